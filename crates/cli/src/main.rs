@@ -1,0 +1,3 @@
+//! The `lehr` command.
+
+fn main() {}
