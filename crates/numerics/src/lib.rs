@@ -1,1 +1,5 @@
-//! See the crate's description.
+//! Kernels over slices: exponentials, soft assignment, leading eigenpairs, counted random numbers.
+//!
+//! No input or output, no ranks, no threads, no allocation in loops. Everything here is a function of its arguments.
+
+pub mod random;
