@@ -1,0 +1,77 @@
+"""Runs make targets one after the other and ends with a summary a person can read at a glance.
+
+Usage: gates.py TARGET...   The first gate that fails ends the run with its exit code; the gates after it are named as not run.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored")
+UNITTEST = re.compile(r"^Ran (\d+) tests? in ")
+
+
+def count_tests(line):
+    """(passed, failed, ignored) that one line of output reports, zeros for any other line."""
+    found = RESULT.match(line)
+    if found:
+        return tuple(map(int, found.groups()))
+    found = UNITTEST.match(line)
+    return (int(found.group(1)), 0, 0) if found else (0, 0, 0)
+
+
+def run_gate(target):
+    """Runs `make target`, shows its output as it comes, and returns (exit code, seconds, counts)."""
+    started = time.monotonic()
+    counts = [0, 0, 0]
+    command = [os.environ.get("MAKE", "make"), "--no-print-directory", target]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    ) as process:
+        for line in process.stdout:
+            sys.stdout.write(line)
+            sys.stdout.flush()
+            counts = [total + one for total, one in zip(counts, count_tests(line))]
+    return process.returncode, time.monotonic() - started, tuple(counts)
+
+
+def summary(targets, results):
+    """The closing lines: a gate each, then the verdict. `results` may be shorter than `targets`."""
+    lines = []
+    for position, target in enumerate(targets):
+        if position >= len(results):
+            lines.append(f"  {target:<12} not run")
+            continue
+        code, seconds, (passed, failed, ignored) = results[position]
+        verdict = "ok" if code == 0 else "FAILED"
+        tests = f"{passed} tests" if passed or failed else ""
+        tests += f", {failed} failed" if failed else ""
+        tests += f", {ignored} ignored" if ignored else ""
+        lines.append(f"  {target:<12} {verdict:<7} {seconds:7.1f} s  {tests}".rstrip())
+    total = sum(seconds for _, seconds, _ in results)
+    broken = [target for target, (code, _, _) in zip(targets, results) if code != 0]
+    if broken:
+        lines.append(f"make test FAILED at {broken[0]} after {total:.0f} s; alone: make {broken[0]}")
+    else:
+        tests = sum(counts[0] for _, _, counts in results)
+        lines.append(f"make test: all {len(targets)} gates passed, {tests} tests, {total:.0f} s")
+    return lines
+
+
+def main(targets):
+    results = []
+    for target in targets:
+        print(f"--- {target}", flush=True)
+        results.append(run_gate(target))
+        if results[-1][0] != 0:
+            break
+    print("\n".join(["", *summary(targets, results)]), flush=True)
+    return results[-1][0]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,86 @@
+"""Rust source with comments and literals blanked, so that a search finds code and only code.
+
+Line numbers and columns stay what they were: every blanked character becomes a space. Not a parser; it knows comments (nested), strings
+(escaped, raw, byte, C), and the difference between a character literal and a lifetime.
+"""
+
+import re
+
+_RAW = re.compile(r'(?:br|cr|r)(#*)"')
+_CHAR = re.compile(r"b?'(?:\\(?:x[0-9a-fA-F]{2}|u\{[^}]*\}|.)|[^\\'\n])'")
+
+
+def code_only(text):
+    """`text` with every comment, string and character literal replaced by spaces (line ends kept)."""
+    out = []
+    at = 0
+    while at < len(text):
+        end = _literal_end(text, at)
+        if end is None:
+            out.append(text[at])
+            at += 1
+        else:
+            out.append("".join(c if c == "\n" else " " for c in text[at:end]))
+            at = end
+    return "".join(out)
+
+
+def _literal_end(text, at):
+    """Where the comment or literal that starts at `at` ends, or None if none starts there."""
+    if text.startswith("//", at):
+        end = text.find("\n", at)
+        return len(text) if end < 0 else end
+    if text.startswith("/*", at):
+        return _block_comment_end(text, at)
+    word_before = at > 0 and (text[at - 1].isalnum() or text[at - 1] == "_")
+    if not word_before:
+        raw = _RAW.match(text, at)
+        if raw:
+            close = '"' + raw.group(1)
+            end = text.find(close, raw.end())
+            return len(text) if end < 0 else end + len(close)
+        character = _CHAR.match(text, at)
+        if character:
+            return character.end()
+    if text[at] == '"':
+        return _string_end(text, at + 1)
+    return None
+
+
+def _block_comment_end(text, at):
+    depth = 0
+    while at < len(text):
+        if text.startswith("/*", at):
+            depth += 1
+            at += 2
+        elif text.startswith("*/", at):
+            depth -= 1
+            at += 2
+            if depth == 0:
+                return at
+        else:
+            at += 1
+    return at
+
+
+def _string_end(text, at):
+    while at < len(text) and text[at] != '"':
+        at += 2 if text[at] == "\\" else 1
+    return min(at + 1, len(text))
+
+
+_TEST_MODULE = re.compile(r"#\[cfg\((?:all\()?test\b[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([^)]*\))?\s+)?mod\s+\w+\s*\{")
+
+
+def without_tests(code):
+    """`code` (from `code_only`) with inline test modules blanked, line numbers kept."""
+    while True:
+        found = _TEST_MODULE.search(code)
+        if not found:
+            return code
+        depth, at = 1, found.end()
+        while at < len(code) and depth:
+            depth += {"{": 1, "}": -1}.get(code[at], 0)
+            at += 1
+        blank = "".join(c if c == "\n" else " " for c in code[found.start():at])
+        code = code[:found.start()] + blank + code[at:]
