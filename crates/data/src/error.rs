@@ -1,0 +1,432 @@
+//! What can be wrong with data, and how it is said.
+//!
+//! The one idea: a reader does not stop at the first fault. It counts all of them, keeps the first [`Faults::KEPT`], and says
+//! each in one form, so that a person can mend a file in one go:
+//!
+//! ```text
+//! points.csv, line 7, column 3 ("area"): expected a finite number, found "n/a"
+//! ```
+//!
+//! Lines and columns of files are counted from 1, as editors count; rows (of NPY files and of points in memory) are counted from
+//! 0, as the ids of results are. What stops a reader at once (a missing file, a wrong encoding, a column that does not exist) has
+//! a variant of its own in [`Error`]. Exit codes are the command's business: it asks [`Error::class`].
+
+use std::fmt;
+use std::io;
+
+/// Everything that reading, checking and writing data can answer instead of a result.
+///
+/// The text of each variant is complete: it names the source, the place, what was expected and what was found. Where an
+/// [`io::Error`] is kept (`cause`), the text already tells it, and it is therefore not repeated in the chain of sources.
+///
+/// # Example
+/// ```
+/// use lehr_data::{error::Class, read, Error};
+/// let error = read::points("nowhere.csv".as_ref(), &read::Selection::default()).unwrap_err();
+/// assert_eq!(error.to_string(), "nowhere.csv: no such file");
+/// assert_eq!(error.class(), Class::Environment);
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Values, fields or rows that are not what they should be: the first ten and how many there are.
+    #[error(transparent)]
+    Faults(#[from] Faults),
+    /// Nothing to read: an empty file, a header without rows, an array of no rows.
+    #[error("{name}: expected rows of numbers, found {found}")]
+    Empty {
+        /// What messages call the data.
+        name: String,
+        /// What was there instead.
+        found: &'static str,
+    },
+    /// Columns were asked for that are not there.
+    #[error("{}", no_such_columns(.name, .wanted, .columns))]
+    NoSuchColumns {
+        /// What messages call the data.
+        name: String,
+        /// The columns asked for in vain, by name or by 0-based index.
+        wanted: Vec<String>,
+        /// The columns that exist, in order.
+        columns: Vec<String>,
+    },
+    /// A column was asked for by a name that several columns have.
+    #[error(
+        "{name}: expected one column {wanted:?}, found it at the indices {}; ask for it by index",
+        list(.indices.iter(), |index| index.to_string())
+    )]
+    AmbiguousColumn {
+        /// What messages call the data.
+        name: String,
+        /// The name asked for.
+        wanted: String,
+        /// Where it stands, counted from 0.
+        indices: Vec<usize>,
+    },
+    /// Text in another encoding than UTF-8.
+    #[error("{name}, line {line}, byte {byte} of the text: expected UTF-8, found {found}")]
+    Encoding {
+        /// What messages call the data.
+        name: String,
+        /// The line, counted from 1.
+        line: u64,
+        /// The offset from the start of the (decompressed) text, counted from 0.
+        byte: u64,
+        /// The bytes found and what they suggest.
+        found: String,
+    },
+    /// A file that ends before it should: a compressed file or an array cut short.
+    #[error("{name}: expected {expected}, found the end of the file after {read}")]
+    CutShort {
+        /// What messages call the data.
+        name: String,
+        /// What should have followed.
+        expected: String,
+        /// How far reading came.
+        read: String,
+    },
+    /// A file that is not of a format (or of a variant of a format) that is read here.
+    #[error("{name}: expected {expected}, found {found}")]
+    Format {
+        /// What messages call the data.
+        name: String,
+        /// What can be read.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
+    /// Counts that do not fit each other, such as 3 weights for 4 points: a mistake of the calling program.
+    #[error("{what}: expected {expected}, found {found}")]
+    Shape {
+        /// Which part has the wrong shape.
+        what: String,
+        /// What it should have.
+        expected: String,
+        /// What it has.
+        found: String,
+    },
+    /// A file that is not there or may not be opened.
+    #[error("{path}: {}", reason("cannot be opened", .cause))]
+    Open {
+        /// The path as it was given.
+        path: String,
+        /// What the operating system said.
+        cause: io::Error,
+    },
+    /// A folder where a file was expected.
+    #[error("{path}: expected a file, found a directory")]
+    Directory {
+        /// The path as it was given.
+        path: String,
+    },
+    /// Reading stopped for a reason outside of the data.
+    #[error("{name}: {}", reason("cannot be read", .cause))]
+    Read {
+        /// What messages call the data.
+        name: String,
+        /// What the operating system said.
+        cause: io::Error,
+    },
+    /// A file could not be written. Nothing of it is left behind.
+    #[error("{path}: {}", reason("cannot be written", .cause))]
+    Write {
+        /// The path as it was given.
+        path: String,
+        /// What the operating system said.
+        cause: io::Error,
+    },
+}
+
+/// On whose side an [`Error`] lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// The data, or what was asked of them, must change.
+    Data,
+    /// The data are not to blame: a file is missing, not permitted, a disk is full.
+    Environment,
+}
+
+impl Error {
+    /// On whose side the error lies, for exit codes and status codes.
+    pub fn class(&self) -> Class {
+        match self {
+            Error::Open { .. } | Error::Directory { .. } | Error::Read { .. } | Error::Write { .. } => {
+                Class::Environment
+            }
+            _ => Class::Data,
+        }
+    }
+
+    /// Whether the surroundings (a missing file, permissions, the disk) rather than the data are to blame.
+    pub fn is_environment(&self) -> bool {
+        self.class() == Class::Environment
+    }
+}
+
+/// Where in a source a [`Fault`] lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// The source as a whole.
+    Whole,
+    /// A line of a text, counted from 1.
+    Line(u64),
+    /// A row of an array, counted from 0.
+    Row(u64),
+}
+
+/// A column as messages name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// Its place, counted from 0 (messages count it from 1).
+    pub index: usize,
+    /// Its name, where it has one.
+    pub name: Option<String>,
+}
+
+/// One thing that is wrong, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The line or row.
+    pub place: Place,
+    /// The column, where the fault is in one.
+    pub column: Option<Column>,
+    /// What should be there.
+    pub expected: String,
+    /// What is there; text of the data is quoted (see [`quoted`]).
+    pub found: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.place {
+            Place::Whole => {}
+            Place::Line(line) => write!(f, ", line {line}")?,
+            Place::Row(row) => write!(f, ", row {row}")?,
+        }
+        if let Some(column) = &self.column {
+            write!(f, ", column {}", column.index + 1)?;
+            if let Some(name) = &column.name {
+                write!(f, " ({name:?})")?;
+            }
+        }
+        write!(f, ": expected {}, found {}", self.expected, self.found)
+    }
+}
+
+/// All faults of one source: the first ten in full, and how many there are.
+///
+/// # Example
+/// ```
+/// use lehr_data::error::{Column, Fault, Faults, Place, quoted};
+/// let mut faults = Faults::new("points.csv");
+/// faults.add(Fault {
+///     place: Place::Line(7),
+///     column: Some(Column { index: 2, name: Some("area".into()) }),
+///     expected: "a finite number".into(),
+///     found: quoted("n/a"),
+/// });
+/// assert_eq!(faults.to_string(), r#"points.csv, line 7, column 3 ("area"): expected a finite number, found "n/a""#);
+/// assert_eq!(faults.total(), 1);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Faults {
+    name: String,
+    kept: Vec<Fault>,
+    total: u64,
+}
+
+impl std::error::Error for Faults {}
+
+impl Faults {
+    /// How many faults are kept in full.
+    pub const KEPT: usize = 10;
+
+    /// No faults yet, in the source that messages call `name`.
+    pub fn new(name: impl Into<String>) -> Self {
+        Faults { name: name.into(), kept: Vec::new(), total: 0 }
+    }
+
+    /// Counts a fault, and keeps it if it is among the first [`Faults::KEPT`].
+    pub fn add(&mut self, fault: Fault) {
+        self.add_with(|| fault);
+    }
+
+    /// As [`add`](Faults::add), but the fault is put into words only if it is kept: a file of a million bad fields costs a count.
+    pub fn add_with(&mut self, fault: impl FnOnce() -> Fault) {
+        self.total += 1;
+        if self.kept.len() < Self::KEPT {
+            self.kept.push(fault());
+        }
+    }
+
+    /// What messages call the source.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The first [`Faults::KEPT`] faults, in the order they were found.
+    pub fn kept(&self) -> &[Fault] {
+        &self.kept
+    }
+
+    /// How many faults there are in all.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Whether nothing was wrong.
+    pub fn is_empty(&self) -> bool {
+        self.total == 0
+    }
+
+    /// `value` if nothing was wrong, the faults otherwise.
+    pub fn or<T>(self, value: T) -> Result<T, Error> {
+        if self.is_empty() { Ok(value) } else { Err(Error::Faults(self)) }
+    }
+}
+
+impl fmt::Display for Faults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, fault) in self.kept.iter().enumerate() {
+            let line_end = if index == 0 { "" } else { "\n" };
+            write!(f, "{line_end}{}{fault}", self.name)?;
+        }
+        match self.total {
+            0 => write!(f, "{}: no faults", self.name),
+            1 => Ok(()),
+            total if total > self.kept.len() as u64 => {
+                write!(f, "\n{}: {total} faults in all; the first {} are shown", self.name, self.kept.len())
+            }
+            total => write!(f, "\n{}: {total} faults in all", self.name),
+        }
+    }
+}
+
+/// Text of the data as messages show it: in quotes, control characters escaped, at most 40 characters.
+///
+/// # Example
+/// ```
+/// use lehr_data::error::quoted;
+/// assert_eq!(quoted("n/a"), r#""n/a""#);
+/// assert_eq!(quoted(""), "an empty field");
+/// ```
+pub fn quoted(text: &str) -> String {
+    const SHOWN: usize = 40;
+    if text.is_empty() {
+        return "an empty field".into();
+    }
+    match text.char_indices().nth(SHOWN) {
+        None => format!("{text:?}"),
+        Some((end, _)) => format!("{:?}…", &text[..end]),
+    }
+}
+
+/// What the operating system said, in plain words where it is something common.
+fn reason(what: &str, cause: &io::Error) -> String {
+    match cause.kind() {
+        io::ErrorKind::NotFound if what == "cannot be opened" => "no such file".into(),
+        io::ErrorKind::NotFound => format!("{what}: no such directory"),
+        io::ErrorKind::PermissionDenied => format!("{what}: permission denied"),
+        io::ErrorKind::StorageFull => format!("{what}: no space left on the disk"),
+        io::ErrorKind::ReadOnlyFilesystem => format!("{what}: the disk is read-only"),
+        _ => format!("{what}: {cause}"),
+    }
+}
+
+fn list<T>(items: impl Iterator<Item = T>, text: impl Fn(T) -> String) -> String {
+    items.map(text).collect::<Vec<_>>().join(", ")
+}
+
+/// One line a column: what was asked for, what there is, and the name most like it.
+fn no_such_columns(name: &str, wanted: &[String], columns: &[String]) -> String {
+    const LISTED: usize = 40;
+    let mut there = list(columns.iter().take(LISTED), |column| format!("{column:?}"));
+    if columns.len() > LISTED {
+        there.push_str(&format!(" and {} more", columns.len() - LISTED));
+    }
+    let one = |wanted: &String| match wanted.parse::<usize>() {
+        Ok(index) => format!(
+            "{name}: expected a column of index {index} (counted from 0), found {} column{}: {there}",
+            columns.len(),
+            if columns.len() == 1 { "" } else { "s" }
+        ),
+        Err(_) => match nearest(wanted, columns) {
+            Some(near) => {
+                format!("{name}: expected a column {wanted:?}, found the columns {there}; did you mean {near:?}?")
+            }
+            None => format!("{name}: expected a column {wanted:?}, found the columns {there}"),
+        },
+    };
+    wanted.iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
+/// The column name nearest to `wanted`, if any is near: at most one edit in three characters, case aside.
+fn nearest<'a>(wanted: &str, columns: &'a [String]) -> Option<&'a str> {
+    let folded = wanted.to_lowercase();
+    columns
+        .iter()
+        .map(|column| (edits(&folded, &column.to_lowercase()), column.as_str()))
+        .filter(|(edits, _)| *edits <= folded.chars().count().div_ceil(3))
+        .min_by_key(|(edits, _)| *edits)
+        .map(|(_, column)| column)
+}
+
+/// Insertions, deletions, substitutions and swaps of neighbours between two words.
+fn edits(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = [vec![0; b.len() + 1], (0..=b.len()).collect::<Vec<_>>(), vec![0; b.len() + 1]];
+    for i in 1..=a.len() {
+        let [before, previous, current] = &mut rows;
+        current[0] = i;
+        for j in 1..=b.len() {
+            let substitution = previous[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            current[j] = substitution.min(previous[j] + 1).min(current[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                current[j] = current[j].min(before[j - 2] + 1);
+            }
+        }
+        rows.rotate_left(1);
+    }
+    rows[1][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_count_a_swap_of_neighbours_once() {
+        assert_eq!(edits("area", "area"), 0);
+        assert_eq!(edits("aera", "area"), 1);
+        assert_eq!(edits("lat", "lon"), 2);
+        assert_eq!(edits("", "lon"), 3);
+        assert_eq!(edits("kitten", "sitting"), 3);
+    }
+
+    #[test]
+    fn a_far_name_is_not_suggested() {
+        let columns = ["id".to_string(), "area".to_string()];
+        assert_eq!(nearest("aera", &columns), Some("area"));
+        assert_eq!(nearest("AREA", &columns), Some("area"));
+        assert_eq!(nearest("population", &columns), None);
+    }
+
+    #[test]
+    fn faults_beyond_the_tenth_are_counted_and_not_built() {
+        let mut faults = Faults::new("p");
+        let mut built = 0;
+        for line in 1..=12 {
+            faults.add_with(|| {
+                built += 1;
+                Fault { place: Place::Line(line), column: None, expected: "2 fields".into(), found: "1".into() }
+            });
+        }
+        assert_eq!((faults.total(), faults.kept().len(), built), (12, 10, 10));
+        assert!(faults.to_string().ends_with("p: 12 faults in all; the first 10 are shown"));
+    }
+
+    #[test]
+    fn long_text_is_shown_in_part() {
+        assert_eq!(quoted(&"é".repeat(41)), format!("\"{}\"…", "é".repeat(40)));
+    }
+}

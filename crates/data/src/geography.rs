@@ -1,0 +1,197 @@
+//! Longitude and latitude as points in space.
+//!
+//! A degree of longitude is shorter than one of latitude, and vanishes at the poles; distances between raw degrees mean nothing.
+//! So positions become vectors in kilometres on a sphere of the Earth's mean radius. The distance between two of them is the
+//! chord, which orders pairs exactly as the arc along the surface does and differs from it by less than 0.1 % up to 980 km.
+//! A mean of positions lies inside the sphere; [`lon_lat`] gives the place on the surface above it.
+//!
+//! The sphere is a model: real distances differ by up to 0.6 %, because the Earth is flattened.
+
+use crate::error::{Error, Faults};
+use crate::points::Points;
+
+/// The Earth's mean radius in kilometres (IUGG: a third of twice the equatorial plus the polar radius).
+pub const EARTH_RADIUS_KM: f64 = 6371.0088;
+
+/// Names that say longitude or latitude, in lower case.
+const LONGITUDES: [&str; 7] = ["lon", "lng", "long", "longitude", "lon_deg", "decimallongitude", "intptlon"];
+const LATITUDES: [&str; 5] = ["lat", "latitude", "lat_deg", "decimallatitude", "intptlat"];
+
+/// Positions on the sphere, n × 3 in kilometres, from longitude and latitude, n × 2 in degrees; weights and ids stay.
+///
+/// `x` points to longitude 0 on the equator, `y` to longitude 90° east, `z` to the north pole.
+///
+/// # Errors
+/// - [`Error::Shape`] if there are not exactly two columns, or if their names say latitude and longitude in that order.
+/// - [`Error::Faults`] with each longitude outside of -180 to 360 and each latitude outside of -90 to 90 degrees.
+///
+/// # Example
+/// ```
+/// use lehr_data::{geography, Points};
+/// let equator_and_pole = Points::new(vec![0.0, 0.0, 0.0, 90.0], 2)?;
+/// let positions = geography::on_sphere(&equator_and_pole)?;
+/// assert_eq!(positions.row(0), [6371.0088, 0.0, 0.0]);
+/// assert_eq!(positions.row(1)[2], 6371.0088);
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn on_sphere(points: &Points) -> Result<Points, Error> {
+    let columns = points.columns();
+    let shape = |found: String| {
+        let expected = "two columns, longitude then latitude".into();
+        Err(Error::Shape { what: points.name().into(), expected, found })
+    };
+    let [longitude, latitude] = columns else {
+        return shape(format!("{}: {}", points.dimension(), columns.join(", ")));
+    };
+    if is_one_of(longitude, &LATITUDES) && is_one_of(latitude, &LONGITUDES) {
+        return shape(format!("{longitude:?} then {latitude:?}"));
+    }
+    let mut faults = Faults::new(points.name());
+    let mut values = Vec::with_capacity(points.len() * 3);
+    for row in 0..points.len() {
+        let [lon, lat] = [points.row(row)[0], points.row(row)[1]];
+        if !(-180.0..=360.0).contains(&lon) {
+            faults.add_with(|| points.fault(row, 0, "a longitude of -180 to 360 degrees", lon.to_string()));
+        }
+        if !(-90.0..=90.0).contains(&lat) {
+            faults.add_with(|| points.fault(row, 1, "a latitude of -90 to 90 degrees", lat.to_string()));
+        }
+        let ((lon_sin, lon_cos), (lat_sin, lat_cos)) = (lon.to_radians().sin_cos(), lat.to_radians().sin_cos());
+        values.extend([lat_cos * lon_cos, lat_cos * lon_sin, lat_sin].map(|unit| unit * EARTH_RADIUS_KM));
+    }
+    faults.or(())?;
+    points.with_values(values, vec!["x_km".into(), "y_km".into(), "z_km".into()])
+}
+
+/// Longitude (-180 to 180) and latitude in degrees of the place on the surface above or below a position.
+///
+/// The length of `position` does not matter; the centre of the Earth answers (0, 0).
+///
+/// # Example
+/// ```
+/// assert_eq!(lehr_data::geography::lon_lat([0.0, -100.0, 0.0]), (-90.0, 0.0));
+/// ```
+pub fn lon_lat(position: [f64; 3]) -> (f64, f64) {
+    let [x, y, z] = position;
+    (y.atan2(x).to_degrees(), z.atan2(x.hypot(y)).to_degrees())
+}
+
+/// The distance along the surface of two places whose distance through the Earth is `chord_km`, in kilometres.
+///
+/// A chord longer than the diameter (by rounding) counts as the diameter.
+///
+/// # Example
+/// ```
+/// use lehr_data::geography::{arc_km, EARTH_RADIUS_KM};
+/// assert!((arc_km(2.0 * EARTH_RADIUS_KM) - std::f64::consts::PI * EARTH_RADIUS_KM).abs() < 1e-9);
+/// assert!((arc_km(100.0) - 100.001).abs() < 1e-4);
+/// ```
+pub fn arc_km(chord_km: f64) -> f64 {
+    2.0 * EARTH_RADIUS_KM * (chord_km / (2.0 * EARTH_RADIUS_KM)).min(1.0).asin()
+}
+
+/// Whether two of the columns seem to be degrees of longitude and latitude, so that raw distances deserve a warning.
+///
+/// Names decide where there are any: a longitude and a latitude by name (such as `lon` and `Latitude`), with all values in range.
+/// Columns without names of their own (`x0`, `x1`) are taken for degrees if there are exactly two, in range, not all whole numbers, and
+/// the first goes beyond 90, as no latitude does; smaller numbers say too little.
+///
+/// # Example
+/// ```
+/// use lehr_data::{geography, Points};
+/// let points = Points::new(vec![-117.6, 39.9, -81.6, 38.3], 2)?;
+/// assert!(geography::looks_like_degrees(&points));
+/// assert!(!geography::looks_like_degrees(&points.with_columns(vec!["u".into(), "v".into()])?));
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn looks_like_degrees(points: &Points) -> bool {
+    let columns = points.columns();
+    let all = |column: usize, low: f64, high: f64| points.column(column).all(|value| (low..=high).contains(&value));
+    let called = |names: &[&str]| columns.iter().position(|column| is_one_of(column, names));
+    if let (Some(longitude), Some(latitude)) = (called(&LONGITUDES), called(&LATITUDES)) {
+        return all(longitude, -180.0, 360.0) && all(latitude, -90.0, 90.0);
+    }
+    columns.iter().enumerate().all(|(index, name)| *name == format!("x{index}"))
+        && points.dimension() == 2
+        && all(0, -180.0, 360.0)
+        && all(1, -90.0, 90.0)
+        && points.column(0).any(|longitude| longitude.abs() > 90.0)
+        && points.values().iter().any(|value| value.fract() != 0.0)
+}
+
+fn is_one_of(name: &str, names: &[&str]) -> bool {
+    names.contains(&name.to_lowercase().as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(values: Vec<f64>, columns: &[&str]) -> Points {
+        let columns: Vec<String> = columns.iter().map(|name| name.to_string()).collect();
+        Points::new(values, columns.len()).unwrap().with_columns(columns).unwrap()
+    }
+
+    #[test]
+    fn there_and_back_is_the_same_place() {
+        let places = [(0.0, 0.0), (-117.596211, 39.950025), (179.5, -89.0), (-180.0, 12.0), (45.0, 90.0)];
+        let values = places.iter().flat_map(|(lon, lat)| [*lon, *lat]).collect();
+        let positions = on_sphere(&named(values, &["lon", "lat"])).unwrap();
+        for (row, (lon, lat)) in places.iter().enumerate() {
+            let position = positions.row(row);
+            assert!((position.iter().map(|x| x * x).sum::<f64>().sqrt() - EARTH_RADIUS_KM).abs() < 1e-9);
+            let (lon_back, lat_back) = lon_lat([position[0], position[1], position[2]]);
+            assert!(
+                (lat_back - lat).abs() < 1e-12 && ((lon_back - lon + 540.0) % 360.0 - 180.0).abs() < 1e-9,
+                "{lon} {lat}"
+            );
+        }
+    }
+
+    #[test]
+    fn longitudes_may_run_from_0_to_360() {
+        let positions = on_sphere(&named(vec![270.0, 10.0, -90.0, 10.0], &["lon", "lat"])).unwrap();
+        for axis in 0..3 {
+            assert!((positions.row(0)[axis] - positions.row(1)[axis]).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_known_distance_comes_out() {
+        // A quarter of the way round: from Quito's longitude on the equator to the pole.
+        let positions = on_sphere(&named(vec![-78.5, 0.0, -78.5, 90.0], &["lon", "lat"])).unwrap();
+        let chord = positions.row(0).iter().zip(positions.row(1)).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
+        assert!((chord - EARTH_RADIUS_KM * 2f64.sqrt()).abs() < 1e-9);
+        assert!((arc_km(chord) - 10_007.557).abs() < 1e-3);
+    }
+
+    #[test]
+    fn degrees_out_of_range_are_named_by_row_and_column() {
+        let points = named(vec![-190.0, 95.5, 0.0, 0.0, 361.0, -91.0], &["lon", "lat"]).with_name("sites.csv");
+        assert_eq!(
+            on_sphere(&points).unwrap_err().to_string(),
+            "sites.csv, row 0, column 1 (\"lon\"): expected a longitude of -180 to 360 degrees, found -190\n\
+             sites.csv, row 0, column 2 (\"lat\"): expected a latitude of -90 to 90 degrees, found 95.5\n\
+             sites.csv, row 2, column 1 (\"lon\"): expected a longitude of -180 to 360 degrees, found 361\n\
+             sites.csv, row 2, column 2 (\"lat\"): expected a latitude of -90 to 90 degrees, found -91\n\
+             sites.csv: 4 faults in all"
+        );
+    }
+
+    #[test]
+    fn columns_in_the_wrong_order_or_number_are_refused() {
+        let swapped = on_sphere(&named(vec![39.0, 40.0], &["Lat", "Lon"])).unwrap_err().to_string();
+        assert_eq!(swapped, "points: expected two columns, longitude then latitude, found \"Lat\" then \"Lon\"");
+        let three = on_sphere(&named(vec![1.0, 2.0, 3.0], &["a", "b", "c"])).unwrap_err().to_string();
+        assert_eq!(three, "points: expected two columns, longitude then latitude, found 3: a, b, c");
+    }
+
+    #[test]
+    fn degrees_are_suspected_by_name_or_by_range() {
+        assert!(looks_like_degrees(&named(vec![3.0, 8.5, 47.4], &["pop", "LON", "Latitude"])));
+        assert!(!looks_like_degrees(&named(vec![8500.0, 47.4], &["lon", "lat"])));
+        assert!(!looks_like_degrees(&named(vec![-120.0, 30.0], &["x0", "x1"])), "whole numbers");
+        assert!(!looks_like_degrees(&named(vec![0.5, 0.25], &["x0", "x1"])), "too small to say");
+        assert!(!looks_like_degrees(&named(vec![-120.5, 30.0, 1.0], &["x0", "x1", "x2"])));
+    }
+}

@@ -1,0 +1,351 @@
+//! Points: n rows of d finite numbers, with optional weights and ids; checked once, then immutable.
+//!
+//! Whoever holds [`Points`] need not check again: there is at least one row and one column, every value is finite, weights are
+//! finite, not negative and not all zero, and all lengths agree. Rows are stored one after another (row-major), so that a block of
+//! rows is one slice. A weight of 0 is allowed: such a row is labelled by methods and influences nothing.
+//!
+//! Points do not know where they came from except for the name that messages use. Reading is in [`crate::read`].
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::error::{Column, Error, Fault, Faults, Place};
+
+/// Owned, checked rows of numbers.
+///
+/// # Example
+/// ```
+/// use lehr_data::Points;
+/// let points = Points::new(vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0], 2)?.with_weights(vec![1.0, 0.0, 2.5])?;
+/// assert_eq!((points.len(), points.dimension()), (3, 2));
+/// assert_eq!(points.row(1), [2.0, 3.0]);
+/// assert_eq!(points.weight(2), 2.5);
+/// assert_eq!(points.columns(), ["x0", "x1"]);
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Points {
+    /// Length `len * dimension`, all finite.
+    values: Vec<f64>,
+    /// At least 1.
+    dimension: usize,
+    /// One name a column.
+    columns: Vec<String>,
+    /// One a row, finite, >= 0, at least one > 0, and with a finite sum.
+    weights: Option<Vec<f64>>,
+    /// One a row.
+    ids: Option<Vec<String>>,
+    /// What messages call these points.
+    name: String,
+}
+
+#[allow(clippy::len_without_is_empty)] // there is always at least one row
+impl Points {
+    /// Points from row-major `values`; the columns are called `x0`, `x1`, ….
+    ///
+    /// Cost: one pass over the values, no copy.
+    ///
+    /// # Errors
+    /// - [`Error::Shape`] if `dimension` is 0 or does not divide the number of values.
+    /// - [`Error::Empty`] if there are no values.
+    /// - [`Error::Faults`] with each value that is not finite.
+    pub fn new(values: Vec<f64>, dimension: usize) -> Result<Self, Error> {
+        if dimension == 0 {
+            return Err(shape("points", "at least 1 column".into(), "0".into()));
+        }
+        if !values.len().is_multiple_of(dimension) {
+            return Err(shape("points", format!("a multiple of {dimension} values"), values.len().to_string()));
+        }
+        if values.is_empty() {
+            return Err(Error::Empty { name: "points".into(), found: "no rows" });
+        }
+        let columns: Vec<String> = (0..dimension).map(|index| format!("x{index}")).collect();
+        let points = Points { values, dimension, columns, weights: None, ids: None, name: "points".into() };
+        let mut faults = Faults::new("points");
+        for (index, value) in points.values.iter().enumerate() {
+            if !value.is_finite() {
+                faults.add_with(|| {
+                    points.fault(index / dimension, index % dimension, "a finite number", value.to_string())
+                });
+            }
+        }
+        faults.or(points)
+    }
+
+    /// The same points with these column names.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if there is not one name a column.
+    pub fn with_columns(mut self, columns: Vec<String>) -> Result<Self, Error> {
+        if columns.len() != self.dimension {
+            let expected = format!("{} names, one a column", self.dimension);
+            return Err(shape("column names", expected, columns.len().to_string()));
+        }
+        self.columns = columns;
+        Ok(self)
+    }
+
+    /// The same points with a weight for each row.
+    ///
+    /// # Errors
+    /// - [`Error::Shape`] if there is not one weight a row.
+    /// - [`Error::Faults`] with each weight that is negative or not finite, or if all are 0, or if their sum is not finite.
+    pub fn with_weights(mut self, mut weights: Vec<f64>) -> Result<Self, Error> {
+        if weights.len() != self.len() {
+            return Err(shape("weights", format!("{}, one a row", self.len()), weights.len().to_string()));
+        }
+        let mut faults = Faults::new(self.name.clone());
+        for (row, weight) in weights.iter_mut().enumerate() {
+            if let Some(expected) = weight_fault(*weight) {
+                let (place, found) = (Place::Row(row as u64), format!("a weight of {weight}"));
+                faults.add_with(|| Fault { place, column: None, expected: expected.into(), found });
+            }
+            *weight += 0.0; // -0.0 becomes 0.0: one zero, one fingerprint
+        }
+        if let (true, Some((expected, found))) = (faults.is_empty(), total_weight_fault(&weights)) {
+            faults.add(Fault { place: Place::Whole, column: None, expected, found });
+        }
+        self.weights = Some(weights);
+        faults.or(self)
+    }
+
+    /// The same points with an id for each row.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if there is not one id a row.
+    pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self, Error> {
+        if ids.len() != self.len() {
+            return Err(shape("ids", format!("{}, one a row", self.len()), ids.len().to_string()));
+        }
+        self.ids = Some(ids);
+        Ok(self)
+    }
+
+    /// The same points under another name in messages; readers give the path.
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Other values for the same rows, such as scaled or projected ones; weights, ids and name stay.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if `values` has not as many rows or `columns` is empty, [`Error::Faults`] for values that are not finite.
+    pub fn with_values(&self, values: Vec<f64>, columns: Vec<String>) -> Result<Self, Error> {
+        let dimension = columns.len();
+        if values.len() != self.len() * dimension {
+            let expected = format!("{} in {} rows of {dimension}", self.len() * dimension, self.len());
+            return Err(shape("values", expected, values.len().to_string()));
+        }
+        let mut points = Points::new(values, dimension)?.with_columns(columns)?.with_name(self.name.clone());
+        points.weights.clone_from(&self.weights);
+        points.ids.clone_from(&self.ids);
+        Ok(points)
+    }
+
+    /// The number of rows, at least 1.
+    pub fn len(&self) -> usize {
+        self.values.len() / self.dimension
+    }
+
+    /// The number of columns, at least 1.
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// All values, row after row.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// One row.
+    ///
+    /// # Panics
+    /// If there is no row `index`.
+    pub fn row(&self, index: usize) -> &[f64] {
+        &self.values[index * self.dimension..][..self.dimension]
+    }
+
+    /// The values of one column, from the first row to the last.
+    ///
+    /// # Panics
+    /// If there is no column `index`.
+    pub fn column(&self, index: usize) -> impl ExactSizeIterator<Item = f64> + '_ {
+        assert!(index < self.dimension, "column {index} of {}", self.dimension);
+        self.values[index..].iter().step_by(self.dimension).copied()
+    }
+
+    /// The weights, if there are any.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// The weight of a row; 1 if there are no weights.
+    ///
+    /// # Panics
+    /// If there are weights and no row `index`.
+    pub fn weight(&self, index: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |weights| weights[index])
+    }
+
+    /// The sum of the weights, finite and above 0; the number of rows if there are no weights.
+    pub fn total_weight(&self) -> f64 {
+        self.weights.as_ref().map_or(self.len() as f64, |weights| weights.iter().sum())
+    }
+
+    /// The ids, if there are any.
+    pub fn ids(&self) -> Option<&[String]> {
+        self.ids.as_deref()
+    }
+
+    /// The names of the columns.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// What messages call these points: the path they were read from, or `points`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// A number that tells these data from others: XXH3 (64 bits) over shape, values and weights, bit by bit.
+    ///
+    /// Ids, column names and the name do not count: they influence no result. Points without weights and points whose weights are
+    /// all 1 have different fingerprints. The number is the same on any machine.
+    ///
+    /// Cost: one pass at memory speed.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hash = Xxh3::new();
+        hash.update(&(self.len() as u64).to_le_bytes());
+        hash.update(&(self.dimension as u64).to_le_bytes());
+        hash.update(&[u8::from(self.weights.is_some())]);
+        let mut buffer = [0u8; 8 * 512];
+        for numbers in [self.values(), self.weights().unwrap_or(&[])] {
+            for block in numbers.chunks(512) {
+                for (bytes, number) in buffer.chunks_exact_mut(8).zip(block) {
+                    bytes.copy_from_slice(&number.to_bits().to_le_bytes());
+                }
+                hash.update(&buffer[..block.len() * 8]);
+            }
+        }
+        hash.digest()
+    }
+
+    /// A fault in one value of these points.
+    pub(crate) fn fault(&self, row: usize, column: usize, expected: &str, found: String) -> Fault {
+        Fault {
+            place: Place::Row(row as u64),
+            column: Some(Column { index: column, name: Some(self.columns[column].clone()) }),
+            expected: expected.into(),
+            found,
+        }
+    }
+}
+
+/// What a weight should have been, if it is none.
+pub(crate) fn weight_fault(weight: f64) -> Option<&'static str> {
+    if !weight.is_finite() {
+        Some("a finite number")
+    } else if weight < 0.0 {
+        Some("a weight of 0 or more")
+    } else {
+        None
+    }
+}
+
+/// What is wrong with weights that are each right, as (expected, found).
+pub(crate) fn total_weight_fault(weights: &[f64]) -> Option<(String, String)> {
+    let total: f64 = weights.iter().sum();
+    if total == 0.0 {
+        Some(("at least one weight above 0".into(), format!("0 in all {} rows", weights.len())))
+    } else if !total.is_finite() {
+        Some(("weights with a finite sum".into(), "a sum beyond the largest number".into()))
+    } else {
+        None
+    }
+}
+
+fn shape(what: &str, expected: String, found: String) -> Error {
+    Error::Shape { what: what.into(), expected, found }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(result: Result<Points, Error>) -> String {
+        result.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn values_that_are_not_finite_are_all_counted() {
+        let error = message(Points::new(vec![0.0, f64::NAN, f64::INFINITY, 1.0], 2));
+        assert_eq!(
+            error,
+            "points, row 0, column 2 (\"x1\"): expected a finite number, found NaN\n\
+             points, row 1, column 1 (\"x0\"): expected a finite number, found inf\n\
+             points: 2 faults in all"
+        );
+    }
+
+    #[test]
+    fn shapes_that_do_not_agree_are_refused() {
+        assert_eq!(message(Points::new(vec![1.0], 0)), "points: expected at least 1 column, found 0");
+        assert_eq!(message(Points::new(vec![1.0; 3], 2)), "points: expected a multiple of 2 values, found 3");
+        assert_eq!(message(Points::new(vec![], 2)), "points: expected rows of numbers, found no rows");
+        let points = || Points::new(vec![1.0, 2.0], 1).unwrap();
+        assert_eq!(message(points().with_columns(vec![])), "column names: expected 1 names, one a column, found 0");
+        assert_eq!(message(points().with_weights(vec![1.0])), "weights: expected 2, one a row, found 1");
+        assert_eq!(message(points().with_ids(vec![])), "ids: expected 2, one a row, found 0");
+        assert!(points().with_values(vec![1.0], vec!["a".into()]).is_err());
+        assert!(points().with_values(vec![], vec![]).is_err());
+    }
+
+    #[test]
+    fn weights_are_checked_one_by_one_and_together() {
+        let points = || Points::new(vec![1.0, 2.0], 1).unwrap();
+        assert_eq!(
+            message(points().with_weights(vec![-1.0, f64::NAN])),
+            "points, row 0: expected a weight of 0 or more, found a weight of -1\n\
+             points, row 1: expected a finite number, found a weight of NaN\n\
+             points: 2 faults in all"
+        );
+        assert_eq!(
+            message(points().with_weights(vec![0.0, -0.0])),
+            "points: expected at least one weight above 0, found 0 in all 2 rows"
+        );
+        assert!(message(points().with_weights(vec![f64::MAX, f64::MAX])).contains("finite sum"));
+    }
+
+    #[test]
+    fn fingerprint_sees_shape_values_and_weights_and_nothing_else() {
+        let base = || Points::new(vec![1.0, 2.0, 3.0, 4.0], 2).unwrap();
+        let one = base().fingerprint();
+        assert_eq!(one, base().with_ids(vec!["a".into(), "b".into()]).unwrap().with_name("other").fingerprint());
+        let others = [
+            Points::new(vec![1.0, 2.0, 3.0, 4.0], 1).unwrap().fingerprint(),
+            Points::new(vec![1.0, 2.0, 4.0, 3.0], 2).unwrap().fingerprint(),
+            base().with_weights(vec![1.0, 1.0]).unwrap().fingerprint(),
+            base().with_weights(vec![1.0, 2.0]).unwrap().fingerprint(),
+        ];
+        for (index, other) in others.iter().enumerate() {
+            assert_ne!(one, *other);
+            assert!(!others[..index].contains(other));
+        }
+        let negative = base().with_weights(vec![1.0, -0.0]).unwrap();
+        assert_eq!(negative.fingerprint(), base().with_weights(vec![1.0, 0.0]).unwrap().fingerprint());
+    }
+
+    #[test]
+    fn a_fingerprint_is_the_same_number_for_ever() {
+        // Written down once: checkpoints of earlier versions must still know their data.
+        let points = Points::new((0..1500).map(f64::from).collect(), 3).unwrap();
+        assert_eq!(format!("{:016x}", points.fingerprint()), "0ae67fe67aa04358");
+    }
+
+    #[test]
+    fn columns_are_seen_one_by_one() {
+        let points = Points::new(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 3).unwrap();
+        assert_eq!(points.column(2).collect::<Vec<_>>(), [3.0, 6.0]);
+        assert_eq!(points.total_weight(), 2.0);
+    }
+}

@@ -1,0 +1,99 @@
+//! Reading points from files: text tables (CSV, TSV, and the like, plain or gzip) and NPY arrays.
+//!
+//! What a file is, is seen from its first bytes; a name decides only that `.tsv` has tabs. What is read from it is said by a
+//! [`Selection`]; everything it leaves open is found out from the data, as `read/csv.rs` describes. Nothing is repaired in silence: a
+//! field that is no number, a row that is too short, a weight below 0 are all reported, all at once ([`crate::error`]).
+
+pub mod csv;
+pub(crate) mod records;
+pub(crate) mod source;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::error::Error;
+use crate::points::Points;
+use source::Source;
+
+/// What to read from a file. The default: all numeric columns, no weights, no ids, delimiter and header found out.
+///
+/// A column is given by its name or by its 0-based index as text; a name goes before an index of the same text.
+///
+/// # Example
+/// ```
+/// use lehr_data::read::{csv_points, Selection};
+/// let table = "site;lon;lat;count\nA;8.5;47.4;3\nB;6.1;46.2;0\n";
+/// let selection = Selection {
+///     columns: Some(vec!["lon".into(), "2".into()]),
+///     weights: Some("count".into()),
+///     id: Some("site".into()),
+///     ..Selection::default()
+/// };
+/// let points = csv_points(table.as_bytes(), "sites.csv", &selection)?;
+/// assert_eq!(points.columns(), ["lon", "lat"]);
+/// assert_eq!(points.values(), [8.5, 47.4, 6.1, 46.2]);
+/// assert_eq!(points.weights(), Some(&[3.0, 0.0][..]));
+/// assert_eq!(points.ids().unwrap(), ["A", "B"]);
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// The columns that make up the points, in this order; `None`: all numeric ones except weights and id.
+    pub columns: Option<Vec<String>>,
+    /// The column of weights; `None`: no weights.
+    pub weights: Option<String>,
+    /// The column of ids; `None`: no ids.
+    pub id: Option<String>,
+    /// The byte between fields; a space stands for any run of spaces and tabs; `None`: found out among `, ; tab | space`.
+    pub delimiter: Option<u8>,
+    /// Whether the first row has names; `None`: found out.
+    pub header: Option<bool>,
+}
+
+/// Points from a file: NPY if it starts as one, otherwise a table of text; either may be packed by gzip.
+///
+/// Cost: one pass; memory for the result and a window of 64 KiB.
+///
+/// # Errors
+/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`]: the file could not be read at all.
+/// - [`Error::Empty`], [`Error::Format`], [`Error::Encoding`], [`Error::CutShort`]: it is not a whole file of a known format.
+/// - [`Error::NoSuchColumns`], [`Error::AmbiguousColumn`]: the selection does not fit.
+/// - [`Error::Faults`]: fields, rows or weights that are wrong, the first ten and their number.
+pub fn points(path: &Path, selection: &Selection) -> Result<Points, Error> {
+    let shown = path.display().to_string();
+    let open = |cause| Error::Open { path: shown.clone(), cause };
+    if std::fs::metadata(path).map_err(open)?.is_dir() {
+        return Err(Error::Directory { path: shown });
+    }
+    let file = File::open(path).map_err(open)?;
+    any_points(Source::new(file, &shown)?, selection)
+}
+
+/// Points from a table of text, plain or packed by gzip; `name` is what messages call it.
+///
+/// # Errors
+/// As [`points`], except for those of opening a file.
+pub fn csv_points(reader: impl Read, name: &str, selection: &Selection) -> Result<Points, Error> {
+    csv::points(Source::new(reader, name)?, selection)
+}
+
+fn any_points(mut source: Source<'_>, selection: &Selection) -> Result<Points, Error> {
+    let head = source.fill(16, Some(0))?;
+    if let Some(what) = source::foreign_format(head) {
+        let (name, expected) = (source.name().into(), "a table of text or an NPY file".into());
+        return Err(Error::Format { name, expected, found: what.into() });
+    }
+    csv::points(source, selection)
+}
+
+/// The index of the column called `wanted`, or of that index; `None` if there is none.
+pub(crate) fn find_column(source: &str, wanted: &str, names: &[String]) -> Result<Option<usize>, Error> {
+    let wanted = wanted.trim();
+    let indices: Vec<usize> = (0..names.len()).filter(|index| names[*index] == wanted).collect();
+    match indices[..] {
+        [] => Ok(wanted.parse().ok().filter(|index| *index < names.len())),
+        [index] => Ok(Some(index)),
+        _ => Err(Error::AmbiguousColumn { name: source.into(), wanted: wanted.into(), indices }),
+    }
+}

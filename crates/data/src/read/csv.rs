@@ -1,0 +1,246 @@
+//! Tables of text into points: which columns, header or not, and every field that is not what it should be.
+//!
+//! Decided on the first [`SAMPLE_ROWS`] rows, before any number is kept: whether there is a header, and (where no columns were
+//! asked for) which columns are numeric. Then rows stream through one at a time.
+//!
+//! - **Header.** Columns asked for by name need one. Otherwise the first row is a header if any field of it in the wanted columns is
+//!   not a number; marks of a missing value ([`MISSING`]) do not count, so that a first row of data with an `n/a` is reported and not
+//!   taken for names.
+//! - **Numeric columns.** A column in which any of the first rows has a number. A column that turns out to have numbers in more than half
+//!   of all rows although it had none in the first is reported, never dropped in silence.
+
+use std::collections::BTreeSet;
+
+use crate::error::{Column, Error, Fault, Faults, Place, quoted};
+use crate::points::{Points, total_weight_fault, weight_fault};
+use crate::read::Selection;
+use crate::read::records::{Record, Records};
+use crate::read::source::Source;
+
+/// Rows on which header and numeric columns are decided.
+pub const SAMPLE_ROWS: usize = 100;
+
+/// What files write where a value is missing.
+pub const MISSING: [&str; 16] =
+    ["", "?", "-", ".", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "nil", "inf", "-inf", "+inf", "missing"];
+
+pub(super) fn points(source: Source<'_>, selection: &Selection) -> Result<Points, Error> {
+    let mut records = Records::new(source, selection.delimiter)?;
+    let mut sample = Vec::new();
+    let mut record = Record::default();
+    while sample.len() <= SAMPLE_ROWS && records.read(&mut record)? {
+        sample.push(record.clone());
+    }
+    let empty = |found| Err(Error::Empty { name: records.name().into(), found });
+    let Some(first) = sample.first() else {
+        return empty("an empty file");
+    };
+    let has_header = has_header(&sample, selection);
+    if has_header && sample.len() == 1 {
+        // A name that is not there is told first: it will not be there in a longer file either.
+        Layout::new(
+            records.name(),
+            &sample,
+            true,
+            &Selection { columns: selection.columns.clone().or(Some(vec![])), ..selection.clone() },
+        )?;
+        return empty("a header and no rows");
+    }
+    let layout = Layout::new(records.name(), &sample, has_header, selection)?;
+    let mut table = Table::new(records.name(), first.len(), layout);
+    for record in &sample[usize::from(has_header)..] {
+        table.add(record);
+    }
+    while records.read(&mut record)? {
+        table.add(&record);
+    }
+    table.finish()
+}
+
+/// The number in a field, if it is one and finite; spaces around it do not matter.
+fn number(field: &str) -> Option<f64> {
+    field.trim().parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+fn has_header(sample: &[Record], selection: &Selection) -> bool {
+    if let Some(given) = selection.header {
+        return given;
+    }
+    let index = |column: &String| column.trim().parse::<usize>().ok();
+    let asked = || selection.columns.iter().flatten().chain(&selection.weights).chain(&selection.id);
+    if asked().any(|column| index(column).is_none()) {
+        return true;
+    }
+    let (first, rows) = (&sample[0], &sample[1..]);
+    let id = selection.id.as_ref().and_then(index);
+    let wanted: Vec<usize> = match &selection.columns {
+        Some(columns) => columns.iter().chain(&selection.weights).filter_map(index).collect(),
+        None => (0..first.len())
+            .filter(|column| Some(*column) != id && (rows.is_empty() || is_numeric(rows, *column)))
+            .collect(),
+    };
+    let fields = || wanted.iter().filter_map(|column| first.field(*column));
+    if rows.is_empty() && selection.columns.is_none() {
+        return !fields().any(|field| number(field).is_some());
+    }
+    fields().any(|field| number(field).is_none() && !MISSING.contains(&field.trim().to_lowercase().as_str()))
+}
+
+fn is_numeric(rows: &[Record], column: usize) -> bool {
+    rows.iter().any(|row| row.field(column).is_some_and(|field| number(field).is_some()))
+}
+
+/// Which columns are what.
+struct Layout {
+    /// All columns of the file; `x0`, `x1`, … without a header.
+    names: Vec<String>,
+    has_header: bool,
+    columns: Vec<usize>,
+    weights: Option<usize>,
+    id: Option<usize>,
+    /// Columns that were left out because they looked like text, with the count of numbers seen in each.
+    left_out: Vec<(usize, u64)>,
+}
+
+impl Layout {
+    fn new(source: &str, sample: &[Record], has_header: bool, selection: &Selection) -> Result<Self, Error> {
+        let first = &sample[0];
+        let names: Vec<String> = if has_header {
+            first.fields().map(|field| field.trim().to_string()).collect()
+        } else {
+            (0..first.len()).map(|index| format!("x{index}")).collect()
+        };
+        let mut missing = BTreeSet::new();
+        let mut asked = Vec::new();
+        for wanted in selection.columns.iter().flatten().chain(&selection.weights).chain(&selection.id) {
+            match super::find_column(source, wanted, &names)? {
+                Some(index) => asked.push(index),
+                None => drop(missing.insert(wanted.clone())),
+            }
+        }
+        if !missing.is_empty() {
+            let wanted = missing.into_iter().collect();
+            return Err(Error::NoSuchColumns { name: source.into(), wanted, columns: names });
+        }
+        let id = selection.id.as_ref().and_then(|_| asked.pop());
+        let weights = selection.weights.as_ref().and_then(|_| asked.pop());
+        let mut left_out = Vec::new();
+        let columns = if selection.columns.is_some() {
+            asked
+        } else {
+            let rows = &sample[usize::from(has_header)..];
+            let free = (0..names.len()).filter(|column| Some(*column) != id && Some(*column) != weights);
+            let (numeric, text): (Vec<_>, Vec<_>) = free.partition(|column| is_numeric(rows, *column));
+            left_out.extend(text.into_iter().map(|column| (column, 0)));
+            if numeric.is_empty() {
+                let found = names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+                return Err(Error::Format {
+                    name: source.into(),
+                    expected: "a column of numbers".into(),
+                    found: format!("none among the columns {found}"),
+                });
+            }
+            numeric
+        };
+        Ok(Layout { names, has_header, columns, weights, id, left_out })
+    }
+}
+
+/// The rows read so far and what was wrong with them.
+struct Table {
+    layout: Layout,
+    /// Fields in each row of the file.
+    width: usize,
+    rows: u64,
+    values: Vec<f64>,
+    weights: Vec<f64>,
+    ids: Vec<String>,
+    faults: Faults,
+}
+
+impl Table {
+    fn new(source: &str, width: usize, layout: Layout) -> Self {
+        let faults = Faults::new(source);
+        Table { layout, width, rows: 0, values: Vec::new(), weights: Vec::new(), ids: Vec::new(), faults }
+    }
+
+    fn add(&mut self, record: &Record) {
+        let (width, layout) = (self.width, &self.layout);
+        let is_first = self.rows == 0 && !layout.has_header;
+        // Blank lines before anything else are harmless, and those at the end never get here.
+        let blank_lines = if is_first { 0 } else { record.blank_lines_before };
+        for line in record.line - blank_lines..record.line {
+            let expected = || plural(width, "field");
+            self.faults.add_with(|| fault(Place::Line(line), None, expected(), "an empty line".into()));
+        }
+        self.rows += 1;
+        if record.len() != width {
+            let found = record.len().to_string();
+            self.faults.add_with(|| fault(Place::Line(record.line), None, plural(width, "field"), found));
+            return;
+        }
+        let column = |index: usize| Column { index, name: layout.has_header.then(|| layout.names[index].clone()) };
+        for index in &layout.columns {
+            let field = record.field(*index).unwrap_or_default();
+            let value = number(field).unwrap_or_else(|| {
+                let (place, expected) = (Place::Line(record.line), "a finite number".into());
+                self.faults.add_with(|| fault(place, Some(column(*index)), expected, quoted(field)));
+                0.0
+            });
+            self.values.push(value);
+        }
+        if let Some(index) = layout.weights {
+            let field = record.field(index).unwrap_or_default();
+            let weight = number(field).unwrap_or(f64::NAN);
+            if let Some(expected) = weight_fault(weight) {
+                let (place, expected) = (Place::Line(record.line), expected.into());
+                self.faults.add_with(|| fault(place, Some(column(index)), expected, quoted(field)));
+            }
+            self.weights.push(weight);
+        }
+        if let Some(index) = layout.id {
+            self.ids.push(record.field(index).unwrap_or_default().to_string());
+        }
+        for (index, numbers) in &mut self.layout.left_out {
+            *numbers += u64::from(record.field(*index).is_some_and(|field| number(field).is_some()));
+        }
+    }
+
+    fn finish(mut self) -> Result<Points, Error> {
+        let layout = self.layout;
+        let column =
+            |index: usize| Some(Column { index, name: layout.has_header.then(|| layout.names[index].clone()) });
+        for (index, numbers) in &layout.left_out {
+            if *numbers * 2 > self.rows {
+                let expected =
+                    format!("a number in the first {SAMPLE_ROWS} rows of a numeric column, or a choice of columns");
+                let found = format!("none there, and numbers in {numbers} of {} rows", self.rows);
+                self.faults.add(fault(Place::Whole, column(*index), expected, found));
+            }
+        }
+        if let (Some(index), true) = (layout.weights, self.faults.is_empty())
+            && let Some((expected, found)) = total_weight_fault(&self.weights)
+        {
+            self.faults.add(fault(Place::Whole, column(index), expected, found));
+        }
+        let name = self.faults.name().to_string();
+        self.faults.or(())?;
+        let names = layout.columns.iter().map(|index| layout.names[*index].clone()).collect();
+        let mut points = Points::new(self.values, layout.columns.len())?.with_columns(names)?.with_name(name);
+        if layout.weights.is_some() {
+            points = points.with_weights(self.weights)?;
+        }
+        if layout.id.is_some() {
+            points = points.with_ids(self.ids)?;
+        }
+        Ok(points)
+    }
+}
+
+fn fault(place: Place, column: Option<Column>, expected: String, found: String) -> Fault {
+    Fault { place, column, expected, found }
+}
+
+fn plural(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}

@@ -1,0 +1,209 @@
+//! The bytes of a data source: looked at before they are taken, and unpacked where they are gzip.
+//!
+//! Gzip is recognised by its first two bytes and never by a name, so that a wrongly named file still reads; several members one
+//! after another are one text, as `cat a.gz b.gz` makes them. A [`Source`] keeps a window of bytes that grows as asked, hands out
+//! slices of it, and knows how far it is, so that whoever finds something wrong can say where.
+
+use std::cell::Cell;
+use std::io::{self, Read};
+use std::rc::Rc;
+
+use flate2::read::MultiGzDecoder;
+
+use crate::error::Error;
+
+/// How many bytes are asked for at a time.
+const CHUNK: usize = 64 * 1024;
+
+pub(crate) struct Source<'a> {
+    name: String,
+    reader: Box<dyn Read + 'a>,
+    /// Set when the reader below the decompressor failed: then the error is not the data's fault.
+    failed: Rc<Cell<bool>>,
+    is_gzip: bool,
+    /// Bytes read and not yet dropped; those before `start` are spent.
+    buffer: Vec<u8>,
+    start: usize,
+    /// Offset of `buffer[start]` from the start of the unpacked bytes.
+    offset: u64,
+    is_at_end: bool,
+}
+
+impl<'a> Source<'a> {
+    /// Looks at the first bytes and unpacks if they are gzip's.
+    pub(crate) fn new(reader: impl Read + 'a, name: &str) -> Result<Self, Error> {
+        let failed = Rc::new(Cell::new(false));
+        let mut reader = Witness { reader, failed: Rc::clone(&failed) };
+        let mut magic = Vec::with_capacity(2);
+        reader.by_ref().take(2).read_to_end(&mut magic).map_err(|cause| Error::Read { name: name.into(), cause })?;
+        let is_gzip = magic == [0x1f, 0x8b];
+        let whole = io::Cursor::new(magic).chain(reader);
+        let reader: Box<dyn Read + 'a> = if is_gzip { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) };
+        let name = name.into();
+        Ok(Source { name, reader, failed, is_gzip, buffer: Vec::new(), start: 0, offset: 0, is_at_end: false })
+    }
+
+    /// What messages call the source.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The bytes at hand, without reading more.
+    pub(crate) fn window(&self) -> &[u8] {
+        &self.buffer[self.start..]
+    }
+
+    /// The offset of the window's first byte in the unpacked bytes.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Reads until the window has at least `bytes` bytes or the source ends; the window may be longer than asked.
+    ///
+    /// `lines` is how many lines of a text were read so far, if it is a text; it only serves the message.
+    pub(crate) fn fill(&mut self, bytes: usize, lines: Option<u64>) -> Result<&[u8], Error> {
+        while self.window().len() < bytes && !self.is_at_end {
+            self.more(lines)?;
+        }
+        Ok(self.window())
+    }
+
+    /// Reads one chunk more; false at the end of the source.
+    pub(crate) fn more(&mut self, lines: Option<u64>) -> Result<bool, Error> {
+        if self.is_at_end {
+            return Ok(false);
+        }
+        if self.start >= CHUNK {
+            self.buffer.drain(..self.start);
+            self.start = 0;
+        }
+        let filled = self.buffer.len();
+        self.buffer.resize(filled + CHUNK, 0);
+        let read = loop {
+            match self.reader.read(&mut self.buffer[filled..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                other => break other,
+            }
+        };
+        self.buffer.truncate(filled + *read.as_ref().unwrap_or(&0));
+        match read {
+            Ok(0) => {
+                self.is_at_end = true;
+                Ok(false)
+            }
+            Ok(_) => Ok(true),
+            Err(cause) => Err(self.stopped(cause, lines)),
+        }
+    }
+
+    /// Drops the first `bytes` bytes of the window.
+    pub(crate) fn consume(&mut self, bytes: usize) {
+        debug_assert!(bytes <= self.window().len());
+        self.start += bytes;
+        self.offset += bytes as u64;
+    }
+
+    fn stopped(&self, cause: io::Error, lines: Option<u64>) -> Error {
+        let name = self.name.clone();
+        if self.failed.get() || !self.is_gzip {
+            return Error::Read { name, cause };
+        }
+        let mut read = format!("{} unpacked bytes", self.offset + self.window().len() as u64);
+        if let Some(lines) = lines {
+            read.push_str(&format!(" ({lines} line{})", if lines == 1 { "" } else { "s" }));
+        }
+        if cause.kind() == io::ErrorKind::UnexpectedEof {
+            Error::CutShort { name, expected: "the rest of a gzip file".into(), read }
+        } else {
+            Error::Format { name, expected: "a sound gzip file".into(), found: format!("damage after {read}: {cause}") }
+        }
+    }
+}
+
+/// Passes bytes on and remembers whether the reader below ever failed.
+struct Witness<R> {
+    reader: R,
+    failed: Rc<Cell<bool>>,
+}
+
+impl<R: Read> Read for Witness<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let result = self.reader.read(buffer);
+        if let Err(error) = &result {
+            self.failed.set(error.kind() != io::ErrorKind::Interrupted);
+        }
+        result
+    }
+}
+
+/// What a file is whose first bytes are those of a format that is not read here.
+pub(crate) fn foreign_format(head: &[u8]) -> Option<&'static str> {
+    const FOREIGN: [(&[u8], &str); 9] = [
+        (b"PK\x03\x04", "a ZIP archive (as .npz and .xlsx files are)"),
+        (b"PAR1", "a Parquet file"),
+        (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
+        (b"ARROW1", "an Arrow file"),
+        (b"BZh", "a bzip2 file"),
+        (b"\xfd7zXZ\0", "an xz file"),
+        (b"\x28\xb5\x2f\xfd", "a Zstandard file"),
+        (b"%PDF-", "a PDF file"),
+        (b"\xd0\xcf\x11\xe0", "an old Excel or Word file"),
+    ];
+    FOREIGN.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, what)| *what)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn all(bytes: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut source = Source::new(bytes, "s")?;
+        while source.more(Some(3))? {}
+        Ok(source.window().to_vec())
+    }
+
+    #[test]
+    fn members_of_a_gzip_file_are_one_text() {
+        assert_eq!(all(&[gzip(b"one,"), gzip(b"two")].concat()).unwrap(), b"one,two");
+        assert_eq!(all(b"plain").unwrap(), b"plain");
+        assert_eq!(all(b"").unwrap(), b"");
+        assert_eq!(all(b"\x1f").unwrap(), b"\x1f");
+    }
+
+    #[test]
+    fn a_gzip_file_cut_anywhere_is_told_from_a_damaged_one() {
+        let whole = gzip(b"a text that is long enough to be cut in many places");
+        for end in 2..whole.len() {
+            assert!(matches!(all(&whole[..end]), Err(Error::CutShort { .. })), "cut at {end}");
+        }
+        let mut damaged = whole.clone();
+        let checksum = damaged.len() - 8;
+        damaged[checksum] ^= 1;
+        let message = all(&damaged).unwrap_err().to_string();
+        assert!(
+            message.starts_with("s: expected a sound gzip file, found damage after 51 unpacked bytes (3 lines)"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn a_failing_disk_is_not_the_datas_fault() {
+        struct Failing;
+        impl Read for Failing {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::other("bad sector"))
+            }
+        }
+        let whole = gzip(b"a text");
+        let mut source = Source::new((&whole[..5]).chain(Failing), "s").unwrap();
+        assert_eq!(source.more(None).unwrap_err().to_string(), "s: cannot be read: bad sector");
+    }
+}
