@@ -1,0 +1,84 @@
+//! Which instruction set a kernel runs on, chosen at run time.
+//!
+//! `kernel!` compiles one body once for each instruction set and enters the best one that this processor has. All
+//! of them give the same bits (see [`crate::lanes`]), so a result does not tell which was taken. What users install is compiled
+//! for the plainest processor of its family and still uses the widest registers it finds.
+
+/// Declares a kernel over rows of `T: Real`, written for lines `V: Lanes<Number = T>`:
+/// `kernel! { fn name[T; V; const D: usize](argument: type, …) -> result { body } }`.
+///
+/// The body may call `#[inline(always)]` functions only: what is not inlined is compiled without the vector instructions.
+macro_rules! kernel {
+    ($(#[$doc:meta])* $visibility:vis fn $name:ident [$real:ident; $lanes:ident $(; const $constant:ident : $kind:ty)*]
+     ($($argument:ident : $type:ty),* $(,)?) $(-> $result:ty)? $body:block) => {
+        $(#[$doc])*
+        #[allow(clippy::too_many_arguments)]
+        $visibility fn $name<$real: $crate::lanes::Real $(, const $constant: $kind)*>($($argument: $type),*) $(-> $result)? {
+            #[inline(always)]
+            #[allow(clippy::too_many_arguments)]
+            fn body<$real: $crate::lanes::Real, $lanes: $crate::lanes::Lanes<Number = $real> $(, const $constant: $kind)*>(
+                $($argument: $type),*
+            ) $(-> $result)? $body
+
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma,bmi2")]
+                #[allow(clippy::too_many_arguments)]
+                fn avx512<$real: $crate::lanes::Real $(, const $constant: $kind)*>($($argument: $type),*) $(-> $result)? {
+                    body::<$real, $real::Avx512 $(, $constant)*>($($argument),*)
+                }
+
+                #[target_feature(enable = "avx2,fma,bmi2")]
+                #[allow(clippy::too_many_arguments)]
+                fn avx2<$real: $crate::lanes::Real $(, const $constant: $kind)*>($($argument: $type),*) $(-> $result)? {
+                    body::<$real, $real::Avx2 $(, $constant)*>($($argument),*)
+                }
+
+                match $crate::dispatch::instruction_set() {
+                    // SAFETY: the processor has every instruction set that `avx512` was compiled for, as it just said.
+                    $crate::dispatch::InstructionSet::Avx512 => return unsafe { avx512::<$real $(, $constant)*>($($argument),*) },
+                    // SAFETY: the processor has every instruction set that `avx2` was compiled for, as it just said.
+                    $crate::dispatch::InstructionSet::Avx2 => return unsafe { avx2::<$real $(, $constant)*>($($argument),*) },
+                    $crate::dispatch::InstructionSet::Plain => {}
+                }
+            }
+            body::<$real, $real::Plain $(, $constant)*>($($argument),*)
+        }
+    };
+}
+
+pub(crate) use kernel;
+
+/// What a kernel may be compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InstructionSet {
+    /// 512-bit registers.
+    Avx512,
+    /// 256-bit registers and a fused multiply-add.
+    Avx2,
+    /// Lane by lane.
+    Plain,
+}
+
+/// The best instruction set of this processor. The standard library asks the processor once and remembers.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub fn instruction_set() -> InstructionSet {
+    let narrow =
+        is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("bmi2");
+    let wide = is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vl");
+    match (narrow, wide) {
+        (true, true) => InstructionSet::Avx512,
+        (true, false) => InstructionSet::Avx2,
+        _ => InstructionSet::Plain,
+    }
+}
+
+/// The best instruction set of this processor.
+#[cfg(not(target_arch = "x86_64"))]
+pub fn instruction_set() -> InstructionSet {
+    InstructionSet::Plain
+}

@@ -1,0 +1,241 @@
+//! A fixed number of lanes side by side: the shape in which every kernel of this crate does its arithmetic.
+//!
+//! The one idea: the number of lanes belongs to the *type of the numbers* (8 of `f64`, 16 of `f32`: one cache line, called a
+//! *line*) and not to the machine. A processor with wide registers handles a line in one instruction, one with narrow registers in
+//! two, one with none lane by lane; all of them add the same numbers in the same order with a fused multiply-add, so a result has the
+//! same bits on every machine.
+//!
+//! Memory holds [`F64Line`] and [`F32Line`]; a kernel is written once over [`Lanes`] and compiled for each instruction set by
+//! [`crate::dispatch`]. `lanes/x86.rs` is the only place that names instructions; `lanes/plain.rs` is the reference that it is tested against.
+
+pub(crate) mod plain;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod x86;
+
+use std::fmt::Debug;
+
+/// A number that rows may be stored in: `f64` or `f32`. Sums over rows are `f64` for both.
+///
+/// Not meant to be implemented elsewhere.
+pub trait Real: Copy + Debug + Default + PartialOrd + Send + Sync + 'static {
+    /// One cache line of such numbers.
+    type Line: Line<Number = Self>;
+    /// A line handled lane by lane.
+    type Plain: Lanes<Number = Self>;
+    /// A line in two 256-bit registers.
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: Lanes<Number = Self>;
+    /// A line in one 512-bit register.
+    #[cfg(target_arch = "x86_64")]
+    type Avx512: Lanes<Number = Self>;
+    /// The distance from 1 to the next number.
+    const EPSILON: f64;
+    /// Exponents of two below this one are raised to it in [`Lanes::exp2`]: small enough to be nothing beside 1, large enough
+    /// that its product with a weight or with 1 / K is still a normal number (denormal numbers cost a hundred cycles each).
+    const LEAST_EXPONENT: Self;
+    /// 1.5 times two to the number of bits of the fraction: adding it rounds to a whole number, found in the low bits of the sum.
+    const SHIFTER: Self;
+    /// Coefficients of `2^r`, `|r| <= 1/2`, lowest first: interpolated at the Chebyshev points of `(2^r - 1) / r`.
+    const EXP2: &'static [Self];
+    /// Coefficients of `log2 m = t (c0 + c1 t^2 + ...)` with `t = (m - 1) / (m + 1)`: the series of the inverse hyperbolic tangent.
+    const LOG2: &'static [Self];
+    /// The nearest number of this type.
+    fn from_f64(value: f64) -> Self;
+    /// The same number as an `f64`, exactly.
+    fn to_f64(self) -> f64;
+}
+
+/// One cache line of numbers in memory.
+pub trait Line: Copy + Debug + Default + Send + Sync + 'static {
+    /// What one lane holds.
+    type Number: Real<Line = Self>;
+    /// How many lanes.
+    const COUNT: usize;
+    /// The lanes.
+    fn lanes(&self) -> &[Self::Number];
+    /// The lanes, to write to.
+    fn lanes_mut(&mut self) -> &mut [Self::Number];
+    /// The lanes added up in `f64`, in a fixed order (upper half onto lower half, until one is left).
+    fn sum(&self) -> f64;
+}
+
+/// A line in registers. Every operation is lane by lane and rounds once.
+pub trait Lanes: Copy + Debug {
+    /// What one lane holds.
+    type Number: Real;
+
+    /// Reads a line.
+    fn load(line: &<Self::Number as Real>::Line) -> Self;
+    /// Writes a line.
+    fn store(self, line: &mut <Self::Number as Real>::Line);
+    /// The same number in every lane.
+    fn splat(value: Self::Number) -> Self;
+    /// `self + other`.
+    fn add(self, other: Self) -> Self;
+    /// `self - other`.
+    fn sub(self, other: Self) -> Self;
+    /// `self * other`.
+    fn mul(self, other: Self) -> Self;
+    /// `self / other`.
+    fn div(self, other: Self) -> Self;
+    /// `self * factor + addend`.
+    fn mul_add(self, factor: Self, addend: Self) -> Self;
+    /// `addend - self * factor`.
+    fn neg_mul_add(self, factor: Self, addend: Self) -> Self;
+    /// The larger; `other` where they are equal.
+    fn max(self, other: Self) -> Self;
+    /// The smaller; `other` where they are equal.
+    fn min(self, other: Self) -> Self;
+    /// `if a < b { then } else { otherwise }`.
+    fn select_less(a: Self, b: Self, then: Self, otherwise: Self) -> Self;
+    /// `if a == b { then } else { 0 }`.
+    fn where_equal(a: Self, b: Self, then: Self) -> Self;
+    /// The bits of `self` plus those of `shifted` moved into the exponent: multiplies by the power of two that adding the shifter left there.
+    fn raise_exponent(self, shifted: Self) -> Self;
+    /// `(e, m)` with `self = 2^e m` and `m` in `[sqrt(1/2), sqrt(2))`, for positive normal numbers.
+    fn split_exponent(self) -> (Self, Self);
+
+    /// Two to the power of each lane; lanes below [`Real::LEAST_EXPONENT`] count as that, lanes above 1023 (127) are not allowed.
+    ///
+    /// Relative error below 2.5 units of [`Real::EPSILON`] (tested against the standard library).
+    #[inline(always)]
+    fn exp2(self) -> Self {
+        let clamped = self.max(Self::splat(Self::Number::LEAST_EXPONENT));
+        let shifter = Self::splat(Self::Number::SHIFTER);
+        let shifted = clamped.add(shifter);
+        let rest = clamped.sub(shifted.sub(shifter));
+        horner(Self::Number::EXP2, rest).raise_exponent(shifted)
+    }
+
+    /// The binary logarithm of each lane, for positive normal numbers.
+    ///
+    /// Error below 2.5 units of [`Real::EPSILON`] times the larger of 1 and the logarithm (tested against the standard library).
+    #[inline(always)]
+    fn log2(self) -> Self {
+        let (exponent, fraction) = self.split_exponent();
+        let one = Self::splat(Self::Number::from_f64(1.0));
+        let t = fraction.sub(one).div(fraction.add(one));
+        horner(Self::Number::LOG2, t.mul(t)).mul_add(t, exponent)
+    }
+}
+
+#[inline(always)]
+fn horner<V: Lanes>(coefficients: &'static [V::Number], x: V) -> V {
+    let (&last, rest) = coefficients.split_last().expect("a polynomial has a coefficient");
+    rest.iter().rev().fold(V::splat(last), |value, &coefficient| value.mul_add(x, V::splat(coefficient)))
+}
+
+macro_rules! line {
+    ($line:ident, $number:ty, $count:literal, $avx2:ident, $avx512:ident, least: $least:literal, shifter: $shifter:expr,
+     exp2: [$($exp2:literal),+ $(,)?], log2: [$($log2:literal),+ $(,)?], $doc:literal) => {
+        #[doc = $doc]
+        #[derive(Clone, Copy, Debug, Default)]
+        #[repr(C, align(64))]
+        pub struct $line(pub(crate) [$number; $count]);
+
+        impl Line for $line {
+            type Number = $number;
+            const COUNT: usize = $count;
+
+            #[inline(always)]
+            fn lanes(&self) -> &[$number] {
+                &self.0
+            }
+
+            #[inline(always)]
+            fn lanes_mut(&mut self) -> &mut [$number] {
+                &mut self.0
+            }
+
+            fn sum(&self) -> f64 {
+                let mut lanes = self.0.map(|lane| lane as f64);
+                let mut half = $count / 2;
+                while half > 0 {
+                    for lane in 0..half {
+                        lanes[lane] += lanes[lane + half];
+                    }
+                    half /= 2;
+                }
+                lanes[0]
+            }
+        }
+
+        impl Real for $number {
+            type Line = $line;
+            type Plain = plain::Plain<$line>;
+            #[cfg(target_arch = "x86_64")]
+            type Avx2 = x86::$avx2;
+            #[cfg(target_arch = "x86_64")]
+            type Avx512 = x86::$avx512;
+            const EPSILON: f64 = <$number>::EPSILON as f64;
+            const LEAST_EXPONENT: $number = $least;
+            const SHIFTER: $number = $shifter;
+            const EXP2: &'static [$number] = &[$($exp2),+];
+            const LOG2: &'static [$number] = &[$($log2),+];
+
+            #[inline(always)]
+            fn from_f64(value: f64) -> Self {
+                value as $number
+            }
+
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
+        }
+    };
+}
+
+line!(
+    F64Line, f64, 8, Avx2F64, Avx512F64,
+    least: -1000.0, shifter: 1.5 * (1u64 << 52) as f64,
+    exp2: [
+        1.0,
+        0.6931471805599453,
+        0.24022650695910097,
+        0.0555041086648216,
+        0.009618129107606888,
+        0.0013333558146416936,
+        0.0001540353044173605,
+        1.525273382983612e-05,
+        1.321544258792169e-06,
+        1.0178062445845774e-07,
+        7.072585949269223e-09,
+        4.4549605981865186e-10,
+    ],
+    log2: [
+        2.8853900817779268,
+        0.9617966939259756,
+        0.5770780163555853,
+        0.4121985831111324,
+        0.3205988979753252,
+        0.2623081892525388,
+        0.22195308321368667,
+        0.19235933878519512,
+        0.16972882833987804,
+        0.15186263588304877,
+        0.1373995277037108,
+    ],
+    "Eight `f64`."
+);
+line!(
+    F32Line, f32, 16, Avx2F32, Avx512F32,
+    least: -110.0, shifter: 1.5 * (1u64 << 23) as f32,
+    exp2: [
+        1.0,
+        0.6931471880262288,
+        0.24022650760568126,
+        0.05550357114219078,
+        0.009618082557277852,
+        0.0013390863364671234,
+        0.0001545316294512069,
+    ],
+    log2: [
+        2.8853900817779268,
+        0.9617966939259756,
+        0.5770780163555853,
+        0.4121985831111324,
+        0.3205988979753252,
+    ],
+    "Sixteen `f32`."
+);

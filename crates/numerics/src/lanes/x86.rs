@@ -1,0 +1,359 @@
+//! Lines in the vector registers of x86-64: the only file that names instructions.
+//!
+//! Values of these types exist only inside the copies of a kernel that [`crate::dispatch`] enters after it has asked the processor
+//! for the instruction set, which is the promise that every `unsafe` block here uses. They are crate-private for that reason.
+
+use std::arch::x86_64::*;
+
+use super::{F32Line, F64Line, Lanes, Real};
+
+/// Runs instructions of the set that the type stands for.
+macro_rules! instructions {
+    ($e:expr) => {
+        // SAFETY: a value of this type is only made inside a kernel copy compiled for this instruction set, which `dispatch` enters
+        // after asking the processor for it; loads and stores go through references to lines, which are 64-byte aligned.
+        unsafe { $e }
+    };
+}
+
+/// One line in one 512-bit register.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx512F64(__m512d);
+
+impl Lanes for Avx512F64 {
+    type Number = f64;
+
+    #[inline(always)]
+    fn load(line: &F64Line) -> Self {
+        instructions!(Self(_mm512_load_pd(line.0.as_ptr())))
+    }
+    #[inline(always)]
+    fn store(self, line: &mut F64Line) {
+        instructions!(_mm512_store_pd(line.0.as_mut_ptr(), self.0))
+    }
+    #[inline(always)]
+    fn splat(value: f64) -> Self {
+        instructions!(Self(_mm512_set1_pd(value)))
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        instructions!(Self(_mm512_add_pd(self.0, other.0)))
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        instructions!(Self(_mm512_sub_pd(self.0, other.0)))
+    }
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        instructions!(Self(_mm512_mul_pd(self.0, other.0)))
+    }
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        instructions!(Self(_mm512_div_pd(self.0, other.0)))
+    }
+    #[inline(always)]
+    fn mul_add(self, factor: Self, addend: Self) -> Self {
+        instructions!(Self(_mm512_fmadd_pd(self.0, factor.0, addend.0)))
+    }
+    #[inline(always)]
+    fn neg_mul_add(self, factor: Self, addend: Self) -> Self {
+        instructions!(Self(_mm512_fnmadd_pd(self.0, factor.0, addend.0)))
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        instructions!(Self(_mm512_max_pd(self.0, other.0)))
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        instructions!(Self(_mm512_min_pd(self.0, other.0)))
+    }
+    #[inline(always)]
+    fn select_less(a: Self, b: Self, then: Self, otherwise: Self) -> Self {
+        instructions!(Self(_mm512_mask_blend_pd(_mm512_cmp_pd_mask::<_CMP_LT_OQ>(a.0, b.0), otherwise.0, then.0)))
+    }
+    #[inline(always)]
+    fn where_equal(a: Self, b: Self, then: Self) -> Self {
+        instructions!(Self(_mm512_maskz_mov_pd(_mm512_cmp_pd_mask::<_CMP_EQ_OQ>(a.0, b.0), then.0)))
+    }
+    #[inline(always)]
+    fn raise_exponent(self, shifted: Self) -> Self {
+        instructions!(Self(_mm512_castsi512_pd(_mm512_add_epi64(
+            _mm512_castpd_si512(self.0),
+            _mm512_slli_epi64::<52>(_mm512_castpd_si512(shifted.0))
+        ))))
+    }
+    #[inline(always)]
+    fn split_exponent(self) -> (Self, Self) {
+        instructions!({
+            let bits = _mm512_castpd_si512(self.0);
+            let power = _mm512_srai_epi64::<52>(_mm512_sub_epi64(bits, _mm512_set1_epi64(0x3fe6_a09e_667f_3bcd)));
+            let fraction = _mm512_sub_epi64(bits, _mm512_slli_epi64::<52>(power));
+            (Self(_mm512_cvtepi64_pd(power)), Self(_mm512_castsi512_pd(fraction)))
+        })
+    }
+}
+
+/// One line in one 512-bit register.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx512F32(__m512);
+
+impl Lanes for Avx512F32 {
+    type Number = f32;
+
+    #[inline(always)]
+    fn load(line: &F32Line) -> Self {
+        instructions!(Self(_mm512_load_ps(line.0.as_ptr())))
+    }
+    #[inline(always)]
+    fn store(self, line: &mut F32Line) {
+        instructions!(_mm512_store_ps(line.0.as_mut_ptr(), self.0))
+    }
+    #[inline(always)]
+    fn splat(value: f32) -> Self {
+        instructions!(Self(_mm512_set1_ps(value)))
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        instructions!(Self(_mm512_add_ps(self.0, other.0)))
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        instructions!(Self(_mm512_sub_ps(self.0, other.0)))
+    }
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        instructions!(Self(_mm512_mul_ps(self.0, other.0)))
+    }
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        instructions!(Self(_mm512_div_ps(self.0, other.0)))
+    }
+    #[inline(always)]
+    fn mul_add(self, factor: Self, addend: Self) -> Self {
+        instructions!(Self(_mm512_fmadd_ps(self.0, factor.0, addend.0)))
+    }
+    #[inline(always)]
+    fn neg_mul_add(self, factor: Self, addend: Self) -> Self {
+        instructions!(Self(_mm512_fnmadd_ps(self.0, factor.0, addend.0)))
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        instructions!(Self(_mm512_max_ps(self.0, other.0)))
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        instructions!(Self(_mm512_min_ps(self.0, other.0)))
+    }
+    #[inline(always)]
+    fn select_less(a: Self, b: Self, then: Self, otherwise: Self) -> Self {
+        instructions!(Self(_mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_LT_OQ>(a.0, b.0), otherwise.0, then.0)))
+    }
+    #[inline(always)]
+    fn where_equal(a: Self, b: Self, then: Self) -> Self {
+        instructions!(Self(_mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_EQ_OQ>(a.0, b.0), then.0)))
+    }
+    #[inline(always)]
+    fn raise_exponent(self, shifted: Self) -> Self {
+        instructions!(Self(_mm512_castsi512_ps(_mm512_add_epi32(
+            _mm512_castps_si512(self.0),
+            _mm512_slli_epi32::<23>(_mm512_castps_si512(shifted.0))
+        ))))
+    }
+    #[inline(always)]
+    fn split_exponent(self) -> (Self, Self) {
+        instructions!({
+            let bits = _mm512_castps_si512(self.0);
+            let power = _mm512_srai_epi32::<23>(_mm512_sub_epi32(bits, _mm512_set1_epi32(0x3f35_04f3)));
+            let fraction = _mm512_sub_epi32(bits, _mm512_slli_epi32::<23>(power));
+            (Self(_mm512_cvtepi32_ps(power)), Self(_mm512_castsi512_ps(fraction)))
+        })
+    }
+}
+
+/// One line in two 256-bit registers.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx2F64(__m256d, __m256d);
+
+impl Lanes for Avx2F64 {
+    type Number = f64;
+
+    #[inline(always)]
+    fn load(line: &F64Line) -> Self {
+        instructions!(Self(_mm256_load_pd(line.0.as_ptr()), _mm256_load_pd(line.0[4..].as_ptr())))
+    }
+    #[inline(always)]
+    fn store(self, line: &mut F64Line) {
+        instructions!({
+            _mm256_store_pd(line.0.as_mut_ptr(), self.0);
+            _mm256_store_pd(line.0[4..].as_mut_ptr(), self.1);
+        })
+    }
+    #[inline(always)]
+    fn splat(value: f64) -> Self {
+        instructions!(Self(_mm256_set1_pd(value), _mm256_set1_pd(value)))
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        instructions!(Self(_mm256_add_pd(self.0, other.0), _mm256_add_pd(self.1, other.1)))
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        instructions!(Self(_mm256_sub_pd(self.0, other.0), _mm256_sub_pd(self.1, other.1)))
+    }
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        instructions!(Self(_mm256_mul_pd(self.0, other.0), _mm256_mul_pd(self.1, other.1)))
+    }
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        instructions!(Self(_mm256_div_pd(self.0, other.0), _mm256_div_pd(self.1, other.1)))
+    }
+    #[inline(always)]
+    fn mul_add(self, factor: Self, addend: Self) -> Self {
+        instructions!(Self(_mm256_fmadd_pd(self.0, factor.0, addend.0), _mm256_fmadd_pd(self.1, factor.1, addend.1)))
+    }
+    #[inline(always)]
+    fn neg_mul_add(self, factor: Self, addend: Self) -> Self {
+        instructions!(Self(_mm256_fnmadd_pd(self.0, factor.0, addend.0), _mm256_fnmadd_pd(self.1, factor.1, addend.1)))
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        instructions!(Self(_mm256_max_pd(self.0, other.0), _mm256_max_pd(self.1, other.1)))
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        instructions!(Self(_mm256_min_pd(self.0, other.0), _mm256_min_pd(self.1, other.1)))
+    }
+    #[inline(always)]
+    fn select_less(a: Self, b: Self, then: Self, otherwise: Self) -> Self {
+        instructions!(Self(
+            _mm256_blendv_pd(otherwise.0, then.0, _mm256_cmp_pd::<_CMP_LT_OQ>(a.0, b.0)),
+            _mm256_blendv_pd(otherwise.1, then.1, _mm256_cmp_pd::<_CMP_LT_OQ>(a.1, b.1))
+        ))
+    }
+    #[inline(always)]
+    fn where_equal(a: Self, b: Self, then: Self) -> Self {
+        instructions!(Self(
+            _mm256_and_pd(_mm256_cmp_pd::<_CMP_EQ_OQ>(a.0, b.0), then.0),
+            _mm256_and_pd(_mm256_cmp_pd::<_CMP_EQ_OQ>(a.1, b.1), then.1)
+        ))
+    }
+    #[inline(always)]
+    fn raise_exponent(self, shifted: Self) -> Self {
+        instructions!(Self(
+            _mm256_castsi256_pd(_mm256_add_epi64(
+                _mm256_castpd_si256(self.0),
+                _mm256_slli_epi64::<52>(_mm256_castpd_si256(shifted.0))
+            )),
+            _mm256_castsi256_pd(_mm256_add_epi64(
+                _mm256_castpd_si256(self.1),
+                _mm256_slli_epi64::<52>(_mm256_castpd_si256(shifted.1))
+            ))
+        ))
+    }
+    #[inline(always)]
+    fn split_exponent(self) -> (Self, Self) {
+        // 256-bit registers cannot shift 64-bit numbers arithmetically; this is once a row, not once a row and centre.
+        let mut line = F64Line::default();
+        self.store(&mut line);
+        let (exponents, fractions) = <f64 as Real>::Plain::load(&line).split_exponent();
+        let (mut exponent_line, mut fraction_line) = (F64Line::default(), F64Line::default());
+        exponents.store(&mut exponent_line);
+        fractions.store(&mut fraction_line);
+        (Self::load(&exponent_line), Self::load(&fraction_line))
+    }
+}
+
+/// One line in two 256-bit registers.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx2F32(__m256, __m256);
+
+impl Lanes for Avx2F32 {
+    type Number = f32;
+
+    #[inline(always)]
+    fn load(line: &F32Line) -> Self {
+        instructions!(Self(_mm256_load_ps(line.0.as_ptr()), _mm256_load_ps(line.0[8..].as_ptr())))
+    }
+    #[inline(always)]
+    fn store(self, line: &mut F32Line) {
+        instructions!({
+            _mm256_store_ps(line.0.as_mut_ptr(), self.0);
+            _mm256_store_ps(line.0[8..].as_mut_ptr(), self.1);
+        })
+    }
+    #[inline(always)]
+    fn splat(value: f32) -> Self {
+        instructions!(Self(_mm256_set1_ps(value), _mm256_set1_ps(value)))
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        instructions!(Self(_mm256_add_ps(self.0, other.0), _mm256_add_ps(self.1, other.1)))
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        instructions!(Self(_mm256_sub_ps(self.0, other.0), _mm256_sub_ps(self.1, other.1)))
+    }
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        instructions!(Self(_mm256_mul_ps(self.0, other.0), _mm256_mul_ps(self.1, other.1)))
+    }
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        instructions!(Self(_mm256_div_ps(self.0, other.0), _mm256_div_ps(self.1, other.1)))
+    }
+    #[inline(always)]
+    fn mul_add(self, factor: Self, addend: Self) -> Self {
+        instructions!(Self(_mm256_fmadd_ps(self.0, factor.0, addend.0), _mm256_fmadd_ps(self.1, factor.1, addend.1)))
+    }
+    #[inline(always)]
+    fn neg_mul_add(self, factor: Self, addend: Self) -> Self {
+        instructions!(Self(_mm256_fnmadd_ps(self.0, factor.0, addend.0), _mm256_fnmadd_ps(self.1, factor.1, addend.1)))
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        instructions!(Self(_mm256_max_ps(self.0, other.0), _mm256_max_ps(self.1, other.1)))
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        instructions!(Self(_mm256_min_ps(self.0, other.0), _mm256_min_ps(self.1, other.1)))
+    }
+    #[inline(always)]
+    fn select_less(a: Self, b: Self, then: Self, otherwise: Self) -> Self {
+        instructions!(Self(
+            _mm256_blendv_ps(otherwise.0, then.0, _mm256_cmp_ps::<_CMP_LT_OQ>(a.0, b.0)),
+            _mm256_blendv_ps(otherwise.1, then.1, _mm256_cmp_ps::<_CMP_LT_OQ>(a.1, b.1))
+        ))
+    }
+    #[inline(always)]
+    fn where_equal(a: Self, b: Self, then: Self) -> Self {
+        instructions!(Self(
+            _mm256_and_ps(_mm256_cmp_ps::<_CMP_EQ_OQ>(a.0, b.0), then.0),
+            _mm256_and_ps(_mm256_cmp_ps::<_CMP_EQ_OQ>(a.1, b.1), then.1)
+        ))
+    }
+    #[inline(always)]
+    fn raise_exponent(self, shifted: Self) -> Self {
+        instructions!(Self(
+            _mm256_castsi256_ps(_mm256_add_epi32(
+                _mm256_castps_si256(self.0),
+                _mm256_slli_epi32::<23>(_mm256_castps_si256(shifted.0))
+            )),
+            _mm256_castsi256_ps(_mm256_add_epi32(
+                _mm256_castps_si256(self.1),
+                _mm256_slli_epi32::<23>(_mm256_castps_si256(shifted.1))
+            ))
+        ))
+    }
+    #[inline(always)]
+    fn split_exponent(self) -> (Self, Self) {
+        // 256-bit registers cannot shift 64-bit numbers arithmetically; this is once a row, not once a row and centre.
+        let mut line = F32Line::default();
+        self.store(&mut line);
+        let (exponents, fractions) = <f32 as Real>::Plain::load(&line).split_exponent();
+        let (mut exponent_line, mut fraction_line) = (F32Line::default(), F32Line::default());
+        exponents.store(&mut exponent_line);
+        fractions.store(&mut fraction_line);
+        (Self::load(&exponent_line), Self::load(&fraction_line))
+    }
+}

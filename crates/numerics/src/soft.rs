@@ -1,0 +1,539 @@
+//! Soft assignment fused with the sums that the next centres are made of (E-step and M-step of annealed clustering in one pass).
+//!
+//! For each row `x` of weight `w` and each centre `y_k` with prior `g_k`, paper 004 eq. (1):
+//!
+//! ```text
+//! score_k = ln g_k - |x - y_k|^2 / T        m_k = exp(score_k) / sum_l exp(score_l)
+//! C_k += w m_k      S_k += w m_k x          F += -T w ln sum_k exp(score_k)
+//! ```
+//!
+//! The memberships `m` of all rows are never stored: a group of tiles is scored, exponentiated and summed while it is in the
+//! first-level cache. Scores are in units of `ln 2`, so that the exponential is a power of two and nothing else; the largest score of
+//! a row is subtracted first, so nothing overflows at any temperature. Sums run in the rows' precision within one block
+//! (at most 4096 rows) and in `f64` beyond it.
+
+use crate::dispatch::kernel;
+use crate::lanes::{Lanes, Line, Real};
+use crate::tiles::{DIRECT_DIMENSION, Tiles};
+
+/// Tiles handled together, so that a centre's sums are loaded and stored once for all of them.
+const GROUP: usize = 4;
+/// Tiles of which the memberships are kept at a time in many dimensions.
+const WIDE_GROUP: usize = 8;
+
+/// Centres made ready for one temperature, in the rows' precision.
+#[derive(Clone, Debug, Default)]
+pub struct SoftCenters<T: Real> {
+    dimension: usize,
+    /// K x D. Few dimensions: the centre times `sqrt(log2 e / T)`; many: times `2 log2 e / T`.
+    scaled: Vec<T>,
+    /// `log2 g_k`; in many dimensions less `|y_k|^2 log2 e / T`.
+    offsets: Vec<T>,
+    centers: Vec<T>,
+    scale: f64,
+    temperature: f64,
+}
+
+impl<T: Real> SoftCenters<T> {
+    /// No centres yet, of `dimension` coordinates, at `temperature` (squared unit of the rows).
+    pub fn begin(&mut self, dimension: usize, temperature: f64) {
+        self.dimension = dimension;
+        self.temperature = temperature;
+        self.scale = (std::f64::consts::LOG2_E / temperature).sqrt();
+        self.scaled.clear();
+        self.offsets.clear();
+        self.centers.clear();
+    }
+
+    /// Adds a centre (the rows' origin subtracted) with `log_prior = ln g_k`; 0 for equal priors.
+    ///
+    /// # Panics
+    /// If the centre has not as many coordinates as [`SoftCenters::begin`] was told.
+    pub fn push(&mut self, center: &[f64], log_prior: f64) {
+        assert_eq!(center.len(), self.dimension);
+        let mut offset = log_prior * std::f64::consts::LOG2_E;
+        if self.dimension <= DIRECT_DIMENSION {
+            self.scaled.extend(center.iter().map(|&y| T::from_f64(y * self.scale)));
+        } else {
+            offset -= center.iter().map(|&y| (y * self.scale) * (y * self.scale)).sum::<f64>();
+            self.scaled.extend(center.iter().map(|&y| T::from_f64(2.0 * y * self.scale * self.scale)));
+        }
+        self.offsets.push(T::from_f64(offset));
+        self.centers.extend(center.iter().map(|&y| T::from_f64(y)));
+    }
+
+    /// Number of centres.
+    pub fn len(&self) -> usize {
+        self.offsets.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.offsets.is_empty()
+    }
+}
+
+/// Buffers of this module's functions; reused from block to block, so that loops allocate nothing.
+#[derive(Clone, Debug, Default)]
+pub struct SoftScratch<T: Real> {
+    scores: Vec<T::Line>,
+    sums: Vec<T::Line>,
+}
+
+impl<T: Real> SoftScratch<T> {
+    fn resize(&mut self, scores: usize, sums: usize) {
+        self.scores.resize(scores, T::Line::default());
+        self.sums.clear();
+        self.sums.resize(sums, T::Line::default());
+    }
+}
+
+/// Which sums a pass forms for each centre.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sums {
+    /// Mass and first moment: 1 + D numbers.
+    First,
+    /// Those, then the second moment about the centre, lower triangle row by row: D (D + 1) / 2 more. Up to [`DIRECT_DIMENSION`] dimensions.
+    Second,
+}
+
+impl Sums {
+    /// Numbers per centre.
+    pub const fn len(self, dimension: usize) -> usize {
+        match self {
+            Sums::First => 1 + dimension,
+            Sums::Second => 1 + dimension + dimension * (dimension + 1) / 2,
+        }
+    }
+}
+
+/// What [`soft_sums`] adds up over all centres of a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SoftTotals {
+    /// `-T sum w ln sum_k exp(score_k)`.
+    pub free_energy: f64,
+    /// `sum w (1 - max_k m_k)`: how soft the assignment still is.
+    pub softness: f64,
+}
+
+/// Adds one block's sums to `sums` (K x [`Sums::len`]: mass `C_k`, first moment `S_k`, perhaps the second about the centre).
+///
+/// Cost: rows x K x (2 D multiply-adds + one exponential). No allocation once `scratch` has grown.
+///
+/// # Panics
+/// If the shapes disagree, there is no centre, or second moments are asked for in more than [`DIRECT_DIMENSION`] dimensions.
+///
+/// # Example
+/// ```
+/// use lehr_numerics::{soft::{soft_sums, SoftCenters, SoftScratch, Sums}, tiles::Tiles};
+/// let rows = [[-1.0], [1.0]];
+/// let tiles = Tiles::<f64>::new(2, 1, &[0.0], |i| &rows[i], |_| 1.0);
+/// let mut centers = SoftCenters::default();
+/// centers.begin(1, 2.0);
+/// centers.push(&[0.0], 0.0);
+/// let mut sums = [0.0; 2];
+/// let totals = soft_sums(&tiles, &centers, Sums::First, &mut SoftScratch::default(), &mut sums);
+/// assert_eq!(sums, [2.0, 0.0]); // all the mass, and the rows cancel
+/// assert!((totals.free_energy - 2.0).abs() < 1e-12); // one centre: the sum of squared distances
+/// ```
+pub fn soft_sums<T: Real>(
+    tiles: &Tiles<T>,
+    centers: &SoftCenters<T>,
+    kind: Sums,
+    scratch: &mut SoftScratch<T>,
+    sums: &mut [f64],
+) -> SoftTotals {
+    let (dimension, clusters) = (tiles.dimension(), centers.len());
+    assert!(clusters > 0, "at least one centre");
+    assert_eq!(dimension, centers.dimension);
+    assert_eq!(sums.len(), clusters * kind.len(dimension));
+    let (log_sum, softness, squares) = if dimension > DIRECT_DIMENSION {
+        assert!(kind == Sums::First, "second moments in many dimensions are not formed: power iteration instead");
+        scratch.resize(
+            clusters * WIDE_GROUP,
+            tiles.row_major().len() / (tiles.weights().len() * T::Line::COUNT) * clusters,
+        );
+        let (log_sum, softness) = wide(tiles, centers, scratch, sums);
+        (log_sum, softness, tiles.square())
+    } else {
+        scratch.resize(clusters * GROUP, clusters * kind.len(dimension));
+        let (x, w) = (tiles.values(), tiles.weights());
+        let (log_sum, softness) = match (dimension, kind) {
+            (1, Sums::First) => direct::<T, 1, 2>(x, w, dimension, centers, &mut scratch.scores, &mut scratch.sums),
+            (2, Sums::First) => direct::<T, 2, 3>(x, w, dimension, centers, &mut scratch.scores, &mut scratch.sums),
+            (3, Sums::First) => direct::<T, 3, 4>(x, w, dimension, centers, &mut scratch.scores, &mut scratch.sums),
+            (4, Sums::First) => direct::<T, 4, 5>(x, w, dimension, centers, &mut scratch.scores, &mut scratch.sums),
+            (1, Sums::Second) => direct::<T, 1, 3>(x, w, dimension, centers, &mut scratch.scores, &mut scratch.sums),
+            (2, Sums::Second) => direct::<T, 2, 6>(x, w, dimension, centers, &mut scratch.scores, &mut scratch.sums),
+            (3, Sums::Second) => direct::<T, 3, 10>(x, w, dimension, centers, &mut scratch.scores, &mut scratch.sums),
+            (_, Sums::First) => {
+                direct_any::<T, false>(x, w, dimension, centers, &mut scratch.scores, &mut scratch.sums)
+            }
+            (_, Sums::Second) => {
+                direct_any::<T, true>(x, w, dimension, centers, &mut scratch.scores, &mut scratch.sums)
+            }
+        };
+        for (line, total) in scratch.sums.iter().zip(sums.iter_mut()) {
+            *total += line.sum();
+        }
+        (log_sum, softness, 0.0)
+    };
+    SoftTotals { free_energy: squares - centers.temperature * std::f64::consts::LN_2 * log_sum, softness }
+}
+
+kernel! {
+    /// Few dimensions, known to the compiler: the coordinates of a group of tiles stay in registers. `N` numbers are summed a centre.
+    fn direct[T; V; const D: usize; const N: usize](
+        values: &[T::Line],
+        weights: &[T::Line],
+        _dimension: usize,
+        centers: &SoftCenters<T>,
+        scores: &mut [T::Line],
+        sums: &mut [T::Line],
+    ) -> (f64, f64) {
+        let mut totals = [V::splat(T::default()); 2];
+        let whole = weights.len() / GROUP * GROUP;
+        for at in (0..whole).step_by(GROUP) {
+            direct_group::<T, V, D, N, GROUP>(&values[at * D..], &weights[at..], centers, scores, sums, &mut totals);
+        }
+        for at in whole..weights.len() {
+            direct_group::<T, V, D, N, 1>(&values[at * D..], &weights[at..], centers, scores, sums, &mut totals);
+        }
+        finish(totals)
+    }
+}
+
+#[inline(always)]
+fn finish<T: Real, V: Lanes<Number = T>>(totals: [V; 2]) -> (f64, f64) {
+    let mut lines = [T::Line::default(); 2];
+    totals[0].store(&mut lines[0]);
+    totals[1].store(&mut lines[1]);
+    (lines[0].sum(), lines[1].sum())
+}
+
+#[inline(always)]
+fn direct_group<T: Real, V: Lanes<Number = T>, const D: usize, const N: usize, const G: usize>(
+    values: &[T::Line],
+    weights: &[T::Line],
+    centers: &SoftCenters<T>,
+    scores: &mut [T::Line],
+    sums: &mut [T::Line],
+    totals: &mut [V; 2],
+) {
+    let clusters = centers.len();
+    let zero = V::splat(T::default());
+    let scale = V::splat(T::from_f64(centers.scale));
+    let values = &values[..G * D];
+    let mut x = [[zero; D]; G];
+    for t in 0..G {
+        for j in 0..D {
+            x[t][j] = V::load(&values[t * D + j]).mul(scale);
+        }
+    }
+    let (scores, _) = scores[..clusters * G].as_chunks_mut::<G>();
+    let (scaled, _) = centers.scaled.as_chunks::<D>();
+    let mut most = [V::splat(T::from_f64(f64::NEG_INFINITY)); G];
+    for ((score, y), &offset) in scores.iter_mut().zip(scaled).zip(&centers.offsets) {
+        for t in 0..G {
+            let mut value = V::splat(offset);
+            for j in 0..D {
+                let difference = x[t][j].sub(V::splat(y[j]));
+                value = difference.neg_mul_add(difference, value);
+            }
+            value.store(&mut score[t]);
+            most[t] = value.max(most[t]);
+        }
+    }
+    let share = shares::<T, V, G>(scores, weights, most, totals);
+    for t in 0..G {
+        for j in 0..D {
+            x[t][j] = V::load(&values[t * D + j]);
+        }
+    }
+    let (sums, _) = sums.as_chunks_mut::<N>();
+    let (centers, _) = centers.centers.as_chunks::<D>();
+    for ((score, sums), y) in scores.iter().zip(sums).zip(centers) {
+        let mut sum = [zero; N];
+        for n in 0..N {
+            sum[n] = V::load(&sums[n]);
+        }
+        for t in 0..G {
+            let member = V::load(&score[t]).mul(share[t]);
+            sum[0] = sum[0].add(member);
+            for j in 0..D {
+                sum[1 + j] = member.mul_add(x[t][j], sum[1 + j]);
+            }
+            if N > 1 + D {
+                let mut difference = [zero; D];
+                let mut n = 1 + D;
+                for i in 0..D {
+                    difference[i] = x[t][i].sub(V::splat(y[i]));
+                    let product = member.mul(difference[i]);
+                    for j in 0..=i {
+                        sum[n] = product.mul_add(difference[j], sum[n]);
+                        n += 1;
+                    }
+                }
+            }
+        }
+        for n in 0..N {
+            sum[n].store(&mut sums[n]);
+        }
+    }
+}
+
+/// Turns scores into powers of two of what they lack to the row's best, adds to the totals, and gives each row's weight over the sum of its powers.
+#[inline(always)]
+fn shares<T: Real, V: Lanes<Number = T>, const G: usize>(
+    scores: &mut [[T::Line; G]],
+    weights: &[T::Line],
+    most: [V; G],
+    totals: &mut [V; 2],
+) -> [V; G] {
+    let mut sum = [V::splat(T::default()); G];
+    for score in scores.iter_mut() {
+        for t in 0..G {
+            let value = V::load(&score[t]).sub(most[t]).exp2();
+            value.store(&mut score[t]);
+            sum[t] = sum[t].add(value);
+        }
+    }
+    let mut share = sum;
+    for t in 0..G {
+        let weight = V::load(&weights[t]);
+        share[t] = weight.div(sum[t]);
+        totals[0] = weight.mul_add(most[t].add(sum[t].log2()), totals[0]);
+        // The best centre's power is one, so its membership is the share itself.
+        totals[1] = totals[1].add(weight.sub(share[t]));
+    }
+    share
+}
+
+kernel! {
+    /// 5 to 16 dimensions, and the moments that [`direct`] has no copy for: one tile at a time, coordinates read from the first-level cache.
+    fn direct_any[T; V; const SECOND: bool](
+        values: &[T::Line],
+        weights: &[T::Line],
+        dimension: usize,
+        centers: &SoftCenters<T>,
+        scores: &mut [T::Line],
+        sums: &mut [T::Line],
+    ) -> (f64, f64) {
+        let clusters = centers.len();
+        let zero = V::splat(T::default());
+        let scale = V::splat(T::from_f64(centers.scale));
+        let mut totals = [zero; 2];
+        let per_center = if SECOND { Sums::Second.len(dimension) } else { Sums::First.len(dimension) };
+        let (scores, _) = scores[..clusters].as_chunks_mut::<1>();
+        for (values, weight) in values.chunks_exact(dimension).zip(weights) {
+            let mut x = [zero; DIRECT_DIMENSION];
+            for (x, line) in x.iter_mut().zip(values) {
+                *x = V::load(line).mul(scale);
+            }
+            let mut most = [V::splat(T::from_f64(f64::NEG_INFINITY))];
+            for ((score, y), &offset) in scores.iter_mut().zip(centers.scaled.chunks_exact(dimension)).zip(&centers.offsets) {
+                let mut value = V::splat(offset);
+                for (x, &y) in x.iter().zip(y) {
+                    let difference = x.sub(V::splat(y));
+                    value = difference.neg_mul_add(difference, value);
+                }
+                value.store(&mut score[0]);
+                most[0] = value.max(most[0]);
+            }
+            let share = shares::<T, V, 1>(scores, std::slice::from_ref(weight), most, &mut totals);
+            for (x, line) in x.iter_mut().zip(values) {
+                *x = V::load(line);
+            }
+            for ((score, sums), y) in scores.iter().zip(sums.chunks_exact_mut(per_center)).zip(centers.centers.chunks_exact(dimension)) {
+                let member = V::load(&score[0]).mul(share[0]);
+                let (mass, moments) = sums.split_first_mut().expect("a centre has a mass");
+                V::load(mass).add(member).store(mass);
+                let (first, second) = moments.split_at_mut(dimension);
+                for (x, sum) in x.iter().zip(first) {
+                    member.mul_add(*x, V::load(sum)).store(sum);
+                }
+                if SECOND {
+                    let mut n = 0;
+                    for i in 0..dimension {
+                        let product = member.mul(x[i].sub(V::splat(y[i])));
+                        for j in 0..=i {
+                            product.mul_add(x[j].sub(V::splat(y[j])), V::load(&second[n])).store(&mut second[n]);
+                            n += 1;
+                        }
+                    }
+                }
+            }
+        }
+        finish(totals)
+    }
+}
+
+kernel! {
+    /// Many dimensions: two products of matrices with the exponential between them, blocked for registers.
+    fn wide[T; V](tiles: &Tiles<T>, centers: &SoftCenters<T>, scratch: &mut SoftScratch<T>, sums: &mut [f64]) -> (f64, f64) {
+        let (dimension, clusters) = (tiles.dimension(), centers.len());
+        let lines_per_row = dimension.div_ceil(T::Line::COUNT);
+        let mut totals = [V::splat(T::default()); 2];
+        let (scores, _) = scratch.scores[..clusters * WIDE_GROUP].as_chunks_mut::<WIDE_GROUP>();
+        let group_rows = WIDE_GROUP * T::Line::COUNT * lines_per_row;
+        for ((values, weights), rows) in tiles
+            .values()
+            .chunks(WIDE_GROUP * dimension)
+            .zip(tiles.weights().chunks(WIDE_GROUP))
+            .zip(tiles.row_major().chunks(group_rows))
+        {
+            for (t, values) in values.chunks_exact(dimension).enumerate() {
+                wide_scores::<T, V>(values, centers, dimension, scores, t);
+            }
+            for (t, weight) in weights.iter().enumerate() {
+                let mut most = V::splat(T::from_f64(f64::NEG_INFINITY));
+                for score in scores.iter() {
+                    most = V::load(&score[t]).max(most);
+                }
+                let mut sum = V::splat(T::default());
+                for score in scores.iter_mut() {
+                    let value = V::load(&score[t]).sub(most).exp2();
+                    value.store(&mut score[t]);
+                    sum = sum.add(value);
+                }
+                let weight = V::load(weight);
+                let share = weight.div(sum);
+                totals[0] = weight.mul_add(most.add(sum.log2()), totals[0]);
+                totals[1] = totals[1].add(weight.sub(share));
+                for score in scores.iter_mut() {
+                    V::load(&score[t]).mul(share).store(&mut score[t]);
+                }
+            }
+            wide_sums::<T, V>(rows, weights.len(), lines_per_row, scores, &mut scratch.sums);
+            // The rows' precision ends here: a group is at most 128 rows.
+            for ((score, line), sums) in scores.iter().zip(scratch.sums.chunks_exact_mut(lines_per_row)).zip(sums.chunks_exact_mut(1 + dimension)) {
+                let mut mass = V::load(&score[0]);
+                for score in &score[1..weights.len()] {
+                    mass = mass.add(V::load(score));
+                }
+                let mut mass_line = T::Line::default();
+                mass.store(&mut mass_line);
+                sums[0] += mass_line.sum();
+                for (sums, line) in sums[1..].chunks_mut(T::Line::COUNT).zip(line) {
+                    for (sum, value) in sums.iter_mut().zip(line.lanes()) {
+                        *sum += value.to_f64();
+                    }
+                    *line = T::Line::default();
+                }
+            }
+        }
+        finish(totals)
+    }
+}
+
+/// Scores of one tile: `offset_k + x . y_k`, eight centres at a time, so that a coordinate is loaded once for the eight.
+#[inline(always)]
+fn wide_scores<T: Real, V: Lanes<Number = T>>(
+    values: &[T::Line],
+    centers: &SoftCenters<T>,
+    dimension: usize,
+    scores: &mut [[T::Line; WIDE_GROUP]],
+    tile: usize,
+) {
+    const AT_ONCE: usize = 8;
+    let mut at = 0;
+    while at + AT_ONCE <= centers.len() {
+        let mut sum = [V::splat(T::default()); AT_ONCE];
+        let y: [&[T]; AT_ONCE] = std::array::from_fn(|k| &centers.scaled[(at + k) * dimension..][..dimension]);
+        for k in 0..AT_ONCE {
+            sum[k] = V::splat(centers.offsets[at + k]);
+        }
+        for (j, line) in values[..dimension].iter().enumerate() {
+            let x = V::load(line);
+            for k in 0..AT_ONCE {
+                sum[k] = x.mul_add(V::splat(y[k][j]), sum[k]);
+            }
+        }
+        for k in 0..AT_ONCE {
+            sum[k].store(&mut scores[at + k][tile]);
+        }
+        at += AT_ONCE;
+    }
+    for k in at..centers.len() {
+        let y = &centers.scaled[k * dimension..][..dimension];
+        // Two chains, or the multiply-adds wait for one another.
+        let mut sum = [V::splat(centers.offsets[k]), V::splat(T::default())];
+        let (pairs, rest) = values[..dimension].as_chunks::<2>();
+        for (j, pair) in pairs.iter().enumerate() {
+            sum[0] = V::load(&pair[0]).mul_add(V::splat(y[2 * j]), sum[0]);
+            sum[1] = V::load(&pair[1]).mul_add(V::splat(y[2 * j + 1]), sum[1]);
+        }
+        if let [line] = rest {
+            sum[0] = V::load(line).mul_add(V::splat(y[dimension - 1]), sum[0]);
+        }
+        sum[0].add(sum[1]).store(&mut scores[k][tile]);
+    }
+}
+
+/// Adds `sum_rows m_k x` to `sums` (K x lines of a row), four centres by four lines at a time.
+#[inline(always)]
+fn wide_sums<T: Real, V: Lanes<Number = T>>(
+    rows: &[T::Line],
+    tiles: usize,
+    lines_per_row: usize,
+    scores: &[[T::Line; WIDE_GROUP]],
+    sums: &mut [T::Line],
+) {
+    let mut at = 0;
+    while at + 4 <= scores.len() {
+        wide_sums_of::<T, V, 4>(rows, tiles, lines_per_row, &scores[at..at + 4], &mut sums[at * lines_per_row..]);
+        at += 4;
+    }
+    for k in at..scores.len() {
+        wide_sums_of::<T, V, 1>(rows, tiles, lines_per_row, &scores[k..k + 1], &mut sums[k * lines_per_row..]);
+    }
+}
+
+#[inline(always)]
+fn wide_sums_of<T: Real, V: Lanes<Number = T>, const K: usize>(
+    rows: &[T::Line],
+    tiles: usize,
+    lines_per_row: usize,
+    scores: &[[T::Line; WIDE_GROUP]],
+    sums: &mut [T::Line],
+) {
+    const LINES: usize = 4;
+    let mut at = 0;
+    while at < lines_per_row {
+        let lines = LINES.min(lines_per_row - at);
+        let mut sum = [[V::splat(T::default()); LINES]; K];
+        if lines == LINES {
+            for t in 0..tiles {
+                let members: [&[T]; K] = std::array::from_fn(|k| scores[k][t].lanes());
+                for lane in 0..T::Line::COUNT {
+                    let row = &rows[(t * T::Line::COUNT + lane) * lines_per_row + at..][..LINES];
+                    for k in 0..K {
+                        let member = V::splat(members[k][lane]);
+                        for l in 0..LINES {
+                            sum[k][l] = member.mul_add(V::load(&row[l]), sum[k][l]);
+                        }
+                    }
+                }
+            }
+        } else {
+            for t in 0..tiles {
+                for lane in 0..T::Line::COUNT {
+                    let row = &rows[(t * T::Line::COUNT + lane) * lines_per_row + at..][..lines];
+                    for k in 0..K {
+                        let member = V::splat(scores[k][t].lanes()[lane]);
+                        for (line, sum) in row.iter().zip(&mut sum[k]) {
+                            *sum = member.mul_add(V::load(line), *sum);
+                        }
+                    }
+                }
+            }
+        }
+        for k in 0..K {
+            for l in 0..lines {
+                let line = &mut sums[k * lines_per_row + at + l];
+                V::load(line).add(sum[k][l]).store(line);
+            }
+        }
+        at += lines;
+    }
+}

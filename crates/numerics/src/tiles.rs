@@ -1,0 +1,142 @@
+//! Rows in the order in which kernels read them.
+//!
+//! A *tile* is as many rows as a line has lanes (8 of `f64`, 16 of `f32`), stored coordinate by coordinate: lane `l` of line `j` is
+//! coordinate `j` of row `l`. A kernel then handles a tile's rows side by side with no shuffling, whatever the dimension. A
+//! block of rows that does not fill its last tile is padded with rows of weight 0, which add exactly nothing to any sum.
+//!
+//! In more than [`DIRECT_DIMENSION`] dimensions the rows are kept a second time row by row: scores want tiles, sums over rows want rows.
+
+use crate::lanes::{Line, Real};
+
+/// Up to this dimension squared distances are summed from differences; beyond, from products, which is half the work and loses
+/// digits only where a row is much longer than its distance to a centre (rows are stored with the mean subtracted).
+pub const DIRECT_DIMENSION: usize = 16;
+
+/// A block of weighted rows, tile by tile.
+#[derive(Clone, Debug)]
+pub struct Tiles<T: Real> {
+    rows: usize,
+    dimension: usize,
+    values: Vec<T::Line>,
+    weights: Vec<T::Line>,
+    row_major: Vec<T::Line>,
+    square: f64,
+}
+
+impl<T: Real> Tiles<T> {
+    /// Copies rows into tiles, subtracting `origin` from each in `f64` before rounding to `T`.
+    ///
+    /// `row(i)` gives the i-th of `rows` rows (`dimension` numbers) and `weight(i)` its weight.
+    ///
+    /// # Panics
+    /// If there is no row, or a row or `origin` has not `dimension` numbers.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_numerics::tiles::Tiles;
+    /// let rows = [[1.0, 2.0], [3.0, 4.0]];
+    /// let tiles = Tiles::<f64>::new(2, 2, &[1.0, 1.0], |i| &rows[i], |_| 1.0);
+    /// assert_eq!(tiles.rows(), 2);
+    /// let mut row = [0.0; 2];
+    /// tiles.read_row(1, &mut row);
+    /// assert_eq!(row, [2.0, 3.0]);
+    /// ```
+    pub fn new<'a>(
+        rows: usize,
+        dimension: usize,
+        origin: &[f64],
+        row: impl Fn(usize) -> &'a [f64],
+        weight: impl Fn(usize) -> f64,
+    ) -> Self {
+        assert!(rows > 0 && origin.len() == dimension);
+        let lanes = T::Line::COUNT;
+        let tiles = rows.div_ceil(lanes);
+        let mut values = vec![T::Line::default(); tiles * dimension];
+        let mut weights = vec![T::Line::default(); tiles];
+        let lines_per_row = if dimension > DIRECT_DIMENSION { dimension.div_ceil(lanes) } else { 0 };
+        let mut row_major = vec![T::Line::default(); tiles * lanes * lines_per_row];
+        let mut square = 0.0;
+        for index in 0..tiles * lanes {
+            // Padding repeats the last row, so that it is never a far outlier for a bound or a maximum.
+            let source = row(index.min(rows - 1));
+            assert_eq!(source.len(), dimension);
+            let (tile, lane) = (index / lanes, index % lanes);
+            let weight = if index < rows { weight(index) } else { 0.0 };
+            weights[tile].lanes_mut()[lane] = T::from_f64(weight);
+            for (j, (&value, &zero)) in source.iter().zip(origin).enumerate() {
+                let value = T::from_f64(value - zero);
+                values[tile * dimension + j].lanes_mut()[lane] = value;
+                if lines_per_row > 0 {
+                    row_major[index * lines_per_row + j / lanes].lanes_mut()[j % lanes] = value;
+                }
+                square += weight * value.to_f64() * value.to_f64();
+            }
+        }
+        Self { rows, dimension, values, weights, row_major, square }
+    }
+
+    /// Rows, padding not counted.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Coordinates in a row.
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// All lines: tile after tile, `dimension` lines each.
+    pub fn values(&self) -> &[T::Line] {
+        &self.values
+    }
+
+    /// The weights, one line a tile; 0 in the padding.
+    pub fn weights(&self) -> &[T::Line] {
+        &self.weights
+    }
+
+    /// The rows row by row, each padded with zeros to whole lines; empty in up to [`DIRECT_DIMENSION`] dimensions.
+    pub fn row_major(&self) -> &[T::Line] {
+        &self.row_major
+    }
+
+    /// The weighted sum of the rows' squared lengths (as stored: from the origin).
+    pub fn square(&self) -> f64 {
+        self.square
+    }
+
+    /// Copies row `index` (origin subtracted, as stored) to `out`.
+    ///
+    /// # Panics
+    /// If `index` is not below [`Tiles::rows`] or `out` is not a row long.
+    pub fn read_row(&self, index: usize, out: &mut [f64]) {
+        assert!(index < self.rows && out.len() == self.dimension);
+        let (tile, lane) = (index / T::Line::COUNT, index % T::Line::COUNT);
+        for (j, number) in out.iter_mut().enumerate() {
+            *number = self.values[tile * self.dimension + j].lanes()[lane].to_f64();
+        }
+    }
+
+    /// The weight of row `index`, as stored.
+    ///
+    /// # Panics
+    /// If `index` is not below [`Tiles::rows`].
+    pub fn weight(&self, index: usize) -> f64 {
+        assert!(index < self.rows);
+        self.weights[index / T::Line::COUNT].lanes()[index % T::Line::COUNT].to_f64()
+    }
+
+    /// The least and the greatest value of each coordinate over the rows: `dimension` least ones, then `dimension` greatest.
+    pub fn bounds(&self) -> Vec<f64> {
+        let mut bounds = vec![f64::INFINITY; 2 * self.dimension];
+        bounds[self.dimension..].fill(f64::NEG_INFINITY);
+        for (line, values) in self.values.iter().enumerate() {
+            let j = line % self.dimension;
+            for value in values.lanes() {
+                bounds[j] = bounds[j].min(value.to_f64());
+                bounds[self.dimension + j] = bounds[self.dimension + j].max(value.to_f64());
+            }
+        }
+        bounds
+    }
+}
