@@ -1,9 +1,14 @@
-//! Kernels over slices: exponentials, soft assignment, leading eigenpairs, counted random numbers.
+//! Kernels over slices: exponentials, soft and hard assignment, eigenpairs, counted random numbers.
 //!
-//! No input or output, no ranks, no threads, no allocation in loops. Everything here is a function of its arguments.
+//! No input or output, no ranks, no threads, no allocation in loops: everything here is a function of its arguments. Rows stand in [`tiles`];
+//! [`soft`] and [`nearest`] go over a block of them and add up what the next centres are made of; [`lanes`] is the arithmetic
+//! that both are written in, with the same bits on every processor; [`dispatch`] chooses the instruction set.
 
 pub mod dispatch;
+pub mod factor;
 pub mod lanes;
+pub mod nearest;
+mod products;
 pub mod random;
 pub mod soft;
 pub mod tiles;

@@ -14,6 +14,7 @@
 
 use crate::dispatch::kernel;
 use crate::lanes::{Lanes, Line, Real};
+use crate::products::products;
 use crate::tiles::{DIRECT_DIMENSION, Tiles};
 
 /// Tiles handled together, so that a centre's sums are loaded and stored once for all of them.
@@ -30,6 +31,9 @@ pub struct SoftCenters<T: Real> {
     /// `log2 g_k`; in many dimensions less `|y_k|^2 log2 e / T`.
     offsets: Vec<T>,
     centers: Vec<T>,
+    /// K x D, one direction a centre, and `-y_k . u_k`: for [`Sums::Along`].
+    directions: Vec<T>,
+    direction_offsets: Vec<T>,
     scale: f64,
     temperature: f64,
 }
@@ -43,6 +47,8 @@ impl<T: Real> SoftCenters<T> {
         self.scaled.clear();
         self.offsets.clear();
         self.centers.clear();
+        self.directions.clear();
+        self.direction_offsets.clear();
     }
 
     /// Adds a centre (the rows' origin subtracted) with `log_prior = ln g_k`; 0 for equal priors.
@@ -62,6 +68,16 @@ impl<T: Real> SoftCenters<T> {
         self.centers.extend(center.iter().map(|&y| T::from_f64(y)));
     }
 
+    /// Adds the direction of the centre that was pushed last, for [`Sums::Along`].
+    ///
+    /// # Panics
+    /// If `center` or `direction` has not as many coordinates as [`SoftCenters::begin`] was told.
+    pub fn push_direction(&mut self, center: &[f64], direction: &[f64]) {
+        assert!(center.len() == self.dimension && direction.len() == self.dimension);
+        self.directions.extend(direction.iter().map(|&u| T::from_f64(u)));
+        self.direction_offsets.push(T::from_f64(-center.iter().zip(direction).map(|(y, u)| y * u).sum::<f64>()));
+    }
+
     /// Number of centres.
     pub fn len(&self) -> usize {
         self.offsets.len()
@@ -77,6 +93,7 @@ impl<T: Real> SoftCenters<T> {
 #[derive(Clone, Debug, Default)]
 pub struct SoftScratch<T: Real> {
     scores: Vec<T::Line>,
+    projections: Vec<T::Line>,
     sums: Vec<T::Line>,
 }
 
@@ -95,13 +112,16 @@ pub enum Sums {
     First,
     /// Those, then the second moment about the centre, lower triangle row by row: D (D + 1) / 2 more. Up to [`DIRECT_DIMENSION`] dimensions.
     Second,
+    /// `sum w m p` and `sum w m p x` with `p = (x - y_k) . u_k` for the direction `u_k` of each centre: 1 + D numbers, from which comes the product of the
+    /// centre's covariance with `u_k` (one step of power iteration). In more than [`DIRECT_DIMENSION`] dimensions.
+    Along,
 }
 
 impl Sums {
     /// Numbers per centre.
     pub const fn len(self, dimension: usize) -> usize {
         match self {
-            Sums::First => 1 + dimension,
+            Sums::First | Sums::Along => 1 + dimension,
             Sums::Second => 1 + dimension + dimension * (dimension + 1) / 2,
         }
     }
@@ -148,14 +168,18 @@ pub fn soft_sums<T: Real>(
     assert_eq!(dimension, centers.dimension);
     assert_eq!(sums.len(), clusters * kind.len(dimension));
     let (log_sum, softness, squares) = if dimension > DIRECT_DIMENSION {
-        assert!(kind == Sums::First, "second moments in many dimensions are not formed: power iteration instead");
-        scratch.resize(
-            clusters * WIDE_GROUP,
-            tiles.row_major().len() / (tiles.weights().len() * T::Line::COUNT) * clusters,
-        );
-        let (log_sum, softness) = wide(tiles, centers, scratch, sums);
+        assert!(kind != Sums::Second, "second moments in many dimensions are not formed: power iteration instead");
+        scratch.resize(clusters * WIDE_GROUP, clusters * dimension.div_ceil(T::Line::COUNT));
+        let (log_sum, softness) = if kind == Sums::Along {
+            assert_eq!(centers.direction_offsets.len(), clusters);
+            scratch.projections.resize(clusters * WIDE_GROUP, T::Line::default());
+            wide::<T, true>(tiles, centers, scratch, sums)
+        } else {
+            wide::<T, false>(tiles, centers, scratch, sums)
+        };
         (log_sum, softness, tiles.square())
     } else {
+        assert!(kind != Sums::Along, "in few dimensions second moments are formed");
         scratch.resize(clusters * GROUP, clusters * kind.len(dimension));
         let (x, w) = (tiles.values(), tiles.weights());
         let (log_sum, softness) = match (dimension, kind) {
@@ -166,7 +190,7 @@ pub fn soft_sums<T: Real>(
             (1, Sums::Second) => direct::<T, 1, 3>(x, w, dimension, centers, &mut scratch.scores, &mut scratch.sums),
             (2, Sums::Second) => direct::<T, 2, 6>(x, w, dimension, centers, &mut scratch.scores, &mut scratch.sums),
             (3, Sums::Second) => direct::<T, 3, 10>(x, w, dimension, centers, &mut scratch.scores, &mut scratch.sums),
-            (_, Sums::First) => {
+            (_, Sums::First | Sums::Along) => {
                 direct_any::<T, false>(x, w, dimension, centers, &mut scratch.scores, &mut scratch.sums)
             }
             (_, Sums::Second) => {
@@ -370,7 +394,7 @@ kernel! {
 
 kernel! {
     /// Many dimensions: two products of matrices with the exponential between them, blocked for registers.
-    fn wide[T; V](tiles: &Tiles<T>, centers: &SoftCenters<T>, scratch: &mut SoftScratch<T>, sums: &mut [f64]) -> (f64, f64) {
+    fn wide[T; V; const ALONG: bool](tiles: &Tiles<T>, centers: &SoftCenters<T>, scratch: &mut SoftScratch<T>, sums: &mut [f64]) -> (f64, f64) {
         let (dimension, clusters) = (tiles.dimension(), centers.len());
         let lines_per_row = dimension.div_ceil(T::Line::COUNT);
         let mut totals = [V::splat(T::default()); 2];
@@ -383,7 +407,7 @@ kernel! {
             .zip(tiles.row_major().chunks(group_rows))
         {
             for (t, values) in values.chunks_exact(dimension).enumerate() {
-                wide_scores::<T, V>(values, centers, dimension, scores, t);
+                products::<T, V, WIDE_GROUP>(values, &centers.scaled, &centers.offsets, scores, t);
             }
             for (t, weight) in weights.iter().enumerate() {
                 let mut most = V::splat(T::from_f64(f64::NEG_INFINITY));
@@ -402,6 +426,17 @@ kernel! {
                 totals[1] = totals[1].add(weight.sub(share));
                 for score in scores.iter_mut() {
                     V::load(&score[t]).mul(share).store(&mut score[t]);
+                }
+            }
+            if ALONG {
+                let (projections, _) = scratch.projections[..clusters * WIDE_GROUP].as_chunks_mut::<WIDE_GROUP>();
+                for (t, values) in values.chunks_exact(dimension).enumerate() {
+                    products::<T, V, WIDE_GROUP>(values, &centers.directions, &centers.direction_offsets, projections, t);
+                }
+                for (score, projection) in scores.iter_mut().zip(projections) {
+                    for t in 0..weights.len() {
+                        V::load(&score[t]).mul(V::load(&projection[t])).store(&mut score[t]);
+                    }
                 }
             }
             wide_sums::<T, V>(rows, weights.len(), lines_per_row, scores, &mut scratch.sums);
@@ -423,50 +458,6 @@ kernel! {
             }
         }
         finish(totals)
-    }
-}
-
-/// Scores of one tile: `offset_k + x . y_k`, eight centres at a time, so that a coordinate is loaded once for the eight.
-#[inline(always)]
-fn wide_scores<T: Real, V: Lanes<Number = T>>(
-    values: &[T::Line],
-    centers: &SoftCenters<T>,
-    dimension: usize,
-    scores: &mut [[T::Line; WIDE_GROUP]],
-    tile: usize,
-) {
-    const AT_ONCE: usize = 8;
-    let mut at = 0;
-    while at + AT_ONCE <= centers.len() {
-        let mut sum = [V::splat(T::default()); AT_ONCE];
-        let y: [&[T]; AT_ONCE] = std::array::from_fn(|k| &centers.scaled[(at + k) * dimension..][..dimension]);
-        for k in 0..AT_ONCE {
-            sum[k] = V::splat(centers.offsets[at + k]);
-        }
-        for (j, line) in values[..dimension].iter().enumerate() {
-            let x = V::load(line);
-            for k in 0..AT_ONCE {
-                sum[k] = x.mul_add(V::splat(y[k][j]), sum[k]);
-            }
-        }
-        for k in 0..AT_ONCE {
-            sum[k].store(&mut scores[at + k][tile]);
-        }
-        at += AT_ONCE;
-    }
-    for k in at..centers.len() {
-        let y = &centers.scaled[k * dimension..][..dimension];
-        // Two chains, or the multiply-adds wait for one another.
-        let mut sum = [V::splat(centers.offsets[k]), V::splat(T::default())];
-        let (pairs, rest) = values[..dimension].as_chunks::<2>();
-        for (j, pair) in pairs.iter().enumerate() {
-            sum[0] = V::load(&pair[0]).mul_add(V::splat(y[2 * j]), sum[0]);
-            sum[1] = V::load(&pair[1]).mul_add(V::splat(y[2 * j + 1]), sum[1]);
-        }
-        if let [line] = rest {
-            sum[0] = V::load(line).mul_add(V::splat(y[dimension - 1]), sum[0]);
-        }
-        sum[0].add(sum[1]).store(&mut scores[k][tile]);
     }
 }
 

@@ -1,0 +1,285 @@
+//! Hard assignment fused with the sums that the next centres are made of (one sweep of Lloyd's algorithm in one pass).
+//!
+//! Each row goes to the nearest centre, the first of several equally near. For the swap search ([`Kind::Swaps`]) the same pass also learns what it
+//! would cost to take a centre away (each of its rows to the second nearest) and what it would gain to divide one by a plane.
+
+use crate::dispatch::kernel;
+use crate::lanes::{Line, Real};
+use crate::products::products;
+use crate::tiles::{DIRECT_DIMENSION, Tiles};
+
+/// Which sums a pass forms for each centre.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Mass, first moment (D numbers), cost `sum w d`.
+    Centers,
+    /// Those, then the cost of removal `sum w (d_second - d)`, then mass and first moment of the rows beyond the centre's plane.
+    Swaps,
+}
+
+impl Kind {
+    /// Numbers per centre.
+    pub const fn len(self, dimension: usize) -> usize {
+        match self {
+            Kind::Centers => dimension + 2,
+            Kind::Swaps => 2 * dimension + 4,
+        }
+    }
+}
+
+/// Centres in the rows' precision, each perhaps with a plane that divides its rows.
+#[derive(Clone, Debug, Default)]
+pub struct HardCenters<T: Real> {
+    dimension: usize,
+    centers: Vec<T>,
+    /// Many dimensions only: twice the centre, and its negative squared length.
+    doubled: Vec<T>,
+    offsets: Vec<T>,
+    normals: Vec<T>,
+    thresholds: Vec<T>,
+}
+
+impl<T: Real> HardCenters<T> {
+    /// No centres yet, of `dimension` coordinates.
+    pub fn begin(&mut self, dimension: usize) {
+        self.dimension = dimension;
+        self.centers.clear();
+        self.doubled.clear();
+        self.offsets.clear();
+        self.normals.clear();
+        self.thresholds.clear();
+    }
+
+    /// Adds a centre (the rows' origin subtracted).
+    ///
+    /// # Panics
+    /// If it has not as many coordinates as [`HardCenters::begin`] was told.
+    pub fn push(&mut self, center: &[f64]) {
+        assert_eq!(center.len(), self.dimension);
+        self.centers.extend(center.iter().map(|&y| T::from_f64(y)));
+        self.offsets.push(T::from_f64(-center.iter().map(|&y| T::from_f64(y).to_f64().powi(2)).sum::<f64>()));
+        if self.dimension > DIRECT_DIMENSION {
+            self.doubled.extend(center.iter().map(|&y| T::from_f64(2.0 * y)));
+        }
+    }
+
+    /// Adds the plane of the centre that was pushed last: rows with `x . normal > threshold` are beyond it.
+    ///
+    /// # Panics
+    /// If the normal has not as many coordinates as [`HardCenters::begin`] was told.
+    pub fn push_plane(&mut self, normal: &[f64], threshold: f64) {
+        assert_eq!(normal.len(), self.dimension);
+        self.normals.extend(normal.iter().map(|&n| T::from_f64(n)));
+        self.thresholds.push(T::from_f64(threshold));
+    }
+
+    /// Number of centres.
+    pub fn len(&self) -> usize {
+        self.offsets.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.offsets.is_empty()
+    }
+}
+
+/// Buffers of [`nearest_sums`]; after a call it holds the nearest centre of each row of the block.
+#[derive(Clone, Debug, Default)]
+pub struct HardScratch<T: Real> {
+    nearest: Vec<T::Line>,
+    products: Vec<T::Line>,
+    sums: Vec<T::Line>,
+}
+
+impl<T: Real> HardScratch<T> {
+    /// The nearest centre of row `index` of the block of the last call.
+    pub fn nearest(&self, index: usize) -> usize {
+        self.nearest[index / T::Line::COUNT].lanes()[index % T::Line::COUNT].to_f64() as usize
+    }
+}
+
+/// Adds one block's sums to `sums` (K x [`Kind::len`]).
+///
+/// Squared distances are differences in up to [`DIRECT_DIMENSION`] dimensions and `|x|^2 - 2 x . y + |y|^2`, not below 0, beyond.
+/// Cost: rows x K x (2 D + 4) operations. No allocation once `scratch` has grown.
+///
+/// # Panics
+/// If the shapes disagree, there is no centre, there are 2^24 or more, or planes are missing for [`Kind::Swaps`].
+///
+/// # Example
+/// ```
+/// use lehr_numerics::{nearest::{nearest_sums, HardCenters, HardScratch, Kind}, tiles::Tiles};
+/// let rows = [[0.0], [1.0], [5.0]];
+/// let tiles = Tiles::<f64>::new(3, 1, &[0.0], |i| &rows[i], |_| 1.0);
+/// let mut centers = HardCenters::default();
+/// centers.begin(1);
+/// centers.push(&[0.0]);
+/// centers.push(&[5.0]);
+/// let mut sums = [0.0; 6];
+/// let mut scratch = HardScratch::default();
+/// nearest_sums(&tiles, &centers, Kind::Centers, &mut scratch, &mut sums);
+/// assert_eq!(sums, [2.0, 1.0, 1.0, 1.0, 5.0, 0.0]); // mass, moment, cost of each centre
+/// assert_eq!(scratch.nearest(1), 0);
+/// ```
+pub fn nearest_sums<T: Real>(
+    tiles: &Tiles<T>,
+    centers: &HardCenters<T>,
+    kind: Kind,
+    scratch: &mut HardScratch<T>,
+    sums: &mut [f64],
+) {
+    let dimension = tiles.dimension();
+    assert!(!centers.is_empty() && centers.len() < 1 << 24, "1 to 2^24 - 1 centres");
+    assert_eq!(dimension, centers.dimension);
+    assert_eq!(sums.len(), centers.len() * kind.len(dimension));
+    assert!(kind == Kind::Centers || centers.thresholds.len() == centers.len(), "a plane for each centre");
+    scratch.nearest.resize(tiles.weights().len(), T::Line::default());
+    if dimension > DIRECT_DIMENSION {
+        scratch.products.resize(centers.len(), T::Line::default());
+        wide(tiles, centers, kind, scratch, sums);
+        return;
+    }
+    scratch.sums.clear();
+    scratch.sums.resize(sums.len(), T::Line::default());
+    match (dimension, kind) {
+        (1, Kind::Centers) => direct::<T, 1, false>(tiles, centers, scratch),
+        (2, Kind::Centers) => direct::<T, 2, false>(tiles, centers, scratch),
+        (3, Kind::Centers) => direct::<T, 3, false>(tiles, centers, scratch),
+        (1, Kind::Swaps) => direct::<T, 1, true>(tiles, centers, scratch),
+        (2, Kind::Swaps) => direct::<T, 2, true>(tiles, centers, scratch),
+        (3, Kind::Swaps) => direct::<T, 3, true>(tiles, centers, scratch),
+        (_, Kind::Centers) => direct::<T, 0, false>(tiles, centers, scratch),
+        (_, Kind::Swaps) => direct::<T, 0, true>(tiles, centers, scratch),
+    }
+    for (line, total) in scratch.sums.iter().zip(sums.iter_mut()) {
+        *total += line.sum();
+    }
+}
+
+kernel! {
+    /// Up to [`DIRECT_DIMENSION`] dimensions; `FIXED` is the dimension where the compiler may know it, else 0.
+    fn direct[T; V; const FIXED: usize; const SWAPS: bool](tiles: &Tiles<T>, centers: &HardCenters<T>, scratch: &mut HardScratch<T>) {
+        let dimension = if FIXED > 0 { FIXED } else { tiles.dimension() };
+        let kind = if SWAPS { Kind::Swaps } else { Kind::Centers };
+        let zero = V::splat(T::default());
+        for ((values, weight), nearest) in tiles.values().chunks_exact(dimension).zip(tiles.weights()).zip(&mut scratch.nearest) {
+            let mut x = [zero; DIRECT_DIMENSION];
+            for (x, line) in x.iter_mut().zip(values) {
+                *x = V::load(line);
+            }
+            let x = &x[..dimension];
+            let mut best = V::splat(T::from_f64(f64::INFINITY));
+            let (mut second, mut index) = (best, zero);
+            for (k, y) in centers.centers.chunks_exact(dimension).enumerate() {
+                let mut distance = zero;
+                for (x, &y) in x.iter().zip(y) {
+                    let difference = x.sub(V::splat(y));
+                    distance = difference.mul_add(difference, distance);
+                }
+                if SWAPS {
+                    second = V::select_less(distance, best, best, second.min(distance));
+                }
+                index = V::select_less(distance, best, V::splat(T::from_f64(k as f64)), index);
+                best = distance.min(best);
+            }
+            index.store(nearest);
+            let weight = V::load(weight);
+            let cost = weight.mul(best);
+            // With one centre there is no second: taking it away costs everything, and infinity times a weight of 0 would be no number.
+            let removal = if SWAPS && centers.len() > 1 { weight.mul(second.sub(best)) } else { zero };
+            for (k, sums) in scratch.sums.chunks_exact_mut(kind.len(dimension)).enumerate() {
+                let own = V::where_equal(index, V::splat(T::from_f64(k as f64)), weight);
+                V::load(&sums[0]).add(own).store(&mut sums[0]);
+                for j in 0..dimension {
+                    own.mul_add(x[j], V::load(&sums[1 + j])).store(&mut sums[1 + j]);
+                }
+                let number = V::splat(T::from_f64(k as f64));
+                let line = &mut sums[1 + dimension];
+                V::load(line).add(V::where_equal(index, number, cost)).store(line);
+                if SWAPS {
+                    let line = &mut sums[2 + dimension];
+                    V::load(line).add(V::where_equal(index, number, removal)).store(line);
+                    let mut height = zero;
+                    for (x, &n) in x.iter().zip(&centers.normals[k * dimension..]) {
+                        height = x.mul_add(V::splat(n), height);
+                    }
+                    let beyond = V::select_less(V::splat(centers.thresholds[k]), height, own, zero);
+                    let line = &mut sums[3 + dimension];
+                    V::load(line).add(beyond).store(line);
+                    for j in 0..dimension {
+                        let line = &mut sums[4 + dimension + j];
+                        beyond.mul_add(x[j], V::load(line)).store(line);
+                    }
+                }
+            }
+        }
+    }
+}
+
+kernel! {
+    /// Many dimensions: products for a tile, then its rows one by one into their centre's sums.
+    fn wide[T; V](tiles: &Tiles<T>, centers: &HardCenters<T>, kind: Kind, scratch: &mut HardScratch<T>, sums: &mut [f64]) {
+        let dimension = tiles.dimension();
+        let per_center = kind.len(dimension);
+        let lines_per_row = dimension.div_ceil(T::Line::COUNT);
+        let zero = V::splat(T::default());
+        let (products_of, _) = scratch.products.as_chunks_mut::<1>();
+        for (tile, (values, weight)) in tiles.values().chunks_exact(dimension).zip(tiles.weights()).enumerate() {
+            products::<T, V, 1>(values, &centers.doubled, &centers.offsets, products_of, 0);
+            let mut square = zero;
+            for line in values {
+                let x = V::load(line);
+                square = x.mul_add(x, square);
+            }
+            let mut best = V::splat(T::from_f64(f64::INFINITY));
+            let (mut second, mut index) = (best, zero);
+            for (k, product) in products_of.iter().enumerate() {
+                let distance = square.sub(V::load(&product[0])).max(zero);
+                second = V::select_less(distance, best, best, second.min(distance));
+                index = V::select_less(distance, best, V::splat(T::from_f64(k as f64)), index);
+                best = distance.min(best);
+            }
+            index.store(&mut scratch.nearest[tile]);
+            let (mut best_line, mut second_line) = (T::Line::default(), T::Line::default());
+            best.store(&mut best_line);
+            second.store(&mut second_line);
+            for lane in 0..T::Line::COUNT {
+                let weight = weight.lanes()[lane].to_f64();
+                if weight == 0.0 {
+                    continue;
+                }
+                let k = scratch.nearest[tile].lanes()[lane].to_f64() as usize;
+                let row = &tiles.row_major()[(tile * T::Line::COUNT + lane) * lines_per_row..][..lines_per_row];
+                let sums = &mut sums[k * per_center..][..per_center];
+                sums[0] += weight;
+                let distance = best_line.lanes()[lane].to_f64();
+                sums[1 + dimension] += weight * distance;
+                let mut beyond = false;
+                if kind == Kind::Swaps {
+                    if centers.len() > 1 {
+                        sums[2 + dimension] += weight * (second_line.lanes()[lane].to_f64() - distance);
+                    }
+                    let mut height = 0.0;
+                    for (line, normal) in row.iter().zip(centers.normals[k * dimension..][..dimension].chunks(T::Line::COUNT)) {
+                        for (x, n) in line.lanes().iter().zip(normal) {
+                            height += x.to_f64() * n.to_f64();
+                        }
+                    }
+                    beyond = height > centers.thresholds[k].to_f64();
+                    if beyond {
+                        sums[3 + dimension] += weight;
+                    }
+                }
+                for (l, line) in row.iter().enumerate() {
+                    for (j, x) in (l * T::Line::COUNT..dimension).zip(line.lanes()) {
+                        sums[1 + j] += weight * x.to_f64();
+                        if beyond {
+                            sums[4 + dimension + j] += weight * x.to_f64();
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
