@@ -7,10 +7,12 @@
 //! This room computes nothing about the data that a method would: no distances, no clusters.
 #![forbid(unsafe_code)]
 
+pub mod datasets;
 pub mod error;
 pub mod geography;
 pub mod points;
 pub mod read;
+pub mod write;
 
 pub use error::{Error, Faults};
 pub use points::Points;

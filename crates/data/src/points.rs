@@ -120,6 +120,12 @@ impl Points {
         Ok(self)
     }
 
+    /// The same points without ids, and the ids.
+    pub(crate) fn without_ids(mut self) -> (Self, Option<Vec<String>>) {
+        let ids = self.ids.take();
+        (self, ids)
+    }
+
     /// The same points under another name in messages; readers give the path.
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();

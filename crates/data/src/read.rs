@@ -5,6 +5,7 @@
 //! field that is no number, a row that is too short, a weight below 0 are all reported, all at once ([`crate::error`]).
 
 pub mod csv;
+mod npy;
 pub(crate) mod records;
 pub(crate) mod source;
 
@@ -51,7 +52,11 @@ pub struct Selection {
     pub header: Option<bool>,
 }
 
-/// Points from a file: NPY if it starts as one, otherwise a table of text; either may be packed by gzip.
+/// Points from a file: NPY if it starts as one or is called `.npy`, otherwise a table of text; either may be packed by gzip.
+///
+/// NPY arrays have one or two dimensions (one: a single column), elements `f4`, `f8`, `i1` to `i8` or `u1` to `u8` of either byte order, and
+/// either order of rows and columns; integers beyond 2⁵³ are rounded. Their columns are called `x0`, `x1`, …; `delimiter` and
+/// `header` do not apply to them.
 ///
 /// Cost: one pass; memory for the result and a window of 64 KiB.
 ///
@@ -78,13 +83,30 @@ pub fn csv_points(reader: impl Read, name: &str, selection: &Selection) -> Resul
     csv::points(Source::new(reader, name)?, selection)
 }
 
+/// Points from a reader of unknown contents: NPY or a table of text, plain or packed by gzip; `name` is what messages call it.
+///
+/// # Errors
+/// As [`points`], except for those of opening a file.
+pub fn points_from(reader: impl Read, name: &str, selection: &Selection) -> Result<Points, Error> {
+    any_points(Source::new(reader, name)?, selection)
+}
+
 fn any_points(mut source: Source<'_>, selection: &Selection) -> Result<Points, Error> {
     let head = source.fill(16, Some(0))?;
     if let Some(what) = source::foreign_format(head) {
         let (name, expected) = (source.name().into(), "a table of text or an NPY file".into());
         return Err(Error::Format { name, expected, found: what.into() });
     }
+    if head.starts_with(npy::MAGIC) || has_npy_name(source.name()) {
+        return npy::points(source, selection);
+    }
     csv::points(source, selection)
+}
+
+/// Whether a name promises an NPY file, so that "not an NPY file" is the helpful message.
+fn has_npy_name(name: &str) -> bool {
+    let name = name.to_lowercase();
+    name.trim_end_matches(".gz").ends_with(".npy")
 }
 
 /// The index of the column called `wanted`, or of that index; `None` if there is none.

@@ -1,0 +1,354 @@
+//! NPY arrays, versions 1 to 3, into points.
+//!
+//! The header is a Python dictionary with three known keys. It is read by a scanner without recursion and with a bounded length, so
+//! that no header, however strange, costs more than its own bytes; the values are converted as they arrive, so that a header that
+//! promises more than the file holds costs no memory. The `npyz` crate serves as the oracle in the tests.
+
+use crate::error::{Column, Error, Fault, Faults, Place, quoted};
+use crate::points::{Points, total_weight_fault, weight_fault};
+use crate::read::source::Source;
+use crate::read::{Selection, find_column};
+
+/// The first bytes of every NPY file.
+pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
+/// A header longer than this is not one that any program writes for a plain array.
+const HEADER_BYTES_MAX: usize = 1 << 20;
+/// How many bytes are converted at a time.
+const CHUNK: usize = 1 << 16;
+
+pub(super) fn points(mut source: Source<'_>, selection: &Selection) -> Result<Points, Error> {
+    let header = Header::read(&mut source)?;
+    let [rows, dimension] = header.shape;
+    let values = header.values(&mut source)?;
+    let name = source.name();
+    let names: Vec<String> = (0..dimension).map(|index| format!("x{index}")).collect();
+    let asked: Vec<&String> =
+        selection.columns.iter().flatten().chain(&selection.weights).chain(&selection.id).collect();
+    let mut found = Vec::with_capacity(asked.len());
+    let mut missing = Vec::new();
+    for wanted in asked {
+        match find_column(name, wanted, &names)? {
+            Some(index) => found.push(index),
+            None => missing.push(wanted.clone()),
+        }
+    }
+    if !missing.is_empty() {
+        return Err(Error::NoSuchColumns { name: name.into(), wanted: missing, columns: names });
+    }
+    let id = selection.id.as_ref().and_then(|_| found.pop());
+    let weights = selection.weights.as_ref().and_then(|_| found.pop());
+    let columns = match selection.columns {
+        Some(_) => found,
+        None => (0..dimension).filter(|index| Some(*index) != id && Some(*index) != weights).collect(),
+    };
+    let is_whole = columns.len() == dimension && columns.iter().enumerate().all(|(at, index)| at == *index);
+
+    let mut faults = Faults::new(name);
+    let mut fault = |row: usize, index: usize, expected: &str, value: f64| {
+        let (place, column) = (Place::Row(row as u64), Some(Column { index, name: None }));
+        faults.add_with(|| Fault { place, column, expected: expected.into(), found: value.to_string() });
+    };
+    for (row, fields) in values.chunks_exact(dimension).enumerate() {
+        for index in &columns {
+            if !fields[*index].is_finite() {
+                fault(row, *index, "a finite number", fields[*index]);
+            }
+        }
+        if let Some(index) = weights
+            && let Some(expected) = weight_fault(fields[index])
+        {
+            fault(row, index, expected, fields[index]);
+        }
+    }
+    let take = |index: usize| values[index..].iter().step_by(dimension).copied();
+    let weight: Option<Vec<f64>> = weights.map(|index| take(index).collect());
+    if let (Some(index), Some(weight), true) = (weights, &weight, faults.is_empty())
+        && let Some((expected, found)) = total_weight_fault(weight)
+    {
+        faults.add(Fault { place: Place::Whole, column: Some(Column { index, name: None }), expected, found });
+    }
+    faults.or(())?;
+    let ids: Option<Vec<String>> = id.map(|index| take(index).map(|id| id.to_string()).collect());
+    let chosen = if is_whole {
+        values
+    } else {
+        let mut chosen = Vec::with_capacity(rows * columns.len());
+        for fields in values.chunks_exact(dimension) {
+            chosen.extend(columns.iter().map(|index| fields[*index]));
+        }
+        chosen
+    };
+    let names = columns.iter().map(|index| names[*index].clone()).collect();
+    let mut points = Points::new(chosen, columns.len())?.with_columns(names)?.with_name(name);
+    if let Some(weight) = weight {
+        points = points.with_weights(weight)?;
+    }
+    if let Some(ids) = ids {
+        points = points.with_ids(ids)?;
+    }
+    Ok(points)
+}
+
+/// What the bytes after the header are.
+struct Header {
+    element: Element,
+    is_little_endian: bool,
+    is_fortran_order: bool,
+    /// Rows and columns, both at least 1, and their product times the element's size fits in memory addresses.
+    shape: [usize; 2],
+}
+
+#[derive(Clone, Copy)]
+enum Element {
+    F32,
+    F64,
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    U64,
+}
+
+impl Element {
+    fn bytes(self) -> usize {
+        match self {
+            Element::I8 | Element::U8 => 1,
+            Element::I16 | Element::U16 => 2,
+            Element::F32 | Element::I32 | Element::U32 => 4,
+            Element::F64 | Element::I64 | Element::U64 => 8,
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "f4" => Element::F32,
+            "f8" => Element::F64,
+            "i1" => Element::I8,
+            "i2" => Element::I16,
+            "i4" => Element::I32,
+            "i8" => Element::I64,
+            "u1" => Element::U8,
+            "u2" => Element::U16,
+            "u4" => Element::U32,
+            "u8" => Element::U64,
+            _ => return None,
+        })
+    }
+}
+
+impl Header {
+    fn read(source: &mut Source<'_>) -> Result<Self, Error> {
+        let name = source.name().to_string();
+        let format =
+            |expected: &str, found: String| Error::Format { name: name.clone(), expected: expected.into(), found };
+        let cut = |read: usize| Error::CutShort {
+            name: name.clone(),
+            expected: "a whole NPY header".into(),
+            read: format!("{read} bytes"),
+        };
+        let start = source.fill(12, None)?;
+        if !start.starts_with(MAGIC) {
+            return Err(format("an NPY file", quoted(&String::from_utf8_lossy(&start[..start.len().min(6)]))));
+        }
+        if start.len() < 12 {
+            return Err(cut(start.len()));
+        }
+        let (prefix, length) = match start[6] {
+            1 => (10, usize::from(u16::from_le_bytes([start[8], start[9]]))),
+            2 | 3 => (12, u32::from_le_bytes([start[8], start[9], start[10], start[11]]) as usize),
+            other => return Err(format("an NPY file of version 1, 2 or 3", format!("version {other}"))),
+        };
+        if length > HEADER_BYTES_MAX {
+            return Err(format("an NPY header of at most 1 MiB", format!("{length} bytes")));
+        }
+        let window = source.fill(prefix + length, None)?;
+        let Some(text) = window.get(prefix..prefix + length) else {
+            return Err(cut(window.len()));
+        };
+        let expected = "an NPY header with descr, fortran_order and shape";
+        let text = std::str::from_utf8(text).map_err(|_| format(expected, "text that is not UTF-8".into()))?;
+        let Some((descr, is_fortran_order, shape)) = dictionary(text) else {
+            return Err(format(expected, quoted(text.trim_end())));
+        };
+        let numbers = "elements of type f4, f8, i1 to i8 or u1 to u8";
+        let Value::Text(descr) = descr else {
+            return Err(format(numbers, "records of several fields".into()));
+        };
+        let unknown = || format(numbers, quoted(descr));
+        let (order, element) = descr.split_at_checked(1).ok_or_else(unknown)?;
+        let element = Element::named(element).ok_or_else(unknown)?;
+        let is_little_endian = match order {
+            "<" => true,
+            ">" => false,
+            "=" => cfg!(target_endian = "little"),
+            "|" if element.bytes() == 1 => true,
+            _ => return Err(unknown()),
+        };
+        let [rows, dimension] = match shape[..] {
+            [rows] => [rows, 1],
+            [rows, columns] => [rows, columns],
+            _ => return Err(format("an array of 1 or 2 dimensions", format!("one of {}: {shape:?}", shape.len()))),
+        };
+        if rows == 0 {
+            return Err(Error::Empty { name, found: "an array of no rows" });
+        }
+        if dimension == 0 {
+            return Err(format("an array with columns", "one of 0 columns".into()));
+        }
+        let bytes = rows.checked_mul(dimension).and_then(|count| count.checked_mul(element.bytes().max(8)));
+        if bytes.is_none_or(|bytes| bytes > isize::MAX as usize) {
+            return Err(format("an array that fits in memory", format!("one of {rows} x {dimension} values")));
+        }
+        source.consume(prefix + length);
+        Ok(Header { element, is_little_endian, is_fortran_order, shape: [rows, dimension] })
+    }
+
+    /// All values, row after row.
+    fn values(&self, source: &mut Source<'_>) -> Result<Vec<f64>, Error> {
+        let ([rows, dimension], size) = (self.shape, self.element.bytes());
+        let count = rows * dimension;
+        // Grows with what is really there: a header may promise anything.
+        let mut values = Vec::with_capacity(count.min(1 << 20));
+        while values.len() < count {
+            let window = source.fill(CHUNK.min((count - values.len()) * size), None)?;
+            let usable = (window.len() / size).min(count - values.len()) * size;
+            if usable == 0 {
+                let (expected, found) = (count * size, values.len() * size + window.len());
+                let expected = format!("{rows} x {dimension} values in {expected} bytes");
+                return Err(Error::CutShort {
+                    name: source.name().into(),
+                    expected,
+                    read: format!("{found} bytes of them"),
+                });
+            }
+            self.convert(&window[..usable], &mut values);
+            source.consume(usable);
+        }
+        if !source.fill(1, None)?.is_empty() {
+            let expected = format!("the end of the file after {rows} x {dimension} values");
+            return Err(Error::Format { name: source.name().into(), expected, found: "more bytes".into() });
+        }
+        if self.is_fortran_order && rows > 1 && dimension > 1 {
+            let columns = values;
+            values = Vec::with_capacity(count);
+            for row in 0..rows {
+                values.extend(columns[row..].iter().step_by(rows));
+            }
+        }
+        Ok(values)
+    }
+
+    fn convert(&self, bytes: &[u8], values: &mut Vec<f64>) {
+        let little = self.is_little_endian;
+        macro_rules! convert {
+            ($type:ty) => {
+                values.extend(bytes.as_chunks().0.iter().map(|bytes| {
+                    let number = if little { <$type>::from_le_bytes(*bytes) } else { <$type>::from_be_bytes(*bytes) };
+                    number as f64
+                }))
+            };
+        }
+        match self.element {
+            Element::F32 => convert!(f32),
+            Element::F64 => convert!(f64),
+            Element::I8 => convert!(i8),
+            Element::I16 => convert!(i16),
+            Element::I32 => convert!(i32),
+            Element::I64 => convert!(i64),
+            Element::U8 => convert!(u8),
+            Element::U16 => convert!(u16),
+            Element::U32 => convert!(u32),
+            Element::U64 => convert!(u64),
+        }
+    }
+}
+
+/// A value of the header's dictionary, as far as plain arrays need it.
+enum Value<'t> {
+    Text(&'t str),
+    Truth(bool),
+    Numbers(Vec<usize>),
+    /// A list: the element type of a structured array.
+    List,
+}
+
+/// `descr`, `fortran_order` and `shape` of a header such as `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }`.
+fn dictionary(text: &str) -> Option<(Value<'_>, bool, Vec<usize>)> {
+    let (mut descr, mut fortran_order, mut shape) = (None, None, None);
+    let mut rest = text.trim().strip_prefix('{')?.trim_start();
+    while !rest.starts_with('}') {
+        let (key, after) = string(rest)?;
+        let (value, after) = value(after.trim_start().strip_prefix(':')?.trim_start())?;
+        match (key, value) {
+            ("descr", value @ (Value::Text(_) | Value::List)) => descr = Some(value),
+            ("fortran_order", Value::Truth(truth)) => fortran_order = Some(truth),
+            ("shape", Value::Numbers(numbers)) => shape = Some(numbers),
+            _ => return None,
+        }
+        let after = after.trim_start();
+        rest = match after.strip_prefix(',') {
+            Some(after) => after.trim_start(),
+            None if after.starts_with('}') => after,
+            None => return None,
+        };
+    }
+    if rest != "}" {
+        return None;
+    }
+    Some((descr?, fortran_order?, shape?))
+}
+
+fn string(text: &str) -> Option<(&str, &str)> {
+    let quote = text.chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
+    text[1..].split_once(quote)
+}
+
+fn value(text: &str) -> Option<(Value<'_>, &str)> {
+    if let Some(rest) = text.strip_prefix("True") {
+        return Some((Value::Truth(true), rest));
+    }
+    if let Some(rest) = text.strip_prefix("False") {
+        return Some((Value::Truth(false), rest));
+    }
+    if let Some(rest) = text.strip_prefix('(') {
+        let (inside, rest) = rest.split_once(')')?;
+        let inside = inside.trim();
+        let inside = inside.strip_suffix(',').unwrap_or(inside);
+        let numbers = if inside.is_empty() {
+            Some(Vec::new())
+        } else {
+            // Python 2 wrote large shapes as `3L`.
+            inside.split(',').map(|number| number.trim().trim_end_matches('L').parse().ok()).collect()
+        };
+        return Some((Value::Numbers(numbers?), rest));
+    }
+    if text.starts_with('[') {
+        return Some((Value::List, after_list(text)?));
+    }
+    let (text, rest) = string(text)?;
+    Some((Value::Text(text), rest))
+}
+
+/// What follows a list that starts here; brackets within quotes do not count.
+fn after_list(text: &str) -> Option<&str> {
+    let (mut depth, mut quote) = (0usize, None);
+    for (index, byte) in text.bytes().enumerate() {
+        match (quote, byte) {
+            (Some(open), byte) if byte == open => quote = None,
+            (Some(_), _) => {}
+            (None, b'\'' | b'"') => quote = Some(byte),
+            (None, b'[') => depth += 1,
+            (None, b']') => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(&text[index + 1..]);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}

@@ -1,0 +1,130 @@
+//! Writing results: whole files or none.
+//!
+//! A file is written under a temporary name in its own folder and takes its real name only when it is complete and on the disk
+//! ([`AtomicFile`]). Whoever looks sees the old file or the new one; a run that is stopped leaves nothing half-written.
+//!
+//! The same data give the same bytes: numbers are written in the shortest form that reads back as the same number, lines end in `\n`.
+
+pub mod csv;
+pub mod npy;
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+
+/// A file that appears under its name only when it is complete.
+///
+/// Write to it, then [`commit`](AtomicFile::commit). Dropped without that (an error, a panic, Ctrl-C handled by unwinding), it is removed.
+/// A file that was there before is replaced in one step; a link of that name is replaced, not followed.
+///
+/// # Example
+/// ```
+/// use std::io::Write;
+/// use lehr_data::write::AtomicFile;
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("labels.csv");
+/// let mut file = AtomicFile::create(&path)?;
+/// file.write_all(b"id,cluster\n").unwrap();
+/// assert!(!path.exists());
+/// file.commit()?;
+/// assert_eq!(std::fs::read(&path).unwrap(), b"id,cluster\n");
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct AtomicFile {
+    path: PathBuf,
+    temporary: PathBuf,
+    /// `None` once committed: then there is nothing to remove.
+    file: Option<BufWriter<File>>,
+}
+
+impl AtomicFile {
+    /// Opens a temporary file beside `path`, called `.NAME.PROCESS-NUMBER.tmp`.
+    ///
+    /// # Errors
+    /// [`Error::Write`] if the folder is not there or may not be written to; [`Error::Directory`] if `path` is a directory.
+    pub fn create(path: &Path) -> Result<Self, Error> {
+        let failed = |cause| Error::Write { path: path.display().to_string(), cause };
+        if path.is_dir() {
+            return Err(Error::Directory { path: path.display().to_string() });
+        }
+        let Some(name) = path.file_name() else {
+            return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "not the name of a file")));
+        };
+        for number in 0u32.. {
+            let mut hidden = OsString::from(".");
+            hidden.push(name);
+            hidden.push(format!(".{}-{number}.tmp", std::process::id()));
+            let temporary = path.with_file_name(hidden);
+            match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+                Ok(file) => {
+                    return Ok(AtomicFile {
+                        path: path.into(),
+                        temporary,
+                        file: Some(BufWriter::with_capacity(1 << 16, file)),
+                    });
+                }
+                // Another writer of the same file in this process, or the remains of an earlier process of the same number.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(failed(error)),
+            }
+        }
+        Err(failed(io::Error::new(io::ErrorKind::AlreadyExists, "no free temporary name")))
+    }
+
+    /// The name the file will have.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes what is left, waits until the disk has it, and gives the file its name.
+    ///
+    /// # Errors
+    /// [`Error::Write`], for instance if the disk is full. Then nothing is left behind, and a file that was there before stays.
+    pub fn commit(mut self) -> Result<(), Error> {
+        self.finish().map_err(|cause| Error::Write { path: self.path.display().to_string(), cause })
+    }
+
+    /// An error of writing to this file, with its name.
+    pub fn failed(&self, cause: io::Error) -> Error {
+        Error::Write { path: self.path.display().to_string(), cause }
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        if let Some(file) = &mut self.file {
+            file.flush()?;
+            file.get_ref().sync_all()?;
+        }
+        std::fs::rename(&self.temporary, &self.path)?;
+        self.file = None;
+        // The name itself is on the disk only when the folder is. Not every system lets a folder be synced; the file is whole anyway.
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if let Ok(folder) = File::open(folder) {
+            let _ = folder.sync_all();
+        }
+        Ok(())
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.as_mut().map_or(Err(io::ErrorKind::BrokenPipe.into()), |file| file.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.as_mut().map_or(Ok(()), Write::flush)
+    }
+}
+
+impl Drop for AtomicFile {
+    fn drop(&mut self) {
+        if let Some(file) = self.file.take() {
+            // What is still buffered need not reach a file that goes away.
+            drop(file.into_parts());
+            let _ = std::fs::remove_file(&self.temporary);
+        }
+    }
+}
