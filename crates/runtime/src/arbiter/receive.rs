@@ -1,0 +1,54 @@
+//! One item of one port, with or without a predicate.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use crate::error::ReceiveError;
+use crate::port::Port;
+use crate::port::waiters::{Predicate, Ticket};
+
+/// See [`Port::receive`] and [`Port::receive_if`].
+#[must_use = "a receive does nothing unless awaited"]
+pub struct Receive<'a, T> {
+    port: &'a Port<T>,
+    predicate: Option<Predicate<T>>,
+    ticket: Option<Ticket>,
+    /// The place in the order of registration that a persistent receiver keeps.
+    order: Option<u64>,
+}
+
+impl<'a, T> Receive<'a, T> {
+    pub(crate) fn new(port: &'a Port<T>, predicate: Option<Predicate<T>>) -> Self {
+        Self { port, predicate, ticket: None, order: None }
+    }
+
+    /// A receive at a place in the order that was reserved before.
+    pub(crate) fn in_order(port: &'a Port<T>, order: u64) -> Self {
+        Self { port, predicate: None, ticket: None, order: Some(order) }
+    }
+}
+
+impl<T> fmt::Debug for Receive<'_, T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Receive").field("port", &self.port).finish_non_exhaustive()
+    }
+}
+
+impl<T> Future for Receive<'_, T> {
+    type Output = Result<T, ReceiveError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        this.port.poll_receive(&mut this.ticket, this.order, &mut this.predicate, context)
+    }
+}
+
+impl<T> Drop for Receive<'_, T> {
+    fn drop(&mut self) {
+        if let Some(ticket) = self.ticket.take() {
+            self.port.leave(ticket);
+        }
+    }
+}

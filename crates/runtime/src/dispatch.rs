@@ -1,0 +1,398 @@
+//! The dispatcher: a fixed set of worker threads that poll tasks.
+//!
+//! Work waits in a first-in-first-out queue per worker and in one queue for posts from outside; a worker without work steals.
+//! What a task wakes goes to the queue of the worker it runs on, so that a conversation stays on one core until another core
+//! is idle. Idle workers search for a while before they sleep ([`Idle`]), because waking a sleeping core costs tens of
+//! microseconds and finding a message takes a tenth of one.
+//!
+//! Not here: queues with admission policies and priorities (their place is `dispatch/queue.rs`, in front of [`Job`]), timers,
+//! and the context that follows messages. Read next: `dispatch/worker.rs`, then `dispatch/SLEEP.md`.
+
+mod live;
+mod queue;
+mod shutdown;
+pub(crate) mod sleep;
+mod worker;
+
+use std::fmt;
+use std::future::Future;
+use std::time::Duration;
+
+use crossbeam_deque::{Injector, Stealer};
+use crossbeam_utils::CachePadded;
+
+pub use shutdown::{Report, Shutdown};
+pub use worker::Counters;
+
+use crate::error::TaskError;
+use crate::sync::{Arc, AtomicUsize, Ordering, next_identity, thread};
+use crate::task::{Task, catch_panic};
+pub(crate) use live::Guard;
+use live::Live;
+pub(crate) use queue::Job;
+use sleep::Sleep;
+pub(crate) use worker::with_current;
+
+/// Tasks are accepted and run.
+pub(crate) const RUNNING: usize = 0;
+/// Tasks run; only tasks of this dispatcher may add new ones.
+pub(crate) const DRAINING: usize = 1;
+/// Nothing is polled any more; what is scheduled is dropped.
+pub(crate) const ABORTING: usize = 2;
+
+/// How long a worker without work looks for some before it sleeps.
+///
+/// A searching worker takes work over within a fraction of a microsecond, but keeps a core busy; a sleeping one costs tens of
+/// microseconds to wake. If there are more workers than cores, nobody spins, whatever is set here: the core is better given
+/// to the worker that has work.
+///
+/// # Example
+/// ```
+/// use std::time::Duration;
+/// use lehr_runtime::Idle;
+/// assert_eq!(Idle::default(), Idle { spin: Duration::from_micros(50), yielding: Duration::from_micros(50) });
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Idle {
+    /// Time spent looking without a pause.
+    pub spin: Duration,
+    /// Time spent after that looking again each time the system gives the core back.
+    pub yielding: Duration,
+}
+
+impl Idle {
+    /// Sleeps at once: for a dispatcher that should cost nothing while it waits.
+    pub const SLEEP: Self = Self { spin: Duration::ZERO, yielding: Duration::ZERO };
+}
+
+impl Default for Idle {
+    fn default() -> Self {
+        Self { spin: Duration::from_micros(50), yielding: Duration::from_micros(50) }
+    }
+}
+
+/// Why a dispatcher could not be started.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StartError {
+    /// More threads were asked for than [`Builder::THREADS_MAX`].
+    TooManyThreads {
+        /// How many were asked for.
+        threads: usize,
+    },
+    /// The system would not give another thread. Those already started have ended again.
+    Thread(std::io::Error),
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooManyThreads { threads } => {
+                write!(formatter, "{threads} threads asked for; a dispatcher has at most {}", Builder::THREADS_MAX)
+            }
+            Self::Thread(error) => write!(formatter, "the system would not start another thread: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for StartError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::TooManyThreads { .. } => None,
+            Self::Thread(error) => Some(error),
+        }
+    }
+}
+
+/// Settings of a dispatcher before it starts.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Builder, Idle};
+/// let dispatcher = Builder::new().name("sensors").threads(2).idle(Idle::SLEEP).start().unwrap();
+/// assert_eq!(dispatcher.threads(), 2);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Builder {
+    name: Option<String>,
+    threads: usize,
+    idle: Idle,
+}
+
+impl Builder {
+    /// The most threads a dispatcher can have.
+    pub const THREADS_MAX: usize = 1024;
+
+    /// As many threads as the machine runs at once, named `lehr-0`, `lehr-1`, …, with the default [`Idle`].
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What the threads are called, before a dash and their number. Default: `lehr`.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// How many threads. 0, the default, means as many as the machine runs at once.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// How long workers look for work before they sleep.
+    pub fn idle(mut self, idle: Idle) -> Self {
+        self.idle = idle;
+        self
+    }
+
+    /// Starts the threads; all of them exist when this returns.
+    ///
+    /// # Errors
+    /// [`StartError::TooManyThreads`], or [`StartError::Thread`] if the system refuses one.
+    pub fn start(self) -> Result<Dispatcher, StartError> {
+        let available = thread::available();
+        let threads = if self.threads == 0 { available } else { self.threads };
+        if threads > Self::THREADS_MAX {
+            return Err(StartError::TooManyThreads { threads });
+        }
+        let idle = if threads > available { Idle { spin: Duration::ZERO, ..self.idle } } else { self.idle };
+        let name = self.name.unwrap_or_else(|| "lehr".to_owned());
+        let locals: Vec<_> = (0..threads).map(|_| crossbeam_deque::Worker::new_fifo()).collect();
+        let shared = Arc::new(Shared {
+            identity: next_identity(),
+            threads,
+            is_oversubscribed: threads > available,
+            idle,
+            injector: Injector::new(),
+            stealers: locals.iter().map(crossbeam_deque::Worker::stealer).collect(),
+            sleep: Sleep::new(threads),
+            stage: CachePadded::new(AtomicUsize::new(RUNNING)),
+            running: CachePadded::new(AtomicUsize::new(threads)),
+            live: Live::new(threads + 1),
+            counters: (0..threads).map(|_| CachePadded::new(worker::Tally::new())).collect(),
+        });
+        let mut dispatcher = Dispatcher { handle: Handle { shared }, workers: Vec::with_capacity(threads) };
+        for (index, local) in locals.into_iter().enumerate() {
+            let shared = dispatcher.handle.shared.clone();
+            // On failure the dispatcher is dropped here, which ends and joins the threads that did start.
+            let started = thread::spawn(format!("{name}-{index}"), move || worker::run(shared, index, local));
+            match started {
+                Ok(worker) => dispatcher.workers.push(worker),
+                Err(error) => {
+                    let missing = threads - index;
+                    // Relaxed: read only by `shutdown`, which this thread calls next.
+                    dispatcher.handle.shared.running.fetch_sub(missing, Ordering::Relaxed);
+                    return Err(StartError::Thread(error));
+                }
+            }
+        }
+        Ok(dispatcher)
+    }
+}
+
+/// Worker threads that poll tasks. The owner: when it is dropped, everything it ran has ended and its threads are gone.
+///
+/// Dropping it is [`Shutdown::Abort`]: a task in the middle of a poll ends that poll first, all others are dropped. Call
+/// [`shutdown`](Self::shutdown) to drain instead, or to have the report.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Dispatcher, Port, Shutdown, block_on};
+/// let dispatcher = Dispatcher::new(2).unwrap();
+/// let (questions, answers) = (Port::new(), Port::new());
+/// let (inbox, outbox) = (questions.clone(), answers.clone());
+/// dispatcher.spawn(async move { outbox.post(inbox.receive().await.unwrap() + 1).unwrap() }).detach();
+/// questions.post(41).unwrap();
+/// assert_eq!(block_on(answers.receive()), Ok(42));
+/// let report = dispatcher.shutdown(Shutdown::Abort);
+/// assert_eq!((report.aborted, report.leaked), (0, 0));
+/// ```
+#[derive(Debug)]
+pub struct Dispatcher {
+    pub(crate) handle: Handle,
+    pub(crate) workers: Vec<thread::JoinHandle<()>>,
+}
+
+impl Dispatcher {
+    /// Starts a dispatcher with `threads` workers (0: as many as the machine runs at once) and the defaults of [`Builder`].
+    ///
+    /// # Errors
+    /// Those of [`Builder::start`].
+    pub fn new(threads: usize) -> Result<Self, StartError> {
+        Builder::new().threads(threads).start()
+    }
+
+    /// A handle that tasks can keep: it spawns here but does not keep the threads alive.
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Runs a future as a task here; see [`Handle::spawn`].
+    pub fn spawn<F>(&self, future: F) -> Task<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.handle.spawn(future)
+    }
+
+    /// How many workers it has.
+    pub fn threads(&self) -> usize {
+        self.handle.threads()
+    }
+}
+
+impl Drop for Dispatcher {
+    fn drop(&mut self) {
+        if !self.workers.is_empty() {
+            self.end(Shutdown::Abort);
+        }
+    }
+}
+
+/// Spawns on a dispatcher without owning it. Cheap to clone.
+#[derive(Clone)]
+pub struct Handle {
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Handle").field("threads", &self.shared.threads).finish_non_exhaustive()
+    }
+}
+
+impl Handle {
+    /// Runs a future as a task. It is polled on the workers only, never in place.
+    ///
+    /// After the dispatcher has begun to shut down, the future is dropped at once and the task ends as
+    /// [`TaskError::Cancelled`]; while it drains, tasks running on it may still spawn.
+    ///
+    /// Cost: one allocation (the future and its state), two uncontended locks for the list of living tasks.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Dispatcher, block_on};
+    /// let dispatcher = Dispatcher::new(2).unwrap();
+    /// let handle = dispatcher.handle().clone();
+    /// let outer = dispatcher.spawn(async move { handle.spawn(async { 20 }).await.unwrap() + 1 });
+    /// assert_eq!(block_on(outer), Ok(21));
+    /// ```
+    pub fn spawn<F>(&self, future: F) -> Task<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        let shared = self.shared.clone();
+        let schedule = move |runnable| shared.schedule(runnable);
+        let (runnable, task) = self.shared.live.admit(|guard| async_task::spawn(guarded(guard, future), schedule));
+        self.shared.start(runnable);
+        Task::new(task)
+    }
+
+    /// How many workers the dispatcher has.
+    pub fn threads(&self) -> usize {
+        self.shared.threads
+    }
+
+    /// Whether it has more workers than the machine runs threads at once.
+    pub fn is_oversubscribed(&self) -> bool {
+        self.shared.is_oversubscribed
+    }
+
+    /// What the workers have done so far, each worker's counts in its place.
+    ///
+    /// # Example
+    /// ```
+    /// let dispatcher = lehr_runtime::Dispatcher::new(1).unwrap();
+    /// lehr_runtime::block_on(dispatcher.spawn(async {})).unwrap();
+    /// assert!(dispatcher.handle().counters()[0].polls >= 1);
+    /// ```
+    pub fn counters(&self) -> Vec<Counters> {
+        self.shared.counters.iter().map(|tally| tally.read()).collect()
+    }
+}
+
+/// A future that is on the list of the living until it is dropped.
+pub(crate) async fn guarded<F: Future>(mut guard: Guard, future: F) -> Result<F::Output, TaskError> {
+    let output = catch_panic(future).await;
+    guard.finish();
+    output
+}
+
+/// Whether the calling thread is a worker of some dispatcher, where blocking is not allowed.
+pub fn is_on_worker() -> bool {
+    worker::with_current(|current| current.is_some())
+}
+
+/// What the workers share.
+pub(crate) struct Shared {
+    /// Unique in the process; a worker knows its dispatcher by it.
+    pub(crate) identity: u64,
+    pub(crate) threads: usize,
+    pub(crate) is_oversubscribed: bool,
+    pub(crate) idle: Idle,
+    /// Work from threads that are not our workers.
+    pub(crate) injector: Injector<Job>,
+    pub(crate) stealers: Box<[Stealer<Job>]>,
+    pub(crate) sleep: Sleep,
+    /// `RUNNING`, `DRAINING` or `ABORTING`; only ever rises, written by the owner alone.
+    pub(crate) stage: CachePadded<AtomicUsize>,
+    /// How many workers have not ended.
+    pub(crate) running: CachePadded<AtomicUsize>,
+    pub(crate) live: Live,
+    pub(crate) counters: Box<[CachePadded<worker::Tally>]>,
+}
+
+impl Shared {
+    /// Queues a task for the first time, unless this dispatcher takes no more: then the task is cancelled.
+    pub(crate) fn start(&self, runnable: async_task::Runnable) {
+        // Acquire: pairs with the Release in `end`; a late spawner sees everything the owner did before.
+        match self.stage.load(Ordering::Acquire) {
+            RUNNING => self.push(Job::Task(runnable)),
+            DRAINING if worker::with_current(|current| current.is_some_and(|current| current.is_of(self))) => {
+                self.push(Job::Task(runnable));
+            }
+            // Dropped here, which cancels it.
+            _ => drop(runnable),
+        }
+    }
+
+    /// Queues a task that was woken.
+    pub(crate) fn schedule(&self, runnable: async_task::Runnable) {
+        // Acquire: as in `start`.
+        if self.stage.load(Ordering::Acquire) == ABORTING {
+            drop(runnable);
+        } else {
+            self.push(Job::Task(runnable));
+        }
+    }
+
+    /// Queues work: on the calling worker if it is ours, else for everybody.
+    pub(crate) fn push(&self, job: Job) {
+        let job = worker::with_current(|current| match current {
+            Some(current) if current.is_of(self) => {
+                current.local.push(job);
+                None
+            }
+            _ => Some(job),
+        });
+        if let Some(job) = job {
+            self.injector.push(job);
+        }
+        self.sleep.notify();
+    }
+
+    /// Whether any queue holds work.
+    pub(crate) fn has_work(&self) -> bool {
+        !self.injector.is_empty() || self.stealers.iter().any(|stealer| !stealer.is_empty())
+    }
+}
+
+impl TaskError {
+    /// Whether the task panicked.
+    pub fn is_panic(&self) -> bool {
+        matches!(self, Self::Panicked { .. })
+    }
+}

@@ -1,0 +1,177 @@
+//! The list of living tasks, kept so that an abort reaches those that are suspended: nobody else knows where their wakers are.
+//!
+//! It is split into one part per worker and one for all other threads, so that the two locks a task takes in its life are
+//! hardly ever contended.
+
+use std::task::Waker;
+
+use crossbeam_utils::CachePadded;
+
+use super::worker;
+use crate::sync::{Arc, AtomicUsize, Mutex, MutexGuard, Ordering, thread};
+
+/// See the module's page. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Live {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    parts: Box<[CachePadded<Part>]>,
+    /// Who waits for the list to become empty.
+    drainer: Mutex<Option<thread::Thread>>,
+    /// 1 while somebody waits; read by every ending task, written only by `wait_begin` and `wait_end`.
+    is_awaited: CachePadded<AtomicUsize>,
+}
+
+struct Part {
+    slots: Mutex<Slots>,
+}
+
+#[derive(Default)]
+struct Slots {
+    /// `None` is a free slot, or one whose task is being built.
+    wakers: Vec<Option<Waker>>,
+    free: Vec<usize>,
+    ended: Ended,
+}
+
+/// Tasks that ended since the start.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Ended {
+    /// By coming to their end, be it a panic.
+    pub(crate) finished: usize,
+    /// By being dropped before it.
+    pub(crate) aborted: usize,
+}
+
+impl Slots {
+    fn living(&self) -> usize {
+        self.wakers.len() - self.free.len()
+    }
+}
+
+/// Takes a task off the list when its future is dropped.
+pub(crate) struct Guard {
+    live: Live,
+    part: usize,
+    slot: usize,
+    is_finished: bool,
+}
+
+impl Guard {
+    /// Says that the task came to its end.
+    pub(crate) fn finish(&mut self) {
+        self.is_finished = true;
+    }
+}
+
+impl Live {
+    pub(crate) fn new(parts: usize) -> Self {
+        let parts = (0..parts).map(|_| CachePadded::new(Part { slots: Mutex::new(Slots::default()) })).collect();
+        Self {
+            inner: Arc::new(Inner {
+                parts,
+                drainer: Mutex::new(None),
+                is_awaited: CachePadded::new(AtomicUsize::new(0)),
+            }),
+        }
+    }
+
+    /// Builds a task around a guard and puts it on the list.
+    pub(crate) fn admit<T>(
+        &self,
+        build: impl FnOnce(Guard) -> (async_task::Runnable, async_task::Task<T>),
+    ) -> (async_task::Runnable, async_task::Task<T>) {
+        // The last part is for threads that are not workers; a worker of another dispatcher may share a part, which costs
+        // nothing but contention.
+        let outside = self.inner.parts.len() - 1;
+        let part = worker::with_current(|current| current.map_or(outside, |current| current.index.min(outside)));
+        let slot = {
+            let mut slots = self.inner.parts[part].lock();
+            slots.free.pop().unwrap_or_else(|| {
+                slots.wakers.push(None);
+                slots.wakers.len() - 1
+            })
+        };
+        // If `build` panics (it allocates), the guard is dropped and frees the slot.
+        let (runnable, task) = build(Guard { live: self.clone(), part, slot, is_finished: false });
+        let waker = runnable.waker();
+        self.inner.parts[part].lock().wakers[slot] = Some(waker);
+        (runnable, task)
+    }
+
+    /// How many tasks live.
+    pub(crate) fn living(&self) -> usize {
+        self.inner.parts.iter().map(|part| part.lock().living()).sum()
+    }
+
+    /// How many tasks have ended.
+    pub(crate) fn ended(&self) -> Ended {
+        self.inner.parts.iter().fold(Ended::default(), |sum, part| {
+            let Ended { finished, aborted } = part.lock().ended;
+            Ended { finished: sum.finished + finished, aborted: sum.aborted + aborted }
+        })
+    }
+
+    /// Wakes every living task.
+    pub(crate) fn wake_all(&self) {
+        for part in &self.inner.parts {
+            // Cloned out: waking runs the scheduler, which may end a task and come back here for the lock.
+            let wakers: Vec<Waker> = part.lock().wakers.iter().flatten().cloned().collect();
+            wakers.into_iter().for_each(Waker::wake);
+        }
+    }
+
+    /// From here on, an ending task unparks the calling thread.
+    pub(crate) fn wait_begin(&self) {
+        *self.inner.drainer.lock() = Some(thread::current());
+        // Relaxed: published by the locks of the parts. The drainer takes each part's lock after this store, and an ending
+        // task reads the flag under its part's lock: either the drainer sees the task gone, or the task sees the flag.
+        self.inner.is_awaited.store(1, Ordering::Relaxed);
+    }
+
+    /// Ends `wait_begin`.
+    pub(crate) fn wait_end(&self) {
+        // Relaxed: a late unpark does no harm.
+        self.inner.is_awaited.store(0, Ordering::Relaxed);
+        *self.inner.drainer.lock() = None;
+    }
+
+    /// Wakes the thread that waits, if any.
+    pub(crate) fn ring(&self) {
+        if let Some(drainer) = &*self.inner.drainer.lock() {
+            drainer.unpark();
+        }
+    }
+}
+
+impl Part {
+    fn lock(&self) -> MutexGuard<'_, Slots> {
+        self.slots.lock()
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let (waker, is_awaited) = {
+            let mut slots = self.live.inner.parts[self.part].lock();
+            let waker = slots.wakers[self.slot].take();
+            slots.free.push(self.slot);
+            if self.is_finished {
+                slots.ended.finished += 1;
+            } else {
+                slots.ended.aborted += 1;
+            }
+            if slots.living() == 0 && slots.wakers.len() > 1024 {
+                *slots = Slots { ended: slots.ended, ..Slots::default() };
+            }
+            // Relaxed: under the lock; see `wait_begin`.
+            (waker, self.live.inner.is_awaited.load(Ordering::Relaxed) == 1)
+        };
+        drop(waker);
+        if is_awaited {
+            self.live.ring();
+        }
+    }
+}

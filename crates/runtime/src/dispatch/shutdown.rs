@@ -1,0 +1,141 @@
+//! How a dispatcher ends, and what it says about it.
+
+use std::time::Duration;
+
+use crossbeam_deque::Steal;
+
+use super::{ABORTING, DRAINING, Dispatcher};
+use crate::sync::{Moment, Ordering, thread};
+
+/// How a dispatcher is to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shutdown {
+    /// Accept nothing new from outside, let what runs, is queued or waits come to its end, and abort what is left after
+    /// `limit`. A task still in the middle of a poll at that time is counted as leaked: nothing can stop it, and its thread
+    /// ends by itself as soon as the poll does.
+    Drain {
+        /// How long to wait.
+        limit: Duration,
+    },
+    /// Let polls in progress end, drop everything else. When it returns, no code of any task runs any more and the
+    /// destructors of all futures have run.
+    Abort,
+}
+
+/// What became of the tasks and threads of a dispatcher that was shut down.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Tasks that came to their end after the shutdown began.
+    pub finished: usize,
+    /// Tasks whose futures were dropped before their end.
+    pub aborted: usize,
+    /// Worker threads still in user code when the limit of a drain had passed.
+    pub leaked: usize,
+}
+
+impl Dispatcher {
+    /// Ends the dispatcher and says what became of its tasks.
+    ///
+    /// Called from one of its own workers it cannot wait for that worker, which then counts as leaked.
+    ///
+    /// # Example
+    /// ```
+    /// use std::time::Duration;
+    /// use lehr_runtime::{Dispatcher, Port, Shutdown};
+    /// let dispatcher = Dispatcher::new(2).unwrap();
+    /// let never = Port::<()>::new();
+    /// dispatcher.spawn(async move { never.receive().await }).detach();
+    /// let report = dispatcher.shutdown(Shutdown::Drain { limit: Duration::from_millis(1) });
+    /// assert_eq!((report.finished, report.aborted, report.leaked), (0, 1, 0));
+    /// ```
+    pub fn shutdown(mut self, how: Shutdown) -> Report {
+        self.end(how)
+    }
+
+    pub(crate) fn end(&mut self, how: Shutdown) -> Report {
+        let shared = self.handle.shared.clone();
+        let before = shared.live.ended();
+        let begin = Moment::now();
+        shared.live.wait_begin();
+        if let Shutdown::Drain { limit } = how {
+            // Release: pairs with the Acquire loads in `start` and the workers.
+            shared.stage.store(DRAINING, Ordering::Release);
+            while shared.live.living() > 0 {
+                let Some(left) = limit.checked_sub(begin.elapsed()) else { break };
+                thread::park_timeout(left);
+            }
+        }
+        // Release: as above.
+        shared.stage.store(ABORTING, Ordering::Release);
+        shared.sleep.wake_all();
+        let is_own_worker =
+            super::worker::with_current(|current| current.is_some_and(|current| current.is_of(&shared)));
+        let own = usize::from(is_own_worker);
+        let leaked = match how {
+            Shutdown::Drain { limit } => self.wait_for_workers(own, Some((begin, limit))),
+            Shutdown::Abort => self.wait_for_workers(own, None),
+        };
+        shared.live.wait_end();
+        drop_leftovers(&shared);
+        let after = shared.live.ended();
+        Report { finished: after.finished - before.finished, aborted: after.aborted - before.aborted, leaked }
+    }
+
+    /// Waits until all workers but `own` have ended, and joins them; gives the number of those that had not in time.
+    fn wait_for_workers(&mut self, own: usize, until: Option<(Moment, Duration)>) -> usize {
+        let shared = &self.handle.shared;
+        let workers = std::mem::take(&mut self.workers);
+        loop {
+            // Acquire: pairs with the Release in `worker::run`.
+            let running = shared.running.load(Ordering::Acquire);
+            if running <= own {
+                break;
+            }
+            match until {
+                None => thread::park(),
+                Some((begin, limit)) => {
+                    // A worker between two polls needs a moment to notice; a thousandth of a second is not a broken promise.
+                    let patience = limit + Duration::from_millis(1);
+                    let Some(left) = patience.checked_sub(begin.elapsed()) else { return running };
+                    thread::park_timeout(left);
+                }
+            }
+        }
+        if own == 0 {
+            for worker in workers {
+                // A worker catches the panics of tasks; one that panicked itself is our bug and is passed on, except while
+                // another panic is already on its way.
+                if let Err(payload) = worker.join()
+                    && !std::thread::panicking()
+                {
+                    std::panic::resume_unwind(payload);
+                }
+            }
+        }
+        own
+    }
+}
+
+/// Drops every task that is left, wherever it waits, and whatever their destructors schedule.
+fn drop_leftovers(shared: &super::Shared) {
+    loop {
+        // A suspended task is scheduled by this and, the stage being `ABORTING`, dropped in place.
+        shared.live.wake_all();
+        loop {
+            match shared.injector.steal() {
+                Steal::Success(job) => drop(job),
+                Steal::Empty => break,
+                Steal::Retry => {}
+            }
+        }
+        // What the queues of leaked workers hold is dropped here too; only the poll in progress remains theirs.
+        for stealer in &shared.stealers {
+            while let Steal::Success(job) = stealer.steal() {
+                drop(job);
+            }
+        }
+        if !shared.has_work() {
+            break;
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! A worker: takes from its own queue, then from the common one, then steals; then searches, then sleeps.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use crossbeam_deque::{Steal, Worker};
+
+use super::{ABORTING, Job, Shared};
+use crate::sync::{Arc, AtomicUsize, Moment, Ordering, spin_loop, thread, thread_local};
+
+/// After so many jobs of its own a worker looks at the common queue first, so that a busy conversation cannot keep posts
+/// from outside waiting for ever. A prime, so that it does not fall into step with a program's own rhythm.
+const OUTSIDE_EVERY: u32 = 61;
+
+/// Looks at the queues between two looks at the clock.
+const LOOKS_PER_MOMENT: u32 = 16;
+
+/// What a worker has done, as counts since the dispatcher started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Jobs run: polls of tasks, and parallel regions helped.
+    pub polls: usize,
+    /// Jobs taken from another worker's queue.
+    pub steals: usize,
+    /// Times it fell asleep.
+    pub sleeps: usize,
+}
+
+/// The counters of one worker: written by it alone, read by whoever asks.
+pub(crate) struct Tally {
+    polls: AtomicUsize,
+    steals: AtomicUsize,
+    sleeps: AtomicUsize,
+}
+
+impl Tally {
+    pub(crate) fn new() -> Self {
+        Self { polls: AtomicUsize::new(0), steals: AtomicUsize::new(0), sleeps: AtomicUsize::new(0) }
+    }
+
+    pub(crate) fn read(&self) -> Counters {
+        // Relaxed: counts for people; nothing is concluded from them.
+        let read = |count: &AtomicUsize| count.load(Ordering::Relaxed);
+        Counters { polls: read(&self.polls), steals: read(&self.steals), sleeps: read(&self.sleeps) }
+    }
+
+    /// One more. A load and a store, since the worker is the only writer.
+    fn count(count: &AtomicUsize) {
+        // Relaxed: as in `read`.
+        count.store(count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+}
+
+/// What a worker thread knows of itself.
+#[derive(Clone)]
+pub(crate) struct Current {
+    dispatcher: u64,
+    pub(crate) index: usize,
+    pub(crate) local: Rc<Worker<Job>>,
+}
+
+impl Current {
+    pub(crate) fn is_of(&self, shared: &Shared) -> bool {
+        self.dispatcher == shared.identity
+    }
+}
+
+thread_local! {
+    static CURRENT: RefCell<Option<Current>> = RefCell::new(None);
+}
+
+/// Shows `look` what worker the calling thread is; nothing if it is none. `look` must not call back into this crate.
+pub(crate) fn with_current<R>(look: impl FnOnce(Option<&Current>) -> R) -> R {
+    let mut look = Some(look);
+    // A thread that is ending has lost its thread-local state: it is no longer a worker.
+    let seen = CURRENT.try_with(|current| look.take().map(|look| look(current.borrow().as_ref())));
+    match (seen, look) {
+        (Ok(Some(result)), _) => result,
+        (_, Some(look)) => look(None),
+        (_, None) => unreachable!("`look` was taken and gave its result"),
+    }
+}
+
+/// The life of a worker thread.
+pub(crate) fn run(shared: Arc<Shared>, index: usize, local: Worker<Job>) {
+    let local = Rc::new(local);
+    CURRENT.with(|current| {
+        *current.borrow_mut() = Some(Current { dispatcher: shared.identity, index, local: local.clone() });
+    });
+    let mut run = Run { shared: &shared, index, local: &local, jobs: 0, victim: index };
+    while let Some(job) = run.next() {
+        Tally::count(&shared.counters[index].polls);
+        job.run();
+    }
+    CURRENT.with(|current| current.borrow_mut().take());
+    // What is left belongs to whoever shuts down: it drops the jobs only after every worker has ended.
+    while let Some(job) = local.pop() {
+        shared.injector.push(job);
+    }
+    // Release: pairs with the Acquire load in `end`; the leftovers above are visible to it.
+    shared.running.fetch_sub(1, Ordering::Release);
+    shared.live.ring();
+}
+
+struct Run<'a> {
+    shared: &'a Shared,
+    index: usize,
+    local: &'a Worker<Job>,
+    /// Jobs since the common queue was last looked at first.
+    jobs: u32,
+    /// The neighbour whose queue was last found full.
+    victim: usize,
+}
+
+impl Run<'_> {
+    /// The next job, waited for as the idle policy says; nothing when the dispatcher ends.
+    fn next(&mut self) -> Option<Job> {
+        // Acquire: pairs with the Release store in `end`.
+        if self.shared.stage.load(Ordering::Acquire) == ABORTING {
+            return None;
+        }
+        self.jobs += 1;
+        if self.jobs >= OUTSIDE_EVERY {
+            self.jobs = 0;
+            if let Some(job) = self.take_from_outside() {
+                return Some(job);
+            }
+        }
+        if let Some(job) = self.local.pop() {
+            return Some(job);
+        }
+        self.shared.sleep.start_search();
+        let job = self.search();
+        if self.shared.sleep.stop_search() && self.shared.has_work() {
+            // Posters relied on us, the last searcher, to see their work: hand that duty on.
+            self.shared.sleep.notify();
+        }
+        job
+    }
+
+    fn search(&mut self) -> Option<Job> {
+        let mut since = Moment::now();
+        loop {
+            for _ in 0..LOOKS_PER_MOMENT {
+                if let Some(job) = self.take_from_outside().or_else(|| self.steal()) {
+                    return Some(job);
+                }
+                // Acquire: as in `next`.
+                if self.shared.stage.load(Ordering::Acquire) == ABORTING {
+                    return None;
+                }
+                spin_loop();
+            }
+            let waited = since.elapsed();
+            if waited < self.shared.idle.spin {
+                continue;
+            }
+            if waited - self.shared.idle.spin < self.shared.idle.yielding {
+                thread::yield_now();
+                continue;
+            }
+            Tally::count(&self.shared.counters[self.index].sleeps);
+            let shared = self.shared;
+            // Acquire: as in `next`. The stage is part of the last look, or a worker could sleep through the end.
+            shared.sleep.sleep(self.index, || shared.has_work() || shared.stage.load(Ordering::Acquire) == ABORTING);
+            since = Moment::now();
+        }
+    }
+
+    fn take_from_outside(&self) -> Option<Job> {
+        loop {
+            match self.shared.injector.steal_batch_and_pop(self.local) {
+                Steal::Success(job) => return Some(job),
+                Steal::Empty => return None,
+                Steal::Retry => spin_loop(),
+            }
+        }
+    }
+
+    fn steal(&mut self) -> Option<Job> {
+        let threads = self.shared.threads;
+        for step in 0..threads {
+            let victim = (self.victim + step) % threads;
+            if victim == self.index {
+                continue;
+            }
+            loop {
+                match self.shared.stealers[victim].steal_batch_and_pop(self.local) {
+                    Steal::Success(job) => {
+                        self.victim = victim;
+                        Tally::count(&self.shared.counters[self.index].steals);
+                        return Some(job);
+                    }
+                    Steal::Empty => break,
+                    Steal::Retry => spin_loop(),
+                }
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,121 @@
+//! What can go wrong: a refused post, a receive that can never be answered, a task without a result.
+
+use std::fmt;
+
+/// A post that was refused, with the item given back.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Port, Reason};
+/// let port = Port::new();
+/// port.close();
+/// let refused = port.post(7).unwrap_err();
+/// assert_eq!((refused.item, refused.reason), (7, Reason::Closed));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct PostError<T> {
+    /// What was to be posted, untouched.
+    pub item: T,
+    /// Why it was refused.
+    pub reason: Reason,
+}
+
+/// Why a port refuses an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// [`Port::close`](crate::Port::close) was called.
+    Closed,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed => formatter.write_str("the port is closed"),
+        }
+    }
+}
+
+impl<T> fmt::Debug for PostError<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("PostError").field("reason", &self.reason).finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Display for PostError<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "item not posted: {}", self.reason)
+    }
+}
+
+impl<T> std::error::Error for PostError<T> {}
+
+/// A receive, take or join that can never be answered. No item was taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReceiveError {
+    /// The port is closed and does not hold what was asked of it; what it does hold stays there.
+    Closed {
+        /// The port's name.
+        port: String,
+    },
+    /// A join names the same port twice. Ask for two of it instead: `(&port, 2)`.
+    SamePort {
+        /// The port's name.
+        port: String,
+    },
+    /// The predicate panicked when it was shown an item. The item stays where it was.
+    Predicate {
+        /// The port's name.
+        port: String,
+        /// The panic's message.
+        message: String,
+    },
+}
+
+impl fmt::Display for ReceiveError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed { port } => write!(formatter, "{port} is closed and does not hold what was asked of it"),
+            Self::SamePort { port } => {
+                write!(formatter, "{port} is named twice in one join; ask for two of it instead")
+            }
+            Self::Predicate { port, message } => write!(formatter, "a predicate on {port} panicked: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for ReceiveError {}
+
+/// A task that ended without a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TaskError {
+    /// Its code panicked.
+    Panicked {
+        /// The panic's message.
+        message: String,
+    },
+    /// It was cancelled: by its handle, or because its dispatcher was shut down first.
+    Cancelled,
+}
+
+impl fmt::Display for TaskError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Panicked { message } => write!(formatter, "the task panicked: {message}"),
+            Self::Cancelled => formatter.write_str("the task was cancelled before it ended"),
+        }
+    }
+}
+
+impl std::error::Error for TaskError {}
+
+/// The text of a panic, as far as it has one.
+pub(crate) fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
+    payload
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without a text".to_owned())
+}

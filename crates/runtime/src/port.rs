@@ -1,0 +1,396 @@
+//! `Port<T>`: a typed queue that many may post to and many may wait at.
+//!
+//! Posting never blocks and never runs a handler; it appends, decides who the item is for, and wakes that task. The item
+//! itself stays in the queue until the task fetches it. So a receive, take or join that is still pending holds nothing, and
+//! dropping it at any moment loses nothing and disturbs no order.
+//!
+//! Who gets an item: the receivers for single items in order of registration; what they leave, whichever take or join is
+//! satisfied first. [`Port::try_receive`] asks nobody: it takes the oldest item, even one on its way to a receiver, which then
+//! waits on at its old place in the order.
+//!
+//! Not here yet: capacities and overflow policies (they act in [`Port::post`], before the append), sets of ports. Read next:
+//! `port/waiters.rs`, then `arbiter.rs`.
+
+pub(crate) mod persistent;
+pub(crate) mod queue;
+pub(crate) mod waiters;
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::task::{Context, Poll};
+
+use crate::arbiter::receive::Receive;
+use crate::arbiter::take::Take;
+use crate::error::{PostError, Reason, ReceiveError, panic_message};
+use crate::sync::{Arc, Mutex, next_identity};
+use queue::Queue;
+use waiters::{Left, Predicate, Standing, Ticket, Waiters, Wake, Want};
+
+/// A typed first-in-first-out queue with an identity, any number of posters and any number of receivers. Cheap to clone:
+/// clones are the same port.
+///
+/// Ports are unbounded. Order: items of one poster stay in its order, and a port's items are consumed in their order of
+/// arrival, except where a predicate picks.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Port, block_on};
+/// let port = Port::new();
+/// port.post("one").unwrap();
+/// port.post("two").unwrap();
+/// assert_eq!(block_on(port.receive()), Ok("one"));
+/// assert_eq!(port.len(), 1);
+/// ```
+pub struct Port<T> {
+    pub(crate) core: Arc<Core<T>>,
+}
+
+pub(crate) struct Core<T> {
+    /// Unique in the process and ascending with creation: the order in which ports are locked.
+    pub(crate) identity: u64,
+    pub(crate) name: Option<Box<str>>,
+    pub(crate) state: Mutex<State<T>>,
+}
+
+/// What a port's lock protects. Invariants whenever the lock is free:
+///
+/// 1. No available item is one that a waiter in the list for one item accepts (it would have been offered).
+/// 2. A watcher that has not been woken since it last looked lacks items at one of its ports at least.
+pub(crate) struct State<T> {
+    pub(crate) queue: Queue<T>,
+    pub(crate) waiters: Waiters<T>,
+    pub(crate) is_closed: bool,
+}
+
+impl<T> Clone for Port<T> {
+    fn clone(&self) -> Self {
+        Self { core: self.core.clone() }
+    }
+}
+
+impl<T> Default for Port<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> fmt::Debug for Port<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Port").field("name", &self.name()).field("len", &self.len()).finish_non_exhaustive()
+    }
+}
+
+impl<T> Port<T> {
+    /// An open, empty port, called after its number.
+    pub fn new() -> Self {
+        Self::build(None)
+    }
+
+    /// An open, empty port with a name for messages.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self::build(Some(name.into().into_boxed_str()))
+    }
+
+    fn build(name: Option<Box<str>>) -> Self {
+        let state = State { queue: Queue::new(), waiters: Waiters::new(), is_closed: false };
+        Self { core: Arc::new(Core { identity: next_identity(), name, state: Mutex::new(state) }) }
+    }
+
+    /// What messages call the port: `port "name"`, or `port 7` after its identity.
+    pub fn name(&self) -> String {
+        match &self.core.name {
+            Some(name) => format!("port {name:?}"),
+            None => format!("port {}", self.core.identity),
+        }
+    }
+
+    /// Appends an item. Never waits, and never runs a handler in place; predicates of waiting receivers are called, under
+    /// the port's lock.
+    ///
+    /// # Errors
+    /// [`PostError`] with the item, if the port is closed.
+    ///
+    /// Cost: one lock; one wake-up if somebody waits for the item; amortised, no allocation.
+    ///
+    /// # Example
+    /// ```
+    /// let port = lehr_runtime::Port::new();
+    /// port.post(1).unwrap();
+    /// assert_eq!(port.try_receive(), Some(1));
+    /// ```
+    pub fn post(&self, item: T) -> Result<(), PostError<T>> {
+        let mut wake = Wake::default();
+        {
+            let mut state = self.core.state.lock();
+            if state.is_closed {
+                drop(state);
+                return Err(PostError { item, reason: Reason::Closed });
+            }
+            let sequence = state.queue.push(item);
+            let place = state.queue.len() - 1;
+            state.offer(place, sequence, &mut wake);
+        }
+        wake.all();
+        Ok(())
+    }
+
+    /// Removes the oldest item, if there is one, whoever it may be on its way to.
+    pub fn try_receive(&self) -> Option<T> {
+        let mut wake = Wake::default();
+        let item = {
+            let mut state = self.core.state.lock();
+            let element = state.queue.take_any()?;
+            if let Some(ticket) = element.offered_to {
+                state.disappoint(ticket, &mut wake);
+            }
+            element.item
+        };
+        wake.all();
+        Some(item)
+    }
+
+    /// Waits for an item: the oldest that nobody who registered earlier wants.
+    ///
+    /// Cancel-safe: a pending receive holds nothing. Woken by a post that is for it, or by [`close`](Self::close).
+    ///
+    /// # Errors
+    /// [`ReceiveError::Closed`] if the port is closed and has nothing left for it.
+    ///
+    /// Built and dropped without being awaited it does nothing, and the compiler says so:
+    /// ```compile_fail
+    /// #![deny(unused_must_use)]
+    /// lehr_runtime::Port::<u8>::new().receive();
+    /// ```
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Port, ReceiveError, block_on};
+    /// let port = Port::named("in");
+    /// port.post(1).unwrap();
+    /// port.close();
+    /// assert_eq!(block_on(port.receive()), Ok(1));
+    /// assert_eq!(block_on(port.receive()), Err(ReceiveError::Closed { port: "port \"in\"".to_owned() }));
+    /// ```
+    pub fn receive(&self) -> Receive<'_, T> {
+        Receive::new(self, None)
+    }
+
+    /// Waits for an item that `predicate` accepts; the others stay, in order.
+    ///
+    /// The predicate runs under the port's lock, on the thread that posts or that polls: it must be quick and must not use
+    /// ports. If it panics, the item stays and this receive, alone, fails. Cancel-safe, as [`receive`](Self::receive).
+    ///
+    /// # Errors
+    /// [`ReceiveError::Closed`], [`ReceiveError::Predicate`].
+    ///
+    /// Cost: one call for each item that waits in the port, then one for each that is posted while it waits.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Port, block_on};
+    /// let port = Port::new();
+    /// (1..=3).for_each(|i| port.post(i).unwrap());
+    /// assert_eq!(block_on(port.receive_if(|i| i % 2 == 0)), Ok(2));
+    /// assert_eq!((port.try_receive(), port.try_receive()), (Some(1), Some(3)));
+    /// ```
+    pub fn receive_if(&self, predicate: impl Fn(&T) -> bool + Send + 'static) -> Receive<'_, T> {
+        Receive::new(self, Some(Box::new(predicate)))
+    }
+
+    /// Waits until the port has `count` items to spare and takes them together, oldest first; 0 items at once.
+    ///
+    /// Cancel-safe: until there are enough, they all stay in the port.
+    ///
+    /// # Errors
+    /// [`ReceiveError::Closed`] if the port is closed and holds fewer.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Port, block_on};
+    /// let port = Port::new();
+    /// (1..=3).for_each(|i| port.post(i).unwrap());
+    /// assert_eq!(block_on(port.take(2)), Ok(vec![1, 2]));
+    /// assert_eq!(port.len(), 1);
+    /// ```
+    pub fn take(&self, count: usize) -> Take<'_, T> {
+        Take::new(self, count)
+    }
+
+    /// Refuses posts from here on. What is in the port can still be received; receives that find nothing end as `Closed`.
+    pub fn close(&self) {
+        let mut wake = Wake::default();
+        {
+            let mut state = self.core.state.lock();
+            state.is_closed = true;
+            state.waiters.wake_all(&mut wake);
+        }
+        wake.all();
+    }
+
+    /// Whether [`close`](Self::close) was called.
+    pub fn is_closed(&self) -> bool {
+        self.core.state.lock().is_closed
+    }
+
+    /// How many items are in the port, those on their way to a receiver included: out of date as soon as it is known.
+    pub fn len(&self) -> usize {
+        self.core.state.lock().queue.len()
+    }
+
+    /// Whether the port holds no item.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many items the port has memory for. After a burst it falls again, to a few dozen when the port is empty.
+    pub fn capacity(&self) -> usize {
+        self.core.state.lock().queue.capacity()
+    }
+
+    /// How many receives, takes and joins are waiting here.
+    pub fn waiting(&self) -> usize {
+        self.core.state.lock().waiters.len()
+    }
+
+    pub(crate) fn closed(&self) -> ReceiveError {
+        ReceiveError::Closed { port: self.name() }
+    }
+
+    /// A poll of a receive; see [`Receive`].
+    pub(crate) fn poll_receive(
+        &self,
+        ticket: &mut Option<Ticket>,
+        order: Option<u64>,
+        predicate: &mut Option<Predicate<T>>,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<T, ReceiveError>> {
+        let (outcome, _dropped_after_the_lock) = {
+            let mut state = self.core.state.lock();
+            state.poll_receive(ticket, order, predicate, context)
+        };
+        outcome.map(|outcome| {
+            outcome.map_err(|refusal| match refusal {
+                Refusal::Closed => self.closed(),
+                Refusal::Predicate(message) => ReceiveError::Predicate { port: self.name(), message },
+            })
+        })
+    }
+
+    /// A waiter goes away: what it was offered is offered to the next.
+    pub(crate) fn leave(&self, ticket: Ticket) {
+        let mut wake = Wake::default();
+        let _dropped_after_the_lock = {
+            let mut state = self.core.state.lock();
+            let left = state.waiters.remove(ticket);
+            if let Standing::Offered(sequence) = left.standing {
+                let place = state.queue.place_of(sequence);
+                state.queue.withdraw(place);
+                state.offer(place, sequence, &mut wake);
+            }
+            left
+        };
+        wake.all();
+    }
+}
+
+/// Why a receive fails, without the port's name, which is not made under the lock.
+enum Refusal {
+    Closed,
+    Predicate(String),
+}
+
+type Polled<T> = (Poll<Result<T, Refusal>>, (Option<Left<T>>, Option<std::task::Waker>));
+
+impl<T> State<T> {
+    /// Shows an available item to the waiters.
+    fn offer(&mut self, place: usize, sequence: u64, wake: &mut Wake) {
+        let available = self.queue.available();
+        if let Some(ticket) = self.waiters.offer(&self.queue.element(place).item, sequence, available, wake) {
+            self.queue.offer(place, ticket);
+        }
+    }
+
+    /// The item offered to `ticket` has been fetched by somebody else: it is offered the next that it accepts, or waits on.
+    fn disappoint(&mut self, ticket: Ticket, wake: &mut Wake) {
+        self.waiters.disappoint(ticket);
+        let found = match self.waiters.want(ticket) {
+            Want::One(predicate) => self.queue.find(|item| match predicate {
+                None => Ok(true),
+                Some(predicate) => accepts(predicate.as_ref(), item),
+            }),
+            Want::Watch(_) => unreachable!("only a waiter for one item is ever offered one"),
+        };
+        match found {
+            Ok(None) => {}
+            Ok(Some(place)) => {
+                let sequence = self.queue.element(place).sequence;
+                self.waiters.settle(ticket, Standing::Offered(sequence), wake);
+                self.queue.offer(place, ticket);
+            }
+            Err(message) => self.waiters.settle(ticket, Standing::Failed(message), wake),
+        }
+    }
+
+    fn poll_receive(
+        &mut self,
+        ticket: &mut Option<Ticket>,
+        order: Option<u64>,
+        predicate: &mut Option<Predicate<T>>,
+        context: &mut Context<'_>,
+    ) -> Polled<T> {
+        let Some(known) = *ticket else { return (self.first_poll(ticket, order, predicate, context), (None, None)) };
+        match self.waiters.standing(known) {
+            Standing::Waiting if !self.is_closed => {
+                let replaced = self.waiters.set_waker(known, context.waker());
+                return (Poll::Pending, (None, replaced));
+            }
+            // Invariant 1: nothing in the queue is for it, and nothing more will come.
+            Standing::Waiting | Standing::Offered(_) | Standing::Failed(_) => {}
+        }
+        *ticket = None;
+        let left = self.waiters.remove(known);
+        let result = match &left.standing {
+            Standing::Waiting => Err(Refusal::Closed),
+            Standing::Failed(message) => Err(Refusal::Predicate(message.clone())),
+            Standing::Offered(sequence) => {
+                let place = self.queue.place_of(*sequence);
+                Ok(self.queue.remove(place).item)
+            }
+        };
+        (Poll::Ready(result), (Some(left), None))
+    }
+
+    fn first_poll(
+        &mut self,
+        ticket: &mut Option<Ticket>,
+        order: Option<u64>,
+        predicate: &mut Option<Predicate<T>>,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<T, Refusal>> {
+        // Invariant 1: what is available, no earlier receiver wants.
+        let found = match predicate {
+            None => Ok(self.queue.take_oldest()),
+            Some(predicate) => self
+                .queue
+                .find(|item| accepts(predicate.as_ref(), item))
+                .map(|place| place.map(|place| self.queue.remove(place).item)),
+        };
+        match found {
+            Err(message) => Poll::Ready(Err(Refusal::Predicate(message))),
+            Ok(Some(item)) => Poll::Ready(Ok(item)),
+            Ok(None) if self.is_closed => Poll::Ready(Err(Refusal::Closed)),
+            Ok(None) => {
+                let order = order.unwrap_or_else(|| self.waiters.next_order());
+                let want = Want::One(predicate.take());
+                *ticket = Some(self.waiters.register(order, want, context.waker().clone()));
+                Poll::Pending
+            }
+        }
+    }
+}
+
+/// Asks a predicate; its panic is an answer.
+pub(crate) fn accepts<T>(predicate: &(dyn Fn(&T) -> bool + Send), item: &T) -> Result<bool, String> {
+    // Unwind safety: a predicate that panicked is not called again, and it saw the item through a shared reference only.
+    catch_unwind(AssertUnwindSafe(|| predicate(item))).map_err(|payload| panic_message(payload.as_ref()))
+}

@@ -1,0 +1,84 @@
+//! Persistent receivers: a handler that stays at a port and gets item after item.
+//!
+//! A receiver is a few tasks that take turns at the port, as many as its handler may run at once. They keep the receiver's
+//! place in the order of registration, so the receiver registered first gets every item that it has a free task for; when all
+//! its tasks are busy, the next receiver in order gets it. An item costs no allocation and no new task.
+
+use std::future::Future;
+
+use crate::arbiter::receive::Receive;
+use crate::dispatch::Handle;
+use crate::port::Port;
+use crate::sync::Arc;
+use crate::task::{Task, all};
+
+/// A persistent receiver; it stays at its port until this is dropped.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Dispatcher, Port, block_on};
+/// let dispatcher = Dispatcher::new(2).unwrap();
+/// let (words, lengths) = (Port::new(), Port::new());
+/// let out = lengths.clone();
+/// let receiver = words.on(dispatcher.handle(), 1, move |word: &str| {
+///     let out = out.clone();
+///     async move { out.post(word.len()).unwrap() }
+/// });
+/// words.post("three").unwrap();
+/// assert_eq!(block_on(lengths.receive()), Ok(5));
+/// words.close();
+/// assert!(block_on(receiver.ended()).is_ok());
+/// ```
+#[must_use = "the receiver leaves its port when this is dropped"]
+#[derive(Debug)]
+pub struct Receiver {
+    tasks: Vec<Task<()>>,
+}
+
+impl Receiver {
+    /// Waits until the receiver has ended because its port was closed and drained.
+    ///
+    /// # Errors
+    /// The first panic of a handler: that turn of the handler is lost, with its item; a receiver with a limit of 1 then
+    /// leaves its port, one with a higher limit goes on with a turn less.
+    pub async fn ended(self) -> Result<(), crate::TaskError> {
+        all(self.tasks).await.into_iter().collect()
+    }
+
+    /// Lets the receiver stay for as long as its port and its dispatcher.
+    pub fn detach(self) {
+        self.tasks.into_iter().for_each(Task::detach);
+    }
+}
+
+impl<T: Send + 'static> Port<T> {
+    /// Registers a handler for every item, those already in the port first.
+    ///
+    /// At most `concurrency` turns of the handler run at the same time, on the workers of `dispatcher`; with 1 they never
+    /// overlap and see the items in order. Items that come when all turns are taken stay in the port. Registration is done
+    /// when this returns.
+    ///
+    /// # Panics
+    /// If `concurrency` is 0.
+    ///
+    /// # Example
+    /// See [`Receiver`].
+    pub fn on<H, F>(&self, dispatcher: &Handle, concurrency: usize, handler: H) -> Receiver
+    where
+        H: Fn(T) -> F + Send + Sync + 'static,
+        F: Future<Output = ()> + Send,
+    {
+        assert!(concurrency > 0, "a receiver that may run no handler would never receive");
+        let order = self.core.state.lock().waiters.next_order();
+        let handler = Arc::new(handler);
+        let turns = (0..concurrency).map(|_| {
+            let (port, handler) = (self.clone(), handler.clone());
+            dispatcher.spawn(async move {
+                while let Ok(item) = Receive::in_order(&port, order).await {
+                    handler(item).await;
+                }
+            })
+        });
+        Receiver { tasks: turns.collect() }
+    }
+}

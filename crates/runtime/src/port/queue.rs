@@ -1,0 +1,121 @@
+//! The items of a port: in arrival order, numbered, some of them offered to a receiver that has yet to fetch them.
+
+use std::collections::VecDeque;
+
+use super::waiters::Ticket;
+
+/// Capacity that a queue keeps when it is empty.
+const CAPACITY_KEPT: usize = 32;
+
+/// An item and what has been decided about it.
+pub(crate) struct Element<T> {
+    /// 0, 1, 2, … in order of arrival at this port; ascending along the queue.
+    pub(crate) sequence: u64,
+    /// The receiver it has been offered to. It stays in its place until that receiver fetches it or goes away.
+    pub(crate) offered_to: Option<Ticket>,
+    pub(crate) item: T,
+}
+
+/// See the module's page.
+pub(crate) struct Queue<T> {
+    elements: VecDeque<Element<T>>,
+    next_sequence: u64,
+    /// How many elements are offered.
+    offered: usize,
+}
+
+impl<T> Queue<T> {
+    pub(crate) fn new() -> Self {
+        Self { elements: VecDeque::new(), next_sequence: 0, offered: 0 }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.elements.len()
+    }
+
+    pub(crate) fn capacity(&self) -> usize {
+        self.elements.capacity()
+    }
+
+    /// Items that have not been offered to anybody.
+    pub(crate) fn available(&self) -> usize {
+        self.elements.len() - self.offered
+    }
+
+    /// Appends an item; gives its sequence number.
+    pub(crate) fn push(&mut self, item: T) -> u64 {
+        let sequence = self.next_sequence;
+        self.next_sequence += 1;
+        self.elements.push_back(Element { sequence, offered_to: None, item });
+        sequence
+    }
+
+    /// The place of the oldest available item at or after `start` that `accepts` takes; the first refusal by panic ends the
+    /// search.
+    pub(crate) fn find<E>(&self, mut accepts: impl FnMut(&T) -> Result<bool, E>) -> Result<Option<usize>, E> {
+        for (place, element) in self.elements.iter().enumerate() {
+            if element.offered_to.is_none() && accepts(&element.item)? {
+                return Ok(Some(place));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The place of the item with this sequence number, which must be in the queue.
+    pub(crate) fn place_of(&self, sequence: u64) -> usize {
+        self.elements
+            .binary_search_by_key(&sequence, |element| element.sequence)
+            .expect("an offered item stays in its queue until it is fetched")
+    }
+
+    pub(crate) fn element(&self, place: usize) -> &Element<T> {
+        &self.elements[place]
+    }
+
+    /// Marks the item as offered to `ticket`.
+    pub(crate) fn offer(&mut self, place: usize, ticket: Ticket) {
+        let before = self.elements[place].offered_to.replace(ticket);
+        debug_assert!(before.is_none(), "an item is offered to one receiver at a time");
+        self.offered += 1;
+    }
+
+    /// Takes the mark off again.
+    pub(crate) fn withdraw(&mut self, place: usize) {
+        let before = self.elements[place].offered_to.take();
+        debug_assert!(before.is_some(), "only an offered item can be withdrawn");
+        self.offered -= 1;
+    }
+
+    /// Removes the item at `place`, offered or not.
+    pub(crate) fn remove(&mut self, place: usize) -> Element<T> {
+        let element = if place == 0 { self.elements.pop_front() } else { self.elements.remove(place) };
+        let element = element.expect("the place was found under the same lock");
+        self.offered -= usize::from(element.offered_to.is_some());
+        self.give_memory_back();
+        element
+    }
+
+    /// Removes the oldest available item.
+    pub(crate) fn take_oldest(&mut self) -> Option<T> {
+        let place = if self.offered == 0 {
+            (!self.elements.is_empty()).then_some(0)
+        } else {
+            self.elements.iter().position(|element| element.offered_to.is_none())
+        };
+        place.map(|place| self.remove(place).item)
+    }
+
+    /// Removes the oldest item, offered or not.
+    pub(crate) fn take_any(&mut self) -> Option<Element<T>> {
+        (!self.elements.is_empty()).then(|| self.remove(0))
+    }
+
+    /// After a burst: once a quarter of the memory would do, half of it is given back, so that the cost per item stays
+    /// constant and an empty queue keeps next to nothing.
+    fn give_memory_back(&mut self) {
+        let capacity = self.elements.capacity();
+        if capacity > CAPACITY_KEPT && self.elements.len() <= capacity / 4 {
+            self.elements.shrink_to((capacity / 2).max(CAPACITY_KEPT));
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The only door to atomics, locks, threads and the clock.
+//!
+//! Ordinary builds get `std`. Under `--cfg loom` and `--cfg shuttle` the same names are those of the model checkers, so that
+//! the protocols of this crate run unchanged inside them. Two things stay `std` on purpose: [`Arc`], because no protocol here
+//! hangs on its counts, and the process-wide counter of identities, which outlives any one model.
+//!
+//! What is left to the dependencies (the stealing deques of `crossbeam-deque`, the task cell of `async-task`) is not modelled:
+//! to the checkers each of their calls is one step.
+#![allow(clippy::disallowed_types, clippy::disallowed_methods, reason = "this is the door")]
+
+pub(crate) use std::sync::Arc;
+
+#[cfg(loom)]
+use loom as imp;
+#[cfg(shuttle)]
+use shuttle as imp;
+#[cfg(not(any(loom, shuttle)))]
+use std as imp;
+
+pub(crate) use imp::sync::MutexGuard;
+pub(crate) use imp::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+pub(crate) use imp::thread_local;
+
+/// A lock whose guard comes back even if a holder panicked: user code never runs under our locks, so what a lock protects
+/// is whole whenever it can be had.
+#[derive(Debug, Default)]
+pub(crate) struct Mutex<T>(imp::sync::Mutex<T>);
+
+impl<T> Mutex<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(imp::sync::Mutex::new(value))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// Threads: started here and nowhere else.
+pub(crate) mod thread {
+    use super::imp;
+
+    pub(crate) use imp::thread::{JoinHandle, Thread, current, park, yield_now};
+
+    /// Starts a named thread.
+    ///
+    /// # Errors
+    /// Whatever the system says when it has no more threads to give.
+    pub(crate) fn spawn(name: String, body: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
+        imp::thread::Builder::new().name(name).spawn(body)
+    }
+
+    /// Parks until unparked, until `limit` has passed, or for no reason at all. A model has no clock: there it only yields.
+    pub(crate) fn park_timeout(limit: std::time::Duration) {
+        #[cfg(not(any(loom, shuttle)))]
+        std::thread::park_timeout(limit);
+        #[cfg(any(loom, shuttle))]
+        {
+            let _ = limit;
+            yield_now();
+        }
+    }
+
+    /// How many threads the machine runs at once; 1 if it will not say.
+    pub(crate) fn available() -> usize {
+        std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+    }
+}
+
+/// Tells the core that this is a waiting loop. In a model, where a waiting loop must give the others their turn, a yield.
+pub(crate) fn spin_loop() {
+    #[cfg(not(any(loom, shuttle)))]
+    std::hint::spin_loop();
+    #[cfg(any(loom, shuttle))]
+    thread::yield_now();
+}
+
+/// A point in time from which a wait is measured.
+#[derive(Clone, Copy)]
+pub(crate) struct Moment(#[cfg(not(any(loom, shuttle)))] std::time::Instant);
+
+impl Moment {
+    pub(crate) fn now() -> Self {
+        Self(
+            #[cfg(not(any(loom, shuttle)))]
+            std::time::Instant::now(),
+        )
+    }
+
+    /// Time since then; for ever in a model, where patience would only multiply the schedules to be explored.
+    pub(crate) fn elapsed(self) -> std::time::Duration {
+        #[cfg(not(any(loom, shuttle)))]
+        return self.0.elapsed();
+        #[cfg(any(loom, shuttle))]
+        return std::time::Duration::MAX;
+    }
+}
+
+/// The next of the identities 1, 2, 3, … of this process, in order of creation.
+pub(crate) fn next_identity() -> u64 {
+    static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
+    // Relaxed: only distinctness and each thread's own order are promised; nothing is published through it.
+    NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
+}

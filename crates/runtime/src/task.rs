@@ -1,0 +1,172 @@
+//! A task: what a future becomes on a dispatcher. Panics are caught at each poll and become [`TaskError::Panicked`].
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Wake, Waker};
+
+use crate::error::{TaskError, panic_message};
+use crate::sync::{Arc, AtomicBool, Ordering, thread};
+
+/// The handle of a spawned future: awaiting it gives the future's output.
+///
+/// Dropping the handle *cancels* the task: the future is dropped at once if it is suspended, or after its current poll if it
+/// is running. A task has an owner, and without one it ends; [`detach`](Self::detach) says that it needs none.
+///
+/// Awaiting is cancel-safe in the sense that it holds nothing, but the handle is consumed by being dropped, and that cancels.
+///
+/// # Errors
+/// Awaiting gives [`TaskError::Panicked`] or [`TaskError::Cancelled`] if there is no output.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Dispatcher, block_on};
+/// let dispatcher = Dispatcher::new(1).unwrap();
+/// assert_eq!(block_on(dispatcher.spawn(async { 6 * 7 })), Ok(42));
+/// ```
+#[must_use = "dropping the handle cancels the task: await it, or call `detach`"]
+#[derive(Debug)]
+pub struct Task<T> {
+    inner: async_task::FallibleTask<Result<T, TaskError>>,
+}
+
+impl<T> Task<T> {
+    pub(crate) fn new(task: async_task::Task<Result<T, TaskError>>) -> Self {
+        Self { inner: task.fallible() }
+    }
+
+    /// Lets the task run without an owner. Its output is dropped; so is its panic.
+    pub fn detach(self) {
+        self.inner.detach();
+    }
+
+    /// Cancels the task and waits until its future has been dropped; gives the output if it ended first.
+    ///
+    /// # Errors
+    /// [`TaskError::Cancelled`] if the task was stopped, [`TaskError::Panicked`] if it panicked before.
+    pub async fn cancel(self) -> Result<T, TaskError> {
+        self.inner.cancel().await.unwrap_or(Err(TaskError::Cancelled))
+    }
+
+    /// Whether the task has ended, in whatever way.
+    pub fn is_finished(&self) -> bool {
+        self.inner.is_finished()
+    }
+}
+
+impl<T> Future for Task<T> {
+    type Output = Result<T, TaskError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.inner).poll(context).map(|output| output.unwrap_or(Err(TaskError::Cancelled)))
+    }
+}
+
+/// The outputs of several tasks, in the order given, once the slowest has ended; at once if there are none.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Dispatcher, all, block_on};
+/// let dispatcher = Dispatcher::new(2).unwrap();
+/// let squares = (0..3).map(|i| dispatcher.spawn(async move { i * i })).collect();
+/// assert_eq!(block_on(all(squares)), [Ok(0), Ok(1), Ok(4)]);
+/// ```
+pub async fn all<T>(tasks: Vec<Task<T>>) -> Vec<Result<T, TaskError>> {
+    let mut outputs = Vec::with_capacity(tasks.len());
+    for task in tasks {
+        outputs.push(task.await);
+    }
+    outputs
+}
+
+/// Gives the other tasks of this worker a turn.
+///
+/// # Example
+/// ```
+/// lehr_runtime::block_on(lehr_runtime::yield_now());
+/// ```
+pub fn yield_now() -> YieldNow {
+    YieldNow { has_yielded: false }
+}
+
+/// See [`yield_now`].
+#[must_use = "futures do nothing unless awaited"]
+#[derive(Debug)]
+pub struct YieldNow {
+    has_yielded: bool,
+}
+
+impl Future for YieldNow {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if self.has_yielded {
+            return Poll::Ready(());
+        }
+        self.has_yielded = true;
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+/// Runs a future on the calling thread, which sleeps whenever the future waits.
+///
+/// For threads outside any dispatcher: a worker that blocked here could be the one that the future waits for.
+///
+/// # Panics
+/// On a dispatcher's worker, and if the future panics.
+///
+/// # Example
+/// ```
+/// assert_eq!(lehr_runtime::block_on(async { 1 + 1 }), 2);
+/// ```
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    assert!(
+        !crate::dispatch::is_on_worker(),
+        "block_on was called on a dispatcher's worker, where the future may need the very thread it blocks: await it instead"
+    );
+    let bell = Arc::new(Bell { thread: thread::current(), has_rung: AtomicBool::new(false) });
+    let waker = Waker::from(bell.clone());
+    let mut context = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return output;
+        }
+        // Acquire: pairs with the Release store in `wake_by_ref`; what the waker wrote is visible to the next poll.
+        while !bell.has_rung.swap(false, Ordering::Acquire) {
+            thread::park();
+        }
+    }
+}
+
+struct Bell {
+    thread: thread::Thread,
+    has_rung: AtomicBool,
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        // Release: pairs with the Acquire swap in `block_on`.
+        self.has_rung.store(true, Ordering::Release);
+        self.thread.unpark();
+    }
+}
+
+/// Wraps a future so that its panics become [`TaskError::Panicked`].
+pub(crate) async fn catch_panic<F: Future>(future: F) -> Result<F::Output, TaskError> {
+    let mut future = pin!(future);
+    std::future::poll_fn(move |context| {
+        // Unwind safety: the future is not polled again after a panic, only dropped.
+        match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
+            Err(payload) => Poll::Ready(Err(TaskError::Panicked { message: panic_message(payload.as_ref()) })),
+        }
+    })
+    .await
+}
