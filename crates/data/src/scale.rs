@@ -1,0 +1,356 @@
+//! Columns brought to comparable spreads, when asked and only then.
+//!
+//! Distances add squares over columns, so the column with the largest spread rules them. Whether that is right only the user
+//! knows: metres east and metres north should stay as they are, milligrams and percentages should not. So nothing is scaled unless asked,
+//! and [`scales_differ`] says when somebody should think about it.
+//!
+//! All statistics are weighted, by the rule that a row of weight 3 counts as three equal rows, and a row of weight 0 as none.
+//!
+//! - [`Scale::Std`]: (x - mean) / standard deviation; the divisor of the variance is the total weight (the population's).
+//! - [`Scale::Robust`]: (x - median) / interquartile range; a few wild rows do not move it.
+//!   A quantile is the smallest value with at least that share of the weight at or below it, or the middle between this value and the next where
+//!   the share is met exactly (type 2 of Hyndman and Fan); so the median of an even number of rows is the usual one.
+//!
+//! A column without spread gets the divisor 1: it becomes 0 everywhere, and influences no distance, as before.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::points::Points;
+
+/// Spreads that differ by more than this factor deserve a warning.
+const RATIO_MAX: f64 = 1e3;
+
+/// How columns are scaled.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Scale {
+    /// As they are.
+    #[default]
+    None,
+    /// Mean 0, standard deviation 1.
+    Std,
+    /// Median 0, interquartile range 1.
+    Robust,
+}
+
+impl Scale {
+    /// All ways, in the order in which help lists them.
+    pub const ALL: [Scale; 3] = [Scale::None, Scale::Std, Scale::Robust];
+}
+
+impl fmt::Display for Scale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Scale::None => "none",
+            Scale::Std => "std",
+            Scale::Robust => "robust",
+        })
+    }
+}
+
+/// The text is not one of `none`, `std`, `robust`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected none, std or robust, found {0:?}")]
+pub struct NoSuchScale(
+    /// The text.
+    pub String,
+);
+
+impl FromStr for Scale {
+    type Err = NoSuchScale;
+
+    fn from_str(text: &str) -> Result<Self, NoSuchScale> {
+        Scale::ALL.into_iter().find(|scale| scale.to_string() == text).ok_or_else(|| NoSuchScale(text.into()))
+    }
+}
+
+/// A shift and a divisor for each column, fitted to some points.
+///
+/// # Example
+/// ```
+/// use lehr_data::{scale::{Scale, Scaling}, Points};
+/// let points = Points::new(vec![0.0, 10.0, 2.0, 10.0, 4.0, 10.0], 2)?.with_weights(vec![1.0, 2.0, 1.0])?;
+/// let scaling = Scaling::fit(&points, Scale::Std);
+/// let scaled = scaling.apply(&points);
+/// assert_eq!(scaled.row(1), [0.0, 0.0]);
+/// assert_eq!(scaled.row(2)[0], 2.0 / 2f64.sqrt());
+/// let mut center = scaled.row(2).to_vec();
+/// scaling.invert(&mut center);
+/// assert_eq!(center, [4.0, 10.0]);
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scaling {
+    scale: Scale,
+    shifts: Vec<f64>,
+    /// Finite and above 0.
+    divisors: Vec<f64>,
+}
+
+impl Scaling {
+    /// The shifts and divisors that bring these points to the scale.
+    ///
+    /// Cost: a few passes over the values; for `Robust` also a sort of each column.
+    pub fn fit(points: &Points, scale: Scale) -> Self {
+        let (shifts, divisors) = (0..points.dimension())
+            .map(|column| match scale {
+                Scale::None => (0.0, 1.0),
+                Scale::Std => Moments::of(points, column).shift_and_divisor(),
+                Scale::Robust => robust(points, column),
+            })
+            .unzip();
+        Scaling { scale, shifts, divisors }
+    }
+
+    /// The way it was fitted.
+    pub fn scale(&self) -> Scale {
+        self.scale
+    }
+
+    /// What is subtracted from each column.
+    pub fn shifts(&self) -> &[f64] {
+        &self.shifts
+    }
+
+    /// What each column is divided by after the shift; finite and above 0.
+    pub fn divisors(&self) -> &[f64] {
+        &self.divisors
+    }
+
+    /// The points in the new scale; weights, ids and column names stay. `Scale::None` changes no bit.
+    ///
+    /// A value that would leave the range of 64-bit floats (more than 10³⁰⁸ spreads away) becomes the largest one.
+    ///
+    /// # Panics
+    /// If the points have another number of columns than those of [`fit`](Scaling::fit).
+    pub fn apply(&self, points: &Points) -> Points {
+        assert_eq!(points.dimension(), self.shifts.len(), "columns of the points and of the scaling");
+        if self.scale == Scale::None {
+            return points.clone();
+        }
+        let mut values = points.values().to_vec();
+        for row in values.chunks_exact_mut(points.dimension()) {
+            for ((value, shift), divisor) in row.iter_mut().zip(&self.shifts).zip(&self.divisors) {
+                *value = ((*value - shift) / divisor).clamp(-f64::MAX, f64::MAX);
+            }
+        }
+        points
+            .with_values(values, points.columns().to_vec())
+            .expect("clamped values are finite and the shape is the same")
+    }
+
+    /// A centre in the new scale back to the unit of the data, in place.
+    ///
+    /// # Panics
+    /// If `center` has not one value a column.
+    pub fn invert(&self, center: &mut [f64]) {
+        assert_eq!(center.len(), self.shifts.len(), "columns of the centre and of the scaling");
+        if self.scale == Scale::None {
+            return;
+        }
+        for ((value, shift), divisor) in center.iter_mut().zip(&self.shifts).zip(&self.divisors) {
+            *value = *value * divisor + shift;
+        }
+    }
+}
+
+/// A warning if the spreads of the columns differ by more than a thousandfold, as those of unscaled measurements in different units do.
+///
+/// Columns without spread do not count. `None` if all is well, or there is only one column.
+///
+/// # Example
+/// ```
+/// use lehr_data::{scale::scales_differ, Points};
+/// let points = Points::new(vec![0.001, 1500.0, 0.003, 500.0], 2)?.with_columns(vec!["acid".into(), "price".into()])?;
+/// assert_eq!(
+///     scales_differ(&points).unwrap(),
+///     "the spread of column \"price\" (standard deviation 500) is 500000 times that of \"acid\" (0.001): \
+///      distances see little but \"price\"; scale the columns unless their units are the same"
+/// );
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn scales_differ(points: &Points) -> Option<String> {
+    let spreads = (0..points.dimension())
+        .map(|column| (column, Moments::of(points, column).deviation))
+        .filter(|(_, spread)| *spread > 0.0);
+    let smallest = spreads.clone().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let largest = spreads.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let ratio = largest.1 / smallest.1;
+    let name = |column: usize| &points.columns()[column];
+    (ratio > RATIO_MAX).then(|| {
+        format!(
+            "the spread of column {:?} (standard deviation {}) is {} times that of {:?} ({}): \
+             distances see little but {0:?}; scale the columns unless their units are the same",
+            name(largest.0),
+            digits(largest.1),
+            digits(ratio),
+            name(smallest.0),
+            digits(smallest.1),
+        )
+    })
+}
+
+/// Three significant digits, as a person writes them.
+fn digits(number: f64) -> String {
+    format!("{number:.2e}").parse::<f64>().unwrap_or(number).to_string()
+}
+
+struct Moments {
+    mean: f64,
+    /// Exactly 0 for a column without spread.
+    deviation: f64,
+}
+
+impl Moments {
+    /// Weighted mean and population standard deviation; no intermediate leaves the range of floats unless the result does.
+    fn of(points: &Points, column: usize) -> Self {
+        let total = points.total_weight();
+        let rows = || {
+            points.column(column).enumerate().map(|(row, value)| (points.weight(row), value)).filter(|(w, _)| *w > 0.0)
+        };
+        let (low, high) =
+            rows().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (_, x)| (low.min(x), high.max(x)));
+        if low == high {
+            return Moments { mean: low, deviation: 0.0 };
+        }
+        // The middle of the range first: sums of differences lose no digits to a far origin. The mean stays between low and high.
+        let middle = low / 2.0 + high / 2.0;
+        let mean = (middle + rows().map(|(w, x)| w / total * (x - middle)).sum::<f64>()).clamp(low, high);
+        let far = (high - mean).max(mean - low).min(f64::MAX);
+        let variance: f64 = rows().map(|(w, x)| w / total * ((x - mean) / far) * ((x - mean) / far)).sum();
+        Moments { mean, deviation: far * variance.sqrt() }
+    }
+
+    fn shift_and_divisor(&self) -> (f64, f64) {
+        (self.mean, divisor(self.deviation))
+    }
+}
+
+fn robust(points: &Points, column: usize) -> (f64, f64) {
+    let mut rows: Vec<(f64, f64)> = points
+        .column(column)
+        .enumerate()
+        .map(|(row, value)| (value, points.weight(row)))
+        .filter(|(_, weight)| *weight > 0.0)
+        .collect();
+    rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let range = quantile(&rows, 0.75) - quantile(&rows, 0.25);
+    (quantile(&rows, 0.5), divisor(range.min(f64::MAX)))
+}
+
+/// The weighted quantile of sorted (value, weight), all weights above 0.
+fn quantile(rows: &[(f64, f64)], share: f64) -> f64 {
+    let total: f64 = rows.iter().map(|(_, weight)| weight).sum();
+    let wanted = share * total;
+    let mut below = 0.0;
+    for (index, (value, weight)) in rows.iter().enumerate() {
+        below += weight;
+        if below == wanted && index + 1 < rows.len() {
+            return value / 2.0 + rows[index + 1].0 / 2.0;
+        }
+        if below >= wanted {
+            return *value;
+        }
+    }
+    // Rounding may leave `below` a little under `wanted` for a share near 1.
+    rows[rows.len() - 1].0
+}
+
+fn divisor(spread: f64) -> f64 {
+    if spread > 0.0 && spread.is_finite() { spread } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(values: &[f64]) -> Points {
+        Points::new(values.to_vec(), 1).unwrap()
+    }
+
+    fn fitted(points: &Points, scale: Scale) -> (f64, f64) {
+        let scaling = Scaling::fit(points, scale);
+        (scaling.shifts()[0], scaling.divisors()[0])
+    }
+
+    #[test]
+    fn standard_deviation_is_the_populations() {
+        assert_eq!(fitted(&column(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]), Scale::Std), (5.0, 2.0));
+    }
+
+    #[test]
+    fn median_and_interquartile_range_are_the_usual_ones() {
+        assert_eq!(fitted(&column(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]), Scale::Robust), (4.5, 4.0));
+        assert_eq!(fitted(&column(&[9.0, 1.0, 5.0]), Scale::Robust), (5.0, 8.0));
+        assert_eq!(fitted(&column(&[1.0, 2.0, 3.0, 4.0, 1e9]), Scale::Robust), (3.0, 2.0));
+    }
+
+    #[test]
+    fn a_weight_of_3_counts_as_three_rows_and_0_as_none() {
+        let weighted = column(&[1.0, 2.0, 50.0, 7.0]).with_weights(vec![1.0, 3.0, 0.0, 4.0]).unwrap();
+        let repeated = column(&[1.0, 2.0, 2.0, 2.0, 7.0, 7.0, 7.0, 7.0]);
+        for scale in [Scale::Std, Scale::Robust] {
+            let (a, b) = (fitted(&weighted, scale), fitted(&repeated, scale));
+            assert!((a.0 - b.0).abs() < 1e-15 * 7.0 && (a.1 - b.1).abs() < 1e-15 * 7.0, "{scale}: {a:?} {b:?}");
+        }
+    }
+
+    #[test]
+    fn a_row_of_weight_0_influences_no_bit() {
+        let values = [0.1, 0.7, 0.2, 1e12, 0.9];
+        let with = |wild: f64| {
+            let mut values = values;
+            values[3] = wild;
+            column(&values).with_weights(vec![0.3, 1.0, 2.0, 0.0, 0.1]).unwrap()
+        };
+        for scale in [Scale::Std, Scale::Robust] {
+            assert_eq!(fitted(&with(1e12), scale), fitted(&with(-3.0), scale));
+        }
+    }
+
+    #[test]
+    fn a_constant_column_is_divided_by_1() {
+        for scale in [Scale::Std, Scale::Robust] {
+            assert_eq!(fitted(&column(&[0.1; 7]), scale), (0.1, 1.0));
+        }
+        // More than half of the rows equal: no interquartile range.
+        assert_eq!(fitted(&column(&[0.0, 5.0, 5.0, 5.0, 5.0, 5.0, 9.0]), Scale::Robust), (5.0, 1.0));
+    }
+
+    #[test]
+    fn no_scale_changes_no_bit() {
+        let points = column(&[0.1, -0.0, 3e200]);
+        let scaling = Scaling::fit(&points, Scale::None);
+        assert_eq!(scaling.apply(&points), points);
+        let mut center = [0.1];
+        scaling.invert(&mut center);
+        assert_eq!(center, [0.1]);
+    }
+
+    #[test]
+    fn the_largest_numbers_do_not_overflow() {
+        let points = column(&[f64::MAX, -f64::MAX, f64::MAX]);
+        for scale in [Scale::Std, Scale::Robust] {
+            let scaled = Scaling::fit(&points, scale).apply(&points);
+            assert!(scaled.values().iter().all(|value| value.is_finite()));
+        }
+        let (_, deviation) = fitted(&column(&[1e200, -1e200]), Scale::Std);
+        assert_eq!(deviation, 1e200);
+    }
+
+    #[test]
+    fn spreads_are_compared_without_constant_columns() {
+        let points = |values: Vec<f64>| Points::new(values, 2).unwrap();
+        assert_eq!(scales_differ(&points(vec![1.0, 5000.0, 1.0, 0.0])), None);
+        assert_eq!(scales_differ(&points(vec![0.0, 999.0, 1.0, 0.0])), None);
+        assert!(scales_differ(&points(vec![0.0, 1001.0, 1.0, 0.0])).unwrap().contains("1000 times"));
+    }
+
+    #[test]
+    fn names_go_there_and_back() {
+        for scale in Scale::ALL {
+            assert_eq!(scale.to_string().parse(), Ok(scale));
+        }
+        assert_eq!("z".parse::<Scale>().unwrap_err().to_string(), "expected none, std or robust, found \"z\"");
+    }
+}

@@ -1,0 +1,232 @@
+//! Data with known truth: mixtures, lattices, uniform points, rings.
+//!
+//! Every number is drawn by (seed, purpose, index) and in no order ([`lehr_numerics::random`]): the same arguments give the same points,
+//! and a larger set of the same seed begins with the rows of the smaller one, except where the number of rows decides what a row is.
+//! Rows come with the label of what made them. Arguments out of range are bugs of the caller and panic; users' data never come here.
+
+use lehr_numerics::random::Stream;
+
+use crate::points::Points;
+
+/// One part of a mixture: a round Gaussian cloud.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Component {
+    /// The middle.
+    pub center: Vec<f64>,
+    /// The standard deviation along each axis, 0 or more.
+    pub deviation: f64,
+    /// The share of the rows, relative to the other components; 0 or more.
+    pub weight: f64,
+}
+
+/// `rows` points of a mixture of round Gaussians, with the index of each point's component.
+///
+/// Each row draws its component, so that counts vary as they do in a sample.
+///
+/// # Panics
+/// If there are no rows or components, if centres differ in dimension, or if weights are negative or all 0.
+///
+/// # Example
+/// ```
+/// use lehr_data::synthetic::{gaussian_mixture, Component};
+/// let component = |x: f64, weight: f64| Component { center: vec![x, 0.0], deviation: 0.1, weight };
+/// let (points, labels) = gaussian_mixture(1000, &[component(-5.0, 1.0), component(5.0, 3.0)], 7);
+/// assert_eq!((points.len(), points.dimension()), (1000, 2));
+/// assert!((0..1000).all(|row| (points.row(row)[0] > 0.0) == (labels[row] == 1)));
+/// assert!((700..800).contains(&labels.iter().sum::<u32>()));
+/// ```
+pub fn gaussian_mixture(rows: usize, components: &[Component], seed: u64) -> (Points, Vec<u32>) {
+    assert!(!components.is_empty(), "a mixture of no components");
+    let dimension = components[0].center.len();
+    assert!(components.iter().all(|component| component.center.len() == dimension), "centres of one dimension");
+    assert!(
+        components.iter().all(|component| component.weight >= 0.0 && component.deviation >= 0.0),
+        "weights and deviations >= 0"
+    );
+    let total: f64 = components.iter().map(|component| component.weight).sum();
+    assert!(total > 0.0 && total.is_finite(), "a mixture with weight");
+    let (choice, noise) = (Stream::new(seed, "mixture component"), Stream::new(seed, "mixture noise"));
+    let mut labels = Vec::with_capacity(rows);
+    let mut values = Vec::with_capacity(rows * dimension);
+    for row in 0..rows as u64 {
+        let mut left = choice.uniform(row) * total;
+        let mut chosen = 0;
+        for (index, component) in components.iter().enumerate().filter(|(_, component)| component.weight > 0.0) {
+            chosen = index;
+            left -= component.weight;
+            if left < 0.0 {
+                break;
+            }
+        }
+        let Component { center, deviation, .. } = &components[chosen];
+        let index = row * dimension as u64;
+        values.extend(center.iter().zip(index..).map(|(middle, index)| middle + deviation * noise.normal(index)));
+        labels.push(chosen as u32);
+    }
+    (checked(values, dimension), labels)
+}
+
+/// Components of equal weight and deviation, with centres drawn uniformly from a cube from 0 to `side`.
+///
+/// Nothing keeps two centres apart: with many components some overlap, as in real data.
+///
+/// # Example
+/// ```
+/// let components = lehr_data::synthetic::random_components(20, 3, 10.0, 0.5, 1);
+/// assert_eq!(components.len(), 20);
+/// assert!(components.iter().flat_map(|component| &component.center).all(|x| (0.0..10.0).contains(x)));
+/// ```
+pub fn random_components(count: usize, dimension: usize, side: f64, deviation: f64, seed: u64) -> Vec<Component> {
+    let stream = Stream::new(seed, "mixture centres");
+    (0..count)
+        .map(|component| {
+            let center =
+                (0..dimension).map(|axis| side * stream.uniform((component * dimension + axis) as u64)).collect();
+            Component { center, deviation, weight: 1.0 }
+        })
+        .collect()
+}
+
+/// Gaussian blobs at the points of a grid with whole coordinates, `rows_each` rows to a blob, one blob after another.
+///
+/// `sides` gives the number of blobs along each axis; the last axis runs fastest. The label is the number of the blob. The 7 × 7 lattice
+/// with deviation 0.18 and 60 rows each is the one on which single runs of k-means hardly ever find the 49 blobs.
+///
+/// # Panics
+/// If there are no axes, no blobs or no rows.
+///
+/// # Example
+/// ```
+/// let (points, labels) = lehr_data::synthetic::lattice(&[7, 7], 60, 0.18, 1);
+/// assert_eq!((points.len(), points.dimension()), (49 * 60, 2));
+/// assert_eq!(labels[60 * 48], 48);
+/// assert!((points.row(60 * 48)[0] - 6.0).abs() < 1.0);
+/// ```
+pub fn lattice(sides: &[usize], rows_each: usize, deviation: f64, seed: u64) -> (Points, Vec<u32>) {
+    let noise = Stream::new(seed, "lattice noise");
+    let blobs: usize = sides.iter().product();
+    let mut values = Vec::with_capacity(blobs * rows_each * sides.len());
+    let mut labels = Vec::with_capacity(blobs * rows_each);
+    for blob in 0..blobs {
+        let mut rest = blob;
+        let mut center = vec![0.0; sides.len()];
+        for (middle, side) in center.iter_mut().zip(sides).rev() {
+            *middle = (rest % side) as f64;
+            rest /= side;
+        }
+        for _ in 0..rows_each {
+            labels.push(blob as u32);
+            for middle in &center {
+                values.push(middle + deviation * noise.normal(values.len() as u64));
+            }
+        }
+    }
+    (checked(values, sides.len()), labels)
+}
+
+/// `rows` points spread evenly over a box, given by the lower (included) and upper end of each axis.
+///
+/// # Panics
+/// If there are no rows or axes, or an end is not finite.
+///
+/// # Example
+/// ```
+/// let points = lehr_data::synthetic::uniform(9, &[(0.0, 1.0), (-1.0, 1.0)], 3);
+/// assert_eq!((points.len(), points.dimension()), (9, 2));
+/// assert!(points.column(1).all(|y| (-1.0..1.0).contains(&y)));
+/// ```
+pub fn uniform(rows: usize, ranges: &[(f64, f64)], seed: u64) -> Points {
+    let stream = Stream::new(seed, "uniform");
+    let axes = (0..rows).flat_map(|_| ranges);
+    let values = axes.zip(0..).map(|((low, high), index)| low + (high - low) * stream.uniform(index)).collect();
+    checked(values, ranges.len())
+}
+
+/// `rows_each` points on each of some circles about the origin, blurred by a Gaussian of deviation `noise` in both directions.
+///
+/// The label is the number of the circle. Concentric circles have the same centre, so no method that gives a cluster one centre can tell them apart.
+///
+/// # Panics
+/// If there are no circles or no rows.
+///
+/// # Example
+/// ```
+/// let (points, labels) = lehr_data::synthetic::rings(&[1.0, 3.0], 100, 0.0, 5);
+/// let radius = |row: usize| points.row(row)[0].hypot(points.row(row)[1]);
+/// assert!((radius(0) - 1.0).abs() < 1e-12 && labels[0] == 0);
+/// assert!((radius(100) - 3.0).abs() < 1e-12 && labels[100] == 1);
+/// ```
+pub fn rings(radii: &[f64], rows_each: usize, noise: f64, seed: u64) -> (Points, Vec<u32>) {
+    let (place, blur) = (Stream::new(seed, "ring place"), Stream::new(seed, "ring noise"));
+    let mut values = Vec::with_capacity(2 * radii.len() * rows_each);
+    let mut labels = Vec::with_capacity(radii.len() * rows_each);
+    for (ring, radius) in radii.iter().enumerate() {
+        for _ in 0..rows_each {
+            let row = labels.len() as u64;
+            let (sin, cos) = (std::f64::consts::TAU * place.uniform(row)).sin_cos();
+            values
+                .extend([radius * cos + noise * blur.normal(2 * row), radius * sin + noise * blur.normal(2 * row + 1)]);
+            labels.push(ring as u32);
+        }
+    }
+    (checked(values, 2), labels)
+}
+
+fn checked(values: Vec<f64>, dimension: usize) -> Points {
+    Points::new(values, dimension)
+        .expect("synthetic points have rows, columns and finite values")
+        .with_name("synthetic")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_larger_sample_begins_with_the_smaller_one() {
+        let components = random_components(3, 2, 1.0, 0.1, 9);
+        let (small, small_labels) = gaussian_mixture(10, &components, 4);
+        let (large, large_labels) = gaussian_mixture(25, &components, 4);
+        assert_eq!(small.values(), &large.values()[..20]);
+        assert_eq!(small_labels, large_labels[..10]);
+        assert_eq!(uniform(3, &[(0.0, 1.0)], 1).values(), &uniform(5, &[(0.0, 1.0)], 1).values()[..3]);
+    }
+
+    #[test]
+    fn seeds_differ() {
+        assert_ne!(uniform(3, &[(0.0, 1.0)], 1), uniform(3, &[(0.0, 1.0)], 2));
+        assert_ne!(lattice(&[2], 3, 0.1, 1).0, lattice(&[2], 3, 0.1, 2).0);
+        assert_ne!(rings(&[1.0], 3, 0.1, 1).0, rings(&[1.0], 3, 0.1, 2).0);
+    }
+
+    #[test]
+    fn moments_are_those_that_were_asked_for() {
+        let component = Component { center: vec![3.0], deviation: 2.0, weight: 1.0 };
+        let (points, _) = gaussian_mixture(20_000, &[component], 11);
+        let mean = points.column(0).sum::<f64>() / 20_000.0;
+        let variance = points.column(0).map(|x| (x - mean) * (x - mean)).sum::<f64>() / 20_000.0;
+        // Five standard errors: 2 / sqrt(n) for the mean, 4 sqrt(2 / n) for the variance.
+        assert!((mean - 3.0).abs() < 5.0 * 0.0142, "{mean}");
+        assert!((variance - 4.0).abs() < 5.0 * 0.04, "{variance}");
+    }
+
+    #[test]
+    fn a_component_without_weight_has_no_rows() {
+        let component = |weight: f64| Component { center: vec![0.0], deviation: 1.0, weight };
+        let (_, labels) = gaussian_mixture(500, &[component(0.0), component(1.0), component(0.0)], 3);
+        assert!(labels.iter().all(|label| *label == 1));
+    }
+
+    #[test]
+    fn a_lattice_counts_its_last_axis_fastest() {
+        let (points, labels) = lattice(&[2, 3], 1, 0.0, 0);
+        assert_eq!(points.values(), [0.0, 0.0, 0.0, 1.0, 0.0, 2.0, 1.0, 0.0, 1.0, 1.0, 1.0, 2.0]);
+        assert_eq!(labels, [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn the_numbers_are_the_same_for_ever() {
+        // Uniform numbers are exact on any machine; normal ones go through the platform's logarithm and cosine.
+        assert_eq!(format!("{:016x}", uniform(100, &[(0.0, 1.0), (5.0, 6.0)], 42).fingerprint()), "e890d354f387dc6c");
+    }
+}
