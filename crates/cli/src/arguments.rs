@@ -1,0 +1,310 @@
+//! The command line as it is typed. What it means together is decided in [`crate::plan`].
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Data mining from a terminal.
+#[derive(Debug, Parser)]
+#[command(
+    name = "lehr",
+    version,
+    about = "Data mining from a terminal: annealed clustering with a map of what it found",
+    arg_required_else_help = true,
+    max_term_width = 110,
+    after_help = "Exit codes: 0 done, 1 no result, 2 usage, 3 bad data, 4 environment, 130 stopped."
+)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The things `lehr` does.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Cluster the rows of a table by deterministic annealing
+    Cluster(ClusterArguments),
+    /// Cluster a data set that is built in
+    Demo(DemoArguments),
+}
+
+/// Reads a table (CSV, TSV, either gzipped, or NPY), starts from one cluster at a high temperature and cools: clusters
+/// split where the data ask for it. Stops at a number of clusters, at a final temperature or length, or, if none of these
+/// is given, at the number of clusters that stays longest.
+#[derive(Debug, Args)]
+#[command(after_help = CLUSTER_HELP)]
+pub struct ClusterArguments {
+    /// The table: .csv, .tsv, .txt (each may be gzipped) or .npy
+    #[arg(value_name = "INPUT")]
+    pub input: PathBuf,
+
+    /// Which columns mean what.
+    #[command(flatten)]
+    pub table: TableArguments,
+
+    /// What the clustering does.
+    #[command(flatten)]
+    pub method: MethodArguments,
+
+    /// How it is computed.
+    #[command(flatten)]
+    pub execution: ExecutionArguments,
+
+    /// What becomes of the results.
+    #[command(flatten)]
+    pub results: ResultsArguments,
+}
+
+/// Runs on data inside the program, so that there is something to look at before you have prepared a table of your own.
+#[derive(Debug, Args)]
+#[command(after_help = DEMO_HELP)]
+pub struct DemoArguments {
+    /// Which data set
+    #[arg(value_enum)]
+    pub dataset: Dataset,
+
+    /// What the clustering does.
+    #[command(flatten)]
+    pub method: MethodArguments,
+
+    /// How it is computed.
+    #[command(flatten)]
+    pub execution: ExecutionArguments,
+
+    /// What becomes of the results.
+    #[command(flatten)]
+    pub results: ResultsArguments,
+}
+
+/// The data sets that are built in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Dataset {
+    /// 201,174 census blocks of Nevada, Utah and West Virginia, weighted by population, on the sphere; 20 clusters
+    Census,
+}
+
+/// Which columns of the table mean what.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The table")]
+pub struct TableArguments {
+    /// The columns to cluster by, by name or 0-based index [default: all numeric columns]
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    pub columns: Option<Vec<String>>,
+
+    /// The column of weights (at least 0; rows of weight 0 are labelled and influence nothing)
+    #[arg(long, value_name = "COLUMN")]
+    pub weights: Option<String>,
+
+    /// The column of identifiers, copied to labels.csv [default: the 0-based row]
+    #[arg(long, value_name = "COLUMN")]
+    pub id: Option<String>,
+
+    /// The two columns are longitude and latitude in degrees: cluster on the sphere, distances in km
+    #[arg(long)]
+    pub lonlat: bool,
+
+    /// Scale the columns before clustering; centres are reported in the columns' own units
+    #[arg(long, value_enum, default_value_t = ScaleArgument::None)]
+    pub scale: ScaleArgument,
+
+    /// The character between fields, or tab, space, comma, semicolon, pipe [default: detected]
+    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    pub delimiter: Option<u8>,
+
+    /// The first row is a header [default: detected]
+    #[arg(long, overrides_with = "no_header")]
+    pub header: bool,
+
+    /// The first row is data [default: detected]
+    #[arg(long, overrides_with = "header")]
+    pub no_header: bool,
+}
+
+/// How columns are scaled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ScaleArgument {
+    /// As they are
+    None,
+    /// By mean and standard deviation
+    Std,
+    /// By median and interquartile range
+    Robust,
+}
+
+/// What the clustering does.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The clustering")]
+pub struct MethodArguments {
+    /// Stop at this many clusters
+    #[arg(long, short = 'k', value_name = "K", value_parser = clusters)]
+    pub clusters: Option<usize>,
+
+    /// Stop at this temperature (squared unit of the columns; km² with --lonlat)
+    #[arg(long, value_name = "T", value_parser = positive, allow_negative_numbers = true)]
+    pub stop_temperature: Option<f64>,
+
+    /// Stop at this length scale, the square root of T/2 (unit of the columns; km with --lonlat)
+    #[arg(
+        long,
+        value_name = "LENGTH",
+        value_parser = positive,
+        allow_negative_numbers = true,
+        conflicts_with = "stop_temperature"
+    )]
+    pub stop_length: Option<f64>,
+
+    /// Names the random numbers; the same seed gives the same result [default: 0]
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<u64>,
+
+    /// How coordinates are stored; sums are always 64 bits wide [default: f64]
+    #[arg(long, value_enum)]
+    pub precision: Option<PrecisionArgument>,
+}
+
+/// How coordinates are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PrecisionArgument {
+    /// 64 bits
+    F64,
+    /// 32 bits: half the memory, and faster
+    F32,
+}
+
+/// How the clustering is computed. Nothing here changes a bit of the result.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "How it is computed (the result is the same)")]
+pub struct ExecutionArguments {
+    /// Threads [default: the processors there are]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub threads: Option<usize>,
+
+    /// Ranks that share the rows, with --engine ranks [default: one a thread]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub ranks: Option<usize>,
+
+    /// Who runs the blocks of rows
+    #[arg(long, value_enum, default_value_t = EngineArgument::Ranks)]
+    pub engine: EngineArgument,
+}
+
+/// Who runs the blocks of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EngineArgument {
+    /// Rank tasks that reduce together
+    Ranks,
+    /// A parallel loop
+    Loop,
+    /// Persistent receivers fed block numbers
+    Ports,
+}
+
+/// What becomes of the results.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The results")]
+pub struct ResultsArguments {
+    /// The folder for labels.csv, centers.csv, summary.json and report.html; results of an earlier run in it are replaced,
+    /// other files are left alone [default: lehr-out, or the folder of --resume]
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+
+    /// Continue the run whose checkpoint is in this folder: same input and table options, parameters from the checkpoint
+    #[arg(long, value_name = "FOLDER")]
+    pub resume: Option<PathBuf>,
+
+    /// Replace an unfinished run's checkpoint and files that look like results but are not known to be Lehr's
+    #[arg(long)]
+    pub force: bool,
+
+    /// Print the content of summary.json to standard output, and nothing else there
+    #[arg(long)]
+    pub json: bool,
+
+    /// No progress on standard error; warnings and errors are still shown
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+const CLUSTER_HELP: &str = "\
+Example:
+  lehr cluster blocks.csv.gz --columns lon,lat --lonlat --weights pop --id geoid --clusters 20
+      twenty centres of population, distances in km; open lehr-out/report.html
+
+  lehr cluster measurements.csv --scale std --json | jq .result.clusters
+      how many clusters the data suggest
+
+Ctrl-C stops the run, keeps a checkpoint and says how to continue.
+Exit codes: 0 done, 1 no result, 2 usage, 3 bad data, 4 environment, 130 stopped.";
+
+const DEMO_HELP: &str = "\
+Example:
+  lehr demo census
+      20 clusters of 201,174 census blocks weighted by population; open lehr-out/report.html";
+
+fn clusters(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("at least one cluster is needed".to_owned()),
+        Ok(number) => Ok(number),
+        Err(_) => Err("expected a whole number of at least 1".to_owned()),
+    }
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if number >= 1 => Ok(number),
+        _ => Err("expected a whole number of at least 1".to_owned()),
+    }
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() && number > 0.0 => Ok(number),
+        _ => Err("expected a finite number above 0".to_owned()),
+    }
+}
+
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text {
+        "tab" | "\\t" => Ok(b'\t'),
+        "space" => Ok(b' '),
+        "comma" => Ok(b','),
+        "semicolon" => Ok(b';'),
+        "pipe" => Ok(b'|'),
+        _ => match text.as_bytes() {
+            [b'"' | b'\n' | b'\r'] => Err("a quote or a line end cannot separate fields".to_owned()),
+            [byte] if byte.is_ascii() => Ok(*byte),
+            _ => Err("expected one ASCII character, or tab, space, comma, semicolon, pipe".to_owned()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn the_later_of_two_header_options_wins() {
+        let parsed = Arguments::try_parse_from(["lehr", "cluster", "a.csv", "--header", "--no-header"]).unwrap();
+        let Command::Cluster(cluster) = parsed.command else { panic!("not the cluster command") };
+        assert!(cluster.table.no_header && !cluster.table.header);
+    }
+
+    #[test]
+    fn delimiters_have_names() {
+        assert_eq!(["tab", "\\t", ";", "pipe", "x"].map(|text| delimiter(text).ok()), [
+            Some(b'\t'),
+            Some(b'\t'),
+            Some(b';'),
+            Some(b'|'),
+            Some(b'x')
+        ]);
+        assert!(delimiter("").is_err() && delimiter("ab").is_err() && delimiter("é").is_err() && delimiter("\"").is_err());
+    }
+}

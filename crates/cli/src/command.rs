@@ -1,0 +1,4 @@
+//! The things `lehr` does, one file each. Commands run plans; they do not look at the command line.
+
+pub mod cluster;
+pub mod demo;

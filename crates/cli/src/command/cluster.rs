@@ -1,0 +1,160 @@
+//! `lehr cluster`: a table in, a folder of results out. `lehr demo` goes the same way with points that are built in.
+//!
+//! The order matters: everything that can be wrong is found before anything is written, and nothing that was there before
+//! is touched until all results are complete.
+
+use std::path::Path;
+
+use lehr_data::read;
+use lehr_mining::vector::{self, Model, Parameters};
+use lehr_ranks::timing::Stopwatch;
+
+use crate::command::demo;
+use crate::exit::{Failure, Kind};
+use crate::folder::{self, Folder};
+use crate::interrupt::Interrupt;
+use crate::output::{self, ClusterRow, ClusterTable};
+use crate::plan::{Plan, Source, Start};
+use crate::progress::{Saved, Units, Watch};
+use crate::space::Space;
+use crate::summary::Summary;
+use crate::{report, tables};
+
+/// Runs a plan to its end.
+///
+/// # Errors
+/// [`Failure`], with nothing but a checkpoint left behind.
+pub fn run(mut plan: Plan) -> Result<(), Failure> {
+    let mut interrupt = Interrupt::listen()?;
+    let clock = Stopwatch::start();
+    let table = match &plan.source {
+        Source::Table { path, selection } => read::points(path, selection)?,
+        Source::BuiltIn(dataset) => demo::points(*dataset),
+    };
+    let space = Space::new(table, plan.frame)?;
+    let mut warnings = space.warnings();
+    let mut phases = vec![("reading".to_owned(), clock.seconds())];
+    for warning in &warnings {
+        output::warning(warning);
+    }
+    if interrupt.is_requested() {
+        return Err(Failure::new(Kind::Stopped, "stopped while reading; nothing was written"));
+    }
+
+    let input = match &plan.source {
+        Source::Table { path, .. } => Some(path.as_path()),
+        Source::BuiltIn(_) => None,
+    };
+    let resumed = match &plan.start {
+        Start::Resumed(_, folder) => Some(folder.as_path()),
+        Start::Fresh(_) => None,
+    };
+    let is_resumed = resumed.is_some();
+    let mut folder = Folder::claim(&plan.out, input, plan.force, resumed)?;
+    let (parameters, model) = cluster(&mut plan, &space, &mut folder, &mut interrupt)?;
+    phases.extend(model.phases.iter().cloned());
+    for warning in &model.warnings {
+        output::warning(warning);
+    }
+    warnings.extend(model.warnings.iter().cloned());
+
+    // From here on a first Ctrl-C changes nothing: the results are there and take well under a second to write.
+    let clock = Stopwatch::start();
+    let mut staged = folder.stage();
+    staged.write(folder::LABELS, |out| tables::labels(out, &space, &model))?;
+    staged.write(folder::CENTERS, |out| tables::centers(out, &space, &model))?;
+    phases.push(("writing tables".to_owned(), clock.seconds()));
+    let clock = Stopwatch::start();
+    let page = report::page(&plan, &space, &parameters, &model, &warnings, &phases, is_resumed);
+    staged.write(folder::REPORT, |out| std::io::Write::write_all(out, page.as_bytes()))?;
+    phases.push(("writing the report".to_owned(), clock.seconds()));
+    let summary = Summary::new(&plan, &space, &parameters, &model, &warnings, &phases, is_resumed)
+        .text()
+        .map_err(|cause| Failure::new(Kind::NoResult, format!("the summary cannot be written as JSON: {cause}")))?;
+    staged.write(folder::SUMMARY, |out| std::io::Write::write_all(out, summary.as_bytes()))?;
+    staged.commit()?;
+    if plan.json { output::result(&summary) } else { tell(&space, &model, folder.path(), clock_total(&phases)) }
+}
+
+fn clock_total(phases: &[(String, f64)]) -> f64 {
+    phases.iter().map(|(_, seconds)| seconds).sum()
+}
+
+/// The clustering itself, watched.
+fn cluster(
+    plan: &mut Plan,
+    space: &Space,
+    folder: &mut Folder,
+    interrupt: &mut Interrupt,
+) -> Result<(Parameters, Model), Failure> {
+    let units = Units { length: space.unit(), temperature: space.unit_squared() };
+    let checkpoint = folder.checkpoint();
+    let mut watch = Watch::new(interrupt, checkpoint.clone(), units, plan.quiet);
+    let start = std::mem::replace(&mut plan.start, Start::Fresh(Parameters::default()));
+    let (parameters, outcome) = match start {
+        Start::Fresh(parameters) => {
+            let outcome = vector::cluster(space.points(), &parameters, &plan.execution, &mut watch);
+            (parameters, outcome)
+        }
+        Start::Resumed(state, _) => {
+            let parameters = state.parameters().clone();
+            (parameters, vector::resume(space.points(), state, &plan.execution, &mut watch))
+        }
+    };
+    let saved = watch.finish();
+    if saved == Saved::Checkpoint {
+        folder.keep();
+    }
+    match (outcome, saved) {
+        (Ok(model), Saved::Failed(reason)) => {
+            output::warning(&format!("no checkpoint could be kept during the run: {reason}"));
+            Ok((parameters, model))
+        }
+        (Ok(model), _) => Ok((parameters, model)),
+        (Err(lehr_mining::Error::Stopped), saved) => Err(stopped(plan, &checkpoint, saved)),
+        (Err(error), _) => Err(error.into()),
+    }
+}
+
+fn stopped(plan: &Plan, checkpoint: &Path, saved: Saved) -> Failure {
+    match saved {
+        Saved::Checkpoint => {
+            Failure::new(Kind::Stopped, format!("no results were written; checkpoint saved in {}", checkpoint.display()))
+                .with_hint(format!("continue with: {}", plan.resume_command))
+        }
+        Saved::Nothing => Failure::new(Kind::Stopped, "no results were written; there was nothing to save yet"),
+        Saved::Failed(reason) => {
+            Failure::new(Kind::Stopped, format!("no results were written, and no checkpoint: {reason}"))
+        }
+    }
+}
+
+/// The table of clusters and where the results are.
+fn tell(space: &Space, model: &Model, folder: &Path, seconds: f64) -> Result<(), Failure> {
+    let table = ClusterTable {
+        columns: space.table().columns(),
+        rows: model
+            .centers
+            .chunks_exact(model.dimension)
+            .zip(&model.clusters)
+            .map(|(center, facts)| ClusterRow {
+                rows: facts.rows,
+                weight: facts.weight,
+                center: space.center(center),
+                spread: space.distance(facts.spread),
+            })
+            .collect(),
+        unit: space.unit(),
+    };
+    let headline = output::headline(
+        space.table().len() as u64,
+        model.clusters.len() as u64,
+        model.objective.sqrt(),
+        space.unit(),
+    );
+    output::result(&format!(
+        "{headline}\n\n{}\n{}\n",
+        table.text(),
+        output::whereabouts(folder, seconds)
+    ))
+}

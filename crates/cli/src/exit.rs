@@ -1,0 +1,94 @@
+//! How the command ends: its exit codes, and which error means which.
+//!
+//! | code | meaning | what a script does about it |
+//! | --- | --- | --- |
+//! | 0 | done | reads the results |
+//! | 1 | no result | reports a bug or loosens the parameters |
+//! | 2 | usage | mends the command line |
+//! | 3 | bad data | mends the input, or parameters that do not fit it |
+//! | 4 | environment | mends a path, a permission, a disk |
+//! | 130 | stopped | resumes |
+//!
+//! A reader of standard output that goes away (`lehr … | head`) is not a failure: the results are on disk.
+
+use std::process::ExitCode;
+
+use crate::output;
+
+/// Why no result was handed over, in the words the user reads.
+#[derive(Debug)]
+pub struct Failure {
+    /// What the exit code says.
+    pub kind: Kind,
+    /// One or more lines, complete: what, where, what was expected.
+    pub message: String,
+    /// What to do about it, if there is more to say than the message does.
+    pub hint: Option<String>,
+}
+
+/// The kinds of failure, each with its exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The method ended without an answer.
+    NoResult,
+    /// The command line cannot be meant.
+    Usage,
+    /// The data, or parameters that do not fit them.
+    BadData,
+    /// Files, permissions, disks, signals.
+    Environment,
+    /// Stopped by Ctrl-C or a termination signal.
+    Stopped,
+}
+
+impl Kind {
+    /// The process's exit code.
+    pub fn code(self) -> u8 {
+        match self {
+            Kind::NoResult => 1,
+            Kind::Usage => 2,
+            Kind::BadData => 3,
+            Kind::Environment => 4,
+            Kind::Stopped => 130,
+        }
+    }
+}
+
+impl Failure {
+    /// A failure without a hint.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Failure { kind, message: message.into(), hint: None }
+    }
+
+    /// The same with a line that says what to do.
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Says what happened on standard error and gives the exit code.
+    pub fn report(&self) -> ExitCode {
+        // Being stopped is not an error: the user asked for it.
+        let label = if self.kind == Kind::Stopped { "stopped" } else { "error" };
+        output::failure(label, &self.message, self.hint.as_deref());
+        ExitCode::from(self.kind.code())
+    }
+}
+
+impl From<lehr_data::Error> for Failure {
+    fn from(error: lehr_data::Error) -> Self {
+        let kind = if error.is_environment() { Kind::Environment } else { Kind::BadData };
+        Failure::new(kind, error.to_string())
+    }
+}
+
+impl From<lehr_mining::Error> for Failure {
+    fn from(error: lehr_mining::Error) -> Self {
+        use lehr_mining::Error;
+        let kind = match &error {
+            Error::Stopped => Kind::Stopped,
+            _ => Kind::BadData,
+        };
+        Failure::new(kind, error.to_string())
+    }
+}

@@ -1,0 +1,232 @@
+//! The folder of results: what in it is ours, what is protected, and how results get there all at once.
+//!
+//! Results are written under temporary names first and renamed when all of them are complete, `summary.json` last. So a
+//! folder with a `summary.json` of ours holds results that belong together, and only such results are replaced without
+//! being asked. A checkpoint (hours of work, perhaps) and files that merely have our names are protected; `--force` lifts
+//! that, except for the input itself, which is never written to.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use lehr_data::write::AtomicFile;
+
+use crate::exit::{Failure, Kind};
+use crate::output;
+use crate::summary;
+
+/// A row per input row.
+pub const LABELS: &str = "labels.csv";
+/// A row per cluster.
+pub const CENTERS: &str = "centers.csv";
+/// What was done and what came out, for programs.
+pub const SUMMARY: &str = "summary.json";
+/// The same for people.
+pub const REPORT: &str = "report.html";
+/// The state of a run that is not finished.
+pub const CHECKPOINT: &str = "checkpoint";
+
+/// In the order in which they are put into place. [`SUMMARY`] is last: it vouches for the others.
+const RESULTS: [&str; 4] = [LABELS, CENTERS, REPORT, SUMMARY];
+
+/// A folder that is ours to write to until it is dropped. Folders made for a run that failed are removed again.
+pub struct Folder {
+    path: PathBuf,
+    made: Vec<PathBuf>,
+    keep: bool,
+}
+
+impl Folder {
+    /// Makes the folder if it is not there, sees that it can be written to, and refuses to endanger what it holds.
+    ///
+    /// - `input`: the file the points came from, if any. - `force`: replace a checkpoint and files not known to be ours.
+    /// - `resumed`: the folder whose checkpoint the run goes on from; the same folder's checkpoint is then no obstacle.
+    ///
+    /// # Errors
+    /// [`Kind::Environment`]: cannot be made or written to, or holds something protected.
+    pub fn claim(path: &Path, input: Option<&Path>, force: bool, resumed: Option<&Path>) -> Result<Self, Failure> {
+        let refuse = |cause: &io::Error| {
+            Failure::new(Kind::Environment, format!("{}: cannot be used for results: {cause}", path.display()))
+        };
+        let missing: Vec<PathBuf> = path
+            .ancestors()
+            .filter(|ancestor| !ancestor.as_os_str().is_empty())
+            .take_while(|ancestor| !ancestor.exists())
+            .map(Path::to_path_buf)
+            .collect();
+        let folder = Folder { path: path.to_path_buf(), made: missing, keep: false };
+        fs::create_dir_all(path).map_err(|cause| refuse(&cause))?;
+        // Permission bits do not tell (read-only disks, quotas, root): only writing does.
+        let mut probe = AtomicFile::create(&path.join(SUMMARY))?;
+        probe.write_all(b"{}").and_then(|()| probe.flush()).map_err(|cause| refuse(&cause))?;
+        drop(probe);
+        folder.protect(input, force, resumed)?;
+        folder.sweep();
+        Ok(folder)
+    }
+
+    fn protect(&self, input: Option<&Path>, force: bool, resumed: Option<&Path>) -> Result<(), Failure> {
+        if let Some(input) = input {
+            for name in RESULTS.iter().chain([&CHECKPOINT]) {
+                if same_file(input, &self.path.join(name)) {
+                    return Err(Failure::new(
+                        Kind::Environment,
+                        format!("{}: the input would be overwritten by the results", input.display()),
+                    )
+                    .with_hint("name another folder with --out"));
+                }
+            }
+        }
+        if force {
+            return Ok(());
+        }
+        let checkpoint = self.checkpoint();
+        if checkpoint.exists() && !resumed.is_some_and(|folder| same_file(&folder.join(CHECKPOINT), &checkpoint)) {
+            return Err(Failure::new(
+                Kind::Environment,
+                format!("{}: the checkpoint of an unfinished run is in the way", checkpoint.display()),
+            )
+            .with_hint(format!(
+                "continue that run with --resume {}, name another folder with --out, or discard it with --force",
+                self.path.display()
+            )));
+        }
+        let present: Vec<&str> = RESULTS.into_iter().filter(|name| self.path.join(name).exists()).collect();
+        if !present.is_empty() && !self.holds_our_results() {
+            return Err(Failure::new(
+                Kind::Environment,
+                format!(
+                    "{}: holds {}, which no summary.json of lehr vouches for",
+                    self.path.display(),
+                    present.join(", ")
+                ),
+            )
+            .with_hint("name another folder with --out, or replace these files with --force"));
+        }
+        Ok(())
+    }
+
+    /// Removes temporary files of processes that were ended before they could: `.NAME.PROCESS-NUMBER.tmp` for our names,
+    /// of processes that are no more. (Where that cannot be told, they stay: they are hidden and harmless.)
+    fn sweep(&self) {
+        let processes = Path::new("/proc");
+        if !processes.join("self").exists() {
+            return;
+        }
+        for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let process = RESULTS.iter().chain([&CHECKPOINT]).find_map(|ours| {
+                let rest = name.to_str()?.strip_prefix('.')?.strip_prefix(ours)?.strip_prefix('.')?;
+                let (process, number) = rest.strip_suffix(".tmp")?.split_once('-')?;
+                number.parse::<u32>().ok()?;
+                process.parse::<u32>().ok()
+            });
+            if process.is_some_and(|process| !processes.join(process.to_string()).exists()) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
+    fn holds_our_results(&self) -> bool {
+        fs::read(self.path.join(SUMMARY)).is_ok_and(|bytes| summary::is_ours(&bytes))
+    }
+
+    /// Where the folder is, as typed.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the checkpoint of a run in this folder is.
+    pub fn checkpoint(&self) -> PathBuf {
+        self.path.join(CHECKPOINT)
+    }
+
+    /// From now on the folder stays even if it was made for this run: there is something in it.
+    pub fn keep(&mut self) {
+        self.keep = true;
+    }
+
+    /// Begins a set of results, none of which is visible before [`Staged::commit`].
+    pub fn stage(&mut self) -> Staged<'_> {
+        Staged { folder: self, files: Vec::new() }
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if !self.keep {
+            for made in &self.made {
+                // Fails, as it should, if something is in it.
+                let _ = fs::remove_dir(made);
+            }
+        }
+    }
+}
+
+/// Results under temporary names. Dropping it leaves nothing behind.
+pub struct Staged<'a> {
+    folder: &'a mut Folder,
+    files: Vec<(&'static str, AtomicFile)>,
+}
+
+impl Staged<'_> {
+    /// Writes one result file, buffered.
+    ///
+    /// # Errors
+    /// [`Kind::Environment`]: the disk does not take it.
+    pub fn write(
+        &mut self,
+        name: &'static str,
+        content: impl FnOnce(&mut AtomicFile) -> io::Result<()>,
+    ) -> Result<(), Failure> {
+        let path = self.folder.path.join(name);
+        let mut file = AtomicFile::create(&path)?;
+        content(&mut file).and_then(|()| file.flush()).map_err(|cause| file.failed(cause))?;
+        self.files.push((name, file));
+        Ok(())
+    }
+
+    /// Puts all results into place, removes the checkpoint, and says so if earlier results were replaced.
+    ///
+    /// # Errors
+    /// [`Kind::Environment`]: a file could not be put into place; those that were are removed again.
+    pub fn commit(self) -> Result<(), Failure> {
+        let Staged { folder, files } = self;
+        let replaced = folder.holds_our_results();
+        if replaced {
+            // Without it, nothing vouches for the mixture that a crash in the next lines would leave.
+            let summary = folder.path.join(SUMMARY);
+            fs::remove_file(&summary).map_err(|cause| {
+                Failure::new(Kind::Environment, format!("{}: cannot be replaced: {cause}", summary.display()))
+            })?;
+        }
+        let mut placed: Vec<&str> = Vec::new();
+        for (name, file) in files {
+            if let Err(error) = file.commit() {
+                for name in placed {
+                    let _ = fs::remove_file(folder.path.join(name));
+                }
+                return Err(error.into());
+            }
+            placed.push(name);
+        }
+        folder.keep();
+        let checkpoint = folder.checkpoint();
+        if let Err(cause) = fs::remove_file(&checkpoint)
+            && cause.kind() != io::ErrorKind::NotFound
+        {
+            output::warning(&format!("{}: cannot be removed: {cause}", checkpoint.display()));
+        }
+        if replaced {
+            output::note(&format!("replaced the results of an earlier run in {}", folder.path.display()));
+        }
+        Ok(())
+    }
+}
+
+fn same_file(a: &Path, b: &Path) -> bool {
+    match (a.canonicalize(), b.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    }
+}

@@ -1,0 +1,134 @@
+//! How numbers are shown to people: grouped, with few digits, with their unit.
+//!
+//! Files for programs (`labels.csv`, `centers.csv`, `summary.json`) never come here: they carry every digit.
+
+/// A whole number with commas: `201174` becomes `201,174`.
+pub fn grouped(number: u64) -> String {
+    group(&number.to_string())
+}
+
+/// `value` to `digits` significant digits, grouped; powers of ten from 10^7 upwards and below 10^-4.
+///
+/// Whole numbers below 10^7 keep all their digits. Zero is `0`.
+pub fn significant(value: f64, digits: usize) -> String {
+    let digits = digits.max(1);
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    if !value.is_finite() {
+        return value.to_string();
+    }
+    let scientific = format!("{:.*e}", digits - 1, value.abs());
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let sign = if value < 0.0 { "-" } else { "" };
+    if !(-4..7).contains(&exponent) {
+        return format!("{sign}{}e{exponent}", without_trailing_zeros(mantissa));
+    }
+    if value.fract() == 0.0 {
+        return format!("{sign}{}", group(&format!("{:.0}", value.abs())));
+    }
+    let decimals = usize::try_from(digits as i32 - 1 - exponent).unwrap_or(0);
+    let plain = format!("{:.decimals$}", value.abs());
+    let (whole, fraction) = plain.split_once('.').unwrap_or((&plain, ""));
+    if fraction.is_empty() {
+        return format!("{sign}{}", group(whole));
+    }
+    format!("{sign}{}.{fraction}", group(whole))
+}
+
+/// A weight or a count that may have been computed: whole numbers in full, others with four digits.
+pub fn amount(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        return format!("{}{}", if value < 0.0 { "-" } else { "" }, group(&format!("{:.0}", value.abs())));
+    }
+    significant(value, 4)
+}
+
+/// A value followed by its unit, if it has one: `12.5 km²`.
+pub fn quantity(value: f64, unit: &str) -> String {
+    if unit.is_empty() { significant(value, 4) } else { format!("{} {unit}", significant(value, 4)) }
+}
+
+/// A share of one as a percentage with one decimal: `9.1 %`.
+pub fn share(part: f64, whole: f64) -> String {
+    if whole > 0.0 { format!("{:.1} %", 100.0 * part / whole) } else { "0.0 %".to_owned() }
+}
+
+/// Seconds as a person reads them: `0.042 s`, `3.21 s`, `2 min 05 s`, `1 h 02 min`.
+pub fn duration(seconds: f64) -> String {
+    let seconds = seconds.max(0.0);
+    if seconds < 0.0995 {
+        format!("{seconds:.3} s")
+    } else if seconds < 59.95 {
+        format!("{} s", significant(seconds, if seconds < 10.0 { 3 } else { 2 }))
+    } else if seconds < 3600.0 {
+        let whole = seconds.round() as u64;
+        format!("{} min {:02} s", whole / 60, whole % 60)
+    } else {
+        let minutes = (seconds / 60.0).round() as u64;
+        format!("{} h {:02} min", minutes / 60, minutes % 60)
+    }
+}
+
+/// One thing or several: `1 point`, `201,174 points`.
+pub fn counted(number: u64, one: &str) -> String {
+    if number == 1 { format!("1 {one}") } else { format!("{} {one}s", grouped(number)) }
+}
+
+fn group(digits: &str) -> String {
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+fn without_trailing_zeros(mantissa: &str) -> &str {
+    if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_are_grouped() {
+        assert_eq!(
+            [0, 7, 999, 1000, 201_174, 1_000_000].map(grouped),
+            ["0", "7", "999", "1,000", "201,174", "1,000,000"]
+        );
+    }
+
+    #[test]
+    fn values_keep_the_digits_asked_for() {
+        assert_eq!(significant(1234.5678, 4), "1,235");
+        assert_eq!(significant(-115.139_83, 5), "-115.14");
+        assert_eq!(significant(0.012_345_6, 3), "0.0123");
+        assert_eq!(significant(99.996, 4), "100.0");
+        assert_eq!(significant(1.5e9, 4), "1.5e9");
+        assert_eq!(significant(2.5e-7, 4), "2.5e-7");
+        assert_eq!(significant(12_345.0, 3), "12,345");
+        assert_eq!(significant(0.0, 4), "0");
+        assert_eq!(significant(-0.0, 4), "0");
+    }
+
+    #[test]
+    fn seconds_are_read_as_a_person_says_them() {
+        assert_eq!([0.0123, 3.21449, 42.03, 59.97, 125.2, 3720.0].map(duration), [
+            "0.012 s", "3.21 s", "42 s", "1 min 00 s", "2 min 05 s", "1 h 02 min"
+        ]);
+    }
+
+    #[test]
+    fn amounts_shares_and_counts() {
+        assert_eq!(amount(6_827_000.0), "6,827,000");
+        assert_eq!(amount(0.25), "0.2500");
+        assert_eq!(share(1.0, 8.0), "12.5 %");
+        assert_eq!(share(0.0, 0.0), "0.0 %");
+        assert_eq!((counted(1, "point"), counted(1200, "row")), ("1 point".to_owned(), "1,200 rows".to_owned()));
+    }
+}

@@ -1,0 +1,316 @@
+//! Arguments become a plan: the one step in which a command line can be wrong.
+//!
+//! A [`Plan`] is complete and consistent: commands run it without looking at the command line again. What can only be known
+//! with the data in hand (columns, K above the number of points) is checked where the data are read and clustered.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use lehr_data::read::Selection;
+use lehr_data::scale::Scale;
+use lehr_mining::anneal::Checkpoint;
+use lehr_mining::vector::{Parameters, Precision};
+use lehr_ranks::{Engine, Execution};
+
+use crate::arguments::{
+    Arguments, Command, Dataset, EngineArgument, ExecutionArguments, MethodArguments, PrecisionArgument, ScaleArgument,
+};
+use crate::exit::{Failure, Kind};
+use crate::folder;
+
+/// The folder for results when none is named.
+const OUT_DEFAULT: &str = "lehr-out";
+
+/// How many clusters the demonstration looks for.
+const DEMO_CLUSTERS: usize = 20;
+
+/// One run: where the points come from, what is done with them, what becomes of the results.
+pub struct Plan {
+    /// Where the points come from.
+    pub source: Source,
+    /// In which space they are clustered.
+    pub frame: Frame,
+    /// From the beginning, or from a checkpoint.
+    pub start: Start,
+    /// Engine, ranks and threads.
+    pub execution: Execution,
+    /// The folder for results.
+    pub out: PathBuf,
+    /// Replace what would otherwise be protected.
+    pub force: bool,
+    /// Print the summary as JSON.
+    pub json: bool,
+    /// No progress.
+    pub quiet: bool,
+    /// The command that continues this run after it was stopped.
+    pub resume_command: String,
+}
+
+/// Where points come from.
+pub enum Source {
+    /// A table on disk.
+    Table {
+        /// The file, as typed.
+        path: PathBuf,
+        /// Which of its columns mean what.
+        selection: Selection,
+    },
+    /// A data set that is built in.
+    BuiltIn(Dataset),
+}
+
+/// In which space points are clustered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Frame {
+    /// Longitude and latitude become positions on the sphere, in km.
+    Sphere,
+    /// Columns as they are, or scaled.
+    Columns(Scale),
+}
+
+/// Where a run begins.
+pub enum Start {
+    /// One cluster at a high temperature.
+    Fresh(Parameters),
+    /// The state of an earlier run, and the folder it came from.
+    Resumed(Checkpoint, PathBuf),
+}
+
+impl Plan {
+    /// Checks the arguments together. `typed` is the command line as it came, for [`Plan::resume_command`].
+    ///
+    /// # Errors
+    /// - [`Kind::Usage`]: options that contradict each other or the checkpoint.
+    /// - [`Kind::Environment`], [`Kind::BadData`]: a checkpoint that cannot be read, or is damaged or of another version.
+    pub fn new(arguments: Arguments, typed: &[OsString]) -> Result<Self, Failure> {
+        let (source, frame, mut method, execution, results) = match arguments.command {
+            Command::Cluster(cluster) => {
+                let table = cluster.table;
+                let frame = frame(table.lonlat, table.scale, table.columns.as_deref())?;
+                let header = match (table.header, table.no_header) {
+                    (true, _) => Some(true),
+                    (_, true) => Some(false),
+                    _ => None,
+                };
+                let selection = Selection {
+                    columns: table.columns,
+                    weights: table.weights,
+                    id: table.id,
+                    delimiter: table.delimiter,
+                    header,
+                };
+                let source = Source::Table { path: cluster.input, selection };
+                (source, frame, cluster.method, cluster.execution, cluster.results)
+            }
+            Command::Demo(demo) => {
+                (Source::BuiltIn(demo.dataset), Frame::Sphere, demo.method, demo.execution, demo.results)
+            }
+        };
+        let start = match &results.resume {
+            Some(folder) => Start::Resumed(checkpoint(folder, &method)?, folder.clone()),
+            None => {
+                let ends = method.clusters.is_some() || method.stop_temperature.is_some() || method.stop_length.is_some();
+                if matches!(source, Source::BuiltIn(_)) && !ends {
+                    method.clusters = Some(DEMO_CLUSTERS);
+                }
+                Start::Fresh(parameters(&method))
+            }
+        };
+        let out = results.out.or(results.resume).unwrap_or_else(|| PathBuf::from(OUT_DEFAULT));
+        Ok(Plan {
+            source,
+            frame,
+            start,
+            execution: self::execution(&execution)?,
+            resume_command: resume_command(typed, &out),
+            out,
+            force: results.force,
+            json: results.json,
+            quiet: results.quiet,
+        })
+    }
+}
+
+fn frame(lonlat: bool, scale: ScaleArgument, columns: Option<&[String]>) -> Result<Frame, Failure> {
+    let scale = match scale {
+        ScaleArgument::None => Scale::None,
+        ScaleArgument::Std => Scale::Std,
+        ScaleArgument::Robust => Scale::Robust,
+    };
+    if !lonlat {
+        return Ok(Frame::Columns(scale));
+    }
+    if scale != Scale::None {
+        return Err(Failure::new(Kind::Usage, "--lonlat and --scale exclude each other: distances on the sphere are km already"));
+    }
+    match columns {
+        Some(columns) if columns.len() != 2 => Err(Failure::new(
+            Kind::Usage,
+            format!("--lonlat needs two columns, longitude and latitude; --columns names {}", columns.len()),
+        )),
+        _ => Ok(Frame::Sphere),
+    }
+}
+
+fn precision(argument: PrecisionArgument) -> Precision {
+    match argument {
+        PrecisionArgument::F64 => Precision::F64,
+        PrecisionArgument::F32 => Precision::F32,
+    }
+}
+
+fn parameters(method: &MethodArguments) -> Parameters {
+    let mut parameters = Parameters {
+        clusters: method.clusters,
+        stop_temperature: method.stop_temperature,
+        stop_length: method.stop_length,
+        ..Parameters::default()
+    };
+    if let Some(seed) = method.seed {
+        parameters.seed = seed;
+    }
+    if let Some(precision) = method.precision.map(precision) {
+        parameters.precision = precision;
+    }
+    parameters
+}
+
+fn execution(arguments: &ExecutionArguments) -> Result<Execution, Failure> {
+    let engine = match arguments.engine {
+        EngineArgument::Ranks => Engine::Ranks,
+        EngineArgument::Loop => Engine::Loop,
+        EngineArgument::Ports => Engine::Ports,
+    };
+    if arguments.ranks.is_some() && engine != Engine::Ranks {
+        return Err(Failure::new(
+            Kind::Usage,
+            format!("--ranks goes with --engine ranks only; --engine {engine} shares the rows among threads"),
+        ));
+    }
+    let mut execution = Execution { engine, ..Execution::default() };
+    if let Some(threads) = arguments.threads {
+        execution.threads = threads;
+        execution.ranks = threads;
+    }
+    if let Some(ranks) = arguments.ranks {
+        execution.ranks = ranks;
+    }
+    Ok(execution)
+}
+
+/// Reads the checkpoint of `folder`, and refuses options that say something else than it does.
+fn checkpoint(folder: &Path, method: &MethodArguments) -> Result<Checkpoint, Failure> {
+    let path = folder.join(folder::CHECKPOINT);
+    if !path.is_file() {
+        return Err(Failure::new(Kind::Environment, format!("{}: no such file", path.display()))
+            .with_hint("--resume takes the folder of a run that was stopped; a run that ended well leaves no checkpoint"));
+    }
+    let checkpoint = Checkpoint::read(&path)?;
+    let stored = checkpoint.parameters();
+    let shown = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
+    let number = |value: Option<f64>| shown(value.map(|value| value.to_string()));
+    let whole = |value: Option<usize>| shown(value.map(|value| value.to_string()));
+    let width = |precision: Precision| if precision == Precision::F64 { "f64" } else { "f32" }.to_owned();
+    let mut contradictions = Vec::new();
+    let mut compare = |option: &str, asked: Option<String>, stored: String| {
+        if let Some(asked) = asked
+            && asked != stored
+        {
+            contradictions.push(format!("{option} {asked} contradicts the checkpoint, which has {stored}"));
+        }
+    };
+    compare("--clusters", method.clusters.map(|asked| asked.to_string()), whole(stored.clusters));
+    compare(
+        "--stop-temperature",
+        method.stop_temperature.map(|asked| asked.to_string()),
+        number(stored.stop_temperature),
+    );
+    compare("--stop-length", method.stop_length.map(|asked| asked.to_string()), number(stored.stop_length));
+    compare("--seed", method.seed.map(|asked| asked.to_string()), stored.seed.to_string());
+    compare("--precision", method.precision.map(|asked| width(precision(asked))), width(stored.precision));
+    if contradictions.is_empty() {
+        return Ok(checkpoint);
+    }
+    Err(Failure::new(Kind::Usage, contradictions.join("\n"))
+        .with_hint("a run that is resumed keeps its parameters: leave these options out, or start anew without --resume"))
+}
+
+/// The command line with its options for the table and the method, going on in `out`.
+fn resume_command(typed: &[OsString], out: &Path) -> String {
+    let mut words = vec!["lehr".to_owned()];
+    let mut typed = typed.iter().skip(1).map(|word| word.to_string_lossy());
+    while let Some(word) = typed.next() {
+        match word.as_ref() {
+            "--force" => {}
+            "--resume" | "--out" => {
+                typed.next();
+            }
+            joined if joined.starts_with("--resume=") || joined.starts_with("--out=") => {}
+            _ => words.push(shell_word(&word)),
+        }
+    }
+    words.push("--resume".to_owned());
+    words.push(shell_word(&out.to_string_lossy()));
+    words.join(" ")
+}
+
+/// `word` as a POSIX shell reads it back.
+fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./,=:+%@".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    fn plan(line: &[&str]) -> Result<Plan, Failure> {
+        let typed: Vec<OsString> = std::iter::once("lehr").chain(line.iter().copied()).map(OsString::from).collect();
+        Plan::new(Arguments::try_parse_from(&typed).unwrap(), &typed)
+    }
+
+    fn usage(line: &[&str]) -> String {
+        let failure = plan(line).err().unwrap();
+        assert_eq!(failure.kind, Kind::Usage);
+        failure.message
+    }
+
+    #[test]
+    fn the_sphere_takes_two_columns_and_no_scale() {
+        assert!(usage(&["cluster", "a.csv", "--lonlat", "--columns", "lon"]).contains("names 1"));
+        assert!(usage(&["cluster", "a.csv", "--lonlat", "--scale", "std"]).contains("exclude each other"));
+        assert_eq!(plan(&["cluster", "a.csv", "--lonlat", "--columns", "x,y"]).unwrap().frame, Frame::Sphere);
+    }
+
+    #[test]
+    fn ranks_go_with_their_engine_and_default_to_the_threads() {
+        assert!(usage(&["cluster", "a.csv", "--engine", "loop", "--ranks", "3"]).contains("--engine ranks only"));
+        let execution = plan(&["cluster", "a.csv", "--threads", "5"]).unwrap().execution;
+        assert_eq!((execution.threads, execution.ranks), (5, 5));
+        let execution = plan(&["cluster", "a.csv", "--threads", "2", "--ranks", "7"]).unwrap().execution;
+        assert_eq!((execution.threads, execution.ranks), (2, 7));
+    }
+
+    #[test]
+    fn the_demonstration_looks_for_twenty_clusters_unless_told_otherwise() {
+        let clusters = |line: &[&str]| match plan(line).unwrap().start {
+            Start::Fresh(parameters) => parameters.clusters,
+            Start::Resumed(..) => panic!("nothing to resume"),
+        };
+        assert_eq!(clusters(&["demo", "census"]), Some(20));
+        assert_eq!(clusters(&["demo", "census", "-k", "3"]), Some(3));
+        assert_eq!(clusters(&["demo", "census", "--stop-length", "50"]), None);
+    }
+
+    #[test]
+    fn the_command_to_resume_repeats_what_was_typed() {
+        let plan = plan(&["cluster", "my data.csv", "--out", "o", "--clusters", "5", "--force"]).unwrap();
+        assert_eq!(plan.resume_command, "lehr cluster 'my data.csv' --clusters 5 --resume o");
+        assert_eq!(shell_word("it's"), r"'it'\''s'");
+        assert_eq!(shell_word(""), "''");
+    }
+}

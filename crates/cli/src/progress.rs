@@ -1,0 +1,161 @@
+//! What a person sees while a run goes on, and what is saved of it.
+//!
+//! [`Watch`] is the run's observer. Once a step it moves the bar (on a terminal) or prints a line (in a pipe, seldom enough
+//! to read), looks whether a stop was asked for, and every two seconds puts the checkpoint on disk.
+
+use std::path::PathBuf;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lehr_mining::anneal::{Checkpoint, Control, Observer, Progress};
+use lehr_ranks::timing::Stopwatch;
+
+use crate::interrupt::Interrupt;
+use crate::numbers::{counted, duration, quantity};
+use crate::output;
+
+/// Seconds between checkpoints.
+const CHECKPOINT_SECONDS: f64 = 2.0;
+
+/// Seconds between lines in a pipe, at first; later a twentieth of the time gone by, so that a long run's log stays short.
+const LINE_SECONDS: f64 = 1.0;
+
+/// Below this share of the work done, an estimate of the time left would be a guess.
+const FRACTION_MIN: f64 = 0.02;
+
+/// How far the bar is divided.
+const BAR_PARTS: u64 = 1000;
+
+/// The observer of one run.
+pub struct Watch<'a> {
+    display: Display,
+    interrupt: &'a mut Interrupt,
+    checkpoint: PathBuf,
+    run: Stopwatch,
+    since_checkpoint: Stopwatch,
+    stopping: bool,
+    saved: Saved,
+    units: Units,
+}
+
+/// The units of what is shown.
+#[derive(Clone, Copy)]
+pub struct Units {
+    /// Of distances; may be empty.
+    pub length: &'static str,
+    /// Of temperatures and free energy; may be empty.
+    pub temperature: &'static str,
+}
+
+/// What became of the checkpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Saved {
+    /// None has been written yet.
+    Nothing,
+    /// The last one that was due is on disk.
+    Checkpoint,
+    /// The last attempt failed, with these words.
+    Failed(String),
+}
+
+enum Display {
+    Bar(ProgressBar),
+    Lines { last: Option<f64> },
+    Silent,
+}
+
+impl<'a> Watch<'a> {
+    /// A watch over a run whose checkpoint goes to `checkpoint`; shows nothing if `quiet`.
+    pub fn new(interrupt: &'a mut Interrupt, checkpoint: PathBuf, units: Units, quiet: bool) -> Self {
+        let display = if quiet {
+            Display::Silent
+        } else if output::is_watched() {
+            Display::Bar(bar())
+        } else {
+            Display::Lines { last: None }
+        };
+        Watch {
+            display,
+            interrupt,
+            checkpoint,
+            run: Stopwatch::start(),
+            since_checkpoint: Stopwatch::start(),
+            stopping: false,
+            saved: Saved::Nothing,
+            units,
+        }
+    }
+
+    /// Takes the bar away and tells what became of the checkpoint.
+    pub fn finish(self) -> Saved {
+        if let Display::Bar(bar) = &self.display {
+            bar.finish_and_clear();
+        }
+        self.saved
+    }
+
+    fn line(&self, progress: &Progress<'_>) -> String {
+        let step = progress.step;
+        let mut parts = vec![progress.stage.to_string()];
+        if step.temperature > 0.0 {
+            let length = quantity((step.temperature / 2.0).sqrt(), self.units.length);
+            let temperature = quantity(step.temperature, self.units.temperature);
+            parts.push(format!("temperature {temperature} (length {length})"));
+        }
+        parts.push(counted(step.clusters as u64, "cluster"));
+        parts.push(format!("free energy {}", quantity(step.free_energy, self.units.temperature)));
+        parts.join(", ")
+    }
+
+    fn left(&self, fraction: f64) -> Option<String> {
+        (FRACTION_MIN..1.0).contains(&fraction).then(|| {
+            let seconds = self.run.seconds() * (1.0 - fraction) / fraction;
+            if seconds < 1.0 { "less than 1 s left".to_owned() } else { format!("{} left", duration(seconds.round())) }
+        })
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn progress(&mut self, progress: &Progress<'_>) -> Control {
+        let fraction = progress.fraction.clamp(0.0, 1.0);
+        match &self.display {
+            Display::Bar(bar) => {
+                // The estimate may fall when a split brings new work; a bar that goes backwards only worries people.
+                bar.set_position(bar.position().max((fraction * BAR_PARTS as f64) as u64));
+                let left = self.left(fraction).map_or(String::new(), |left| format!(", {left}"));
+                bar.set_message(format!("{}{left}", self.line(progress)));
+            }
+            Display::Lines { last } => {
+                let now = self.run.seconds();
+                if last.is_none_or(|last| now - last >= LINE_SECONDS.max(now / 20.0)) {
+                    let left = self.left(fraction).map_or(String::new(), |left| format!(", {left}"));
+                    output::progress(&format!("{:3.0} %, {}{left}", 100.0 * fraction, self.line(progress)));
+                    self.display = Display::Lines { last: Some(now) };
+                }
+            }
+            Display::Silent => {}
+        }
+        self.stopping |= self.interrupt.is_requested();
+        if self.stopping { Control::Stop } else { Control::Continue }
+    }
+
+    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
+        // Looked at here too: a stop may have been asked for in another stage than the one that reports progress.
+        self.stopping |= self.interrupt.is_requested();
+        if !self.stopping && self.since_checkpoint.seconds() < CHECKPOINT_SECONDS {
+            return;
+        }
+        self.saved = match checkpoint.write(&self.checkpoint) {
+            Ok(()) => Saved::Checkpoint,
+            Err(error) => Saved::Failed(error.to_string()),
+        };
+        self.since_checkpoint = Stopwatch::start();
+    }
+}
+
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(BAR_PARTS), ProgressDrawTarget::stderr_with_hz(10));
+    if let Ok(style) = ProgressStyle::with_template("{bar:24} {percent:>3} %  {wide_msg}") {
+        bar.set_style(style.progress_chars("━╸ "));
+    }
+    bar
+}

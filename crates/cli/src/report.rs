@@ -1,0 +1,470 @@
+//! `report.html`: one page that tells what was found, and loads nothing.
+//!
+//! The words, the figures and the table are written here, so that the page says everything without its script; the script
+//! (`report/page.js`) draws the map and the curves from data in the page and makes the table sortable. Points come packed
+//! ([`packed`]), laid out by [`picture`], coloured by [`palette`].
+
+mod packed;
+mod palette;
+mod picture;
+
+use lehr_mining::vector::{Model, Parameters};
+use serde_json::json;
+
+use crate::numbers::{amount, counted, duration, grouped, quantity, share, significant};
+use crate::plan::Plan;
+use crate::space::Space;
+use crate::summary;
+use palette::Palette;
+use picture::Picture;
+
+const PAGE: &str = include_str!("report/page.html");
+const STYLE: &str = include_str!("report/page.css");
+const SCRIPT: &str = include_str!("report/page.js");
+
+/// Columns of centres that the table shows; `centers.csv` has all.
+const COLUMNS_MAX: usize = 12;
+
+/// The whole page. `phases`: seconds by name so far; `resumed`: whether the run went on from a checkpoint.
+pub fn page(
+    plan: &Plan,
+    space: &Space,
+    parameters: &Parameters,
+    model: &Model,
+    warnings: &[String],
+    phases: &[(String, f64)],
+    resumed: bool,
+) -> String {
+    let picture = Picture::new(space, &model.centers);
+    let palette = palette::palette(&fractions(&picture));
+    let run = Run { plan, space, parameters, model, phases, resumed };
+    let headline = format!(
+        "{} in {}",
+        counted(space.table().len() as u64, "row"),
+        counted(model.clusters.len() as u64, "cluster")
+    );
+    let (source, _, _) = summary::described(&plan.source);
+    fill(PAGE, |name| match name {
+        "version" => env!("CARGO_PKG_VERSION").to_owned(),
+        "title" => escape(&format!("{headline} – {source} – lehr")),
+        "style" => STYLE.to_owned(),
+        "script" => SCRIPT.to_owned(),
+        "headline" => escape(&headline),
+        "lead" => escape(&run.lead()),
+        "warnings" => {
+            let one = |warning: &String| format!("<p class=\"warning\"><b>Note:</b> {}</p>", escape(warning));
+            warnings.iter().map(one).collect::<Vec<_>>().join("\n")
+        }
+        "tiles" => run.tiles(),
+        "map_title" => if space.is_sphere() { "The map" } else { "The points" }.to_owned(),
+        "map_caption" => escape(&picture.caption),
+        "map_label" => escape(&format!("{headline}, drawn as points coloured by cluster. {}", picture.caption)),
+        "anneal_note" => escape(&run.anneal_note()),
+        "clusters_label" => escape(&run.clusters_label()),
+        "energy_label" => escape(&run.energy_label()),
+        "free_energy_unit" if space.unit_squared().is_empty() => String::new(),
+        "free_energy_unit" => format!(" ({})", space.unit_squared()),
+        "table_note" => escape(&run.table_note()),
+        "table_head" => run.table_head(),
+        "table_body" => run.table_body(&palette),
+        "facts" => run.facts(),
+        "phases" => run.phases(),
+        "data" => run.data(&picture, &palette),
+        other => unreachable!("the page asks for {other}, which nobody writes"),
+    })
+}
+
+struct Run<'a> {
+    plan: &'a Plan,
+    space: &'a Space,
+    parameters: &'a Parameters,
+    model: &'a Model,
+    phases: &'a [(String, f64)],
+    resumed: bool,
+}
+
+impl Run<'_> {
+    fn seconds(&self) -> f64 {
+        self.phases.iter().map(|(_, seconds)| seconds).sum()
+    }
+
+    fn lead(&self) -> String {
+        let (source, weights, _) = summary::described(&self.plan.source);
+        let columns = self.space.table().columns();
+        let columns = if columns.len() <= 6 {
+            columns.join(", ")
+        } else {
+            format!("{}, … ({} columns)", columns[..4].join(", "), columns.len())
+        };
+        let mut parts = vec![format!("{source}: {columns}")];
+        if self.space.is_sphere() {
+            parts.push("on the sphere".to_owned());
+        }
+        if self.space.is_scaled() {
+            parts.push(format!("scaled ({})", summary::scale(self.plan.frame)));
+        }
+        if let Some(weights) = weights {
+            parts.push(format!("weighted by {weights}"));
+        }
+        format!("{}. Deterministic annealing, {}.", parts.join(", "), duration(self.seconds()))
+    }
+
+    fn tiles(&self) -> String {
+        let (model, space) = (self.model, self.space);
+        let tile = |name: &str, big: String, unit: &str, sub: String| {
+            let unit = if unit.is_empty() { String::new() } else { format!(" <small>{}</small>", escape(unit)) };
+            format!(
+                "<div><dt>{}</dt><dd class=\"big\">{}{unit}</dd><dd class=\"sub\">{}</dd></div>",
+                escape(name),
+                typeset(&big),
+                typeset(&sub)
+            )
+        };
+        let zero = summary::rows_of_weight_zero(space);
+        let mut tiles = vec![tile(
+            "Rows",
+            grouped(space.table().len() as u64),
+            "",
+            if zero > 0 { format!("{} of weight 0", grouped(zero as u64)) } else { "all of them counted".to_owned() },
+        )];
+        tiles.push(tile(
+            "Clusters",
+            grouped(model.clusters.len() as u64),
+            "",
+            format!("after {}", counted(model.splits.len() as u64, "split")),
+        ));
+        if space.table().weights().is_some() {
+            let heaviest = model.clusters.iter().map(|cluster| cluster.weight).fold(0.0, f64::max);
+            let total = space.table().total_weight();
+            tiles.push(tile("Weight", amount(total), "", format!("the heaviest cluster has {}", share(heaviest, total))));
+        }
+        tiles.push(tile(
+            "Distance to the centre",
+            significant(space.distance(model.objective.sqrt()), 4),
+            space.unit(),
+            "root mean square".to_owned(),
+        ));
+        if model.last_temperature > 0.0 {
+            tiles.push(tile(
+                "Cooled to length",
+                significant((model.last_temperature / 2.0).sqrt(), 4),
+                space.unit(),
+                format!("temperature {}", quantity(model.last_temperature, space.unit_squared())),
+            ));
+        }
+        tiles.push(tile(
+            "Time",
+            duration(self.seconds()),
+            "",
+            format!("{}, {}", counted(model.iterations, "iteration"), counted(self.plan.execution.threads as u64, "thread")),
+        ));
+        tiles.join("\n")
+    }
+
+    fn anneal_note(&self) -> String {
+        let (model, unit) = (self.model, self.space.unit_squared());
+        if model.history.is_empty() {
+            return "There was nothing to anneal.".to_owned();
+        }
+        let mut note = "A temperature T blurs the data over the length √(T/2). Cooled slowly, a cluster splits when its own \
+                        spread exceeds that length; each split is marked."
+            .to_owned();
+        if model.critical_temperature > 0.0 {
+            note.push_str(&format!(
+                " Above {} one cluster is all the data ask for.",
+                quantity(model.critical_temperature, unit)
+            ));
+        }
+        note
+    }
+
+    fn clusters_label(&self) -> String {
+        format!(
+            "Number of clusters against falling temperature: from 1 to {}, with {}.",
+            self.model.history.iter().map(|step| step.clusters).max().unwrap_or(1),
+            counted(self.model.splits.len() as u64, "split")
+        )
+    }
+
+    fn energy_label(&self) -> String {
+        match (self.model.history.first(), self.model.history.last()) {
+            (Some(first), Some(last)) => format!(
+                "Free energy against falling temperature: from {} to {}.",
+                quantity(first.free_energy, self.space.unit_squared()),
+                quantity(last.free_energy, self.space.unit_squared())
+            ),
+            _ => "Free energy: nothing was annealed.".to_owned(),
+        }
+    }
+
+    fn table_note(&self) -> String {
+        let mut note = "By falling weight. Spread is the root mean square distance of a cluster's rows to its centre".to_owned();
+        note.push_str(match (self.space.is_sphere(), self.space.is_scaled()) {
+            (true, _) => ", in km; centres are in degrees.",
+            (_, true) => ", in scaled units; centres are in the columns' own units.",
+            _ => ", in the unit of the columns.",
+        });
+        if self.space.table().columns().len() > COLUMNS_MAX {
+            note.push_str(&format!(
+                " Centres have {} columns: the first {COLUMNS_MAX} are shown, centers.csv has all.",
+                self.space.table().columns().len()
+            ));
+        }
+        note
+    }
+
+    fn shown_columns(&self) -> &[String] {
+        let columns = self.space.table().columns();
+        &columns[..columns.len().min(COLUMNS_MAX)]
+    }
+
+    fn table_head(&self) -> String {
+        let unit = self.space.unit();
+        let spread = if unit.is_empty() { "spread".to_owned() } else { format!("spread ({unit})") };
+        let names = ["cluster".to_owned(), "rows".to_owned(), "weight".to_owned(), "share".to_owned()]
+            .into_iter()
+            .chain(self.shown_columns().iter().cloned())
+            .chain([spread]);
+        names
+            .enumerate()
+            .map(|(place, name)| {
+                // As it stands, the table is sorted by the cluster's number.
+                let sorted = if place == 0 { " aria-sort=\"ascending\"" } else { "" };
+                format!("<th scope=\"col\"{sorted}><button type=\"button\">{}</button></th>", escape(&name))
+            })
+            .collect()
+    }
+
+    fn table_body(&self, palette: &Palette) -> String {
+        let total: f64 = self.model.clusters.iter().map(|cluster| cluster.weight).sum();
+        let cell = |value: f64, text: &str| format!("<td data-value=\"{value}\">{}</td>", typeset(text));
+        let centers = self.model.centers.chunks_exact(self.model.dimension);
+        let mut body = Vec::new();
+        for (cluster, (facts, center)) in self.model.clusters.iter().zip(centers).enumerate() {
+            let part = if total > 0.0 { facts.weight / total } else { 0.0 };
+            let mut row = format!(
+                "<tr data-cluster=\"{cluster}\" style=\"--light:{};--dark:{};--part:{:.1}%\"><td data-value=\"{cluster}\">\
+                 <button type=\"button\" class=\"pick\" aria-pressed=\"false\" aria-label=\"Cluster {cluster}: keep it in view\">\
+                 <i class=\"swatch\"></i>{cluster}</button></td>",
+                palette.light[cluster],
+                palette.dark[cluster],
+                100.0 * part
+            );
+            row.push_str(&cell(facts.rows as f64, &grouped(facts.rows)));
+            row.push_str(&cell(facts.weight, &amount(facts.weight)));
+            row.push_str(&format!(
+                "<td data-value=\"{part}\"><span class=\"share\"><i></i>{}</span></td>",
+                share(facts.weight, total)
+            ));
+            for value in self.space.center(center).into_iter().take(COLUMNS_MAX) {
+                row.push_str(&cell(value, &significant(value, 5)));
+            }
+            let spread = self.space.distance(facts.spread);
+            row.push_str(&cell(spread, &significant(spread, 4)));
+            row.push_str("</tr>");
+            body.push(row);
+        }
+        body.join("\n")
+    }
+
+    fn facts(&self) -> String {
+        let (plan, model, parameters, space) = (self.plan, self.model, self.parameters, self.space);
+        let (source, weights, id) = summary::described(&plan.source);
+        let (unit, squared) = (space.unit(), space.unit_squared());
+        let stop = match (parameters.clusters, parameters.stop_temperature, parameters.stop_length) {
+            (Some(clusters), None, None) => format!("at {}", counted(clusters as u64, "cluster")),
+            (Some(clusters), Some(t), _) => format!("at {clusters} clusters or {}", quantity(t, squared)),
+            (Some(clusters), _, Some(length)) => format!("at {clusters} clusters or length {}", quantity(length, unit)),
+            (None, Some(t), _) => format!("at {}", quantity(t, squared)),
+            (None, _, Some(length)) => format!("at length {}", quantity(length, unit)),
+            (None, None, None) => "at the number of clusters that stays longest".to_owned(),
+        };
+        let input = vec![
+            ("Input", source),
+            ("Fingerprint", format!("{:016x}", space.points().fingerprint())),
+            ("Weights", weights.unwrap_or("none: every row counts the same").to_owned()),
+            ("Identifiers", id.unwrap_or("the row, from 0").to_owned()),
+            ("Scale", if space.is_sphere() { "km on the sphere".to_owned() } else { summary::scale(plan.frame).to_string() }),
+            ("Stops", stop),
+            ("Seed", parameters.seed.to_string()),
+            ("Precision", format!("{:?}", parameters.precision).to_lowercase()),
+            ("Cooling", format!("{} a step", significant(parameters.cooling, 4))),
+        ];
+        let mut outcome = vec![
+            ("Mean squared distance", quantity(model.objective, squared)),
+            ("Weighted sum of squares", quantity(model.sum_of_squares, squared)),
+            ("Free energy at the last soft temperature", quantity(model.free_energy, squared)),
+            ("Critical temperature", quantity(model.critical_temperature, squared)),
+            ("Last soft temperature", quantity(model.last_temperature, squared)),
+            ("Temperatures", grouped(model.history.len() as u64)),
+            ("Iterations", grouped(model.iterations)),
+        ];
+        let execution = &plan.execution;
+        outcome.push(("Engine", execution.engine.to_string()));
+        let ranks = counted(execution.ranks as u64, "rank");
+        outcome.push(("Shared by", format!("{ranks} on {}", counted(execution.threads as u64, "thread"))));
+        if self.resumed {
+            outcome.push(("Resumed", "yes: times are of the second part".to_owned()));
+        }
+        let list = |facts: Vec<(&str, String)>| {
+            let row = |(name, value): (&str, String)| {
+                format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), typeset_facts(name, &value))
+            };
+            format!("<dl>{}</dl>", facts.into_iter().map(row).collect::<String>())
+        };
+        format!("{}\n{}", list(input), list(outcome))
+    }
+
+    fn phases(&self) -> String {
+        let total = self.seconds().max(f64::MIN_POSITIVE);
+        let shade = |place: usize| 100 - 72 * place / self.phases.len().max(2).saturating_sub(1).max(1);
+        let (mut bar, mut list) = (String::new(), String::new());
+        for (place, (name, seconds)) in self.phases.iter().enumerate() {
+            let mix = shade(place);
+            bar.push_str(&format!("<span style=\"--mix:{mix}%;flex:{:.4}\"></span>", seconds / total));
+            list.push_str(&format!(
+                "<li><i style=\"--mix:{mix}%\"></i>{} <b>{}</b></li>",
+                escape(name),
+                escape(&duration(*seconds))
+            ));
+        }
+        format!("<div class=\"phasebar\" aria-hidden=\"true\">{bar}</div><ul class=\"phases\">{list}</ul>")
+    }
+
+    /// What the script draws from.
+    fn data(&self, picture: &Picture, palette: &Palette) -> String {
+        let (model, space) = (self.model, self.space);
+        let [x, y] = picture.range;
+        let labels = picture.rows.iter().map(|&row| model.labels[row]);
+        let (label_bytes, labels) = packed::labels(labels, model.clusters.len());
+        let total: f64 = model.clusters.iter().map(|cluster| cluster.weight).sum();
+        let centers = model.centers.chunks_exact(model.dimension);
+        let columns = space.table().columns();
+        let clusters: Vec<_> = fractions(picture)
+            .into_iter()
+            .zip(&model.clusters)
+            .zip(centers)
+            .map(|((place, facts), center)| {
+                let center: Vec<String> = (space.center(center).iter().zip(columns).take(3))
+                    .map(|(&value, name)| format!("{name} {}", significant(value, 5)))
+                    .collect();
+                let more = if columns.len() > 3 { ", …" } else { "" };
+                let lines = [
+                    counted(facts.rows, "row"),
+                    format!("weight {} ({})", amount(facts.weight), share(facts.weight, total)),
+                    format!("centre {}{more}", center.join(", ")),
+                    format!("spread {}", quantity(space.distance(facts.spread), space.unit())),
+                ];
+                json!({ "x": place.0, "y": place.1, "weight": facts.weight, "lines": lines })
+            })
+            .collect();
+        let history: Vec<_> =
+            model.history.iter().map(|step| json!([step.temperature, step.clusters, step.free_energy])).collect();
+        let splits: Vec<_> = model.splits.iter().map(|split| json!([split.temperature, split.clusters])).collect();
+        let data = json!({
+            "unit": space.unit(),
+            "unit_squared": space.unit_squared(),
+            "map": {
+                "x": packed::coordinates(picture.points.iter().map(|point| point.0), x),
+                "y": packed::coordinates(picture.points.iter().map(|point| point.1), y),
+                "labels": labels,
+                "label_bytes": label_bytes,
+                "faint": picture.faint,
+                "x_range": [x.0, x.1],
+                "y_range": [y.0, y.1],
+                "equal": picture.aspect.is_some(),
+                "width": picture.aspect.unwrap_or(1.0),
+                "height": 1.0,
+                "degrees": picture.degrees,
+                "y_ticks": picture.y_measures,
+                "breaks": picture.breaks,
+            },
+            "clusters": clusters,
+            "colors": { "light": palette.light, "dark": palette.dark },
+            "history": history,
+            "splits": splits,
+        });
+        // Inside a script element, only "<" could end it.
+        data.to_string().replace('<', "\\u003c")
+    }
+}
+
+/// Where the centres lie in the picture, 0 to 1 both ways.
+fn fractions(picture: &Picture) -> Vec<(f64, f64)> {
+    let [x, y] = picture.range;
+    picture.centers.iter().map(|center| (packed::fraction(center.0, x), packed::fraction(center.1, y))).collect()
+}
+
+/// The template with each `{{name}}` replaced by what `value` gives; what is put in is not looked at again.
+fn fill(template: &str, value: impl Fn(&str) -> String) -> String {
+    let mut page = String::with_capacity(2 << 20);
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let Some((name, after)) = after.split_once("}}") else { break };
+        page.push_str(before);
+        page.push_str(&value(name));
+        rest = after;
+    }
+    page.push_str(rest);
+    page
+}
+
+/// Text as HTML, in elements and in quoted attributes.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// A figure as HTML: a true minus sign, and powers of ten as such.
+fn typeset(text: &str) -> String {
+    let words: Vec<String> = text
+        .split(' ')
+        .map(|word| match word.split_once('e') {
+            Some((mantissa, power)) if mantissa.parse::<f64>().is_ok() && power.parse::<i32>().is_ok() => {
+                format!("{} × 10<sup>{}</sup>", mantissa.replace('-', "−"), power.replace('-', "−"))
+            }
+            _ if word.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit()) => {
+                escape(&word.replace('-', "−"))
+            }
+            _ => escape(word),
+        })
+        .collect();
+    words.join(" ")
+}
+
+/// Facts are figures, except those that are names: a name such as `2-e5` stays as it is.
+fn typeset_facts(name: &str, value: &str) -> String {
+    if matches!(name, "Input" | "Fingerprint" | "Weights" | "Identifiers") { escape(value) } else { typeset(value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_is_filled_once() {
+        assert_eq!(fill("a {{x}} b {{y}}", |name| format!("<{name}{{{{x}}}}>")), "a <x{{x}}> b <y{{x}}>");
+    }
+
+    #[test]
+    fn text_of_the_data_cannot_become_markup() {
+        assert_eq!(escape("<a href=\"x\">&'"), "&lt;a href=&quot;x&quot;&gt;&amp;&#39;");
+    }
+
+    #[test]
+    fn figures_are_typeset_and_names_are_not() {
+        assert_eq!(typeset("-115.1 km"), "−115.1 km");
+        assert_eq!(typeset("1.5e9 km²"), "1.5 × 10<sup>9</sup> km²");
+        assert_eq!(typeset_facts("Input", "2-e5.csv"), "2-e5.csv");
+    }
+}

@@ -1,0 +1,411 @@
+//! Points on a page: two coordinates for rows of any dimension, and what to call the axes.
+//!
+//! - Longitude and latitude are drawn as they are, with degrees of longitude narrowed by the cosine of the middle latitude.
+//!   The map is cut where the widest empty stretch of the circle is, so data across the date line stay together, and wide
+//!   empty stretches inside are left out (Nevada and West Virginia fill a page; 27 degrees of nothing do not).
+//! - Two columns are the two axes. One column is drawn along x, with rows spread over y so that they do not hide each other.
+//! - More columns are drawn along their first two principal axes, found by power iteration on a sample. The axes belong to the
+//!   page (no method uses them), so they are found here; a method's factors belong to `lehr-numerics`.
+//!
+//! Above [`ROWS_MAX`] rows, every n-th is drawn.
+
+use crate::space::Space;
+
+/// Most rows that are drawn.
+pub const ROWS_MAX: usize = 250_000;
+
+/// An empty stretch of longitude wider than this share of the whole is left out.
+const BREAK_SHARE: f64 = 0.25;
+
+/// What is drawn instead of a stretch that is left out, as a share of what remains.
+const GUTTER_SHARE: f64 = 0.035;
+
+/// Work for finding principal axes: rows times columns, and passes.
+const AXES_WORK: usize = 2_000_000;
+const AXES_PASSES: usize = 40;
+
+/// Above this ratio of their ranges, two columns do not share a scale on the page.
+const RANGE_RATIO_MAX: f64 = 6.0;
+
+/// What the page draws.
+pub struct Picture {
+    /// The rows drawn, those of weight 0 first.
+    pub rows: Vec<usize>,
+    /// How many of them have weight 0.
+    pub faint: usize,
+    /// Where each row drawn lies, in page units (pieces left out are gone).
+    pub points: Vec<(f64, f64)>,
+    /// Where each centre lies, in the same units.
+    pub centers: Vec<(f64, f64)>,
+    /// Range of x and of y, with a margin.
+    pub range: [(f64, f64); 2],
+    /// Width of the picture for a height of 1, if both axes share a scale.
+    pub aspect: Option<f64>,
+    /// Stretches of x left out: from, to, and the width of the gutter instead.
+    pub breaks: Vec<(f64, f64, f64)>,
+    /// Whether the axes are degrees of longitude and latitude.
+    pub degrees: bool,
+    /// Whether the y axis measures anything.
+    pub y_measures: bool,
+    /// What the axes are, in a sentence.
+    pub caption: String,
+}
+
+impl Picture {
+    /// Lays out the rows of `space` and the centres of a result (`centers`: K × d as clustered).
+    pub fn new(space: &Space, centers: &[f64]) -> Self {
+        let (rows, faint) = drawn_rows(space);
+        let dimension = space.points().dimension();
+        let columns = space.table().columns();
+        let mut picture = if space.is_sphere() {
+            on_the_map(space, &rows, centers)
+        } else if columns.len() == 1 {
+            along_a_line(space, &rows, centers)
+        } else if columns.len() == 2 {
+            let pair = |values: &[f64]| (values[0], values[1]);
+            let points = rows.iter().map(|&row| pair(space.table().row(row))).collect();
+            let centers = centers.chunks_exact(dimension).map(|center| pair(&space.center(center))).collect();
+            let caption = format!("Across: {}. Upwards: {}.", columns[0], columns[1]);
+            let mut picture = plain(points, centers, caption);
+            if space.is_scaled() {
+                picture.aspect = None;
+            }
+            picture
+        } else {
+            along_principal_axes(space, &rows, centers)
+        };
+        if rows.len() < space.table().len() {
+            picture.caption.push_str(&format!(
+                " {} of {} rows are drawn, evenly chosen.",
+                crate::numbers::grouped(rows.len() as u64),
+                crate::numbers::grouped(space.table().len() as u64)
+            ));
+        }
+        if faint > 0 {
+            picture.caption.push_str(" Rows of weight 0 are fainter.");
+        }
+        picture.rows = rows;
+        picture.faint = faint;
+        picture
+    }
+}
+
+/// At most [`ROWS_MAX`] rows, evenly chosen; those of weight 0 first, so that they lie underneath.
+fn drawn_rows(space: &Space) -> (Vec<usize>, usize) {
+    let count = space.table().len();
+    let kept = count.min(ROWS_MAX);
+    let chosen = (0..kept).map(|index| (index as u128 * count as u128 / kept as u128) as usize);
+    let (mut rows, rest): (Vec<usize>, Vec<usize>) = chosen.partition(|&row| space.table().weight(row) == 0.0);
+    let faint = rows.len();
+    rows.extend(rest);
+    (rows, faint)
+}
+
+/// Two axes of the same kind, sharing a scale unless their ranges are too unlike.
+fn plain(points: Vec<(f64, f64)>, centers: Vec<(f64, f64)>, caption: String) -> Picture {
+    let everything = || points.iter().chain(&centers);
+    let range = [extent(everything().map(|point| point.0), 0.02), extent(everything().map(|point| point.1), 0.02)];
+    let ratio = (range[0].1 - range[0].0) / (range[1].1 - range[1].0);
+    let aspect = (1.0 / RANGE_RATIO_MAX..RANGE_RATIO_MAX).contains(&ratio).then_some(ratio);
+    Picture {
+        rows: Vec::new(),
+        faint: 0,
+        points,
+        centers,
+        range,
+        aspect,
+        breaks: Vec::new(),
+        degrees: false,
+        y_measures: true,
+        caption,
+    }
+}
+
+fn on_the_map(space: &Space, rows: &[usize], centers: &[f64]) -> Picture {
+    let positions: Vec<(f64, f64)> = rows
+        .iter()
+        .map(|&row| {
+            let row = space.table().row(row);
+            (row[0], row[1])
+        })
+        .collect();
+    let centers: Vec<(f64, f64)> = centers
+        .chunks_exact(3)
+        .map(|center| {
+            let center = space.center(center);
+            (center[0], center[1])
+        })
+        .collect();
+    let cut = date_line(positions.iter().map(|position| position.0));
+    let unwrapped = |(longitude, latitude): (f64, f64)| (cut + (longitude - cut).rem_euclid(360.0), latitude);
+    let mut points: Vec<(f64, f64)> = positions.into_iter().map(unwrapped).collect();
+    let mut centers: Vec<(f64, f64)> = centers.into_iter().map(unwrapped).collect();
+    let breaks = breaks(points.iter().chain(&centers).map(|point| point.0));
+    for point in points.iter_mut().chain(&mut centers) {
+        point.0 -= breaks
+            .iter()
+            .filter(|(_, to, _)| point.0 >= *to)
+            .map(|(from, to, gutter)| to - from - gutter)
+            .sum::<f64>();
+    }
+    let latitudes = extent(points.iter().map(|point| point.1), 0.0);
+    let narrowing = (0.5 * (latitudes.0 + latitudes.1)).to_radians().cos().max(0.2);
+    let columns = space.table().columns();
+    let mut picture =
+        plain(points, centers, format!("Across: {}. Upwards: {}. Degrees.", columns[0], columns[1]));
+    let [x, y] = picture.range;
+    picture.aspect = Some((narrowing * (x.1 - x.0) / (y.1 - y.0)).clamp(0.2, 8.0));
+    picture.breaks = breaks;
+    picture.degrees = true;
+    picture
+}
+
+/// The longitude at which to cut the circle: -180, or the middle of the widest empty stretch if data lie across the date line.
+fn date_line(longitudes: impl Iterator<Item = f64>) -> f64 {
+    const BINS: usize = 720;
+    let mut taken = [false; BINS];
+    for longitude in longitudes {
+        taken[((longitude + 180.0).rem_euclid(360.0) * 2.0) as usize % BINS] = true;
+    }
+    if !taken[0] || !taken[BINS - 1] {
+        return -180.0;
+    }
+    let (mut best, mut length) = ((0, 0), 0);
+    for bin in 0..BINS {
+        length = if taken[bin] { 0 } else { length + 1 };
+        if length > best.1 {
+            best = (bin + 1 - length, length);
+        }
+    }
+    // Data all around: the usual cut is as good as any.
+    if best.1 < 40 { -180.0 } else { -180.0 + 0.5 * (best.0 as f64 + 0.5 * best.1 as f64) }
+}
+
+/// The empty stretches that are worth leaving out, in ascending order.
+fn breaks(longitudes: impl Iterator<Item = f64>) -> Vec<(f64, f64, f64)> {
+    const BINS: usize = 2000;
+    let longitudes: Vec<f64> = longitudes.collect();
+    let (low, high) = extent(longitudes.iter().copied(), 0.0);
+    let width = (high - low) / BINS as f64;
+    let mut taken = vec![false; BINS];
+    for longitude in longitudes {
+        taken[(((longitude - low) / width) as usize).min(BINS - 1)] = true;
+    }
+    let mut stretches = Vec::new();
+    let mut start = None;
+    for bin in 0..BINS {
+        match (taken[bin], start) {
+            (false, None) => start = Some(bin),
+            (true, Some(first)) => {
+                if (bin - first) as f64 > BREAK_SHARE * BINS as f64 {
+                    // Some room on both sides, so that no point touches the gutter.
+                    let room = 0.012 * (high - low);
+                    stretches.push((low + first as f64 * width + room, low + bin as f64 * width - room));
+                }
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    let remaining = (high - low) - stretches.iter().map(|(from, to)| to - from).sum::<f64>();
+    stretches.into_iter().map(|(from, to)| (from, to, GUTTER_SHARE * remaining)).collect()
+}
+
+fn along_a_line(space: &Space, rows: &[usize], centers: &[f64]) -> Picture {
+    let points = rows.iter().enumerate().map(|(index, &row)| (space.table().row(row)[0], scatter(index))).collect();
+    let dimension = space.points().dimension();
+    let centers = centers.chunks_exact(dimension).map(|center| (space.center(center)[0], 0.5)).collect();
+    let caption = format!("Across: {}. The height means nothing: it keeps rows apart.", space.table().columns()[0]);
+    let mut picture = plain(points, centers, caption);
+    picture.range[1] = (-0.05, 1.05);
+    picture.aspect = None;
+    picture.y_measures = false;
+    picture
+}
+
+/// Numbers in [0, 1) that fill it evenly whatever their count: the golden ratio's multiples.
+fn scatter(index: usize) -> f64 {
+    (index as f64 * 0.618_033_988_749_894_9).fract()
+}
+
+fn along_principal_axes(space: &Space, rows: &[usize], centers: &[f64]) -> Picture {
+    let points = space.points();
+    let dimension = points.dimension();
+    let axes = PrincipalAxes::of(dimension, rows.iter().map(|&row| (points.row(row), points.weight(row))));
+    let drawn = rows.iter().map(|&row| axes.project(points.row(row))).collect();
+    let centers = centers.chunks_exact(dimension).map(|center| axes.project(center)).collect();
+    let caption = format!(
+        "Across and upwards: the first two principal axes of the {dimension} columns{}, with {:.0} % and {:.0} % of the \
+         variance. Clusters that overlap here may be apart in the other directions.",
+        if space.is_scaled() { " as scaled" } else { "" },
+        100.0 * axes.shares[0],
+        100.0 * axes.shares[1]
+    );
+    plain(drawn, centers, caption)
+}
+
+/// The two directions in which rows vary most.
+struct PrincipalAxes {
+    mean: Vec<f64>,
+    directions: [Vec<f64>; 2],
+    /// Share of the whole variance along each.
+    shares: [f64; 2],
+}
+
+impl PrincipalAxes {
+    /// From rows with their weights; a sample of them if they are many. Cost: [`AXES_WORK`] × 8 × [`AXES_PASSES`] at most.
+    fn of<'a>(dimension: usize, rows: impl ExactSizeIterator<Item = (&'a [f64], f64)>) -> Self {
+        let every = rows.len().div_ceil((AXES_WORK / dimension).max(2)).max(1);
+        let sample: Vec<(&[f64], f64)> = rows.step_by(every).collect();
+        let total: f64 = sample.iter().map(|(_, weight)| weight).sum();
+        // A sample may hold only rows of weight 0; then all count the same.
+        let weight_of = |weight: f64| if total > 0.0 { weight / total } else { 1.0 / sample.len() as f64 };
+        let mut mean = vec![0.0; dimension];
+        for (row, weight) in &sample {
+            add(&mut mean, row, weight_of(*weight));
+        }
+        let variance: f64 = sample
+            .iter()
+            .map(|(row, weight)| {
+                weight_of(*weight) * row.iter().zip(&mean).map(|(value, mean)| (value - mean).powi(2)).sum::<f64>()
+            })
+            .sum();
+        // Starts that no symmetry of the data can be at right angles to, except by construction.
+        let mut directions: [Vec<f64>; 2] =
+            std::array::from_fn(|axis| (0..dimension).map(|i| 0.1 + scatter(i + 1 + axis * (dimension + 7))).collect());
+        let mut along = [0.0; 2];
+        for _ in 0..AXES_PASSES {
+            orthonormal(&mut directions);
+            let mut next = [vec![0.0; dimension], vec![0.0; dimension]];
+            for (row, weight) in &sample {
+                for (axis, next) in next.iter_mut().enumerate() {
+                    let score: f64 =
+                        row.iter().zip(&mean).zip(&directions[axis]).map(|((value, mean), d)| (value - mean) * d).sum();
+                    let factor = weight_of(*weight) * score;
+                    for ((slot, value), mean) in next.iter_mut().zip(*row).zip(&mean) {
+                        *slot += factor * (value - mean);
+                    }
+                }
+            }
+            along = std::array::from_fn(|axis| dot(&next[axis], &directions[axis]));
+            if next.iter().any(|direction| dot(direction, direction) == 0.0) {
+                break;
+            }
+            directions = next;
+        }
+        orthonormal(&mut directions);
+        for direction in &mut directions {
+            let largest = direction.iter().fold(0.0_f64, |most, &d| if d.abs() > most.abs() { d } else { most });
+            if largest < 0.0 {
+                direction.iter_mut().for_each(|d| *d = -*d);
+            }
+        }
+        let shares = along.map(|along| if variance > 0.0 { along / variance } else { 0.0 });
+        PrincipalAxes { mean, directions, shares }
+    }
+
+    fn project(&self, row: &[f64]) -> (f64, f64) {
+        let along = |direction: &[f64]| {
+            row.iter().zip(&self.mean).zip(direction).map(|((value, mean), d)| (value - mean) * d).sum::<f64>()
+        };
+        (along(&self.directions[0]), along(&self.directions[1]))
+    }
+}
+
+/// Gram and Schmidt on two vectors. A second vector that is a multiple of the first becomes the first free coordinate axis.
+fn orthonormal(directions: &mut [Vec<f64>; 2]) {
+    let [first, second] = directions;
+    scale_to_one(first);
+    for _ in 0..2 {
+        let shared = dot(first, second);
+        add(second, first, -shared);
+    }
+    if dot(second, second) < 1e-24 {
+        let free = (0..first.len()).fold(0, |best, i| if first[i].abs() < first[best].abs() { i } else { best });
+        second.fill(0.0);
+        second[free] = 1.0;
+        let shared = dot(first, second);
+        add(second, first, -shared);
+    }
+    scale_to_one(second);
+}
+
+fn scale_to_one(direction: &mut [f64]) {
+    let length = dot(direction, direction).sqrt();
+    if length > 0.0 {
+        direction.iter_mut().for_each(|value| *value /= length);
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn add(to: &mut [f64], row: &[f64], factor: f64) {
+    for (slot, value) in to.iter_mut().zip(row) {
+        *slot += factor * value;
+    }
+}
+
+/// Lowest and highest value, with a margin on both sides; never of width 0.
+fn extent(values: impl Iterator<Item = f64>, margin: f64) -> (f64, f64) {
+    let (low, high) =
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+    if low > high {
+        return (0.0, 1.0);
+    }
+    let room = if high > low { margin * (high - low) } else { 0.5 * low.abs().max(1.0) * 0.1 };
+    (low - room, high + room)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_across_the_date_line_stay_together() {
+        let cut = date_line([179.0, -179.9, 179.9, -178.0].into_iter());
+        let place = |longitude: f64| cut + (longitude - cut).rem_euclid(360.0);
+        assert!((place(-178.0) - place(179.0) - 3.0).abs() < 1e-9);
+        assert_eq!(date_line([-117.0, -80.0].into_iter()), -180.0);
+        assert_eq!(date_line((0..720).map(|bin| f64::from(bin) * 0.5)), -180.0, "data all around");
+    }
+
+    #[test]
+    fn a_wide_empty_stretch_is_left_out_and_a_narrow_one_is_not() {
+        let coast = |low: f64, high: f64| (0..500).map(move |i| low + (high - low) * f64::from(i) / 499.0);
+        let found = breaks(coast(-120.0, -109.0).chain(coast(-82.6, -77.7)));
+        assert_eq!(found.len(), 1);
+        let (from, to, gutter) = found[0];
+        assert!(from > -109.0 && from < -108.0 && to < -82.6 && to > -83.6, "{from} {to}");
+        assert!(gutter < 1.0);
+        assert!(breaks(coast(0.0, 10.0).chain(coast(12.0, 20.0))).is_empty());
+    }
+
+    #[test]
+    fn principal_axes_of_a_known_cloud() {
+        // Along (1, 1, 0)/sqrt 2 with variance 9, along z with variance 1, nothing else.
+        let rows: Vec<[f64; 3]> = (0..100)
+            .map(|i| {
+                let (a, z) = (if i % 2 == 0 { 3.0 } else { -3.0 }, if i % 4 < 2 { 1.0 } else { -1.0 });
+                [5.0 + a / 2f64.sqrt(), a / 2f64.sqrt(), z]
+            })
+            .collect();
+        let axes = PrincipalAxes::of(3, rows.iter().map(|row| (&row[..], 1.0)));
+        assert!((axes.shares[0] - 0.9).abs() < 1e-9 && (axes.shares[1] - 0.1).abs() < 1e-9);
+        assert!((axes.directions[0][0] - 0.5f64.sqrt()).abs() < 1e-6);
+        assert!((axes.directions[1][2] - 1.0).abs() < 1e-6);
+        let (x, y) = axes.project(&[5.0, 0.0, 2.0]);
+        assert!(x.abs() < 1e-6 && (y - 2.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn equal_rows_have_axes_too() {
+        let rows = [[1.0, 2.0, 3.0]; 5];
+        let axes = PrincipalAxes::of(3, rows.iter().map(|row| (&row[..], 0.0)));
+        let (x, y) = axes.project(&rows[0]);
+        assert!(x.abs() < 1e-12 && y.abs() < 1e-12);
+        assert_eq!(axes.shares, [0.0, 0.0]);
+        assert!(extent([4.0, 4.0].into_iter(), 0.02).0 < 4.0);
+    }
+}

@@ -1,0 +1,122 @@
+//! The space the clustering happens in, and the way back to the columns a person knows.
+//!
+//! The method sees points and squared distances, nothing else. Here a table becomes those points (positions on the sphere in
+//! km, or scaled columns), and centres, spreads and temperatures become what the table's owner can read.
+
+use lehr_data::geography;
+use lehr_data::scale::{Scale, Scaling, scales_differ};
+use lehr_data::Points;
+
+use crate::exit::Failure;
+use crate::plan::Frame;
+
+/// A table, the points it is clustered as, and the way back.
+pub struct Space {
+    table: Points,
+    clustered: Option<Points>,
+    kind: Kind,
+}
+
+enum Kind {
+    Plain,
+    Sphere,
+    Scaled(Scaling),
+}
+
+impl Space {
+    /// Turns `table` into the points of `frame`.
+    ///
+    /// # Errors
+    /// [`crate::exit::Kind::BadData`] if coordinates are not degrees, with row and column.
+    pub fn new(table: Points, frame: Frame) -> Result<Self, Failure> {
+        let (clustered, kind) = match frame {
+            Frame::Sphere => (Some(geography::on_sphere(&table)?), Kind::Sphere),
+            Frame::Columns(Scale::None) => (None, Kind::Plain),
+            Frame::Columns(scale) => {
+                let scaling = Scaling::fit(&table, scale);
+                (Some(scaling.apply(&table)), Kind::Scaled(scaling))
+            }
+        };
+        Ok(Space { table, clustered, kind })
+    }
+
+    /// The rows as they were read.
+    pub fn table(&self) -> &Points {
+        &self.table
+    }
+
+    /// The rows as they are clustered.
+    pub fn points(&self) -> &Points {
+        self.clustered.as_ref().unwrap_or(&self.table)
+    }
+
+    /// Whether the columns are longitude and latitude.
+    pub fn is_sphere(&self) -> bool {
+        matches!(self.kind, Kind::Sphere)
+    }
+
+    /// Whether columns were scaled.
+    pub fn is_scaled(&self) -> bool {
+        matches!(self.kind, Kind::Scaled(_))
+    }
+
+    /// What an owner of such a table would want to know before trusting distances in it.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if matches!(self.kind, Kind::Plain) {
+            if geography::looks_like_degrees(&self.table) {
+                warnings.push(
+                    "the columns look like longitude and latitude in degrees, which are not a distance; \
+                     --lonlat clusters on the sphere, in km"
+                        .to_owned(),
+                );
+            } else if let Some(warning) = scales_differ(&self.table) {
+                warnings.push(warning);
+            }
+        }
+        warnings
+    }
+
+    /// A centre in the units of the columns: longitude and latitude in degrees on the sphere, else the columns unscaled.
+    pub fn center(&self, center: &[f64]) -> Vec<f64> {
+        match &self.kind {
+            Kind::Plain => center.to_vec(),
+            Kind::Sphere => {
+                let (longitude, latitude) = geography::lon_lat([center[0], center[1], center[2]]);
+                vec![longitude, latitude]
+            }
+            Kind::Scaled(scaling) => {
+                let mut center = center.to_vec();
+                scaling.invert(&mut center);
+                center
+            }
+        }
+    }
+
+    /// A distance as it is reported: along the surface on the sphere, as it is otherwise.
+    pub fn distance(&self, distance: f64) -> f64 {
+        match self.kind {
+            Kind::Sphere => geography::arc_km(distance),
+            _ => distance,
+        }
+    }
+
+    /// The unit of distances for people: `km`, or nothing where the columns have none that we know.
+    pub fn unit(&self) -> &'static str {
+        if self.is_sphere() { "km" } else { "" }
+    }
+
+    /// The unit of temperatures, objective and free energy for people.
+    pub fn unit_squared(&self) -> &'static str {
+        if self.is_sphere() { "km²" } else { "" }
+    }
+
+    /// The unit of distances for programs.
+    pub fn unit_name(&self) -> &'static str {
+        match self.kind {
+            Kind::Plain => "unit of the columns",
+            Kind::Sphere => "km",
+            Kind::Scaled(_) => "unit of the scaled columns",
+        }
+    }
+}

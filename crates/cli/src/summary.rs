@@ -1,0 +1,254 @@
+//! `summary.json`: what was read, what was done with it and what came out, for other programs.
+//!
+//! Two parts say how the run was computed rather than what it found: `execution` and `seconds`. All the rest is the same,
+//! byte for byte, for every engine and any number of ranks and threads.
+
+use lehr_data::scale::Scale;
+use lehr_mining::vector::{Model, Parameters, Split, Step};
+use serde::Serialize;
+
+use crate::plan::{Frame, Plan, Source};
+use crate::space::Space;
+
+/// What marks a summary as ours.
+const PROGRAM: &str = "lehr";
+
+/// Everything in the file, in the order in which it stands there.
+#[derive(Serialize)]
+pub struct Summary<'a> {
+    program: &'static str,
+    version: &'static str,
+    method: &'static str,
+    input: Input<'a>,
+    parameters: &'a Parameters,
+    /// `full`: an assignment's weight is exp(-d²/T), so that a temperature T smooths over the length sqrt(T/2).
+    temperature_convention: &'static str,
+    unit: Unit,
+    result: Outcome<'a>,
+    clusters: Vec<ClusterFacts<'a>>,
+    temperatures: Temperatures<'a>,
+    splits: &'a [Split],
+    warnings: &'a [String],
+    execution: ExecutionFacts,
+    seconds: Seconds<'a>,
+}
+
+#[derive(Serialize)]
+struct Input<'a> {
+    source: String,
+    rows: usize,
+    rows_of_weight_zero: usize,
+    total_weight: f64,
+    columns: &'a [String],
+    weights: Option<&'a str>,
+    id: Option<&'a str>,
+    lonlat: bool,
+    scale: String,
+    /// Of the points as they were clustered: shape, values and weights.
+    fingerprint: String,
+}
+
+#[derive(Serialize)]
+struct Unit {
+    length: &'static str,
+    temperature: String,
+    spread: &'static str,
+}
+
+#[derive(Serialize)]
+struct Outcome<'a> {
+    clusters: usize,
+    objective: f64,
+    root_mean_square_distance: f64,
+    sum_of_squares: f64,
+    free_energy: f64,
+    last_temperature: f64,
+    last_length: f64,
+    critical_temperature: f64,
+    iterations: u64,
+    finish: &'a lehr_mining::vector::Finish,
+    suggestion: Option<&'a lehr_mining::vector::Suggestion>,
+}
+
+#[derive(Serialize)]
+struct ClusterFacts<'a> {
+    cluster: usize,
+    center: Center<'a>,
+    rows: u64,
+    weight: f64,
+    spread: f64,
+}
+
+/// A centre by column name, in the order of the columns.
+struct Center<'a> {
+    columns: &'a [String],
+    values: Vec<f64>,
+}
+
+impl Serialize for Center<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.columns.iter().zip(&self.values))
+    }
+}
+
+#[derive(Serialize)]
+struct Temperatures<'a> {
+    count: usize,
+    history: &'a [Step],
+}
+
+#[derive(Serialize)]
+struct ExecutionFacts {
+    engine: String,
+    ranks: usize,
+    threads: usize,
+    layout: String,
+    imbalance: f64,
+    resumed: bool,
+}
+
+#[derive(Serialize)]
+struct Seconds<'a> {
+    total: f64,
+    phases: Vec<Phase<'a>>,
+}
+
+#[derive(Serialize)]
+struct Phase<'a> {
+    phase: &'a str,
+    seconds: f64,
+}
+
+impl<'a> Summary<'a> {
+    /// Gathers the facts of a run. `phases`: seconds by name, in order; `resumed`: whether the run went on from a checkpoint.
+    pub fn new(
+        plan: &'a Plan,
+        space: &'a Space,
+        parameters: &'a Parameters,
+        model: &'a Model,
+        warnings: &'a [String],
+        phases: &'a [(String, f64)],
+        resumed: bool,
+    ) -> Self {
+        let table = space.table();
+        let (source, weights, id) = described(&plan.source);
+        let unit = space.unit_name();
+        Summary {
+            program: PROGRAM,
+            version: env!("CARGO_PKG_VERSION"),
+            method: "vector deterministic annealing",
+            input: Input {
+                source,
+                rows: table.len(),
+                rows_of_weight_zero: rows_of_weight_zero(space),
+                total_weight: table.total_weight(),
+                columns: table.columns(),
+                weights,
+                id,
+                lonlat: space.is_sphere(),
+                scale: scale(plan.frame).to_string(),
+                fingerprint: format!("{:016x}", space.points().fingerprint()),
+            },
+            parameters,
+            temperature_convention: "full",
+            unit: Unit {
+                length: unit,
+                temperature: format!("({unit})²"),
+                spread: if space.is_sphere() { "km along the surface" } else { unit },
+            },
+            result: Outcome {
+                clusters: model.clusters.len(),
+                objective: model.objective,
+                root_mean_square_distance: model.objective.sqrt(),
+                sum_of_squares: model.sum_of_squares,
+                free_energy: model.free_energy,
+                last_temperature: model.last_temperature,
+                last_length: (model.last_temperature / 2.0).sqrt(),
+                critical_temperature: model.critical_temperature,
+                iterations: model.iterations,
+                finish: &model.finish,
+                suggestion: model.suggestion.as_ref(),
+            },
+            clusters: model
+                .centers
+                .chunks_exact(model.dimension)
+                .zip(&model.clusters)
+                .enumerate()
+                .map(|(cluster, (center, facts))| ClusterFacts {
+                    cluster,
+                    center: Center { columns: table.columns(), values: space.center(center) },
+                    rows: facts.rows,
+                    weight: facts.weight,
+                    spread: space.distance(facts.spread),
+                })
+                .collect(),
+            temperatures: Temperatures { count: model.history.len(), history: &model.history },
+            splits: &model.splits,
+            warnings,
+            execution: ExecutionFacts {
+                engine: plan.execution.engine.to_string(),
+                ranks: plan.execution.ranks,
+                threads: plan.execution.threads,
+                layout: layout(plan),
+                imbalance: model.imbalance,
+                resumed,
+            },
+            seconds: Seconds {
+                total: phases.iter().map(|(_, seconds)| seconds).sum(),
+                phases: phases.iter().map(|(phase, seconds)| Phase { phase, seconds: *seconds }).collect(),
+            },
+        }
+    }
+
+    /// The file's text: indented JSON with a line end.
+    pub fn text(&self) -> serde_json::Result<String> {
+        serde_json::to_string_pretty(self).map(|text| text + "\n")
+    }
+}
+
+/// Whether `bytes` are a summary that `lehr` wrote.
+pub fn is_ours(bytes: &[u8]) -> bool {
+    let parsed: Result<serde_json::Value, _> = serde_json::from_slice(bytes);
+    parsed.is_ok_and(|summary| summary["program"] == PROGRAM && summary["version"].is_string())
+}
+
+/// How many rows influence nothing.
+pub fn rows_of_weight_zero(space: &Space) -> usize {
+    space.table().weights().map_or(0, |weights| weights.iter().filter(|&&weight| weight == 0.0).count())
+}
+
+/// The input by name, its weights column and its id column.
+pub fn described(source: &Source) -> (String, Option<&str>, Option<&str>) {
+    match source {
+        Source::Table { path, selection } => {
+            (path.display().to_string(), selection.weights.as_deref(), selection.id.as_deref())
+        }
+        Source::BuiltIn(_) => ("demo census".to_owned(), Some("pop"), Some("geoid")),
+    }
+}
+
+/// How columns were scaled.
+pub fn scale(frame: Frame) -> Scale {
+    match frame {
+        Frame::Sphere => Scale::None,
+        Frame::Columns(scale) => scale,
+    }
+}
+
+/// Threads, processes and nodes, as the group's papers write them.
+pub fn layout(plan: &Plan) -> String {
+    format!("{}x1x1", plan.execution.ranks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_summaries_are_ours() {
+        assert!(is_ours(br#"{"program": "lehr", "version": "0.1.0", "anything": 1}"#));
+        for other in [&b"{}"[..], b"", b"[1]", br#"{"program": "other", "version": "1"}"#, b"{\"program\": \"lehr\"", b"\xff"] {
+            assert!(!is_ours(other));
+        }
+    }
+}
