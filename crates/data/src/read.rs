@@ -80,6 +80,7 @@ pub fn points(path: &Path, selection: &Selection) -> Result<Points, Error> {
 /// # Errors
 /// As [`points`], except for those of opening a file.
 pub fn csv_points(reader: impl Read, name: &str, selection: &Selection) -> Result<Points, Error> {
+    check(name, selection)?;
     csv::points(Source::new(reader, name)?, selection)
 }
 
@@ -91,7 +92,20 @@ pub fn points_from(reader: impl Read, name: &str, selection: &Selection) -> Resu
     any_points(Source::new(reader, name)?, selection)
 }
 
+/// What can be said against a selection before any data are seen.
+fn check(name: &str, selection: &Selection) -> Result<(), Error> {
+    if selection.columns.as_ref().is_some_and(Vec::is_empty) {
+        return Err(Error::Shape {
+            what: name.into(),
+            expected: "a choice of at least one column".into(),
+            found: "none".into(),
+        });
+    }
+    Ok(())
+}
+
 fn any_points(mut source: Source<'_>, selection: &Selection) -> Result<Points, Error> {
+    check(source.name(), selection)?;
     let head = source.fill(16, Some(0))?;
     if let Some(what) = source::foreign_format(head) {
         let (name, expected) = (source.name().into(), "a table of text or an NPY file".into());

@@ -9,8 +9,6 @@
 //! - **Numeric columns.** A column in which any of the first rows has a number. A column that turns out to have numbers in more than half
 //!   of all rows although it had none in the first is reported, never dropped in silence.
 
-use std::collections::BTreeSet;
-
 use crate::error::{Column, Error, Fault, Faults, Place, quoted};
 use crate::points::{Points, total_weight_fault, weight_fault};
 use crate::read::Selection;
@@ -79,6 +77,10 @@ fn has_header(sample: &[Record], selection: &Selection) -> bool {
             .filter(|column| Some(*column) != id && (rows.is_empty() || is_numeric(rows, *column)))
             .collect(),
     };
+    if wanted.is_empty() {
+        // No numbers in any row: an error will say so, and name the columns by what the first row says.
+        return true;
+    }
     let fields = || wanted.iter().filter_map(|column| first.field(*column));
     if rows.is_empty() && selection.columns.is_none() {
         return !fields().any(|field| number(field).is_some());
@@ -110,17 +112,17 @@ impl Layout {
         } else {
             (0..first.len()).map(|index| format!("x{index}")).collect()
         };
-        let mut missing = BTreeSet::new();
+        let mut missing = Vec::new();
         let mut asked = Vec::new();
         for wanted in selection.columns.iter().flatten().chain(&selection.weights).chain(&selection.id) {
             match super::find_column(source, wanted, &names)? {
                 Some(index) => asked.push(index),
-                None => drop(missing.insert(wanted.clone())),
+                None if missing.contains(wanted) => {}
+                None => missing.push(wanted.clone()),
             }
         }
         if !missing.is_empty() {
-            let wanted = missing.into_iter().collect();
-            return Err(Error::NoSuchColumns { name: source.into(), wanted, columns: names });
+            return Err(Error::NoSuchColumns { name: source.into(), wanted: missing, columns: names });
         }
         let id = selection.id.as_ref().and_then(|_| asked.pop());
         let weights = selection.weights.as_ref().and_then(|_| asked.pop());

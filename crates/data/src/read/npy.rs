@@ -41,6 +41,10 @@ pub(super) fn points(mut source: Source<'_>, selection: &Selection) -> Result<Po
         Some(_) => found,
         None => (0..dimension).filter(|index| Some(*index) != id && Some(*index) != weights).collect(),
     };
+    if columns.is_empty() {
+        let expected = "a column of numbers besides those of weights and ids".into();
+        return Err(Error::Format { name: name.into(), expected, found: format!("{dimension} in all") });
+    }
     let is_whole = columns.len() == dimension && columns.iter().enumerate().all(|(at, index)| at == *index);
 
     let mut faults = Faults::new(name);

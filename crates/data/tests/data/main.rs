@@ -1,0 +1,33 @@
+//! The data room as its users see it: what reads, what is refused and in which words, what is written.
+
+mod csv;
+mod datasets;
+mod hostile;
+mod messages;
+mod npy;
+mod write;
+
+use std::io::Write;
+
+use lehr_data::read::{Selection, csv_points};
+use lehr_data::{Error, Points};
+
+/// A table called `points.csv`.
+fn table(text: impl AsRef<[u8]>, selection: &Selection) -> Result<Points, Error> {
+    csv_points(text.as_ref(), "points.csv", selection)
+}
+
+/// All that a table says by itself.
+fn plain(text: impl AsRef<[u8]>) -> Points {
+    table(text, &Selection::default()).unwrap()
+}
+
+fn columns(names: &[&str]) -> Option<Vec<String>> {
+    Some(names.iter().map(|name| name.to_string()).collect())
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}

@@ -1,0 +1,234 @@
+//! What a user is told, word for word. `UPDATE_EXPECT=1` rewrites the expected texts; the difference is reviewed like code.
+
+use std::path::Path;
+
+use expect_test::{Expect, expect};
+use lehr_data::error::Class;
+use lehr_data::read::{self, Selection};
+
+use crate::{columns, gzip, table};
+
+fn refused(text: impl AsRef<[u8]>, selection: &Selection, expected: &Expect) {
+    let error = table(text, selection).unwrap_err();
+    assert_eq!(error.class(), Class::Data);
+    expected.assert_eq(&error.to_string());
+}
+
+fn by_default(text: impl AsRef<[u8]>, expected: &Expect) {
+    refused(text, &Selection::default(), expected);
+}
+
+fn weighted() -> Selection {
+    Selection { weights: Some("pop".into()), ..Selection::default() }
+}
+
+fn chosen(names: &[&str]) -> Selection {
+    Selection { columns: columns(names), ..Selection::default() }
+}
+
+#[test]
+fn text_in_a_numeric_column() {
+    let text = "id,width,area\na,1,2\nb,2,3\nc,1,1\nd,4,5\ne,2,2\nf,1,n/a\n";
+    by_default(text, &expect![[r#"points.csv, line 7, column 3 ("area"): expected a finite number, found "n/a""#]]);
+}
+
+#[test]
+fn numbers_that_are_not_finite() {
+    by_default(
+        "a,b\n1,2\nNaN,inf\n1e999,\n-Infinity,0x10\n",
+        &expect![[r#"
+        points.csv, line 3, column 1 ("a"): expected a finite number, found "NaN"
+        points.csv, line 3, column 2 ("b"): expected a finite number, found "inf"
+        points.csv, line 4, column 1 ("a"): expected a finite number, found "1e999"
+        points.csv, line 4, column 2 ("b"): expected a finite number, found an empty field
+        points.csv, line 5, column 1 ("a"): expected a finite number, found "-Infinity"
+        points.csv, line 5, column 2 ("b"): expected a finite number, found "0x10"
+        points.csv: 6 faults in all"#]],
+    );
+}
+
+#[test]
+fn more_faults_than_anybody_reads() {
+    let text = format!("a,b\n1,2\n{}", "x,y\n".repeat(600));
+    by_default(
+        text,
+        &expect![[r#"
+        points.csv, line 3, column 1 ("a"): expected a finite number, found "x"
+        points.csv, line 3, column 2 ("b"): expected a finite number, found "y"
+        points.csv, line 4, column 1 ("a"): expected a finite number, found "x"
+        points.csv, line 4, column 2 ("b"): expected a finite number, found "y"
+        points.csv, line 5, column 1 ("a"): expected a finite number, found "x"
+        points.csv, line 5, column 2 ("b"): expected a finite number, found "y"
+        points.csv, line 6, column 1 ("a"): expected a finite number, found "x"
+        points.csv, line 6, column 2 ("b"): expected a finite number, found "y"
+        points.csv, line 7, column 1 ("a"): expected a finite number, found "x"
+        points.csv, line 7, column 2 ("b"): expected a finite number, found "y"
+        points.csv: 1200 faults in all; the first 10 are shown"#]],
+    );
+}
+
+#[test]
+fn ragged_rows() {
+    by_default(
+        "a,b,c,d\n1,2,3,4\n1,2,3\n1,2,3,4,5\n\n1,2,3,4\n",
+        &expect![[r#"
+        points.csv, line 3: expected 4 fields, found 3
+        points.csv, line 4: expected 4 fields, found 5
+        points.csv, line 5: expected 4 fields, found an empty line
+        points.csv: 3 faults in all"#]],
+    );
+}
+
+#[test]
+fn no_header_and_a_gap_in_the_first_row() {
+    by_default(
+        "1,2,n/a\n3,4,5\n",
+        &expect![[r#"points.csv, line 1, column 3: expected a finite number, found "n/a""#]],
+    );
+}
+
+#[test]
+fn nothing_to_read() {
+    by_default("", &expect!["points.csv: expected rows of numbers, found an empty file"]);
+    by_default("\n \r\n", &expect!["points.csv: expected rows of numbers, found an empty file"]);
+    by_default("a,b,c\n", &expect!["points.csv: expected rows of numbers, found a header and no rows"]);
+    refused(
+        "lon,lat\n",
+        &chosen(&["lon", "lat"]),
+        &expect!["points.csv: expected rows of numbers, found a header and no rows"],
+    );
+    refused(
+        "lon,lat\n",
+        &chosen(&["lon", "lon2"]),
+        &expect![[r#"points.csv: expected a column "lon2", found the columns "lon", "lat"; did you mean "lon"?"#]],
+    );
+    by_default(
+        "name,kind\na,b\nc,d\n",
+        &expect![[r#"points.csv: expected a column of numbers, found none among the columns "name", "kind""#]],
+    );
+}
+
+#[test]
+fn columns_that_are_not_there() {
+    let text = "id,area,lon,lat\n1,2,3,4\n";
+    refused(
+        text,
+        &chosen(&["aera", "lat", "height", "9"]),
+        &expect![[r#"
+            points.csv: expected a column "aera", found the columns "id", "area", "lon", "lat"; did you mean "area"?
+            points.csv: expected a column "height", found the columns "id", "area", "lon", "lat"
+            points.csv: expected a column of index 9 (counted from 0), found 4 columns: "id", "area", "lon", "lat""#]],
+    );
+    refused(
+        text,
+        &weighted(),
+        &expect![[r#"points.csv: expected a column "pop", found the columns "id", "area", "lon", "lat""#]],
+    );
+    refused(
+        "a,a,b\n1,2,3\n",
+        &chosen(&["a"]),
+        &expect![[r#"points.csv: expected one column "a", found it at the indices 0, 1; ask for it by index"#]],
+    );
+}
+
+#[test]
+fn wrong_weights() {
+    refused(
+        "x,pop\n1,5\n2,-3\n3,many\n4,nan\n",
+        &weighted(),
+        &expect![[r#"
+        points.csv, line 3, column 2 ("pop"): expected a weight of 0 or more, found "-3"
+        points.csv, line 4, column 2 ("pop"): expected a finite number, found "many"
+        points.csv, line 5, column 2 ("pop"): expected a finite number, found "nan"
+        points.csv: 3 faults in all"#]],
+    );
+    refused(
+        "x,pop\n1,0\n2,0\n",
+        &weighted(),
+        &expect![[r#"points.csv, column 2 ("pop"): expected at least one weight above 0, found 0 in all 2 rows"#]],
+    );
+}
+
+#[test]
+fn a_column_that_becomes_numeric_later() {
+    let text = format!("a,income\n{}{}", "1,\n".repeat(100), "1,7\n".repeat(900));
+    by_default(
+        text,
+        &expect![[
+            r#"points.csv, column 2 ("income"): expected a number in the first 100 rows of a numeric column, or a choice of columns, found none there, and numbers in 900 of 1000 rows"#
+        ]],
+    );
+}
+
+#[test]
+fn wrong_encodings() {
+    by_default(
+        b"name,x\nZ\xfcrich,1\n",
+        &expect!["points.csv, line 2, byte 8 of the text: expected UTF-8, found the byte FC ('ü' in Latin-1)"],
+    );
+    by_default(
+        b"name,x\nok,1\n\x80\x81,1\n",
+        &expect!["points.csv, line 3, byte 12 of the text: expected UTF-8, found the byte 80"],
+    );
+    by_default(
+        b"\xff\xfea\0,\0b\0\n\0",
+        &expect!["points.csv, line 1, byte 0 of the text: expected UTF-8, found FF FE, the byte order mark of UTF-16"],
+    );
+    by_default(
+        b"\xfe\xff\0a\0,\0b\0\n",
+        &expect!["points.csv, line 1, byte 0 of the text: expected UTF-8, found FE FF, the byte order mark of UTF-16"],
+    );
+    by_default(
+        b"a\0,\0b\0\n\0001\0,\0002\0\n\0",
+        &expect![
+            "points.csv, line 1, byte 1 of the text: expected UTF-8, found a zero byte, as UTF-16 and binary files have"
+        ],
+    );
+}
+
+#[test]
+fn files_cut_short_or_damaged() {
+    let text = (0..20_000).map(|row| format!("{row},{}\n", row * 7919 % 10_007)).collect::<String>();
+    let whole = gzip(text.as_bytes());
+    let cut = table(&whole[..whole.len() / 2], &Selection::default()).unwrap_err().to_string();
+    // How much of a cut file unpacks is the decompressor's affair: the words and the unit are ours.
+    let (before, after) = cut.split_once(" after ").unwrap();
+    expect!["points.csv: expected the rest of a gzip file, found the end of the file"].assert_eq(before);
+    assert!(after.contains(" unpacked bytes (") && after.ends_with(" lines)"), "{cut}");
+    let mut damaged = gzip(b"a,b\n1,2\n");
+    let checksum = damaged.len() - 8;
+    damaged[checksum] ^= 1;
+    by_default(
+        damaged,
+        &expect![
+            "points.csv: expected a sound gzip file, found damage after 8 unpacked bytes (0 lines): corrupt gzip stream does not have a matching checksum"
+        ],
+    );
+    by_default(
+        "a,b\n1,2\n3,\"4\n5,6\n",
+        &expect![[
+            r#"points.csv, line 3: expected a quote that opens a field to be closed, found none closing in the record that starts "3,\"4\n5,6\n""#
+        ]],
+    );
+}
+
+#[test]
+fn formats_that_are_not_read() {
+    let said = |bytes: &[u8]| read::points_from(bytes, "points.csv", &Selection::default()).unwrap_err().to_string();
+    expect!["points.csv: expected a table of text or an NPY file, found a ZIP archive (as .npz and .xlsx files are)"]
+        .assert_eq(&said(b"PK\x03\x04 and so on"));
+    expect!["points.csv: expected a table of text or an NPY file, found a Parquet file"]
+        .assert_eq(&said(b"PAR1 and so on"));
+    expect!["points.csv: expected a table of text or an NPY file, found a Zstandard file"]
+        .assert_eq(&said(b"\x28\xb5\x2f\xfd and so on"));
+}
+
+#[test]
+fn files_that_cannot_be_opened() {
+    let error = read::points(Path::new("no/such/points.csv"), &Selection::default()).unwrap_err();
+    assert_eq!(error.class(), Class::Environment);
+    expect!["no/such/points.csv: no such file"].assert_eq(&error.to_string());
+    let error = read::points(Path::new("src"), &Selection::default()).unwrap_err();
+    assert_eq!(error.class(), Class::Environment);
+    expect!["src: expected a file, found a directory"].assert_eq(&error.to_string());
+}
