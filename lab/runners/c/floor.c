@@ -86,16 +86,18 @@ static void *run_part(void *argument) {
     const long rows = part->last - part->first;
     const size_t width = (size_t)p->k * (size_t)(p->d + 1);
     void *logits = aligned(sizeof(double) * (size_t)p->k * (BLOCK_2D > BLOCK_64D ? BLOCK_2D : BLOCK_64D));
+    void *lanes = aligned((size_t)VECTOR_BYTES * 3 * (size_t)p->k);
+    memset(lanes, 0, (size_t)VECTOR_BYTES * 3 * (size_t)p->k);
     for (int step = 0; step < part->steps; step++) {
         memset(part->sums, 0, sizeof(double) * width);
         if (p->d == 2 && part->is_f32)
             part->free_energy = em_2d_f32((const float *)part->points[0] + part->first, (const float *)part->points[1] + part->first,
                                           (const float *)part->weights + part->first, rows, part->constant, part->slopes[0],
-                                          part->slopes[1], p->k, logits, part->sums);
+                                          part->slopes[1], p->k, logits, lanes, part->sums);
         else if (p->d == 2)
             part->free_energy = em_2d_f64((const double *)part->points[0] + part->first, (const double *)part->points[1] + part->first,
                                           (const double *)part->weights + part->first, rows, part->constant, part->slopes[0],
-                                          part->slopes[1], p->k, logits, part->sums);
+                                          part->slopes[1], p->k, logits, lanes, part->sums);
         else if (part->is_f32)
             part->free_energy = em_64d_f32((const float *)part->points[0] + part->first * DIMENSION,
                                            (const float *)part->points[1] + part->first * DIMENSION, (const float *)part->weights + part->first,
@@ -106,6 +108,7 @@ static void *run_part(void *argument) {
                                            rows, part->constant, part->slopes[0], p->k, logits, part->sums);
     }
     free(logits);
+    free(lanes);
     return NULL;
 }
 
