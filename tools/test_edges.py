@@ -56,6 +56,7 @@ class Doors(unittest.TestCase):
 
     def test_innocent_lines_pass(self):
         text = "use std::sync::Arc;\n#![forbid(unsafe_code)]\na.cmp(b) == Ordering::Less;\nfn print(x: u8) {}\n"
+        text += "sync::thread::spawn(f);\nstd::thread::available_parallelism();\n"
         self.assertEqual(edges.door_faults("crates/a/src/x.rs", text, {}), [])
 
     def test_a_door_for_no_file_is_stale(self):
