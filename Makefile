@@ -3,10 +3,12 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
+.NOTPARALLEL:
 .PHONY: help demo test fmt-check edges lint unit model need lint-need bench bench-kernels bench-runs bench-overhead quality peers docs fmt clean
 
 PYTHON ?= python3
-HARNESS := target/release/lehr-harness
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+HARNESS := $(TARGET)/release/lehr-harness
 MODEL_SOURCES = $(shell find $(1)/src $(1)/tests $(1)/Cargo.toml -type f 2>/dev/null) Cargo.lock
 
 help: ## list the targets
@@ -14,7 +16,7 @@ help: ## list the targets
 
 demo: need ## cluster the census blocks (deterministic annealing on the sphere) and say where the report is
 	@cargo build --release -p lehr
-	@target/release/lehr demo census
+	@$(TARGET)/release/lehr demo census
 
 test: ## every gate, in order: formatting, edges, lints, tests, model checks; ends with a summary
 	@$(PYTHON) tools/gates.py fmt-check edges lint unit model
@@ -68,7 +70,7 @@ bench-kernels: $(HARNESS) ## one E+M step per point and centre, against C loops 
 bench-overhead: $(HARNESS) ## f(n,2) at 10,000 and 100,000 points a rank, for each engine
 	@$(HARNESS) bench overhead
 
-bench-runs: $(HARNESS) ## whole runs to within 0.1 % of the best known, beside scikit-learn and faiss (make peers)
+bench-runs: $(HARNESS) peers ## whole runs to within 0.1 % of the best known, beside scikit-learn and faiss
 	@$(HARNESS) bench runs
 
 quality: $(HARNESS) ## ten seeds a set against the best known sums of squares (LEHR_DATA = folder with gis/ and benchmarks/)
@@ -81,9 +83,9 @@ target/peers/.installed: lab/runners/requirements.txt
 	@target/peers/bin/pip install --quiet --disable-pip-version-check -r lab/runners/requirements.txt
 	@touch $@
 
-docs: need ## the reference documentation, warnings are errors (target/doc)
+docs: need ## the reference documentation; warnings are errors
 	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
-	@echo "open target/doc/lehr_mining/index.html"
+	@echo "open $(TARGET)/doc/lehr_mining/index.html"
 
 fmt: lint-need ## format everything
 	@cargo fmt --all
