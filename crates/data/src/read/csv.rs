@@ -64,6 +64,9 @@ fn has_header(sample: &[Record], selection: &Selection) -> bool {
     if let Some(given) = selection.header {
         return given;
     }
+    if sample[0].is_marked {
+        return true;
+    }
     let index = |column: &String| column.trim().parse::<usize>().ok();
     let asked = || selection.columns.iter().flatten().chain(&selection.weights).chain(&selection.id);
     if asked().any(|column| index(column).is_none()) {

@@ -4,7 +4,8 @@
 //! because messages need it; that (with CRLF, blank lines and open quotes, which the usual readers count or mend in their own
 //! ways) is why this is not a library's reader. The `csv` crate serves as the oracle in the tests.
 //!
-//! Delimiters: one byte; or [`SPACES`], which means any run of spaces and tabs, with those at both ends of a line ignored.
+//! Delimiters: one byte; or [`SPACES`], which means any run of spaces and tabs, with those at both ends of a line ignored. Where spaces
+//! divide, a lone `#` before the first record marks it as a header, as NumPy's `savetxt` writes it, and is no field.
 
 use crate::error::{Error, quoted};
 use crate::read::source::Source;
@@ -25,6 +26,8 @@ pub(crate) struct Record {
     pub(crate) line: u64,
     /// How many blank lines stood between the record before and this one.
     pub(crate) blank_lines_before: u64,
+    /// Whether it is the first record and a `#` before it says that it is a header.
+    pub(crate) is_marked: bool,
     text: String,
     /// Where each field ends in `text`.
     ends: Vec<usize>,
@@ -53,6 +56,7 @@ pub(crate) struct Records<'a> {
     terminator: u8,
     /// Lines that ended before the window.
     lines: u64,
+    has_started: bool,
 }
 
 impl<'a> Records<'a> {
@@ -71,7 +75,7 @@ impl<'a> Records<'a> {
         let head = source.window();
         let terminator = if !head.contains(&b'\n') && head.contains(&b'\r') { b'\r' } else { b'\n' };
         let delimiter = delimiter.unwrap_or_else(|| detect_delimiter(head, terminator, source.name()));
-        Ok(Records { source, delimiter, terminator, lines: 0 })
+        Ok(Records { source, delimiter, terminator, lines: 0, has_started: false })
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -126,7 +130,11 @@ impl<'a> Records<'a> {
                 self.source.consume(length);
                 continue;
             }
-            let text = self.decoded(line, first_line)?;
+            let mut text = self.decoded(line, first_line)?;
+            let unmarked =
+                text.trim_start().strip_prefix("# ").filter(|_| self.delimiter == SPACES && !self.has_started);
+            record.is_marked = unmarked.is_some();
+            text = unmarked.unwrap_or(text);
             record.line = first_line;
             record.text.clear();
             record.ends.clear();
@@ -135,6 +143,7 @@ impl<'a> Records<'a> {
                 Piece::End => record.ends.push(record.text.len()),
             });
             self.source.consume(length);
+            self.has_started = true;
             return Ok(true);
         }
     }

@@ -80,6 +80,14 @@ fn delimiters_are_found_out() {
 }
 
 #[test]
+fn a_mark_before_a_first_row_divided_by_spaces_makes_it_a_header() {
+    assert_eq!(plain("# a b\n1 2\n3 4\n"), plain("a b\n1 2\n3 4\n"));
+    // A row that was commented out must not come back as data.
+    assert_eq!(plain("# 1 2\n3 4\n").values(), [3.0, 4.0]);
+    assert_eq!(plain("#a,b\n1,2\n").columns(), ["#a", "b"]);
+}
+
+#[test]
 fn a_given_delimiter_is_obeyed() {
     let selection = Selection { delimiter: Some(b';'), columns: columns(&["b"]), ..Selection::default() };
     assert_eq!(table("a,a;b\n1,2;3\n", &selection).unwrap().values(), [3.0]);
