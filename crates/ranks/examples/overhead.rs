@@ -1,0 +1,96 @@
+//! What a round costs beyond its work: 300 leaves of about 5 us each, by engine, ranks and threads, as ratios.
+//!
+//! `cargo run --release -p lehr-ranks --example overhead [leaves] [microseconds]`
+#![allow(clippy::disallowed_macros, reason = "an example prints its findings")]
+
+use lehr_ranks::timing::Stopwatch;
+use lehr_ranks::{Engine, Error, Execution, Program, Round, Rounds, drive};
+
+/// Numbers per partial: the statistics of about 20 centres in two dimensions.
+const LENGTH: usize = 160;
+const ROUNDS: usize = 2000;
+
+struct Work {
+    /// Turns of a dependent chain of multiplications per leaf.
+    turns: usize,
+}
+
+impl Round for Work {
+    fn len(&self) -> usize {
+        LENGTH
+    }
+
+    fn map(&self, leaf: usize, partial: &mut [f64]) {
+        partial.fill(chain(self.turns, leaf));
+    }
+}
+
+fn chain(turns: usize, seed: usize) -> f64 {
+    (0..turns).fold(seed as f64, |x, _| std::hint::black_box(x) * 0.999_999 + 0.5)
+}
+
+struct Rounds2000<'a>(&'a Work);
+
+impl Program for Rounds2000<'_> {
+    /// Seconds per round, and the total's first number.
+    type Output = (f64, f64);
+    type Error = Error;
+
+    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<(f64, f64), Error> {
+        let mut total = [0.0; LENGTH];
+        for _ in 0..ROUNDS / 10 {
+            rounds.round(self.0, &mut total).await?;
+        }
+        let stopwatch = Stopwatch::start();
+        for _ in 0..ROUNDS {
+            rounds.round(self.0, &mut total).await?;
+        }
+        Ok((stopwatch.seconds() / ROUNDS as f64, total[0]))
+    }
+}
+
+fn main() {
+    let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<f64>().expect("a number"));
+    let leaves = arguments.next().unwrap_or(300.0) as usize;
+    let us = arguments.next().unwrap_or(5.0);
+    let turns = {
+        let stopwatch = Stopwatch::start();
+        std::hint::black_box(chain(10_000_000, 1));
+        (us * 1e-6 / (stopwatch.seconds() / 1e7)) as usize
+    };
+    let work = Work { turns };
+    // As long as that gives a leaf of 32 rows.
+    let rows = leaves * 32;
+    assert_eq!(lehr_ranks::Partition::new(rows, 1).leaves(), leaves, "choose fewer than 512 leaves");
+    println!("{leaves} leaves of {us} us; overhead = (threads * time - serial) / serial; min, median, max of 7");
+    for (engine, ranks, threads) in [
+        (Engine::Ranks, 1, 1),
+        (Engine::Ranks, 2, 2),
+        (Engine::Ranks, 4, 2),
+        (Engine::Ranks, 8, 2),
+        (Engine::Loop, 1, 1),
+        (Engine::Loop, 1, 2),
+        (Engine::Ports, 1, 1),
+        (Engine::Ports, 1, 2),
+    ] {
+        let mut overheads: Vec<f64> = (0..7)
+            .map(|_| {
+                let mut sink = 0.0;
+                let stopwatch = Stopwatch::start();
+                for _ in 0..50 {
+                    sink += (0..leaves).map(|leaf| chain(turns, leaf)).sum::<f64>();
+                }
+                std::hint::black_box(sink);
+                let serial = stopwatch.seconds() / 50.0;
+                let execution = Execution { engine, ranks, threads };
+                let (seconds, _) = drive(&execution, rows, &Rounds2000(&work)).expect("the rounds run");
+                (threads as f64 * seconds - serial) / serial
+            })
+            .collect();
+        overheads.sort_by(f64::total_cmp);
+        println!(
+            "{engine:6} ranks {ranks} threads {threads}: {:6.3} {:6.3} {:6.3}",
+            overheads[0], overheads[3], overheads[6]
+        );
+    }
+}

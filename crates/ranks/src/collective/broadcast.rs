@@ -1,0 +1,48 @@
+//! Broadcast.
+//!
+//! Required: the root, and slices of one length. Checked: both, by comparing them. Algorithm: an exchange in which the root
+//! alone deposits its values, and the others copy them from there. Result: all have the root's values.
+
+use crate::communicator::{Call, Communicator};
+use crate::error::Error;
+use crate::message::{self, Plain};
+
+impl Communicator {
+    /// Overwrites `values` on all ranks with those of rank `root`.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if the ranks name different roots or have slices of different lengths; [`Error::RankLeft`].
+    ///
+    /// # Panics
+    /// If there is no rank `root`.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_ranks::{Layout, run};
+    /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// let heard = run(&dispatcher, Layout::threads(3), |mut comm| async move {
+    ///     let mut values = [comm.rank() as u32; 2];
+    ///     comm.broadcast(1, &mut values).await.map(|()| values)
+    /// });
+    /// assert_eq!(heard.unwrap(), [Ok([1, 1]), Ok([1, 1]), Ok([1, 1])]);
+    /// ```
+    pub async fn broadcast<T: Plain>(&mut self, root: usize, values: &mut [T]) -> Result<(), Error> {
+        let size = self.size();
+        assert!(root < size, "root {root} of {size} ranks");
+        self.settle(Call::Broadcast).await?;
+        let is_root = self.rank() == root;
+        // Root and length in one number: `root` is below `size` on every rank.
+        let number = std::mem::size_of_val(values).wrapping_mul(size).wrapping_add(root);
+        let write = |words: &mut Vec<u64>, _: &_| {
+            if is_root {
+                message::write(words, values);
+            }
+        };
+        self.begin(Call::Broadcast, number, write, |_, _, _| {});
+        self.complete(Call::Broadcast).await?;
+        if !is_root {
+            self.deposited(root).read(values);
+        }
+        Ok(())
+    }
+}

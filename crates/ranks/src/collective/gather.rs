@@ -1,0 +1,46 @@
+//! Gather.
+//!
+//! Required: the root; lengths may differ. Checked: that all name the same root. Algorithm: an exchange in which all deposit
+//! and the root copies. Result: the root has everybody's values.
+
+use crate::communicator::{Call, Communicator};
+use crate::error::Error;
+use crate::message::{self, Plain};
+
+impl Communicator {
+    /// Collects every rank's `values` at rank `root`: there, one `Vec` per rank, in order of rank; elsewhere nothing.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if the ranks name different roots; [`Error::RankLeft`].
+    ///
+    /// # Panics
+    /// If there is no rank `root`.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_ranks::{Layout, run};
+    /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// let gathered = run(&dispatcher, Layout::threads(3), |mut comm| async move {
+    ///     let mine = vec![7_u64; comm.rank()];
+    ///     comm.gather(0, &mine).await.unwrap()
+    /// });
+    /// assert_eq!(gathered.unwrap(), [Some(vec![vec![], vec![7], vec![7, 7]]), None, None]);
+    /// ```
+    pub async fn gather<T: Plain>(&mut self, root: usize, values: &[T]) -> Result<Option<Vec<Vec<T>>>, Error> {
+        let size = self.size();
+        assert!(root < size, "root {root} of {size} ranks");
+        self.settle(Call::Gather).await?;
+        self.begin(Call::Gather, root, |words, _| message::write(words, values), |_, _, _| {});
+        self.complete(Call::Gather).await?;
+        if self.rank() != root {
+            return Ok(None);
+        }
+        let collect = |rank| {
+            let mut reader = self.deposited(rank);
+            let mut values = vec![T::zeroed(); reader.length()];
+            reader.read(&mut values);
+            values
+        };
+        Ok(Some((0..size).map(collect).collect()))
+    }
+}

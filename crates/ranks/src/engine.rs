@@ -1,0 +1,234 @@
+//! The seam for who runs the leaves: a round of any method is a map over leaves and a combine, and an engine carries it out.
+//!
+//! Three engines, as paper 003 compares them, with the same bits: rank tasks that all run the method's loop and all-reduce
+//! ([`Engine::Ranks`]); one loop whose rounds are parallel loops on the dispatcher ([`Engine::Loop`], figure 3); one loop
+//! whose rounds feed block numbers to persistent receivers ([`Engine::Ports`], figure 2).
+//!
+//! A method is written once, as a [`Program`] over some [`Rounds`]; it cannot tell the engines apart. Rows are not assumed to
+//! be independent: a leaf's map may read any rows.
+
+mod groups;
+mod leaf_cells;
+mod parallel_loop;
+mod ports;
+mod ranks;
+
+use std::fmt;
+use std::future::Future;
+use std::ops::Range;
+use std::str::FromStr;
+
+use lehr_runtime::{Builder, TaskError};
+
+pub use leaf_cells::LeafCells;
+
+use crate::error::Error;
+use crate::launch::run;
+use crate::layout::Layout;
+use crate::partition::Partition;
+
+/// One step of a method over all rows: a map over leaves and a combine.
+///
+/// It is shared by all who run leaves; what a leaf must change, beside its partial, it keeps in [`LeafCells`].
+pub trait Round: Sync {
+    /// How many numbers a partial has.
+    #[allow(clippy::len_without_is_empty, reason = "a length to choose, not a collection")]
+    fn len(&self) -> usize;
+
+    /// Overwrites the partial of a leaf. May read any row; must not depend on who runs it or when.
+    fn map(&self, leaf: usize, partial: &mut [f64]);
+
+    /// Combines the partial of a run of leaves with that of the run that follows; by default, adds.
+    fn combine(&self, left: &mut [f64], right: &[f64]) {
+        for (left, right) in left.iter_mut().zip(right) {
+            *left += right;
+        }
+    }
+}
+
+/// What a method's loop holds: it runs rounds.
+pub trait Rounds: Send {
+    /// Runs a round over all leaves and overwrites `total` with the root of the tree over them: the same bits whatever the
+    /// engine, the ranks and the threads, and on all ranks. With no leaves, `total` is left as it was.
+    ///
+    /// # Errors
+    /// Those of the ranks' all-reduce; the other engines have none. Pass them on with `?`.
+    ///
+    /// # Panics
+    /// If `total` has not the length of the round's partials; with a panic of the round.
+    fn round<R: Round + ?Sized>(
+        &mut self,
+        round: &R,
+        total: &mut [f64],
+    ) -> impl Future<Output = Result<(), Error>> + Send;
+
+    /// The lead's flag, told to all: for decisions that do not follow from the bits of a round, such as a wish to stop.
+    ///
+    /// # Errors
+    /// As for [`round`](Self::round).
+    fn agree(&mut self, flag: bool) -> impl Future<Output = Result<bool, Error>> + Send;
+
+    /// Whether this is the one loop that reports and writes.
+    fn is_lead(&self) -> bool;
+
+    /// How the rows are cut into leaves and dealt to ranks.
+    fn partition(&self) -> Partition;
+
+    /// The leaves that are run here: all of them, unless each rank has its own loop.
+    fn leaves(&self) -> Range<usize>;
+
+    /// The most rows of a rank over the mean.
+    fn imbalance(&self) -> f64 {
+        self.partition().imbalance()
+    }
+}
+
+/// A method, written once for all engines.
+pub trait Program: Sync {
+    /// What it computes.
+    type Output: Send;
+    /// Its own errors, which include those of the ranks.
+    type Error: From<Error> + Send;
+
+    /// The method's loop. Under [`Engine::Ranks`] it runs once on each rank, and all must reach the same decisions, which
+    /// they do if those follow from the totals of rounds and from [`Rounds::agree`]; otherwise it runs once.
+    fn run<R: Rounds>(&self, rounds: R) -> impl Future<Output = Result<Self::Output, Self::Error>> + Send;
+}
+
+/// Who runs the leaves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Engine {
+    /// Rank tasks, each with its own run of leaves, and an all-reduce.
+    #[default]
+    Ranks,
+    /// A parallel loop on the dispatcher.
+    Loop,
+    /// Persistent receivers fed block numbers, and a countdown.
+    Ports,
+}
+
+impl Engine {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Ranks, Self::Loop, Self::Ports];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Ranks => "ranks",
+            Self::Loop => "loop",
+            Self::Ports => "ports",
+        }
+    }
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl FromStr for Engine {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::ALL.into_iter().find(|engine| engine.name() == text).ok_or_else(|| Error::Invalid {
+            message: format!("expected one of the engines ranks, loop, ports, found {text:?}"),
+        })
+    }
+}
+
+/// Who runs the leaves, and on how much.
+///
+/// # Example
+/// ```
+/// use lehr_ranks::{Engine, Execution};
+/// let execution = Execution { engine: "loop".parse().unwrap(), ..Execution::default() };
+/// assert_eq!(execution.engine, Engine::Loop);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Execution {
+    /// The engine. Default: [`Engine::Ranks`].
+    pub engine: Engine,
+    /// Ranks, at least 1; more than threads is allowed. Only [`Engine::Ranks`] has more than one. Default: as many as the
+    /// machine runs threads at once.
+    pub ranks: usize,
+    /// Worker threads, at least 1. Default: as many as the machine runs at once.
+    pub threads: usize,
+}
+
+impl Default for Execution {
+    fn default() -> Self {
+        let available = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Self { engine: Engine::default(), ranks: available, threads: available }
+    }
+}
+
+/// Runs a method over `rows` rows under an engine, on a dispatcher of its own; gives the lead's result.
+///
+/// The program may borrow from the caller, who sleeps meanwhile.
+///
+/// # Errors
+/// The program's own; [`Error::Panicked`] if its code panicked; [`Error::Invalid`] for 0 ranks or threads, or too many;
+/// [`Error::Start`] if the system gives no threads.
+///
+/// # Panics
+/// On a worker of a dispatcher.
+///
+/// # Example
+/// ```
+/// use lehr_ranks::{Error, Execution, Program, Round, Rounds, drive};
+///
+/// struct Sum(Vec<f64>);
+/// struct Leaf<'a>(&'a [f64], lehr_ranks::Partition);
+///
+/// impl Round for Leaf<'_> {
+///     fn len(&self) -> usize { 1 }
+///     fn map(&self, leaf: usize, partial: &mut [f64]) { partial[0] = self.0[self.1.leaf_rows(leaf)].iter().sum(); }
+/// }
+/// impl Program for Sum {
+///     type Output = f64;
+///     type Error = Error;
+///     async fn run<R: Rounds>(&self, mut rounds: R) -> Result<f64, Error> {
+///         let mut total = [0.0];
+///         let round = Leaf(&self.0, rounds.partition());
+///         rounds.round(&round, &mut total).await?;
+///         Ok(total[0])
+///     }
+/// }
+/// let sum = Sum((1..=100).map(f64::from).collect());
+/// assert_eq!(drive(&Execution::default(), 100, &sum), Ok(5050.0));
+/// ```
+pub fn drive<P: Program>(execution: &Execution, rows: usize, program: &P) -> Result<P::Output, P::Error> {
+    let Execution { engine, ranks, threads } = *execution;
+    if threads == 0 {
+        return Err(Error::Invalid { message: "0 threads: at least 1 is needed".to_owned() }.into());
+    }
+    let layout = Layout::threads(ranks);
+    layout.check()?;
+    let dispatcher = Builder::new()
+        .name("lehr")
+        .threads(threads)
+        .start()
+        .map_err(|error| Error::Start { message: error.to_string() })?;
+    match engine {
+        Engine::Ranks => {
+            let partition = Partition::new(rows, ranks);
+            let program = |communicator| program.run(ranks::OnRanks::new(communicator, partition));
+            let mut ended = run(&dispatcher, layout, program)?;
+            ended.swap_remove(0)
+        }
+        Engine::Loop => alone(&dispatcher, program.run(parallel_loop::OnLoop::new(dispatcher.handle(), rows))),
+        Engine::Ports => alone(&dispatcher, program.run(ports::OnPorts::new(dispatcher.handle(), rows))),
+    }
+}
+
+/// Runs the one loop of an engine that has one.
+fn alone<T: Send, E: From<Error> + Send>(
+    dispatcher: &lehr_runtime::Dispatcher,
+    program: impl Future<Output = Result<T, E>> + Send,
+) -> Result<T, E> {
+    match dispatcher.run_all(vec![program]).pop().expect("one future has one outcome") {
+        Ok(outcome) => outcome,
+        Err(TaskError::Panicked { message }) => Err(Error::Panicked { rank: 0, message }.into()),
+        Err(_) => Err(Error::Cancelled { rank: 0 }.into()),
+    }
+}

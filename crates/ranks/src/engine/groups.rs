@@ -1,0 +1,111 @@
+//! The reduction tree as several workers climb it together.
+//!
+//! Leaves are handed out in *groups*: complete nodes of one level, so that a group's partial is a node of the tree whatever
+//! the size of a group. Whoever finishes a group climbs: at each parent the first of the two to come stops, and the second
+//! combines both and climbs on. So there is no serial pass over all groups at the end, the memory is one partial a group, and
+//! the tree, and with it every bit, is that of `reduction.rs`.
+
+use crossbeam_utils::CachePadded;
+
+use super::Round;
+use crate::reduction::{Fold, Node};
+use crate::sync::{AtomicUsize, Mutex, Ordering};
+
+/// Groups per worker: so many that the last to finish is late by a fraction of a per cent, so few that they cost nothing.
+const GROUPS_PER_WORKER: usize = 64;
+
+/// See the module's page.
+pub(super) struct Groups {
+    leaves: usize,
+    /// A group has 2^level leaves.
+    level: u32,
+    /// By group: its partial, and while it climbs, that of the node it has become the first group of. Used only by whoever
+    /// runs the group or has it handed over by `turnstiles`.
+    cells: Box<[CachePadded<Mutex<Fold>>]>,
+    /// By inner node: 0, or 1 after the first of its two children has come. The second puts it back to 0.
+    turnstiles: Box<[AtomicUsize]>,
+    /// By level above that of groups: where its turnstiles begin.
+    offsets: Box<[usize]>,
+}
+
+impl Groups {
+    /// Groups of `leaves` leaves for `workers` workers.
+    pub(super) fn new(leaves: usize, workers: usize) -> Self {
+        let size = (leaves / (GROUPS_PER_WORKER * workers)).max(1);
+        let level = size.ilog2();
+        let groups = leaves.div_ceil(1 << level);
+        let mut offsets = Vec::new();
+        let (mut nodes, mut turnstiles) = (groups, 0);
+        while nodes > 1 {
+            nodes = nodes.div_ceil(2);
+            offsets.push(turnstiles);
+            turnstiles += nodes;
+        }
+        Self {
+            leaves,
+            level,
+            cells: (0..groups).map(|_| CachePadded::new(Mutex::new(Fold::new(0)))).collect(),
+            turnstiles: (0..turnstiles).map(|_| AtomicUsize::new(0)).collect(),
+            offsets: offsets.into(),
+        }
+    }
+
+    /// How many groups there are.
+    pub(super) fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Runs the leaves of a group and climbs.
+    pub(super) fn run<R: Round + ?Sized>(&self, round: &R, group: usize) {
+        let combine = |left: &mut [f64], right: &[f64]| round.combine(left, right);
+        {
+            let mut fold = self.cells[group].lock();
+            fold.clear(round.len());
+            let start = group << self.level;
+            for leaf in start..self.leaves.min(start + (1 << self.level)) {
+                // Numbered within the group: its fold is a tree of its own.
+                fold.push(Node::leaf(leaf - start), &combine, |partial| round.map(leaf, partial));
+            }
+            fold.root(&combine);
+        }
+        self.climb(group, &combine);
+    }
+
+    /// Overwrites `total` with the root of a round in which every group was run; leaves it if there are no groups.
+    pub(super) fn root(&self, total: &mut [f64]) {
+        if let Some(first) = self.cells.first() {
+            let mut fold = first.lock();
+            let root = fold.root(&|_, _| unreachable!("a finished group is one node")).expect("the group was run");
+            total.copy_from_slice(root);
+        }
+    }
+
+    /// Makes the turnstiles ready again after a round that a panic cut short.
+    pub(super) fn reset(&self) {
+        for turnstile in &self.turnstiles {
+            // Relaxed: nobody runs groups meanwhile.
+            turnstile.store(0, Ordering::Relaxed);
+        }
+    }
+
+    fn climb(&self, group: usize, combine: &dyn Fn(&mut [f64], &[f64])) {
+        let mut index = group;
+        for (above, offset) in self.offsets.iter().enumerate() {
+            let sibling = index ^ 1;
+            index /= 2;
+            // The node on the right covers no leaf: the parent is its left child.
+            if sibling << above >= self.cells.len() {
+                continue;
+            }
+            // Release: our child's partial, in its cell, is visible to the second to come. Acquire: the second sees the
+            // first's. (The cells' locks order that too; the turnstile decides who goes on.)
+            if self.turnstiles[offset + index].fetch_xor(1, Ordering::AcqRel) == 0 {
+                return;
+            }
+            let (left, right) = ((2 * index) << above, (2 * index + 1) << above);
+            let mut left = self.cells[left].lock();
+            let right = self.cells[right].lock();
+            left.absorb(&right, combine);
+        }
+    }
+}

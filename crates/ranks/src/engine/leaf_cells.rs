@@ -1,0 +1,59 @@
+//! State that a leaf keeps between rounds.
+
+use std::fmt;
+
+use crossbeam_utils::CachePadded;
+
+use crate::sync::Mutex;
+
+/// One cell per leaf, reached by whoever runs that leaf. Since a leaf is run by one at a time, a cell is never contended; each
+/// lies on cache lines of its own.
+///
+/// # Example
+/// ```
+/// use lehr_ranks::LeafCells;
+/// let cells = LeafCells::new(3, |leaf| leaf * 10);
+/// cells.with(2, |cell| *cell += 1);
+/// assert_eq!(cells.into_values().collect::<Vec<_>>(), [0, 10, 21]);
+/// ```
+pub struct LeafCells<T> {
+    cells: Box<[CachePadded<Mutex<T>>]>,
+}
+
+impl<T> fmt::Debug for LeafCells<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("LeafCells").field("len", &self.len()).finish_non_exhaustive()
+    }
+}
+
+impl<T> LeafCells<T> {
+    /// A cell for each of `leaves` leaves, filled by `fill`.
+    pub fn new(leaves: usize, fill: impl FnMut(usize) -> T) -> Self {
+        Self { cells: (0..leaves).map(fill).map(Mutex::new).map(CachePadded::new).collect() }
+    }
+
+    /// How many cells there are.
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// Gives `change` the cell of a leaf. Waits if somebody else is at it, which no engine lets happen within a round.
+    ///
+    /// Cost: one uncontended lock. Do not call it again for the same leaf inside `change`.
+    ///
+    /// # Panics
+    /// If there is no such leaf.
+    pub fn with<R>(&self, leaf: usize, change: impl FnOnce(&mut T) -> R) -> R {
+        change(&mut self.cells[leaf].lock())
+    }
+
+    /// What the cells hold, in order.
+    pub fn into_values(self) -> impl Iterator<Item = T> {
+        self.cells.into_iter().map(|cell| CachePadded::into_inner(cell).into_inner())
+    }
+}

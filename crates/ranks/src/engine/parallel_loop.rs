@@ -1,0 +1,62 @@
+//! A parallel loop on the dispatcher: paper 003 figure 3.
+
+use std::ops::Range;
+
+use lehr_runtime::{Handle, ParallelLoop};
+
+use super::groups::Groups;
+use super::{Round, Rounds};
+use crate::error::Error;
+use crate::partition::Partition;
+
+/// The one loop's rounds.
+pub(super) struct OnLoop {
+    partition: Partition,
+    groups: Groups,
+    parallel: ParallelLoop,
+}
+
+impl OnLoop {
+    pub(super) fn new(handle: &Handle, rows: usize) -> Self {
+        let partition = Partition::new(rows, 1);
+        let groups = Groups::new(partition.leaves(), handle.threads());
+        Self { partition, groups, parallel: ParallelLoop::new(handle) }
+    }
+}
+
+impl Rounds for OnLoop {
+    async fn round<R: Round + ?Sized>(&mut self, round: &R, total: &mut [f64]) -> Result<(), Error> {
+        assert_eq!(total.len(), round.len(), "the total has the length of a partial");
+        let groups = &self.groups;
+        let resetting = Resetting(groups);
+        self.parallel.run(0..groups.len(), 1, |group| groups.run(round, group));
+        std::mem::forget(resetting);
+        groups.root(total);
+        Ok(())
+    }
+
+    async fn agree(&mut self, flag: bool) -> Result<bool, Error> {
+        Ok(flag)
+    }
+
+    fn is_lead(&self) -> bool {
+        true
+    }
+
+    fn partition(&self) -> Partition {
+        self.partition
+    }
+
+    fn leaves(&self) -> Range<usize> {
+        0..self.partition.leaves()
+    }
+}
+
+/// Makes the tree usable again if a round panics.
+pub(super) struct Resetting<'a>(pub(super) &'a Groups);
+
+impl Drop for Resetting<'_> {
+    fn drop(&mut self) {
+        self.0.reset();
+    }
+}

@@ -1,0 +1,123 @@
+//! Persistent receivers fed block numbers, and a countdown: paper 003 figure 2.
+//!
+//! As many receivers as workers stay at one port for the whole run. A round posts the numbers of all groups of leaves; each
+//! receiver runs the group it is given and counts down. The loop does not sleep at the countdown as in the paper: it takes
+//! numbers from the port itself until there are none, and then waits only for the groups that receivers have begun. So a
+//! round does not need a free worker, and one worker is enough for everything.
+
+use std::any::Any;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use crossbeam_utils::CachePadded;
+use lehr_runtime::{Handle, Loan, Port, Receiver};
+
+use super::groups::Groups;
+use super::parallel_loop::Resetting;
+use super::{Round, Rounds};
+use crate::error::Error;
+use crate::partition::Partition;
+use crate::sync::{Arc, AtomicUsize, Mutex, Ordering, spin_loop};
+
+/// The one loop's rounds.
+pub(super) struct OnPorts {
+    partition: Partition,
+    groups: Groups,
+    blocks: Port<usize>,
+    floor: Arc<Floor>,
+    _receiver: Receiver,
+}
+
+/// What the receivers know of a round.
+struct Floor {
+    /// The round, lent to them while it lasts.
+    round: Loan<usize>,
+    /// Groups that have not ended.
+    left: CachePadded<AtomicUsize>,
+    /// The first panic of the round.
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+impl Floor {
+    /// Runs a group through the loan and counts down, also if it panics.
+    fn run(&self, group: usize) {
+        match catch_unwind(AssertUnwindSafe(|| self.round.call(group))) {
+            Ok(was_lent) => debug_assert!(was_lent, "a round lasts until all its groups have ended"),
+            Err(payload) => {
+                self.panic.lock().get_or_insert(payload);
+            }
+        }
+        // Release: pairs with the Acquire load in `round`; what the group wrote is visible to the loop.
+        self.left.fetch_sub(1, Ordering::Release);
+    }
+}
+
+impl OnPorts {
+    pub(super) fn new(handle: &Handle, rows: usize) -> Self {
+        let partition = Partition::new(rows, 1);
+        let blocks = Port::named("blocks");
+        let floor = Arc::new(Floor {
+            round: Loan::new(),
+            left: CachePadded::new(AtomicUsize::new(0)),
+            panic: Mutex::new(None),
+        });
+        let receivers = floor.clone();
+        let receiver = blocks.on(handle, handle.threads(), move |group| {
+            receivers.run(group);
+            std::future::ready(())
+        });
+        Self {
+            partition,
+            groups: Groups::new(partition.leaves(), handle.threads()),
+            blocks,
+            floor,
+            _receiver: receiver,
+        }
+    }
+}
+
+impl Rounds for OnPorts {
+    async fn round<R: Round + ?Sized>(&mut self, round: &R, total: &mut [f64]) -> Result<(), Error> {
+        assert_eq!(total.len(), round.len(), "the total has the length of a partial");
+        let Self { groups, blocks, floor, .. } = self;
+        // Relaxed: published by the opening of the loan.
+        floor.left.store(groups.len(), Ordering::Relaxed);
+        floor.round.lend(&|group| groups.run(round, group), || {
+            for group in 0..groups.len() {
+                blocks.post(group).expect("the port stays open as long as the engine");
+            }
+            while let Some(group) = blocks.try_receive() {
+                floor.run(group);
+            }
+            let mut looks = 0_u32;
+            // Acquire: pairs with the Release in `Floor::run`.
+            while floor.left.load(Ordering::Acquire) > 0 {
+                looks += 1;
+                if looks < 2000 { spin_loop() } else { std::thread::yield_now() }
+            }
+        });
+        let panic = floor.panic.lock().take();
+        if let Some(payload) = panic {
+            Resetting(groups);
+            resume_unwind(payload);
+        }
+        groups.root(total);
+        Ok(())
+    }
+
+    async fn agree(&mut self, flag: bool) -> Result<bool, Error> {
+        Ok(flag)
+    }
+
+    fn is_lead(&self) -> bool {
+        true
+    }
+
+    fn partition(&self) -> Partition {
+        self.partition
+    }
+
+    fn leaves(&self) -> Range<usize> {
+        0..self.partition.leaves()
+    }
+}

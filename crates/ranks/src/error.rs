@@ -1,0 +1,64 @@
+//! Who failed, where, and what the others saw.
+
+use std::fmt;
+
+/// Why a program on ranks has no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A rank's code panicked. This is the error that the caller sees, whatever the other ranks ended with.
+    Panicked {
+        /// The rank.
+        rank: usize,
+        /// The panic's message.
+        message: String,
+    },
+    /// A rank had ended (early, or by a panic) when this rank waited for it in a collective.
+    RankLeft {
+        /// The rank that had ended.
+        rank: usize,
+        /// What this rank was waiting for.
+        waiting_in: &'static str,
+    },
+    /// The dispatcher was shut down before the rank ended.
+    Cancelled {
+        /// The rank.
+        rank: usize,
+    },
+    /// The ranks called a collective with different lengths or roots.
+    Mismatch {
+        /// The collective.
+        collective: &'static str,
+        /// What disagrees, with both values.
+        detail: String,
+    },
+    /// A layout, engine or number of ranks that is not a valid one.
+    Invalid {
+        /// What was given and what is allowed.
+        message: String,
+    },
+    /// No dispatcher could be started.
+    Start {
+        /// What the system said.
+        message: String,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Panicked { rank, message } => write!(formatter, "rank {rank} panicked: {message}"),
+            Self::RankLeft { rank, waiting_in } => {
+                write!(formatter, "rank {rank} had ended while another rank waited for it in {waiting_in}")
+            }
+            Self::Cancelled { rank } => write!(formatter, "rank {rank} was cancelled: its dispatcher was shut down"),
+            Self::Mismatch { collective, detail } => {
+                write!(formatter, "the ranks disagree in their calls of {collective}: {detail}")
+            }
+            Self::Invalid { message } => formatter.write_str(message),
+            Self::Start { message } => write!(formatter, "no worker threads: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

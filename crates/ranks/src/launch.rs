@@ -1,0 +1,51 @@
+//! Starting ranks: one task each, on the workers of a dispatcher.
+
+use std::future::Future;
+
+use lehr_runtime::{Dispatcher, TaskError};
+
+use crate::communicator::Communicator;
+use crate::error::Error;
+use crate::fabric::threads::endpoints;
+use crate::layout::Layout;
+
+/// Runs `program` once per rank, each with its communicator, and returns what they returned, in order of rank.
+///
+/// The futures may borrow from the caller, who sleeps meanwhile. There may be more ranks than workers and more workers than
+/// cores. Between two awaits a rank runs without interruption.
+///
+/// # Errors
+/// [`Error::Invalid`] for a layout that cannot be placed; [`Error::Panicked`] for the first rank, by number, whose code
+/// panicked; the others' waiting ends with [`Error::RankLeft`], so none hangs.
+///
+/// # Panics
+/// On a worker of a dispatcher.
+///
+/// # Example
+/// ```
+/// use lehr_ranks::{Layout, run};
+/// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+/// let numbers = run(&dispatcher, Layout::threads(4), |comm| async move { comm.rank() }).unwrap();
+/// assert_eq!(numbers, [0, 1, 2, 3]);
+/// ```
+pub fn run<T, F, P>(dispatcher: &Dispatcher, layout: Layout, program: P) -> Result<Vec<T>, Error>
+where
+    P: Fn(Communicator) -> F,
+    F: Future<Output = T> + Send,
+    T: Send,
+{
+    layout.check()?;
+    let size = layout.ranks();
+    // Spinning ranks must not stand in the way of ranks without a worker, nor of workers without a core.
+    let may_spin = size <= dispatcher.threads() && !dispatcher.handle().is_oversubscribed();
+    let ranks = endpoints(size, may_spin).into_iter().map(|end| program(Communicator::new(Box::new(end))));
+    let ended = dispatcher.run_all(ranks.collect());
+    let failure = |(rank, outcome): (usize, &Result<T, TaskError>)| match outcome {
+        Err(TaskError::Panicked { message }) => Some(Error::Panicked { rank, message: message.clone() }),
+        _ => None,
+    };
+    if let Some(failure) = ended.iter().enumerate().find_map(failure) {
+        return Err(failure);
+    }
+    ended.into_iter().enumerate().map(|(rank, outcome)| outcome.map_err(|_| Error::Cancelled { rank })).collect()
+}

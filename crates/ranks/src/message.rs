@@ -1,0 +1,75 @@
+//! What travels between ranks: slices of plain values, packed into 64-bit words.
+//!
+//! Words, because every fabric can move them and any plain type can be read back from them without regard to alignment; and
+//! because `f64`, which nearly everything here is, can be used in place.
+
+/// Types that travel as their bytes: numbers, arrays of numbers, and structs that `bytemuck` vouches for.
+pub trait Plain: bytemuck::Pod + Send + Sync {}
+
+impl<T: bytemuck::Pod + Send + Sync> Plain for T {}
+
+/// Appends a slice: its length in values, then its bytes, filled up with zeros to a whole word.
+pub(crate) fn write<T: Plain>(words: &mut Vec<u64>, values: &[T]) {
+    let bytes: &[u8] = bytemuck::cast_slice(values);
+    words.push(values.len() as u64);
+    let start = words.len();
+    words.resize(start + bytes.len().div_ceil(size_of::<u64>()), 0);
+    bytemuck::cast_slice_mut::<u64, u8>(&mut words[start..])[..bytes.len()].copy_from_slice(bytes);
+}
+
+/// Reads slices back in the order in which they were written.
+pub(crate) struct Reader<'a> {
+    words: &'a [u64],
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(words: &'a [u64]) -> Self {
+        Self { words }
+    }
+
+    /// How many values the next slice has.
+    pub(crate) fn length(&self) -> usize {
+        self.words[0] as usize
+    }
+
+    /// Copies the next slice, which must have the length of `values`.
+    pub(crate) fn read<T: Plain>(&mut self, values: &mut [T]) {
+        assert_eq!(self.length(), values.len(), "a message is read with the length it was written with");
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(values);
+        let (words, rest) = self.words[1..].split_at(bytes.len().div_ceil(size_of::<u64>()));
+        bytes.copy_from_slice(&bytemuck::cast_slice(words)[..bytes.len()]);
+        self.words = rest;
+    }
+
+    /// The next slice, which must have been written as `f64`, in place.
+    pub(crate) fn numbers(&mut self) -> &'a [f64] {
+        let (numbers, rest) = self.words[1..].split_at(self.length());
+        self.words = rest;
+        bytemuck::cast_slice(numbers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_of_different_types_come_back_in_order() {
+        let mut words = Vec::new();
+        write(&mut words, &[1_u8, 2, 3]);
+        write(&mut words, &[-0.0_f64, f64::NAN]);
+        write::<u32>(&mut words, &[]);
+        write(&mut words, &[[7_u16, 8, 9]]);
+        let mut reader = Reader::new(&words);
+        let mut bytes = [0_u8; 3];
+        reader.read(&mut bytes);
+        assert_eq!(bytes, [1, 2, 3]);
+        let numbers = reader.numbers();
+        assert_eq!(numbers[0].to_bits(), (-0.0_f64).to_bits());
+        assert!(numbers[1].is_nan());
+        reader.read::<u32>(&mut []);
+        let mut triples = [[0_u16; 3]];
+        reader.read(&mut triples);
+        assert_eq!(triples, [[7, 8, 9]]);
+    }
+}

@@ -1,0 +1,221 @@
+//! One fixed tree over global leaf numbers: the same bits on any layout.
+//!
+//! Node (level, index) covers the leaves from `index * 2^level` on, `2^level` of them or as many as there are. A node's value
+//! is its left child's combined with its right child's; where there is no right child it is the left child's. Nothing else
+//! is assumed of the combination: it need not be commutative, nor associative in floating point.
+//!
+//! Any run of neighbouring leaves has a unique shortest cover by complete nodes, at most two per level. A rank folds its run
+//! into that cover ([`Fold`]); folding all ranks' covers in order ([`Fold::root`]) gives the root, bit for bit as if one rank had
+//! folded all leaves.
+
+/// A complete node of the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// 0 for a leaf; a node of level l covers 2^l leaves.
+    pub level: u32,
+    /// Its number among the nodes of its level.
+    pub index: usize,
+}
+
+impl Node {
+    /// The leaf with this number.
+    pub fn leaf(leaf: usize) -> Self {
+        Self { level: 0, index: leaf }
+    }
+
+    /// The first leaf it covers.
+    pub fn start(&self) -> usize {
+        self.index << self.level
+    }
+
+    /// The leaf after the last it covers.
+    pub fn end(&self) -> usize {
+        (self.index + 1) << self.level
+    }
+
+    fn is_left(&self) -> bool {
+        self.index.is_multiple_of(2)
+    }
+
+    fn parent(&self) -> Self {
+        Self { level: self.level + 1, index: self.index / 2 }
+    }
+
+    fn is_sibling_after(&self, left: &Self) -> bool {
+        left.is_left() && self.level == left.level && self.index == left.index + 1
+    }
+}
+
+/// Combines a left partial with the right one that follows it; the result replaces the left one.
+pub type Combine<'a, T = f64> = &'a (dyn Fn(&mut [T], &[T]) + 'a);
+
+/// Folds neighbouring leaves or nodes, given in ascending order, into the shortest cover by complete nodes.
+///
+/// A partial is a slice of `length` numbers. The memory of partials is used again after [`clear`](Self::clear): a fold that is
+/// repeated does not allocate.
+///
+/// # Example
+/// ```
+/// use lehr_ranks::{Fold, Node};
+/// let add = |left: &mut [f64], right: &[f64]| left[0] += right[0];
+/// let mut fold = Fold::new(1);
+/// for leaf in 1..6 {
+///     fold.push(Node::leaf(leaf), &add, |partial| partial[0] = leaf as f64);
+/// }
+/// // Leaves 1 to 5 are covered by leaf 1, the node of 2 and 3, and the node of 4 and 5.
+/// let cover: Vec<_> = fold.nodes().map(|(node, partial)| (node.start(), node.end(), partial[0])).collect();
+/// assert_eq!(cover, [(1, 2, 1.0), (2, 4, 5.0), (4, 6, 9.0)]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Fold<T = f64> {
+    length: usize,
+    nodes: Vec<Node>,
+    /// The partials of `nodes`, in their order, and behind them memory for more.
+    partials: Vec<Vec<T>>,
+}
+
+impl<T: Copy + Default> Fold<T> {
+    /// An empty fold of partials of `length` numbers.
+    pub fn new(length: usize) -> Self {
+        Self { length, nodes: Vec::new(), partials: Vec::new() }
+    }
+
+    /// Empties the fold, for partials of `length` numbers.
+    pub fn clear(&mut self, length: usize) {
+        self.length = length;
+        self.nodes.clear();
+    }
+
+    /// Adds a node that begins where the last one ended; `write` overwrites its partial. Completed pairs are combined.
+    ///
+    /// # Panics
+    /// If the node does not begin where the last one ended.
+    pub fn push(&mut self, node: Node, combine: Combine<'_, T>, write: impl FnOnce(&mut [T])) {
+        if let Some(last) = self.nodes.last() {
+            assert_eq!(last.end(), node.start(), "nodes are folded in ascending order, without gaps");
+        }
+        let place = self.nodes.len();
+        if place == self.partials.len() {
+            self.partials.push(Vec::new());
+        }
+        self.partials[place].resize(self.length, T::default());
+        write(&mut self.partials[place]);
+        self.nodes.push(node);
+        while let [.., left, right] = self.nodes[..]
+            && right.is_sibling_after(&left)
+        {
+            self.combine_last(combine);
+            let place = self.nodes.len() - 1;
+            self.nodes[place] = left.parent();
+        }
+    }
+
+    /// The cover so far, ascending: at most two nodes per level.
+    pub fn nodes(&self) -> impl ExactSizeIterator<Item = (Node, &[T])> {
+        self.nodes.iter().copied().zip(self.partials.iter().map(Vec::as_slice))
+    }
+
+    /// Ends a fold over all leaves from 0 on: combines what is left from right to left and shows the root; none if nothing
+    /// was pushed.
+    ///
+    /// # Panics
+    /// If the first node pushed did not begin at leaf 0.
+    pub fn root(&mut self, combine: Combine<'_, T>) -> Option<&[T]> {
+        let first = self.nodes.first()?;
+        assert_eq!(first.start(), 0, "the root covers all leaves, from the first on");
+        while self.nodes.len() > 1 {
+            self.combine_last(combine);
+        }
+        self.partials.first().map(Vec::as_slice)
+    }
+
+    /// Combines the only node of this fold with the only node of the next one.
+    pub(crate) fn absorb(&mut self, right: &Self, combine: Combine<'_, T>) {
+        assert!(self.nodes.len() == 1 && right.nodes.len() == 1, "both folds have come down to one node");
+        combine(&mut self.partials[0], &right.partials[0]);
+    }
+
+    /// Combines the last node into the one before it, whose identity is left to the caller.
+    fn combine_last(&mut self, combine: Combine<'_, T>) {
+        let place = self.nodes.len() - 1;
+        let (before, after) = self.partials.split_at_mut(place);
+        combine(&mut before[place - 1], &after[0]);
+        self.nodes.pop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Neither commutative nor associative: shows any change of the tree.
+    fn tell_tale(left: &mut [f64], right: &[f64]) {
+        for (l, r) in left.iter_mut().zip(right) {
+            *l = *l * 1.000_001 - r / 3.0 + 0.125;
+        }
+    }
+
+    fn sequential(leaves: usize) -> Option<f64> {
+        let mut fold = Fold::new(1);
+        for leaf in 0..leaves {
+            fold.push(Node::leaf(leaf), &tell_tale, |partial| partial[0] = (leaf as f64).sin());
+        }
+        fold.root(&tell_tale).map(|root| root[0])
+    }
+
+    /// The definition, by recursion.
+    fn defined(node: Node, leaves: usize) -> f64 {
+        if node.level == 0 {
+            return (node.index as f64).sin();
+        }
+        let child = |side| Node { level: node.level - 1, index: 2 * node.index + side };
+        let mut left = [defined(child(0), leaves)];
+        if child(1).start() < leaves {
+            tell_tale(&mut left, &[defined(child(1), leaves)]);
+        }
+        left[0]
+    }
+
+    #[test]
+    fn five_leaves_are_a_node_of_four_and_the_fifth() {
+        let add = |left: &mut [f64], right: &[f64]| left[0] = (left[0] + right[0]) * 10.0;
+        let mut fold = Fold::new(1);
+        for leaf in 0..5 {
+            fold.push(Node::leaf(leaf), &add, |partial| partial[0] = 1.0);
+        }
+        // ((1+1)*10 + (1+1)*10)*10 = 400; (400 + 1)*10.
+        assert_eq!(fold.root(&add), Some(&[4010.0][..]));
+    }
+
+    #[test]
+    fn the_fold_is_the_tree() {
+        assert_eq!(sequential(0), None);
+        for leaves in 1..200_usize {
+            let top = Node { level: leaves.next_power_of_two().ilog2(), index: 0 };
+            assert_eq!(sequential(leaves).unwrap().to_bits(), defined(top, leaves).to_bits(), "{leaves} leaves");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_partition_gives_the_bits_of_one_rank(leaves in 1_usize..400, cuts in prop::collection::vec(0_usize..400, 0..9)) {
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(leaves)).chain([0, leaves]).collect();
+            cuts.sort_unstable();
+            let mut whole = Fold::<f64>::new(1);
+            for run in cuts.windows(2) {
+                let mut part = Fold::<f64>::new(1);
+                for leaf in run[0]..run[1] {
+                    part.push(Node::leaf(leaf), &tell_tale, |partial| partial[0] = (leaf as f64).sin());
+                }
+                let count = run[1] - run[0];
+                prop_assert!(part.nodes().len() <= 2 * (count.max(1).ilog2() as usize + 1));
+                for (node, value) in part.nodes() {
+                    whole.push(node, &tell_tale, |partial| partial.copy_from_slice(value));
+                }
+            }
+            let root = whole.root(&tell_tale).unwrap()[0];
+            prop_assert_eq!(root.to_bits(), sequential(leaves).unwrap().to_bits());
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The only door of this crate to atomics, locks and cells shared between threads: `std`, or the model checkers' under
+//! `--cfg loom` and `--cfg shuttle`. Threads come from the dispatcher of `lehr-runtime`, the clock is in `timing.rs`.
+#![allow(clippy::disallowed_types, reason = "this is the door")]
+
+pub(crate) use std::sync::Arc;
+
+#[cfg(loom)]
+use loom as imp;
+#[cfg(shuttle)]
+use shuttle as imp;
+#[cfg(not(any(loom, shuttle)))]
+use std as imp;
+
+pub(crate) use imp::sync::MutexGuard;
+pub(crate) use imp::sync::atomic::{AtomicUsize, Ordering, fence};
+
+/// A lock whose guard comes back even if a holder panicked. Where user code runs under it (a leaf's cell), the panic ends the
+/// whole round, and nobody reads what it left.
+#[derive(Debug, Default)]
+pub(crate) struct Mutex<T>(imp::sync::Mutex<T>);
+
+impl<T> Mutex<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(imp::sync::Mutex::new(value))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    pub(crate) fn into_inner(self) -> T {
+        self.0.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// A cell whose accesses a protocol orders. Under loom each access is checked against all others.
+#[derive(Debug)]
+pub(crate) struct Cell<T>(#[cfg(not(loom))] std::cell::UnsafeCell<T>, #[cfg(loom)] loom::cell::UnsafeCell<T>);
+
+impl<T> Cell<T> {
+    pub(crate) fn new(value: T) -> Self {
+        #[cfg(not(loom))]
+        return Self(std::cell::UnsafeCell::new(value));
+        #[cfg(loom)]
+        return Self(loom::cell::UnsafeCell::new(value));
+    }
+
+    /// A pointer to read through.
+    pub(crate) fn read<R>(&self, look: impl FnOnce(*const T) -> R) -> R {
+        #[cfg(not(loom))]
+        return look(self.0.get());
+        #[cfg(loom)]
+        return self.0.with(look);
+    }
+
+    /// A pointer to write through.
+    pub(crate) fn write<R>(&self, change: impl FnOnce(*mut T) -> R) -> R {
+        #[cfg(not(loom))]
+        return change(self.0.get());
+        #[cfg(loom)]
+        return self.0.with_mut(change);
+    }
+}
+
+/// Tells the core that this is a waiting loop; in a model, lets the others run.
+pub(crate) fn spin_loop() {
+    #[cfg(not(any(loom, shuttle)))]
+    std::hint::spin_loop();
+    #[cfg(any(loom, shuttle))]
+    imp::thread::yield_now();
+}

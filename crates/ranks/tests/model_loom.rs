@@ -1,0 +1,2 @@
+//! What loom says of the protocols of this crate.
+#![cfg(loom)]

@@ -1,0 +1,2 @@
+//! What shuttle says of the protocols of this crate.
+#![cfg(shuttle)]
