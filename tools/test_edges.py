@@ -59,9 +59,11 @@ class Doors(unittest.TestCase):
         text += "sync::thread::spawn(f);\nstd::thread::available_parallelism();\n"
         self.assertEqual(edges.door_faults("crates/a/src/x.rs", text, {}), [])
 
-    def test_a_door_for_no_file_is_stale(self):
-        self.assertEqual(len(edges.stale_doors({"unsafe": ["crates/gone/src/*.rs"]}, ["crates/a/src/lib.rs"])), 1)
-        self.assertEqual(edges.stale_doors({"unsafe": ["crates/a/src/*.rs"]}, ["crates/a/src/lib.rs"]), [])
+    def test_a_door_behind_which_nothing_stands_is_stale(self):
+        sources = {"crates/a/src/lib.rs": "unsafe { x() }", "crates/b/src/lib.rs": "// unsafe"}
+        self.assertEqual(edges.stale_doors({"unsafe": ["crates/a/src/*.rs"]}, sources), [])
+        self.assertIn("matches no source file", edges.stale_doors({"unsafe": ["crates/gone/src/*.rs"]}, sources)[0])
+        self.assertIn("where there is none", edges.stale_doors({"unsafe": ["crates/b/src/lib.rs"]}, sources)[0])
 
     def test_an_unknown_door_is_refused(self):
         with self.assertRaises(ValueError):
