@@ -24,14 +24,18 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Cluster the rows of a table by deterministic annealing
+    ///
+    /// Reads a table, starts from one cluster at a high temperature and cools: clusters split where the data ask for it.
+    /// Stops at a number of clusters, at a temperature or at a length; without any of these, at the number of clusters that
+    /// stays longest while the temperature falls.
     Cluster(ClusterArguments),
     /// Cluster a data set that is built in
+    ///
+    /// Something to look at before you have prepared a table of your own.
     Demo(DemoArguments),
 }
 
-/// Reads a table (CSV, TSV, either gzipped, or NPY), starts from one cluster at a high temperature and cools: clusters
-/// split where the data ask for it. Stops at a number of clusters, at a final temperature or length, or, if none of these
-/// is given, at the number of clusters that stays longest.
+/// What `lehr cluster` takes.
 #[derive(Debug, Args)]
 #[command(after_help = CLUSTER_HELP)]
 pub struct ClusterArguments {
@@ -56,7 +60,7 @@ pub struct ClusterArguments {
     pub results: ResultsArguments,
 }
 
-/// Runs on data inside the program, so that there is something to look at before you have prepared a table of your own.
+/// What `lehr demo` takes.
 #[derive(Debug, Args)]
 #[command(after_help = DEMO_HELP)]
 pub struct DemoArguments {
@@ -298,13 +302,12 @@ mod tests {
 
     #[test]
     fn delimiters_have_names() {
-        assert_eq!(["tab", "\\t", ";", "pipe", "x"].map(|text| delimiter(text).ok()), [
-            Some(b'\t'),
-            Some(b'\t'),
-            Some(b';'),
-            Some(b'|'),
-            Some(b'x')
-        ]);
-        assert!(delimiter("").is_err() && delimiter("ab").is_err() && delimiter("é").is_err() && delimiter("\"").is_err());
+        assert_eq!(
+            ["tab", "\\t", ";", "pipe", "x"].map(|text| delimiter(text).ok()),
+            [Some(b'\t'), Some(b'\t'), Some(b';'), Some(b'|'), Some(b'x')]
+        );
+        assert!(
+            delimiter("").is_err() && delimiter("ab").is_err() && delimiter("é").is_err() && delimiter("\"").is_err()
+        );
     }
 }

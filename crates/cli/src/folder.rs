@@ -46,7 +46,16 @@ impl Folder {
     /// [`Kind::Environment`]: cannot be made or written to, or holds something protected.
     pub fn claim(path: &Path, input: Option<&Path>, force: bool, resumed: Option<&Path>) -> Result<Self, Failure> {
         let refuse = |cause: &io::Error| {
-            Failure::new(Kind::Environment, format!("{}: cannot be used for results: {cause}", path.display()))
+            let reason = match cause.kind() {
+                io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+                    "a file stands where a folder would have to be".to_owned()
+                }
+                io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+                io::ErrorKind::ReadOnlyFilesystem => "the disk is read-only".to_owned(),
+                io::ErrorKind::StorageFull => "no space left on the disk".to_owned(),
+                _ => cause.to_string(),
+            };
+            Failure::new(Kind::Environment, format!("{}: cannot be used for results: {reason}", path.display()))
         };
         let missing: Vec<PathBuf> = path
             .ancestors()

@@ -28,13 +28,24 @@ pub fn significant(value: f64, digits: usize) -> String {
     if value.fract() == 0.0 {
         return format!("{sign}{}", group(&format!("{:.0}", value.abs())));
     }
-    let decimals = usize::try_from(digits as i32 - 1 - exponent).unwrap_or(0);
-    let plain = format!("{:.decimals$}", value.abs());
-    let (whole, fraction) = plain.split_once('.').unwrap_or((&plain, ""));
-    if fraction.is_empty() {
-        return format!("{sign}{}", group(whole));
+    fixed(value, usize::try_from(digits as i32 - 1 - exponent).unwrap_or(0))
+}
+
+/// Values that stand below each other: all with as many decimals as give the largest `digits` significant ones, or, where that
+/// would leave the smallest without two, each by [`significant`].
+pub fn column(values: &[f64], digits: usize) -> Vec<String> {
+    let sizes = || values.iter().map(|value| value.abs()).filter(|size| *size > 0.0 && size.is_finite());
+    let (low, high) = sizes().fold((f64::INFINITY, 0.0_f64), |(low, high), size| (low.min(size), high.max(size)));
+    let exponent = |size: f64| size.log10().floor() as i32;
+    if high == 0.0 || exponent(high) >= 7 || exponent(low) < -4 {
+        return values.iter().map(|&value| significant(value, digits)).collect();
     }
-    format!("{sign}{}.{fraction}", group(whole))
+    let whole = values.iter().all(|value| value.fract() == 0.0);
+    let decimals = if whole { 0 } else { (digits as i32 - 1 - exponent(high)).max(0) };
+    if !whole && decimals + exponent(low) < 1 {
+        return values.iter().map(|&value| significant(value, digits)).collect();
+    }
+    values.iter().map(|&value| fixed(value, decimals as usize)).collect()
 }
 
 /// A weight or a count that may have been computed: whole numbers in full, others with four digits.
@@ -74,6 +85,16 @@ pub fn duration(seconds: f64) -> String {
 /// One thing or several: `1 point`, `201,174 points`.
 pub fn counted(number: u64, one: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{} {one}s", grouped(number)) }
+}
+
+/// With this many decimals, grouped. What rounds to zero has no sign.
+fn fixed(value: f64, decimals: usize) -> String {
+    let plain = format!("{:.decimals$}", value.abs());
+    let sign = if value < 0.0 && plain.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) { "-" } else { "" };
+    match plain.split_once('.') {
+        Some((whole, fraction)) => format!("{sign}{}.{fraction}", group(whole)),
+        None => format!("{sign}{}", group(&plain)),
+    }
 }
 
 fn group(digits: &str) -> String {
@@ -117,10 +138,20 @@ mod tests {
     }
 
     #[test]
+    fn a_column_has_the_same_decimals_throughout() {
+        assert_eq!(column(&[-115.139_83, 81.6, 0.5], 5), ["-115.14", "81.60", "0.50"]);
+        assert_eq!(column(&[1200.0, 7.0, 0.0], 4), ["1,200", "7", "0"]);
+        assert_eq!(column(&[1234.5, 0.01, -1e-9], 4), ["1,234", "0.01000", "-1e-9"], "too unlike for one form");
+        assert_eq!(column(&[12.5, 0.26, 0.0], 4), ["12.50", "0.26", "0.00"]);
+        assert!(column(&[], 4).is_empty());
+    }
+
+    #[test]
     fn seconds_are_read_as_a_person_says_them() {
-        assert_eq!([0.0123, 3.21449, 42.03, 59.97, 125.2, 3720.0].map(duration), [
-            "0.012 s", "3.21 s", "42 s", "1 min 00 s", "2 min 05 s", "1 h 02 min"
-        ]);
+        assert_eq!(
+            [0.0123, 3.21449, 42.03, 59.97, 125.2, 3720.0].map(duration),
+            ["0.012 s", "3.21 s", "42 s", "1 min 00 s", "2 min 05 s", "1 h 02 min"]
+        );
     }
 
     #[test]

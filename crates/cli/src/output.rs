@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::exit::{Failure, Kind};
 use crate::folder;
-use crate::numbers::{amount, counted, duration, grouped, quantity, share, significant};
+use crate::numbers::{amount, column, counted, duration, grouped, quantity, share};
 
 /// Rows of the table beyond which people are sent to `centers.csv`.
 const ROWS_MAX: usize = 40;
@@ -98,19 +98,25 @@ impl ClusterTable<'_> {
         let mut lines = vec![vec!["cluster".to_owned(), "rows".to_owned(), "weight".to_owned(), "share".to_owned()]];
         lines[0].extend(self.columns[..shown].iter().cloned());
         lines[0].push(spread);
-        for (cluster, row) in self.rows.iter().take(ROWS_MAX).enumerate() {
-            let mut line = vec![cluster.to_string(), grouped(row.rows), amount(row.weight), share(row.weight, total)];
-            line.extend(row.center[..shown].iter().map(|&value| significant(value, 5)));
-            line.push(significant(row.spread, 4));
-            lines.push(line);
+        let rows = &self.rows[..self.rows.len().min(ROWS_MAX)];
+        let values = |of: &dyn Fn(&ClusterRow) -> f64| rows.iter().map(of).collect::<Vec<f64>>();
+        let mut columns: Vec<Vec<String>> = vec![
+            (0..rows.len()).map(|cluster| cluster.to_string()).collect(),
+            rows.iter().map(|row| grouped(row.rows)).collect(),
+            rows.iter().map(|row| amount(row.weight)).collect(),
+            rows.iter().map(|row| share(row.weight, total)).collect(),
+        ];
+        columns.extend((0..shown).map(|place| column(&values(&|row| row.center[place]), 5)));
+        columns.push(column(&values(&|row| row.spread), 4));
+        for cluster in 0..rows.len() {
+            lines.push(columns.iter().map(|column| column[cluster].clone()).collect());
         }
         let widths: Vec<usize> = (0..lines[0].len())
             .map(|column| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0))
             .collect();
         let mut text = String::new();
         for line in lines {
-            let cells: Vec<String> =
-                line.iter().zip(&widths).map(|(cell, &width)| format!("{cell:>width$}")).collect();
+            let cells: Vec<String> = line.iter().zip(&widths).map(|(cell, &width)| format!("{cell:>width$}")).collect();
             text.push_str(cells.join("  ").trim_end());
             text.push('\n');
         }
@@ -159,12 +165,12 @@ mod tests {
         let columns: Vec<String> = (0..8).map(|column| format!("c{column}")).collect();
         let row = |weight| ClusterRow { rows: 1200, weight, center: vec![0.5; 8], spread: 2.0 };
         let table = ClusterTable { columns: &columns, rows: vec![row(3.0), row(1.0)], unit: "km" };
-        expect_test::expect![[r"
-            cluster   rows  weight   share      c0      c1      c2      c3      c4      c5  spread (km)
-                  0  1,200       3  75.0 %  0.5000  0.5000  0.5000  0.5000  0.5000  0.5000            2
-                  1  1,200       1  25.0 %  0.5000  0.5000  0.5000  0.5000  0.5000  0.5000            2
+        expect_test::expect![[r#"
+            cluster   rows  weight   share       c0       c1       c2       c3       c4       c5  spread (km)
+                  0  1,200       3  75.0 %  0.50000  0.50000  0.50000  0.50000  0.50000  0.50000            2
+                  1  1,200       1  25.0 %  0.50000  0.50000  0.50000  0.50000  0.50000  0.50000            2
             2 more columns in centers.csv
-        "]]
+        "#]]
         .assert_eq(&table.text());
     }
 }

@@ -109,7 +109,8 @@ impl Plan {
         let start = match &results.resume {
             Some(folder) => Start::Resumed(checkpoint(folder, &method)?, folder.clone()),
             None => {
-                let ends = method.clusters.is_some() || method.stop_temperature.is_some() || method.stop_length.is_some();
+                let ends =
+                    method.clusters.is_some() || method.stop_temperature.is_some() || method.stop_length.is_some();
                 if matches!(source, Source::BuiltIn(_)) && !ends {
                     method.clusters = Some(DEMO_CLUSTERS);
                 }
@@ -141,7 +142,10 @@ fn frame(lonlat: bool, scale: ScaleArgument, columns: Option<&[String]>) -> Resu
         return Ok(Frame::Columns(scale));
     }
     if scale != Scale::None {
-        return Err(Failure::new(Kind::Usage, "--lonlat and --scale exclude each other: distances on the sphere are km already"));
+        return Err(Failure::new(
+            Kind::Usage,
+            "--lonlat and --scale exclude each other: distances on the sphere are km already",
+        ));
     }
     match columns {
         Some(columns) if columns.len() != 2 => Err(Failure::new(
@@ -202,8 +206,9 @@ fn execution(arguments: &ExecutionArguments) -> Result<Execution, Failure> {
 fn checkpoint(folder: &Path, method: &MethodArguments) -> Result<Checkpoint, Failure> {
     let path = folder.join(folder::CHECKPOINT);
     if !path.is_file() {
-        return Err(Failure::new(Kind::Environment, format!("{}: no such file", path.display()))
-            .with_hint("--resume takes the folder of a run that was stopped; a run that ended well leaves no checkpoint"));
+        return Err(Failure::new(Kind::Environment, format!("{}: no such file", path.display())).with_hint(
+            "--resume takes the folder of a run that was stopped; a run that ended well leaves no checkpoint",
+        ));
     }
     let checkpoint = Checkpoint::read(&path)?;
     let stored = checkpoint.parameters();
@@ -231,8 +236,9 @@ fn checkpoint(folder: &Path, method: &MethodArguments) -> Result<Checkpoint, Fai
     if contradictions.is_empty() {
         return Ok(checkpoint);
     }
-    Err(Failure::new(Kind::Usage, contradictions.join("\n"))
-        .with_hint("a run that is resumed keeps its parameters: leave these options out, or start anew without --resume"))
+    Err(Failure::new(Kind::Usage, contradictions.join("\n")).with_hint(
+        "a run that is resumed keeps its parameters: leave these options out, or start anew without --resume",
+    ))
 }
 
 /// The command line with its options for the table and the method, going on in `out`.

@@ -1,7 +1,7 @@
 //! What a person sees while a run goes on, and what is saved of it.
 //!
 //! [`Watch`] is the run's observer. Once a step it moves the bar (on a terminal) or prints a line (in a pipe, seldom enough
-//! to read), looks whether a stop was asked for, and every two seconds puts the checkpoint on disk.
+//! to read), looks whether a stop was asked for, and every two seconds puts the checkpoint on disk if it is time.
 
 use std::path::PathBuf;
 
@@ -13,8 +13,9 @@ use crate::interrupt::Interrupt;
 use crate::numbers::{counted, duration, quantity};
 use crate::output;
 
-/// Seconds between checkpoints.
+/// Seconds between checkpoints; the first comes sooner, so that a run worth keeping is kept early.
 const CHECKPOINT_SECONDS: f64 = 2.0;
+const CHECKPOINT_SECONDS_FIRST: f64 = 0.25;
 
 /// Seconds between lines in a pipe, at first; later a twentieth of the time gone by, so that a long run's log stays short.
 const LINE_SECONDS: f64 = 1.0;
@@ -141,7 +142,8 @@ impl Observer for Watch<'_> {
     fn checkpoint(&mut self, checkpoint: &Checkpoint) {
         // Looked at here too: a stop may have been asked for in another stage than the one that reports progress.
         self.stopping |= self.interrupt.is_requested();
-        if !self.stopping && self.since_checkpoint.seconds() < CHECKPOINT_SECONDS {
+        let due = if self.saved == Saved::Nothing { CHECKPOINT_SECONDS_FIRST } else { CHECKPOINT_SECONDS };
+        if !self.stopping && self.since_checkpoint.seconds() < due {
             return;
         }
         self.saved = match checkpoint.write(&self.checkpoint) {

@@ -11,8 +11,9 @@ mod picture;
 use lehr_mining::vector::{Model, Parameters};
 use serde_json::json;
 
-use crate::numbers::{amount, counted, duration, grouped, quantity, share, significant};
-use crate::plan::Plan;
+use crate::command::demo;
+use crate::numbers::{amount, column, counted, duration, grouped, quantity, share, significant};
+use crate::plan::{Plan, Source};
 use crate::space::Space;
 use crate::summary;
 use palette::Palette;
@@ -38,11 +39,12 @@ pub fn page(
     let picture = Picture::new(space, &model.centers);
     let palette = palette::palette(&fractions(&picture));
     let run = Run { plan, space, parameters, model, phases, resumed };
-    let headline = format!(
-        "{} in {}",
-        counted(space.table().len() as u64, "row"),
-        counted(model.clusters.len() as u64, "cluster")
-    );
+    let row = match plan.source {
+        Source::Table { .. } => "row",
+        Source::BuiltIn(dataset) => demo::subject(dataset).0,
+    };
+    let headline =
+        format!("{} in {}", counted(space.table().len() as u64, row), counted(model.clusters.len() as u64, "cluster"));
     let (source, _, _) = summary::described(&plan.source);
     fill(PAGE, |name| match name {
         "version" => env!("CARGO_PKG_VERSION").to_owned(),
@@ -89,6 +91,9 @@ impl Run<'_> {
     }
 
     fn lead(&self) -> String {
+        if let Source::BuiltIn(dataset) = self.plan.source {
+            return format!("{}. Deterministic annealing on the sphere.", demo::subject(dataset).1);
+        }
         let (source, weights, _) = summary::described(&self.plan.source);
         let columns = self.space.table().columns();
         let columns = if columns.len() <= 6 {
@@ -106,7 +111,7 @@ impl Run<'_> {
         if let Some(weights) = weights {
             parts.push(format!("weighted by {weights}"));
         }
-        format!("{}. Deterministic annealing, {}.", parts.join(", "), duration(self.seconds()))
+        format!("{}. Deterministic annealing.", parts.join(", "))
     }
 
     fn tiles(&self) -> String {
@@ -136,7 +141,7 @@ impl Run<'_> {
         if space.table().weights().is_some() {
             let heaviest = model.clusters.iter().map(|cluster| cluster.weight).fold(0.0, f64::max);
             let total = space.table().total_weight();
-            tiles.push(tile("Weight", amount(total), "", format!("the heaviest cluster has {}", share(heaviest, total))));
+            tiles.push(tile("Weight", amount(total), "", format!("heaviest cluster {}", share(heaviest, total))));
         }
         tiles.push(tile(
             "Distance to the centre",
@@ -156,7 +161,11 @@ impl Run<'_> {
             "Time",
             duration(self.seconds()),
             "",
-            format!("{}, {}", counted(model.iterations, "iteration"), counted(self.plan.execution.threads as u64, "thread")),
+            format!(
+                "{}, {}",
+                counted(model.iterations, "iteration"),
+                counted(self.plan.execution.threads as u64, "thread")
+            ),
         ));
         tiles.join("\n")
     }
@@ -166,9 +175,10 @@ impl Run<'_> {
         if model.history.is_empty() {
             return "There was nothing to anneal.".to_owned();
         }
-        let mut note = "A temperature T blurs the data over the length √(T/2). Cooled slowly, a cluster splits when its own \
+        let mut note =
+            "A temperature T blurs the data over the length √(T/2). Cooled slowly, a cluster splits when its own \
                         spread exceeds that length; each split is marked."
-            .to_owned();
+                .to_owned();
         if model.critical_temperature > 0.0 {
             note.push_str(&format!(
                 " Above {} one cluster is all the data ask for.",
@@ -198,7 +208,8 @@ impl Run<'_> {
     }
 
     fn table_note(&self) -> String {
-        let mut note = "By falling weight. Spread is the root mean square distance of a cluster's rows to its centre".to_owned();
+        let mut note =
+            "By falling weight. Spread is the root mean square distance of a cluster's rows to its centre".to_owned();
         note.push_str(match (self.space.is_sphere(), self.space.is_scaled()) {
             (true, _) => ", in km; centres are in degrees.",
             (_, true) => ", in scaled units; centres are in the columns' own units.",
@@ -238,9 +249,21 @@ impl Run<'_> {
     fn table_body(&self, palette: &Palette) -> String {
         let total: f64 = self.model.clusters.iter().map(|cluster| cluster.weight).sum();
         let cell = |value: f64, text: &str| format!("<td data-value=\"{value}\">{}</td>", typeset(text));
-        let centers = self.model.centers.chunks_exact(self.model.dimension);
+        let heaviest = self.model.clusters.iter().map(|cluster| cluster.weight).fold(f64::MIN_POSITIVE, f64::max);
+        let centers: Vec<Vec<f64>> =
+            self.model.centers.chunks_exact(self.model.dimension).map(|center| self.space.center(center)).collect();
+        let spreads: Vec<f64> = self.model.clusters.iter().map(|facts| self.space.distance(facts.spread)).collect();
+        // The last columns, value and text.
+        let mut columns: Vec<(Vec<f64>, Vec<String>)> = Vec::new();
+        for place in 0..self.shown_columns().len() {
+            let values: Vec<f64> = centers.iter().map(|center| center[place]).collect();
+            let texts = column(&values, 5);
+            columns.push((values, texts));
+        }
+        let texts = column(&spreads, 4);
+        columns.push((spreads, texts));
         let mut body = Vec::new();
-        for (cluster, (facts, center)) in self.model.clusters.iter().zip(centers).enumerate() {
+        for (cluster, facts) in self.model.clusters.iter().enumerate() {
             let part = if total > 0.0 { facts.weight / total } else { 0.0 };
             let mut row = format!(
                 "<tr data-cluster=\"{cluster}\" style=\"--light:{};--dark:{};--part:{:.1}%\"><td data-value=\"{cluster}\">\
@@ -248,19 +271,17 @@ impl Run<'_> {
                  <i class=\"swatch\"></i>{cluster}</button></td>",
                 palette.light[cluster],
                 palette.dark[cluster],
-                100.0 * part
+                100.0 * facts.weight / heaviest
             );
             row.push_str(&cell(facts.rows as f64, &grouped(facts.rows)));
             row.push_str(&cell(facts.weight, &amount(facts.weight)));
             row.push_str(&format!(
-                "<td data-value=\"{part}\"><span class=\"share\"><i></i>{}</span></td>",
+                "<td data-value=\"{part}\"><span class=\"share\"><i></i><span>{}</span></span></td>",
                 share(facts.weight, total)
             ));
-            for value in self.space.center(center).into_iter().take(COLUMNS_MAX) {
-                row.push_str(&cell(value, &significant(value, 5)));
+            for (values, texts) in &columns {
+                row.push_str(&cell(values[cluster], &texts[cluster]));
             }
-            let spread = self.space.distance(facts.spread);
-            row.push_str(&cell(spread, &significant(spread, 4)));
             row.push_str("</tr>");
             body.push(row);
         }
@@ -284,11 +305,14 @@ impl Run<'_> {
             ("Fingerprint", format!("{:016x}", space.points().fingerprint())),
             ("Weights", weights.unwrap_or("none: every row counts the same").to_owned()),
             ("Identifiers", id.unwrap_or("the row, from 0").to_owned()),
-            ("Scale", if space.is_sphere() { "km on the sphere".to_owned() } else { summary::scale(plan.frame).to_string() }),
+            (
+                "Scale",
+                if space.is_sphere() { "km on the sphere".to_owned() } else { summary::scale(plan.frame).to_string() },
+            ),
             ("Stops", stop),
             ("Seed", parameters.seed.to_string()),
             ("Precision", format!("{:?}", parameters.precision).to_lowercase()),
-            ("Cooling", format!("{} a step", significant(parameters.cooling, 4))),
+            ("Cooling", format!("× {} a step", parameters.cooling)),
         ];
         let mut outcome = vec![
             ("Mean squared distance", quantity(model.objective, squared)),

@@ -3,9 +3,9 @@
 //! The method sees points and squared distances, nothing else. Here a table becomes those points (positions on the sphere in
 //! km, or scaled columns), and centres, spreads and temperatures become what the table's owner can read.
 
+use lehr_data::Points;
 use lehr_data::geography;
 use lehr_data::scale::{Scale, Scaling, scales_differ};
-use lehr_data::Points;
 
 use crate::exit::Failure;
 use crate::plan::Frame;

@@ -247,7 +247,9 @@ mod tests {
     #[test]
     fn only_our_summaries_are_ours() {
         assert!(is_ours(br#"{"program": "lehr", "version": "0.1.0", "anything": 1}"#));
-        for other in [&b"{}"[..], b"", b"[1]", br#"{"program": "other", "version": "1"}"#, b"{\"program\": \"lehr\"", b"\xff"] {
+        for other in
+            [&b"{}"[..], b"", b"[1]", br#"{"program": "other", "version": "1"}"#, b"{\"program\": \"lehr\"", b"\xff"]
+        {
             assert!(!is_ours(other));
         }
     }

@@ -118,10 +118,11 @@ fn cluster(
 
 fn stopped(plan: &Plan, checkpoint: &Path, saved: Saved) -> Failure {
     match saved {
-        Saved::Checkpoint => {
-            Failure::new(Kind::Stopped, format!("no results were written; checkpoint saved in {}", checkpoint.display()))
-                .with_hint(format!("continue with: {}", plan.resume_command))
-        }
+        Saved::Checkpoint => Failure::new(
+            Kind::Stopped,
+            format!("no results were written; checkpoint saved in {}", checkpoint.display()),
+        )
+        .with_hint(format!("continue with: {}", plan.resume_command)),
         Saved::Nothing => Failure::new(Kind::Stopped, "no results were written; there was nothing to save yet"),
         Saved::Failed(reason) => {
             Failure::new(Kind::Stopped, format!("no results were written, and no checkpoint: {reason}"))
@@ -146,15 +147,7 @@ fn tell(space: &Space, model: &Model, folder: &Path, seconds: f64) -> Result<(),
             .collect(),
         unit: space.unit(),
     };
-    let headline = output::headline(
-        space.table().len() as u64,
-        model.clusters.len() as u64,
-        model.objective.sqrt(),
-        space.unit(),
-    );
-    output::result(&format!(
-        "{headline}\n\n{}\n{}\n",
-        table.text(),
-        output::whereabouts(folder, seconds)
-    ))
+    let headline =
+        output::headline(space.table().len() as u64, model.clusters.len() as u64, model.objective.sqrt(), space.unit());
+    output::result(&format!("{headline}\n\n{}\n{}\n", table.text(), output::whereabouts(folder, seconds)))
 }

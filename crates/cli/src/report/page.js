@@ -102,7 +102,7 @@ function drawGrid(pen) {
   const [left, right, top, bottom] = [PAD.left, width - PAD.right, PAD.top, height - PAD.bottom];
   const [fx0, fy1] = locate(left, top), [fx1, fy0] = locate(right, bottom);
   const xSpan = (map.x_range[1] - map.x_range[0]) * (fx1 - fx0), ySpan = (map.y_range[1] - map.y_range[0]) * (fy1 - fy0);
-  let xStep = niceStep(xSpan, (right - left) / 86), yStep = niceStep(ySpan, (bottom - top) / 62);
+  let xStep = niceStep(xSpan, (right - left) / 78), yStep = niceStep(ySpan, (bottom - top) / 54);
   if (map.degrees && map.equal) xStep = yStep = Math.max(xStep, yStep);
   const removed = map.breaks.reduce((sum, [from, to, gutter]) => sum + to - from - gutter, 0);
   const grid = cssColor('--grid'), ink = cssColor('--faint');
@@ -247,7 +247,7 @@ function resize() {
   PAD.left = w < 560 ? 40 : 50;
   const inner = w - PAD.left - PAD.right;
   const wanted = map.equal ? inner * map.height / map.width : inner * 0.56;
-  const h = Math.round(clamp(wanted, w < 560 ? 190 : 260, w < 560 ? 430 : 640)) + PAD.top + PAD.bottom;
+  const h = Math.round(clamp(wanted, w < 560 ? 160 : 260, w < 560 ? 430 : 640)) + PAD.top + PAD.bottom;
   if (w === width && h === height && ratio === Math.min(2, devicePixelRatio || 1)) return;
   [width, height, ratio] = [w, h, Math.min(2, devicePixelRatio || 1)];
   box.style.height = `${h}px`;
@@ -405,14 +405,14 @@ function curve(spec) {
     put(svg, 'text', { x: left - 8, y: y(v) + 4, 'text-anchor': 'end' }, texts[n]);
   });
   // Powers of ten, and their twos and fives where there is room.
-  const decades = Math.log10(hot / cold), fine = decades < 1.1 ? [1, 2, 5] : [1];
+  const decades = Math.log10(hot / cold), fine = decades < 2.2 ? [1, 2, 5] : decades < 3.5 ? [1, 3] : [1];
   let lastX = -1e9;
   for (let e = Math.ceil(Math.log10(hot)) + 1; e >= Math.floor(Math.log10(cold)) - 1; e--) {
     for (const factor of [...fine].reverse()) {
       const t = factor * 10 ** e;
       if (t > hot * 1.0001 || t < cold / 1.0001) continue;
       put(svg, 'line', { class: 'gridline', x1: x(t), x2: x(t), y1: top, y2: bottom });
-      const text = show(+t.toPrecision(3), 2), room = text.length * 7;
+      const text = show(+t.toPrecision(3), 2), room = text.length * 7 + 8;
       if (x(t) - lastX > room && x(t) + room / 2 < w + 4) {
         put(svg, 'text', { x: x(t), y: bottom + 18, 'text-anchor': 'middle' }, text);
         lastX = x(t);

@@ -23,10 +23,10 @@ pub struct Palette {
 }
 
 /// Lightness bands, by page: three tiers each.
-const LIGHT_TIERS: [f64; 3] = [0.46, 0.56, 0.66];
+const LIGHT_TIERS: [f64; 3] = [0.42, 0.53, 0.635];
 const DARK_TIERS: [f64; 3] = [0.62, 0.72, 0.82];
 const HUES: usize = 72;
-const CHROMAS: [f64; 2] = [0.10, 0.19];
+const CHROMAS: [f64; 3] = [0.07, 0.12, 0.19];
 
 #[derive(Clone, Copy)]
 struct Candidate {
@@ -65,7 +65,7 @@ fn spread_out(count: usize) -> Vec<Candidate> {
     }
     let lab: Vec<[f64; 3]> = candidates.iter().map(|candidate| candidate.color(&LIGHT_TIERS)).collect();
     // A quiet blue of the middle tier comes first: reports with one cluster should look like something.
-    let first = LIGHT_TIERS.len() / 2 * CHROMAS.len() * HUES + HUES + HUES * 255 / 360;
+    let first = (LIGHT_TIERS.len() / 2 * CHROMAS.len() + 1) * HUES + HUES * 255 / 360;
     let mut nearest = vec![f64::INFINITY; candidates.len()];
     let mut taken = Vec::with_capacity(count);
     let mut next = first;
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn twenty_and_eighty_colours_are_told_apart() {
         // A just noticeable difference is about 0.02 in OKLab.
-        for (count, apart) in [(20, 0.09), (80, 0.04)] {
+        for (count, apart) in [(20, 0.09), (80, 0.035)] {
             let lab: Vec<_> = spread_out(count).iter().map(|candidate| candidate.color(&LIGHT_TIERS)).collect();
             for a in 0..count {
                 for b in 0..a {
@@ -227,14 +227,17 @@ mod tests {
         let positions = grid(8);
         let lab: Vec<_> = spread_out(64).iter().map(|candidate| candidate.color(&LIGHT_TIERS)).collect();
         let order = assign(&positions, &lab);
-        let mean = |order: &dyn Fn(usize) -> usize| {
-            let pairs: Vec<(usize, usize)> = (0..64).filter(|cell| cell % 8 < 7).map(|cell| (cell, cell + 1)).collect();
-            pairs.iter().map(|&(a, b)| difference(lab[order(a)], lab[order(b)])).sum::<f64>() / pairs.len() as f64
+        let mean = |are_counted: &dyn Fn(usize, usize) -> bool| {
+            let pairs = (0..64).flat_map(|a| (0..a).map(move |b| (a, b))).filter(|&(a, b)| are_counted(a, b));
+            let apart: Vec<f64> = pairs.map(|(a, b)| difference(lab[order[a]], lab[order[b]])).collect();
+            apart.iter().sum::<f64>() / apart.len() as f64
         };
         let mut seen = order.clone();
         seen.sort_unstable();
         assert_eq!(seen, (0..64).collect::<Vec<_>>(), "every colour is used once");
-        assert!(mean(&|cell| order[cell]) > 1.1 * mean(&|cell| cell));
+        let neighbours = mean(&|a, b| a - b == 8 || (a - b == 1 && a % 8 > 0));
+        let any = mean(&|_, _| true);
+        assert!(neighbours > 1.1 * any, "{neighbours} between neighbours, {any} between any two");
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl Picture {
             let pair = |values: &[f64]| (values[0], values[1]);
             let points = rows.iter().map(|&row| pair(space.table().row(row))).collect();
             let centers = centers.chunks_exact(dimension).map(|center| pair(&space.center(center))).collect();
-            let caption = format!("Across: {}. Upwards: {}.", columns[0], columns[1]);
+            let caption = format!("Each dot is a row: {} across, {} upwards.", columns[0], columns[1]);
             let mut picture = plain(points, centers, caption);
             if space.is_scaled() {
                 picture.aspect = None;
@@ -84,6 +84,7 @@ impl Picture {
         if faint > 0 {
             picture.caption.push_str(" Rows of weight 0 are fainter.");
         }
+        picture.caption.push_str(" Circles are centres, sized by weight.");
         picture.rows = rows;
         picture.faint = faint;
         picture
@@ -142,17 +143,17 @@ fn on_the_map(space: &Space, rows: &[usize], centers: &[f64]) -> Picture {
     let mut centers: Vec<(f64, f64)> = centers.into_iter().map(unwrapped).collect();
     let breaks = breaks(points.iter().chain(&centers).map(|point| point.0));
     for point in points.iter_mut().chain(&mut centers) {
-        point.0 -= breaks
-            .iter()
-            .filter(|(_, to, _)| point.0 >= *to)
-            .map(|(from, to, gutter)| to - from - gutter)
-            .sum::<f64>();
+        point.0 -=
+            breaks.iter().filter(|(_, to, _)| point.0 >= *to).map(|(from, to, gutter)| to - from - gutter).sum::<f64>();
     }
     let latitudes = extent(points.iter().map(|point| point.1), 0.0);
     let narrowing = (0.5 * (latitudes.0 + latitudes.1)).to_radians().cos().max(0.2);
     let columns = space.table().columns();
-    let mut picture =
-        plain(points, centers, format!("Across: {}. Upwards: {}. Degrees.", columns[0], columns[1]));
+    let mut picture = plain(
+        points,
+        centers,
+        format!("Each dot is a row at its longitude ({}) and latitude ({}).", columns[0], columns[1]),
+    );
     let [x, y] = picture.range;
     picture.aspect = Some((narrowing * (x.1 - x.0) / (y.1 - y.0)).clamp(0.2, 8.0));
     picture.breaks = breaks;
@@ -215,7 +216,10 @@ fn along_a_line(space: &Space, rows: &[usize], centers: &[f64]) -> Picture {
     let points = rows.iter().enumerate().map(|(index, &row)| (space.table().row(row)[0], scatter(index))).collect();
     let dimension = space.points().dimension();
     let centers = centers.chunks_exact(dimension).map(|center| (space.center(center)[0], 0.5)).collect();
-    let caption = format!("Across: {}. The height means nothing: it keeps rows apart.", space.table().columns()[0]);
+    let caption = format!(
+        "Each dot is a row: {} across. The height means nothing: it keeps rows apart.",
+        space.table().columns()[0]
+    );
     let mut picture = plain(points, centers, caption);
     picture.range[1] = (-0.05, 1.05);
     picture.aspect = None;
@@ -235,8 +239,8 @@ fn along_principal_axes(space: &Space, rows: &[usize], centers: &[f64]) -> Pictu
     let drawn = rows.iter().map(|&row| axes.project(points.row(row))).collect();
     let centers = centers.chunks_exact(dimension).map(|center| axes.project(center)).collect();
     let caption = format!(
-        "Across and upwards: the first two principal axes of the {dimension} columns{}, with {:.0} % and {:.0} % of the \
-         variance. Clusters that overlap here may be apart in the other directions.",
+        "Each dot is a row along the first two principal axes of the {dimension} columns{}, with {:.0} % (across) and {:.0} % \
+         (upwards) of the variance. Clusters that overlap here may be apart in other directions.",
         if space.is_scaled() { " as scaled" } else { "" },
         100.0 * axes.shares[0],
         100.0 * axes.shares[1]
@@ -300,7 +304,9 @@ impl PrincipalAxes {
                 direction.iter_mut().for_each(|d| *d = -*d);
             }
         }
-        let shares = along.map(|along| if variance > 0.0 { along / variance } else { 0.0 });
+        // What rounding leaves of equal rows is no variance.
+        let varies = variance > 1e-24 * dot(&mean, &mean);
+        let shares = along.map(|along| if varies { along / variance } else { 0.0 });
         PrincipalAxes { mean, directions, shares }
     }
 

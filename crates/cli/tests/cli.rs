@@ -1,0 +1,12 @@
+//! The command as its users meet it: the built binary in a folder of its own, its exit code, its words, its files.
+//!
+//! `UPDATE_EXPECT=1 cargo test -p lehr` rewrites the golden files in `tests/golden`; their diff is reviewed like code.
+
+mod cli {
+    mod bad_input;
+    mod help;
+    mod results;
+    mod sandbox;
+    mod small_data;
+    mod stop_and_resume;
+}

@@ -1,0 +1,29 @@
+//! What the command says about itself.
+
+use super::sandbox::Sandbox;
+
+#[test]
+fn help_of_the_program() {
+    Sandbox::new().lehr(&["--help"]).matches_golden("help");
+}
+
+#[test]
+fn help_of_cluster() {
+    Sandbox::new().lehr(&["cluster", "--help"]).matches_golden("help_cluster");
+}
+
+#[test]
+fn help_of_demo() {
+    Sandbox::new().lehr(&["demo", "--help"]).matches_golden("help_demo");
+}
+
+#[test]
+fn no_arguments_show_the_help_and_are_a_usage_error() {
+    Sandbox::new().lehr(&[]).matches_golden("no_arguments");
+}
+
+#[test]
+fn version() {
+    let outcome = Sandbox::new().lehr(&["--version"]).succeeded();
+    assert_eq!(outcome.stdout, format!("lehr {}\n", env!("CARGO_PKG_VERSION")));
+}

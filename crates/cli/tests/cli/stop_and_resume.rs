@@ -1,0 +1,127 @@
+//! Stopped runs: what Ctrl-C and worse leave behind, and that going on gives the same bytes as never having stopped.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, Output};
+
+use super::sandbox::{Outcome, Sandbox, census};
+
+/// Census blocks with weights: long enough to be stopped in the middle.
+const LINE: [&str; 9] =
+    ["cluster", "blocks.csv.gz", "--columns", "lon,lat", "--weights", "pop", "--lonlat", "-k", "30"];
+
+fn blocks() -> Sandbox {
+    Sandbox::with("blocks.csv.gz", std::fs::read(census()).unwrap())
+}
+
+fn signal(child: &Child, name: &str) {
+    let line = format!("kill -{name} {}", child.id());
+    assert!(Command::new("sh").args(["-c", &line]).status().unwrap().success());
+}
+
+/// Starts a run, waits until it has reported `lines` lines of progress, and stops it with `SIGINT`.
+fn stopped(sandbox: &Sandbox, arguments: &[&str], lines: usize) -> Outcome {
+    let mut child = sandbox.start(arguments);
+    let mut reader = BufReader::new(child.stderr.take().unwrap());
+    let mut stderr = Vec::new();
+    while stderr.iter().filter(|line: &&String| line.contains("temperature")).count() < lines {
+        let mut line = String::new();
+        assert!(reader.read_line(&mut line).unwrap() > 0, "the run ended before it was stopped: {stderr:?}");
+        stderr.push(line);
+    }
+    signal(&child, "INT");
+    let mut rest = String::new();
+    reader.read_to_string(&mut rest).unwrap();
+    let Output { status, stdout, .. } = child.wait_with_output().unwrap();
+    // Progress depends on the machine's speed; what is said about stopping does not.
+    let said: String = rest.lines().filter(|line| !line.contains(" %, ")).map(|line| format!("{line}\n")).collect();
+    Outcome::new(arguments, &Output { status, stdout, stderr: said.into_bytes() })
+}
+
+fn waits_for(path: &Path, child: &mut Child) {
+    while !path.exists() {
+        assert!(child.try_wait().unwrap().is_none(), "the run ended before it had a checkpoint");
+        std::thread::yield_now();
+    }
+}
+
+fn tables(sandbox: &Sandbox, folder: &str) -> [String; 2] {
+    ["labels.csv", "centers.csv"].map(|name| sandbox.read(&format!("{folder}/{name}")))
+}
+
+#[test]
+fn ctrl_c_leaves_a_checkpoint_and_going_on_gives_the_same_bytes() {
+    let sandbox = blocks();
+    let outcome = stopped(&sandbox, &LINE, 1);
+    outcome.matches_golden("stopped");
+    assert_eq!(outcome.code, 130);
+    assert_eq!(outcome.stdout, "");
+    assert_eq!(sandbox.list("lehr-out"), ["checkpoint"]);
+    let said = outcome.stderr.lines().find_map(|line| line.strip_prefix("hint: continue with: ")).unwrap().to_owned();
+
+    // Started anew in the same folder, a run would lose the checkpoint: refused.
+    let outcome = sandbox.lehr(&LINE);
+    outcome.matches_golden("checkpoint_in_the_way");
+    assert_eq!(outcome.code, 4);
+    assert_eq!(sandbox.list("lehr-out"), ["checkpoint"]);
+
+    // What was said about going on is done to the letter, on another engine.
+    let line: Vec<&str> = said.split(' ').skip(1).chain(["--quiet", "--engine", "loop"]).collect();
+    sandbox.lehr(&line).succeeded();
+    assert_eq!(sandbox.list("lehr-out"), ["centers.csv", "labels.csv", "report.html", "summary.json"]);
+    assert_eq!(sandbox.summary("lehr-out")["execution"]["resumed"], true);
+
+    sandbox.lehr(&[&LINE[..], &["--quiet", "--out", "whole"]].concat()).succeeded();
+    assert!(tables(&sandbox, "lehr-out") == tables(&sandbox, "whole"), "the same bytes as without stopping");
+    let found = |folder: &str| {
+        let mut summary = sandbox.summary(folder);
+        summary.as_object_mut().unwrap().retain(|key, _| key != "execution" && key != "seconds");
+        summary
+    };
+    assert!(found("lehr-out") == found("whole"), "the same history, too");
+}
+
+#[test]
+fn a_killed_run_goes_on_from_its_last_checkpoint() {
+    let sandbox = blocks();
+    let mut child = sandbox.start(&[&LINE[..], &["--quiet"]].concat());
+    waits_for(&sandbox.path("lehr-out/checkpoint"), &mut child);
+    signal(&child, "KILL");
+    child.wait().unwrap();
+    assert!(sandbox.list("lehr-out").iter().all(|name| name == "checkpoint" || name.starts_with('.')));
+    sandbox.lehr(&[&LINE[..], &["--quiet", "--resume", "lehr-out", "--threads", "3"]].concat()).succeeded();
+    assert_eq!(
+        sandbox.list("lehr-out"),
+        ["centers.csv", "labels.csv", "report.html", "summary.json"],
+        "and what the killed run left half-written is gone"
+    );
+    sandbox.lehr(&[&LINE[..], &["--quiet", "--out", "whole"]].concat()).succeeded();
+    assert!(tables(&sandbox, "lehr-out") == tables(&sandbox, "whole"), "the same bytes as without the kill");
+}
+
+#[test]
+fn a_checkpoint_is_refused_where_it_does_not_belong() {
+    let sandbox = blocks();
+    assert_eq!(stopped(&sandbox, &LINE, 1).code, 130);
+
+    let outcome = sandbox.lehr(&[&LINE[..7], &["-k", "31", "--seed", "7", "--resume", "lehr-out"]].concat());
+    outcome.matches_golden("resume_contradicting");
+    assert_eq!(outcome.code, 2);
+
+    sandbox.write("other.csv", "lon,lat,pop\n-117,39,1\n-116,39,1\n-115,38,2\n");
+    let other: Vec<&str> = LINE.iter().map(|word| if *word == "blocks.csv.gz" { "other.csv" } else { word }).collect();
+    let outcome = sandbox.lehr(&[&other[..], &["--resume", "lehr-out"]].concat());
+    outcome.matches_golden("resume_other_data");
+    assert_eq!(outcome.code, 3);
+
+    let checkpoint = std::fs::read(sandbox.path("lehr-out/checkpoint")).unwrap();
+    sandbox.write("damaged/checkpoint", &checkpoint[..checkpoint.len() / 2]);
+    let outcome = sandbox.lehr(&[&LINE[..], &["--resume", "damaged"]].concat());
+    outcome.matches_golden("resume_damaged");
+    assert_eq!(outcome.code, 3);
+
+    let outcome = sandbox.lehr(&[&LINE[..], &["--resume", "nowhere"]].concat());
+    outcome.matches_golden("resume_nothing");
+    assert_eq!(outcome.code, 4);
+    assert_eq!(sandbox.list("lehr-out"), ["checkpoint"], "refusals leave the checkpoint alone");
+}
