@@ -5,6 +5,33 @@
 //! Longitude and latitude become positions on the sphere ([`geography`]); columns of different units can be brought to one [`scale`];
 //! results are written whole or not at all ([`write`](mod@write)). What is wrong with data is said in one form, all faults at once ([`error`]).
 //!
+//! # Example
+//!
+//! From a table to positions in kilometres, and what happens where the table is wrong:
+//!
+//! ```
+//! use lehr_data::{geography, read, read::Selection};
+//! let selection = Selection {
+//!     columns: Some(vec!["lon".into(), "lat".into()]),
+//!     weights: Some("pop".into()),
+//!     id: Some("block".into()),
+//!     ..Selection::default()
+//! };
+//! let table = "block,pop,lon,lat\nA,120,8.54,47.38\nB,0,7.45,46.95\n";
+//! let blocks = read::csv_points(table.as_bytes(), "blocks.csv", &selection)?;
+//! assert_eq!(geography::on_sphere(&blocks)?.dimension(), 3);
+//!
+//! let table = "block,pop,lon,lat\nA,120,8.54,47.38\nB,many,7.45,\n";
+//! let error = read::csv_points(table.as_bytes(), "blocks.csv", &selection).unwrap_err();
+//! assert_eq!(
+//!     error.to_string(),
+//!     "blocks.csv, line 3, column 4 (\"lat\"): expected a finite number, found an empty field\n\
+//!      blocks.csv, line 3, column 2 (\"pop\"): expected a finite number, found \"many\"\n\
+//!      blocks.csv: 2 faults in all"
+//! );
+//! # Ok::<(), lehr_data::Error>(())
+//! ```
+//!
 //! This room computes nothing about the data that a method would: no distances, no clusters.
 #![forbid(unsafe_code)]
 

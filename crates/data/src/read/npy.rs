@@ -1,6 +1,6 @@
 //! NPY arrays, versions 1 to 3, into points.
 //!
-//! The header is a Python dictionary with three known keys. It is read by a scanner without recursion and with a bounded length, so
+//! The header is a Python dictionary with three known keys. It is read by a scanner that never goes back and a bounded length, so
 //! that no header, however strange, costs more than its own bytes; the values are converted as they arrive, so that a header that
 //! promises more than the file holds costs no memory. The `npyz` crate serves as the oracle in the tests.
 

@@ -248,20 +248,20 @@ enum Quotes {
 
 impl Quotes {
     fn over(&mut self, bytes: &[u8], delimiter: u8) {
+        let is_delimiter = |byte: u8| byte == delimiter || (delimiter == SPACES && byte == b'\t');
         if !matches!(self, Quotes::Open | Quotes::Doubtful) && !bytes.contains(&b'"') {
             // Common case. Where no quote is, only the last byte matters: is the next one at the start of a field?
             if let Some(last) = bytes.last() {
-                *self = if *last == delimiter { Quotes::Start } else { Quotes::Plain };
+                *self = if is_delimiter(*last) { Quotes::Start } else { Quotes::Plain };
             }
             return;
         }
         for byte in bytes {
-            let is_delimiter = *byte == delimiter || (delimiter == SPACES && *byte == b'\t');
             *self = match (*self, *byte) {
                 (Quotes::Start, b'"') | (Quotes::Doubtful, b'"') => Quotes::Open,
                 (Quotes::Open, b'"') => Quotes::Doubtful,
                 (Quotes::Open, _) => Quotes::Open,
-                _ if is_delimiter => Quotes::Start,
+                _ if is_delimiter(*byte) => Quotes::Start,
                 _ => Quotes::Plain,
             };
         }

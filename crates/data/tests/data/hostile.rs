@@ -51,6 +51,18 @@ fn selections() -> impl Strategy<Value = Selection> {
         })
 }
 
+/// Hands out a few bytes at a time.
+struct Steps<'a>(&'a [u8], usize);
+
+impl std::io::Read for Steps<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.1.min(buffer.len()).min(self.0.len());
+        buffer[..count].copy_from_slice(&self.0[..count]);
+        self.0 = &self.0[count..];
+        Ok(count)
+    }
+}
+
 fn valid_files() -> Vec<Vec<u8>> {
     let text = "a,b,c\n1,2,\"q\"\"r\"\n3.5,-4e2,s\n0,9,\"t\nu\"\n".as_bytes().to_vec();
     let mut array = Vec::new();
@@ -70,6 +82,14 @@ proptest! {
     #[test]
     fn random_text_of_the_right_letters_is_answered(text in "[ab01,;\t |\"\r\n.eE+na-]{0,120}", selection in selections()) {
         read_all_ways(text.as_bytes(), &selection);
+    }
+
+    /// Where the window ends is nobody's business: one byte at a time gives the same points or the same words.
+    #[test]
+    fn the_size_of_reads_changes_nothing(text in "[ab01,;\t \"\"\r\n.]{0,120}", selection in selections(), step in 1usize..7) {
+        let said = |result: Result<lehr_data::Points, Error>| result.map_err(|error| error.to_string());
+        let slow = csv_points(Steps(text.as_bytes(), step), "a", &selection);
+        prop_assert_eq!(said(slow), said(csv_points(text.as_bytes(), "a", &selection)));
     }
 
     #[test]
@@ -104,7 +124,7 @@ proptest! {
 }
 
 #[test]
-fn brackets_without_end_do_not_overflow_the_stack() {
+fn brackets_without_end_cost_no_more_than_their_bytes() {
     let header = format!("{{'descr': {}", "[(".repeat(30_000));
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend((header.len() as u16).to_le_bytes());

@@ -179,7 +179,7 @@ fn wrong_encodings() {
         &expect!["points.csv, line 1, byte 0 of the text: expected UTF-8, found FE FF, the byte order mark of UTF-16"],
     );
     by_default(
-        b"a\0,\0b\0\n\0001\0,\0002\0\n\0",
+        b"a\0,\0b\0\n\x001\0,\x002\0\n\0",
         &expect![
             "points.csv, line 1, byte 1 of the text: expected UTF-8, found a zero byte, as UTF-16 and binary files have"
         ],
