@@ -4,8 +4,8 @@
 //! asked for) which columns are numeric. Then rows stream through one at a time.
 //!
 //! - **Header.** Columns asked for by name need one. Otherwise the first row is a header if any field of it in the wanted columns is
-//!   not a number; marks of a missing value ([`MISSING`]) do not count, so that a first row of data with an `n/a` is reported and not
-//!   taken for names.
+//!   a name, that is, neither a number nor a number gone wrong: the mark of a missing value ([`MISSING`]), or, beside true numbers, something
+//!   that begins with a digit, a sign or a point. A first row of data with an `n/a` or a `3.5x` is reported, not taken for names.
 //! - **Numeric columns.** A column in which any of the first rows has a number. A column that turns out to have numbers in more than half
 //!   of all rows although it had none in the first is reported, never dropped in silence.
 
@@ -88,7 +88,16 @@ fn has_header(sample: &[Record], selection: &Selection) -> bool {
     if rows.is_empty() && selection.columns.is_none() {
         return !fields().any(|field| number(field).is_some());
     }
-    fields().any(|field| number(field).is_none() && !MISSING.contains(&field.trim().to_lowercase().as_str()))
+    let has_numbers = fields().any(|field| number(field).is_some());
+    fields().any(|field| number(field).is_none() && is_name(field.trim(), has_numbers))
+}
+
+/// Whether a field that is no number is a name rather than a number gone wrong: not the mark of a missing value, and, beside
+/// true numbers, not something that begins as a number does.
+fn is_name(field: &str, is_beside_numbers: bool) -> bool {
+    let begins_as_number = field.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '-' | '.'));
+    let is_number_gone_wrong = is_beside_numbers && begins_as_number;
+    !is_number_gone_wrong && !MISSING.contains(&field.to_lowercase().as_str())
 }
 
 fn is_numeric(rows: &[Record], column: usize) -> bool {

@@ -88,6 +88,18 @@ fn no_header_and_a_gap_in_the_first_row() {
 }
 
 #[test]
+fn no_header_and_a_slip_in_the_first_row() {
+    by_default(
+        "1,2,3.5x\n3,4,5\n",
+        &expect![[r#"points.csv, line 1, column 3: expected a finite number, found "3.5x""#]],
+    );
+    // No number beside them: these are names.
+    assert_eq!(table("1st,2nd\n3,4\n", &Selection::default()).unwrap().columns(), ["1st", "2nd"]);
+    // Names beside numbers that are names too.
+    assert_eq!(table("age,2019\n3,4\n", &Selection::default()).unwrap().columns(), ["age", "2019"]);
+}
+
+#[test]
 fn nothing_to_read() {
     by_default("", &expect!["points.csv: expected rows of numbers, found an empty file"]);
     by_default("\n \r\n", &expect!["points.csv: expected rows of numbers, found an empty file"]);
