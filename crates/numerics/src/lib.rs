@@ -7,6 +7,7 @@
 pub mod dispatch;
 pub mod factor;
 pub mod lanes;
+pub mod membership;
 pub mod nearest;
 mod products;
 pub mod random;

@@ -87,6 +87,23 @@ impl<T: Real> SoftCenters<T> {
     pub fn is_empty(&self) -> bool {
         self.offsets.is_empty()
     }
+
+    /// Coordinates of a centre.
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    pub(crate) fn scaled(&self) -> &[T] {
+        &self.scaled
+    }
+
+    pub(crate) fn offsets(&self) -> &[T] {
+        &self.offsets
+    }
+
+    pub(crate) fn scale(&self) -> f64 {
+        self.scale
+    }
 }
 
 /// Buffers of this module's functions; reused from block to block, so that loops allocate nothing.

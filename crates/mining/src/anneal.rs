@@ -1,0 +1,115 @@
+//! The annealing loop: at each temperature to a fixed point, divide what has become unstable, cool, repeat.
+//!
+//! Every annealed method is a [`System`] to this loop: something with components that can be relaxed at a temperature, asked how stable each of
+//! them is, and told to divide or merge them. The loop decides when, never how; it knows neither rows nor ranks. Paper 004
+//! section 7 and `docs/design/annealing.md` say why one loop serves the whole family.
+//!
+//! The policy (`mining-spec` 0.5, 1.6): components that have come together are merged *before* stability is asked, or copies would
+//! fill up the number allowed; after a division the temperature stays until nothing more divides; and temperatures never jump past the next transition.
+
+pub(crate) mod checkpoint;
+pub(crate) mod observe;
+pub(crate) mod schedule;
+pub(crate) mod split;
+
+pub use checkpoint::Checkpoint;
+pub use observe::{Control, Observer, Progress, Silent, Split, Stage, Step};
+
+use crate::Error;
+use crate::round::Rounds;
+
+/// How a relaxation ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Relaxed {
+    pub sweeps: u64,
+    /// The largest squared move of the last sweep over the temperature.
+    pub largest_move: f64,
+}
+
+/// A system measured at a fixed point.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Measured {
+    /// Per unit of weight.
+    pub free_energy: f64,
+    /// Mean squared distance under the soft assignment.
+    pub mean_cost: f64,
+    /// Mean of 1 less the largest membership.
+    pub softness: f64,
+    /// Temperature below which each component divides.
+    pub critical: Vec<f64>,
+    /// Passes over the rows that measuring took.
+    pub sweeps: u64,
+}
+
+/// What can be annealed.
+pub(crate) trait System: Send {
+    /// How many components there are.
+    fn components(&self) -> usize;
+    /// Iterates to a fixed point at a temperature: squared moves at most `tolerance` times the temperature.
+    fn relax<R: Rounds>(
+        &mut self,
+        rounds: &mut R,
+        temperature: f64,
+        tolerance: f64,
+    ) -> impl Future<Output = Result<Relaxed, Error>> + Send;
+    /// Measures the system where it is, and how stable each component is.
+    fn measure<R: Rounds>(
+        &mut self,
+        rounds: &mut R,
+        temperature: f64,
+    ) -> impl Future<Output = Result<Measured, Error>> + Send;
+    /// Merges components that have come together; returns how many went.
+    fn merge(&mut self, temperature: f64) -> usize;
+    /// The temperature down to which a component waits before it may divide; infinite if it need not wait.
+    fn hold_until(&self, component: usize) -> f64;
+    /// Divides a component along the direction in which it was measured unstable.
+    fn divide(&mut self, component: usize, temperature: f64);
+}
+
+/// What happened at one temperature.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Settled {
+    pub measured: Measured,
+    pub splits: Vec<Split>,
+    pub sweeps: u64,
+    pub largest_move: f64,
+}
+
+/// Brings a system to a stable fixed point at one temperature, with at most `cap` components.
+pub(crate) async fn settle<S: System, R: Rounds>(
+    system: &mut S,
+    rounds: &mut R,
+    temperature: f64,
+    tolerance: f64,
+    cap: usize,
+) -> Result<Settled, Error> {
+    let mut settled = Settled::default();
+    loop {
+        let relaxed = system.relax(rounds, temperature, tolerance).await?;
+        settled.sweeps += relaxed.sweeps;
+        settled.largest_move = relaxed.largest_move;
+        if system.merge(temperature) > 0 {
+            continue;
+        }
+        settled.measured = system.measure(rounds, temperature).await?;
+        settled.sweeps += settled.measured.sweeps;
+        let chosen = split::choose(
+            &settled.measured.critical,
+            |k| system.hold_until(k),
+            temperature,
+            cap.saturating_sub(system.components()),
+        );
+        if chosen.is_empty() {
+            return Ok(settled);
+        }
+        for parent in chosen {
+            system.divide(parent, temperature);
+            settled.splits.push(Split {
+                temperature,
+                critical_temperature: settled.measured.critical[parent],
+                parent,
+                clusters: system.components(),
+            });
+        }
+    }
+}

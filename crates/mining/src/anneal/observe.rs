@@ -1,0 +1,113 @@
+//! What a run tells while it goes on, and how it is told to stop.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::Checkpoint;
+
+/// One temperature of the history, in the input's units.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// Counting from 0.
+    pub index: u64,
+    /// In the squared unit of the points ("full" convention: memberships are `exp(-d / T)`).
+    pub temperature: f64,
+    /// Components at the end of this temperature.
+    pub clusters: usize,
+    /// `-T ln sum` per unit of weight.
+    pub free_energy: f64,
+    /// Weighted mean squared distance under the soft assignment.
+    pub mean_cost: f64,
+    /// While masses are learnt the mutual information of rows and components, in nats: `(free_energy - mean_cost) / T`. In plain mode less the entropy of the memberships.
+    pub information: f64,
+    /// Weighted mean of 1 less the largest membership.
+    pub softness: f64,
+    /// Passes over the rows.
+    pub sweeps: u64,
+    /// The largest squared move of a centre in the last sweep, over the temperature.
+    pub max_move: f64,
+    /// The highest temperature at which one of the components divides.
+    pub next_critical: f64,
+}
+
+/// A component dividing, in the input's units.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Split {
+    /// The temperature at which it was divided.
+    pub temperature: f64,
+    /// The temperature below which it was unstable.
+    pub critical_temperature: f64,
+    /// The component that divided.
+    pub parent: usize,
+    /// Components after it.
+    pub clusters: usize,
+}
+
+/// What a run is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Stage {
+    /// Cooling, and dividing what becomes unstable.
+    Annealing,
+    /// Cooling at a fixed number of components, until memberships are hard.
+    Hardening,
+    /// Looking for a better place for each centre.
+    Refining,
+    /// Giving each row its cluster.
+    Labelling,
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Stage::Annealing => "annealing",
+            Stage::Hardening => "hardening",
+            Stage::Refining => "refining",
+            Stage::Labelling => "labelling",
+        })
+    }
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// What is being done.
+    pub stage: Stage,
+    /// The last temperature finished.
+    pub step: &'a Step,
+    /// Estimate of the share of the work that is done, 0 to 1.
+    pub fraction: f64,
+    /// Passes over the rows so far.
+    pub sweeps: u64,
+}
+
+/// Whether to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Go on.
+    Continue,
+    /// Stop at once: the checkpoint is handed over and the run ends with [`crate::Error::Stopped`].
+    Stop,
+}
+
+/// Watches a run. Called on one rank only, between two temperatures or two groups of trials, so it may take its time and may
+/// print; it should return within a fraction of a second.
+pub trait Observer: Send {
+    /// After each temperature, and several times a second while refining.
+    fn progress(&mut self, progress: &Progress<'_>) -> Control {
+        let _ = progress;
+        Control::Continue
+    }
+
+    /// After each temperature and each group of trials: all that is needed to go on from here. Writing it costs far more than
+    /// being offered it, so an observer writes it every few seconds at most, and always after it said [`Control::Stop`].
+    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
+        let _ = checkpoint;
+    }
+}
+
+/// Watches nothing and never stops.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Observer for Silent {}

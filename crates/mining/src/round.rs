@@ -1,0 +1,19 @@
+//! The one place where methods meet ranks: what a round is, who runs it, how a program is driven.
+//!
+//! Everything else in this crate is rank-blind: E-steps add up a leaf, M-steps turn totals into parameters.
+
+pub(crate) use lehr_ranks::{Execution, LeafCells, Partition, Program, Round, Rounds, drive};
+
+use crate::Error;
+
+/// Runs a round over all leaves and leaves the tree's root in `total`, whose storage is reused.
+pub(crate) async fn total_of<Q: Round, R: Rounds>(
+    rounds: &mut R,
+    round: &Q,
+    total: &mut Vec<f64>,
+) -> Result<(), Error> {
+    total.clear();
+    total.resize(round.len(), 0.0);
+    rounds.round(round, total).await?;
+    Ok(())
+}

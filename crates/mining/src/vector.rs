@@ -1,0 +1,255 @@
+//! Deterministic annealing of vectors: weighted points in any dimension, clustered by their squared distances.
+//!
+//! Paper 000 section III, paper 004 eq. (1)-(3), `docs/design/annealing.md`. Starts with one centre just above the temperature at which the whole becomes
+//! unstable, cools, and divides each centre when its own covariance says so; no starting centres, no restarts. [`cluster`] does it all;
+//! [`equilibrium`] is the fixed point at one temperature, for those who want the physics.
+
+pub(crate) mod components;
+pub(crate) mod course;
+mod e_step;
+mod equilibrium;
+mod hard;
+mod label;
+mod m_step;
+mod model;
+mod parameters;
+mod rows;
+mod swap;
+mod system;
+
+use lehr_data::Points;
+use lehr_ranks::timing::Phases;
+
+pub use components::Mode;
+pub use course::{Finish, Plateau};
+pub use equilibrium::{Equilibrium, Start, equilibrium};
+pub use model::{Cluster, Model, Suggestion};
+pub use parameters::{Parameters, Precision};
+
+use crate::Error;
+use crate::anneal::{Checkpoint, Control, Observer, Progress, Stage, Step};
+use crate::round::{Execution, LeafCells, Program, Rounds, drive, total_of};
+use crate::sync::Mutex;
+use course::{Course, State};
+use e_step::Kept;
+use hard::{Centers, Remembered};
+use label::{LabelRound, Labelled, SpreadRound};
+use model::Outcome;
+use rows::Rows;
+
+/// What a checkpoint says it is of.
+const METHOD: &str = "vector";
+
+/// Clusters points by deterministic annealing.
+///
+/// # Errors
+/// Those of [`Parameters::check`]; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
+///
+/// # Example
+/// ```
+/// use lehr_data::Points;
+/// use lehr_mining::{Execution, anneal::Silent, vector::{Parameters, cluster}};
+/// let points = Points::new(vec![0.0, 1.0, 10.0, 11.0], 1)?;
+/// let parameters = Parameters { clusters: Some(2), ..Parameters::default() };
+/// let model = cluster(&points, &parameters, &Execution::default(), &mut Silent)?;
+/// assert_eq!(model.labels[0], model.labels[1]);
+/// assert_ne!(model.labels[0], model.labels[2]);
+/// assert_eq!(model.sum_of_squares, 1.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Cost: some hundred passes over the points, each N x K exponentials at most, far fewer at low temperatures in few dimensions.
+pub fn cluster(
+    points: &Points,
+    parameters: &Parameters,
+    execution: &Execution,
+    observer: &mut dyn Observer,
+) -> Result<Model, Error> {
+    parameters.check(points)?;
+    dispatch(points, parameters.clone(), None, execution, observer)
+}
+
+/// Goes on with an interrupted run, to the same bits as if it had not been interrupted.
+///
+/// # Errors
+/// [`Error::OtherData`] if the points are not those of the checkpoint; otherwise as for [`cluster`].
+pub fn resume(
+    points: &Points,
+    checkpoint: Checkpoint,
+    execution: &Execution,
+    observer: &mut dyn Observer,
+) -> Result<Model, Error> {
+    let data = points.fingerprint();
+    if checkpoint.fingerprint != data {
+        return Err(Error::OtherData { checkpoint: checkpoint.fingerprint, data });
+    }
+    checkpoint.parameters.check(points)?;
+    dispatch(points, checkpoint.parameters, Some(checkpoint.state), execution, observer)
+}
+
+fn dispatch(
+    points: &Points,
+    parameters: Parameters,
+    state: Option<State>,
+    execution: &Execution,
+    observer: &mut dyn Observer,
+) -> Result<Model, Error> {
+    match parameters.precision {
+        Precision::F64 => anneal::<f64>(points, parameters, state, execution, observer),
+        Precision::F32 => anneal::<f32>(points, parameters, state, execution, observer),
+    }
+}
+
+fn anneal<T: Kept>(
+    points: &Points,
+    parameters: Parameters,
+    state: Option<State>,
+    execution: &Execution,
+    observer: &mut dyn Observer,
+) -> Result<Model, Error> {
+    let mut phases = Phases::new();
+    phases.enter("arranging");
+    let rows = Rows::<T>::new(points);
+    phases.leave();
+    let run = Run {
+        points,
+        fingerprint: points.fingerprint(),
+        memory: LeafCells::new(rows.leaves.len(), |_| Remembered::default()),
+        labelled: LeafCells::new(rows.leaves.len(), |_| Labelled::default()),
+        rows,
+        parameters,
+        state,
+        lead: Mutex::new(Lead { observer, phases }),
+    };
+    let outcome = drive(execution, run.rows.count, &run)?.expect("the lead brings the outcome");
+    let asked = run.parameters.clusters.filter(|_| run.parameters.final_temperature().is_none());
+    let suggest = run.parameters.clusters.is_none() && run.parameters.final_temperature().is_none();
+    Ok(Model::new(points, &run.rows, outcome, run.labelled.into_values(), asked, suggest))
+}
+
+/// What only the lead touches.
+struct Lead<'a> {
+    observer: &'a mut dyn Observer,
+    phases: Phases,
+}
+
+/// A run as the engines see it.
+struct Run<'a, T: Kept> {
+    points: &'a Points,
+    fingerprint: u64,
+    rows: Rows<T>,
+    parameters: Parameters,
+    state: Option<State>,
+    memory: LeafCells<Remembered>,
+    labelled: LeafCells<Labelled>,
+    lead: Mutex<Lead<'a>>,
+}
+
+impl<T: Kept> Run<'_, T> {
+    /// Tells the observer where the course is; true if it wants to stop. On the lead only.
+    fn observe(&self, course: &mut Course<'_, T>, checkpoint: &mut Option<Checkpoint>) -> bool {
+        let mut lead = self.lead.lock().expect("one lead");
+        let first = Step {
+            index: 0,
+            temperature: self.rows.squared(course.state.temperature),
+            clusters: 1,
+            free_energy: self.rows.squared(self.rows.square / self.rows.total_weight),
+            mean_cost: self.rows.squared(self.rows.square / self.rows.total_weight),
+            information: 0.0,
+            softness: 0.0,
+            sweeps: 0,
+            max_move: 0.0,
+            next_critical: self.rows.squared(course.state.critical_temperature),
+        };
+        let progress = Progress {
+            stage: course.stage(),
+            step: course.state.history.last().unwrap_or(&first),
+            fraction: course.fraction(),
+            sweeps: course.state.sweeps,
+        };
+        let stop = lead.observer.progress(&progress) == Control::Stop;
+        if !course.is_done() {
+            let checkpoint = checkpoint.get_or_insert_with(|| Checkpoint {
+                method: METHOD.into(),
+                fingerprint: self.fingerprint,
+                parameters: self.parameters.clone(),
+                state: course.state.clone(),
+            });
+            // The state is lent to the checkpoint for the call, not copied.
+            std::mem::swap(&mut checkpoint.state, &mut course.state);
+            lead.observer.checkpoint(checkpoint);
+            std::mem::swap(&mut checkpoint.state, &mut course.state);
+        }
+        stop
+    }
+
+    fn phase(&self, is_lead: bool, stage: Option<Stage>) {
+        if is_lead {
+            let phases = &mut self.lead.lock().expect("one lead").phases;
+            match stage {
+                Some(Stage::Annealing) => phases.enter("annealing"),
+                Some(Stage::Hardening) => phases.enter("hardening"),
+                Some(Stage::Refining) => phases.enter("refining"),
+                Some(Stage::Labelling) => phases.enter("labelling"),
+                None => phases.leave(),
+            }
+        }
+    }
+}
+
+impl<T: Kept> Program for Run<'_, T> {
+    type Output = Option<Outcome>;
+    type Error = Error;
+
+    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Option<Outcome>, Error> {
+        let rounds = &mut rounds;
+        let is_lead = rounds.is_lead();
+        let mut course = match &self.state {
+            Some(state) => Course::resume(&self.rows, &self.parameters, &self.memory, state.clone()),
+            None => Course::begin(&self.rows, &self.parameters, &self.memory, rounds).await?,
+        };
+        let mut checkpoint = None;
+        while !course.is_done() {
+            self.phase(is_lead, Some(course.stage()));
+            course.advance(rounds).await?;
+            self.phase(is_lead, None);
+            let stop = is_lead && self.observe(&mut course, &mut checkpoint);
+            if rounds.agree(stop).await? {
+                return Err(Error::Stopped);
+            }
+        }
+        self.phase(is_lead, Some(Stage::Labelling));
+        let mut centers = course.centers();
+        let mut sums = Vec::new();
+        let label = LabelRound {
+            points: self.points,
+            rows: &self.rows,
+            centers: &centers,
+            temperature: course.state.last_soft_temperature.max(f64::MIN_POSITIVE),
+            cells: &self.labelled,
+        };
+        total_of(rounds, &label, &mut sums).await?;
+        exact_means(&mut centers, &sums);
+        let mut spreads = Vec::new();
+        let spread = SpreadRound { points: self.points, rows: &self.rows, centers: &centers, cells: &self.labelled };
+        total_of(rounds, &spread, &mut spreads).await?;
+        self.phase(is_lead, None);
+        if !is_lead {
+            return Ok(None);
+        }
+        let phases = self.lead.lock().expect("one lead").phases.seconds();
+        Ok(Some(Outcome { state: course.state, centers, sums, spreads, imbalance: rounds.imbalance(), phases }))
+    }
+}
+
+/// Moves each centre to the mean of its rows, from their sums in double precision.
+fn exact_means(centers: &mut Centers, sums: &[f64]) {
+    let dimension = centers.dimension;
+    for (y, sums) in centers.values.chunks_exact_mut(dimension).zip(sums.chunks_exact(1 + dimension)) {
+        if sums[0] > 0.0 {
+            for (y, sum) in y.iter_mut().zip(&sums[1..]) {
+                *y = sum / sums[0];
+            }
+        }
+    }
+}

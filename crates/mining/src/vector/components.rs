@@ -1,0 +1,119 @@
+//! Mass-constrained centres: where they are, how much of the weight each holds, and when it may divide.
+
+use serde::{Deserialize, Serialize};
+
+/// Whether a centre's mass takes part in the assignment (`mining-spec` 1.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Mode {
+    /// `g_k = 1`: every centre counts the same. The hard limit is the ordinary one.
+    Plain,
+    /// `g_k = P_k`, learnt: a centre and its exact copies count as one, so the solution does not depend on how many copies there are.
+    Mass,
+}
+
+/// The state that is annealed. Positions are stored ones (see [`super::rows::Rows`]).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Components {
+    pub dimension: usize,
+    /// K x D.
+    pub centers: Vec<f64>,
+    /// Adding up to 1.
+    pub priors: Vec<f64>,
+    /// The division test is passed over at temperatures above this; infinite where there is nothing to wait for.
+    pub hold_until: Vec<f64>,
+    /// K x D, unit length: where the last power iteration got to. In many dimensions only.
+    pub directions: Vec<f64>,
+}
+
+impl Components {
+    /// One component in the middle of everything.
+    pub fn one(dimension: usize) -> Self {
+        Self {
+            dimension,
+            centers: vec![0.0; dimension],
+            priors: vec![1.0],
+            hold_until: vec![f64::MAX],
+            directions: Vec::new(),
+        }
+    }
+
+    /// Components at given positions with equal priors.
+    pub fn at(dimension: usize, centers: Vec<f64>) -> Self {
+        let count = centers.len() / dimension;
+        let priors = vec![1.0 / count as f64; count];
+        Self { dimension, centers, priors, hold_until: vec![f64::MAX; count], directions: Vec::new() }
+    }
+
+    pub fn len(&self) -> usize {
+        self.priors.len()
+    }
+
+    pub fn center(&self, k: usize) -> &[f64] {
+        &self.centers[k * self.dimension..][..self.dimension]
+    }
+
+    /// The squared distance of two centres.
+    pub fn squared_distance(&self, a: usize, b: usize) -> f64 {
+        self.center(a).iter().zip(self.center(b)).map(|(x, y)| (x - y) * (x - y)).sum()
+    }
+
+    /// Divides component `k` along `direction` (unit length): copies at `+-displacement`, half the prior each, the new one last.
+    ///
+    /// `imbalance` is a tiny relative difference of the two displacements: on data with an exact symmetry it decides which way a saddle is left.
+    pub fn divide(&mut self, k: usize, direction: &[f64], displacement: f64, imbalance: f64, hold_until: f64) {
+        let dimension = self.dimension;
+        for j in 0..dimension {
+            let y = self.centers[k * dimension + j];
+            self.centers.push(y - direction[j] * displacement * (1.0 - imbalance));
+            self.centers[k * dimension + j] = y + direction[j] * displacement * (1.0 + imbalance);
+        }
+        self.priors[k] /= 2.0;
+        self.priors.push(self.priors[k]);
+        self.hold_until[k] = hold_until;
+        self.hold_until.push(hold_until);
+        if !self.directions.is_empty() {
+            let copy = self.directions[k * dimension..][..dimension].to_vec();
+            self.directions.extend(copy);
+        }
+    }
+
+    /// Merges components nearer than the square root of `squared_radius`, the later one into the earlier; those merged wait until `hold_until`. Returns how many went.
+    pub fn merge(&mut self, squared_radius: f64, hold_until: f64) -> usize {
+        let before = self.len();
+        let mut a = 0;
+        while a < self.len() {
+            let mut b = a + 1;
+            while b < self.len() {
+                if self.squared_distance(a, b) < squared_radius {
+                    let (p, q) = (self.priors[a], self.priors[b]);
+                    let sum = p + q;
+                    for j in 0..self.dimension {
+                        let other = self.centers[b * self.dimension + j];
+                        let y = &mut self.centers[a * self.dimension + j];
+                        if sum > 0.0 {
+                            *y = (p * *y + q * other) / sum;
+                        }
+                    }
+                    self.priors[a] = sum;
+                    self.hold_until[a] = hold_until;
+                    self.remove(b);
+                } else {
+                    b += 1;
+                }
+            }
+            a += 1;
+        }
+        before - self.len()
+    }
+
+    /// Takes component `k` away; the later ones move up.
+    pub fn remove(&mut self, k: usize) {
+        let range = k * self.dimension..(k + 1) * self.dimension;
+        self.centers.drain(range.clone());
+        if !self.directions.is_empty() {
+            self.directions.drain(range);
+        }
+        self.priors.remove(k);
+        self.hold_until.remove(k);
+    }
+}

@@ -1,0 +1,200 @@
+//! The E-step of vector annealing: soft sums of a leaf, over the centres that matter to it.
+//!
+//! Paper 004 eq. (1)-(3), `mining-spec` 0.4 and 1.2. This file does not know that there are ranks: it adds up one leaf.
+
+use std::cell::RefCell;
+
+use lehr_numerics::lanes::Real;
+use lehr_numerics::membership::MembershipScratch;
+use lehr_numerics::nearest::{HardCenters, HardScratch};
+use lehr_numerics::soft::{SoftCenters, SoftScratch, Sums, soft_sums};
+use lehr_numerics::tiles::DIRECT_DIMENSION;
+
+use super::components::{Components, Mode};
+use super::rows::Rows;
+use crate::round::Round;
+
+/// Sums of a whole block: `-T sum w ln sum exp` and `sum w (1 - max m)`.
+pub(crate) const TOTALS: usize = 2;
+
+/// What a thread keeps between leaves, so that no round allocates.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch<T: Real> {
+    pub active: Vec<usize>,
+    pub reach: Vec<f64>,
+    pub sums: Vec<f64>,
+    pub soft_centers: SoftCenters<T>,
+    pub soft: SoftScratch<T>,
+    pub hard_centers: HardCenters<T>,
+    pub hard: HardScratch<T>,
+    pub membership: MembershipScratch<T>,
+}
+
+thread_local! {
+    static SCRATCH_F64: RefCell<Scratch<f64>> = RefCell::default();
+    static SCRATCH_F32: RefCell<Scratch<f32>> = RefCell::default();
+}
+
+/// A precision that rows may be kept in, with this thread's buffers for it.
+pub(crate) trait Kept: Real {
+    /// Scores further than this below the best one of their row are left out: the largest share lost is about the precision's own error.
+    const CUT: f64;
+    fn with_scratch<R>(f: impl FnOnce(&mut Scratch<Self>) -> R) -> R;
+}
+
+impl Kept for f64 {
+    const CUT: f64 = 37.0; // exp(-37) = 8.5e-17
+    fn with_scratch<R>(f: impl FnOnce(&mut Scratch<Self>) -> R) -> R {
+        SCRATCH_F64.with_borrow_mut(f)
+    }
+}
+
+impl Kept for f32 {
+    const CUT: f64 = 17.0; // exp(-17) = 4.1e-8
+    fn with_scratch<R>(f: impl FnOnce(&mut Scratch<Self>) -> R) -> R {
+        SCRATCH_F32.with_borrow_mut(f)
+    }
+}
+
+/// One pass over all rows at fixed centres.
+pub(crate) struct SoftRound<'a, T: Real> {
+    pub rows: &'a Rows<T>,
+    pub components: &'a Components,
+    pub mode: Mode,
+    pub temperature: f64,
+    pub sums: Sums,
+}
+
+impl<T: Real> SoftRound<'_, T> {
+    pub fn per_center(&self) -> usize {
+        self.sums.len(self.rows.dimension)
+    }
+
+    fn log_prior(&self, k: usize) -> f64 {
+        match self.mode {
+            Mode::Plain => 0.0,
+            Mode::Mass => self.components.priors[k].ln(),
+        }
+    }
+}
+
+impl<T: Kept> Round for SoftRound<'_, T> {
+    fn len(&self) -> usize {
+        TOTALS + self.components.len() * self.per_center()
+    }
+
+    fn map(&self, leaf: usize, partial: &mut [f64]) {
+        let leaf = &self.rows.leaves[leaf];
+        let (dimension, per_center) = (self.rows.dimension, self.per_center());
+        T::with_scratch(|scratch| {
+            let components = self.components;
+            let cut = T::CUT + (components.len() as f64).ln();
+            active(
+                &leaf.bounds,
+                components,
+                |k| self.log_prior(k),
+                self.temperature,
+                cut,
+                &mut scratch.active,
+                &mut scratch.reach,
+            );
+            scratch.soft_centers.begin(dimension, self.temperature);
+            for &k in &scratch.active {
+                scratch.soft_centers.push(components.center(k), self.log_prior(k));
+                if self.sums == Sums::Along {
+                    scratch
+                        .soft_centers
+                        .push_direction(components.center(k), &components.directions[k * dimension..][..dimension]);
+                }
+            }
+            scratch.sums.clear();
+            scratch.sums.resize(scratch.active.len() * per_center, 0.0);
+            let totals = soft_sums(&leaf.tiles, &scratch.soft_centers, self.sums, &mut scratch.soft, &mut scratch.sums);
+            partial.fill(0.0);
+            partial[0] = totals.free_energy;
+            partial[1] = totals.softness;
+            for (&k, sums) in scratch.active.iter().zip(scratch.sums.chunks_exact(per_center)) {
+                partial[TOTALS + k * per_center..][..per_center].copy_from_slice(sums);
+            }
+        });
+    }
+}
+
+/// The second moments of all rows about the origin, which is their mean: D x D, lower triangle.
+pub(crate) struct CovarianceRound<'a, T: Real> {
+    pub rows: &'a Rows<T>,
+}
+
+impl<T: Real> Round for CovarianceRound<'_, T> {
+    fn len(&self) -> usize {
+        self.rows.dimension * self.rows.dimension
+    }
+
+    fn map(&self, leaf: usize, partial: &mut [f64]) {
+        let (tiles, dimension) = (&self.rows.leaves[leaf].tiles, self.rows.dimension);
+        partial.fill(0.0);
+        let mut row = vec![0.0; dimension];
+        for index in 0..tiles.rows() {
+            tiles.read_row(index, &mut row);
+            let weight = tiles.weight(index);
+            for i in 0..dimension {
+                let value = weight * row[i];
+                for j in 0..=i {
+                    partial[i * dimension + j] += value * row[j];
+                }
+            }
+        }
+    }
+}
+
+/// Finds the centres that can matter to some row in a box: all but those whose score is more than `cut` below another's everywhere in it.
+///
+/// The difference of two squared distances is linear in the row, so its greatest value over the box is found coordinate by coordinate, exactly. The other
+/// is the centre best at the middle of the box. In many dimensions a box says nothing and all centres are taken.
+pub(crate) fn active(
+    bounds: &[f64],
+    components: &Components,
+    log_prior: impl Fn(usize) -> f64,
+    temperature: f64,
+    cut: f64,
+    active: &mut Vec<usize>,
+    reach: &mut Vec<f64>,
+) {
+    let (dimension, clusters) = (components.dimension, components.len());
+    active.clear();
+    if dimension > DIRECT_DIMENSION || clusters < 3 {
+        active.extend(0..clusters);
+        return;
+    }
+    let (least, most) = bounds.split_at(dimension);
+    reach.clear();
+    let mut best = (0, f64::NEG_INFINITY);
+    for k in 0..clusters {
+        let y = components.center(k);
+        let prior = temperature * log_prior(k);
+        let mut score = prior;
+        for j in 0..dimension {
+            let difference = (least[j] + most[j]) / 2.0 - y[j];
+            score -= difference * difference;
+        }
+        reach.push(prior);
+        if score > best.1 {
+            best = (k, score);
+        }
+    }
+    let reference = components.center(best.0);
+    let reference_prior = reach[best.0];
+    for k in 0..clusters {
+        let y = components.center(k);
+        let mut lead = reach[k] - reference_prior;
+        for j in 0..dimension {
+            let apart = y[j] - reference[j];
+            let corner = if apart > 0.0 { most[j] } else { least[j] };
+            lead += apart * (2.0 * corner - y[j] - reference[j]);
+        }
+        // A comparison that fails for numbers that are not numbers keeps the centre.
+        if !(lead < -cut * temperature) {
+            active.push(k);
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The fixed point of soft assignment at one temperature, as a function: the physics without the cooling.
+
+use lehr_data::Points;
+
+use super::components::{Components, Mode};
+use super::rows::Rows;
+use super::system::VectorSystem;
+use crate::Error;
+use crate::anneal::System;
+use crate::round::{Execution, Program, Rounds, drive};
+
+/// Where to start.
+#[derive(Clone, Debug)]
+pub struct Start<'a> {
+    /// K x D, row-major, in the unit of the points. Priors start equal.
+    pub centers: &'a [f64],
+    /// Whether masses are learnt.
+    pub mode: Mode,
+    /// In the squared unit of the points ("full" convention), positive.
+    pub temperature: f64,
+    /// The fixed point is reached when no squared move exceeds this share of the temperature, or after `most_sweeps`. Positive.
+    pub tolerance: f64,
+    /// Passes over the points at most.
+    pub most_sweeps: u64,
+}
+
+/// A fixed point: centres in the order of the start, never divided or merged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Equilibrium {
+    /// K x D, row-major, in the unit of the points.
+    pub centers: Vec<f64>,
+    /// Share of the weight in each centre; they add up to 1.
+    pub masses: Vec<f64>,
+    /// Per unit of weight, in the squared unit of the points.
+    pub free_energy: f64,
+    /// The free energy before each sweep: it never rises.
+    pub free_energies: Vec<f64>,
+    /// Weighted mean squared distance under the memberships.
+    pub mean_cost: f64,
+    /// The temperature below which each centre divides.
+    pub critical_temperatures: Vec<f64>,
+    /// Whether the tolerance was reached.
+    pub converged: bool,
+}
+
+impl Equilibrium {
+    /// In mass mode the mutual information of rows and centres, in plain mode less the entropy of the memberships; in nats.
+    pub fn information(&self, temperature: f64) -> f64 {
+        (self.free_energy - self.mean_cost) / temperature
+    }
+}
+
+/// Iterates to the fixed point at one temperature, in double precision.
+///
+/// Source: paper 004 eq. (1)-(3), `mining-spec` 1.2. Cost: passes x N x K exponentials.
+///
+/// # Errors
+/// [`Error::Parameter`] if a number is out of its range or the shapes disagree.
+///
+/// # Example
+/// ```
+/// use lehr_data::Points;
+/// use lehr_mining::{Execution, vector::{Mode, Start, equilibrium}};
+/// // Two points, two centres: below T = 2 the centres are at plus and minus m with m = tanh(2 m / T).
+/// let points = Points::new(vec![1.0, -1.0], 1)?;
+/// let start = Start { centers: &[0.5, -0.5], mode: Mode::Mass, temperature: 1.0, tolerance: 1e-24, most_sweeps: 1000 };
+/// let found = equilibrium(&points, &start, &Execution::default())?;
+/// assert!((found.centers[0] - 0.957504024).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn equilibrium(points: &Points, start: &Start<'_>, execution: &Execution) -> Result<Equilibrium, Error> {
+    let dimension = points.dimension();
+    let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
+    if start.centers.is_empty() || !start.centers.len().is_multiple_of(dimension) {
+        return wrong("centers", "rows as long as the points", format!("{} numbers", start.centers.len()));
+    }
+    if !start.centers.iter().all(|y| y.is_finite()) {
+        return wrong("centers", "finite numbers", "one that is not".into());
+    }
+    for (name, value) in [("temperature", start.temperature), ("tolerance", start.tolerance)] {
+        if !(value.is_finite() && value > 0.0) {
+            return wrong(name, "a positive number", value.to_string());
+        }
+    }
+    let rows = Rows::<f64>::new(points);
+    let centers = start
+        .centers
+        .chunks_exact(dimension)
+        .flat_map(|y| y.iter().zip(&rows.origin).map(|(y, zero)| (y - zero) / rows.unit).collect::<Vec<_>>())
+        .collect();
+    let components = Components::at(dimension, centers);
+    let fixed = FixedPoint { rows: &rows, components, start: start.clone() };
+    drive(execution, rows.count, &fixed)
+}
+
+struct FixedPoint<'a> {
+    rows: &'a Rows<f64>,
+    components: Components,
+    start: Start<'a>,
+}
+
+impl Program for FixedPoint<'_> {
+    type Output = Equilibrium;
+    type Error = Error;
+
+    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Equilibrium, Error> {
+        let rows = self.rows;
+        let temperature = self.start.temperature / rows.squared(1.0);
+        let mut system = VectorSystem::new(rows, self.components.clone(), self.start.mode, 0);
+        let mut free_energies = Vec::new();
+        let mut converged = false;
+        for _ in 0..self.start.most_sweeps {
+            let (free_energy, moved) = system.sweep(&mut rounds, temperature).await?;
+            free_energies.push(rows.squared(free_energy));
+            if moved <= self.start.tolerance * temperature {
+                converged = true;
+                break;
+            }
+        }
+        let measured = system.measure(&mut rounds, temperature).await?;
+        let components = &system.components;
+        Ok(Equilibrium {
+            centers: (0..components.len()).flat_map(|k| rows.position(components.center(k))).collect(),
+            masses: components.priors.clone(),
+            free_energy: rows.squared(measured.free_energy),
+            free_energies,
+            mean_cost: rows.squared(measured.mean_cost),
+            critical_temperatures: measured.critical.iter().map(|&critical| rows.squared(critical)).collect(),
+            converged,
+        })
+    }
+}

@@ -1,0 +1,107 @@
+//! Labels: which cluster each row belongs to, how surely, and what the clusters add up to.
+//!
+//! Two rounds over the hard centres. The first labels the rows, those of weight 0 too, and sums each cluster's rows in double precision from the rows as
+//! they were given, so that centres are means to the last digit even where annealing ran in single precision. The second
+//! measures the distances from those centres.
+
+use lehr_data::Points;
+use lehr_numerics::membership::nearest_membership;
+use lehr_numerics::nearest::{Kind, nearest_sums};
+use lehr_numerics::tiles::Tiles;
+
+use super::e_step::Kept;
+use super::hard::Centers;
+use super::rows::Rows;
+use crate::round::{LeafCells, Round};
+
+/// The labels of a leaf's rows, then of its bystanders, in their order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Labelled {
+    pub labels: Vec<u32>,
+    pub probabilities: Vec<f64>,
+}
+
+/// First round: labels into `cells`; sums are mass and first moment of each cluster (1 + D), stored units.
+pub(crate) struct LabelRound<'a, T: Kept> {
+    pub points: &'a Points,
+    pub rows: &'a Rows<T>,
+    pub centers: &'a Centers,
+    pub temperature: f64,
+    pub cells: &'a LeafCells<Labelled>,
+}
+
+impl<T: Kept> LabelRound<'_, T> {
+    fn label(&self, tiles: &Tiles<T>, out: &mut Labelled) {
+        T::with_scratch(|scratch| {
+            scratch.hard_centers.begin(self.rows.dimension);
+            scratch.soft_centers.begin(self.rows.dimension, self.temperature);
+            for k in 0..self.centers.len() {
+                scratch.hard_centers.push(self.centers.center(k));
+                scratch.soft_centers.push(self.centers.center(k), 0.0);
+            }
+            scratch.sums.clear();
+            scratch.sums.resize(self.centers.len() * Kind::Centers.len(self.rows.dimension), 0.0);
+            nearest_sums(tiles, &scratch.hard_centers, Kind::Centers, &mut scratch.hard, &mut scratch.sums);
+            nearest_membership(tiles, &scratch.soft_centers, &mut scratch.membership);
+            for row in 0..tiles.rows() {
+                out.labels.push(scratch.hard.nearest(row) as u32);
+                out.probabilities.push(scratch.membership.membership(row));
+            }
+        });
+    }
+}
+
+impl<T: Kept> Round for LabelRound<'_, T> {
+    fn len(&self) -> usize {
+        self.centers.len() * (1 + self.rows.dimension)
+    }
+
+    fn map(&self, index: usize, partial: &mut [f64]) {
+        let leaf = &self.rows.leaves[index];
+        partial.fill(0.0);
+        self.cells.with(index, |labelled| {
+            *labelled = Labelled::default();
+            self.label(&leaf.tiles, labelled);
+            if let Some(bystanders) = &leaf.bystanders {
+                self.label(bystanders, labelled);
+            }
+            for (&row, &label) in leaf.rows.iter().zip(&labelled.labels) {
+                let sums = &mut partial[label as usize * (1 + self.rows.dimension)..][..1 + self.rows.dimension];
+                let weight = self.rows.stored_weight(self.points, row);
+                sums[0] += weight;
+                for (sum, x) in sums[1..].iter_mut().zip(self.rows.stored(self.points, row)) {
+                    *sum += weight * x;
+                }
+            }
+        });
+    }
+}
+
+/// Second round: for each cluster the number of rows, those of weight 0 too, and `sum w d`.
+pub(crate) struct SpreadRound<'a, T: Kept> {
+    pub points: &'a Points,
+    pub rows: &'a Rows<T>,
+    pub centers: &'a Centers,
+    pub cells: &'a LeafCells<Labelled>,
+}
+
+impl<T: Kept> Round for SpreadRound<'_, T> {
+    fn len(&self) -> usize {
+        self.centers.len() * 2
+    }
+
+    fn map(&self, index: usize, partial: &mut [f64]) {
+        let leaf = &self.rows.leaves[index];
+        partial.fill(0.0);
+        self.cells.with(index, |labelled| {
+            let rows = leaf.rows.iter().chain(&leaf.bystander_rows);
+            for (&row, &label) in rows.zip(&labelled.labels) {
+                let center = self.centers.center(label as usize);
+                let distance: f64 =
+                    self.rows.stored(self.points, row).zip(center).map(|(x, y)| (x - y) * (x - y)).sum();
+                partial[2 * label as usize] += 1.0;
+                partial[2 * label as usize + 1] += self.rows.stored_weight(self.points, row) * distance;
+            }
+        });
+    }
+}

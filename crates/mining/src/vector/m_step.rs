@@ -1,0 +1,71 @@
+//! The M-step of vector annealing: new centres from soft sums, and their stability from second moments.
+
+use lehr_numerics::factor::leading_eigenpair;
+
+use super::components::Components;
+use super::e_step::TOTALS;
+
+/// Masses below this share of the whole leave their centre where it is: the quotient would be noise.
+const LEAST_MASS: f64 = 1e-12;
+/// Masses below this share do not count for convergence.
+const COUNTED_MASS: f64 = 1e-9;
+
+/// Replaces centres and priors by those of the sums (`1 + D` numbers a centre after the totals). Returns the largest squared move.
+pub(crate) fn update(components: &mut Components, total: &[f64], total_weight: f64) -> f64 {
+    let dimension = components.dimension;
+    let mut largest = 0.0f64;
+    for (k, sums) in total[TOTALS..].chunks_exact(1 + dimension).enumerate() {
+        let mass = sums[0];
+        components.priors[k] = mass / total_weight;
+        if components.priors[k] <= LEAST_MASS {
+            continue;
+        }
+        let mut moved = 0.0;
+        for (y, sum) in components.centers[k * dimension..][..dimension].iter_mut().zip(&sums[1..]) {
+            let next = sum / mass;
+            moved += (next - *y) * (next - *y);
+            *y = next;
+        }
+        if components.priors[k] > COUNTED_MASS {
+            largest = largest.max(moved);
+        }
+    }
+    largest
+}
+
+/// How stable a component is.
+#[derive(Clone, Debug)]
+pub(crate) struct Stability {
+    /// The temperature below which the component divides: twice the leading eigenvalue of its covariance.
+    pub critical_temperature: f64,
+    /// The unit eigenvector.
+    pub direction: Vec<f64>,
+}
+
+/// The stability of each component from its second moments about its centre (`mining-spec` 1.6), and the mean cost.
+pub(crate) fn stabilities(dimension: usize, total: &[f64]) -> (Vec<Stability>, f64) {
+    let per_center = 1 + dimension + dimension * (dimension + 1) / 2;
+    let mut cost = 0.0;
+    let stabilities = total[TOTALS..]
+        .chunks_exact(per_center)
+        .map(|sums| {
+            let mass = sums[0];
+            let mut matrix = vec![0.0; dimension * dimension];
+            let mut n = 1 + dimension;
+            for i in 0..dimension {
+                for j in 0..=i {
+                    matrix[i * dimension + j] = if mass > 0.0 { sums[n] / mass } else { 0.0 };
+                    if i == j {
+                        cost += sums[n];
+                    }
+                    n += 1;
+                }
+            }
+            match leading_eigenpair(dimension, &matrix) {
+                Some((value, direction)) => Stability { critical_temperature: 2.0 * value.max(0.0), direction },
+                None => Stability { critical_temperature: 0.0, direction: vec![0.0; dimension] },
+            }
+        })
+        .collect();
+    (stabilities, cost)
+}

@@ -1,0 +1,163 @@
+//! The result of vector annealing.
+
+use lehr_data::Points;
+
+use super::course::{Finish, Plateau, State, widest};
+use super::e_step::Kept;
+use super::hard::Centers;
+use super::label::Labelled;
+use super::rows::Rows;
+use crate::anneal::{Split, Step};
+
+/// A cluster's figures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cluster {
+    /// Rows, those of weight 0 too.
+    pub rows: u64,
+    /// The sum of their weights.
+    pub weight: f64,
+    /// Root mean square distance from the centre, weighted, in the unit of the points.
+    pub spread: f64,
+}
+
+/// The number of clusters that the data suggest, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suggestion {
+    /// The number that persisted over the widest range of temperatures.
+    pub clusters: usize,
+    /// Every number in turn, with its range.
+    pub plateaus: Vec<Plateau>,
+}
+
+/// Clusters, their centres, each row's label, and how they were found. Clusters are numbered by falling weight.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    /// Coordinates of a point.
+    pub dimension: usize,
+    /// K x D, row-major, in the unit of the points: the weighted means of the clusters.
+    pub centers: Vec<f64>,
+    /// One for each centre.
+    pub clusters: Vec<Cluster>,
+    /// The cluster of each row, in the order of the input.
+    pub labels: Vec<u32>,
+    /// The membership of each row in its cluster at `last_temperature` with equal priors, in (0, 1].
+    pub probabilities: Vec<f64>,
+    /// Weighted mean squared distance.
+    pub objective: f64,
+    /// Weighted sum of squared distances.
+    pub sum_of_squares: f64,
+    /// At the last temperature of the history; of the points if there was none.
+    pub free_energy: f64,
+    /// The last soft temperature.
+    pub last_temperature: f64,
+    /// The temperature below which the whole is unstable: twice the leading eigenvalue of the covariance.
+    pub critical_temperature: f64,
+    /// Passes over the rows.
+    pub iterations: u64,
+    /// One entry a temperature.
+    pub history: Vec<Step>,
+    /// One entry a division, in their order.
+    pub splits: Vec<Split>,
+    /// Where the number of clusters was not given.
+    pub suggestion: Option<Suggestion>,
+    /// What the finish compared.
+    pub finish: Finish,
+    /// Seconds by phase, of this process only.
+    pub phases: Vec<(String, f64)>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+    /// The most rows of a rank over the mean.
+    pub imbalance: f64,
+}
+
+/// What the lead of a run brings home.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub state: State,
+    pub centers: Centers,
+    /// Mass and first moment of each cluster, stored units.
+    pub sums: Vec<f64>,
+    /// Rows and weighted squared distances of each cluster.
+    pub spreads: Vec<f64>,
+    pub imbalance: f64,
+    pub phases: Vec<(String, f64)>,
+}
+
+impl Model {
+    /// Puts a run's outcome into the units and the order that users see. A cluster that no row of positive weight is in is left out.
+    pub(crate) fn new<T: Kept>(
+        points: &Points,
+        rows: &Rows<T>,
+        outcome: Outcome,
+        labelled: impl Iterator<Item = Labelled>,
+        asked: Option<usize>,
+        suggest: bool,
+    ) -> Self {
+        let Outcome { state, centers, sums, spreads, imbalance, phases } = outcome;
+        let dimension = rows.dimension;
+        let masses: Vec<f64> = sums.chunks_exact(1 + dimension).map(|sums| sums[0]).collect();
+        let mut order: Vec<usize> = (0..centers.len()).filter(|&k| masses[k] > 0.0 || spreads[2 * k] > 0.0).collect();
+        order.sort_by(|&a, &b| masses[b].total_cmp(&masses[a]).then(a.cmp(&b)));
+        let mut number = vec![0u32; centers.len()];
+        for (new, &old) in order.iter().enumerate() {
+            number[old] = new as u32;
+        }
+        let (mut labels, mut probabilities) = (vec![0; points.len()], vec![0.0; points.len()]);
+        for (leaf, labelled) in rows.leaves.iter().zip(labelled) {
+            let places = leaf.rows.iter().chain(&leaf.bystander_rows);
+            for ((&row, label), probability) in places.zip(labelled.labels).zip(labelled.probabilities) {
+                labels[row as usize] = number[label as usize];
+                probabilities[row as usize] = probability;
+            }
+        }
+        let weighted_square = rows.squared(1.0) * rows.weight_unit;
+        let stored_cost: f64 = order.iter().map(|&k| spreads[2 * k + 1]).sum();
+        let clusters: Vec<Cluster> = order
+            .iter()
+            .map(|&k| Cluster {
+                rows: spreads[2 * k] as u64,
+                weight: masses[k] * rows.weight_unit,
+                spread: if masses[k] > 0.0 { (spreads[2 * k + 1] / masses[k]).sqrt() * rows.unit } else { 0.0 },
+            })
+            .collect();
+        let mut warnings = Vec::new();
+        if state.critical_temperature == 0.0 && points.len() > 1 {
+            warnings.push("all points of positive weight are the same point: there is one cluster".to_string());
+        } else if let Some(asked) = asked
+            && clusters.len() < asked
+        {
+            warnings.push(format!(
+                "{asked} clusters were asked for, but the points of positive weight have only {} distinct positions",
+                clusters.len()
+            ));
+        }
+        let squared = rows.squared(1.0);
+        let suggestion = suggest.then(|| Suggestion {
+            clusters: widest(&state.plateaus).map_or(clusters.len(), |k| state.plateaus[k].clusters),
+            plateaus: state.plateaus,
+        });
+        Model {
+            dimension,
+            centers: order.iter().flat_map(|&k| rows.position(centers.center(k))).collect(),
+            clusters,
+            labels,
+            probabilities,
+            objective: rows.squared(stored_cost / rows.total_weight),
+            sum_of_squares: stored_cost * weighted_square,
+            free_energy: state
+                .history
+                .last()
+                .map_or(rows.squared(stored_cost / rows.total_weight), |step| step.free_energy),
+            last_temperature: state.last_soft_temperature * squared,
+            critical_temperature: state.critical_temperature * squared,
+            iterations: state.sweeps,
+            history: state.history,
+            splits: state.splits,
+            suggestion,
+            finish: state.finish,
+            phases,
+            warnings,
+            imbalance,
+        }
+    }
+}

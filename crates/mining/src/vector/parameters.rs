@@ -1,0 +1,119 @@
+//! What a run of vector annealing may be told, and the one check of it.
+
+use lehr_data::Points;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// The precision in which rows are kept. Sums over rows are double precision for both.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// Double precision.
+    #[default]
+    F64,
+    /// Single precision: half the memory, about two and a half times the speed, memberships to about 1e-6.
+    F32,
+}
+
+/// How to anneal. The default suggests the number of clusters.
+///
+/// Without `clusters`, `stop_temperature` and `stop_length` the run goes on to `max_clusters` and takes the number of clusters that persisted
+/// over the widest range of temperatures (the plateau rule).
+///
+/// # Example
+/// ```
+/// use lehr_mining::vector::Parameters;
+/// let parameters = Parameters { clusters: Some(20), seed: 7, ..Parameters::default() };
+/// assert_eq!(parameters.cooling, 0.95);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    /// The number of clusters, at least 1. Default: none.
+    pub clusters: Option<usize>,
+    /// The final temperature, in the squared unit of the points; positive. With `clusters` too, whichever is reached first ends the growth. Default: none.
+    pub stop_temperature: Option<f64>,
+    /// The final length scale `sqrt(T / 2)`, in the unit of the points; positive. Another way to say `stop_temperature`. Default: none.
+    pub stop_length: Option<f64>,
+    /// The most clusters that are tried where `clusters` is not given. Default: 32.
+    pub max_clusters: usize,
+    /// Factor from one temperature to the next while clusters divide, 0.5 to 0.999. Default: 0.95.
+    pub cooling: f64,
+    /// A fixed point is reached when no squared move exceeds this share of the temperature, 1e-12 to 1e-2. Default: 1e-4.
+    pub tolerance: f64,
+    /// One branch of the finish grows to this many times `clusters` and merges back, 1 (none) to 4. Default: 1.5.
+    pub overshoot: f64,
+    /// Swaps tried in vain before the finish gives up, in multiples of the number of clusters; 0: no swaps. Default: 8.
+    pub patience: usize,
+    /// Decides between equals: the last digits of the displacement at a division, and the directions in which swaps look first. Default: 0.
+    pub seed: u64,
+    /// Default: double.
+    pub precision: Precision,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            clusters: None,
+            stop_temperature: None,
+            stop_length: None,
+            max_clusters: 32,
+            cooling: 0.95,
+            tolerance: 1e-4,
+            overshoot: 1.5,
+            patience: 8,
+            seed: 0,
+            precision: Precision::F64,
+        }
+    }
+}
+
+impl Parameters {
+    /// The final temperature, however it was said.
+    pub(crate) fn final_temperature(&self) -> Option<f64> {
+        self.stop_temperature.or(self.stop_length.map(|length| 2.0 * length * length))
+    }
+
+    /// Checks each value, and the values against the points.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`], [`Error::TooManyClusters`], [`Error::TooManyPoints`].
+    pub fn check(&self, points: &Points) -> Result<(), Error> {
+        let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
+        if let Some(clusters) = self.clusters {
+            if clusters == 0 {
+                return wrong("clusters", "at least 1", "0".into());
+            }
+            if clusters > points.len() {
+                return Err(Error::TooManyClusters { clusters, points: points.len() });
+            }
+        }
+        for (name, value) in [("stop_temperature", self.stop_temperature), ("stop_length", self.stop_length)] {
+            if let Some(value) = value
+                && !(value.is_finite() && value > 0.0)
+            {
+                return wrong(name, "a positive number", value.to_string());
+            }
+        }
+        if self.stop_temperature.is_some() && self.stop_length.is_some() {
+            return wrong("stop_length", "one of stop_temperature and stop_length", "both".into());
+        }
+        if self.max_clusters == 0 {
+            return wrong("max_clusters", "at least 1", "0".into());
+        }
+        if !(0.5..=0.999).contains(&self.cooling) {
+            return wrong("cooling", "0.5 to 0.999", self.cooling.to_string());
+        }
+        if !(1e-12..=1e-2).contains(&self.tolerance) {
+            return wrong("tolerance", "1e-12 to 1e-2", self.tolerance.to_string());
+        }
+        if !(1.0..=4.0).contains(&self.overshoot) {
+            return wrong("overshoot", "1 to 4", self.overshoot.to_string());
+        }
+        if u32::try_from(points.len()).is_err() {
+            return Err(Error::TooManyPoints { points: points.len() });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,182 @@
+//! The rows as annealing sees them: cut into leaves, near rows together, from the mean, in units in which they are about 1.
+//!
+//! Rows of weight 0 are set aside before anything is counted, so that they influence nothing, not even where the leaves are cut; each
+//! leaf carries its share of them as *bystanders* for the labelling at the end.
+//!
+//! Within a section of 65,536 consecutive rows the rows are put in the order of a k-d tree whose cells are the leaves (up to 16 dimensions). Then
+//! a leaf is a small box and only the centres near it matter to it, which is most of the speed at low temperatures. A section's length is fixed, so a rank, or a
+//! reader of a file larger than memory, can build its own leaves from a part of the rows and get the same ones.
+//!
+//! The origin is the weighted mean and the unit a power of two near the largest deviation: subtracting the one saves the digits
+//! that large offsets cost, the other keeps squares from overflowing, and neither changes a bit of what is left.
+
+use lehr_data::Points;
+use lehr_numerics::lanes::Real;
+use lehr_numerics::tiles::{DIRECT_DIMENSION, Tiles};
+
+use crate::round::Partition;
+
+/// Rows put in order together.
+const SECTION: usize = 1 << 16;
+
+/// A leaf's rows.
+#[derive(Clone, Debug)]
+pub(crate) struct Leaf<T: Real> {
+    pub tiles: Tiles<T>,
+    /// Least, then greatest value of each coordinate.
+    pub bounds: Vec<f64>,
+    /// Where the rows stand in the input.
+    pub rows: Vec<u32>,
+    /// Rows of weight 0, to be labelled only.
+    pub bystanders: Option<Tiles<T>>,
+    pub bystander_rows: Vec<u32>,
+}
+
+/// All rows of a run.
+#[derive(Debug)]
+pub(crate) struct Rows<T: Real> {
+    pub leaves: Vec<Leaf<T>>,
+    pub dimension: usize,
+    /// Rows of positive weight.
+    pub count: usize,
+    /// In `origin + unit * x` the stored `x` is a row of the input.
+    pub origin: Vec<f64>,
+    pub unit: f64,
+    /// A stored weight is the input's divided by this power of two.
+    pub weight_unit: f64,
+    /// The sum of the stored weights.
+    pub total_weight: f64,
+    /// The weighted sum of the stored rows' squared lengths.
+    pub square: f64,
+}
+
+impl<T: Real> Rows<T> {
+    /// Arranges the rows. Cost: N log N, one copy of the rows.
+    pub fn new(points: &Points) -> Self {
+        let dimension = points.dimension();
+        let (mut heavy, light): (Vec<u32>, Vec<u32>) =
+            (0..points.len() as u32).partition(|&row| points.weight(row as usize) > 0.0);
+        let count = heavy.len();
+        let weight_sum = compensated_sum(heavy.iter().map(|&row| points.weight(row as usize)));
+        let weight_unit = power_of_two_near(weight_sum / count as f64);
+        let total_weight = weight_sum / weight_unit;
+        let largest = (0..dimension)
+            .map(|j| heavy.iter().fold(0.0f64, |most, &row| most.max(points.row(row as usize)[j].abs())))
+            .fold(0.0f64, f64::max);
+        // Halved rows cannot overflow when they are weighted and added.
+        let guard = power_of_two_near(largest.max(f64::MIN_POSITIVE));
+        let origin: Vec<f64> = (0..dimension)
+            .map(|j| {
+                let weighted = heavy
+                    .iter()
+                    .map(|&row| points.weight(row as usize) / weight_unit * (points.row(row as usize)[j] / guard));
+                compensated_sum(weighted) / total_weight * guard
+            })
+            .collect();
+        let mut deviation = 0.0f64;
+        for &row in &heavy {
+            for (value, zero) in points.row(row as usize).iter().zip(&origin) {
+                deviation = deviation.max((value - zero).abs());
+            }
+        }
+        let unit = if deviation > 0.0 { power_of_two_near(deviation) } else { 1.0 };
+
+        let partition = Partition::new(count, 1);
+        let leaf_rows = partition.leaf_size();
+        if dimension <= DIRECT_DIMENSION {
+            for section in heavy.chunks_mut(SECTION.max(leaf_rows)) {
+                arrange(points, section, leaf_rows);
+            }
+        }
+        let scaled_origin: Vec<f64> = origin.iter().map(|zero| zero / unit).collect();
+        let scaled: Vec<f64> = points.values().iter().map(|value| value / unit).collect();
+        let tiles = |rows: &[u32]| {
+            Tiles::new(
+                rows.len(),
+                dimension,
+                &scaled_origin,
+                |i| &scaled[rows[i] as usize * dimension..][..dimension],
+                |i| points.weight(rows[i] as usize) / weight_unit,
+            )
+        };
+        let leaves = partition.leaves();
+        let leaves: Vec<Leaf<T>> = (0..leaves)
+            .map(|leaf| {
+                let rows = heavy[partition.leaf_rows(leaf)].to_vec();
+                let bystander_rows = light[light.len() * leaf / leaves..light.len() * (leaf + 1) / leaves].to_vec();
+                let bystanders = (!bystander_rows.is_empty()).then(|| tiles(&bystander_rows));
+                let tiles = tiles(&rows);
+                Leaf { bounds: tiles.bounds(), tiles, rows, bystanders, bystander_rows }
+            })
+            .collect();
+        let square = compensated_sum(leaves.iter().map(|leaf| leaf.tiles.square()));
+        Self { leaves, dimension, count, origin, unit, weight_unit, total_weight, square }
+    }
+
+    /// Row `row` of the input as a stored position, in double precision.
+    pub fn stored<'a>(&'a self, points: &'a Points, row: u32) -> impl Iterator<Item = f64> + 'a {
+        points.row(row as usize).iter().zip(&self.origin).map(|(value, zero)| (value - zero) / self.unit)
+    }
+
+    /// The weight of row `row` of the input, as stored.
+    pub fn stored_weight(&self, points: &Points, row: u32) -> f64 {
+        points.weight(row as usize) / self.weight_unit
+    }
+
+    /// A stored position in the input's unit.
+    pub fn position(&self, stored: &[f64]) -> Vec<f64> {
+        stored.iter().zip(&self.origin).map(|(x, zero)| zero + self.unit * x).collect()
+    }
+
+    /// A squared length (a temperature, a cost) in the input's unit.
+    pub fn squared(&self, stored: f64) -> f64 {
+        stored * self.unit * self.unit
+    }
+}
+
+/// Puts rows in the order of a k-d tree: halves along the widest coordinate, at a whole number of leaves, until one leaf is left.
+fn arrange(points: &Points, rows: &mut [u32], leaf_rows: usize) {
+    if rows.len() <= leaf_rows {
+        // The order inside a leaf is the input's.
+        rows.sort_unstable();
+        return;
+    }
+    let mut widest = (0, -1.0);
+    for j in 0..points.dimension() {
+        let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+        for &row in rows.iter() {
+            let value = points.row(row as usize)[j];
+            least = least.min(value);
+            most = most.max(value);
+        }
+        // Halves, because the difference of two finite numbers may overflow.
+        let width = most / 2.0 - least / 2.0;
+        if width > widest.1 {
+            widest = (j, width);
+        }
+    }
+    let half = rows.len().div_ceil(leaf_rows).div_ceil(2) * leaf_rows;
+    // Equal values in the order of the input: the arrangement is a function of the data alone.
+    rows.select_nth_unstable_by(half, |&a, &b| {
+        points.row(a as usize)[widest.0].total_cmp(&points.row(b as usize)[widest.0]).then(a.cmp(&b))
+    });
+    let (left, right) = rows.split_at_mut(half);
+    arrange(points, left, leaf_rows);
+    arrange(points, right, leaf_rows);
+}
+
+/// The sum of numbers with the rounding errors carried along (Neumaier).
+fn compensated_sum(values: impl Iterator<Item = f64>) -> f64 {
+    let (mut sum, mut carry) = (0.0f64, 0.0f64);
+    for value in values {
+        let next = sum + value;
+        carry += if sum.abs() >= value.abs() { (sum - next) + value } else { (value - next) + sum };
+        sum = next;
+    }
+    sum + carry
+}
+
+/// The power of two at or below a positive number.
+fn power_of_two_near(value: f64) -> f64 {
+    2f64.powi(value.log2().floor().clamp(-1000.0, 1000.0) as i32)
+}

@@ -1,0 +1,336 @@
+//! The swap search: takes a centre from where it is least missed and puts it where it gains most.
+//!
+//! Annealing decides the centres from the coarse to the fine and never takes a decision back; on data whose density varies by orders
+//! of magnitude some regions end with one centre too many and others with one too few (`mining-spec` 1.8). Each pass of the hard assignment
+//! tells for every centre what its removal would cost (its rows to their second nearest centre) and what dividing it by a plane would gain, so the pairs
+//! (remove this, divide that) can be tried in the order of what they promise. A trial costs little, since only leaves near the two are recomputed.
+//! When no pair helps, several centres are added and as many removed at once ("breathing"), which gets out of some optima of single swaps.
+//!
+//! The search is deterministic; the seed turns the planes it starts from.
+
+use lehr_numerics::nearest::Kind;
+use lehr_numerics::random::Stream;
+use serde::{Deserialize, Serialize};
+
+use super::e_step::Kept;
+use super::hard::{Centers, Lloyd, Patience, Planes};
+use crate::Error;
+use crate::round::Rounds;
+
+/// Steps of two-means that turn a random plane into a good division.
+const PLANE_STEPS: usize = 6;
+/// Trials between two looks at the observer.
+const TRIALS_AT_ONCE: usize = 32;
+/// Centres added and removed at once, at first; one fewer after each failure.
+const BREATH: usize = 6;
+/// At least this many trials, however few clusters.
+const LEAST_TRIALS: usize = 40;
+
+/// What one pass says about each centre.
+#[derive(Clone, Debug, Default)]
+struct Prospects {
+    /// What taking the centre away would cost at most.
+    removal: Vec<f64>,
+    /// What dividing its rows by its plane gains at least.
+    gain: Vec<f64>,
+    /// The means of the two sides, one after the other; empty where the plane has rows on one side only.
+    sides: Vec<Vec<f64>>,
+}
+
+/// How far the search is. All that a resumed run needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Search {
+    /// K x D, stored positions.
+    pub centers: Vec<f64>,
+    pub cost: f64,
+    pub tried: u64,
+    pub taken: u64,
+    /// Trials in vain since the last that was taken.
+    pub in_vain: usize,
+    /// Centres to add and remove at the next breath; 0: the search is over.
+    pub breath: usize,
+}
+
+/// What is kept between calls of [`advance`] and can be had again.
+#[derive(Debug, Default)]
+pub(crate) struct Prepared {
+    prospects: Option<Prospects>,
+    /// (centre to remove, centre to divide), the most promising first.
+    pairs: Vec<(usize, usize)>,
+}
+
+impl Search {
+    pub fn new(centers: Centers, cost: f64) -> Self {
+        Self { centers: centers.values, cost, tried: 0, taken: 0, in_vain: 0, breath: BREATH }
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.breath == 0
+    }
+
+    /// Trials until single swaps are given up.
+    pub fn trials(&self, dimension: usize, patience: usize) -> usize {
+        let clusters = self.centers.len() / dimension;
+        if patience == 0 || clusters < 2 {
+            0
+        } else {
+            (patience * clusters).max(LEAST_TRIALS).min(clusters * (clusters - 1))
+        }
+    }
+}
+
+/// Goes on until something better is found, a group of trials is done, or the search is over.
+pub(crate) async fn advance<T: Kept, R: Rounds>(
+    search: &mut Search,
+    prepared: &mut Prepared,
+    lloyd: &mut Lloyd<'_, T>,
+    rounds: &mut R,
+    patience: usize,
+    seed: u64,
+) -> Result<(), Error> {
+    let dimension = lloyd.rows.dimension;
+    let centers = Centers { dimension, values: search.centers.clone() };
+    let trials = search.trials(dimension, patience);
+    if trials == 0 {
+        search.breath = 0;
+        return Ok(());
+    }
+    if prepared.prospects.is_none() {
+        let found = prospects(lloyd, rounds, &centers, seed, search.taken, PLANE_STEPS).await?;
+        prepared.pairs = pairs(&found, trials);
+        prepared.prospects = Some(found);
+    }
+    let found = prepared.prospects.as_ref().expect("just made");
+    let gained = |cost: f64, best: f64| cost < best * (1.0 - (1e-9f64).max(8.0 * T::EPSILON));
+    let limit = trials.min(prepared.pairs.len());
+    if search.in_vain < limit {
+        for &(from, to) in &prepared.pairs[search.in_vain..limit.min(search.in_vain + TRIALS_AT_ONCE)] {
+            let mut trial = centers.clone();
+            let (near, far) = found.sides[to].split_at(dimension);
+            trial.values[to * dimension..][..dimension].copy_from_slice(near);
+            trial.values[from * dimension..][..dimension].copy_from_slice(far);
+            let cost = lloyd.run(rounds, &mut trial, trial_patience(search.cost)).await?;
+            search.tried += 1;
+            search.in_vain += 1;
+            if gained(cost, search.cost) {
+                take(search, prepared, trial, cost);
+                return Ok(());
+            }
+        }
+        return Ok(());
+    }
+    let breath = search.breath.min(centers.len() - 1);
+    search.tried += 1;
+    if let Some((trial, cost)) = breathe(lloyd, rounds, &centers, found, breath, seed, search).await?
+        && gained(cost, search.cost)
+    {
+        take(search, prepared, trial, cost);
+        return Ok(());
+    }
+    search.breath = breath - 1;
+    Ok(())
+}
+
+fn trial_patience(best: f64) -> Patience {
+    Patience { sweeps: 60, tolerance: 1e-6, to_beat: Some(best) }
+}
+
+fn take(search: &mut Search, prepared: &mut Prepared, trial: Centers, cost: f64) {
+    search.centers = trial.values;
+    search.cost = cost;
+    search.taken += 1;
+    search.in_vain = 0;
+    search.breath = BREATH;
+    *prepared = Prepared::default();
+}
+
+/// Adds `breath` centres where they gain most, lets all settle, removes as many where they are least missed, and lets all settle again.
+async fn breathe<T: Kept, R: Rounds>(
+    lloyd: &mut Lloyd<'_, T>,
+    rounds: &mut R,
+    centers: &Centers,
+    found: &Prospects,
+    breath: usize,
+    seed: u64,
+    search: &Search,
+) -> Result<Option<(Centers, f64)>, Error> {
+    let dimension = centers.dimension;
+    let mut order: Vec<usize> = (0..centers.len()).filter(|&k| !found.sides[k].is_empty()).collect();
+    order.sort_by(|&a, &b| found.gain[b].total_cmp(&found.gain[a]).then(a.cmp(&b)));
+    order.truncate(breath);
+    if order.is_empty() {
+        return Ok(None);
+    }
+    let mut trial = centers.clone();
+    for &k in &order {
+        let (near, far) = found.sides[k].split_at(dimension);
+        trial.values[k * dimension..][..dimension].copy_from_slice(near);
+        trial.values.extend_from_slice(far);
+    }
+    lloyd.run(rounds, &mut trial, Patience { sweeps: 30, tolerance: 1e-5, to_beat: None }).await?;
+    let crowd = prospects(lloyd, rounds, &trial, seed, search.taken, 1).await?;
+    let mut by_removal: Vec<usize> = (0..trial.len()).collect();
+    by_removal.sort_by(|&a, &b| crowd.removal[a].total_cmp(&crowd.removal[b]).then(a.cmp(&b)));
+    let mut removed: Vec<usize> = Vec::new();
+    let mut spared = vec![false; trial.len()];
+    for allow_neighbours in [false, true] {
+        for &k in &by_removal {
+            if removed.len() == order.len() {
+                break;
+            }
+            if removed.contains(&k) || (spared[k] && !allow_neighbours) {
+                continue;
+            }
+            removed.push(k);
+            // What takes over the removed centre's rows must stay.
+            let nearest = (0..trial.len())
+                .filter(|&other| other != k)
+                .min_by(|&a, &b| trial.squared_distance(k, a).total_cmp(&trial.squared_distance(k, b)));
+            if let Some(nearest) = nearest {
+                spared[nearest] = true;
+            }
+        }
+    }
+    removed.sort_unstable();
+    for &k in removed.iter().rev() {
+        trial.remove(k);
+    }
+    let cost = lloyd.run(rounds, &mut trial, trial_patience(search.cost)).await?;
+    Ok(Some((trial, cost)))
+}
+
+/// The most promising `count` pairs of different centres and perhaps some more, best first, equals in the order of their numbers.
+fn pairs(found: &Prospects, count: usize) -> Vec<(usize, usize)> {
+    // Of the pairs that gain most, one side or the other is among the first few of its own order; this many of each is generous.
+    let few = 4 * (count as f64).sqrt().ceil() as usize;
+    let mut divide: Vec<usize> = (0..found.gain.len()).filter(|&k| !found.sides[k].is_empty()).collect();
+    divide.sort_by(|&a, &b| found.gain[b].total_cmp(&found.gain[a]).then(a.cmp(&b)));
+    divide.truncate(few);
+    let mut remove: Vec<usize> = (0..found.gain.len()).collect();
+    remove.sort_by(|&a, &b| found.removal[a].total_cmp(&found.removal[b]).then(a.cmp(&b)));
+    remove.truncate(few);
+    let mut pairs: Vec<(usize, usize)> = divide
+        .iter()
+        .flat_map(|&to| remove.iter().filter(move |&&from| from != to).map(move |&from| (from, to)))
+        .collect();
+    let promise = |&(from, to): &(usize, usize)| found.gain[to] - found.removal[from];
+    pairs.sort_by(|a, b| promise(b).total_cmp(&promise(a)).then(a.cmp(b)));
+    pairs
+}
+
+/// What each centre's removal would cost and its division gain; planes start in directions that `seed` and `generation` name and are improved by two-means.
+async fn prospects<T: Kept, R: Rounds>(
+    lloyd: &mut Lloyd<'_, T>,
+    rounds: &mut R,
+    centers: &Centers,
+    seed: u64,
+    generation: u64,
+    steps: usize,
+) -> Result<Prospects, Error> {
+    let dimension = centers.dimension;
+    let per_center = Kind::Swaps.len(dimension);
+    let mut planes = random_planes(centers, seed.wrapping_add(generation));
+    let mut found = Prospects::default();
+    for _ in 0..steps {
+        lloyd.pass(rounds, centers, Some(&planes)).await?;
+        found = Prospects::default();
+        for (k, sums) in lloyd.total.chunks_exact(per_center).enumerate() {
+            let (mass, first) = (sums[0], &sums[1..1 + dimension]);
+            let (beyond, beyond_first) = (sums[3 + dimension], &sums[4 + dimension..]);
+            let before = mass - beyond;
+            found.removal.push(sums[2 + dimension]);
+            if beyond <= 0.0 || before <= 1e-12 * mass {
+                found.gain.push(0.0);
+                found.sides.push(Vec::new());
+                continue;
+            }
+            let mut sides: Vec<f64> = first.iter().zip(beyond_first).map(|(all, far)| (all - far) / before).collect();
+            sides.extend(beyond_first.iter().map(|sum| sum / beyond));
+            let mut apart = 0.0;
+            let mut threshold = 0.0;
+            for j in 0..dimension {
+                let (near, far) = (sides[j], sides[dimension + j]);
+                planes.normals[k * dimension + j] = far - near;
+                threshold += (far - near) * (far + near) / 2.0;
+                apart += (far - near) * (far - near);
+            }
+            planes.thresholds[k] = threshold;
+            found.gain.push(beyond * before / mass * apart);
+            found.sides.push(sides);
+        }
+    }
+    Ok(found)
+}
+
+/// Planes through the centres in pseudo-random directions.
+fn random_planes(centers: &Centers, seed: u64) -> Planes {
+    let stream = Stream::new(seed, "swap planes");
+    let mut planes = Planes::default();
+    for k in 0..centers.len() {
+        let start = (k * centers.dimension) as u64;
+        let normal: Vec<f64> = (0..centers.dimension as u64).map(|j| stream.normal(start + j)).collect();
+        planes.thresholds.push(normal.iter().zip(centers.center(k)).map(|(n, y)| n * y).sum());
+        planes.normals.extend(normal);
+    }
+    planes
+}
+
+/// Divides centres where it gains most until there are `clusters` of them, or no division gains anything. Returns the cost.
+pub(crate) async fn fill<T: Kept, R: Rounds>(
+    lloyd: &mut Lloyd<'_, T>,
+    rounds: &mut R,
+    centers: &mut Centers,
+    clusters: usize,
+    seed: u64,
+) -> Result<f64, Error> {
+    let dimension = centers.dimension;
+    loop {
+        let cost = lloyd.run(rounds, centers, super::hard::TO_THE_END).await?;
+        let missing = clusters.saturating_sub(centers.len());
+        if missing == 0 {
+            return Ok(cost);
+        }
+        let found = prospects(lloyd, rounds, centers, seed, 0, PLANE_STEPS).await?;
+        let mut order: Vec<usize> = (0..centers.len()).filter(|&k| found.gain[k] > 0.0).collect();
+        order.sort_by(|&a, &b| found.gain[b].total_cmp(&found.gain[a]).then(a.cmp(&b)));
+        if order.is_empty() {
+            return Ok(cost);
+        }
+        for &k in order.iter().take(missing.min(centers.len().div_ceil(4))) {
+            let (near, far) = found.sides[k].split_at(dimension);
+            centers.values[k * dimension..][..dimension].copy_from_slice(near);
+            centers.values.extend_from_slice(far);
+        }
+    }
+}
+
+/// Merges the pairs whose merging costs least until `clusters` are left (Ward's rule: `c_i c_j / (c_i + c_j) |y_i - y_j|^2`).
+///
+/// Cost: K^3 / 6 distances at most, of K about 1.5 times `clusters`.
+pub(crate) fn merge_to(centers: &mut Centers, masses: &mut Vec<f64>, clusters: usize) {
+    let dimension = centers.dimension;
+    while centers.len() > clusters {
+        let mut least = (f64::INFINITY, 0, 1);
+        for a in 0..centers.len() {
+            for b in a + 1..centers.len() {
+                let sum = masses[a] + masses[b];
+                let cost = if sum > 0.0 { masses[a] * masses[b] / sum * centers.squared_distance(a, b) } else { 0.0 };
+                if cost < least.0 {
+                    least = (cost, a, b);
+                }
+            }
+        }
+        let (_, a, b) = least;
+        let sum = masses[a] + masses[b];
+        if sum > 0.0 {
+            for j in 0..dimension {
+                let other = centers.values[b * dimension + j];
+                let y = &mut centers.values[a * dimension + j];
+                *y = (masses[a] * *y + masses[b] * other) / sum;
+            }
+        }
+        masses[a] = sum;
+        masses.remove(b);
+        centers.remove(b);
+    }
+}
