@@ -1,0 +1,325 @@
+//! `bench kernels`: one fused E+M step per point and centre, ours in process against C loops compiled on the spot.
+//!
+//! The loops (`lab/runners/c`) do the arithmetic of one step in the layout that suits them best, with a polynomial exponential, under
+//! `cc -O3 -march=native -ffast-math`: what a careful programmer would get for this machine alone. Ours is the kernel that users run, in
+//! leaves of the size that the rows ask for, choosing its instructions at run time. Threads take equal shares and do not meet: this measures
+//! kernels; what meeting costs is `bench overhead`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use lehr_data::Points;
+use lehr_numerics::lanes::Real;
+use lehr_numerics::soft::{SoftCenters, SoftScratch, Sums, soft_sums};
+use lehr_numerics::tiles::Tiles;
+use lehr_ranks::Partition;
+
+use crate::arguments::Arguments;
+use crate::compare::{ratios, verdict};
+use crate::definition::{self, Kernels};
+use crate::inputs;
+use crate::machine::Machine;
+use crate::measure::{Side, Spread, take_turns, timed};
+use crate::output;
+use crate::record::Record;
+use crate::runner::{Runner, number, numbers};
+
+/// A turn lasts about this long, so that reading the clock and starting threads are nothing.
+const TURN_SECONDS: f64 = 0.04;
+const WIDTHS: [usize; 6] = [30, 20, 20, 20, 16, 12];
+
+/// Measures every case of `mining/kernels.json`.
+///
+/// # Errors
+/// No C compiler, a wrong answer on either side, a file that cannot be written.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let definition: Kernels = definition::read("mining/kernels.json")?;
+    let machine = Machine::look();
+    let mut record = Record::new(&arguments.record, "kernels");
+    let floor = compile()?;
+    let rounds = arguments.rounds.unwrap_or(15);
+    output::line(&format!("E+M step, ns per point and centre, min / median / max of {rounds} rounds in turns"));
+    output::line(&format!("{}; ours with {:?}", machine.line(), lehr_numerics::dispatch::instruction_set()));
+    let heads = ["case", "lehr", "C loop", "ratio by round", "aim", "error"];
+    output::row(&WIDTHS, &heads.map(String::from));
+    for case in &definition.cases {
+        for &clusters in &case.clusters {
+            if !arguments.wants(&format!("{}-D K={clusters}", case.dimension)) {
+                continue;
+            }
+            let problem = Problem::new(case.rows, case.dimension, clusters, case.temperature)?;
+            let mut runner = Runner::start("C floor", &floor, [problem.write()?])?;
+            for precision in &definition.precisions {
+                let tolerance = definition.tolerance[precision];
+                for &threads in &definition.threads {
+                    let measured = match precision.as_str() {
+                        "f32" => compare::<f32>(&problem, &mut runner, precision, threads, rounds, tolerance)?,
+                        "f64" => compare::<f64>(&problem, &mut runner, precision, threads, rounds, tolerance)?,
+                        other => bail!("mining/kernels.json: unknown precision {other:?}"),
+                    };
+                    let name = format!(
+                        "{}-D {precision} K={clusters}, {threads} thread{}",
+                        case.dimension,
+                        if threads == 1 { "" } else { "s" }
+                    );
+                    report(&name, &measured, definition.aim, &mut record);
+                }
+            }
+        }
+    }
+    output::line(&format!("record: {}", record.write(&machine)?.display()));
+    Ok(())
+}
+
+/// Nanoseconds per point and centre of both sides, round by round, and the larger of their errors.
+struct Measured {
+    ours: Vec<f64>,
+    floor: Vec<f64>,
+    error: f64,
+}
+
+fn report(name: &str, measured: &Measured, aim: f64, record: &mut Record) {
+    let (ours, floor) = (Spread::of(&measured.ours), Spread::of(&measured.floor));
+    let ratio = ratios(&measured.ours, &measured.floor);
+    let shown = |spread: Spread| format!("{:.3} {:.3} {:.3}", spread.min, spread.median, spread.max);
+    let cells = [
+        name.to_string(),
+        shown(ours),
+        shown(floor),
+        format!("{:.2} {:.2} {:.2}", ratio.min, ratio.median, ratio.max),
+        verdict(ratio.median, aim),
+        format!("{:.1e}", measured.error),
+    ];
+    output::row(&WIDTHS, &cells);
+    let count = measured.ours.len();
+    record.add(name, "lehr", "time per point and centre", "ns", count, ours);
+    record.add(name, "c", "time per point and centre", "ns", count, floor);
+    record.add(name, "lehr/c", "ratio", "1", count, ratio);
+}
+
+/// Compiles the floors with this machine's own compiler and has them check their exponentials.
+fn compile() -> Result<PathBuf> {
+    let target = Path::new("target/lab/floor").to_path_buf();
+    std::fs::create_dir_all("target/lab").context("cannot make target/lab")?;
+    let status = Command::new("cc")
+        .args(["-O3", "-march=native", "-ffast-math", "-Wall", "-o"])
+        .arg(&target)
+        .args(["lab/runners/c/floor.c", "-lm", "-lpthread"])
+        .status()
+        .context("cannot start cc: a C compiler is needed for the floors")?;
+    ensure!(status.success(), "cc did not compile lab/runners/c/floor.c");
+    let check = Command::new(&target).arg("check").output().context("cannot start the compiled floor")?;
+    ensure!(
+        check.status.success(),
+        "the floors' exponentials are off: {}",
+        String::from_utf8_lossy(&check.stdout).trim()
+    );
+    Ok(target)
+}
+
+/// Points about the origin, centres near the truth, a temperature: the same for both sides, with the right answer in f64 from a plain loop.
+struct Problem {
+    points: Points,
+    centers: Vec<f64>,
+    clusters: usize,
+    temperature: f64,
+    answer: Answer,
+}
+
+/// What one step gives: free energy, and for each centre its mass and first moment.
+struct Answer {
+    free_energy: f64,
+    sums: Vec<f64>,
+}
+
+impl Problem {
+    fn new(rows: usize, dimension: usize, clusters: usize, temperature: f64) -> Result<Self> {
+        let (raw, mut centers) = inputs::mixture(rows, dimension, clusters, 0.1)?;
+        let centred = raw.values().iter().map(|value| value - 0.5).collect();
+        let weights = (0..rows).map(|i| raw.weight(i)).collect();
+        let points = Points::new(centred, dimension)?.with_weights(weights)?;
+        centers.iter_mut().for_each(|value| *value -= 0.5);
+        let answer = plain_step(&points, &centers, clusters, temperature);
+        Ok(Self { points, centers, clusters, temperature, answer })
+    }
+
+    fn log_share(&self) -> f64 {
+        -(self.clusters as f64).ln()
+    }
+
+    /// Writes the problem in the form that `floor.c` describes.
+    fn write(&self) -> Result<PathBuf> {
+        let (rows, dimension) = (self.points.len(), self.points.dimension());
+        let head = [rows as f64, dimension as f64, self.clusters as f64, self.temperature];
+        let shares = vec![self.log_share(); self.clusters];
+        let weights = self.points.weights().unwrap_or_default();
+        inputs::write_numbers("problem.bin", &[&head, self.points.values(), weights, &self.centers, &shares])
+    }
+
+    /// The largest error of `answer`, relative to the largest of its kind.
+    fn error(&self, answer: &Answer) -> f64 {
+        let width = 1 + self.points.dimension();
+        let mut worst = (answer.free_energy / self.answer.free_energy - 1.0).abs();
+        for column in 0..width {
+            let of = |sums: &[f64]| sums.iter().skip(column).step_by(width).copied().collect::<Vec<_>>();
+            let (right, found) = (of(&self.answer.sums), of(&answer.sums));
+            let largest = right.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+            for (right, found) in right.iter().zip(&found) {
+                worst = worst.max((right - found).abs() / largest);
+            }
+        }
+        worst
+    }
+}
+
+/// The step as the equations say it, one row after the other.
+fn plain_step(points: &Points, centers: &[f64], clusters: usize, temperature: f64) -> Answer {
+    let dimension = points.dimension();
+    let log_share = -(clusters as f64).ln();
+    let mut answer = Answer { free_energy: 0.0, sums: vec![0.0; clusters * (1 + dimension)] };
+    let mut terms = vec![0.0; clusters];
+    for i in 0..points.len() {
+        let row = points.row(i);
+        for (term, center) in terms.iter_mut().zip(centers.chunks_exact(dimension)) {
+            let distance: f64 = row.iter().zip(center).map(|(x, y)| (x - y) * (x - y)).sum();
+            *term = log_share - distance / temperature;
+        }
+        let most = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let z: f64 = terms.iter().map(|term| (term - most).exp()).sum();
+        answer.free_energy -= temperature * points.weight(i) * (most + z.ln());
+        for (term, sums) in terms.iter().zip(answer.sums.chunks_exact_mut(1 + dimension)) {
+            let member = points.weight(i) * (term - most).exp() / z;
+            sums[0] += member;
+            for (sum, x) in sums[1..].iter_mut().zip(row) {
+                *sum += member * x;
+            }
+        }
+    }
+    answer
+}
+
+fn compare<T: Real>(
+    problem: &Problem,
+    runner: &mut Runner,
+    precision: &str,
+    threads: usize,
+    rounds: usize,
+    tolerance: f64,
+) -> Result<Measured> {
+    let rows = problem.points.len();
+    let leaves = leaves::<T>(&problem.points);
+    let mut centers = SoftCenters::<T>::default();
+    centers.begin(problem.points.dimension(), problem.temperature);
+    for center in problem.centers.chunks_exact(problem.points.dimension()) {
+        centers.push(center, problem.log_share());
+    }
+    let (once, first) = our_steps(&leaves, &centers, threads, 1);
+    let steps = ((TURN_SECONDS / once) as usize).clamp(1, 1000);
+    let mut error = problem.error(&first);
+    ensure!(
+        error <= tolerance,
+        "our step is wrong by {error:.1e} (K={}, {precision}): no measurement",
+        problem.clusters
+    );
+
+    let floor_answer = runner.ask(&format!("{precision} {threads} 1"))?;
+    // The loop leaves out the part of the exponent that all centres share.
+    let squares: f64 =
+        (0..rows).map(|i| problem.points.weight(i) * problem.points.row(i).iter().map(|x| x * x).sum::<f64>()).sum();
+    let free_energy = squares - problem.temperature * number(&floor_answer, "free_energy")?;
+    let floor_error = problem.error(&Answer { free_energy, sums: numbers(&floor_answer, "sums")? });
+    ensure!(
+        floor_error <= tolerance,
+        "the C loop is wrong by {floor_error:.1e} (K={}, {precision}): no measurement",
+        problem.clusters
+    );
+    error = error.max(floor_error);
+
+    let request = format!("{precision} {threads} {steps}");
+    let mut sides: Vec<Side<'_>> = vec![
+        Box::new(|| Ok(our_steps(&leaves, &centers, threads, steps).0)),
+        Box::new(|| number(&runner.ask(&request)?, "seconds")),
+    ];
+    let seconds = take_turns(rounds, &mut sides)?;
+    drop(sides);
+    let per = 1e9 / (steps as f64 * rows as f64 * problem.clusters as f64);
+    let scaled = |seconds: &[f64]| seconds.iter().map(|second| second * per).collect();
+    Ok(Measured { ours: scaled(&seconds[0]), floor: scaled(&seconds[1]), error })
+}
+
+/// The points in the leaves that a run of the product cuts them into.
+fn leaves<T: Real>(points: &Points) -> Vec<Tiles<T>> {
+    let partition = Partition::new(points.len(), 1);
+    let origin = vec![0.0; points.dimension()];
+    (0..partition.leaves())
+        .map(|leaf| {
+            let rows = partition.leaf_rows(leaf);
+            let first = rows.start;
+            Tiles::new(rows.len(), points.dimension(), &origin, |i| points.row(first + i), |i| points.weight(first + i))
+        })
+        .collect()
+}
+
+/// Seconds of `steps` steps over all leaves, shared between `threads`, and the last step's answer.
+fn our_steps<T: Real>(leaves: &[Tiles<T>], centers: &SoftCenters<T>, threads: usize, steps: usize) -> (f64, Answer) {
+    let width = centers.len() * Sums::First.len(leaves[0].dimension());
+    let work = |share: &[Tiles<T>]| {
+        let mut scratch = SoftScratch::default();
+        let mut answer = Answer { free_energy: 0.0, sums: vec![0.0; width] };
+        for _ in 0..steps {
+            answer.free_energy = 0.0;
+            answer.sums.fill(0.0);
+            for leaf in share {
+                answer.free_energy += soft_sums(leaf, centers, Sums::First, &mut scratch, &mut answer.sums).free_energy;
+            }
+        }
+        answer
+    };
+    let share = leaves.len().div_ceil(threads);
+    timed(|| {
+        std::thread::scope(|scope| {
+            let mut shares = leaves.chunks(share);
+            let mine = shares.next().expect("there is a leaf");
+            let others: Vec<_> = shares.map(|share| scope.spawn(|| work(share))).collect();
+            let mut total = work(mine);
+            for other in others {
+                let part = other.join().expect("the kernel does not panic");
+                total.free_energy += part.free_energy;
+                total.sums.iter_mut().zip(&part.sums).for_each(|(sum, more)| *sum += more);
+            }
+            total
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_gives_the_plain_answer_on_any_number_of_threads() {
+        for (dimension, temperature) in [(2, 0.02), (64, 2.0)] {
+            let problem = Problem::new(1000, dimension, 7, temperature).unwrap();
+            for threads in [1, 2, 3] {
+                let mut centers = SoftCenters::<f64>::default();
+                centers.begin(dimension, temperature);
+                problem.centers.chunks_exact(dimension).for_each(|center| centers.push(center, problem.log_share()));
+                let (_, answer) = our_steps(&leaves::<f64>(&problem.points), &centers, threads, 2);
+                assert!(
+                    problem.error(&answer) < 1e-12,
+                    "{dimension}-D on {threads} threads: {}",
+                    problem.error(&answer)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_answer_has_a_large_error() {
+        let problem = Problem::new(100, 2, 3, 0.02).unwrap();
+        let mut sums = problem.answer.sums.clone();
+        sums[0] *= 1.01;
+        assert!(problem.error(&Answer { free_energy: problem.answer.free_energy, sums }) > 1e-3);
+    }
+}

@@ -1,0 +1,105 @@
+//! `quality`: one default run a seed, against the best sum of squares known.
+
+use anyhow::Result;
+use lehr_data::Points;
+use lehr_mining::anneal::Silent;
+use lehr_mining::vector::{self, Model, Parameters};
+use lehr_ranks::Execution;
+
+use crate::arguments::Arguments;
+use crate::compare::excess_percent;
+use crate::definition::{self, BestKnown, VectorSets};
+use crate::inputs;
+use crate::machine::Machine;
+use crate::measure::{Spread, timed};
+use crate::output;
+use crate::record::Record;
+use crate::score::sum_of_squares;
+
+const WIDTHS: [usize; 7] = [30, 5, 16, 24, 22, 12, 8];
+
+/// Runs every set of `mining/vector.json` that is here, seeds 0 to 9.
+///
+/// # Errors
+/// A set that cannot be read, a run that fails, a record that cannot be written.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let sets: VectorSets = definition::read("mining/vector.json")?;
+    let best_known: BestKnown = definition::read("mining/best_known.json")?;
+    let seeds = arguments.rounds.unwrap_or(sets.seeds);
+    let machine = Machine::look();
+    let mut record = Record::new(&arguments.record, "quality");
+    output::line(&format!(
+        "Sum of squares of one default run, seeds 0 to {}, as excess over the best known",
+        seeds - 1
+    ));
+    output::line(&machine.line());
+    let within = format!("within {} %", 100.0 * sets.tolerance);
+    let heads = ["set", "K", "best known", "excess min/med/max, %", "seconds min/med/max", &within, "imbal."];
+    output::row(&WIDTHS, &heads.map(String::from));
+    let (mut reached, mut rows, mut absent) = (0, 0, Vec::new());
+    for set in sets.sets.iter().filter(|set| (arguments.all || set.tier != "all") && arguments.wants(&set.name)) {
+        let Some(path) = inputs::find(set, arguments.data.as_deref()) else {
+            absent.push(set.name.as_str());
+            continue;
+        };
+        let points = inputs::load(set, &path)?;
+        for &clusters in &set.clusters {
+            let Some(best) = best_known.get(&set.name, clusters) else { continue };
+            let (mut excess, mut seconds, mut imbalance) = (Vec::new(), Vec::new(), 0.0_f64);
+            for seed in 0..seeds as u64 {
+                let (taken, model) = timed(|| ours(&points, clusters, seed, arguments.threads));
+                let model = model?;
+                excess.push(excess_percent(sum_of_squares(&points, &model.centers), best));
+                seconds.push(taken);
+                imbalance = imbalance.max(model.imbalance);
+            }
+            let hits = excess.iter().filter(|&&percent| percent <= 100.0 * sets.tolerance).count();
+            reached += usize::from(hits == seeds);
+            rows += 1;
+            let (percent, time) = (Spread::of(&excess), Spread::of(&seconds));
+            let cells = [
+                set.name.clone(),
+                clusters.to_string(),
+                format!("{best:.8e}"),
+                format!("{:.4} {:.4} {:.4}", percent.min, percent.median, percent.max),
+                format!("{:.2} {:.2} {:.2}", time.min, time.median, time.max),
+                format!("{hits} of {seeds}"),
+                format!("{imbalance:.3}"),
+            ];
+            output::row(&WIDTHS, &cells);
+            let case = format!("{} K={clusters}", set.name);
+            record.add(&case, "lehr", "excess over the best known", "%", seeds, percent);
+            record.add(&case, "lehr", "run", "s", seeds, time);
+        }
+    }
+    output::line(&format!("{reached} of {rows} rows with all seeds {within} of the best known"));
+    if !absent.is_empty() {
+        output::note(&format!(
+            "not here: {} (LEHR_DATA or --data names the folder with gis/ and benchmarks/)",
+            absent.join(", ")
+        ));
+    }
+    output::line(&format!("record: {}", record.write(&machine)?.display()));
+    Ok(())
+}
+
+/// One run with default parameters.
+///
+/// # Errors
+/// What the method reports.
+pub fn ours(points: &Points, clusters: usize, seed: u64, threads: Option<usize>) -> Result<Model> {
+    let parameters = Parameters { clusters: Some(clusters), seed, ..Parameters::default() };
+    let mut execution = Execution::default();
+    if let Some(threads) = threads {
+        (execution.threads, execution.ranks) = (threads, threads);
+    }
+    run_with(points, &parameters, &execution)
+}
+
+/// One run with the parameters and layout given, unobserved.
+///
+/// # Errors
+/// What the method reports.
+pub fn run_with(points: &Points, parameters: &Parameters, execution: &Execution) -> Result<Model> {
+    Ok(vector::cluster(points, parameters, execution, &mut Silent)?)
+}

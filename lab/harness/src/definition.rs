@@ -1,0 +1,143 @@
+//! Definitions: what is measured, on what, against which aim. Files of `lab/definitions`, read as they are.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+/// `mining/vector.json`: the sets that whole runs are measured on.
+#[derive(Debug, Deserialize)]
+pub struct VectorSets {
+    /// Relative excess over the best known that still counts as reaching it.
+    pub tolerance: f64,
+    /// How many seeds the quality table takes.
+    pub seeds: usize,
+    /// The sets.
+    pub sets: Vec<SetDefinition>,
+}
+
+/// One set of points and the numbers of clusters asked of it.
+#[derive(Debug, Deserialize)]
+pub struct SetDefinition {
+    /// Its name in `best_known.json`.
+    pub name: String,
+    /// Its file below the data folder.
+    pub file: String,
+    /// Its file in the project, if it is there.
+    pub project_file: Option<String>,
+    /// The columns that make up the points; all numeric ones if absent.
+    pub columns: Option<Vec<String>>,
+    /// The column of weights.
+    pub weights: Option<String>,
+    /// The column with the truth, which is not clustered.
+    pub label: Option<String>,
+    /// Numbers of clusters.
+    pub clusters: Vec<usize>,
+    /// `default`, or `all` for sets that only `--all` runs.
+    pub tier: String,
+}
+
+/// `mining/best_known.json`: lowest sums of squares by set and number of clusters.
+#[derive(Debug, Deserialize)]
+pub struct BestKnown {
+    sum_of_squares: BTreeMap<String, BTreeMap<String, Best>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Best {
+    best: f64,
+}
+
+impl BestKnown {
+    /// The lowest sum of squares known for `set` in `clusters` clusters.
+    pub fn get(&self, set: &str, clusters: usize) -> Option<f64> {
+        self.sum_of_squares.get(set)?.get(&clusters.to_string()).map(|best| best.best)
+    }
+}
+
+/// `mining/kernels.json`: the E+M steps that are compared with C.
+#[derive(Debug, Deserialize)]
+pub struct Kernels {
+    /// Our time over the loop's should not exceed this.
+    pub aim: f64,
+    /// Shapes.
+    pub cases: Vec<KernelCase>,
+    /// Element types: `f32`, `f64`.
+    pub precisions: Vec<String>,
+    /// Numbers of threads.
+    pub threads: Vec<usize>,
+    /// Largest relative error of a right answer, by element type.
+    pub tolerance: BTreeMap<String, f64>,
+}
+
+/// A shape of points with the numbers of clusters to try.
+#[derive(Debug, Deserialize)]
+pub struct KernelCase {
+    /// Coordinates of a point.
+    pub dimension: usize,
+    /// Points.
+    pub rows: usize,
+    /// Temperature, in squared units of the generated points.
+    pub temperature: f64,
+    /// Numbers of centres.
+    pub clusters: Vec<usize>,
+}
+
+/// `ranks/overhead.json`: the runs whose parallel overhead is measured.
+#[derive(Debug, Deserialize)]
+pub struct Overhead {
+    /// The overhead should not exceed this.
+    pub aim: f64,
+    /// Grain sizes.
+    pub rows_per_rank: Vec<usize>,
+    /// Coordinates of a point.
+    pub dimension: usize,
+    /// Clusters asked for.
+    pub clusters: usize,
+    /// Ranks of the parallel side.
+    pub ranks: usize,
+}
+
+/// Reads the definition `name` of `lab/definitions`.
+///
+/// # Errors
+/// If the file is missing (the harness runs in the project's folder) or does not have this form.
+pub fn read<T: DeserializeOwned>(name: &str) -> Result<T> {
+    let path = Path::new("lab/definitions").join(name);
+    let text = fs::read_to_string(&path)
+        .with_context(|| format!("cannot read {} (run me in the project's folder)", path.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("{} is not a definition of its kind", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from_here<T: DeserializeOwned>(name: &str) -> T {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../definitions").join(name);
+        serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn every_set_has_its_best_known_value() {
+        let (sets, best): (VectorSets, BestKnown) =
+            (from_here("mining/vector.json"), from_here("mining/best_known.json"));
+        for set in &sets.sets {
+            for &clusters in &set.clusters {
+                assert!(best.get(&set.name, clusters).is_some_and(|value| value > 0.0), "{} in {clusters}", set.name);
+            }
+        }
+        assert!(best.get("no such set", 3).is_none());
+    }
+
+    #[test]
+    fn the_other_definitions_have_their_form() {
+        let kernels: Kernels = from_here("mining/kernels.json");
+        assert!(kernels.precisions.iter().all(|precision| kernels.tolerance.contains_key(precision)));
+        let overhead: Overhead = from_here("ranks/overhead.json");
+        assert_eq!(overhead.ranks, 2);
+    }
+}

@@ -1,0 +1,88 @@
+//! The points that are measured on: sets from files, generated mixtures, and the form in which runners get them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use lehr_data::Points;
+use lehr_data::read::{self, Selection};
+use lehr_numerics::random::Stream;
+
+use crate::definition::SetDefinition;
+
+/// Where the harness keeps what it makes for runners.
+const WORK_FOLDER: &str = "target/lab";
+
+/// The file of a set: the project's own if there is one, else below `data`; `None` if it is in neither.
+pub fn find(set: &SetDefinition, data: Option<&Path>) -> Option<PathBuf> {
+    let project = set.project_file.as_ref().map(PathBuf::from);
+    let outside = data.map(|folder| folder.join(&set.file));
+    project.into_iter().chain(outside).find(|path| path.is_file())
+}
+
+/// The points of a set.
+///
+/// # Errors
+/// What the reader says about the file.
+pub fn load(set: &SetDefinition, path: &Path) -> Result<Points> {
+    // The column of truth is read as the id, and so kept out of the points.
+    let selection = Selection {
+        columns: set.columns.clone(),
+        weights: set.weights.clone(),
+        id: set.label.clone(),
+        ..Selection::default()
+    };
+    Ok(read::points(path, &selection)?)
+}
+
+/// A mixture of round Gaussians with centres drawn from the unit cube: `rows` points, weights between 0 and 2, and the `clusters` true centres.
+/// Drawn by (seed, purpose, index) and so the same everywhere.
+pub fn mixture(rows: usize, dimension: usize, clusters: usize, deviation: f64) -> Result<(Points, Vec<f64>)> {
+    let (place, noise, choice) =
+        (Stream::new(1, "lab centre"), Stream::new(1, "lab noise"), Stream::new(1, "lab choice"));
+    let centers: Vec<f64> = (0..clusters * dimension).map(|index| place.uniform(index as u64)).collect();
+    let mut values = Vec::with_capacity(rows * dimension);
+    for i in 0..rows {
+        let cluster = (choice.uniform(i as u64) * clusters as f64) as usize;
+        for j in 0..dimension {
+            values.push(centers[cluster * dimension + j] + deviation * noise.normal((i * dimension + j) as u64));
+        }
+    }
+    let weights = (0..rows).map(|i| 2.0 * choice.uniform((rows + i) as u64)).collect();
+    Ok((Points::new(values, dimension)?.with_weights(weights)?, centers))
+}
+
+/// Writes `blocks` of numbers one after the other as little-endian doubles to `target/lab/NAME`, for a runner to read.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write_numbers(name: &str, blocks: &[&[f64]]) -> Result<PathBuf> {
+    let path = Path::new(WORK_FOLDER).join(name);
+    let bytes: Vec<u8> = blocks.iter().flat_map(|block| block.iter().flat_map(|number| number.to_le_bytes())).collect();
+    fs::create_dir_all(path.parent().context("a file in a folder")?)?;
+    fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(path)
+}
+
+/// Writes points as runners in Python read them (`lab/runners/table.py`).
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write_table(name: &str, points: &Points) -> Result<PathBuf> {
+    let weighted = if points.weights().is_some() { 1.0 } else { 0.0 };
+    let head = [points.len() as f64, points.dimension() as f64, weighted];
+    write_numbers(name, &[&head, points.values(), points.weights().unwrap_or_default()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mixtures_are_the_same_each_time_and_of_the_shape_asked_for() {
+        let (points, centers) = mixture(50, 3, 4, 0.1).unwrap();
+        let (again, _) = mixture(50, 3, 4, 0.1).unwrap();
+        assert_eq!((points.len(), points.dimension(), centers.len()), (50, 3, 12));
+        assert_eq!(points.fingerprint(), again.fingerprint());
+    }
+}

@@ -1,0 +1,71 @@
+//! What the figures were taken on.
+
+use std::process::Command;
+
+use serde::Serialize;
+
+/// The machine and the tools, as a record names them.
+#[derive(Clone, Debug, Serialize)]
+pub struct Machine {
+    /// The processor's name.
+    pub processor: String,
+    /// Hardware threads available to this program.
+    pub threads: usize,
+    /// Operating system and architecture.
+    pub system: String,
+    /// First line of `cc --version`.
+    pub c_compiler: String,
+    /// What `rustc --version` says.
+    pub rust: String,
+    /// The commit of the working tree, with `+` when it has changes.
+    pub commit: String,
+}
+
+impl Machine {
+    /// Asks the machine. What cannot be found out is "unknown".
+    pub fn look() -> Self {
+        let processor = std::fs::read_to_string("/proc/cpuinfo")
+            .ok()
+            .and_then(|text| {
+                text.lines().find_map(|line| {
+                    line.strip_prefix("model name")?.split(':').nth(1).map(|name| name.trim().to_string())
+                })
+            })
+            .or_else(|| first_line("sysctl", &["-n", "machdep.cpu.brand_string"]));
+        let changed = first_line("git", &["status", "--porcelain", "--untracked-files=no"]).is_some();
+        let commit = first_line("git", &["rev-parse", "--short", "HEAD"])
+            .map(|commit| if changed { commit + "+" } else { commit });
+        Self {
+            processor: processor.unwrap_or_else(unknown),
+            threads: available_threads(),
+            system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            c_compiler: first_line("cc", &["--version"]).unwrap_or_else(unknown),
+            rust: first_line("rustc", &["--version"]).unwrap_or_else(unknown),
+            commit: commit.unwrap_or_else(unknown),
+        }
+    }
+
+    /// One line for the head of a table.
+    pub fn line(&self) -> String {
+        format!(
+            "{}, {} threads, {}; {}; {}; commit {}",
+            self.processor, self.threads, self.system, self.c_compiler, self.rust, self.commit
+        )
+    }
+}
+
+/// Hardware threads available to this program, 1 if that cannot be found out.
+pub fn available_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn unknown() -> String {
+    "unknown".into()
+}
+
+/// The first line that a command prints, if it succeeds and prints one.
+fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
+    let answer = Command::new(program).args(arguments).output().ok()?;
+    let text = String::from_utf8_lossy(&answer.stdout).into_owned();
+    answer.status.success().then(|| text.lines().next().map(String::from)).flatten().filter(|line| !line.is_empty())
+}

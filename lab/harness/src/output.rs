@@ -1,0 +1,44 @@
+//! The only file of the harness that prints: results to standard output, remarks and progress to standard error.
+#![allow(clippy::disallowed_macros, reason = "the harness's door to printing")]
+
+use std::io::Write;
+
+/// A line of the result.
+pub fn line(text: &str) {
+    println!("{text}");
+    // A measurement is long; a reader of the pipe should see each line as it is known.
+    let _ = std::io::stdout().flush();
+}
+
+/// A remark that is no result.
+pub fn note(text: &str) {
+    eprintln!("{text}");
+}
+
+/// Column widths for [`row`]: the first column is flush left, the others flush right.
+pub fn row(widths: &[usize], cells: &[String]) {
+    line(&laid_out(widths, cells));
+}
+
+/// One table line as text.
+pub fn laid_out(widths: &[usize], cells: &[String]) -> String {
+    let mut text = String::new();
+    for (column, (width, cell)) in widths.iter().zip(cells).enumerate() {
+        if column == 0 {
+            text.push_str(&format!("{cell:<width$}"));
+        } else {
+            text.push_str(&format!("  {cell:>width$}"));
+        }
+    }
+    text.trim_end().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_column_is_flush_left_and_the_others_flush_right() {
+        assert_eq!(laid_out(&[5, 4], &["ab".into(), "1".into()]), "ab        1");
+    }
+}

@@ -1,0 +1,77 @@
+//! The record of a session: `lab/records/NAME/SUBJECT.csv` with the figures, and `SUBJECT.machine.json` with what they were taken on.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+
+use crate::machine::Machine;
+use crate::measure::Spread;
+
+/// Rows of figures, written when the session is over.
+#[derive(Debug)]
+pub struct Record {
+    folder: PathBuf,
+    subject: String,
+    versions: Vec<String>,
+    rows: String,
+}
+
+impl Record {
+    /// An empty record of `subject`, to be written below `lab/records/NAME`.
+    pub fn new(name: &str, subject: &str) -> Self {
+        Self {
+            folder: PathBuf::from("lab/records").join(name),
+            subject: subject.into(),
+            versions: Vec::new(),
+            rows: "case,engine,quantity,unit,count,min,median,max\n".into(),
+        }
+    }
+
+    /// Remembers what a runner says about its versions.
+    pub fn versions(&mut self, text: &str) {
+        if !self.versions.iter().any(|known| known == text) {
+            self.versions.push(text.into());
+        }
+    }
+
+    /// Adds one row: the spread of `count` figures.
+    pub fn add(&mut self, case: &str, engine: &str, quantity: &str, unit: &str, count: usize, spread: Spread) {
+        let Spread { min, median, max } = spread;
+        let (case, engine) = (field(case), field(engine));
+        writeln!(self.rows, "{case},{engine},{quantity},{unit},{count},{min},{median},{max}")
+            .expect("a string takes any text");
+    }
+
+    /// Writes both files, replacing earlier ones of the same name.
+    ///
+    /// # Errors
+    /// If the folder cannot be made or a file not written.
+    pub fn write(&self, machine: &Machine) -> Result<PathBuf> {
+        fs::create_dir_all(&self.folder).with_context(|| format!("cannot make {}", self.folder.display()))?;
+        let path = self.folder.join(format!("{}.csv", self.subject));
+        fs::write(&path, &self.rows).with_context(|| format!("cannot write {}", path.display()))?;
+        let about = serde_json::json!({ "machine": machine, "versions": self.versions });
+        let beside = self.folder.join(format!("{}.machine.json", self.subject));
+        fs::write(&beside, format!("{about:#}\n")).with_context(|| format!("cannot write {}", beside.display()))?;
+        Ok(path)
+    }
+}
+
+/// `text` as a CSV field.
+fn field(text: &str) -> String {
+    if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_csv_and_fields_with_commas_are_quoted() {
+        let mut record = Record::new("local", "test");
+        record.add("2-D, K = 20", "lehr", "time", "s", 3, Spread { min: 1.0, median: 2.0, max: 3.5 });
+        assert!(record.rows.ends_with("\"2-D, K = 20\",lehr,time,s,3,1,2,3.5\n"));
+    }
+}

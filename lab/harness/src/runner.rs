@@ -1,0 +1,114 @@
+//! A runner: a program in its own language that answers each line on its standard input with a line of JSON.
+//!
+//! The runner starts once and lives as long as its case, so that starting it, importing libraries and reading data are not measured.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+/// A running program and its two pipes. Ends with its owner.
+#[derive(Debug)]
+pub struct Runner {
+    name: String,
+    child: Child,
+    requests: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Runner {
+    /// Starts `program` with `arguments`; `name` is what messages call it.
+    ///
+    /// # Errors
+    /// If the program cannot be started.
+    pub fn start<S: AsRef<OsStr>>(
+        name: &str,
+        program: impl AsRef<OsStr>,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> Result<Self> {
+        let mut child = Command::new(program.as_ref())
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot start the runner {name}: {}", program.as_ref().display()))?;
+        let requests = child.stdin.take();
+        let answers = BufReader::new(child.stdout.take().context("a piped output")?);
+        Ok(Self { name: name.into(), child, requests, answers })
+    }
+
+    /// Sends a line and waits for the answer.
+    ///
+    /// # Errors
+    /// If the runner ended or answered something that is no JSON.
+    pub fn ask(&mut self, line: &str) -> Result<Value> {
+        let requests = self.requests.as_mut().context("the input is open until the end")?;
+        writeln!(requests, "{line}")
+            .and_then(|()| requests.flush())
+            .with_context(|| format!("the runner {} ended", self.name))?;
+        let mut answer = String::new();
+        self.answers.read_line(&mut answer).with_context(|| format!("cannot read from the runner {}", self.name))?;
+        if answer.is_empty() {
+            bail!("the runner {} ended without an answer to {line}", self.name);
+        }
+        serde_json::from_str(&answer).with_context(|| format!("the runner {} answered {answer:?}", self.name))
+    }
+}
+
+impl Drop for Runner {
+    fn drop(&mut self) {
+        // A closed input ends a runner's loop; one that is stuck in a long answer is ended.
+        drop(self.requests.take());
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A number of an answer.
+///
+/// # Errors
+/// If the answer has no number of that name.
+pub fn number(answer: &Value, name: &str) -> Result<f64> {
+    answer[name].as_f64().with_context(|| format!("the answer has no number {name:?}: {answer}"))
+}
+
+/// All numbers of an answer's (nested) array, in order.
+///
+/// # Errors
+/// If the answer has no such array or something in it is no number.
+pub fn numbers(answer: &Value, name: &str) -> Result<Vec<f64>> {
+    fn collect(value: &Value, into: &mut Vec<f64>) -> Option<()> {
+        match value {
+            Value::Array(items) => items.iter().try_for_each(|item| collect(item, into)),
+            other => other.as_f64().map(|number| into.push(number)),
+        }
+    }
+    let mut found = Vec::new();
+    let array = answer.get(name).filter(|value| value.is_array());
+    array
+        .and_then(|array| collect(array, &mut found))
+        .with_context(|| format!("the answer has no numbers {name:?}"))?;
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_runner_answers_line_by_line() {
+        let mut echo = Runner::start("cat", "cat", ["-"]).unwrap();
+        assert_eq!(number(&echo.ask("{\"a\": 1.5}").unwrap(), "a").unwrap(), 1.5);
+        assert_eq!(numbers(&echo.ask("{\"b\": [[1, 2], [3]]}").unwrap(), "b").unwrap(), [1.0, 2.0, 3.0]);
+        assert!(echo.ask("no json").is_err());
+    }
+
+    #[test]
+    fn a_runner_that_is_missing_or_ends_is_named() {
+        assert!(format!("{:#}", Runner::start("x", "no-such-program", ["-"]).unwrap_err()).contains("no-such-program"));
+        let mut mute = Runner::start("mute", "true", ["-"]).unwrap();
+        assert!(format!("{:#}", mute.ask("{}").unwrap_err()).contains("mute"));
+    }
+}
