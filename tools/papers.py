@@ -59,6 +59,8 @@ def name_faults(root, number, cells):
     faults = []
     if len(cells) != 5:
         return [f"docs/papers.md, line {number}: expected 5 cells, found {len(cells)}"]
+    if "@" in "".join(cells):
+        faults.append(f"docs/papers.md, line {number}: a placeholder was left")
     if not cells[2]:
         faults.append(f"docs/papers.md, line {number}: names no file and does not say `not yet (part)`")
     for path, item in NAMED.findall(" ".join(cells[2:])):
