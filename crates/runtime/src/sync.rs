@@ -18,7 +18,7 @@ use shuttle as imp;
 use std as imp;
 
 pub(crate) use imp::sync::MutexGuard;
-pub(crate) use imp::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+pub(crate) use imp::sync::atomic::{Ordering, fence};
 pub(crate) use imp::thread_local;
 
 /// A lock whose guard comes back even if a holder panicked: user code never runs under our locks, so what a lock protects
@@ -36,11 +36,102 @@ impl<T> Mutex<T> {
     }
 }
 
+/// An atomic number. A type of its own, since to the lints a re-export is still the type of `std`, which they ban outside
+/// this file.
+#[derive(Debug)]
+pub(crate) struct AtomicUsize(imp::sync::atomic::AtomicUsize);
+
+macro_rules! forward {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $output:ty;)*) => {
+        impl AtomicUsize {
+            pub(crate) fn new(value: usize) -> Self {
+                Self(imp::sync::atomic::AtomicUsize::new(value))
+            }
+
+            $(#[inline]
+            pub(crate) fn $name(&self, $($argument: $type),*) -> $output {
+                self.0.$name($($argument),*)
+            })*
+        }
+    };
+}
+
+forward! {
+    load(order: Ordering) -> usize;
+    store(value: usize, order: Ordering) -> ();
+    fetch_add(value: usize, order: Ordering) -> usize;
+    fetch_sub(value: usize, order: Ordering) -> usize;
+    fetch_and(value: usize, order: Ordering) -> usize;
+    compare_exchange(old: usize, new: usize, ok: Ordering, fail: Ordering) -> Result<usize, usize>;
+    compare_exchange_weak(old: usize, new: usize, ok: Ordering, fail: Ordering) -> Result<usize, usize>;
+}
+
+/// An atomic flag; a type of its own as [`AtomicUsize`].
+#[derive(Debug)]
+pub(crate) struct AtomicBool(imp::sync::atomic::AtomicBool);
+
+impl AtomicBool {
+    pub(crate) fn new(value: bool) -> Self {
+        Self(imp::sync::atomic::AtomicBool::new(value))
+    }
+
+    #[inline]
+    pub(crate) fn store(&self, value: bool, order: Ordering) {
+        self.0.store(value, order);
+    }
+
+    /// Puts a raised flag down; false if it was not up. Acquire if it was: pairs with the Release of whoever raised it.
+    ///
+    /// An exchange and not a swap: loom lets a swap read an older value and yet be the latest to write, which loses the flag.
+    #[inline]
+    pub(crate) fn put_down(&self) -> bool {
+        self.0.compare_exchange(true, false, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+}
+
 /// Threads: started here and nowhere else.
 pub(crate) mod thread {
     use super::imp;
 
-    pub(crate) use imp::thread::{JoinHandle, Thread, current, park, yield_now};
+    pub(crate) use imp::thread::{JoinHandle, yield_now};
+    #[cfg(not(loom))]
+    pub(crate) use imp::thread::{Thread, current, park};
+    #[cfg(loom)]
+    pub(crate) use parking::{Thread, current, park};
+
+    /// Parking as `std` promises it. Loom's own lets an unpark that comes late break a thread out of a lock it waits for.
+    #[cfg(loom)]
+    mod parking {
+        use std::sync::Arc;
+
+        /// Whom to unpark.
+        #[derive(Clone)]
+        pub(crate) struct Thread(Arc<(loom::sync::Mutex<bool>, loom::sync::Condvar)>);
+
+        loom::thread_local! {
+            static OWN: Thread = Thread(Arc::new((loom::sync::Mutex::new(false), loom::sync::Condvar::new())));
+        }
+
+        pub(crate) fn current() -> Thread {
+            OWN.with(Clone::clone)
+        }
+
+        pub(crate) fn park() {
+            let Thread(own) = current();
+            let mut token = own.0.lock().unwrap();
+            while !*token {
+                token = own.1.wait(token).unwrap();
+            }
+            *token = false;
+        }
+
+        impl Thread {
+            pub(crate) fn unpark(&self) {
+                *self.0.0.lock().unwrap() = true;
+                self.0.1.notify_one();
+            }
+        }
+    }
 
     /// Starts a named thread.
     ///

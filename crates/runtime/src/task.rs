@@ -133,8 +133,8 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
         if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
             return output;
         }
-        // Acquire: pairs with the Release store in `wake_by_ref`; what the waker wrote is visible to the next poll.
-        while !bell.has_rung.swap(false, Ordering::Acquire) {
+        // Pairs with the Release store in `wake_by_ref`; what the waker wrote is visible to the next poll.
+        while !bell.has_rung.put_down() {
             thread::park();
         }
     }
@@ -151,7 +151,7 @@ impl Wake for Bell {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        // Release: pairs with the Acquire swap in `block_on`.
+        // Release: pairs with `put_down` in `block_on`.
         self.has_rung.store(true, Ordering::Release);
         self.thread.unpark();
     }

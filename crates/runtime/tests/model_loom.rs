@@ -1,2 +1,262 @@
-//! What loom says of the protocols of this crate.
+//! What loom says of the protocols of this crate: every interleaving of two or three threads, with their memory orderings.
+//!
+//! `RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test -p lehr-runtime --release --test model_loom`
 #![cfg(loom)]
+#![allow(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "loom's own atomics and threads build the models"
+)]
+
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use lehr_runtime::model::{Gate, Sleep};
+use lehr_runtime::{Port, block_on, join};
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::thread;
+
+/// Explores all schedules with at most `preemptions` forced switches.
+fn model(preemptions: usize, body: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(body);
+}
+
+/// A world of queued work as the sleeping protocol sees it: a count. The queues' own accesses are as weak as they may be, so
+/// that only the protocol's fences order anything.
+struct World {
+    sleep: Sleep,
+    queued: AtomicUsize,
+    /// How many jobs have been run; the worker that runs the last one ends the world.
+    done: AtomicUsize,
+    jobs: usize,
+}
+
+impl World {
+    fn new(workers: usize, jobs: usize) -> Arc<Self> {
+        Arc::new(Self { sleep: Sleep::new(workers), queued: AtomicUsize::new(0), done: AtomicUsize::new(0), jobs })
+    }
+
+    fn post(&self) {
+        self.queued.fetch_add(1, Ordering::Relaxed);
+        self.sleep.notify();
+    }
+
+    fn has_work(&self) -> bool {
+        self.queued.load(Ordering::Relaxed) > 0
+    }
+
+    fn take(&self) -> bool {
+        let mut queued = self.queued.load(Ordering::Relaxed);
+        while queued > 0 {
+            match self.queued.compare_exchange(queued, queued - 1, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return true,
+                Err(seen) => queued = seen,
+            }
+        }
+        false
+    }
+
+    fn is_over(&self) -> bool {
+        self.done.load(Ordering::Relaxed) == self.jobs
+    }
+
+    /// As `dispatch/worker.rs` does it, without patience.
+    fn work(&self, worker: usize) {
+        loop {
+            self.sleep.start_search();
+            let found = loop {
+                if self.take() {
+                    break true;
+                }
+                if self.is_over() {
+                    break false;
+                }
+                self.sleep.sleep(worker, || self.has_work() || self.is_over());
+            };
+            if self.sleep.stop_search() && self.has_work() {
+                self.sleep.notify();
+            }
+            if !found {
+                return;
+            }
+            if self.done.fetch_add(1, Ordering::Relaxed) + 1 == self.jobs {
+                self.sleep.wake_all();
+                return;
+            }
+        }
+    }
+}
+
+// A lost wake-up is a worker that never ends: loom reports it as a deadlock.
+#[test]
+fn no_post_is_slept_through_by_the_only_worker() {
+    model(3, || {
+        let world = World::new(1, 2);
+        let worker = {
+            let world = world.clone();
+            thread::spawn(move || world.work(0))
+        };
+        world.post();
+        world.post();
+        worker.join().unwrap();
+        assert!(!world.has_work());
+    });
+}
+
+#[test]
+fn no_post_is_slept_through_by_two_workers() {
+    model(2, || {
+        let world = World::new(2, 2);
+        let workers = [0, 1].map(|worker| {
+            let world = world.clone();
+            thread::spawn(move || world.work(worker))
+        });
+        world.post();
+        world.post();
+        for worker in workers {
+            worker.join().unwrap();
+        }
+        assert!(!world.has_work());
+    });
+}
+
+#[test]
+fn no_post_of_two_posters_is_slept_through() {
+    model(3, || {
+        let world = World::new(1, 2);
+        let posters = [(), ()].map(|()| {
+            let world = world.clone();
+            thread::spawn(move || world.post())
+        });
+        world.work(0);
+        for poster in posters {
+            poster.join().unwrap();
+        }
+        assert!(!world.has_work());
+    });
+}
+
+#[test]
+fn a_closed_gate_is_empty_and_what_was_done_inside_is_seen() {
+    model(3, || {
+        let gate = Arc::new((Gate::new(), loom::cell::UnsafeCell::new(0), AtomicUsize::new(0)));
+        let visitors = [(), ()].map(|()| {
+            let gate = gate.clone();
+            thread::spawn(move || {
+                if gate.0.try_enter() {
+                    // Reads what the lender wrote before it opened; loom complains if the lender writes meanwhile.
+                    gate.1.with(|lent| {
+                        // SAFETY: loom checks the access, which is what this test is for.
+                        assert_eq!(unsafe { *lent }, 1);
+                    });
+                    gate.2.fetch_add(1, Ordering::Relaxed);
+                    gate.0.leave();
+                    1
+                } else {
+                    0
+                }
+            })
+        });
+        assert!(gate.0.take());
+        // SAFETY: as above.
+        gate.1.with_mut(|lent| unsafe { *lent = 1 });
+        gate.0.open();
+        gate.0.close();
+        // SAFETY: as above: after `close`, nobody is inside.
+        gate.1.with_mut(|lent| unsafe { *lent = 2 });
+        let seen = gate.2.load(Ordering::Relaxed);
+        gate.0.release();
+        let entered: usize = visitors.map(|visitor| visitor.join().unwrap()).into_iter().sum();
+        assert_eq!(entered, seen, "whoever was inside had left, and its work is seen");
+    });
+}
+
+#[test]
+fn a_receive_gets_the_item_however_the_post_comes() {
+    model(4, || {
+        let port = Port::new();
+        let poster = {
+            let port = port.clone();
+            thread::spawn(move || port.post(1).unwrap())
+        };
+        assert_eq!(block_on(port.receive()), Ok(1));
+        poster.join().unwrap();
+        assert_eq!((port.len(), port.waiting()), (0, 0));
+    });
+}
+
+#[test]
+fn two_receives_and_a_post_and_a_cancellation_lose_nothing() {
+    model(3, || {
+        let port = Port::new();
+        let waits = {
+            let port = port.clone();
+            thread::spawn(move || block_on(port.receive()))
+        };
+        let cancels = {
+            let port = port.clone();
+            thread::spawn(move || {
+                let mut receive = pin!(port.receive());
+                match receive.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+                    Poll::Ready(item) => item.ok(),
+                    Poll::Pending => None,
+                }
+            })
+        };
+        port.post(1).unwrap();
+        let taken = cancels.join().unwrap();
+        if taken.is_some() {
+            port.post(2).unwrap();
+        }
+        assert_eq!(waits.join().unwrap().ok(), if taken.is_some() { Some(2) } else { Some(1) });
+        assert_eq!((port.len(), port.waiting()), (0, 0));
+    });
+}
+
+#[test]
+fn a_join_takes_from_both_ports_at_once() {
+    model(3, || {
+        let (p, q) = (Port::new(), Port::new());
+        let posters = [p.clone(), q.clone()].map(|port| thread::spawn(move || port.post(1).unwrap()));
+        assert_eq!(block_on(join((&q, &p))), Ok((1, 1)));
+        for poster in posters {
+            poster.join().unwrap();
+        }
+        assert_eq!((p.waiting(), q.waiting()), (0, 0));
+    });
+}
+
+#[test]
+fn two_joins_in_opposite_order_do_not_lock_each_other_out() {
+    model(2, || {
+        let (p, q) = (Port::new(), Port::new());
+        let other = {
+            let (p, q) = (p.clone(), q.clone());
+            thread::spawn(move || block_on(join((&q, &p))).unwrap())
+        };
+        p.post(1).unwrap();
+        q.post(10).unwrap();
+        p.post(2).unwrap();
+        q.post(20).unwrap();
+        let mine = block_on(join((&p, &q))).unwrap();
+        let (q_other, p_other) = other.join().unwrap();
+        assert_eq!((mine.0 + p_other, mine.1 + q_other), (3, 30));
+        assert!(p.is_empty() && q.is_empty());
+    });
+}
+
+#[test]
+fn a_close_ends_a_receive_that_waits() {
+    model(4, || {
+        let port = Port::<u8>::new();
+        let closer = {
+            let port = port.clone();
+            thread::spawn(move || port.close())
+        };
+        assert!(block_on(port.receive()).is_err());
+        closer.join().unwrap();
+    });
+}

@@ -93,8 +93,8 @@ impl Sleep {
         if has_work() && self.stay_awake(worker) {
             return;
         }
-        // Acquire: pairs with the Release store in `rouse`; what was queued before the bell is visible after it.
-        while !self.woken[worker].swap(false, Ordering::Acquire) {
+        // Pairs with the Release store in `rouse`; what was queued before the bell is visible after it.
+        while !self.woken[worker].put_down() {
             thread::park();
         }
     }
@@ -133,7 +133,7 @@ impl Sleep {
     }
 
     fn rouse(&self, sleeper: &Sleeper) {
-        // Release: pairs with the Acquire swap in `sleep`.
+        // Release: pairs with `put_down` in `sleep`.
         self.woken[sleeper.worker].store(true, Ordering::Release);
         sleeper.thread.unpark();
     }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crossbeam_deque::{Steal, Worker};
 
 use super::{ABORTING, Job, Shared};
-use crate::sync::{Arc, AtomicUsize, Moment, Ordering, spin_loop, thread, thread_local};
+use crate::sync::{Arc, AtomicUsize, Moment, Ordering, spin_loop, thread};
 
 /// After so many jobs of its own a worker looks at the common queue first, so that a busy conversation cannot keep posts
 /// from outside waiting for ever. A prime, so that it does not fall into step with a program's own rhythm.
@@ -65,9 +65,15 @@ impl Current {
     }
 }
 
-thread_local! {
-    static CURRENT: RefCell<Option<Current>> = RefCell::new(None);
+#[allow(clippy::missing_const_for_thread_local, reason = "the model checkers' macros take no const block")]
+mod current {
+    use super::{Current, RefCell};
+
+    crate::sync::thread_local! {
+        pub(super) static CURRENT: RefCell<Option<Current>> = RefCell::new(None);
+    }
 }
+use current::CURRENT;
 
 /// Shows `look` what worker the calling thread is; nothing if it is none. `look` must not call back into this crate.
 pub(crate) fn with_current<R>(look: impl FnOnce(Option<&Current>) -> R) -> R {

@@ -1,0 +1,214 @@
+use std::pin::pin;
+use std::task::Poll;
+
+use lehr_runtime::{Port, ReceiveError, block_on, join, join_all};
+
+use crate::{Arbitrary, on_each, poll_once};
+
+// 22
+#[test]
+fn a_join_takes_nothing_until_it_can_take_all() {
+    let (p, q) = (Port::new(), Port::new());
+    let mut both = pin!(join((&p, &q)));
+    p.post(1).unwrap();
+    p.post(2).unwrap();
+    assert!(poll_once(both.as_mut()).is_pending());
+    assert_eq!((p.len(), q.len()), (2, 0));
+    q.post("a").unwrap();
+    assert_eq!(poll_once(both.as_mut()), Poll::Ready(Ok((1, "a"))));
+    assert_eq!((p.len(), q.len(), p.waiting(), q.waiting()), (1, 0, 0, 0));
+}
+
+#[test]
+fn the_loser_of_a_race_keeps_its_items() {
+    let (p, q, r) = (Port::new(), Port::new(), Port::new());
+    let (mut pq, mut qr) = (pin!(join((&p, &q))), pin!(join((&q, &r))));
+    assert!(poll_once(pq.as_mut()).is_pending() && poll_once(qr.as_mut()).is_pending());
+    p.post(1).unwrap();
+    r.post(3).unwrap();
+    q.post(2).unwrap();
+    // Both can be satisfied; whoever looks first takes.
+    assert_eq!(poll_once(qr.as_mut()), Poll::Ready(Ok((2, 3))));
+    assert!(poll_once(pq.as_mut()).is_pending());
+    assert_eq!((p.len(), q.len()), (1, 0));
+    q.post(4).unwrap();
+    assert_eq!(poll_once(pq.as_mut()), Poll::Ready(Ok((1, 4))));
+}
+
+// 17
+#[test]
+fn of_two_joins_made_ready_by_one_post_one_takes_and_the_other_waits_on() {
+    on_each(|dispatcher| {
+        for _ in 0..300 {
+            let ports: [Port<u32>; 3] = std::array::from_fn(|_| Port::new());
+            let [p, q, r] = &ports;
+            let spawn = |a: &Port<u32>, b: &Port<u32>| {
+                let (a, b) = (a.clone(), b.clone());
+                dispatcher.spawn(async move { join((&a, &b)).await })
+            };
+            let (first, second) = (spawn(p, q), spawn(q, r));
+            p.post(1).unwrap();
+            r.post(3).unwrap();
+            q.post(2).unwrap();
+            while q.waiting() + usize::from(first.is_finished()) + usize::from(second.is_finished()) < 2
+                || !(first.is_finished() || second.is_finished())
+            {
+                std::thread::yield_now();
+            }
+            // The item in the middle is owned by exactly one join; the other one's item is still visible.
+            assert_eq!((q.len(), p.len() + r.len()), (0, 1));
+            q.post(4).unwrap();
+            let (first, second) = (block_on(first).unwrap().unwrap(), block_on(second).unwrap().unwrap());
+            assert_eq!(first.1 + second.0, 6);
+        }
+    });
+}
+
+// 23
+#[test]
+fn competing_joins_lose_nothing_keep_each_order_and_both_get_on() {
+    const POSTS: usize = 60_000;
+    on_each(|dispatcher| {
+        let ports: [Port<usize>; 3] = std::array::from_fn(|_| Port::new());
+        let consumer = |a: usize, b: usize| {
+            let (a, b) = (ports[a].clone(), ports[b].clone());
+            dispatcher.spawn(async move {
+                let mut pairs = Vec::new();
+                while let Ok(pair) = join((&a, &b)).await {
+                    pairs.push(pair);
+                }
+                pairs
+            })
+        };
+        let (pq, qr) = (consumer(0, 1), consumer(1, 2));
+        std::thread::scope(|scope| {
+            for (seed, port) in ports.iter().enumerate() {
+                // Neither join can take all of q: p and r have only three quarters as many items.
+                let posts = if seed == 1 { POSTS } else { POSTS / 4 * 3 };
+                scope.spawn(move || {
+                    let mut arbitrary = Arbitrary(seed as u64 + 1);
+                    for item in 0..posts {
+                        port.post(item).unwrap();
+                        if arbitrary.below(8) == 0 {
+                            std::thread::yield_now();
+                        }
+                    }
+                });
+            }
+        });
+        while !ports[1].is_empty() {
+            std::thread::yield_now();
+        }
+        ports.iter().for_each(Port::close);
+        let (pq, qr) = (block_on(pq).unwrap(), block_on(qr).unwrap());
+        assert_eq!(pq.len() + qr.len(), POSTS, "every item of q was paired once");
+        assert!(!pq.is_empty() && !qr.is_empty(), "both got on");
+        assert!(pq.iter().map(|pair| pair.0).eq(0..pq.len()), "p was consumed in its order");
+        assert!(qr.iter().map(|pair| pair.1).eq(0..qr.len()), "r was consumed in its order");
+        let mut q: Vec<usize> = pq.iter().map(|pair| pair.1).chain(qr.iter().map(|pair| pair.0)).collect();
+        assert!(pq.windows(2).all(|pairs| pairs[0].1 < pairs[1].1), "q was consumed in its order");
+        assert!(qr.windows(2).all(|pairs| pairs[0].0 < pairs[1].0), "q was consumed in its order");
+        q.sort_unstable();
+        assert!(q.into_iter().eq(0..POSTS), "nothing of q was lost or repeated");
+        assert_eq!(
+            (ports[0].len(), ports[2].len()),
+            (POSTS / 4 * 3 - pq.len(), POSTS / 4 * 3 - qr.len()),
+            "the rest is still there"
+        );
+    });
+}
+
+// 27
+#[test]
+fn a_port_named_twice_is_refused_by_name_and_keeps_nobody_busy() {
+    let port = Port::<u8>::named("twin");
+    let expected = Err(ReceiveError::SamePort { port: "port \"twin\"".to_owned() });
+    assert_eq!(block_on(join((&port, &port))), expected);
+    let other = Port::new();
+    assert!(matches!(block_on(join_all([&port, &other, &port])), Err(ReceiveError::SamePort { .. })));
+    assert_eq!((port.waiting(), other.waiting()), (0, 0));
+}
+
+// 28
+#[test]
+fn outputs_come_in_order_of_declaration() {
+    let (p, q) = (Port::new(), Port::new());
+    p.post("p").unwrap();
+    q.post("q").unwrap();
+    assert_eq!(block_on(join((&q, &p))), Ok(("q", "p")));
+}
+
+// 29
+#[test]
+fn a_join_may_ask_for_several_of_one_port() {
+    let (p, q) = (Port::new(), Port::new());
+    let mut three = pin!(join(((&p, 2), (&q, 1))));
+    p.post(1).unwrap();
+    q.post('a').unwrap();
+    assert!(poll_once(three.as_mut()).is_pending());
+    p.post(2).unwrap();
+    assert_eq!(poll_once(three.as_mut()), Poll::Ready(Ok((vec![1, 2], vec!['a']))));
+}
+
+#[test]
+fn a_join_ends_when_a_port_closes_without_enough() {
+    let (p, q) = (Port::new(), Port::<u8>::named("q"));
+    p.post(1).unwrap();
+    let mut both = pin!(join((&p, &q)));
+    assert!(poll_once(both.as_mut()).is_pending());
+    q.close();
+    assert_eq!(poll_once(both.as_mut()), Poll::Ready(Err(ReceiveError::Closed { port: "port \"q\"".to_owned() })));
+    assert_eq!((p.len(), p.waiting()), (1, 0));
+}
+
+#[test]
+fn a_dropped_join_leaves_every_port() {
+    let (p, q) = (Port::<u8>::new(), Port::<u8>::new());
+    {
+        let mut both = pin!(join((&p, &q)));
+        assert!(poll_once(both.as_mut()).is_pending());
+        assert_eq!((p.waiting(), q.waiting()), (1, 1));
+    }
+    assert_eq!((p.waiting(), q.waiting()), (0, 0));
+}
+
+#[test]
+fn a_cancelled_receive_hands_its_item_to_a_join_that_waits_for_it() {
+    on_each(|dispatcher| {
+        let (p, q) = (Port::new(), Port::new());
+        let mut single = Box::pin(p.receive());
+        assert!(poll_once(single.as_mut()).is_pending());
+        let both = {
+            let (p, q) = (p.clone(), q.clone());
+            dispatcher.spawn(async move { join((&p, &q)).await })
+        };
+        while q.waiting() == 0 {
+            std::thread::yield_now();
+        }
+        q.post(2).unwrap();
+        p.post(1).unwrap();
+        assert!(!both.is_finished(), "the item is on its way to the single receive");
+        drop(single);
+        assert_eq!(block_on(both), Ok(Ok((1, 2))));
+    });
+}
+
+#[test]
+fn a_join_of_no_ports_is_ready() {
+    assert_eq!(block_on(join_all(Vec::<&Port<u8>>::new())), Ok(vec![]));
+}
+
+#[test]
+fn a_join_takes_eight_types() {
+    let (a, b, c, d) = (Port::new(), Port::new(), Port::new(), Port::new());
+    let (e, f, g, h) = (Port::new(), Port::new(), Port::new(), Port::new());
+    a.post(1_u8).unwrap();
+    b.post(2_u16).unwrap();
+    c.post('c').unwrap();
+    d.post("d").unwrap();
+    e.post(()).unwrap();
+    f.post(6.0).unwrap();
+    g.post([7]).unwrap();
+    h.post(Some(8)).unwrap();
+    assert_eq!(block_on(join((&h, &g, &f, &e, &d, &c, &b, &a))), Ok((Some(8), [7], 6.0, (), "d", 'c', 2, 1)));
+}

@@ -1,0 +1,233 @@
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::task::Poll;
+
+use lehr_runtime::{Port, ReceiveError, block_on, yield_now};
+
+use crate::{on_each, poll_once};
+
+// 2
+#[test]
+fn a_persistent_receiver_first_gets_what_is_already_there_in_order() {
+    on_each(|dispatcher| {
+        let (port, seen) = (Port::new(), Port::new());
+        (1..=3).for_each(|i| port.post(i).unwrap());
+        let out = seen.clone();
+        let receiver = port.on(dispatcher.handle(), 1, move |item| {
+            out.post(item).unwrap();
+            std::future::ready(())
+        });
+        assert_eq!(block_on(seen.take(3)), Ok(vec![1, 2, 3]));
+        assert!(port.is_empty());
+        drop(receiver);
+    });
+}
+
+// 2
+#[test]
+fn what_a_predicate_refuses_stays_in_order() {
+    let port = Port::new();
+    (1..=3).for_each(|i| port.post(i).unwrap());
+    assert!(poll_once(pin!(port.receive_if(|_| false))).is_pending());
+    assert_eq!(block_on(port.take(3)), Ok(vec![1, 2, 3]));
+}
+
+// 3
+#[test]
+fn the_persistent_receiver_registered_first_gets_every_item_it_is_free_for() {
+    on_each(|dispatcher| {
+        let (port, seen) = (Port::new(), Port::new());
+        let receivers = ["first", "second"].map(|name| {
+            let out = seen.clone();
+            let receiver = port.on(dispatcher.handle(), 1, move |item: u32| {
+                out.post((name, item)).unwrap();
+                std::future::ready(())
+            });
+            while port.waiting() == usize::from(name == "second") {
+                std::thread::yield_now();
+            }
+            receiver
+        });
+        for item in 0..10 {
+            port.post(item).unwrap();
+            assert_eq!(block_on(seen.receive()), Ok(("first", item)));
+            while port.waiting() < 2 {
+                std::thread::yield_now();
+            }
+        }
+        drop(receivers);
+    });
+}
+
+#[test]
+fn receivers_are_served_in_order_of_registration() {
+    let port = Port::new();
+    let mut receives: Vec<_> = (0..3).map(|_| Box::pin(port.receive())).collect();
+    for receive in &mut receives {
+        assert!(poll_once(receive.as_mut()).is_pending());
+    }
+    (0..3).for_each(|i| port.post(i).unwrap());
+    // Whoever is polled first: each item is for the receiver it was offered to.
+    for i in [2, 0, 1] {
+        assert_eq!(poll_once(receives[i].as_mut()), Poll::Ready(Ok(i)));
+    }
+}
+
+#[test]
+fn a_late_comer_does_not_overtake() {
+    let port = Port::new();
+    let mut early = pin!(port.receive());
+    assert!(poll_once(early.as_mut()).is_pending());
+    port.post("for the early one").unwrap();
+    let mut late = pin!(port.receive());
+    assert!(poll_once(late.as_mut()).is_pending());
+    assert_eq!(poll_once(early.as_mut()), Poll::Ready(Ok("for the early one")));
+}
+
+#[test]
+fn try_receive_takes_even_an_offered_item_and_the_receiver_waits_on_at_its_place() {
+    let port = Port::new();
+    let (mut first, mut second) = (pin!(port.receive()), pin!(port.receive()));
+    assert!(poll_once(first.as_mut()).is_pending() && poll_once(second.as_mut()).is_pending());
+    port.post(1).unwrap();
+    assert_eq!(port.try_receive(), Some(1));
+    assert!(poll_once(first.as_mut()).is_pending());
+    port.post(2).unwrap();
+    assert!(poll_once(second.as_mut()).is_pending());
+    assert_eq!(poll_once(first.as_mut()), Poll::Ready(Ok(2)));
+}
+
+// 4
+#[test]
+fn a_refused_item_stays_while_a_later_one_is_taken() {
+    let port = Port::new();
+    let mut even = pin!(port.receive_if(|item| item % 2 == 0));
+    port.post(1).unwrap();
+    assert!(poll_once(even.as_mut()).is_pending());
+    port.post(2).unwrap();
+    assert_eq!(poll_once(even.as_mut()), Poll::Ready(Ok(2)));
+    assert_eq!(port.try_receive(), Some(1));
+}
+
+// 19
+#[test]
+fn a_predicate_that_panics_fails_its_receive_alone() {
+    let port = Port::named("risky");
+    let picky = |item: &i32| if *item == 13 { panic!("no thirteens") } else { true };
+    let mut waiting = pin!(port.receive_if(picky));
+    assert!(poll_once(waiting.as_mut()).is_pending());
+    port.post(13).unwrap();
+    let expected = ReceiveError::Predicate { port: "port \"risky\"".to_owned(), message: "no thirteens".to_owned() };
+    assert_eq!(poll_once(waiting.as_mut()), Poll::Ready(Err(expected.clone())));
+    // The item stays, is refused again by the same predicate, and later items flow.
+    assert_eq!(block_on(port.receive_if(picky)), Err(expected));
+    port.post(14).unwrap();
+    assert_eq!(block_on(port.receive_if(|item| *item != 13)), Ok(14));
+    assert_eq!(block_on(port.receive()), Ok(13));
+}
+
+// 20
+#[test]
+fn a_limit_of_one_keeps_handlers_apart_and_in_order() {
+    on_each(|dispatcher| {
+        let (port, seen) = (Port::new(), Port::new());
+        let (token, out) = (Port::new(), seen.clone());
+        token.post(()).unwrap();
+        let receiver = port.on(dispatcher.handle(), 1, move |item: u32| {
+            let (token, out) = (token.clone(), out.clone());
+            async move {
+                token.try_receive().expect("no other turn of the handler holds the token");
+                yield_now().await;
+                out.post(item).unwrap();
+                token.post(()).unwrap();
+            }
+        });
+        (0..10).for_each(|i| port.post(i).unwrap());
+        assert!(block_on(seen.take(10)).unwrap().into_iter().eq(0..10));
+        drop(receiver);
+    });
+}
+
+// 20
+#[test]
+fn a_higher_limit_lets_handlers_overlap() {
+    on_each(|dispatcher| {
+        let (port, here, go) = (Port::new(), Port::new(), Port::new());
+        let (inside, release) = (here.clone(), go.clone());
+        let receiver = port.on(dispatcher.handle(), 3, move |_: u32| {
+            let (inside, release) = (inside.clone(), release.clone());
+            async move {
+                inside.post(()).unwrap();
+                release.receive().await.unwrap();
+            }
+        });
+        (0..10).for_each(|i| port.post(i).unwrap());
+        // Three are inside at once, none of them through.
+        block_on(here.take(3)).unwrap();
+        assert_eq!((port.len(), here.len()), (7, 0));
+        (0..10).for_each(|_| go.post(()).unwrap());
+        block_on(here.take(7)).unwrap();
+        port.close();
+        block_on(receiver.ended()).unwrap();
+    });
+}
+
+#[test]
+fn a_dropped_receiver_leaves_its_port() {
+    on_each(|dispatcher| {
+        let port = Port::<u8>::new();
+        let receiver = port.on(dispatcher.handle(), 2, |_| async { panic!("nobody posted before it left") });
+        while port.waiting() < 2 {
+            std::thread::yield_now();
+        }
+        drop(receiver);
+        while port.waiting() > 0 {
+            std::thread::yield_now();
+        }
+        port.post(1).unwrap();
+        assert_eq!(port.try_receive(), Some(1));
+    });
+}
+
+// 21
+#[test]
+fn a_dropped_receive_takes_nothing() {
+    let port = Port::new();
+    {
+        let mut receive = pin!(port.receive());
+        assert!(poll_once(receive.as_mut()).is_pending());
+    }
+    port.post(1).unwrap();
+    assert_eq!(port.len(), 1);
+    // Dropped between offer and fetch: the item keeps its place, and the next in order gets it.
+    let (mut second, mut third) = (Box::pin(port.receive()), Box::pin(port.receive()));
+    assert_eq!(poll_once(second.as_mut()), Poll::Ready(Ok(1)));
+    let mut fourth = Box::pin(port.receive());
+    assert!(poll_once(third.as_mut()).is_pending() && poll_once(fourth.as_mut()).is_pending());
+    port.post(2).unwrap();
+    port.post(3).unwrap();
+    drop(third);
+    assert_eq!(poll_once(fourth.as_mut()), Poll::Ready(Ok(3)));
+    assert_eq!(port.try_receive(), Some(2));
+}
+
+#[test]
+fn dropping_user_values_may_use_the_port() {
+    struct Bell(Port<u8>);
+    impl Drop for Bell {
+        fn drop(&mut self) {
+            let _ = self.0.post(1);
+        }
+    }
+    let port = Port::<u8>::new();
+    let bell = Arc::new(Bell(port.clone()));
+    let held: OnceLock<Arc<Bell>> = OnceLock::new();
+    held.set(bell).unwrap_or_else(|_| unreachable!("the cell is empty"));
+    {
+        // The predicate owns the bell: it rings when the predicate is dropped, which must not be under the port's lock.
+        let mut receive = pin!(port.receive_if(move |item| held.get().is_some() && *item == 2));
+        assert!(poll_once(receive.as_mut()).is_pending());
+    }
+    assert_eq!(port.try_receive(), Some(1));
+}

@@ -1,0 +1,211 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use lehr_runtime::{Builder, Dispatcher, Idle, Port, Report, Shutdown, TaskError, block_on, yield_now};
+
+const SOON: Duration = Duration::from_secs(60);
+
+fn each() -> impl Iterator<Item = Dispatcher> {
+    [1, 2, 8].into_iter().map(|threads| Dispatcher::new(threads).unwrap())
+}
+
+/// Counts its drops.
+struct Counted(Arc<AtomicUsize>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+// 75
+#[test]
+fn a_drain_lets_everything_end_and_counts_it() {
+    for dispatcher in each() {
+        let (port, started) = (Port::new(), Port::new());
+        for _ in 0..10 {
+            let (port, started) = (port.clone(), started.clone());
+            dispatcher
+                .spawn(async move {
+                    started.post(()).unwrap();
+                    port.receive().await.unwrap();
+                    yield_now().await;
+                })
+                .detach();
+        }
+        block_on(started.take(10)).unwrap();
+        let items = port.clone();
+        let poster = std::thread::spawn(move || (0..10).for_each(|_| items.post(()).unwrap()));
+        let report = dispatcher.shutdown(Shutdown::Drain { limit: SOON });
+        poster.join().unwrap();
+        assert_eq!((report.aborted, report.leaked), (0, 0));
+        assert!(report.finished <= 10 && port.is_empty());
+    }
+}
+
+// 75
+#[test]
+fn a_drain_past_its_limit_aborts_what_still_waits() {
+    for dispatcher in each() {
+        let (never, drops) = (Port::<()>::new(), Arc::new(AtomicUsize::new(0)));
+        for _ in 0..7 {
+            let (never, held) = (never.clone(), Counted(drops.clone()));
+            dispatcher
+                .spawn(async move {
+                    let _held = held;
+                    never.receive().await
+                })
+                .detach();
+        }
+        while never.waiting() < 7 {
+            std::thread::yield_now();
+        }
+        let report = dispatcher.shutdown(Shutdown::Drain { limit: Duration::from_millis(2) });
+        assert_eq!(report, Report { finished: 0, aborted: 7, leaked: 0 });
+        assert_eq!((drops.load(Ordering::Relaxed), never.waiting()), (7, 0));
+    }
+}
+
+// 75
+#[test]
+fn a_drain_does_not_wait_for_ever_for_a_poll_that_does_not_end() {
+    for dispatcher in each() {
+        let (entered, leave) = (Port::new(), Port::new());
+        let (tell, ask) = (entered.clone(), leave.clone());
+        let stuck = dispatcher.spawn(async move {
+            tell.post(()).unwrap();
+            while ask.try_receive().is_none() {
+                std::thread::yield_now();
+            }
+        });
+        block_on(entered.receive()).unwrap();
+        let report = dispatcher.shutdown(Shutdown::Drain { limit: Duration::from_millis(2) });
+        assert_eq!(report.leaked, 1);
+        leave.post(()).unwrap();
+        // Its poll ends the task all the same.
+        assert_eq!(block_on(stuck), Ok(()));
+    }
+}
+
+// 76
+#[test]
+fn after_an_abort_no_task_runs_and_every_destructor_has_run() {
+    for dispatcher in each() {
+        let (running, drops) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let port = Port::<()>::new();
+        for kind in 0..30 {
+            let (running, held, port) = (running.clone(), Counted(drops.clone()), port.clone());
+            dispatcher
+                .spawn(async move {
+                    let _held = held;
+                    if kind % 3 == 0 {
+                        port.receive().await.unwrap();
+                    }
+                    loop {
+                        running.fetch_add(1, Ordering::Relaxed);
+                        yield_now().await;
+                    }
+                })
+                .detach();
+        }
+        while running.load(Ordering::Relaxed) < 100 {
+            std::thread::yield_now();
+        }
+        let report = dispatcher.shutdown(Shutdown::Abort);
+        let (ran, dropped) = (running.load(Ordering::Relaxed), drops.load(Ordering::Relaxed));
+        assert_eq!((report.finished, report.aborted, report.leaked, dropped), (0, 30, 0, 30));
+        assert_eq!((running.load(Ordering::Relaxed), port.waiting()), (ran, 0));
+    }
+}
+
+#[test]
+fn dropping_a_dispatcher_ends_its_threads_and_its_tasks() {
+    for dispatcher in each() {
+        let (port, drops) = (Port::<()>::new(), Arc::new(AtomicUsize::new(0)));
+        let (waits, held) = (port.clone(), Counted(drops.clone()));
+        let task = dispatcher.spawn(async move {
+            let _held = held;
+            waits.receive().await
+        });
+        drop(dispatcher);
+        assert_eq!(drops.load(Ordering::Relaxed), 1);
+        assert_eq!(block_on(task), Err(TaskError::Cancelled));
+    }
+}
+
+#[test]
+fn a_spawn_after_the_end_is_cancelled_and_its_future_dropped() {
+    for dispatcher in each() {
+        let handle = dispatcher.handle().clone();
+        drop(dispatcher);
+        let drops = Arc::new(AtomicUsize::new(0));
+        let held = Counted(drops.clone());
+        let task = handle.spawn(async move {
+            let _held = held;
+        });
+        assert_eq!(drops.load(Ordering::Relaxed), 1);
+        assert_eq!(block_on(task), Err(TaskError::Cancelled));
+    }
+}
+
+// 77
+#[test]
+fn what_drops_during_an_abort_may_wake_and_spawn() {
+    struct Meddler(lehr_runtime::Handle, Port<u8>, Arc<AtomicUsize>);
+    impl Drop for Meddler {
+        fn drop(&mut self) {
+            self.1.post(1).unwrap();
+            let held = Counted(self.2.clone());
+            self.0.spawn(async move { drop(held) }).detach();
+        }
+    }
+    for dispatcher in each() {
+        let (port, drops) = (Port::new(), Arc::new(AtomicUsize::new(0)));
+        for _ in 0..5 {
+            let (port, meddler) = (port.clone(), Meddler(dispatcher.handle().clone(), port.clone(), drops.clone()));
+            dispatcher
+                .spawn(async move {
+                    let _meddler = meddler;
+                    // Two items each: the five that are posted during the abort are not enough for anybody to end.
+                    port.take(100).await
+                })
+                .detach();
+        }
+        while port.waiting() < 5 {
+            std::thread::yield_now();
+        }
+        let report = dispatcher.shutdown(Shutdown::Abort);
+        assert_eq!((drops.load(Ordering::Relaxed), port.len(), report.aborted), (5, 5, 10));
+    }
+}
+
+#[test]
+fn a_dispatcher_may_be_dropped_by_its_own_task() {
+    for dispatcher in each() {
+        let (handle, done) = (dispatcher.handle().clone(), Port::new());
+        let out = done.clone();
+        handle
+            .spawn(async move {
+                drop(dispatcher);
+                out.post(()).unwrap();
+            })
+            .detach();
+        block_on(done.receive()).unwrap();
+    }
+}
+
+#[test]
+fn sleeping_workers_are_woken_for_work_and_for_the_end() {
+    for threads in [1, 2, 8] {
+        let dispatcher = Builder::new().threads(threads).idle(Idle::SLEEP).start().unwrap();
+        let sleeps = || dispatcher.handle().counters().iter().map(|worker| worker.sleeps).sum::<usize>();
+        for i in 0..200 {
+            while i % 50 == 0 && sleeps() < threads {
+                std::thread::yield_now();
+            }
+            assert_eq!(block_on(dispatcher.spawn(async move { i })), Ok(i));
+        }
+        assert_eq!(dispatcher.shutdown(Shutdown::Drain { limit: SOON }), Report::default());
+    }
+}

@@ -1,0 +1,211 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use lehr_runtime::{Builder, Dispatcher, Port, StartError, TaskError, all, block_on, is_on_worker, yield_now};
+
+use crate::on_each;
+
+/// Counts its drops.
+struct Counted(Arc<AtomicUsize>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+// 15
+#[test]
+fn a_task_ends_once_after_its_last_stage() {
+    on_each(|dispatcher| {
+        let stages = Arc::new(AtomicUsize::new(0));
+        let seen = stages.clone();
+        let task = dispatcher.spawn(async move {
+            for _ in 0..3 {
+                yield_now().await;
+                seen.fetch_add(1, Ordering::Relaxed);
+            }
+            "done"
+        });
+        assert_eq!(block_on(task), Ok("done"));
+        assert_eq!(stages.load(Ordering::Relaxed), 3);
+    });
+}
+
+// 15
+#[test]
+fn a_panic_is_the_tasks_outcome_and_its_worker_lives_on() {
+    on_each(|dispatcher| {
+        let number = dispatcher.threads();
+        let task = dispatcher.spawn(async move { panic!("number {number}") });
+        let expected = TaskError::Panicked { message: format!("number {number}") };
+        assert!(expected.is_panic());
+        assert_eq!(block_on(task), Err::<(), _>(expected));
+        assert_eq!(block_on(dispatcher.spawn(async { 1 })), Ok(1));
+    });
+}
+
+// 16
+#[test]
+fn waiting_for_many_gives_each_outcome_and_waiting_for_none_is_over_at_once() {
+    on_each(|dispatcher| {
+        assert!(block_on(all::<()>(Vec::new())).is_empty());
+        let tasks =
+            (0..20).map(|i| dispatcher.spawn(async move { if i == 7 { panic!("seven") } else { i } })).collect();
+        for (i, outcome) in block_on(all(tasks)).into_iter().enumerate() {
+            match i {
+                7 => assert_eq!(outcome, Err(TaskError::Panicked { message: "seven".to_owned() })),
+                _ => assert_eq!(outcome, Ok(i)),
+            }
+        }
+    });
+}
+
+// 51
+#[test]
+fn a_suspended_handler_holds_no_thread_and_its_stages_never_overlap() {
+    const MANY: usize = 100_000;
+    on_each(|dispatcher| {
+        let (go, inside) = (Port::new(), Arc::new(AtomicUsize::new(0)));
+        let tasks: Vec<_> = (0..MANY)
+            .map(|_| {
+                let (go, inside) = (go.clone(), inside.clone());
+                dispatcher.spawn(async move {
+                    let turn = Arc::new(AtomicUsize::new(0));
+                    for stage in 0..3 {
+                        assert_eq!(turn.fetch_add(1, Ordering::Relaxed), stage);
+                        if stage == 1 {
+                            inside.fetch_add(1, Ordering::Relaxed);
+                            go.receive().await.unwrap();
+                        } else {
+                            yield_now().await;
+                        }
+                    }
+                })
+            })
+            .collect();
+        while go.waiting() < MANY {
+            std::thread::yield_now();
+        }
+        assert_eq!(
+            inside.load(Ordering::Relaxed),
+            MANY,
+            "all wait at the same time, on {} threads",
+            dispatcher.threads()
+        );
+        (0..MANY).for_each(|_| go.post(()).unwrap());
+        assert!(block_on(all(tasks)).iter().all(Result::is_ok));
+        assert!(go.is_empty());
+    });
+}
+
+// 52
+#[test]
+fn a_cancelled_handler_drops_what_it_holds_and_leaves_its_port() {
+    on_each(|dispatcher| {
+        let (port, drops) = (Port::<u8>::new(), Arc::new(AtomicUsize::new(0)));
+        let spawn = || {
+            let (port, held) = (port.clone(), Counted(drops.clone()));
+            dispatcher.spawn(async move {
+                let _held = held;
+                port.receive().await
+            })
+        };
+        let (cancelled, dropped) = (spawn(), spawn());
+        while port.waiting() < 2 {
+            std::thread::yield_now();
+        }
+        assert_eq!(block_on(cancelled.cancel()), Err(TaskError::Cancelled));
+        assert!(drops.load(Ordering::Relaxed) >= 1);
+        drop(dropped);
+        while drops.load(Ordering::Relaxed) < 2 {
+            std::thread::yield_now();
+        }
+        assert_eq!(port.waiting(), 0);
+    });
+}
+
+#[test]
+fn a_detached_task_runs_without_its_handle() {
+    on_each(|dispatcher| {
+        let port = Port::new();
+        let out = port.clone();
+        dispatcher.spawn(async move { out.post(1).unwrap() }).detach();
+        assert_eq!(block_on(port.receive()), Ok(1));
+    });
+}
+
+#[test]
+fn posting_never_runs_a_handler_in_place() {
+    on_each(|dispatcher| {
+        let (port, names) = (Port::new(), Port::new());
+        let out = names.clone();
+        let receiver = port.on(dispatcher.handle(), 1, move |()| {
+            assert!(is_on_worker());
+            out.post(std::thread::current().name().map(str::to_owned)).unwrap();
+            std::future::ready(())
+        });
+        assert!(!is_on_worker());
+        port.post(()).unwrap();
+        let name = block_on(names.receive()).unwrap().unwrap();
+        assert!(name.starts_with("test-"), "{name}");
+        drop(receiver);
+    });
+}
+
+#[test]
+fn a_busy_worker_still_takes_work_from_outside() {
+    let dispatcher = Dispatcher::new(1).unwrap();
+    let stop = Port::new();
+    let asked = stop.clone();
+    // A conversation that never lets the worker's own queue run empty.
+    let busy = dispatcher.spawn(async move {
+        while asked.try_receive().is_none() {
+            yield_now().await;
+        }
+    });
+    assert_eq!(block_on(dispatcher.spawn(async { 5 })), Ok(5));
+    stop.post(()).unwrap();
+    assert_eq!(block_on(busy), Ok(()));
+}
+
+#[test]
+fn blocking_a_worker_is_refused() {
+    let dispatcher = Dispatcher::new(1).unwrap();
+    let outcome = block_on(dispatcher.spawn(async { block_on(async {}) }));
+    assert!(matches!(outcome, Err(TaskError::Panicked { message }) if message.contains("worker")));
+}
+
+// 65
+#[test]
+fn absurd_numbers_of_threads_are_refused_and_none_means_the_machines() {
+    assert!(matches!(
+        Builder::new().threads(1_000_000).start(),
+        Err(StartError::TooManyThreads { threads: 1_000_000 })
+    ));
+    let available = std::thread::available_parallelism().unwrap().get();
+    assert_eq!(Dispatcher::new(0).unwrap().threads(), available);
+}
+
+#[test]
+fn two_dispatchers_can_talk() {
+    let (one, two) = (Dispatcher::new(1).unwrap(), Dispatcher::new(1).unwrap());
+    let (ping, pong) = (Port::new(), Port::new());
+    let (a, b) = (ping.clone(), pong.clone());
+    let echo = two.spawn(async move {
+        while let Ok(i) = a.receive().await {
+            b.post(i).unwrap();
+        }
+    });
+    let sum = block_on(one.spawn(async move {
+        let mut sum = 0;
+        for i in 0..1000 {
+            ping.post(i).unwrap();
+            sum += pong.receive().await.unwrap();
+        }
+        ping.close();
+        sum
+    }));
+    assert_eq!(sum, Ok(499_500));
+    assert_eq!(block_on(echo), Ok(()));
+}
