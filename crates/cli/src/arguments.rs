@@ -158,7 +158,11 @@ pub struct MethodArguments {
     )]
     pub stop_length: Option<f64>,
 
-    /// Names the random numbers; the same seed gives the same result [default: 0]
+    /// Without --clusters: the most clusters that are tried [default: 32]
+    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with = "clusters")]
+    pub max_clusters: Option<usize>,
+
+    /// Decides between equals; the same seed gives the same result [default: 0]
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u64>,
 

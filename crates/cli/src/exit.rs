@@ -85,10 +85,22 @@ impl From<lehr_data::Error> for Failure {
 impl From<lehr_mining::Error> for Failure {
     fn from(error: lehr_mining::Error) -> Self {
         use lehr_mining::Error;
-        let kind = match &error {
-            Error::Stopped => Kind::Stopped,
-            _ => Kind::BadData,
-        };
-        Failure::new(kind, error.to_string())
+        let message = error.to_string();
+        match error {
+            Error::Data(error) => error.into(),
+            Error::Stopped => Failure::new(Kind::Stopped, message),
+            Error::Parameter { .. } => Failure::new(Kind::Usage, message),
+            Error::TooManyClusters { .. } | Error::TooManyPoints { .. } => Failure::new(Kind::BadData, message),
+            Error::OtherData { .. } => Failure::new(Kind::BadData, message).with_hint(
+                "--resume needs the same input and the same --columns, --weights, --lonlat and --scale as the run that was stopped",
+            ),
+            Error::CheckpointVersion { .. } => Failure::new(Kind::BadData, message)
+                .with_hint("resume with the version of lehr that wrote it, or start anew with --force and without --resume"),
+            Error::CheckpointDamaged { .. } => {
+                Failure::new(Kind::BadData, message).with_hint("start anew with --force and without --resume")
+            }
+            Error::File { .. } => Failure::new(Kind::Environment, message),
+            _ => Failure::new(Kind::NoResult, message),
+        }
     }
 }

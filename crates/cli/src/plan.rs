@@ -170,11 +170,14 @@ fn parameters(method: &MethodArguments) -> Parameters {
         stop_length: method.stop_length,
         ..Parameters::default()
     };
+    if let Some(most) = method.max_clusters {
+        parameters.max_clusters = most;
+    }
     if let Some(seed) = method.seed {
         parameters.seed = seed;
     }
-    if let Some(precision) = method.precision.map(precision) {
-        parameters.precision = precision;
+    if let Some(width) = method.precision {
+        parameters.precision = precision(width);
     }
     parameters
 }
@@ -198,6 +201,9 @@ fn execution(arguments: &ExecutionArguments) -> Result<Execution, Failure> {
     }
     if let Some(ranks) = arguments.ranks {
         execution.ranks = ranks;
+    }
+    if engine != Engine::Ranks {
+        execution.ranks = 1;
     }
     Ok(execution)
 }
@@ -231,6 +237,7 @@ fn checkpoint(folder: &Path, method: &MethodArguments) -> Result<Checkpoint, Fai
         number(stored.stop_temperature),
     );
     compare("--stop-length", method.stop_length.map(|asked| asked.to_string()), number(stored.stop_length));
+    compare("--max-clusters", method.max_clusters.map(|asked| asked.to_string()), stored.max_clusters.to_string());
     compare("--seed", method.seed.map(|asked| asked.to_string()), stored.seed.to_string());
     compare("--precision", method.precision.map(|asked| width(precision(asked))), width(stored.precision));
     if contradictions.is_empty() {

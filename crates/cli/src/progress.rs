@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lehr_mining::anneal::{Checkpoint, Control, Observer, Progress};
+use lehr_mining::anneal::{Checkpoint, Control, Observer, Progress, Stage};
 use lehr_ranks::timing::Stopwatch;
 
 use crate::interrupt::Interrupt;
@@ -97,6 +97,11 @@ impl<'a> Watch<'a> {
     fn line(&self, progress: &Progress<'_>) -> String {
         let step = progress.step;
         let mut parts = vec![progress.stage.to_string()];
+        if matches!(progress.stage, Stage::Refining | Stage::Labelling) {
+            // The last temperature is behind: what it was is no news.
+            parts.push(counted(step.clusters as u64, "cluster"));
+            return parts.join(", ");
+        }
         if step.temperature > 0.0 {
             let length = quantity((step.temperature / 2.0).sqrt(), self.units.length);
             let temperature = quantity(step.temperature, self.units.temperature);

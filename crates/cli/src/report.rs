@@ -101,7 +101,9 @@ impl Run<'_> {
         } else {
             format!("{}, … ({} columns)", columns[..4].join(", "), columns.len())
         };
-        let mut parts = vec![format!("{source}: {columns}")];
+        // The path in full is among the facts below.
+        let name = source.rsplit(['/', '\\']).next().unwrap_or(&source);
+        let mut parts = vec![format!("{name}: {columns}")];
         if self.space.is_sphere() {
             parts.push("on the sphere".to_owned());
         }
@@ -184,6 +186,16 @@ impl Run<'_> {
                 " Above {} one cluster is all the data ask for.",
                 quantity(model.critical_temperature, unit)
             ));
+        }
+        if let Some(suggestion) = &model.suggestion {
+            let plateau = suggestion.plateaus.iter().find(|plateau| plateau.clusters == suggestion.clusters);
+            note.push_str(&format!(" No number was asked for; {}", counted(suggestion.clusters as u64, "cluster")));
+            match plateau.and_then(|plateau| plateau.to.map(|to| (plateau.from, to))) {
+                Some((from, to)) => {
+                    note.push_str(&format!(" stayed longest, from {} to {}.", quantity(from, unit), quantity(to, unit)))
+                }
+                None => note.push_str(" stayed longest."),
+            }
         }
         note
     }

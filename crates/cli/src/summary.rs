@@ -4,7 +4,9 @@
 //! byte for byte, for every engine and any number of ranks and threads.
 
 use lehr_data::scale::Scale;
-use lehr_mining::vector::{Model, Parameters, Split, Step};
+use lehr_mining::anneal::{Split, Step};
+use lehr_mining::vector::{Model, Parameters, Plateau};
+use lehr_ranks::Layout;
 use serde::Serialize;
 
 use crate::plan::{Frame, Plan, Source};
@@ -67,7 +69,14 @@ struct Outcome<'a> {
     critical_temperature: f64,
     iterations: u64,
     finish: &'a lehr_mining::vector::Finish,
-    suggestion: Option<&'a lehr_mining::vector::Suggestion>,
+    suggestion: Option<SuggestionFacts<'a>>,
+}
+
+/// Where the number of clusters was not given: which number stayed longest, and how long each did.
+#[derive(Serialize)]
+struct SuggestionFacts<'a> {
+    clusters: usize,
+    plateaus: &'a [Plateau],
 }
 
 #[derive(Serialize)]
@@ -167,7 +176,10 @@ impl<'a> Summary<'a> {
                 critical_temperature: model.critical_temperature,
                 iterations: model.iterations,
                 finish: &model.finish,
-                suggestion: model.suggestion.as_ref(),
+                suggestion: model.suggestion.as_ref().map(|suggestion| SuggestionFacts {
+                    clusters: suggestion.clusters,
+                    plateaus: &suggestion.plateaus,
+                }),
             },
             clusters: model
                 .centers
@@ -237,7 +249,7 @@ pub fn scale(frame: Frame) -> Scale {
 
 /// Threads, processes and nodes, as the group's papers write them.
 pub fn layout(plan: &Plan) -> String {
-    format!("{}x1x1", plan.execution.ranks)
+    Layout::threads(plan.execution.ranks).to_string()
 }
 
 #[cfg(test)]

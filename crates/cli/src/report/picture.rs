@@ -172,8 +172,8 @@ fn date_line(longitudes: impl Iterator<Item = f64>) -> f64 {
         return -180.0;
     }
     let (mut best, mut length) = ((0, 0), 0);
-    for bin in 0..BINS {
-        length = if taken[bin] { 0 } else { length + 1 };
+    for (bin, taken) in taken.into_iter().enumerate() {
+        length = if taken { 0 } else { length + 1 };
         if length > best.1 {
             best = (bin + 1 - length, length);
         }
@@ -194,8 +194,8 @@ fn breaks(longitudes: impl Iterator<Item = f64>) -> Vec<(f64, f64, f64)> {
     }
     let mut stretches = Vec::new();
     let mut start = None;
-    for bin in 0..BINS {
-        match (taken[bin], start) {
+    for (bin, taken) in taken.into_iter().enumerate() {
+        match (taken, start) {
             (false, None) => start = Some(bin),
             (true, Some(first)) => {
                 if (bin - first) as f64 > BREAK_SHARE * BINS as f64 {

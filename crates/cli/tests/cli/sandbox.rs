@@ -98,9 +98,20 @@ impl Outcome {
         let stdout = if self.stdout.is_empty() { String::new() } else { format!("--- stdout\n{}", self.stdout) };
         let stderr = if self.stderr.is_empty() { String::new() } else { format!("--- stderr\n{}", self.stderr) };
         let text = format!("$ lehr {}\n--- exit {}\n{stdout}{stderr}", self.line, self.code);
+        let text = without_fingerprints(&text);
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(format!("{name}.txt"));
         expect_test::expect_file![path].assert_eq(&text);
     }
+}
+
+/// Fingerprints of positions on the sphere depend on the last digits of the system's sine.
+fn without_fingerprints(text: &str) -> String {
+    let is_fingerprint = |word: &str| word.len() == 16 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let words = text.split_inclusive(|c: char| !c.is_ascii_alphanumeric()).map(|word| {
+        let bare = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+        if is_fingerprint(bare) { word.replace(bare, "FINGERPRINT") } else { word.to_owned() }
+    });
+    words.collect()
 }
 
 /// The census blocks as they are in the project, compressed.

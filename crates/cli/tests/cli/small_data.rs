@@ -25,11 +25,11 @@ fn equal_points_are_one_cluster_and_a_warning() {
 
 #[test]
 fn more_clusters_than_distinct_rows_gives_the_distinct_rows_and_a_warning() {
-    let sandbox = Sandbox::with("points.csv", "x\n".to_owned() + &"0\n5\n5\n9\n".repeat(5));
+    let sandbox = Sandbox::with("points.csv", "x\n".to_owned() + &"0\n5\n5\n5\n9\n9\n".repeat(5));
     let outcome = sandbox.lehr(&["cluster", "points.csv", "--clusters", "7", "--quiet", "--threads", "2"]).succeeded();
     assert!(outcome.stderr.starts_with("warning: "), "{}", outcome.stderr);
     let centers = sandbox.read("lehr-out/centers.csv");
-    assert_eq!(centers, "cluster,x,weight,spread\n0,5,10,0\n1,0,5,0\n2,9,5,0\n");
+    assert_eq!(centers, "cluster,x,weight,spread\n0,5,15,0\n1,9,10,0\n2,0,5,0\n");
 }
 
 #[test]

@@ -84,7 +84,8 @@ fn ctrl_c_leaves_a_checkpoint_and_going_on_gives_the_same_bytes() {
 #[test]
 fn a_killed_run_goes_on_from_its_last_checkpoint() {
     let sandbox = blocks();
-    let mut child = sandbox.start(&[&LINE[..], &["--quiet"]].concat());
+    // One thread, so that the run is long enough on any machine.
+    let mut child = sandbox.start(&[&LINE[..], &["--quiet", "--threads", "1"]].concat());
     waits_for(&sandbox.path("lehr-out/checkpoint"), &mut child);
     signal(&child, "KILL");
     child.wait().unwrap();
@@ -118,6 +119,13 @@ fn a_checkpoint_is_refused_where_it_does_not_belong() {
     sandbox.write("damaged/checkpoint", &checkpoint[..checkpoint.len() / 2]);
     let outcome = sandbox.lehr(&[&LINE[..], &["--resume", "damaged"]].concat());
     outcome.matches_golden("resume_damaged");
+    assert_eq!(outcome.code, 3);
+
+    let other_version =
+        String::from_utf8(checkpoint).unwrap().replacen("lehr checkpoint 1 ", "lehr checkpoint 999 ", 1);
+    sandbox.write("newer/checkpoint", other_version);
+    let outcome = sandbox.lehr(&[&LINE[..], &["--resume", "newer"]].concat());
+    outcome.matches_golden("resume_other_version");
     assert_eq!(outcome.code, 3);
 
     let outcome = sandbox.lehr(&[&LINE[..], &["--resume", "nowhere"]].concat());
