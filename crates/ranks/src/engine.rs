@@ -30,9 +30,9 @@ use crate::partition::Partition;
 /// One step of a method over all rows: a map over leaves and a combine.
 ///
 /// It is shared by all who run leaves; what a leaf must change, beside its partial, it keeps in [`LeafCells`].
+#[allow(clippy::len_without_is_empty, reason = "the length is chosen by the method; nothing is contained")]
 pub trait Round: Sync {
     /// How many numbers a partial has.
-    #[allow(clippy::len_without_is_empty, reason = "a length to choose, not a collection")]
     fn len(&self) -> usize;
 
     /// Overwrites the partial of a leaf. May read any row; must not depend on who runs it or when.

@@ -12,7 +12,7 @@ use shuttle as imp;
 use std as imp;
 
 pub(crate) use imp::sync::MutexGuard;
-pub(crate) use imp::sync::atomic::{AtomicUsize, Ordering, fence};
+pub(crate) use imp::sync::atomic::{Ordering, fence};
 
 /// A lock whose guard comes back even if a holder panicked. Where user code runs under it (a leaf's cell), the panic ends the
 /// whole round, and nobody reads what it left.
@@ -31,6 +31,34 @@ impl<T> Mutex<T> {
     pub(crate) fn into_inner(self) -> T {
         self.0.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
+}
+
+/// An atomic number. A type of its own, since to the lints a re-export is still the type of `std`, which they ban outside
+/// this file.
+#[derive(Debug)]
+pub(crate) struct AtomicUsize(imp::sync::atomic::AtomicUsize);
+
+macro_rules! forward {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $output:ty;)*) => {
+        impl AtomicUsize {
+            pub(crate) fn new(value: usize) -> Self {
+                Self(imp::sync::atomic::AtomicUsize::new(value))
+            }
+
+            $(#[inline]
+            pub(crate) fn $name(&self, $($argument: $type),*) -> $output {
+                self.0.$name($($argument),*)
+            })*
+        }
+    };
+}
+
+forward! {
+    load(order: Ordering) -> usize;
+    store(value: usize, order: Ordering) -> ();
+    fetch_add(value: usize, order: Ordering) -> usize;
+    fetch_sub(value: usize, order: Ordering) -> usize;
+    fetch_xor(value: usize, order: Ordering) -> usize;
 }
 
 /// A cell whose accesses a protocol orders. Under loom each access is checked against all others.
@@ -61,6 +89,8 @@ impl<T> Cell<T> {
         return self.0.with_mut(change);
     }
 }
+
+pub(crate) use imp::thread::yield_now;
 
 /// Tells the core that this is a waiting loop; in a model, lets the others run.
 pub(crate) fn spin_loop() {

@@ -1,2 +1,77 @@
-//! What loom says of the protocols of this crate.
+//! What loom says of the exchange between ranks: every interleaving of two or three, with memory orderings, each read and
+//! write of a message checked against all others.
+//!
+//! `RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test -p lehr-ranks --release --test model_loom`
 #![cfg(loom)]
+
+use lehr_ranks::fabric::threads::endpoints;
+use lehr_ranks::{Communicator, Error};
+use lehr_runtime::block_on;
+use loom::thread;
+
+/// Explores all schedules of one program per rank with at most `preemptions` forced switches.
+fn model<F: Future<Output = ()>>(
+    size: usize,
+    preemptions: usize,
+    may_spin: bool,
+    program: impl Fn(Communicator) -> F + Send + Sync + Copy + 'static,
+) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(move || {
+        let mut ends = endpoints(size, may_spin).into_iter().map(|end| Communicator::new(Box::new(end)));
+        let mine = ends.next().unwrap();
+        let others: Vec<_> = ends.map(|end| thread::spawn(move || block_on(program(end)))).collect();
+        block_on(program(mine));
+        others.into_iter().for_each(|other| other.join().unwrap());
+    });
+}
+
+async fn sums(mut comm: Communicator, rounds: u64) {
+    for round in 0..rounds {
+        let mut sum = [comm.rank() as u64 + round];
+        comm.all_reduce(&mut sum, |left, right| left[0] += right[0]).await.unwrap();
+        let size = comm.size() as u64;
+        assert_eq!(sum[0], size * round + size * (size - 1) / 2);
+    }
+}
+
+#[test]
+fn two_ranks_reduce_three_times_over_two_sets_of_buffers() {
+    model(2, 3, false, |comm| sums(comm, 3));
+}
+
+#[test]
+fn two_spinning_ranks_reduce() {
+    model(2, 2, true, |comm| sums(comm, 2));
+}
+
+#[test]
+fn three_ranks_reduce() {
+    model(3, 2, false, |comm| sums(comm, 1));
+}
+
+#[test]
+fn two_ranks_meet_at_barriers_and_read_each_other() {
+    model(2, 3, false, |mut comm| async move {
+        comm.barrier().await.unwrap();
+        let mut told = [comm.rank() as u8];
+        comm.broadcast(1, &mut told).await.unwrap();
+        assert_eq!(told, [1]);
+        comm.barrier().await.unwrap();
+    });
+}
+
+#[test]
+fn a_rank_that_leaves_ends_the_waiting_of_the_other() {
+    model(2, 3, false, |mut comm| async move {
+        if comm.rank() == 0 {
+            assert_eq!(comm.barrier().await, Err(Error::RankLeft { rank: 1, waiting_in: "barrier" }));
+        }
+    });
+}
+
+#[test]
+fn a_rank_that_leaves_after_the_last_exchange_disturbs_nobody() {
+    model(2, 3, false, |mut comm| async move { comm.barrier().await.unwrap() });
+}

@@ -1,2 +1,98 @@
-//! What shuttle says of the protocols of this crate.
+//! What shuttle says of the collectives at four to eight ranks: random schedules, and schedules with few changes of priority.
+//! A failing schedule is printed, and can be replayed with `shuttle::replay`.
+//!
+//! `RUSTFLAGS="--cfg shuttle" CARGO_TARGET_DIR=target/shuttle cargo test -p lehr-ranks --release --test model_shuttle`
 #![cfg(shuttle)]
+
+use lehr_ranks::fabric::threads::endpoints;
+use lehr_ranks::{Communicator, Engine, Error, Execution, Program, Round, Rounds, drive};
+use lehr_runtime::block_on;
+use shuttle::thread;
+
+fn explore(iterations: usize, body: impl Fn() + Send + Sync + Clone + 'static) {
+    shuttle::check_random(body.clone(), iterations);
+    shuttle::check_pct(body, iterations, 3);
+}
+
+fn ranks<F: Future<Output = ()>>(size: usize, program: impl Fn(Communicator) -> F + Send + Sync + Copy + 'static) {
+    let running: Vec<_> = endpoints(size, false)
+        .into_iter()
+        .map(|end| thread::spawn(move || block_on(program(Communicator::new(Box::new(end))))))
+        .collect();
+    running.into_iter().for_each(|rank| rank.join().unwrap());
+}
+
+#[test]
+fn four_to_eight_ranks_run_a_mix_of_collectives() {
+    for size in [4, 5, 8] {
+        explore(500, move || {
+            ranks(size, |mut comm| async move {
+                let size = comm.size();
+                for round in 0..3 {
+                    let mut sum = [comm.rank() + round];
+                    comm.all_reduce(&mut sum, |left, right| left[0] += right[0]).await.unwrap();
+                    assert_eq!(sum[0], size * round + size * (size - 1) / 2);
+                    let gathered = comm.gather(round, &[comm.rank() as u8]).await.unwrap();
+                    assert_eq!(gathered.is_some(), comm.rank() == round);
+                    comm.barrier().await.unwrap();
+                }
+            });
+        });
+    }
+}
+
+#[test]
+fn of_five_ranks_one_leaves_and_nobody_waits_for_ever() {
+    explore(500, || {
+        ranks(5, |mut comm| async move {
+            for round in 0..3 {
+                if comm.rank() == 3 && round == 1 {
+                    return;
+                }
+                match comm.barrier().await {
+                    Ok(()) => assert_eq!(round, 0),
+                    Err(error) => {
+                        // The rank that left, or one that left because of it.
+                        assert!(matches!(error, Error::RankLeft { .. }));
+                        return;
+                    }
+                }
+            }
+        });
+    });
+}
+
+struct Ones;
+
+impl Round for Ones {
+    fn len(&self) -> usize {
+        1
+    }
+
+    fn map(&self, _: usize, partial: &mut [f64]) {
+        partial[0] = 1.0;
+    }
+}
+
+impl Program for Ones {
+    type Output = f64;
+    type Error = Error;
+
+    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<f64, Error> {
+        let mut total = [0.0];
+        for _ in 0..2 {
+            rounds.round(&Ones, &mut total).await?;
+        }
+        Ok(total[0])
+    }
+}
+
+#[test]
+fn every_engine_ends_its_rounds_and_its_threads() {
+    for engine in Engine::ALL {
+        explore(200, move || {
+            // Six leaves.
+            assert_eq!(drive(&Execution { engine, ranks: 4, threads: 2 }, 192, &Ones), Ok(6.0));
+        });
+    }
+}

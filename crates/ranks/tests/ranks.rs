@@ -1,1 +1,15 @@
-//! Behaviour of ranks.
+//! Behaviour of ranks, their collectives and the three engines. Conformance runs oversubscribed on purpose: there are more
+//! ranks than workers, and more workers than cores.
+#![cfg(not(any(loom, shuttle)))]
+#![allow(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "tests count and post from threads of their own"
+)]
+
+#[path = "ranks/conformance.rs"]
+mod conformance;
+#[path = "ranks/engines.rs"]
+mod engines;
+#[path = "ranks/faults.rs"]
+mod faults;

@@ -22,7 +22,7 @@ use crate::task::{Task, block_on};
 
 /// Turns of a waiting loop before the lender gives its core to others, and then before it sleeps.
 const SPINS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 2000 };
-const YIELDS: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 50 };
+const YIELDS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 50 };
 
 /// Somebody holds the gate. Set and cleared by the lender.
 const TAKEN: usize = 1 << (usize::BITS - 1);

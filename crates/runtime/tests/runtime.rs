@@ -1,6 +1,11 @@
 //! Behaviour of ports, arbiters, tasks, parallel loops and shutdown. The numbers in comments are those of the behaviour
 //! catalogue in the specification; every test of concurrency runs on 1 and 2 workers and on 8, more than there are cores.
 #![cfg(not(any(loom, shuttle)))]
+#![allow(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "tests count and post from threads of their own"
+)]
 
 #[path = "runtime/join.rs"]
 mod join;

@@ -17,7 +17,7 @@ use super::parallel_loop::Resetting;
 use super::{Round, Rounds};
 use crate::error::Error;
 use crate::partition::Partition;
-use crate::sync::{Arc, AtomicUsize, Mutex, Ordering, spin_loop};
+use crate::sync::{Arc, AtomicUsize, Mutex, Ordering, spin_loop, yield_now};
 
 /// The one loop's rounds.
 pub(super) struct OnPorts {
@@ -93,7 +93,7 @@ impl Rounds for OnPorts {
             // Acquire: pairs with the Release in `Floor::run`.
             while floor.left.load(Ordering::Acquire) > 0 {
                 looks += 1;
-                if looks < 2000 { spin_loop() } else { std::thread::yield_now() }
+                if looks < 2000 { spin_loop() } else { yield_now() }
             }
         });
         let panic = floor.panic.lock().take();
