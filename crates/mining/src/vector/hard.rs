@@ -46,7 +46,7 @@ pub(crate) struct Planes {
     pub thresholds: Vec<f64>,
 }
 
-/// One pass of hard assignment over all rows.
+/// One pass of hard assignment over all rows. A leaf whose centres are where they were keeps the sums it remembers.
 pub(crate) struct HardRound<'a, T: Kept> {
     pub rows: &'a Rows<T>,
     pub centers: &'a Centers,
@@ -55,7 +55,7 @@ pub(crate) struct HardRound<'a, T: Kept> {
 }
 
 impl<T: Kept> HardRound<'_, T> {
-    pub fn kind(&self) -> Kind {
+    fn kind(&self) -> Kind {
         if self.planes.is_some() { Kind::Swaps } else { Kind::Centers }
     }
 }
@@ -71,46 +71,134 @@ impl<T: Kept> Round for HardRound<'_, T> {
         let (dimension, per_center) = (self.rows.dimension, kind.len(self.rows.dimension));
         partial.fill(0.0);
         T::with_scratch(|scratch| {
-            nearest_active(
-                &leaf.bounds,
-                self.centers,
-                if self.planes.is_some() { 2 } else { 1 },
-                &mut scratch.active,
-                &mut scratch.reach,
-            );
-            let active = &scratch.active;
-            self.memory.with(index, |memory| {
-                let same = self.planes.is_none()
-                    && memory.active == *active
-                    && active
-                        .iter()
-                        .zip(memory.positions.chunks_exact(dimension))
-                        .all(|(&k, position)| self.centers.center(k) == position);
-                if !same {
-                    scratch.hard_centers.begin(dimension);
-                    memory.active.clear();
-                    memory.positions.clear();
-                    for &k in active {
-                        scratch.hard_centers.push(self.centers.center(k));
-                        if let Some(planes) = self.planes {
-                            scratch
-                                .hard_centers
-                                .push_plane(&planes.normals[k * dimension..][..dimension], planes.thresholds[k]);
-                        } else {
-                            memory.active.push(k);
-                            memory.positions.extend_from_slice(self.centers.center(k));
-                        }
-                    }
-                    memory.sums.clear();
-                    memory.sums.resize(active.len() * per_center, 0.0);
-                    nearest_sums(&leaf.tiles, &scratch.hard_centers, kind, &mut scratch.hard, &mut memory.sums);
+            let nearest = if self.planes.is_some() { 2 } else { 1 };
+            nearest_active(&leaf.bounds, self.centers, nearest, &mut scratch.active, &mut scratch.reach);
+            scratch.hard_centers.begin(dimension);
+            for &k in &scratch.active {
+                scratch.hard_centers.push(self.centers.center(k));
+                if let Some(planes) = self.planes {
+                    scratch
+                        .hard_centers
+                        .push_plane(&planes.normals[k * dimension..][..dimension], planes.thresholds[k]);
                 }
-                for (&k, sums) in active.iter().zip(memory.sums.chunks_exact(per_center)) {
+            }
+            scratch.sums.clear();
+            scratch.sums.resize(scratch.active.len() * per_center, 0.0);
+            let mut spread = |sums: &[f64]| {
+                for (&k, sums) in scratch.active.iter().zip(sums.chunks_exact(per_center)) {
                     partial[k * per_center..][..per_center].copy_from_slice(sums);
                 }
+            };
+            if self.planes.is_some() {
+                nearest_sums(&leaf.tiles, &scratch.hard_centers, kind, &mut scratch.hard, &mut scratch.sums);
+                spread(&scratch.sums);
+                return;
+            }
+            self.memory.with(index, |memory| {
+                let positions = || scratch.active.iter().flat_map(|&k| self.centers.center(k)).copied();
+                if memory.active != scratch.active || !positions().eq(memory.positions.iter().copied()) {
+                    nearest_sums(&leaf.tiles, &scratch.hard_centers, kind, &mut scratch.hard, &mut scratch.sums);
+                    memory.active.clone_from(&scratch.active);
+                    memory.positions.clear();
+                    memory.positions.extend(positions());
+                    memory.sums.clone_from(&scratch.sums);
+                }
+                spread(&memory.sums);
             });
         });
     }
+}
+
+/// The difference that moving a few centres makes to the sums of the last [`HardRound`] without planes: a leaf that none of them is near, before or after,
+/// has nothing to add, and says so in the first number of its partial (0; the rest of it is then not written and not read).
+struct DifferenceRound<'a, T: Kept> {
+    rows: &'a Rows<T>,
+    memory: &'a LeafCells<Remembered>,
+    centers: &'a Centers,
+    before: &'a Centers,
+    /// The centres that are not where they were.
+    moved: &'a [usize],
+}
+
+impl<T: Kept> DifferenceRound<'_, T> {
+    /// Whether a leaf's sums can have changed.
+    fn concerns(&self, bounds: &[f64], memory: &Remembered) -> bool {
+        let dimension = self.rows.dimension;
+        if dimension > DIRECT_DIMENSION {
+            return true;
+        }
+        if memory.active.iter().any(|k| self.moved.contains(k)) {
+            return true;
+        }
+        // None of the leaf's own centres has moved, so any of them may be what a newcomer has to beat; the first is as good as any where leaves are small.
+        let Some(&reference) = memory.active.first() else { return true };
+        self.moved.iter().any(|&k| !beaten(bounds, self.centers.center(k), self.before.center(reference)))
+    }
+}
+
+impl<T: Kept> Round for DifferenceRound<'_, T> {
+    fn len(&self) -> usize {
+        1 + self.centers.len() * Kind::Centers.len(self.rows.dimension)
+    }
+
+    fn map(&self, index: usize, partial: &mut [f64]) {
+        let leaf = &self.rows.leaves[index];
+        let (dimension, per_center) = (self.rows.dimension, Kind::Centers.len(self.rows.dimension));
+        self.memory.with(index, |memory| {
+            if !self.concerns(&leaf.bounds, memory) {
+                partial[0] = 0.0;
+                return;
+            }
+            partial.fill(0.0);
+            partial[0] = 1.0;
+            T::with_scratch(|scratch| {
+                nearest_active(&leaf.bounds, self.centers, 1, &mut scratch.active, &mut scratch.reach);
+                scratch.hard_centers.begin(dimension);
+                for &k in &scratch.active {
+                    scratch.hard_centers.push(self.centers.center(k));
+                }
+                scratch.sums.clear();
+                scratch.sums.resize(scratch.active.len() * per_center, 0.0);
+                nearest_sums(&leaf.tiles, &scratch.hard_centers, Kind::Centers, &mut scratch.hard, &mut scratch.sums);
+                for (&k, sums) in scratch.active.iter().zip(scratch.sums.chunks_exact(per_center)) {
+                    partial[1 + k * per_center..][..per_center].copy_from_slice(sums);
+                }
+            });
+            for (&k, sums) in memory.active.iter().zip(memory.sums.chunks_exact(per_center)) {
+                for (difference, sum) in partial[1 + k * per_center..][..per_center].iter_mut().zip(sums) {
+                    *difference -= sum;
+                }
+            }
+        });
+    }
+
+    fn combine(&self, left: &mut [f64], right: &[f64]) {
+        if right[0] == 0.0 {
+            return;
+        }
+        if left[0] == 0.0 {
+            left.copy_from_slice(right);
+            return;
+        }
+        for (left, right) in left[1..].iter_mut().zip(&right[1..]) {
+            *left += right;
+        }
+    }
+}
+
+/// Whether every row of a box is nearer to `reference` than to `y`. The difference of the two squared distances is linear in the row, so its greatest
+/// value over the box is found coordinate by coordinate, exactly up to rounding, for which there is a margin: a tie must not lose a centre.
+fn beaten(bounds: &[f64], y: &[f64], reference: &[f64]) -> bool {
+    let (least, most) = bounds.split_at(y.len());
+    let (mut lead, mut scale) = (0.0, 0.0);
+    for j in 0..y.len() {
+        let apart = y[j] - reference[j];
+        let corner = if apart > 0.0 { most[j] } else { least[j] };
+        let term = apart * (2.0 * corner - y[j] - reference[j]);
+        lead += term;
+        scale += term.abs();
+    }
+    lead < -1e-6 * scale
 }
 
 /// Centres that may be among the `nearest` (1 or 2) nearest of some row in a box.
@@ -145,19 +233,11 @@ pub(crate) fn nearest_active(
         }
     }
     for k in 0..clusters {
-        let y = centers.center(k);
         // A centre that every row of the box has `nearest` nearer ones than is none of the `nearest`.
-        let beaten = references[..nearest].iter().all(|&(reference, _)| {
-            let mut lead = 0.0;
-            for (j, r) in centers.center(reference).iter().enumerate() {
-                let apart = y[j] - r;
-                let corner = if apart > 0.0 { most[j] } else { least[j] };
-                lead += apart * (2.0 * corner - y[j] - r);
-            }
-            // Rounding: a tie must not lose a centre.
-            lead < -1e-9 * (1.0 + lead.abs())
-        });
-        if !beaten {
+        if !references[..nearest]
+            .iter()
+            .all(|&(reference, _)| beaten(bounds, centers.center(k), centers.center(reference)))
+        {
             active.push(k);
         }
     }
@@ -170,6 +250,10 @@ pub(crate) struct Lloyd<'a, T: Kept> {
     pub total: Vec<f64>,
     /// Passes over the rows so far.
     pub sweeps: u64,
+    /// The centres of the last pass without planes, which the leaves remember, and its sums.
+    base: Centers,
+    base_total: Vec<f64>,
+    moved: Vec<usize>,
 }
 
 /// When sweeps end, beside at a fixed point.
@@ -182,6 +266,8 @@ pub(crate) struct Patience {
     pub to_beat: Option<f64>,
 }
 
+/// A coordinate so far from all rows, which are about 1 from the origin, that nothing is nearest to it.
+pub(crate) const AWAY: f64 = 1e9;
 /// To the fixed point.
 pub(crate) const TO_THE_END: Patience = Patience { sweeps: 1000, tolerance: 0.0, to_beat: None };
 /// The gains to come are guessed to be at most this many times the last one.
@@ -189,10 +275,11 @@ const GAINS_TO_COME: f64 = 8.0;
 
 impl<'a, T: Kept> Lloyd<'a, T> {
     pub fn new(rows: &'a Rows<T>, memory: &'a LeafCells<Remembered>) -> Self {
-        Self { rows, memory, total: Vec::new(), sweeps: 0 }
+        let base = Centers { dimension: rows.dimension, values: Vec::new() };
+        Self { rows, memory, total: Vec::new(), sweeps: 0, base, base_total: Vec::new(), moved: Vec::new() }
     }
 
-    /// One pass at fixed centres; the sums are left in `total`.
+    /// One pass at fixed centres; the sums are left in `total`. Without planes it is what later trials differ from.
     pub async fn pass<R: Rounds>(
         &mut self,
         rounds: &mut R,
@@ -200,7 +287,31 @@ impl<'a, T: Kept> Lloyd<'a, T> {
         planes: Option<&Planes>,
     ) -> Result<(), Error> {
         self.sweeps += 1;
-        total_of(rounds, &HardRound { rows: self.rows, centers, planes, memory: self.memory }, &mut self.total).await
+        total_of(rounds, &HardRound { rows: self.rows, centers, planes, memory: self.memory }, &mut self.total).await?;
+        if planes.is_none() {
+            self.base.clone_from(centers);
+            self.base_total.clone_from(&self.total);
+        }
+        Ok(())
+    }
+
+    /// One pass at centres that differ from the base in a few places: only leaves near those are gone over.
+    async fn difference<R: Rounds>(&mut self, rounds: &mut R, centers: &Centers) -> Result<(), Error> {
+        self.moved.clear();
+        self.moved
+            .extend((0..centers.len()).filter(|&k| k >= self.base.len() || centers.center(k) != self.base.center(k)));
+        self.sweeps += 1;
+        let round =
+            DifferenceRound { rows: self.rows, memory: self.memory, centers, before: &self.base, moved: &self.moved };
+        total_of(rounds, &round, &mut self.total).await?;
+        let nothing = self.total.remove(0) == 0.0;
+        if nothing {
+            self.total.fill(0.0);
+        }
+        for (sum, base) in self.total.iter_mut().zip(&self.base_total) {
+            *sum += base;
+        }
+        Ok(())
     }
 
     /// Sweeps until no centre moves or patience ends. Returns the cost of `centers` as they were before the last move, which is at least theirs now.
@@ -210,19 +321,55 @@ impl<'a, T: Kept> Lloyd<'a, T> {
         centers: &mut Centers,
         patience: Patience,
     ) -> Result<f64, Error> {
+        self.sweep_until(rounds, centers, patience, false).await
+    }
+
+    /// The same for centres that differ from the base in a few places, at a cost in proportion to those. There may be more of them than in the
+    /// base, and one that is [`AWAY`] counts as not there.
+    pub async fn trial<R: Rounds>(
+        &mut self,
+        rounds: &mut R,
+        centers: &mut Centers,
+        patience: Patience,
+    ) -> Result<f64, Error> {
+        debug_assert!(self.base.len() <= centers.len());
+        self.sweep_until(rounds, centers, patience, true).await
+    }
+
+    async fn sweep_until<R: Rounds>(
+        &mut self,
+        rounds: &mut R,
+        centers: &mut Centers,
+        patience: Patience,
+        is_trial: bool,
+    ) -> Result<f64, Error> {
         let dimension = self.rows.dimension;
         let per_center = Kind::Centers.len(dimension);
         let mut last = f64::INFINITY;
         let mut sweeps = 0;
         loop {
-            self.pass(rounds, centers, None).await?;
+            if is_trial {
+                self.difference(rounds, centers).await?;
+            } else {
+                self.pass(rounds, centers, None).await?;
+            }
             sweeps += 1;
             let cost: f64 = self.total.chunks_exact(per_center).map(|sums| sums[1 + dimension]).sum();
             let gain = last - cost;
             last = cost;
             let hopeless = patience.to_beat.is_some_and(|best| sweeps > 2 && cost - GAINS_TO_COME * gain > best);
             let mut moved = false;
-            for (y, sums) in centers.values.chunks_exact_mut(dimension).zip(self.total.chunks_exact(per_center)) {
+            for (k, (y, sums)) in
+                centers.values.chunks_exact_mut(dimension).zip(self.total.chunks_exact(per_center)).enumerate()
+            {
+                // A centre whose rows are those it had in the base stays where it is, to the bit, or rounding would make every leaf a concern.
+                if is_trial
+                    && k < self.base.len()
+                    && y == self.base.center(k)
+                    && sums[..=dimension] == self.base_total[k * per_center..][..=dimension]
+                {
+                    continue;
+                }
                 // A centre that no row is nearest to stays: the swap search moves it where it is of use.
                 if sums[0] > 0.0 {
                     for (y, sum) in y.iter_mut().zip(&sums[1..]) {

@@ -44,7 +44,7 @@ pub struct Parameters {
     pub tolerance: f64,
     /// One branch of the finish grows to this many times `clusters` and merges back, 1 (none) to 4. Default: 1.5.
     pub overshoot: f64,
-    /// Swaps tried in vain before the finish gives up, in multiples of the number of clusters; 0: no swaps. Default: 8.
+    /// Swaps tried in vain before the finish gives up, in multiples of the number of clusters; 0: no swaps. Default: 4.
     pub patience: usize,
     /// Decides between equals: the last digits of the displacement at a division, and the directions in which swaps look first. Default: 0.
     pub seed: u64,
@@ -62,7 +62,7 @@ impl Default for Parameters {
             cooling: 0.95,
             tolerance: 1e-4,
             overshoot: 1.5,
-            patience: 8,
+            patience: 4,
             seed: 0,
             precision: Precision::F64,
         }

@@ -13,7 +13,7 @@ use lehr_numerics::random::Stream;
 use serde::{Deserialize, Serialize};
 
 use super::e_step::Kept;
-use super::hard::{Centers, Lloyd, Patience, Planes};
+use super::hard::{AWAY, Centers, Lloyd, Patience, Planes};
 use crate::Error;
 use crate::round::Rounds;
 
@@ -23,6 +23,8 @@ const PLANE_STEPS: usize = 6;
 const TRIALS_AT_ONCE: usize = 32;
 /// Centres added and removed at once, at first; one fewer after each failure.
 const BREATH: usize = 6;
+/// A trial is taken if it lowers the cost by more than this share.
+const WORTHWHILE: f64 = 1e-6;
 /// At least this many trials, however few clusters.
 const LEAST_TRIALS: usize = 40;
 
@@ -37,6 +39,15 @@ struct Prospects {
     sides: Vec<Vec<f64>>,
 }
 
+/// How much is known before a pair is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Level {
+    /// What one pass over the rows says.
+    Quick,
+    /// What each removal and each division come to in the end.
+    Careful,
+}
+
 /// How far the search is. All that a resumed run needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Search {
@@ -47,6 +58,7 @@ pub(crate) struct Search {
     pub taken: u64,
     /// Trials in vain since the last that was taken.
     pub in_vain: usize,
+    pub level: Level,
     /// Centres to add and remove at the next breath; 0: the search is over.
     pub breath: usize,
 }
@@ -55,22 +67,25 @@ pub(crate) struct Search {
 #[derive(Debug, Default)]
 pub(crate) struct Prepared {
     prospects: Option<Prospects>,
+    /// Centres whose removal and division have been carried out to the end, instead of estimated.
+    measured: usize,
     /// (centre to remove, centre to divide), the most promising first.
     pairs: Vec<(usize, usize)>,
 }
 
 impl Search {
     pub fn new(centers: Centers, cost: f64) -> Self {
-        Self { centers: centers.values, cost, tried: 0, taken: 0, in_vain: 0, breath: BREATH }
+        Self { centers: centers.values, cost, tried: 0, taken: 0, in_vain: 0, level: Level::Quick, breath: BREATH }
     }
 
     pub fn is_over(&self) -> bool {
         self.breath == 0
     }
 
-    /// Trials until single swaps are given up.
+    /// Trials in vain until single swaps of the present level are given up.
     pub fn trials(&self, dimension: usize, patience: usize) -> usize {
         let clusters = self.centers.len() / dimension;
+        let patience = if self.level == Level::Quick { patience.min(1) } else { patience };
         if patience == 0 || clusters < 2 {
             0
         } else {
@@ -99,9 +114,20 @@ pub(crate) async fn advance<T: Kept, R: Rounds>(
         let found = prospects(lloyd, rounds, &centers, seed, search.taken, PLANE_STEPS).await?;
         prepared.pairs = pairs(&found, trials);
         prepared.prospects = Some(found);
+        // Trials differ from here.
+        lloyd.pass(rounds, &centers, None).await?;
     }
-    let found = prepared.prospects.as_ref().expect("just made");
-    let gained = |cost: f64, best: f64| cost < best * (1.0 - (1e-9f64).max(8.0 * T::EPSILON));
+    let found = prepared.prospects.as_mut().expect("just made");
+    if search.level == Level::Careful && prepared.measured < centers.len() {
+        let end = centers.len().min(prepared.measured + TRIALS_AT_ONCE);
+        for k in prepared.measured..end {
+            measure(lloyd, rounds, &centers, search.cost, found, k).await?;
+        }
+        prepared.measured = end;
+        prepared.pairs = pairs(found, trials);
+        return Ok(());
+    }
+    let gained = |cost: f64, best: f64| cost < best * (1.0 - WORTHWHILE);
     let limit = trials.min(prepared.pairs.len());
     if search.in_vain < limit {
         for &(from, to) in &prepared.pairs[search.in_vain..limit.min(search.in_vain + TRIALS_AT_ONCE)] {
@@ -109,7 +135,7 @@ pub(crate) async fn advance<T: Kept, R: Rounds>(
             let (near, far) = found.sides[to].split_at(dimension);
             trial.values[to * dimension..][..dimension].copy_from_slice(near);
             trial.values[from * dimension..][..dimension].copy_from_slice(far);
-            let cost = lloyd.run(rounds, &mut trial, trial_patience(search.cost)).await?;
+            let cost = lloyd.trial(rounds, &mut trial, trial_patience(search.cost)).await?;
             search.tried += 1;
             search.in_vain += 1;
             if gained(cost, search.cost) {
@@ -117,6 +143,10 @@ pub(crate) async fn advance<T: Kept, R: Rounds>(
                 return Ok(());
             }
         }
+        return Ok(());
+    }
+    if search.level == Level::Quick {
+        (search.level, search.in_vain) = (Level::Careful, 0);
         return Ok(());
     }
     let breath = search.breath.min(centers.len() - 1);
@@ -131,6 +161,30 @@ pub(crate) async fn advance<T: Kept, R: Rounds>(
     Ok(())
 }
 
+/// Replaces the estimates for one centre by what happens when it is removed, and when it is divided, and all the others settle.
+async fn measure<T: Kept, R: Rounds>(
+    lloyd: &mut Lloyd<'_, T>,
+    rounds: &mut R,
+    centers: &Centers,
+    cost: f64,
+    found: &mut Prospects,
+    k: usize,
+) -> Result<(), Error> {
+    let dimension = centers.dimension;
+    let patience = Patience { sweeps: 30, tolerance: 1e-6, to_beat: None };
+    let mut without = centers.clone();
+    without.values[k * dimension..][..dimension].fill(AWAY);
+    found.removal[k] = lloyd.trial(rounds, &mut without, patience).await? - cost;
+    if !found.sides[k].is_empty() {
+        let mut with = centers.clone();
+        let (near, far) = found.sides[k].split_at(dimension);
+        with.values[k * dimension..][..dimension].copy_from_slice(near);
+        with.values.extend_from_slice(far);
+        found.gain[k] = cost - lloyd.trial(rounds, &mut with, patience).await?;
+    }
+    Ok(())
+}
+
 fn trial_patience(best: f64) -> Patience {
     Patience { sweeps: 60, tolerance: 1e-6, to_beat: Some(best) }
 }
@@ -140,6 +194,7 @@ fn take(search: &mut Search, prepared: &mut Prepared, trial: Centers, cost: f64)
     search.cost = cost;
     search.taken += 1;
     search.in_vain = 0;
+    search.level = Level::Quick;
     search.breath = BREATH;
     *prepared = Prepared::default();
 }
