@@ -73,7 +73,7 @@ pub enum Start {
     /// One cluster at a high temperature.
     Fresh(Parameters),
     /// The state of an earlier run, and the folder it came from.
-    Resumed(Checkpoint, PathBuf),
+    Resumed(Box<Checkpoint>, PathBuf),
 }
 
 impl Plan {
@@ -107,7 +107,7 @@ impl Plan {
             }
         };
         let start = match &results.resume {
-            Some(folder) => Start::Resumed(checkpoint(folder, &method)?, folder.clone()),
+            Some(folder) => Start::Resumed(Box::new(checkpoint(folder, &method)?), folder.clone()),
             None => {
                 let ends =
                     method.clusters.is_some() || method.stop_temperature.is_some() || method.stop_length.is_some();

@@ -10,7 +10,7 @@ use lehr_mining::anneal::{Checkpoint, Control, Observer, Progress, Stage};
 use lehr_ranks::timing::Stopwatch;
 
 use crate::interrupt::Interrupt;
-use crate::numbers::{counted, duration, quantity};
+use crate::numbers::{counted, duration, quantity, significant};
 use crate::output;
 
 /// Seconds between checkpoints; the first comes sooner, so that a run worth keeping is kept early.
@@ -112,10 +112,27 @@ impl<'a> Watch<'a> {
         parts.join(", ")
     }
 
+    /// The same in the 60 columns that a narrow terminal has beside the bar.
+    fn brief(&self, progress: &Progress<'_>) -> String {
+        let step = progress.step;
+        let clusters = counted(step.clusters as u64, "cluster");
+        if matches!(progress.stage, Stage::Refining | Stage::Labelling) || step.temperature <= 0.0 {
+            return format!("{clusters}, {}", progress.stage);
+        }
+        let short = |value: f64, unit: &str| {
+            let value = significant(value, 3);
+            if unit.is_empty() { value } else { format!("{value} {unit}") }
+        };
+        let length = short((step.temperature / 2.0).sqrt(), self.units.length);
+        let temperature = short(step.temperature, self.units.temperature);
+        let free_energy = short(step.free_energy, self.units.temperature);
+        format!("{clusters}, T {temperature} ({length}), F {free_energy}")
+    }
+
     fn left(&self, fraction: f64) -> Option<String> {
         (FRACTION_MIN..1.0).contains(&fraction).then(|| {
             let seconds = self.run.seconds() * (1.0 - fraction) / fraction;
-            if seconds < 1.0 { "less than 1 s left".to_owned() } else { format!("{} left", duration(seconds.round())) }
+            if seconds < 1.0 { "1 s left".to_owned() } else { format!("{} left", duration(seconds.round())) }
         })
     }
 }
@@ -128,7 +145,7 @@ impl Observer for Watch<'_> {
                 // The estimate may fall when a split brings new work; a bar that goes backwards only worries people.
                 bar.set_position(bar.position().max((fraction * BAR_PARTS as f64) as u64));
                 let left = self.left(fraction).map_or(String::new(), |left| format!(", {left}"));
-                bar.set_message(format!("{}{left}", self.line(progress)));
+                bar.set_message(format!("{}{left}", self.brief(progress)));
             }
             Display::Lines { last } => {
                 let now = self.run.seconds();
@@ -161,7 +178,7 @@ impl Observer for Watch<'_> {
 
 fn bar() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(BAR_PARTS), ProgressDrawTarget::stderr_with_hz(10));
-    if let Ok(style) = ProgressStyle::with_template("{bar:24} {percent:>3} %  {wide_msg}") {
+    if let Ok(style) = ProgressStyle::with_template("{bar:12} {percent:>3} %  {wide_msg}") {
         bar.set_style(style.progress_chars("━╸ "));
     }
     bar

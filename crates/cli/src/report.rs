@@ -138,7 +138,7 @@ impl Run<'_> {
             "Clusters",
             grouped(model.clusters.len() as u64),
             "",
-            format!("after {}", counted(model.splits.len() as u64, "split")),
+            format!("{} on the way", counted(model.splits.len() as u64, "split")),
         ));
         if space.table().weights().is_some() {
             let heaviest = model.clusters.iter().map(|cluster| cluster.weight).fold(0.0, f64::max);
@@ -159,16 +159,7 @@ impl Run<'_> {
                 format!("temperature {}", quantity(model.last_temperature, space.unit_squared())),
             ));
         }
-        tiles.push(tile(
-            "Time",
-            duration(self.seconds()),
-            "",
-            format!(
-                "{}, {}",
-                counted(model.iterations, "iteration"),
-                counted(self.plan.execution.threads as u64, "thread")
-            ),
-        ));
+        tiles.push(tile("Time", duration(self.seconds()), "", counted(model.iterations, "iteration")));
         tiles.join("\n")
     }
 
@@ -179,7 +170,8 @@ impl Run<'_> {
         }
         let mut note =
             "A temperature T blurs the data over the length √(T/2). Cooled slowly, a cluster splits when its own \
-                        spread exceeds that length; each split is marked."
+                        spread exceeds that length; each split is marked. At the end the number of clusters is fixed and \
+                        memberships are hardened (dotted; free energy then counts from another zero)."
                 .to_owned();
         if model.critical_temperature > 0.0 {
             note.push_str(&format!(

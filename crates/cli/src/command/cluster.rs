@@ -98,7 +98,7 @@ fn cluster(
         }
         Start::Resumed(state, _) => {
             let parameters = state.parameters().clone();
-            (parameters, vector::resume(space.points(), state, &plan.execution, &mut watch))
+            (parameters, vector::resume(space.points(), *state, &plan.execution, &mut watch))
         }
     };
     let saved = watch.finish();

@@ -372,6 +372,12 @@ function put(parent, name, attributes, text) {
   return node;
 }
 const steps = data.history.filter(step => step[0] > 0);
+// Growing may overshoot; hardening then starts again from a higher temperature: each run of falling temperatures is a line.
+const runs = [];
+steps.forEach((step, n) => {
+  if (n === 0 || step[0] > steps[n - 1][0]) runs.push([]);
+  runs[runs.length - 1].push(step);
+});
 const curves = [
   { plot: 'plot-clusters', readout: 'readout-clusters', value: step => step[1], stepped: true, whole: true },
   { plot: 'plot-energy', readout: 'readout-energy', value: step => step[2], stepped: false, whole: false },
@@ -388,18 +394,33 @@ function curve(spec) {
   const svg = put(holder, 'svg', { width: w, height: h, viewBox: `0 0 ${w} ${h}`, 'aria-hidden': 'true' });
   let [yLow, yHigh] = extent(steps.map(spec.value));
   if (spec.whole) { yLow = 0; yHigh = Math.max(yHigh, data.clusters.length) * 1.06; }
-  if (yHigh === yLow) { yHigh += Math.abs(yHigh) * 0.05 || 1; yLow -= Math.abs(yLow) * 0.05 || 1; }
-  if (!spec.whole) { const room = 0.05 * (yHigh - yLow); yLow = yLow >= 0 && yLow < room ? 0 : yLow - room; yHigh += room; }
-  let tick = niceStep(yHigh - yLow, h / 52);
-  if (spec.whole) tick = Math.max(1, Math.round(tick));
+  // Free energy falls over decades, as temperature does: then both axes are logarithmic. Hardening, with shares set equal,
+  // counts from another zero and may start below it; that piece is left out.
+  const positive = runs.length ? runs[0].map(spec.value) : [];
+  const logarithmic = !spec.whole && extent(positive)[0] > 0 && extent(positive)[1] / extent(positive)[0] > 30;
+  const isShown = step => !logarithmic || spec.value(step) >= yLow;
+  if (logarithmic) {
+    const shown = steps.map(spec.value).filter(v => v > extent(positive)[0] / 20);
+    [yLow, yHigh] = [extent(shown)[0] / 1.6, extent(shown)[1] * 1.3];
+  } else if (yHigh === yLow) { yHigh += Math.abs(yHigh) * 0.05 || 1; yLow -= Math.abs(yLow) * 0.05 || 1; }
+  if (!spec.whole && !logarithmic) { const room = 0.05 * (yHigh - yLow); yLow = yLow >= 0 && yLow < room ? 0 : yLow - room; yHigh += room; }
   const ticks = [];
-  for (let n = Math.ceil(yLow / tick - 1e-9); n * tick <= yHigh + 1e-9; n++) ticks.push(n * tick);
+  if (logarithmic) {
+    const factors = Math.log10(yHigh / yLow) < 2.2 ? [1, 2, 5] : [1];
+    for (let e = Math.floor(Math.log10(yLow)); e <= Math.log10(yHigh); e++) {
+      for (const factor of factors) if (factor * 10 ** e >= yLow && factor * 10 ** e <= yHigh) ticks.push(factor * 10 ** e);
+    }
+  } else {
+    let tick = niceStep(yHigh - yLow, h / 52);
+    if (spec.whole) tick = Math.max(1, Math.round(tick));
+    for (let n = Math.ceil(yLow / tick - 1e-9); n * tick <= yHigh + 1e-9; n++) ticks.push(n * tick);
+  }
   const texts = ticks.map(v => show(+v.toPrecision(10)));
   const left = 12 + 6.9 * Math.max(2, ...texts.map(text => text.length)), right = w - 8, top = 8, bottom = h - 42;
   let [hot, cold] = [Math.max(...steps.map(s => s[0])), Math.min(...steps.map(s => s[0]))];
   if (hot / cold < 1.5) { hot *= 1.25; cold /= 1.25; }
   const x = t => left + (right - left) * Math.log(hot / t) / Math.log(hot / cold);
-  const y = v => bottom - (bottom - top) * (v - yLow) / (yHigh - yLow);
+  const y = v => bottom - (bottom - top) * (logarithmic ? Math.log(Math.max(v, yLow) / yLow) / Math.log(yHigh / yLow) : (v - yLow) / (yHigh - yLow));
   ticks.forEach((v, n) => {
     put(svg, 'line', { class: 'gridline', x1: left, x2: right, y1: y(v), y2: y(v) });
     put(svg, 'text', { x: left - 8, y: y(v) + 4, 'text-anchor': 'end' }, texts[n]);
@@ -427,21 +448,27 @@ function curve(spec) {
     put(svg, 'line', { class: 'split', x1: x(t), x2: x(t), y1: top, y2: bottom });
     put(svg, 'path', { class: 'mark', d: `M${x(t) - 3.2} ${bottom + 5.5}h6.4l-3.2 -5z` });
   }
+  let legend = left;
   if (data.splits.length) {
-    put(svg, 'path', { class: 'mark', d: `M${left} ${h - 5}h6.4l-3.2 -5z` });
-    put(svg, 'text', { x: left + 11, y: h - 4 }, 'a split');
+    put(svg, 'path', { class: 'mark', d: `M${legend} ${h - 5}h6.4l-3.2 -5z` });
+    put(svg, 'text', { x: legend + 11, y: h - 4 }, 'split');
+    legend += 52;
   }
-  if (spec.whole && Math.max(...steps.map(s => s[1])) > data.clusters.length) {
-    const at = y(data.clusters.length);
-    put(svg, 'line', { class: 'kept', x1: left, x2: right, y1: at, y2: at });
-    put(svg, 'text', { x: left + 4, y: at - 6 }, `${data.clusters.length} kept in the end`);
+  if (runs.length > 1 && w >= 430) {
+    put(svg, 'path', { class: 'curve later', d: `M${legend} ${h - 8}h18` });
+    put(svg, 'text', { x: legend + 24, y: h - 4 }, 'hardening');
   }
-  let path = '';
-  steps.forEach((step, n) => {
-    const [px, py] = [x(step[0]).toFixed(1), y(spec.value(step)).toFixed(1)];
-    path += n === 0 ? `M${px} ${py}` : spec.stepped ? `H${px}V${py}` : `L${px} ${py}`;
+  runs.forEach((run, n) => {
+    let path = '';
+    for (const step of run.filter(isShown)) {
+      const [px, py] = [x(step[0]).toFixed(1), y(spec.value(step)).toFixed(1)];
+      path += path === '' ? `M${px} ${py}` : spec.stepped ? `H${px}V${py}` : `L${px} ${py}`;
+    }
+    if (path) put(svg, 'path', { class: n ? 'curve later' : 'curve', d: path });
   });
-  put(svg, 'path', { class: 'curve', d: path });
+  if (spec.whole && Math.max(...steps.map(s => s[1])) > data.clusters.length) {
+    put(svg, 'text', { x: right, y: y(data.clusters.length) - 7, 'text-anchor': 'end' }, `${data.clusters.length} in the end`);
+  }
   spec.cross = put(svg, 'line', { class: 'cross', y1: top, y2: bottom, visibility: 'hidden' });
   spec.dot = put(svg, 'circle', { class: 'dot', r: 4.5, visibility: 'hidden' });
   Object.assign(spec, { x, y, span: [left, right], hot, cold });
