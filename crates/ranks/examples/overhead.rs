@@ -1,5 +1,8 @@
 //! What a round costs beyond its work: 300 leaves of about 5 us each, by engine, ranks and threads, as ratios.
 //!
+//! Beside each engine runs, interleaved, a bound that no engine can beat: as many plain threads as it has, each with an equal
+//! share of all leaves of all rounds, who never wait for each other. Overhead = time / time of the bound - 1.
+//!
 //! `cargo run --release -p lehr-ranks --example overhead [leaves] [microseconds]`
 #![allow(clippy::disallowed_macros, reason = "an example prints its findings")]
 
@@ -8,7 +11,8 @@ use lehr_ranks::{Engine, Error, Execution, Program, Round, Rounds, drive};
 
 /// Numbers per partial: the statistics of about 20 centres in two dimensions.
 const LENGTH: usize = 160;
-const ROUNDS: usize = 2000;
+const ROUNDS: usize = 100;
+const SAMPLES: usize = 15;
 
 struct Work {
     /// Turns of a dependent chain of multiplications per leaf.
@@ -29,9 +33,9 @@ fn chain(turns: usize, seed: usize) -> f64 {
     (0..turns).fold(seed as f64, |x, _| std::hint::black_box(x) * 0.999_999 + 0.5)
 }
 
-struct Rounds2000<'a>(&'a Work);
+struct Repeated<'a>(&'a Work);
 
-impl Program for Rounds2000<'_> {
+impl Program for Repeated<'_> {
     /// Seconds per round, and the total's first number.
     type Output = (f64, f64);
     type Error = Error;
@@ -62,35 +66,48 @@ fn main() {
     // As long as that gives a leaf of 32 rows.
     let rows = leaves * 32;
     assert_eq!(lehr_ranks::Partition::new(rows, 1).leaves(), leaves, "choose fewer than 512 leaves");
-    println!("{leaves} leaves of {us} us; overhead = (threads * time - serial) / serial; min, median, max of 7");
-    for (engine, ranks, threads) in [
+    println!("{leaves} leaves of {us} us, {ROUNDS} rounds; overhead over plain threads: min, median, max of {SAMPLES}");
+    let layouts = [
         (Engine::Ranks, 1, 1),
+        (Engine::Loop, 1, 1),
+        (Engine::Ports, 1, 1),
         (Engine::Ranks, 2, 2),
         (Engine::Ranks, 4, 2),
         (Engine::Ranks, 8, 2),
-        (Engine::Loop, 1, 1),
         (Engine::Loop, 1, 2),
-        (Engine::Ports, 1, 1),
         (Engine::Ports, 1, 2),
-    ] {
-        let mut overheads: Vec<f64> = (0..7)
-            .map(|_| {
-                let mut sink = 0.0;
-                let stopwatch = Stopwatch::start();
-                for _ in 0..50 {
-                    sink += (0..leaves).map(|leaf| chain(turns, leaf)).sum::<f64>();
-                }
-                std::hint::black_box(sink);
-                let serial = stopwatch.seconds() / 50.0;
-                let execution = Execution { engine, ranks, threads };
-                let (seconds, _) = drive(&execution, rows, &Rounds2000(&work)).expect("the rounds run");
-                (threads as f64 * seconds - serial) / serial
-            })
-            .collect();
-        overheads.sort_by(f64::total_cmp);
-        println!(
-            "{engine:6} ranks {ranks} threads {threads}: {:6.3} {:6.3} {:6.3}",
-            overheads[0], overheads[3], overheads[6]
-        );
+    ];
+    let mut overheads = vec![Vec::new(); layouts.len()];
+    for _ in 0..SAMPLES {
+        for ((engine, ranks, threads), overheads) in layouts.into_iter().zip(&mut overheads) {
+            let bound = plain(&work, leaves, threads);
+            let execution = Execution { engine, ranks, threads };
+            let (seconds, _) = drive(&execution, rows, &Repeated(&work)).expect("the rounds run");
+            overheads.push(seconds / bound - 1.0);
+        }
     }
+    for ((engine, ranks, threads), mut overheads) in layouts.into_iter().zip(overheads) {
+        overheads.sort_by(f64::total_cmp);
+        let (median, last) = (overheads[SAMPLES / 2], overheads[SAMPLES - 1]);
+        println!("{engine:6} ranks {ranks} threads {threads}: {:7.3} {median:7.3} {last:7.3}", overheads[0]);
+    }
+}
+
+/// Seconds per round of threads that never wait for each other.
+fn plain(work: &Work, leaves: usize, threads: usize) -> f64 {
+    let stopwatch = Stopwatch::start();
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            scope.spawn(move || {
+                let mut total = [0.0; LENGTH];
+                let mut partial = [0.0; LENGTH];
+                for leaf in (0..ROUNDS * leaves).skip(thread).step_by(threads) {
+                    work.map(leaf, &mut partial);
+                    work.combine(&mut total, &partial);
+                }
+                std::hint::black_box(total);
+            });
+        }
+    });
+    stopwatch.seconds() / ROUNDS as f64
 }

@@ -13,8 +13,8 @@ use std::task::{Context, Poll, Waker};
 
 use lehr_runtime::model::{Gate, Sleep};
 use lehr_runtime::{Port, block_on, join};
-use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 
 /// Explores all schedules with at most `preemptions` forced switches.
@@ -136,6 +136,39 @@ fn no_post_of_two_posters_is_slept_through() {
             poster.join().unwrap();
         }
         assert!(!world.has_work());
+    });
+}
+
+/// Two jobs of which the one taken first cannot end before the other has: somebody must be woken for the other.
+#[test]
+fn the_last_searcher_hands_its_duty_on() {
+    model(2, || {
+        let world = World::new(2, 2);
+        let other = Arc::new((Mutex::new(0), Condvar::new()));
+        let work = |world: &World, other: &(Mutex<usize>, Condvar), worker| {
+            world.sleep.start_search();
+            while !world.take() {
+                world.sleep.sleep(worker, || world.has_work());
+            }
+            if world.sleep.stop_search() && world.has_work() {
+                world.sleep.notify();
+            }
+            let mut begun = other.0.lock().unwrap();
+            *begun += 1;
+            other.1.notify_all();
+            while *begun < 2 {
+                begun = other.1.wait(begun).unwrap();
+            }
+        };
+        let workers = [0, 1].map(|worker| {
+            let (world, other) = (world.clone(), other.clone());
+            thread::spawn(move || work(&world, &other, worker))
+        });
+        world.post();
+        world.post();
+        for worker in workers {
+            worker.join().unwrap();
+        }
     });
 }
 
