@@ -133,3 +133,19 @@ fn a_checkpoint_is_refused_where_it_does_not_belong() {
     assert_eq!(outcome.code, 4);
     assert_eq!(sandbox.list("lehr-out"), ["checkpoint"], "refusals leave the checkpoint alone");
 }
+
+#[test]
+fn asked_twice_the_run_ends_without_results_too() {
+    let sandbox = blocks();
+    let mut child = sandbox.start(&[&LINE[..], &["--threads", "1"]].concat());
+    let mut reader = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("temperature") {
+        line.clear();
+        assert!(reader.read_line(&mut line).unwrap() > 0, "the run ended before it was stopped");
+    }
+    signal(&child, "TERM");
+    signal(&child, "INT");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(sandbox.list("lehr-out").iter().all(|name| name == "checkpoint" || name.starts_with('.')));
+}
