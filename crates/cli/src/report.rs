@@ -7,6 +7,7 @@
 mod packed;
 mod palette;
 mod picture;
+mod principal_axes;
 
 use lehr_mining::vector::{Model, Parameters};
 use serde_json::json;
