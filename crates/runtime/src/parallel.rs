@@ -21,8 +21,8 @@ use crate::sync::{Arc, AtomicUsize, Mutex, Ordering, spin_loop, thread};
 use crate::task::{Task, block_on};
 
 /// Turns of a waiting loop before the lender gives its core to others, and then before it sleeps.
-const SPINS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 2000 };
-const YIELDS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 50 };
+const SPINS: u32 = 2000;
+const YIELDS: u32 = 50;
 
 /// Somebody holds the gate. Set and cleared by the lender.
 const TAKEN: usize = 1 << (usize::BITS - 1);
@@ -105,20 +105,15 @@ impl Gate {
         }
         // Acquire: pairs with the Release in `leave`.
         let is_empty = || self.word.load(Ordering::Acquire) & INSIDE == 0;
-        for _ in 0..SPINS {
-            if is_empty() {
-                return;
-            }
-            spin_loop();
+        if wait_awake(is_empty) {
+            return;
         }
-        for _ in 0..YIELDS {
+        loop {
+            // Left anew each time: a visitor of an earlier opening may have been late to ring, and have taken the name away.
+            *self.lender.lock() = Some(thread::current());
             if is_empty() {
-                return;
+                break;
             }
-            thread::yield_now();
-        }
-        *self.lender.lock() = Some(thread::current());
-        while !is_empty() {
             thread::park();
         }
         *self.lender.lock() = None;
@@ -129,6 +124,20 @@ impl Gate {
         // Release: pairs with the Acquire in `take`.
         self.word.store(0, Ordering::Release);
     }
+}
+
+/// Waits for a while without sleeping; whether what it waited for has come. A model has no patience: it must see every sleep.
+fn wait_awake(has_come: impl Fn() -> bool) -> bool {
+    if cfg!(any(loom, shuttle)) {
+        return has_come();
+    }
+    for look in 0..SPINS + YIELDS {
+        if has_come() {
+            return true;
+        }
+        if look < SPINS { spin_loop() } else { thread::yield_now() }
+    }
+    false
 }
 
 /// A closure on the lender's stack that other threads may call while it is lent.

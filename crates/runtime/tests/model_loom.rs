@@ -207,6 +207,30 @@ fn a_closed_gate_is_empty_and_what_was_done_inside_is_seen() {
     });
 }
 
+/// A visitor of the first opening may still be about to ring when the lender already waits at the end of the second.
+#[test]
+fn a_gate_used_again_is_not_left_waiting_by_a_late_bell() {
+    model(3, || {
+        let gate = Arc::new(Gate::new());
+        let visitors = [(), ()].map(|()| {
+            assert!(gate.take());
+            gate.open();
+            // Entered on the visitor's behalf, so that the model spends its switches on the leaving.
+            assert!(gate.try_enter());
+            let visitor = {
+                let gate = gate.clone();
+                thread::spawn(move || gate.leave())
+            };
+            gate.close();
+            gate.release();
+            visitor
+        });
+        for visitor in visitors {
+            visitor.join().unwrap();
+        }
+    });
+}
+
 #[test]
 fn a_receive_gets_the_item_however_the_post_comes() {
     model(4, || {
