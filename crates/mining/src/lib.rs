@@ -12,7 +12,6 @@
 pub mod anneal;
 mod error;
 mod round;
-mod sync;
 pub mod vector;
 
 pub use error::Error;

@@ -29,7 +29,6 @@ pub use parameters::{Parameters, Precision};
 use crate::Error;
 use crate::anneal::{Checkpoint, Control, Observer, Progress, Stage, Step};
 use crate::round::{Execution, LeafCells, Program, Rounds, drive, total_of};
-use crate::sync::Mutex;
 use course::{Course, State};
 use e_step::Kept;
 use hard::{Centers, Remembered};
@@ -111,6 +110,7 @@ fn anneal<T: Kept>(
     phases.enter("arranging");
     let rows = Rows::<T>::new(points);
     phases.leave();
+    let mut lead = Some(Lead { observer, phases });
     let run = Run {
         points,
         fingerprint: points.fingerprint(),
@@ -119,7 +119,7 @@ fn anneal<T: Kept>(
         rows,
         parameters,
         state,
-        lead: Mutex::new(Lead { observer, phases }),
+        lead: LeafCells::new(1, |_| lead.take().expect("one cell")),
     };
     let outcome = drive(execution, run.rows.count, &run)?.expect("the lead brings the outcome");
     let asked = run.parameters.clusters.filter(|_| run.parameters.final_temperature().is_none());
@@ -142,13 +142,13 @@ struct Run<'a, T: Kept> {
     state: Option<State>,
     memory: LeafCells<Remembered>,
     labelled: LeafCells<Labelled>,
-    lead: Mutex<Lead<'a>>,
+    /// One cell; only the lead reaches for it.
+    lead: LeafCells<Lead<'a>>,
 }
 
 impl<T: Kept> Run<'_, T> {
     /// Tells the observer where the course is; true if it wants to stop. On the lead only.
     fn observe(&self, course: &mut Course<'_, T>, checkpoint: &mut Option<Checkpoint>) -> bool {
-        let mut lead = self.lead.lock().expect("one lead");
         let first = Step {
             index: 0,
             temperature: self.rows.squared(course.state.temperature),
@@ -161,13 +161,14 @@ impl<T: Kept> Run<'_, T> {
             max_move: 0.0,
             next_critical: self.rows.squared(course.state.critical_temperature),
         };
+        let fraction = course.fraction();
         let progress = Progress {
             stage: course.stage(),
             step: course.state.history.last().unwrap_or(&first),
-            fraction: course.fraction(),
+            fraction,
             sweeps: course.state.sweeps,
         };
-        let stop = lead.observer.progress(&progress) == Control::Stop;
+        let stop = self.lead.with(0, |lead| lead.observer.progress(&progress)) == Control::Stop;
         if !course.is_done() {
             let checkpoint = checkpoint.get_or_insert_with(|| Checkpoint {
                 method: METHOD.into(),
@@ -177,7 +178,7 @@ impl<T: Kept> Run<'_, T> {
             });
             // The state is lent to the checkpoint for the call, not copied.
             std::mem::swap(&mut checkpoint.state, &mut course.state);
-            lead.observer.checkpoint(checkpoint);
+            self.lead.with(0, |lead| lead.observer.checkpoint(checkpoint));
             std::mem::swap(&mut checkpoint.state, &mut course.state);
         }
         stop
@@ -185,14 +186,13 @@ impl<T: Kept> Run<'_, T> {
 
     fn phase(&self, is_lead: bool, stage: Option<Stage>) {
         if is_lead {
-            let phases = &mut self.lead.lock().expect("one lead").phases;
-            match stage {
-                Some(Stage::Annealing) => phases.enter("annealing"),
-                Some(Stage::Hardening) => phases.enter("hardening"),
-                Some(Stage::Refining) => phases.enter("refining"),
-                Some(Stage::Labelling) => phases.enter("labelling"),
-                None => phases.leave(),
-            }
+            self.lead.with(0, |lead| match stage {
+                Some(Stage::Annealing) => lead.phases.enter("annealing"),
+                Some(Stage::Hardening) => lead.phases.enter("hardening"),
+                Some(Stage::Refining) => lead.phases.enter("refining"),
+                Some(Stage::Labelling) => lead.phases.enter("labelling"),
+                None => lead.phases.leave(),
+            });
         }
     }
 }
@@ -237,7 +237,7 @@ impl<T: Kept> Program for Run<'_, T> {
         if !is_lead {
             return Ok(None);
         }
-        let phases = self.lead.lock().expect("one lead").phases.seconds();
+        let phases = self.lead.with(0, |lead| lead.phases.seconds());
         Ok(Some(Outcome { state: course.state, centers, sums, spreads, imbalance: rounds.imbalance(), phases }))
     }
 }

@@ -127,7 +127,7 @@ fn horner<V: Lanes>(coefficients: &'static [V::Number], x: V) -> V {
 
 macro_rules! line {
     ($line:ident, $number:ty, $count:literal, $avx2:ident, $avx512:ident, least: $least:literal, shifter: $shifter:expr,
-     exp2: [$($exp2:literal),+ $(,)?], log2: [$($log2:literal),+ $(,)?], $doc:literal) => {
+     exp2: [$($exp2:expr),+ $(,)?], log2: [$($log2:expr),+ $(,)?], $doc:literal) => {
         #[doc = $doc]
         #[derive(Clone, Copy, Debug, Default)]
         #[repr(C, align(64))]
@@ -191,7 +191,7 @@ line!(
     least: -1000.0, shifter: 1.5 * (1u64 << 52) as f64,
     exp2: [
         1.0,
-        0.6931471805599453,
+        std::f64::consts::LN_2,
         0.24022650695910097,
         0.0555041086648216,
         0.009618129107606888,

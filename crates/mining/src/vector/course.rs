@@ -101,6 +101,8 @@ pub(crate) struct Course<'a, T: Kept> {
     parameters: &'a Parameters,
     lloyd: Lloyd<'a, T>,
     prepared: Prepared,
+    /// The largest fraction told so far: what is told never falls, though the search may begin anew.
+    furthest: f64,
     pub state: State,
 }
 
@@ -141,7 +143,7 @@ impl<'a, T: Kept> Course<'a, T> {
         memory: &'a LeafCells<Remembered>,
         state: State,
     ) -> Self {
-        Self { rows, parameters, lloyd: Lloyd::new(rows, memory), prepared: Prepared::default(), state }
+        Self { rows, parameters, lloyd: Lloyd::new(rows, memory), prepared: Prepared::default(), furthest: 0.0, state }
     }
 
     pub fn is_done(&self) -> bool {
@@ -158,7 +160,12 @@ impl<'a, T: Kept> Course<'a, T> {
     }
 
     /// Estimate of the share of the work that is done: each stage's own measure of it, in its share of a typical run.
-    pub fn fraction(&self) -> f64 {
+    pub fn fraction(&mut self) -> f64 {
+        self.furthest = self.furthest.max(self.present_fraction());
+        self.furthest
+    }
+
+    fn present_fraction(&self) -> f64 {
         let state = &self.state;
         let cooled = |from: f64, to: f64| (from / state.temperature).ln() / (from / to).ln().max(f64::MIN_POSITIVE);
         let within = |share: f64| if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
@@ -211,7 +218,7 @@ impl<'a, T: Kept> Course<'a, T> {
 
     /// How far growth goes for a wanted number.
     fn most_components(&self, clusters: usize) -> usize {
-        if self.last_temperature().is_some() || clusters < 2 || clusters > MOST_OVERSHOT {
+        if self.last_temperature().is_some() || !(2..=MOST_OVERSHOT).contains(&clusters) {
             return clusters;
         }
         (clusters as f64 * self.parameters.overshoot).ceil() as usize

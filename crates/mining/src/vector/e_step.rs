@@ -192,8 +192,8 @@ pub(crate) fn active(
             let corner = if apart > 0.0 { most[j] } else { least[j] };
             lead += apart * (2.0 * corner - y[j] - reference[j]);
         }
-        // A comparison that fails for numbers that are not numbers keeps the centre.
-        if !(lead < -cut * temperature) {
+        let is_beaten = lead < -cut * temperature;
+        if !is_beaten {
             active.push(k);
         }
     }

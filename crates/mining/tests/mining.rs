@@ -1,0 +1,11 @@
+//! The mining room's tests: one binary, a module a subject.
+#![allow(missing_docs)]
+
+mod mining {
+    mod acceptance;
+    mod bits;
+    mod edges;
+    mod physics;
+    mod quality;
+    mod stop;
+}

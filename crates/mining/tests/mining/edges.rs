@@ -1,0 +1,107 @@
+//! Inputs at the edge of what a clustering can be asked.
+
+use lehr_data::{Points, datasets};
+use lehr_mining::anneal::Silent;
+use lehr_mining::vector::{Model, Parameters, Precision, cluster};
+use lehr_mining::{Error, Execution};
+
+fn run(points: &Points, parameters: &Parameters) -> Result<Model, Error> {
+    cluster(points, parameters, &Execution::default(), &mut Silent)
+}
+
+fn clusters(clusters: usize) -> Parameters {
+    Parameters { clusters: Some(clusters), ..Parameters::default() }
+}
+
+#[test]
+fn one_point_is_one_cluster() {
+    for parameters in
+        [clusters(1), Parameters::default(), Parameters { stop_temperature: Some(1.0), ..Parameters::default() }]
+    {
+        let model = run(&Points::new(vec![3.0, -4.0], 2).unwrap(), &parameters).unwrap();
+        assert_eq!((model.centers.as_slice(), model.labels.as_slice()), ([3.0, -4.0].as_slice(), [0].as_slice()));
+        assert_eq!((model.objective, model.probabilities[0]), (0.0, 1.0));
+        assert!(model.warnings.is_empty());
+    }
+}
+
+#[test]
+fn equal_points_are_one_cluster_with_a_warning() {
+    let points = Points::new(vec![7.5; 40], 2).unwrap();
+    for parameters in [clusters(1), clusters(3), Parameters::default()] {
+        let model = run(&points, &parameters).unwrap();
+        assert_eq!((model.clusters.len(), model.centers.as_slice()), (1, [7.5, 7.5].as_slice()));
+        assert_eq!(model.warnings.len(), 1, "{:?}", model.warnings);
+    }
+}
+
+#[test]
+fn more_clusters_than_distinct_points_gives_the_distinct_points_with_a_warning() {
+    let points = Points::new([0.0, 1.0, 5.0].repeat(20), 1).unwrap();
+    let model = run(&points, &clusters(6)).unwrap();
+    assert_eq!((model.clusters.len(), model.sum_of_squares), (3, 0.0));
+    let mut centers = model.centers.clone();
+    centers.sort_by(f64::total_cmp);
+    assert_eq!(centers, [0.0, 1.0, 5.0]);
+    assert!(model.warnings[0].contains("only 3 distinct"), "{:?}", model.warnings);
+}
+
+#[test]
+fn as_many_clusters_as_points_puts_a_centre_on_each() {
+    let points = Points::new(vec![0.0, 0.0, 1.0, 0.1, 4.0, 4.0, 9.0, 1.0, 9.0, 1.5], 2).unwrap();
+    let model = run(&points, &clusters(5)).unwrap();
+    assert_eq!((model.clusters.len(), model.sum_of_squares), (5, 0.0));
+}
+
+#[test]
+fn parameters_out_of_range_are_named() {
+    let points = datasets::iris().0;
+    assert!(matches!(run(&points, &clusters(151)), Err(Error::TooManyClusters { clusters: 151, points: 150 })));
+    let wrong = [
+        (clusters(0), "clusters"),
+        (Parameters { stop_temperature: Some(-1.0), ..Parameters::default() }, "stop_temperature"),
+        (Parameters { stop_temperature: Some(f64::NAN), ..Parameters::default() }, "stop_temperature"),
+        (Parameters { stop_length: Some(0.0), ..Parameters::default() }, "stop_length"),
+        (Parameters { cooling: 1.0, ..Parameters::default() }, "cooling"),
+        (Parameters { tolerance: 1.0, ..Parameters::default() }, "tolerance"),
+        (Parameters { overshoot: 0.5, ..Parameters::default() }, "overshoot"),
+        (Parameters { max_clusters: 0, ..Parameters::default() }, "max_clusters"),
+    ];
+    for (parameters, expected) in wrong {
+        match run(&points, &parameters) {
+            Err(Error::Parameter { name, .. }) => assert_eq!(name, expected),
+            other => panic!("{expected}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn huge_and_tiny_units_and_weights_change_nothing_but_the_unit() {
+    let points = datasets::iris().0;
+    let model = run(&points, &clusters(3)).unwrap();
+    // Powers of two: every bit of the arrangement stays.
+    for power in [-300, 300] {
+        let unit = 2f64.powi(power);
+        let scaled = Points::new(points.values().iter().map(|value| value * unit).collect(), 4)
+            .unwrap()
+            .with_weights(vec![unit; 150])
+            .unwrap();
+        for precision in [Precision::F64, Precision::F32] {
+            let other = run(&scaled, &Parameters { precision, ..clusters(3) }).unwrap();
+            assert_eq!(other.labels, model.labels, "unit 2^{power}, {precision:?}");
+            assert!((other.clusters[0].spread / unit / model.clusters[0].spread - 1.0).abs() < 1e-9);
+        }
+    }
+}
+
+#[test]
+fn a_point_heavier_than_all_others_together_does_not_divide_for_ever() {
+    let mut values: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+    values.push(1000.0);
+    let mut weights = vec![1.0; 100];
+    weights.push(1e12);
+    let points = Points::new(values, 1).unwrap().with_weights(weights).unwrap();
+    let model = run(&points, &clusters(4)).unwrap();
+    assert_eq!(model.clusters.len(), 4);
+    assert_eq!(model.labels.iter().filter(|&&label| label == model.labels[100]).count(), 1);
+}

@@ -1,0 +1,107 @@
+//! What must hold of any run, whatever the data.
+
+use lehr_data::{Points, datasets, synthetic};
+use lehr_mining::Execution;
+use lehr_mining::anneal::Silent;
+use lehr_mining::vector::{Model, Parameters, Precision, cluster};
+
+fn run(points: &Points, parameters: &Parameters) -> Model {
+    cluster(points, parameters, &Execution::default(), &mut Silent).unwrap()
+}
+
+#[test]
+fn one_cluster_is_the_weighted_mean() {
+    let points = datasets::census_blocks();
+    let model = run(&points, &Parameters { clusters: Some(1), ..Parameters::default() });
+    let total = points.total_weight();
+    for j in 0..2 {
+        let mean = (0..points.len()).map(|row| points.weight(row) / total * points.row(row)[j]).sum::<f64>();
+        assert!((model.centers[j] / mean - 1.0).abs() < 1e-12, "{} and {mean}", model.centers[j]);
+    }
+    assert!((model.clusters[0].weight / total - 1.0).abs() < 1e-14);
+}
+
+#[test]
+fn labels_are_the_nearest_centres_and_figures_add_up() {
+    let (points, _) = synthetic::gaussian_mixture(3000, &synthetic::random_components(7, 3, 10.0, 0.6, 5), 5);
+    for precision in [Precision::F64, Precision::F32] {
+        let model = run(&points, &Parameters { clusters: Some(7), precision, ..Parameters::default() });
+        let mut sum = 0.0;
+        for row in 0..points.len() {
+            let distance = |k: usize| -> f64 {
+                points.row(row).iter().zip(&model.centers[3 * k..]).map(|(x, y)| (x - y) * (x - y)).sum()
+            };
+            let own = distance(model.labels[row] as usize);
+            let nearest = (0..7).map(distance).fold(f64::INFINITY, f64::min);
+            // Single precision may not tell two centres apart that are equally far to its last digit.
+            let slack = if precision == Precision::F64 { 1e-12 } else { 1e-4 };
+            assert!(own <= nearest * (1.0 + slack), "row {row}: {own} and {nearest}");
+            assert!(model.probabilities[row] > 1.0 / 7.0 - 1e-6 && model.probabilities[row] <= 1.0);
+            sum += own;
+        }
+        assert!((sum / model.sum_of_squares - 1.0).abs() < 1e-12);
+        assert!((model.objective * 3000.0 / model.sum_of_squares - 1.0).abs() < 1e-12);
+        assert_eq!(model.clusters.iter().map(|cluster| cluster.rows).sum::<u64>(), 3000);
+        assert!(model.clusters.windows(2).all(|pair| pair[0].weight >= pair[1].weight));
+        let spread: f64 = model.clusters.iter().map(|cluster| cluster.weight * cluster.spread * cluster.spread).sum();
+        assert!((spread / model.sum_of_squares - 1.0).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn the_history_cools_grows_and_obeys_the_identity_of_the_free_energy() {
+    let model = run(&datasets::iris().0, &Parameters { stop_temperature: Some(0.05), ..Parameters::default() });
+    assert!(model.history.len() > 20);
+    for pair in model.history.windows(2) {
+        assert!(pair[1].temperature < pair[0].temperature);
+        // While masses are learnt the free energy falls with the temperature.
+        assert!(pair[1].free_energy <= pair[0].free_energy);
+    }
+    for step in &model.history {
+        assert!(step.information >= -1e-9, "mutual information {}", step.information);
+        assert!(step.information <= (step.clusters as f64).ln() + 1e-9);
+    }
+    assert_eq!(model.splits.last().unwrap().clusters, model.history.last().unwrap().clusters);
+    assert_eq!(model.last_temperature, 0.05);
+}
+
+#[test]
+fn many_dimensions_divide_along_the_same_axis_as_few() {
+    // 20 coordinates, all the structure in one of them: power iteration must find what the eigensolver finds in the plane.
+    let (plane, _) = synthetic::gaussian_mixture(600, &synthetic::random_components(3, 2, 10.0, 0.5, 2), 2);
+    let wide =
+        Points::new((0..plane.len()).flat_map(|row| [plane.row(row), &[0.0; 18]].concat()).collect(), 20).unwrap();
+    let (few, many) = (
+        run(&plane, &Parameters { clusters: Some(3), ..Parameters::default() }),
+        run(&wide, &Parameters { clusters: Some(3), ..Parameters::default() }),
+    );
+    assert_eq!(few.labels, many.labels);
+    assert!((few.critical_temperature / many.critical_temperature - 1.0).abs() < 1e-10);
+    assert!((few.sum_of_squares / many.sum_of_squares - 1.0).abs() < 1e-10);
+    for (a, b) in few.splits.iter().zip(&many.splits) {
+        assert!((a.temperature / b.temperature - 1.0).abs() < 1e-3);
+        assert!((a.critical_temperature / b.critical_temperature - 1.0).abs() < 1e-3);
+    }
+}
+
+#[test]
+fn the_plateau_rule_suggests_the_number_that_is_there() {
+    let (points, truth) = synthetic::lattice(&[3, 2], 200, 0.05, 4);
+    let model = run(&points, &Parameters::default());
+    let suggestion = model.suggestion.unwrap();
+    assert_eq!(suggestion.clusters, 6);
+    assert_eq!(model.clusters.len(), 6);
+    let of = |row: usize| (truth[row], model.labels[row]);
+    for row in 1..points.len() {
+        assert_eq!(of(row).0 == of(row - 1).0, of(row).1 == of(row - 1).1, "row {row}");
+    }
+}
+
+#[test]
+fn a_final_length_is_a_final_temperature() {
+    let points = datasets::iris().0;
+    let length = run(&points, &Parameters { stop_length: Some(0.5), ..Parameters::default() });
+    let temperature = run(&points, &Parameters { stop_temperature: Some(0.5), ..Parameters::default() });
+    assert_eq!(length.labels, temperature.labels);
+    assert_eq!(length.history, temperature.history);
+}

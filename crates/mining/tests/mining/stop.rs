@@ -1,0 +1,106 @@
+//! Stopping, checkpoints and resuming.
+
+use std::fs;
+
+use lehr_data::{Points, synthetic};
+use lehr_mining::anneal::{Checkpoint, Control, Observer, Progress, Silent, Stage};
+use lehr_mining::vector::{Model, Parameters, cluster, resume};
+use lehr_mining::{Engine, Error, Execution};
+
+/// Stops after a number of calls; keeps the last checkpoint.
+struct StopAfter {
+    calls: usize,
+    seen: Vec<(Stage, f64)>,
+    last: Option<Checkpoint>,
+}
+
+impl Observer for StopAfter {
+    fn progress(&mut self, progress: &Progress<'_>) -> Control {
+        self.seen.push((progress.stage, progress.fraction));
+        if self.seen.len() > self.calls { Control::Stop } else { Control::Continue }
+    }
+
+    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
+        self.last = Some(checkpoint.clone());
+    }
+}
+
+fn points() -> Points {
+    synthetic::gaussian_mixture(2000, &synthetic::random_components(12, 2, 10.0, 0.9, 1), 1).0
+}
+
+fn parameters() -> Parameters {
+    Parameters { clusters: Some(12), ..Parameters::default() }
+}
+
+fn without_clock(mut model: Model) -> Model {
+    model.phases.clear();
+    model.imbalance = 1.0;
+    model
+}
+
+#[test]
+fn a_run_stopped_anywhere_goes_on_to_the_same_bits_on_another_layout() {
+    let points = points();
+    let whole = without_clock(cluster(&points, &parameters(), &Execution::default(), &mut Silent).unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("checkpoint");
+    let mut stages = Vec::new();
+    for calls in (0..).step_by(17) {
+        let mut observer = StopAfter { calls, seen: Vec::new(), last: None };
+        match cluster(&points, &parameters(), &Execution { engine: Engine::Ranks, ranks: 3, threads: 2 }, &mut observer)
+        {
+            Err(Error::Stopped) => {}
+            Ok(model) => {
+                assert_eq!(without_clock(model), whole);
+                assert!(observer.seen.windows(2).all(|pair| pair[0].1 <= pair[1].1 && pair[1].1 < 1.0));
+                break;
+            }
+            Err(error) => panic!("{error}"),
+        }
+        stages.push(observer.seen.last().unwrap().0);
+        let Some(last) = observer.last else { continue };
+        last.write(&path).unwrap();
+        let read = Checkpoint::read(&path).unwrap();
+        assert_eq!(read, last);
+        let resumed =
+            resume(&points, read, &Execution { engine: Engine::Loop, ranks: 1, threads: 2 }, &mut Silent).unwrap();
+        assert_eq!(without_clock(resumed), whole, "stopped after {calls} calls");
+    }
+    for stage in [Stage::Annealing, Stage::Hardening, Stage::Refining] {
+        assert!(stages.contains(&stage), "stopped while {stage}");
+    }
+}
+
+#[test]
+fn a_checkpoint_of_other_data_another_format_or_with_a_changed_byte_is_refused() {
+    let points = points();
+    let mut observer = StopAfter { calls: 5, seen: Vec::new(), last: None };
+    assert!(matches!(cluster(&points, &parameters(), &Execution::default(), &mut observer), Err(Error::Stopped)));
+    let checkpoint = observer.last.unwrap();
+    assert_eq!(checkpoint.fingerprint(), points.fingerprint());
+    assert_eq!(checkpoint.parameters(), &parameters());
+
+    let other = Points::new(points.values().iter().map(|value| value + 1.0).collect(), 2).unwrap();
+    assert!(matches!(
+        resume(&other, checkpoint.clone(), &Execution::default(), &mut Silent),
+        Err(Error::OtherData { .. })
+    ));
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("checkpoint");
+    checkpoint.write(&path).unwrap();
+    let good = fs::read_to_string(&path).unwrap();
+    let refused = |text: &str| {
+        fs::write(&path, text).unwrap();
+        Checkpoint::read(&path).unwrap_err()
+    };
+    assert!(matches!(refused(&good.replacen("checkpoint 1 ", "checkpoint 99 ", 1)), Error::CheckpointVersion { .. }));
+    assert!(matches!(refused(&good.replacen("0.95", "0.96", 1)), Error::CheckpointDamaged { .. }));
+    assert!(matches!(refused(&good[..good.len() / 2]), Error::CheckpointDamaged { .. }));
+    assert!(matches!(refused(""), Error::CheckpointDamaged { .. }));
+    fs::write(&path, [0xff, 0xfe, 0x00]).unwrap();
+    assert!(matches!(Checkpoint::read(&path).unwrap_err(), Error::CheckpointDamaged { .. }));
+    fs::remove_file(&path).unwrap();
+    assert!(matches!(Checkpoint::read(&path).unwrap_err(), Error::File { .. }));
+}
