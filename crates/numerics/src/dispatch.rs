@@ -50,14 +50,20 @@ macro_rules! kernel {
 pub(crate) use kernel;
 
 /// What a kernel may be compiled for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InstructionSet {
-    /// 512-bit registers.
-    Avx512,
-    /// 256-bit registers and a fused multiply-add.
-    Avx2,
     /// Lane by lane.
     Plain,
+    /// 256-bit registers and a fused multiply-add.
+    Avx2,
+    /// 512-bit registers.
+    Avx512,
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Tests run a kernel again on a lesser instruction set than the processor has.
+    pub(crate) static MOST: std::cell::Cell<InstructionSet> = const { std::cell::Cell::new(InstructionSet::Avx512) };
 }
 
 /// The best instruction set of this processor. The standard library asks the processor once and remembers.
@@ -70,11 +76,14 @@ pub fn instruction_set() -> InstructionSet {
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512vl");
-    match (narrow, wide) {
+    let best = match (narrow, wide) {
         (true, true) => InstructionSet::Avx512,
         (true, false) => InstructionSet::Avx2,
         _ => InstructionSet::Plain,
-    }
+    };
+    #[cfg(test)]
+    let best = best.min(MOST.get());
+    best
 }
 
 /// The best instruction set of this processor.

@@ -9,6 +9,8 @@ pub mod factor;
 pub mod lanes;
 pub mod membership;
 pub mod nearest;
+#[cfg(test)]
+mod oracle;
 mod products;
 pub mod random;
 pub mod soft;

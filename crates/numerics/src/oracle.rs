@@ -1,0 +1,327 @@
+//! Tests of the kernels against scalar loops, on every instruction set of this machine: the same bits on all, the scalar result to rounding.
+
+use crate::dispatch::{InstructionSet, MOST};
+use crate::lanes::{Lanes, Line, Real};
+use crate::membership::{MembershipScratch, nearest_membership};
+use crate::nearest::{HardCenters, HardScratch, Kind, nearest_sums};
+use crate::random::Stream;
+use crate::soft::{SoftCenters, SoftScratch, SoftTotals, Sums, soft_sums};
+use crate::tiles::{DIRECT_DIMENSION, Tiles};
+
+const SETS: [InstructionSet; 3] = [InstructionSet::Avx512, InstructionSet::Avx2, InstructionSet::Plain];
+
+/// Runs the same on each instruction set and checks that the bits agree; gives the result.
+fn on_all_sets(what: &str, run: impl Fn() -> Vec<f64>) -> Vec<f64> {
+    let results = SETS.map(|set| {
+        MOST.set(set);
+        let result = run();
+        MOST.set(InstructionSet::Avx512);
+        result
+    });
+    let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+    for (set, result) in SETS.iter().zip(&results) {
+        assert_eq!(bits(result), bits(&results[0]), "{what}: {set:?}");
+    }
+    results.into_iter().next().unwrap()
+}
+
+struct Problem {
+    dimension: usize,
+    rows: Vec<Vec<f64>>,
+    weights: Vec<f64>,
+    centers: Vec<Vec<f64>>,
+    log_priors: Vec<f64>,
+    temperature: f64,
+}
+
+impl Problem {
+    fn new(rows: usize, dimension: usize, clusters: usize) -> Self {
+        let stream = Stream::new((rows * 10_000 + dimension * 100 + clusters) as u64, "oracle");
+        // Numbers that single precision holds exactly, so that one oracle serves both precisions.
+        let number = |index: usize| f64::from(stream.normal(index as u64) as f32);
+        let vectors = |from: usize, count: usize| -> Vec<Vec<f64>> {
+            (0..count).map(|i| (0..dimension).map(|j| number(from + i * dimension + j)).collect()).collect()
+        };
+        Problem {
+            dimension,
+            rows: vectors(0, rows),
+            weights: (0..rows).map(|i| (i % 4) as f64).collect(),
+            centers: vectors(1_000_000, clusters),
+            log_priors: (0..clusters).map(|k| -((1 + k) as f64).ln()).collect(),
+            temperature: 0.75 * dimension as f64,
+        }
+    }
+
+    fn tiles<T: Real>(&self) -> Tiles<T> {
+        Tiles::new(self.rows.len(), self.dimension, &vec![0.0; self.dimension], |i| &self.rows[i], |i| self.weights[i])
+    }
+
+    fn soft_centers<T: Real>(&self) -> SoftCenters<T> {
+        let mut centers = SoftCenters::default();
+        centers.begin(self.dimension, self.temperature);
+        for (k, (center, &log_prior)) in self.centers.iter().zip(&self.log_priors).enumerate() {
+            centers.push(center, log_prior);
+            centers.push_direction(center, &self.rows[k % self.rows.len()]);
+        }
+        centers
+    }
+
+    fn distance(&self, row: usize, k: usize) -> f64 {
+        self.rows[row].iter().zip(&self.centers[k]).map(|(x, y)| (x - y) * (x - y)).sum()
+    }
+
+    fn memberships(&self, row: usize) -> (Vec<f64>, f64) {
+        let scores: Vec<f64> =
+            (0..self.centers.len()).map(|k| self.log_priors[k] - self.distance(row, k) / self.temperature).collect();
+        let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let sum: f64 = scores.iter().map(|score| (score - most).exp()).sum();
+        (scores.iter().map(|score| (score - most).exp() / sum).collect(), most + sum.ln())
+    }
+
+    fn soft(&self, kind: Sums) -> Vec<f64> {
+        let per_center = kind.len(self.dimension);
+        let mut sums = vec![0.0; 2 + self.centers.len() * per_center];
+        for (row, &weight) in self.weights.iter().enumerate() {
+            let (memberships, log_sum) = self.memberships(row);
+            sums[0] -= self.temperature * weight * log_sum;
+            sums[1] += weight * (1.0 - memberships.iter().copied().fold(0.0, f64::max));
+            for (k, membership) in memberships.iter().enumerate() {
+                let apart: Vec<f64> = self.rows[row].iter().zip(&self.centers[k]).map(|(x, y)| x - y).collect();
+                let along: f64 = apart.iter().zip(&self.rows[k % self.rows.len()]).map(|(a, u)| a * u).sum();
+                let share = weight * membership * if kind == Sums::Along { along } else { 1.0 };
+                let out = &mut sums[2 + k * per_center..][..per_center];
+                out[0] += share;
+                let mut n = 1 + self.dimension;
+                for i in 0..self.dimension {
+                    out[1 + i] += share * self.rows[row][i];
+                    if kind == Sums::Second {
+                        for j in 0..=i {
+                            out[n] += share * apart[i] * apart[j];
+                            n += 1;
+                        }
+                    }
+                }
+            }
+        }
+        sums
+    }
+
+    fn hard(&self, kind: Kind, planes: &[(Vec<f64>, f64)]) -> Vec<f64> {
+        let per_center = kind.len(self.dimension);
+        let mut sums = vec![0.0; self.centers.len() * per_center];
+        for (row, &weight) in self.weights.iter().enumerate() {
+            let mut order: Vec<usize> = (0..self.centers.len()).collect();
+            order.sort_by(|&a, &b| self.distance(row, a).total_cmp(&self.distance(row, b)).then(a.cmp(&b)));
+            let k = order[0];
+            let out = &mut sums[k * per_center..][..per_center];
+            out[0] += weight;
+            out[1 + self.dimension] += weight * self.distance(row, k);
+            let height: f64 = self.rows[row].iter().zip(&planes[k].0).map(|(x, n)| x * n).sum();
+            for (j, x) in self.rows[row].iter().enumerate() {
+                out[1 + j] += weight * x;
+                if kind == Kind::Swaps && height > planes[k].1 {
+                    out[4 + self.dimension + j] += weight * x;
+                }
+            }
+            if kind == Kind::Swaps {
+                if let Some(&second) = order.get(1) {
+                    out[2 + self.dimension] += weight * (self.distance(row, second) - self.distance(row, k));
+                }
+                if height > planes[k].1 {
+                    out[3 + self.dimension] += weight;
+                }
+            }
+        }
+        sums
+    }
+}
+
+#[track_caller]
+fn close(found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(found.len(), expected.len());
+    let scale = expected.iter().fold(1.0f64, |most, value| most.max(value.abs()));
+    for (n, (found, expected)) in found.iter().zip(expected).enumerate() {
+        assert!(
+            (found - expected).abs() <= tolerance * scale,
+            "{what}, number {n}: found {found}, expected {expected}"
+        );
+    }
+}
+
+/// Rows from none in the last tile to more than a group of tiles; dimensions on both sides of every special case.
+fn shapes() -> Vec<(usize, usize, usize)> {
+    let mut shapes: Vec<(usize, usize, usize)> = (1..=67).map(|rows| (rows, 2, 3)).collect();
+    for dimension in [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 70] {
+        for clusters in [1, 2, 3, 7, 8, 9, 20] {
+            shapes.push((45, dimension, clusters));
+        }
+        shapes.push((300, dimension, 5));
+    }
+    shapes
+}
+
+fn check_soft<T: Real>(precision: f64) {
+    for (rows, dimension, clusters) in shapes() {
+        let problem = Problem::new(rows, dimension, clusters);
+        let kinds =
+            if dimension <= DIRECT_DIMENSION { [Sums::First, Sums::Second] } else { [Sums::First, Sums::Along] };
+        for kind in kinds {
+            let what = format!("{rows} rows, {dimension}-D, {clusters} centres, {kind:?}");
+            let found = on_all_sets(&what, || {
+                let mut sums = vec![0.0; clusters * kind.len(dimension)];
+                let mut scratch = SoftScratch::default();
+                let totals = soft_sums(&problem.tiles::<T>(), &problem.soft_centers(), kind, &mut scratch, &mut sums);
+                let SoftTotals { free_energy, softness } = totals;
+                [vec![free_energy, softness], sums].concat()
+            });
+            // Each number is a sum of at most `rows * dimension` terms about 1, each with a few roundings.
+            close(&found, &problem.soft(kind), precision * T::EPSILON * (4 * dimension) as f64, &what);
+        }
+    }
+}
+
+#[test]
+fn soft_sums_are_those_of_a_scalar_loop_in_double_precision() {
+    check_soft::<f64>(8.0);
+}
+
+#[test]
+fn soft_sums_are_those_of_a_scalar_loop_in_single_precision() {
+    check_soft::<f32>(8.0);
+}
+
+fn check_hard<T: Real>(precision: f64) {
+    for (rows, dimension, clusters) in shapes() {
+        let problem = Problem::new(rows, dimension, clusters);
+        let planes: Vec<(Vec<f64>, f64)> =
+            (0..clusters).map(|k| (problem.rows[(k + 1) % rows].clone(), 0.25 * (k as f64 - 1.0))).collect();
+        for kind in [Kind::Centers, Kind::Swaps] {
+            let what = format!("{rows} rows, {dimension}-D, {clusters} centres, {kind:?}");
+            let found = on_all_sets(&what, || {
+                let mut centers = HardCenters::default();
+                centers.begin(dimension);
+                for (center, (normal, threshold)) in problem.centers.iter().zip(&planes) {
+                    centers.push(center);
+                    centers.push_plane(normal, *threshold);
+                }
+                let mut sums = vec![0.0; clusters * kind.len(dimension)];
+                let mut scratch = HardScratch::default();
+                nearest_sums(&problem.tiles::<T>(), &centers, kind, &mut scratch, &mut sums);
+                for row in 0..rows {
+                    let nearest = (0..clusters).map(|k| problem.distance(row, k)).fold(f64::INFINITY, f64::min);
+                    let own = problem.distance(row, scratch.nearest(row));
+                    assert!(
+                        own - nearest <= 64.0 * T::EPSILON * dimension as f64 * (1.0 + nearest),
+                        "{what}, row {row}"
+                    );
+                }
+                sums
+            });
+            close(&found, &problem.hard(kind, &planes), precision * T::EPSILON * (4 * dimension) as f64, &what);
+        }
+    }
+}
+
+#[test]
+fn nearest_sums_are_those_of_a_scalar_loop_in_double_precision() {
+    check_hard::<f64>(8.0);
+}
+
+#[test]
+fn nearest_sums_are_those_of_a_scalar_loop_in_single_precision() {
+    check_hard::<f32>(8.0);
+}
+
+#[test]
+fn the_first_of_equally_near_centres_is_taken() {
+    let rows = [[0.0], [1.0], [2.0]];
+    let tiles = Tiles::<f64>::new(3, 1, &[0.0], |i| &rows[i], |_| 1.0);
+    let mut centers = HardCenters::default();
+    centers.begin(1);
+    for y in [2.0, 0.0, 2.0] {
+        centers.push(&[y]);
+    }
+    let mut scratch = HardScratch::default();
+    nearest_sums(&tiles, &centers, Kind::Centers, &mut scratch, &mut [0.0; 9]);
+    assert_eq!([scratch.nearest(0), scratch.nearest(1), scratch.nearest(2)], [1, 0, 0]);
+}
+
+fn check_membership<T: Real>() {
+    for (rows, dimension, clusters) in shapes() {
+        let problem = Problem::new(rows, dimension, clusters);
+        let what = format!("{rows} rows, {dimension}-D, {clusters} centres");
+        let found = on_all_sets(&what, || {
+            let mut scratch = MembershipScratch::default();
+            nearest_membership(&problem.tiles::<T>(), &problem.soft_centers(), &mut scratch);
+            (0..rows).map(|row| scratch.membership(row)).collect()
+        });
+        let expected: Vec<f64> =
+            (0..rows).map(|row| problem.memberships(row).0.into_iter().fold(0.0, f64::max)).collect();
+        close(&found, &expected, 32.0 * T::EPSILON * dimension as f64, &what);
+    }
+}
+
+#[test]
+fn memberships_of_the_best_centre_are_those_of_a_scalar_loop() {
+    check_membership::<f64>();
+    check_membership::<f32>();
+}
+
+#[test]
+fn memberships_add_up_to_the_weights() {
+    for dimension in [2, 24] {
+        let problem = Problem::new(500, dimension, 9);
+        let mut sums = vec![0.0; 9 * (1 + dimension)];
+        soft_sums(
+            &problem.tiles::<f64>(),
+            &problem.soft_centers(),
+            Sums::First,
+            &mut SoftScratch::default(),
+            &mut sums,
+        );
+        let mass: f64 = sums.chunks_exact(1 + dimension).map(|sums| sums[0]).sum();
+        let weight: f64 = problem.weights.iter().sum();
+        assert!((mass / weight - 1.0).abs() < 1e-12, "{mass} of {weight}");
+    }
+}
+
+/// The largest error of a function of lines over many arguments, in units of the precision, by `error(found, exact)`.
+fn worst<T: Real>(
+    arguments: impl Iterator<Item = f64>,
+    run: impl Fn(T::Plain) -> T::Plain,
+    exact: impl Fn(f64) -> f64,
+    error: impl Fn(f64, f64) -> f64,
+) -> f64 {
+    let mut worst = 0.0f64;
+    for argument in arguments {
+        let argument = T::from_f64(argument);
+        let mut line = T::Line::default();
+        run(T::Plain::splat(argument)).store(&mut line);
+        worst = worst.max(error(line.lanes()[0].to_f64(), exact(argument.to_f64())) / T::EPSILON);
+    }
+    worst
+}
+
+#[test]
+fn powers_of_two_are_good_to_two_and_a_half_units() {
+    let relative = |found: f64, exact: f64| (found / exact - 1.0).abs();
+    let arguments = || (0..200_000).map(|i| -100.0 + 200.0 * f64::from(i) / 200_000.0);
+    let double = worst::<f64>(arguments(), Lanes::exp2, f64::exp2, relative);
+    let single = worst::<f32>(arguments(), Lanes::exp2, f64::exp2, relative);
+    assert!(double < 2.5 && single < 2.5, "{double} and {single} units");
+    // What is below the least exponent counts as it: nothing beside 1, and not yet a denormal number.
+    for argument in [-1e5, f64::NEG_INFINITY, -1001.0] {
+        let mut line = <f64 as Real>::Line::default();
+        <f64 as Real>::Plain::splat(argument).exp2().store(&mut line);
+        assert_eq!(line.lanes()[0], 2f64.powi(-1000));
+    }
+}
+
+#[test]
+fn logarithms_are_good_to_two_and_a_half_units() {
+    let mixed = |found: f64, exact: f64| (found - exact).abs() / exact.abs().max(1.0);
+    let arguments = || (0..200_000).map(|i| (1.0 + f64::from(i) / 50_000.0) * 2f64.powi(i % 61 - 30));
+    let double = worst::<f64>(arguments(), Lanes::log2, f64::log2, mixed);
+    let single = worst::<f32>(arguments(), Lanes::log2, f64::log2, mixed);
+    assert!(double < 2.5 && single < 2.5, "{double} and {single} units");
+}
