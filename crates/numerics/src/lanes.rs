@@ -63,6 +63,8 @@ pub trait Line: Copy + Debug + Default + Send + Sync + 'static {
 pub trait Lanes: Copy + Debug {
     /// What one lane holds.
     type Number: Real;
+    /// Whether a line is one register, of which there are 32: larger blocks of sums fit then.
+    const IN_ONE_REGISTER: bool;
 
     /// Reads a line.
     fn load(line: &<Self::Number as Real>::Line) -> Self;

@@ -55,7 +55,7 @@ kernel! {
         let (scores, _) = scratch.scores.as_chunks_mut::<1>();
         for (values, out) in tiles.values().chunks_exact(dimension).zip(&mut scratch.memberships) {
             if dimension > DIRECT_DIMENSION {
-                products::<T, V, 1>(values, centers.scaled(), centers.offsets(), scores, 0);
+                products::<T, V, 1>(values, dimension, centers.scaled(), centers.offsets(), scores);
             } else {
                 for ((score, y), &offset) in scores.iter_mut().zip(centers.scaled().chunks_exact(dimension)).zip(centers.offsets()) {
                     let mut value = V::splat(offset);

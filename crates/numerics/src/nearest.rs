@@ -226,7 +226,7 @@ kernel! {
         let zero = V::splat(T::default());
         let (products_of, _) = scratch.products.as_chunks_mut::<1>();
         for (tile, (values, weight)) in tiles.values().chunks_exact(dimension).zip(tiles.weights()).enumerate() {
-            products::<T, V, 1>(values, &centers.doubled, &centers.offsets, products_of, 0);
+            products::<T, V, 1>(values, dimension, &centers.doubled, &centers.offsets, products_of);
             let mut square = zero;
             for line in values {
                 let x = V::load(line);

@@ -1,44 +1,89 @@
-//! Products of a tile of rows with several vectors: the matrix product inside the many-dimensional kernels.
+//! Products of tiles of rows with several vectors: the matrix product inside the many-dimensional kernels.
 
 use crate::lanes::{Lanes, Real};
 
-/// Vectors multiplied at a time, so that a coordinate of the rows is loaded once for all of them.
-const AT_ONCE: usize = 8;
-
-/// Writes `offset_k + x . vector_k` for the rows `x` of one tile (`values`: D lines) to `out[k][tile]`, for all K vectors (K x D).
+/// Writes `offset_k + x . vector_k` for the rows `x` of up to G tiles (`values`: D lines a tile) to `out[k][tile]`, for all K vectors (K x D).
+///
+/// Whatever is multiplied at a time, the terms of one product are added in the order of the coordinates: blocking changes no bit.
 #[inline(always)]
 pub(crate) fn products<T: Real, V: Lanes<Number = T>, const G: usize>(
     values: &[T::Line],
+    dimension: usize,
+    vectors: &[T],
+    offsets: &[T],
+    out: &mut [[T::Line; G]],
+) {
+    let tiles = values.len() / dimension;
+    let mut at = 0;
+    if V::IN_ONE_REGISTER {
+        // 5 x 4 sums, 4 lines of rows and one of a vector fit 32 registers, and each load serves 4 or 5 multiply-adds.
+        let mut tile = 0;
+        while tile + 4 <= tiles {
+            for_centers::<T, V, 5, 4, G>(values, dimension, vectors, offsets, out, tile);
+            tile += 4;
+        }
+        at = tile;
+    }
+    for tile in at..tiles {
+        for_centers::<T, V, 5, 1, G>(values, dimension, vectors, offsets, out, tile);
+    }
+}
+
+/// All vectors for N tiles, K of them at a time, then the rest together.
+#[inline(always)]
+fn for_centers<T: Real, V: Lanes<Number = T>, const K: usize, const N: usize, const G: usize>(
+    values: &[T::Line],
+    dimension: usize,
     vectors: &[T],
     offsets: &[T],
     out: &mut [[T::Line; G]],
     tile: usize,
 ) {
-    let dimension = values.len();
     let mut at = 0;
-    while at + AT_ONCE <= offsets.len() {
-        let mut sum = [V::splat(T::default()); AT_ONCE];
-        let y: [&[T]; AT_ONCE] = std::array::from_fn(|k| &vectors[(at + k) * dimension..][..dimension]);
-        for k in 0..AT_ONCE {
-            sum[k] = V::splat(offsets[at + k]);
+    while at + K <= offsets.len() {
+        block::<T, V, K, N, G>(values, dimension, vectors, offsets, out, tile, at);
+        at += K;
+    }
+    match offsets.len() - at {
+        1 => block::<T, V, 1, N, G>(values, dimension, vectors, offsets, out, tile, at),
+        2 => block::<T, V, 2, N, G>(values, dimension, vectors, offsets, out, tile, at),
+        3 => block::<T, V, 3, N, G>(values, dimension, vectors, offsets, out, tile, at),
+        4 => block::<T, V, 4, N, G>(values, dimension, vectors, offsets, out, tile, at),
+        _ => {}
+    }
+}
+
+#[inline(always)]
+fn block<T: Real, V: Lanes<Number = T>, const K: usize, const N: usize, const G: usize>(
+    values: &[T::Line],
+    dimension: usize,
+    vectors: &[T],
+    offsets: &[T],
+    out: &mut [[T::Line; G]],
+    tile: usize,
+    at: usize,
+) {
+    let rows: [&[T::Line]; N] = std::array::from_fn(|n| &values[(tile + n) * dimension..][..dimension]);
+    let y: [&[T]; K] = std::array::from_fn(|k| &vectors[(at + k) * dimension..][..dimension]);
+    let mut sum = [[V::splat(T::default()); N]; K];
+    for k in 0..K {
+        sum[k] = [V::splat(offsets[at + k]); N];
+    }
+    for j in 0..dimension {
+        let mut x = [V::splat(T::default()); N];
+        for n in 0..N {
+            x[n] = V::load(&rows[n][j]);
         }
-        for (j, line) in values.iter().enumerate() {
-            let x = V::load(line);
-            for k in 0..AT_ONCE {
-                sum[k] = x.mul_add(V::splat(y[k][j]), sum[k]);
+        for k in 0..K {
+            let y = V::splat(y[k][j]);
+            for n in 0..N {
+                sum[k][n] = x[n].mul_add(y, sum[k][n]);
             }
         }
-        for k in 0..AT_ONCE {
-            sum[k].store(&mut out[at + k][tile]);
-        }
-        at += AT_ONCE;
     }
-    for k in at..offsets.len() {
-        let y = &vectors[k * dimension..][..dimension];
-        let mut sum = V::splat(offsets[k]);
-        for (line, &y) in values.iter().zip(y) {
-            sum = V::load(line).mul_add(V::splat(y), sum);
+    for k in 0..K {
+        for n in 0..N {
+            sum[k][n].store(&mut out[at + k][tile + n]);
         }
-        sum.store(&mut out[k][tile]);
     }
 }

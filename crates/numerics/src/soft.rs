@@ -423,9 +423,7 @@ kernel! {
             .zip(tiles.weights().chunks(WIDE_GROUP))
             .zip(tiles.row_major().chunks(group_rows))
         {
-            for (t, values) in values.chunks_exact(dimension).enumerate() {
-                products::<T, V, WIDE_GROUP>(values, &centers.scaled, &centers.offsets, scores, t);
-            }
+            products::<T, V, WIDE_GROUP>(values, dimension, &centers.scaled, &centers.offsets, scores);
             for (t, weight) in weights.iter().enumerate() {
                 let mut most = V::splat(T::from_f64(f64::NEG_INFINITY));
                 for score in scores.iter() {
@@ -447,9 +445,7 @@ kernel! {
             }
             if ALONG {
                 let (projections, _) = scratch.projections[..clusters * WIDE_GROUP].as_chunks_mut::<WIDE_GROUP>();
-                for (t, values) in values.chunks_exact(dimension).enumerate() {
-                    products::<T, V, WIDE_GROUP>(values, &centers.directions, &centers.direction_offsets, projections, t);
-                }
+                products::<T, V, WIDE_GROUP>(values, dimension, &centers.directions, &centers.direction_offsets, projections);
                 for (score, projection) in scores.iter_mut().zip(projections) {
                     for t in 0..weights.len() {
                         V::load(&score[t]).mul(V::load(&projection[t])).store(&mut score[t]);
@@ -478,7 +474,7 @@ kernel! {
     }
 }
 
-/// Adds `sum_rows m_k x` to `sums` (K x lines of a row), four centres by four lines at a time.
+/// Adds `sum_rows m_k x` to `sums` (K x lines of a row), five centres by four lines at a time, then the rest together.
 #[inline(always)]
 fn wide_sums<T: Real, V: Lanes<Number = T>>(
     rows: &[T::Line],
@@ -487,13 +483,19 @@ fn wide_sums<T: Real, V: Lanes<Number = T>>(
     scores: &[[T::Line; WIDE_GROUP]],
     sums: &mut [T::Line],
 ) {
+    const AT_ONCE: usize = 5;
     let mut at = 0;
-    while at + 4 <= scores.len() {
-        wide_sums_of::<T, V, 4>(rows, tiles, lines_per_row, &scores[at..at + 4], &mut sums[at * lines_per_row..]);
-        at += 4;
+    while at + AT_ONCE <= scores.len() {
+        wide_sums_of::<T, V, AT_ONCE>(rows, tiles, lines_per_row, &scores[at..], &mut sums[at * lines_per_row..]);
+        at += AT_ONCE;
     }
-    for k in at..scores.len() {
-        wide_sums_of::<T, V, 1>(rows, tiles, lines_per_row, &scores[k..k + 1], &mut sums[k * lines_per_row..]);
+    let (scores, sums) = (&scores[at..], &mut sums[at * lines_per_row..]);
+    match scores.len() {
+        1 => wide_sums_of::<T, V, 1>(rows, tiles, lines_per_row, scores, sums),
+        2 => wide_sums_of::<T, V, 2>(rows, tiles, lines_per_row, scores, sums),
+        3 => wide_sums_of::<T, V, 3>(rows, tiles, lines_per_row, scores, sums),
+        4 => wide_sums_of::<T, V, 4>(rows, tiles, lines_per_row, scores, sums),
+        _ => {}
     }
 }
 

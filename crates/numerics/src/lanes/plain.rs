@@ -28,6 +28,7 @@ macro_rules! plain {
 
         impl Lanes for Plain<$line> {
             type Number = $number;
+            const IN_ONE_REGISTER: bool = false;
 
             #[inline(always)]
             fn load(line: &$line) -> Self {

@@ -22,6 +22,7 @@ pub struct Avx512F64(__m512d);
 
 impl Lanes for Avx512F64 {
     type Number = f64;
+    const IN_ONE_REGISTER: bool = true;
 
     #[inline(always)]
     fn load(line: &F64Line) -> Self {
@@ -99,6 +100,7 @@ pub struct Avx512F32(__m512);
 
 impl Lanes for Avx512F32 {
     type Number = f32;
+    const IN_ONE_REGISTER: bool = true;
 
     #[inline(always)]
     fn load(line: &F32Line) -> Self {
@@ -176,6 +178,7 @@ pub struct Avx2F64(__m256d, __m256d);
 
 impl Lanes for Avx2F64 {
     type Number = f64;
+    const IN_ONE_REGISTER: bool = false;
 
     #[inline(always)]
     fn load(line: &F64Line) -> Self {
@@ -270,6 +273,7 @@ pub struct Avx2F32(__m256, __m256);
 
 impl Lanes for Avx2F32 {
     type Number = f32;
+    const IN_ONE_REGISTER: bool = false;
 
     #[inline(always)]
     fn load(line: &F32Line) -> Self {
