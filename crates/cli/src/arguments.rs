@@ -158,7 +158,7 @@ pub struct MethodArguments {
     )]
     pub stop_length: Option<f64>,
 
-    /// Without --clusters: the most clusters that are tried [default: 32]
+    /// Without --clusters: the most clusters [default: 32, or no limit with a stop temperature or length]
     #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with = "clusters")]
     pub max_clusters: Option<usize>,
 

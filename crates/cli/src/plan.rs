@@ -170,9 +170,7 @@ fn parameters(method: &MethodArguments) -> Parameters {
         stop_length: method.stop_length,
         ..Parameters::default()
     };
-    if let Some(most) = method.max_clusters {
-        parameters.max_clusters = most;
-    }
+    parameters.max_clusters = method.max_clusters;
     if let Some(seed) = method.seed {
         parameters.seed = seed;
     }
@@ -237,7 +235,7 @@ fn checkpoint(folder: &Path, method: &MethodArguments) -> Result<Checkpoint, Fai
         number(stored.stop_temperature),
     );
     compare("--stop-length", method.stop_length.map(|asked| asked.to_string()), number(stored.stop_length));
-    compare("--max-clusters", method.max_clusters.map(|asked| asked.to_string()), stored.max_clusters.to_string());
+    compare("--max-clusters", method.max_clusters.map(|asked| asked.to_string()), whole(stored.max_clusters));
     compare("--seed", method.seed.map(|asked| asked.to_string()), stored.seed.to_string());
     compare("--precision", method.precision.map(|asked| width(precision(asked))), width(stored.precision));
     if contradictions.is_empty() {

@@ -30,6 +30,16 @@ pub enum Error {
         /// Rows there are.
         points: usize,
     },
+    /// Squared distances would overflow: divide the columns by a power of ten.
+    #[error(
+        "a point is {distance:e} from the mean of its column: expected less than {most:e}, whose square a number can hold"
+    )]
+    TooFar {
+        /// The largest deviation of a coordinate.
+        distance: f64,
+        /// The limit.
+        most: f64,
+    },
     /// The observer said stop; it was handed the checkpoint just before.
     #[error("stopped")]
     Stopped,

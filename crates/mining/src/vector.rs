@@ -42,7 +42,7 @@ const METHOD: &str = "vector";
 /// Clusters points by deterministic annealing.
 ///
 /// # Errors
-/// Those of [`Parameters::check`]; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
+/// Those of [`Parameters::check`]; [`Error::TooFar`]; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
 ///
 /// # Example
 /// ```
@@ -108,7 +108,7 @@ fn anneal<T: Kept>(
 ) -> Result<Model, Error> {
     let mut phases = Phases::new();
     phases.enter("arranging");
-    let rows = Rows::<T>::new(points);
+    let rows = Rows::<T>::new(points)?;
     phases.leave();
     let mut lead = Some(Lead { observer, phases });
     let run = Run {
@@ -122,9 +122,7 @@ fn anneal<T: Kept>(
         lead: LeafCells::new(1, |_| lead.take().expect("one cell")),
     };
     let outcome = drive(execution, run.rows.count, &run)?.expect("the lead brings the outcome");
-    let asked = run.parameters.clusters.filter(|_| run.parameters.final_temperature().is_none());
-    let suggest = run.parameters.clusters.is_none() && run.parameters.final_temperature().is_none();
-    Ok(Model::new(points, &run.rows, outcome, run.labelled.into_values(), asked, suggest))
+    Ok(Model::new(points, &run.rows, outcome, run.labelled.into_values(), &run.parameters))
 }
 
 /// What only the lead touches.

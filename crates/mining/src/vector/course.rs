@@ -174,7 +174,7 @@ impl<'a, T: Kept> Course<'a, T> {
                 let grown = match (self.parameters.clusters, self.last_temperature()) {
                     (_, Some(last)) => cooled(state.critical_temperature, last),
                     (Some(clusters), None) => state.components.len() as f64 / self.most_components(clusters) as f64,
-                    (None, None) => (state.components.len() as f64 / self.parameters.max_clusters as f64)
+                    (None, None) => (state.components.len() as f64 / self.most_clusters() as f64)
                         .max(cooled(state.critical_temperature, COLDEST_PLATEAU * state.critical_temperature)),
                 };
                 0.6 * within(grown)
@@ -216,6 +216,10 @@ impl<'a, T: Kept> Course<'a, T> {
         self.parameters.final_temperature().map(|temperature| temperature / self.rows.squared(1.0))
     }
 
+    fn most_clusters(&self) -> usize {
+        self.parameters.most_clusters(self.rows.count)
+    }
+
     /// How far growth goes for a wanted number.
     fn most_components(&self, clusters: usize) -> usize {
         if self.last_temperature().is_some() || !(2..=MOST_OVERSHOT).contains(&clusters) {
@@ -237,7 +241,7 @@ impl<'a, T: Kept> Course<'a, T> {
         let cap = match wanted {
             Some(clusters) if self.state.snapshot.is_none() => clusters,
             Some(clusters) => self.most_components(clusters),
-            None => self.parameters.max_clusters,
+            None => self.most_clusters(),
         };
         let settled = self.settle_at(rounds, Mode::Mass, tolerance, cap).await?;
         let state = &mut self.state;
@@ -253,7 +257,7 @@ impl<'a, T: Kept> Course<'a, T> {
         let state = &self.state;
         let grown = match wanted {
             Some(clusters) => now >= self.most_components(clusters),
-            None => now >= self.parameters.max_clusters,
+            None => now >= self.most_clusters(),
         };
         let cold = state.temperature <= FLOOR * state.critical_temperature
             || (measured.softness < HARD && highest <= FLOOR * state.critical_temperature)

@@ -55,7 +55,7 @@ impl Equilibrium {
 /// Source: paper 004 eq. (1)-(3), `mining-spec` 1.2. Cost: passes x N x K exponentials.
 ///
 /// # Errors
-/// [`Error::Parameter`] if a number is out of its range or the shapes disagree.
+/// [`Error::Parameter`] if a number is out of its range or the shapes disagree; [`Error::TooFar`].
 ///
 /// # Example
 /// ```
@@ -82,7 +82,7 @@ pub fn equilibrium(points: &Points, start: &Start<'_>, execution: &Execution) ->
             return wrong(name, "a positive number", value.to_string());
         }
     }
-    let rows = Rows::<f64>::new(points);
+    let rows = Rows::<f64>::new(points)?;
     let centers = start
         .centers
         .chunks_exact(dimension)

@@ -6,6 +6,7 @@ use super::course::{Finish, Plateau, State, widest};
 use super::e_step::Kept;
 use super::hard::Centers;
 use super::label::Labelled;
+use super::parameters::Parameters;
 use super::rows::Rows;
 use crate::anneal::{Split, Step};
 
@@ -90,9 +91,11 @@ impl Model {
         rows: &Rows<T>,
         outcome: Outcome,
         labelled: impl Iterator<Item = Labelled>,
-        asked: Option<usize>,
-        suggest: bool,
+        parameters: &Parameters,
     ) -> Self {
+        let is_open = parameters.final_temperature().is_none();
+        let asked = parameters.clusters.filter(|_| is_open);
+        let suggest = parameters.clusters.is_none() && is_open;
         let Outcome { state, centers, sums, spreads, imbalance, phases } = outcome;
         let dimension = rows.dimension;
         let masses: Vec<f64> = sums.chunks_exact(1 + dimension).map(|sums| sums[0]).collect();
@@ -129,6 +132,16 @@ impl Model {
             warnings.push(format!(
                 "{asked} clusters were asked for, but the points of positive weight have only {} distinct positions",
                 clusters.len()
+            ));
+        }
+        if !is_open
+            && let Some(last) = state.history.last()
+            && last.next_critical > last.temperature
+            && last.clusters >= parameters.clusters.unwrap_or(parameters.most_clusters(rows.count))
+        {
+            warnings.push(format!(
+                "the most clusters allowed, {}, were reached before the final temperature: there would be more",
+                last.clusters
             ));
         }
         let squared = rows.squared(1.0);

@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
+/// The most clusters that are tried in order to suggest a number.
+const MOST_SUGGESTED: usize = 32;
+
 /// The precision in which rows are kept. Sums over rows are double precision for both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -18,7 +21,7 @@ pub enum Precision {
 
 /// How to anneal. The default suggests the number of clusters.
 ///
-/// Without `clusters`, `stop_temperature` and `stop_length` the run goes on to `max_clusters` and takes the number of clusters that persisted
+/// Without `clusters`, `stop_temperature` and `stop_length` the run goes on to 32 clusters (or `max_clusters`) and takes the number of clusters that persisted
 /// over the widest range of temperatures (the plateau rule).
 ///
 /// # Example
@@ -36,8 +39,9 @@ pub struct Parameters {
     pub stop_temperature: Option<f64>,
     /// The final length scale `sqrt(T / 2)`, in the unit of the points; positive. Another way to say `stop_temperature`. Default: none.
     pub stop_length: Option<f64>,
-    /// The most clusters that are tried where `clusters` is not given. Default: 32.
-    pub max_clusters: usize,
+    /// The most clusters where `clusters` is not given, at least 1. Default: 32 where the number is to be suggested; none where a final temperature says when to
+    /// stop.
+    pub max_clusters: Option<usize>,
     /// Factor from one temperature to the next while clusters divide, 0.5 to 0.999. Default: 0.95.
     pub cooling: f64,
     /// A fixed point is reached when no squared move exceeds this share of the temperature, 1e-12 to 1e-2. Default: 1e-4.
@@ -58,7 +62,7 @@ impl Default for Parameters {
             clusters: None,
             stop_temperature: None,
             stop_length: None,
-            max_clusters: 32,
+            max_clusters: None,
             cooling: 0.95,
             tolerance: 1e-4,
             overshoot: 1.5,
@@ -70,6 +74,12 @@ impl Default for Parameters {
 }
 
 impl Parameters {
+    /// The most components while the number is not given, for `rows` rows.
+    pub(crate) fn most_clusters(&self, rows: usize) -> usize {
+        let default = if self.final_temperature().is_some() { rows } else { MOST_SUGGESTED };
+        self.max_clusters.unwrap_or(default)
+    }
+
     /// The final temperature, however it was said.
     pub(crate) fn final_temperature(&self) -> Option<f64> {
         self.stop_temperature.or(self.stop_length.map(|length| 2.0 * length * length))
@@ -99,7 +109,7 @@ impl Parameters {
         if self.stop_temperature.is_some() && self.stop_length.is_some() {
             return wrong("stop_length", "one of stop_temperature and stop_length", "both".into());
         }
-        if self.max_clusters == 0 {
+        if self.max_clusters == Some(0) {
             return wrong("max_clusters", "at least 1", "0".into());
         }
         if !(0.5..=0.999).contains(&self.cooling) {

@@ -14,10 +14,14 @@ use lehr_data::Points;
 use lehr_numerics::lanes::Real;
 use lehr_numerics::tiles::{DIRECT_DIMENSION, Tiles};
 
+use crate::Error;
 use crate::round::Partition;
 
 /// Rows put in order together.
 const SECTION: usize = 1 << 16;
+
+/// Coordinates further than this from the mean have squares, times weights, that double precision may not hold.
+const FARTHEST: f64 = 1e140;
 
 /// A leaf's rows.
 #[derive(Clone, Debug)]
@@ -52,7 +56,10 @@ pub(crate) struct Rows<T: Real> {
 
 impl<T: Real> Rows<T> {
     /// Arranges the rows. Cost: N log N, one copy of the rows.
-    pub fn new(points: &Points) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::TooFar`] if squared distances would overflow.
+    pub fn new(points: &Points) -> Result<Self, Error> {
         let dimension = points.dimension();
         let (mut heavy, light): (Vec<u32>, Vec<u32>) =
             (0..points.len() as u32).partition(|&row| points.weight(row as usize) > 0.0);
@@ -78,6 +85,9 @@ impl<T: Real> Rows<T> {
             for (value, zero) in points.row(row as usize).iter().zip(&origin) {
                 deviation = deviation.max((value - zero).abs());
             }
+        }
+        if deviation >= FARTHEST || deviation.is_nan() {
+            return Err(Error::TooFar { distance: deviation, most: FARTHEST });
         }
         let unit = if deviation > 0.0 { power_of_two_near(deviation) } else { 1.0 };
 
@@ -110,7 +120,7 @@ impl<T: Real> Rows<T> {
             })
             .collect();
         let square = compensated_sum(leaves.iter().map(|leaf| leaf.tiles.square()));
-        Self { leaves, dimension, count, origin, unit, weight_unit, total_weight, square }
+        Ok(Self { leaves, dimension, count, origin, unit, weight_unit, total_weight, square })
     }
 
     /// Row `row` of the input as a stored position, in double precision.

@@ -65,7 +65,7 @@ fn parameters_out_of_range_are_named() {
         (Parameters { cooling: 1.0, ..Parameters::default() }, "cooling"),
         (Parameters { tolerance: 1.0, ..Parameters::default() }, "tolerance"),
         (Parameters { overshoot: 0.5, ..Parameters::default() }, "overshoot"),
-        (Parameters { max_clusters: 0, ..Parameters::default() }, "max_clusters"),
+        (Parameters { max_clusters: Some(0), ..Parameters::default() }, "max_clusters"),
     ];
     for (parameters, expected) in wrong {
         match run(&points, &parameters) {
@@ -92,6 +92,27 @@ fn huge_and_tiny_units_and_weights_change_nothing_but_the_unit() {
             assert!((other.clusters[0].spread / unit / model.clusters[0].spread - 1.0).abs() < 1e-9);
         }
     }
+}
+
+#[test]
+fn points_whose_squares_overflow_are_refused() {
+    for far in [1e150, 1e300, f64::MAX] {
+        let points = Points::new(vec![-far, far, 0.0, 1.0], 1).unwrap();
+        assert!(matches!(run(&points, &clusters(2)), Err(Error::TooFar { .. })), "{far:e}");
+    }
+    // A large offset alone is no distance.
+    let points = Points::new(vec![1e300; 3], 1).unwrap();
+    assert_eq!(run(&points, &clusters(1)).unwrap().objective, 0.0);
+}
+
+#[test]
+fn a_final_temperature_is_not_limited_in_clusters_unless_told() {
+    let points = Points::new((0..200).map(|i| f64::from(i) * 10.0).collect(), 1).unwrap();
+    let stop = Parameters { stop_length: Some(1.0), ..Parameters::default() };
+    assert_eq!(run(&points, &stop).unwrap().clusters.len(), 200);
+    let limited = run(&points, &Parameters { max_clusters: Some(50), ..stop }).unwrap();
+    assert_eq!(limited.clusters.len(), 50);
+    assert!(limited.warnings[0].contains("50"), "{:?}", limited.warnings);
 }
 
 #[test]
