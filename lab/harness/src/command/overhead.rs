@@ -2,8 +2,12 @@
 //!
 //! Both sides cluster the same 2n rows, with two ranks (n rows each) and with one. They must end with the same bits, so their rounds are the same and
 //! the difference is what parallelism costs: synchronisation, imbalance, the parts that only one rank does, and memory that two cores share.
+//! Below each run stand its phases, so that one sees where it is lost.
+
+use std::cell::RefCell;
 
 use anyhow::{Result, ensure};
+use lehr_data::Points;
 use lehr_mining::vector::{Model, Parameters};
 use lehr_ranks::{Engine, Execution};
 
@@ -54,39 +58,100 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                 same_bits(&expected, &parallel),
                 "{name}: one rank and {ranks} end with different bits: no measurement"
             );
-            let side = |count: usize| -> Side<'_> {
-                let (points, parameters, expected) = (&points, &parameters, &expected);
-                let execution = layout(count);
-                Box::new(move || {
-                    let (seconds, model) = timed(|| run_with(points, parameters, &execution));
-                    ensure!(same_bits(expected, &model?), "a run ended with other bits: no measurement");
-                    Ok(seconds)
-                })
-            };
-            let seconds = take_turns(rounds, &mut [side(ranks), side(1)])?;
-            let overheads: Vec<f64> =
-                seconds[0].iter().zip(&seconds[1]).map(|(many, one)| overhead(ranks, *many, *one)).collect();
-            let (many, one, f) = (Spread::of(&seconds[0]), Spread::of(&seconds[1]), Spread::of(&overheads));
-            let shown = |spread: Spread| format!("{:.4} {:.4} {:.4}", spread.min, spread.median, spread.max);
-            let shown_f = format!("{:+.3} {:+.3} {:+.3}", f.min, f.median, f.max);
-            let imbalance = format!("{:.4}", parallel.imbalance);
-            let cells = [
-                name.clone(),
-                shown(many),
-                shown(one),
-                shown_f,
-                verdict(f.median, aim),
-                imbalance,
-                expected.iterations.to_string(),
-            ];
-            output::row(&WIDTHS, &cells);
-            record.add(&name, &engine.to_string(), "parallel run", "s", rounds, many);
-            record.add(&name, &engine.to_string(), "serial run", "s", rounds, one);
-            record.add(&name, &engine.to_string(), "overhead", "1", rounds, f);
+            let phases = [RefCell::new(Vec::new()), RefCell::new(Vec::new())];
+            let mut sides = [ranks, 1]
+                .into_iter()
+                .zip(&phases)
+                .map(|(count, seen)| side(&points, &parameters, layout(count), &expected, seen))
+                .collect::<Vec<_>>();
+            let seconds = take_turns(rounds, &mut sides)?;
+            drop(sides);
+            let case = Case { name: &name, engine, ranks, rounds };
+            let whole = [format!("{:.4}", parallel.imbalance), expected.iterations.to_string()];
+            case.report(
+                "run",
+                &seconds[0],
+                &seconds[1],
+                verdict(case.median_overhead(&seconds[0], &seconds[1]), aim),
+                whole,
+                &mut record,
+            );
+            for (phase, _) in &expected.phases {
+                let of = |side: usize| seconds_in(phase, &phases[side].borrow()[1..]);
+                case.report(phase, &of(0), &of(1), String::new(), [String::new(), String::new()], &mut record);
+            }
         }
     }
     output::line(&format!("record: {}", record.write(&machine)?.display()));
     Ok(())
+}
+
+/// One run after the other in this layout: each must end as `expected` did, and leaves its phases in `seen`.
+fn side<'a>(
+    points: &'a Points,
+    parameters: &'a Parameters,
+    execution: Execution,
+    expected: &'a Model,
+    seen: &'a RefCell<Vec<Phases>>,
+) -> Side<'a> {
+    Box::new(move || {
+        let (seconds, model) = timed(|| run_with(points, parameters, &execution));
+        let model = model?;
+        ensure!(same_bits(expected, &model), "a run ended with other bits: no measurement");
+        seen.borrow_mut().push(model.phases);
+        Ok(seconds)
+    })
+}
+
+/// Seconds of a run by the names of its phases.
+type Phases = Vec<(String, f64)>;
+
+/// Seconds of one phase in each of some runs, 0 where a run had no such phase.
+fn seconds_in(phase: &str, runs: &[Phases]) -> Vec<f64> {
+    runs.iter()
+        .map(|phases| phases.iter().filter(|(name, _)| name == phase).map(|(_, seconds)| seconds).sum())
+        .collect()
+}
+
+/// One engine at one grain.
+struct Case<'a> {
+    name: &'a str,
+    engine: Engine,
+    ranks: usize,
+    rounds: usize,
+}
+
+impl Case<'_> {
+    fn overheads(&self, parallel: &[f64], serial: &[f64]) -> Vec<f64> {
+        parallel.iter().zip(serial).map(|(many, one)| overhead(self.ranks, *many, *one)).collect()
+    }
+
+    fn median_overhead(&self, parallel: &[f64], serial: &[f64]) -> f64 {
+        Spread::of(&self.overheads(parallel, serial)).median
+    }
+
+    /// One line of the table: a whole run, or (indented) one of its phases.
+    fn report(
+        &self,
+        part: &str,
+        parallel: &[f64],
+        serial: &[f64],
+        verdict: String,
+        more: [String; 2],
+        record: &mut Record,
+    ) {
+        let f = Spread::of(&self.overheads(parallel, serial));
+        let (many, one) = (Spread::of(parallel), Spread::of(serial));
+        let shown = |spread: Spread| format!("{:.4} {:.4} {:.4}", spread.min, spread.median, spread.max);
+        let head = if part == "run" { self.name.to_string() } else { format!("  {part}") };
+        let [imbalance, count] = more;
+        let shown_f = format!("{:+.3} {:+.3} {:+.3}", f.min, f.median, f.max);
+        output::row(&WIDTHS, &[head, shown(many), shown(one), shown_f, verdict, imbalance, count]);
+        let engine = self.engine.to_string();
+        record.add(self.name, &engine, &format!("{part}, parallel"), "s", self.rounds, many);
+        record.add(self.name, &engine, &format!("{part}, serial"), "s", self.rounds, one);
+        record.add(self.name, &engine, &format!("{part}, overhead"), "1", self.rounds, f);
+    }
 }
 
 /// Paper 004 eq. 2: what `ranks` ranks lose against perfect division of the one rank's time.
@@ -102,6 +167,13 @@ fn same_bits(one: &Model, other: &Model) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn seconds_of_a_phase_are_added_up_within_a_run() {
+        let run = |name: &str, seconds| (name.to_string(), seconds);
+        let runs = [vec![run("a", 1.0), run("b", 5.0), run("a", 2.0)], vec![run("b", 1.0)]];
+        assert_eq!(seconds_in("a", &runs), [3.0, 0.0]);
+    }
 
     #[test]
     fn perfect_division_has_no_overhead_and_none_at_all_has_one() {
