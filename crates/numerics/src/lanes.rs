@@ -121,10 +121,17 @@ pub trait Lanes: Copy + Debug {
     }
 }
 
+// A loop by index and no `fold`: whatever takes or gives a line in registers must be inlined into the kernel, and the standard library's adapters need not be.
+// One that is not is compiled without the vector instructions, and the two sides may then disagree on where a line is passed.
 #[inline(always)]
 fn horner<V: Lanes>(coefficients: &'static [V::Number], x: V) -> V {
-    let (&last, rest) = coefficients.split_last().expect("a polynomial has a coefficient");
-    rest.iter().rev().fold(V::splat(last), |value, &coefficient| value.mul_add(x, V::splat(coefficient)))
+    let mut n = coefficients.len() - 1;
+    let mut value = V::splat(coefficients[n]);
+    while n > 0 {
+        n -= 1;
+        value = value.mul_add(x, V::splat(coefficients[n]));
+    }
+    value
 }
 
 macro_rules! line {
