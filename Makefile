@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test fmt-check edges lint unit model need lint-need bench bench-kernels bench-runs bench-overhead quality peers docs fmt clean
+.PHONY: help demo test fmt-check edges lint unit same-bits model need lint-need bench bench-kernels bench-runs bench-overhead quality peers docs fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -18,8 +18,8 @@ demo: need ## cluster the census blocks (deterministic annealing on the sphere) 
 	@cargo build --release -p lehr
 	@$(TARGET)/release/lehr demo census
 
-test: ## every gate, in order: formatting, edges, lints, tests, model checks; ends with a summary
-	@$(PYTHON) tools/gates.py fmt-check edges lint unit model
+test: ## every gate, in order: formatting, edges, lints, tests, release build, model checks; ends with a summary
+	@$(PYTHON) tools/gates.py fmt-check edges lint unit same-bits model
 
 fmt-check: lint-need ## is everything formatted?
 	@cargo fmt --all --check
@@ -33,6 +33,11 @@ lint: lint-need ## clippy on everything, warnings are errors
 
 unit: need ## every test of the workspace, documentation examples included
 	@cargo test --workspace
+
+same-bits: need ## does the command that users install give the same bits as the one that the tests run?
+	@cargo build -p lehr
+	@cargo build --release -p lehr
+	@$(PYTHON) tools/same_bits.py $(TARGET)/debug/lehr $(TARGET)/release/lehr
 
 # Loom and shuttle replace atomics, locks and threads, so each needs a build of its own. A stamp records that the models of
 # these very sources passed; `make -B model` runs them again.

@@ -1,6 +1,6 @@
 //! The annealing loop: at each temperature to a fixed point, divide what has become unstable, cool, repeat.
 //!
-//! Every annealed method is a [`System`] to this loop: something with components that can be relaxed at a temperature, asked how stable each of
+//! Every annealed method is a `System` to this loop: something with components that can be relaxed at a temperature, asked how stable each of
 //! them is, and told to divide or merge them. The loop decides when, never how; it knows neither rows nor ranks. Paper 004
 //! section 7 and `docs/design/annealing.md` say why one loop serves the whole family.
 //!
