@@ -97,6 +97,9 @@ pub trait Lanes: Copy + Debug {
     /// `(e, m)` with `self = 2^e m` and `m` in `[sqrt(1/2), sqrt(2))`, for positive normal numbers.
     fn split_exponent(self) -> (Self, Self);
 
+    /// The lanes added up in `f64`, upper half onto lower half until one is left: as [`Line::sum`] does it.
+    fn sum(self) -> f64;
+
     /// Two to the power of each lane; lanes below [`Real::LEAST_EXPONENT`] count as that, lanes above 1023 (127) are not allowed.
     ///
     /// Relative error below 2.5 units of [`Real::EPSILON`] (tested against the standard library).

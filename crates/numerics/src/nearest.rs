@@ -89,6 +89,7 @@ impl<T: Real> HardCenters<T> {
 pub struct HardScratch<T: Real> {
     nearest: Vec<T::Line>,
     products: Vec<T::Line>,
+    row: Vec<f64>,
     sums: Vec<T::Line>,
 }
 
@@ -222,7 +223,6 @@ kernel! {
     fn wide[T; V](tiles: &Tiles<T>, centers: &HardCenters<T>, kind: Kind, scratch: &mut HardScratch<T>, sums: &mut [f64]) {
         let dimension = tiles.dimension();
         let per_center = kind.len(dimension);
-        let lines_per_row = dimension.div_ceil(T::Line::COUNT);
         let zero = V::splat(T::default());
         let (products_of, _) = scratch.products.as_chunks_mut::<1>();
         for (tile, (values, weight)) in tiles.values().chunks_exact(dimension).zip(tiles.weights()).enumerate() {
@@ -250,7 +250,9 @@ kernel! {
                     continue;
                 }
                 let k = scratch.nearest[tile].lanes()[lane].to_f64() as usize;
-                let row = &tiles.row_major()[(tile * T::Line::COUNT + lane) * lines_per_row..][..lines_per_row];
+                scratch.row.clear();
+                scratch.row.extend(values.iter().map(|line| line.lanes()[lane].to_f64()));
+                let row = &scratch.row;
                 let sums = &mut sums[k * per_center..][..per_center];
                 sums[0] += weight;
                 let distance = best_line.lanes()[lane].to_f64();
@@ -260,23 +262,19 @@ kernel! {
                     if centers.len() > 1 {
                         sums[2 + dimension] += weight * (second_line.lanes()[lane].to_f64() - distance);
                     }
-                    let mut height = 0.0;
-                    for (line, normal) in row.iter().zip(centers.normals[k * dimension..][..dimension].chunks(T::Line::COUNT)) {
-                        for (x, n) in line.lanes().iter().zip(normal) {
-                            height += x.to_f64() * n.to_f64();
-                        }
-                    }
+                    let normal = &centers.normals[k * dimension..][..dimension];
+                    let height: f64 = row.iter().zip(normal).map(|(x, n)| x * n.to_f64()).sum();
                     beyond = height > centers.thresholds[k].to_f64();
                     if beyond {
                         sums[3 + dimension] += weight;
                     }
                 }
-                for (l, line) in row.iter().enumerate() {
-                    for (j, x) in (l * T::Line::COUNT..dimension).zip(line.lanes()) {
-                        sums[1 + j] += weight * x.to_f64();
-                        if beyond {
-                            sums[4 + dimension + j] += weight * x.to_f64();
-                        }
+                for (sum, x) in sums[1..].iter_mut().zip(row) {
+                    *sum += weight * x;
+                }
+                if beyond {
+                    for (sum, x) in sums[4 + dimension..].iter_mut().zip(row) {
+                        *sum += weight * x;
                     }
                 }
             }

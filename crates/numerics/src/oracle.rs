@@ -155,7 +155,9 @@ fn shapes() -> Vec<(usize, usize, usize)> {
         for clusters in [1, 2, 3, 7, 8, 9, 20] {
             shapes.push((45, dimension, clusters));
         }
+        // Enough tiles for sums lane by lane, in both precisions.
         shapes.push((300, dimension, 5));
+        shapes.push((530, dimension, 8));
     }
     shapes
 }
@@ -300,6 +302,21 @@ fn worst<T: Real>(
         worst = worst.max(error(line.lanes()[0].to_f64(), exact(argument.to_f64())) / T::EPSILON);
     }
     worst
+}
+
+#[test]
+fn a_line_in_registers_adds_up_as_in_memory() {
+    fn check<T: Real, V: Lanes<Number = T>>(line: &T::Line) {
+        assert_eq!(V::load(line).sum().to_bits(), line.sum().to_bits());
+    }
+    let stream = Stream::new(5, "lines");
+    for n in 0..100 {
+        let (mut double, mut single) = (<f64 as Real>::Line::default(), <f32 as Real>::Line::default());
+        double.lanes_mut().iter_mut().zip(0..).for_each(|(lane, i)| *lane = stream.normal(16 * n + i));
+        single.lanes_mut().iter_mut().zip(0..).for_each(|(lane, i)| *lane = stream.normal(16 * n + i) as f32);
+        check::<f64, <f64 as Real>::Plain>(&double);
+        check::<f32, <f32 as Real>::Plain>(&single);
+    }
 }
 
 #[test]

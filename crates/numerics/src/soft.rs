@@ -186,7 +186,11 @@ pub fn soft_sums<T: Real>(
     assert_eq!(sums.len(), clusters * kind.len(dimension));
     let (log_sum, softness, squares) = if dimension > DIRECT_DIMENSION {
         assert!(kind != Sums::Second, "second moments in many dimensions are not formed: power iteration instead");
-        scratch.resize(clusters * WIDE_GROUP, clusters * dimension.div_ceil(T::Line::COUNT));
+        let is_by_row = !tiles.row_major().is_empty();
+        scratch.resize(
+            clusters * WIDE_GROUP,
+            clusters * if is_by_row { dimension.div_ceil(T::Line::COUNT) } else { dimension },
+        );
         let (log_sum, softness) = if kind == Sums::Along {
             assert_eq!(centers.direction_offsets.len(), clusters);
             scratch.projections.resize(clusters * WIDE_GROUP, T::Line::default());
@@ -417,11 +421,9 @@ kernel! {
         let mut totals = [V::splat(T::default()); 2];
         let (scores, _) = scratch.scores[..clusters * WIDE_GROUP].as_chunks_mut::<WIDE_GROUP>();
         let group_rows = WIDE_GROUP * T::Line::COUNT * lines_per_row;
-        for ((values, weights), rows) in tiles
-            .values()
-            .chunks(WIDE_GROUP * dimension)
-            .zip(tiles.weights().chunks(WIDE_GROUP))
-            .zip(tiles.row_major().chunks(group_rows))
+        let is_by_row = !tiles.row_major().is_empty();
+        for (group, (values, weights)) in
+            tiles.values().chunks(WIDE_GROUP * dimension).zip(tiles.weights().chunks(WIDE_GROUP)).enumerate()
         {
             products::<T, V, WIDE_GROUP>(values, dimension, &centers.scaled, &centers.offsets, scores);
             for (t, weight) in weights.iter().enumerate() {
@@ -452,16 +454,21 @@ kernel! {
                     }
                 }
             }
-            wide_sums::<T, V>(rows, weights.len(), lines_per_row, scores, &mut scratch.sums);
-            // The rows' precision ends here: a group is at most 128 rows.
-            for ((score, line), sums) in scores.iter().zip(scratch.sums.chunks_exact_mut(lines_per_row)).zip(sums.chunks_exact_mut(1 + dimension)) {
+            for (score, sums) in scores.iter().zip(sums.chunks_exact_mut(1 + dimension)) {
                 let mut mass = V::load(&score[0]);
                 for score in &score[1..weights.len()] {
                     mass = mass.add(V::load(score));
                 }
-                let mut mass_line = T::Line::default();
-                mass.store(&mut mass_line);
-                sums[0] += mass_line.sum();
+                sums[0] += mass.sum();
+            }
+            if !is_by_row {
+                lane_sums::<T, V>(values, weights.len(), dimension, scores, &mut scratch.sums);
+                continue;
+            }
+            let rows = &tiles.row_major()[group * group_rows..];
+            row_sums::<T, V>(rows, weights.len(), lines_per_row, scores, &mut scratch.sums);
+            // The rows' precision ends here: a group is at most 128 rows.
+            for (line, sums) in scratch.sums.chunks_exact_mut(lines_per_row).zip(sums.chunks_exact_mut(1 + dimension)) {
                 for (sums, line) in sums[1..].chunks_mut(T::Line::COUNT).zip(line) {
                     for (sum, value) in sums.iter_mut().zip(line.lanes()) {
                         *sum += value.to_f64();
@@ -470,13 +477,95 @@ kernel! {
                 }
             }
         }
+        if !is_by_row {
+            // And here: at most 256 additions a lane.
+            for (lines, sums) in scratch.sums.chunks_exact(dimension).zip(sums.chunks_exact_mut(1 + dimension)) {
+                for (line, sum) in lines.iter().zip(&mut sums[1..]) {
+                    *sum += V::load(line).sum();
+                }
+            }
+        }
         finish(totals)
+    }
+}
+
+/// Adds `m_k x_j` lane by lane to `sums` (K x D lines), five centres by four coordinates at a time (fewer where a line is two registers), then the rest.
+#[inline(always)]
+fn lane_sums<T: Real, V: Lanes<Number = T>>(
+    values: &[T::Line],
+    tiles: usize,
+    dimension: usize,
+    scores: &[[T::Line; WIDE_GROUP]],
+    sums: &mut [T::Line],
+) {
+    let mut at = 0;
+    if V::IN_ONE_REGISTER {
+        while at + 5 <= scores.len() {
+            lane_sums_of::<T, V, 5, 4>(values, tiles, dimension, &scores[at..], &mut sums[at * dimension..]);
+            at += 5;
+        }
+    }
+    while at + 2 <= scores.len() {
+        lane_sums_of::<T, V, 2, 3>(values, tiles, dimension, &scores[at..], &mut sums[at * dimension..]);
+        at += 2;
+    }
+    if at < scores.len() {
+        lane_sums_of::<T, V, 1, 4>(values, tiles, dimension, &scores[at..], &mut sums[at * dimension..]);
+    }
+}
+
+#[inline(always)]
+fn lane_sums_of<T: Real, V: Lanes<Number = T>, const K: usize, const J: usize>(
+    values: &[T::Line],
+    tiles: usize,
+    dimension: usize,
+    scores: &[[T::Line; WIDE_GROUP]],
+    sums: &mut [T::Line],
+) {
+    let whole = dimension / J * J;
+    for j in (0..whole).step_by(J) {
+        lane_block::<T, V, K, J>(values, tiles, dimension, scores, sums, j);
+    }
+    for j in whole..dimension {
+        lane_block::<T, V, K, 1>(values, tiles, dimension, scores, sums, j);
+    }
+}
+
+#[inline(always)]
+fn lane_block<T: Real, V: Lanes<Number = T>, const K: usize, const J: usize>(
+    values: &[T::Line],
+    tiles: usize,
+    dimension: usize,
+    scores: &[[T::Line; WIDE_GROUP]],
+    sums: &mut [T::Line],
+    j: usize,
+) {
+    let scores = &scores[..K];
+    let mut sum = [[V::splat(T::default()); J]; K];
+    for k in 0..K {
+        for i in 0..J {
+            sum[k][i] = V::load(&sums[k * dimension + j + i]);
+        }
+    }
+    for t in 0..tiles {
+        let x = &values[t * dimension + j..][..J];
+        for k in 0..K {
+            let member = V::load(&scores[k][t]);
+            for i in 0..J {
+                sum[k][i] = member.mul_add(V::load(&x[i]), sum[k][i]);
+            }
+        }
+    }
+    for k in 0..K {
+        for i in 0..J {
+            sum[k][i].store(&mut sums[k * dimension + j + i]);
+        }
     }
 }
 
 /// Adds `sum_rows m_k x` to `sums` (K x lines of a row), five centres by four lines at a time, then the rest together.
 #[inline(always)]
-fn wide_sums<T: Real, V: Lanes<Number = T>>(
+fn row_sums<T: Real, V: Lanes<Number = T>>(
     rows: &[T::Line],
     tiles: usize,
     lines_per_row: usize,
@@ -486,21 +575,21 @@ fn wide_sums<T: Real, V: Lanes<Number = T>>(
     const AT_ONCE: usize = 5;
     let mut at = 0;
     while at + AT_ONCE <= scores.len() {
-        wide_sums_of::<T, V, AT_ONCE>(rows, tiles, lines_per_row, &scores[at..], &mut sums[at * lines_per_row..]);
+        row_sums_of::<T, V, AT_ONCE>(rows, tiles, lines_per_row, &scores[at..], &mut sums[at * lines_per_row..]);
         at += AT_ONCE;
     }
     let (scores, sums) = (&scores[at..], &mut sums[at * lines_per_row..]);
     match scores.len() {
-        1 => wide_sums_of::<T, V, 1>(rows, tiles, lines_per_row, scores, sums),
-        2 => wide_sums_of::<T, V, 2>(rows, tiles, lines_per_row, scores, sums),
-        3 => wide_sums_of::<T, V, 3>(rows, tiles, lines_per_row, scores, sums),
-        4 => wide_sums_of::<T, V, 4>(rows, tiles, lines_per_row, scores, sums),
+        1 => row_sums_of::<T, V, 1>(rows, tiles, lines_per_row, scores, sums),
+        2 => row_sums_of::<T, V, 2>(rows, tiles, lines_per_row, scores, sums),
+        3 => row_sums_of::<T, V, 3>(rows, tiles, lines_per_row, scores, sums),
+        4 => row_sums_of::<T, V, 4>(rows, tiles, lines_per_row, scores, sums),
         _ => {}
     }
 }
 
 #[inline(always)]
-fn wide_sums_of<T: Real, V: Lanes<Number = T>, const K: usize>(
+fn row_sums_of<T: Real, V: Lanes<Number = T>, const K: usize>(
     rows: &[T::Line],
     tiles: usize,
     lines_per_row: usize,

@@ -4,13 +4,17 @@
 //! coordinate `j` of row `l`. A kernel then handles a tile's rows side by side with no shuffling, whatever the dimension. A
 //! block of rows that does not fill its last tile is padded with rows of weight 0, which add exactly nothing to any sum.
 //!
-//! In more than [`DIRECT_DIMENSION`] dimensions the rows are kept a second time row by row: scores want tiles, sums over rows want rows.
+//! In more than [`DIRECT_DIMENSION`] dimensions a *small* block's rows are kept a second time row by row, which sums over rows want. A block of
+//! many tiles has enough rows to sum lane by lane instead, so large data are kept, and read, once.
 
 use crate::lanes::{Line, Real};
 
 /// Up to this dimension squared distances are summed from differences; beyond, from products, which is half the work and loses
 /// digits only where a row is much longer than its distance to a centre (rows are stored with the mean subtracted).
 pub const DIRECT_DIMENSION: usize = 16;
+
+/// From this many tiles on, sums over rows are formed lane by lane and the lanes added up at the end.
+const MANY_TILES: usize = 12;
 
 /// A block of weighted rows, tile by tile.
 #[derive(Clone, Debug)]
@@ -53,7 +57,8 @@ impl<T: Real> Tiles<T> {
         let tiles = rows.div_ceil(lanes);
         let mut values = vec![T::Line::default(); tiles * dimension];
         let mut weights = vec![T::Line::default(); tiles];
-        let lines_per_row = if dimension > DIRECT_DIMENSION { dimension.div_ceil(lanes) } else { 0 };
+        let is_twice = dimension > DIRECT_DIMENSION && tiles < MANY_TILES;
+        let lines_per_row = if is_twice { dimension.div_ceil(lanes) } else { 0 };
         let mut row_major = vec![T::Line::default(); tiles * lanes * lines_per_row];
         let mut square = 0.0;
         for index in 0..tiles * lanes {
@@ -95,7 +100,7 @@ impl<T: Real> Tiles<T> {
         &self.weights
     }
 
-    /// The rows row by row, each padded with zeros to whole lines; empty in up to [`DIRECT_DIMENSION`] dimensions.
+    /// The rows row by row, each padded with zeros to whole lines; empty in up to [`DIRECT_DIMENSION`] dimensions, and in blocks of many tiles.
     pub fn row_major(&self) -> &[T::Line] {
         &self.row_major
     }

@@ -108,6 +108,11 @@ macro_rules! plain {
             }
 
             #[inline(always)]
+            fn sum(self) -> f64 {
+                self.0.sum()
+            }
+
+            #[inline(always)]
             fn split_exponent(self) -> (Self, Self) {
                 const SQRT_HALF: $bits = $sqrt_half;
                 let (mut exponents, mut fractions) = (self, self);

@@ -16,6 +16,15 @@ macro_rules! instructions {
     };
 }
 
+/// Four numbers added up: the upper two onto the lower two, then one onto the other.
+#[inline(always)]
+fn halves(four: __m256d) -> f64 {
+    instructions!({
+        let two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd::<1>(four));
+        _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)))
+    })
+}
+
 /// One line in one 512-bit register.
 #[derive(Clone, Copy, Debug)]
 pub struct Avx512F64(__m512d);
@@ -82,6 +91,10 @@ impl Lanes for Avx512F64 {
             _mm512_castpd_si512(self.0),
             _mm512_slli_epi64::<52>(_mm512_castpd_si512(shifted.0))
         ))))
+    }
+    #[inline(always)]
+    fn sum(self) -> f64 {
+        instructions!(halves(_mm256_add_pd(_mm512_castpd512_pd256(self.0), _mm512_extractf64x4_pd::<1>(self.0))))
     }
     #[inline(always)]
     fn split_exponent(self) -> (Self, Self) {
@@ -160,6 +173,14 @@ impl Lanes for Avx512F32 {
             _mm512_castps_si512(self.0),
             _mm512_slli_epi32::<23>(_mm512_castps_si512(shifted.0))
         ))))
+    }
+    #[inline(always)]
+    fn sum(self) -> f64 {
+        instructions!({
+            let low = _mm512_cvtps_pd(_mm512_castps512_ps256(self.0));
+            let high = _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(self.0));
+            Avx512F64(_mm512_add_pd(low, high)).sum()
+        })
     }
     #[inline(always)]
     fn split_exponent(self) -> (Self, Self) {
@@ -255,6 +276,10 @@ impl Lanes for Avx2F64 {
         ))
     }
     #[inline(always)]
+    fn sum(self) -> f64 {
+        instructions!(halves(_mm256_add_pd(self.0, self.1)))
+    }
+    #[inline(always)]
     fn split_exponent(self) -> (Self, Self) {
         // 256-bit registers cannot shift 64-bit numbers arithmetically; this is once a row, not once a row and centre.
         let mut line = F64Line::default();
@@ -348,6 +373,20 @@ impl Lanes for Avx2F32 {
                 _mm256_slli_epi32::<23>(_mm256_castps_si256(shifted.1))
             ))
         ))
+    }
+    #[inline(always)]
+    fn sum(self) -> f64 {
+        instructions!({
+            let low = _mm256_add_pd(
+                _mm256_cvtps_pd(_mm256_castps256_ps128(self.0)),
+                _mm256_cvtps_pd(_mm256_castps256_ps128(self.1)),
+            );
+            let high = _mm256_add_pd(
+                _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(self.0)),
+                _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(self.1)),
+            );
+            halves(_mm256_add_pd(low, high))
+        })
     }
     #[inline(always)]
     fn split_exponent(self) -> (Self, Self) {
