@@ -141,7 +141,7 @@ pub enum ScaleArgument {
 #[command(next_help_heading = "The clustering")]
 pub struct MethodArguments {
     /// Stop at this many clusters
-    #[arg(long, short = 'k', value_name = "K", value_parser = clusters)]
+    #[arg(long, short = 'k', alias = "k", value_name = "K", value_parser = clusters)]
     pub clusters: Option<usize>,
 
     /// Stop at this temperature (squared unit of the columns; km² with --lonlat)

@@ -144,6 +144,16 @@ pub fn headline(rows: u64, clusters: u64, root_mean_square: f64, unit: &str) -> 
     )
 }
 
+/// The line below the headline where the number of clusters was not given: which, and on what evidence.
+pub fn suggested(clusters: u64, from: f64, to: f64, unit: &str) -> String {
+    format!(
+        "{} suggested: of all numbers it lasted over the widest range of temperatures, {} to {}",
+        counted(clusters, "cluster"),
+        quantity(from, unit),
+        quantity(to, unit)
+    )
+}
+
 /// The lines below the table: where the results are, and how long it took.
 pub fn whereabouts(folder: &Path, seconds: f64) -> String {
     format!(

@@ -154,7 +154,7 @@ impl Run<'_> {
         ));
         if model.last_temperature > 0.0 {
             tiles.push(tile(
-                "Cooled to length",
+                "Hardened to length",
                 significant((model.last_temperature / 2.0).sqrt(), 4),
                 space.unit(),
                 format!("temperature {}", quantity(model.last_temperature, space.unit_squared())),
@@ -171,8 +171,8 @@ impl Run<'_> {
         }
         let mut note =
             "A temperature T blurs the data over the length √(T/2). Cooled slowly, a cluster splits when its own \
-                        spread exceeds that length; each split is marked. At the end the number of clusters is fixed and \
-                        memberships are hardened (dotted; free energy then counts from another zero)."
+                        spread exceeds that length; each split is marked. Where a number was asked for, growth goes on past it on \
+                        purpose, to merge back from above. At the end the number of clusters is fixed and memberships are hardened (dotted; free energy then counts from another zero)."
                 .to_owned();
         if model.critical_temperature > 0.0 {
             note.push_str(&format!(

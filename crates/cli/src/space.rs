@@ -4,6 +4,7 @@
 //! km, or scaled columns), and centres, spreads and temperatures become what the table's owner can read.
 
 use lehr_data::Points;
+use lehr_data::counter::counts_rows;
 use lehr_data::geography;
 use lehr_data::scale::{Scale, Scaling, scales_differ};
 
@@ -74,6 +75,7 @@ impl Space {
                 warnings.push(warning);
             }
         }
+        warnings.extend(counts_rows(&self.table));
         warnings
     }
 

@@ -35,6 +35,7 @@
 //! This room computes nothing about the data that a method would: no distances, no clusters.
 #![forbid(unsafe_code)]
 
+pub mod counter;
 pub mod datasets;
 pub mod error;
 pub mod geography;

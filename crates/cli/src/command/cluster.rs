@@ -32,6 +32,12 @@ pub fn run(mut plan: Plan) -> Result<(), Failure> {
         Source::BuiltIn(dataset) => demo::points(*dataset),
     };
     let space = Space::new(table, plan.frame)?;
+    if let Source::Table { selection, .. } = &plan.source
+        && selection.columns.is_none()
+        && !plan.quiet
+    {
+        output::note(&format!("clustering by {}; --columns chooses others", space.table().columns().join(", ")));
+    }
     let mut warnings = space.warnings();
     let mut phases = vec![("reading".to_owned(), clock.seconds())];
     for warning in &warnings {
@@ -149,5 +155,13 @@ fn tell(space: &Space, model: &Model, folder: &Path, seconds: f64) -> Result<(),
     };
     let headline =
         output::headline(space.table().len() as u64, model.clusters.len() as u64, model.objective.sqrt(), space.unit());
+    let suggested = model.suggestion.as_ref().and_then(|suggestion| {
+        let plateau = suggestion
+            .plateaus
+            .iter()
+            .find(|plateau| plateau.clusters == suggestion.clusters && plateau.to.is_some())?;
+        Some(output::suggested(plateau.clusters as u64, plateau.from, plateau.to?, space.unit_squared()))
+    });
+    let headline = [Some(headline), suggested].into_iter().flatten().collect::<Vec<_>>().join("\n");
     output::result(&format!("{headline}\n\n{}\n{}\n", table.text(), output::whereabouts(folder, seconds)))
 }

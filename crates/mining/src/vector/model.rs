@@ -10,6 +10,9 @@ use super::parameters::Parameters;
 use super::rows::Rows;
 use crate::anneal::{Split, Step};
 
+/// A number of clusters that lasts while the temperature halves is a clear one; an isotropic cloud's first division lasts a sixth of that.
+const CLEAR: f64 = std::f64::consts::LN_2;
+
 /// A cluster's figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
@@ -142,6 +145,16 @@ impl Model {
             warnings.push(format!(
                 "the most clusters allowed, {}, were reached before the final temperature: there would be more",
                 last.clusters
+            ));
+        }
+        if suggest
+            && let Some(plateau) = widest(&state.plateaus).map(|k| &state.plateaus[k])
+            && plateau.width() < CLEAR
+        {
+            warnings.push(format!(
+                "no number of clusters stands out: {} lasted longest, but the temperature fell by a factor of {:.2} only",
+                plateau.clusters,
+                plateau.width().exp()
             ));
         }
         let squared = rows.squared(1.0);

@@ -4,7 +4,8 @@
 //! leaf carries its share of them as *bystanders* for the labelling at the end.
 //!
 //! Within a section of 65,536 consecutive rows the rows are put in the order of a k-d tree whose cells are the leaves (up to 16 dimensions). Then
-//! a leaf is a small box and only the centres near it matter to it, which is most of the speed at low temperatures. A section's length is fixed, so a rank, or a
+//! a leaf is a small box and only the centres near it matter to it, which is most of the speed at low temperatures. The leaves of a section are then dealt out, so that every rank
+//! has some of each region. A section's length is fixed, so a rank, or a
 //! reader of a file larger than memory, can build its own leaves from a part of the rows and get the same ones.
 //!
 //! The origin is the weighted mean and the unit a power of two near the largest deviation: subtracting the one saves the digits
@@ -96,6 +97,7 @@ impl<T: Real> Rows<T> {
         if dimension <= DIRECT_DIMENSION {
             for section in heavy.chunks_mut(SECTION.max(leaf_rows)) {
                 arrange(points, section, leaf_rows);
+                deal(section, leaf_rows);
             }
         }
         let scaled_origin: Vec<f64> = origin.iter().map(|zero| zero / unit).collect();
@@ -175,6 +177,18 @@ fn arrange(points: &Points, rows: &mut [u32], leaf_rows: usize) {
     arrange(points, right, leaf_rows);
 }
 
+/// Puts the whole leaves of a section in bit-reversed order, so that any run of leaves is a sample of all regions.
+///
+/// A rank owns a run of leaves. Work is uneven over regions (few centres matter to a sparse one, and a trial of the swap search touches one corner of the data), and dealt like this
+/// every rank has its share of each.
+fn deal(rows: &mut [u32], leaf_rows: usize) {
+    let whole = rows.len() / leaf_rows;
+    let mut order: Vec<usize> = (0..whole).collect();
+    order.sort_by_key(|leaf| leaf.reverse_bits());
+    let dealt: Vec<u32> = order.iter().flat_map(|&leaf| &rows[leaf * leaf_rows..][..leaf_rows]).copied().collect();
+    rows[..dealt.len()].copy_from_slice(&dealt);
+}
+
 /// The sum of numbers with the rounding errors carried along (Neumaier).
 fn compensated_sum(values: impl Iterator<Item = f64>) -> f64 {
     let (mut sum, mut carry) = (0.0f64, 0.0f64);
@@ -189,4 +203,38 @@ fn compensated_sum(values: impl Iterator<Item = f64>) -> f64 {
 /// The power of two at or below a positive number.
 fn power_of_two_near(value: f64) -> f64 {
     2f64.powi(value.log2().floor().clamp(-1000.0, 1000.0) as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leaves_are_small_boxes_and_every_run_of_them_spans_the_data() {
+        let (points, _) = lehr_data::synthetic::lattice(&[40, 40], 20, 0.3, 1);
+        let rows = Rows::<f64>::new(&points).unwrap();
+        let side = |bounds: &[f64]| (bounds[2] - bounds[0]).max(bounds[3] - bounds[1]);
+        let whole = rows.leaves.iter().fold(0.0f64, |most, leaf| most.max(leaf.bounds[2].abs()));
+        let mean = rows.leaves.iter().map(|leaf| side(&leaf.bounds)).sum::<f64>() / rows.leaves.len() as f64;
+        // 32,000 rows in leaves of 64: a box is about 1/22 of the square's side.
+        assert!(mean < whole / 5.0, "mean side {mean} of half a side {whole}");
+        for run in rows.leaves.chunks(rows.leaves.len() / 8) {
+            let (least, most) = run.iter().fold((f64::MAX, f64::MIN), |(least, most), leaf| {
+                (least.min(leaf.bounds[0]), most.max(leaf.bounds[2]))
+            });
+            assert!(most - least > whole, "a run of leaves spans {least} to {most}");
+        }
+    }
+
+    #[test]
+    fn every_row_is_in_one_leaf_once() {
+        let (points, _) = lehr_data::synthetic::lattice(&[3, 3], 777, 0.3, 1);
+        let weights = (0..points.len()).map(|row| (row % 3) as f64).collect();
+        let rows = Rows::<f32>::new(&points.with_weights(weights).unwrap()).unwrap();
+        let mut seen: Vec<u32> =
+            rows.leaves.iter().flat_map(|leaf| leaf.rows.iter().chain(&leaf.bystander_rows)).copied().collect();
+        seen.sort_unstable();
+        assert!(seen.iter().copied().eq(0..9 * 777));
+        assert!(rows.leaves.iter().flat_map(|leaf| &leaf.bystander_rows).all(|row| row % 3 == 0));
+    }
 }
