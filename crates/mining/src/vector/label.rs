@@ -45,7 +45,9 @@ impl<T: Kept> LabelRound<'_, T> {
             nearest_membership(tiles, &scratch.soft_centers, &mut scratch.membership);
             for row in 0..tiles.rows() {
                 out.labels.push(scratch.hard.nearest(row) as u32);
-                out.probabilities.push(scratch.membership.membership(row));
+                let membership = scratch.membership.membership(row);
+                // A row of weight 0 may be so far away that its squares overflow: it is then nearest to nothing, and in what it is nearest to, surely.
+                out.probabilities.push(if (0.0..=1.0).contains(&membership) { membership } else { 1.0 });
             }
         });
     }
@@ -97,10 +99,14 @@ impl<T: Kept> Round for SpreadRound<'_, T> {
             let rows = leaf.rows.iter().chain(&leaf.bystander_rows);
             for (&row, &label) in rows.zip(&labelled.labels) {
                 let center = self.centers.center(label as usize);
-                let distance: f64 =
-                    self.rows.stored(self.points, row).zip(center).map(|(x, y)| (x - y) * (x - y)).sum();
                 partial[2 * label as usize] += 1.0;
-                partial[2 * label as usize + 1] += self.rows.stored_weight(self.points, row) * distance;
+                let weight = self.rows.stored_weight(self.points, row);
+                // Nothing times the square of a row that is too far away is no number.
+                if weight > 0.0 {
+                    let distance: f64 =
+                        self.rows.stored(self.points, row).zip(center).map(|(x, y)| (x - y) * (x - y)).sum();
+                    partial[2 * label as usize + 1] += weight * distance;
+                }
             }
         });
     }

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
+/// Numbers of centres are kept in single-precision lanes, which count this far without a gap.
+const MOST_CLUSTERS: usize = (1 << 24) - 1;
 /// The most clusters that are tried in order to suggest a number.
 const MOST_SUGGESTED: usize = 32;
 
@@ -77,7 +79,7 @@ impl Parameters {
     /// The most components while the number is not given, for `rows` rows.
     pub(crate) fn most_clusters(&self, rows: usize) -> usize {
         let default = if self.final_temperature().is_some() { rows } else { MOST_SUGGESTED };
-        self.max_clusters.unwrap_or(default)
+        self.max_clusters.unwrap_or(default).min(MOST_CLUSTERS)
     }
 
     /// The final temperature, however it was said.
@@ -94,6 +96,9 @@ impl Parameters {
         if let Some(clusters) = self.clusters {
             if clusters == 0 {
                 return wrong("clusters", "at least 1", "0".into());
+            }
+            if clusters > MOST_CLUSTERS {
+                return wrong("clusters", "at most 16777215", clusters.to_string());
             }
             if clusters > points.len() {
                 return Err(Error::TooManyClusters { clusters, points: points.len() });

@@ -106,6 +106,21 @@ fn points_whose_squares_overflow_are_refused() {
 }
 
 #[test]
+fn an_idle_row_however_far_gets_a_label_and_a_probability() {
+    let points =
+        Points::new(vec![0.0, 1.0, 10.0, 11.0, 1e300], 1).unwrap().with_weights(vec![1.0, 1.0, 1.0, 1.0, 0.0]).unwrap();
+    for precision in [Precision::F64, Precision::F32] {
+        let model = run(&points, &Parameters { precision, ..clusters(2) }).unwrap();
+        assert_eq!(model.sum_of_squares, 1.0);
+        assert!(
+            model.probabilities.iter().all(|probability| (0.5..=1.0).contains(probability)),
+            "{:?}",
+            model.probabilities
+        );
+    }
+}
+
+#[test]
 fn a_final_temperature_is_not_limited_in_clusters_unless_told() {
     let points = Points::new((0..200).map(|i| f64::from(i) * 10.0).collect(), 1).unwrap();
     let stop = Parameters { stop_length: Some(1.0), ..Parameters::default() };
