@@ -7,12 +7,16 @@ use crossbeam_deque::Steal;
 use super::{ABORTING, DRAINING, Dispatcher};
 use crate::sync::{Moment, Ordering, thread};
 
+/// What a poll that is in progress when the limit of a drain passes is given to come to its end. Polls take microseconds;
+/// this is for a machine that has given its cores to somebody else.
+const GRACE: Duration = Duration::from_millis(100);
+
 /// How a dispatcher is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shutdown {
     /// Accept nothing new from outside, let what runs, is queued or waits come to its end, and abort what is left after
-    /// `limit`. A task still in the middle of a poll at that time is counted as leaked: nothing can stop it, and its thread
-    /// ends by itself as soon as the poll does.
+    /// `limit`. A task still in the middle of a poll a tenth of a second later is counted as leaked: nothing can stop it,
+    /// and its thread ends by itself as soon as the poll does.
     Drain {
         /// How long to wait.
         limit: Duration,
@@ -82,6 +86,9 @@ impl Dispatcher {
     }
 
     /// Waits until all workers but `own` have ended, and joins them; gives the number of those that had not in time.
+    ///
+    /// Only a worker inside a job can be late: one that is not ends as soon as the system gives it a core, however busy
+    /// the machine is, and is waited for.
     fn wait_for_workers(&mut self, own: usize, until: Option<(Moment, Duration)>) -> usize {
         let shared = &self.handle.shared;
         let workers = std::mem::take(&mut self.workers);
@@ -91,14 +98,15 @@ impl Dispatcher {
             if running <= own {
                 break;
             }
-            match until {
-                None => thread::park(),
-                Some((begin, limit)) => {
-                    // A worker between two polls needs a moment to notice; a thousandth of a second is not a broken promise.
-                    let patience = limit + Duration::from_millis(1);
-                    let Some(left) = patience.checked_sub(begin.elapsed()) else { return running };
-                    thread::park_timeout(left);
-                }
+            let Some((begin, limit)) = until else {
+                thread::park();
+                continue;
+            };
+            match (limit + GRACE).checked_sub(begin.elapsed()) {
+                Some(left) => thread::park_timeout(left),
+                // An ended worker is in no job, so these are all that have not ended.
+                None if shared.counters.iter().filter(|tally| tally.is_running()).count() == running => return running,
+                None => thread::park_timeout(Duration::from_millis(1)),
             }
         }
         if own == 0 {

@@ -24,24 +24,40 @@ pub struct Counters {
     pub steals: usize,
     /// Times it fell asleep.
     pub sleeps: usize,
+    /// Whether it is inside a job at this moment.
+    pub is_running: bool,
 }
 
 /// The counters of one worker: written by it alone, read by whoever asks.
 pub(crate) struct Tally {
-    polls: AtomicUsize,
+    /// Beginnings and ends of jobs: odd while one runs. A thief sees by it whether its victim is getting on, the owner at a
+    /// shutdown which workers are in user code.
+    turns: AtomicUsize,
     steals: AtomicUsize,
     sleeps: AtomicUsize,
 }
 
 impl Tally {
     pub(crate) fn new() -> Self {
-        Self { polls: AtomicUsize::new(0), steals: AtomicUsize::new(0), sleeps: AtomicUsize::new(0) }
+        Self { turns: AtomicUsize::new(0), steals: AtomicUsize::new(0), sleeps: AtomicUsize::new(0) }
     }
 
     pub(crate) fn read(&self) -> Counters {
         // Relaxed: counts for people; nothing is concluded from them.
         let read = |count: &AtomicUsize| count.load(Ordering::Relaxed);
-        Counters { polls: read(&self.polls), steals: read(&self.steals), sleeps: read(&self.sleeps) }
+        let turns = read(&self.turns);
+        Counters {
+            polls: turns.div_ceil(2),
+            steals: read(&self.steals),
+            sleeps: read(&self.sleeps),
+            is_running: turns % 2 == 1,
+        }
+    }
+
+    /// Whether the worker is inside a job, which may be over by the time the caller knows.
+    pub(crate) fn is_running(&self) -> bool {
+        // Relaxed: as in `read`; the shutdown, which concludes something from it, looks again until it is stable.
+        self.turns.load(Ordering::Relaxed) % 2 == 1
     }
 
     /// One more. A load and a store, since the worker is the only writer.
@@ -95,8 +111,9 @@ pub(crate) fn run(shared: Arc<Shared>, index: usize, local: Worker<Job>) {
     });
     let mut run = Run { shared: &shared, index, local: &local, jobs: 0, victim: index };
     while let Some(job) = run.next() {
-        Tally::count(&shared.counters[index].polls);
+        Tally::count(&shared.counters[index].turns);
         job.run();
+        Tally::count(&shared.counters[index].turns);
     }
     CURRENT.with(|current| current.borrow_mut().take());
     // What is left belongs to whoever shuts down: it drops the jobs only after every worker has ended.

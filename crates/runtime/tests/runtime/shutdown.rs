@@ -58,7 +58,7 @@ fn a_drain_past_its_limit_aborts_what_still_waits() {
                 })
                 .detach();
         }
-        while never.waiting() < 7 {
+        while never.waiting() < 7 || dispatcher.handle().counters().iter().any(|worker| worker.is_running) {
             std::thread::yield_now();
         }
         let report = dispatcher.shutdown(Shutdown::Drain { limit: Duration::from_millis(2) });
