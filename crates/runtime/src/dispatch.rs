@@ -12,6 +12,7 @@ mod live;
 mod queue;
 mod shutdown;
 pub(crate) mod sleep;
+mod thief;
 mod worker;
 
 use std::fmt;
@@ -166,7 +167,7 @@ impl Builder {
             idle,
             injector: Injector::new(),
             stealers: locals.iter().map(crossbeam_deque::Worker::stealer).collect(),
-            sleep: Sleep::new(threads),
+            sleep: Sleep::new(threads, Some(sleep::WATCH)),
             stage: CachePadded::new(AtomicUsize::new(RUNNING)),
             running: CachePadded::new(AtomicUsize::new(threads)),
             live: Live::new(threads + 1),
@@ -374,13 +375,19 @@ impl Shared {
         let job = worker::with_current(|current| match current {
             Some(current) if current.is_of(self) => {
                 current.local.push(job);
+                self.sleep.notify_near(|| current.local.len());
                 None
             }
             _ => Some(job),
         });
         if let Some(job) = job {
-            self.injector.push(job);
+            self.share(job);
         }
+    }
+
+    /// Queues work for whoever comes first.
+    pub(crate) fn share(&self, job: Job) {
+        self.injector.push(job);
         self.sleep.notify();
     }
 

@@ -352,7 +352,8 @@ impl ParallelLoop {
             let waiting = region.calls.load(Ordering::Relaxed);
             for _ in waiting..helpers {
                 region.calls.fetch_add(1, Ordering::Relaxed);
-                shared.push(Job::Help(region.clone()));
+                // For whoever is idle: queued here it would wait for this very worker.
+                shared.share(Job::Help(region.clone()));
             }
             region.work(block);
         });

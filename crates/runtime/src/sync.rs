@@ -17,22 +17,91 @@ use shuttle as imp;
 #[cfg(not(any(loom, shuttle)))]
 use std as imp;
 
-pub(crate) use imp::sync::MutexGuard;
+#[allow(unsafe_code, reason = "a lock gives out what is in its cell; the file says why that is right")]
+pub(crate) mod lock;
+
 pub(crate) use imp::sync::atomic::{Ordering, fence};
 pub(crate) use imp::thread_local;
 
-/// A lock whose guard comes back even if a holder panicked: user code never runs under our locks, so what a lock protects
-/// is whole whenever it can be had.
-#[derive(Debug, Default)]
-pub(crate) struct Mutex<T>(imp::sync::Mutex<T>);
+#[cfg(not(any(loom, shuttle)))]
+pub(crate) use lock::{Guard as MutexGuard, Lock as Mutex};
+#[cfg(any(loom, shuttle))]
+pub(crate) use modelled::{Mutex, MutexGuard};
 
-impl<T> Mutex<T> {
-    pub(crate) fn new(value: T) -> Self {
-        Self(imp::sync::Mutex::new(value))
+/// The lock of the model checkers: one step to them, where [`lock::Lock`] would be a waiting loop to be explored.
+#[cfg(any(loom, shuttle))]
+mod modelled {
+    pub(crate) use super::imp::sync::MutexGuard;
+
+    #[derive(Debug, Default)]
+    pub(crate) struct Mutex<T>(super::imp::sync::Mutex<T>);
+
+    impl<T> Mutex<T> {
+        pub(crate) fn new(value: T) -> Self {
+            Self(super::imp::sync::Mutex::new(value))
+        }
+
+        pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+            self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        }
+    }
+}
+
+/// A flag that is compared and exchanged.
+pub(crate) type AtomicFlag = imp::sync::atomic::AtomicBool;
+
+/// A cell without rules, for [`lock::Lock`]; loom's own watches that nobody breaks those of the lock.
+#[allow(unsafe_code, reason = "hands its caller's promise on")]
+pub(crate) mod cell {
+    #[cfg(loom)]
+    pub(crate) struct UnsafeCell<T>(loom::cell::UnsafeCell<T>);
+    #[cfg(not(loom))]
+    pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+
+    #[cfg(loom)]
+    impl<T> UnsafeCell<T> {
+        pub(crate) fn new(value: T) -> Self {
+            Self(loom::cell::UnsafeCell::new(value))
+        }
+
+        /// # Safety
+        /// Nobody else writes while the reference lives.
+        pub(crate) unsafe fn shared(&self) -> &T {
+            // SAFETY: the caller's promise; the access is checked by loom when the pointer is asked for.
+            self.0.with(|value| unsafe { &*value })
+        }
+
+        /// # Safety
+        /// Nobody else reads or writes while the reference lives.
+        #[allow(clippy::mut_from_ref, reason = "the point of a cell")]
+        pub(crate) unsafe fn exclusive(&self) -> &mut T {
+            // SAFETY: the caller's promise; as above.
+            self.0.with_mut(|value| unsafe { &mut *value })
+        }
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    #[cfg(not(loom))]
+    impl<T> UnsafeCell<T> {
+        pub(crate) fn new(value: T) -> Self {
+            Self(std::cell::UnsafeCell::new(value))
+        }
+
+        /// # Safety
+        /// Nobody else writes while the reference lives.
+        #[inline]
+        pub(crate) unsafe fn shared(&self) -> &T {
+            // SAFETY: the caller's promise.
+            unsafe { &*self.0.get() }
+        }
+
+        /// # Safety
+        /// Nobody else reads or writes while the reference lives.
+        #[inline]
+        #[allow(clippy::mut_from_ref, reason = "the point of a cell")]
+        pub(crate) unsafe fn exclusive(&self) -> &mut T {
+            // SAFETY: the caller's promise.
+            unsafe { &mut *self.0.get() }
+        }
     }
 }
 
@@ -152,6 +221,17 @@ pub(crate) mod thread {
         }
     }
 
+    /// Sleeps for so long. A model has no clock: there it only yields.
+    pub(crate) fn sleep(time: std::time::Duration) {
+        #[cfg(not(any(loom, shuttle)))]
+        std::thread::sleep(time);
+        #[cfg(any(loom, shuttle))]
+        {
+            let _ = time;
+            yield_now();
+        }
+    }
+
     /// How many threads the machine runs at once; 1 if it will not say.
     pub(crate) fn available() -> usize {
         std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
@@ -176,6 +256,17 @@ impl Moment {
             #[cfg(not(any(loom, shuttle)))]
             std::time::Instant::now(),
         )
+    }
+
+    /// Time from an earlier point to this one; for ever in a model, as [`elapsed`](Self::elapsed).
+    pub(crate) fn since(self, earlier: Self) -> std::time::Duration {
+        #[cfg(not(any(loom, shuttle)))]
+        return self.0.duration_since(earlier.0);
+        #[cfg(any(loom, shuttle))]
+        {
+            let _ = earlier;
+            std::time::Duration::MAX
+        }
     }
 
     /// Time since then; for ever in a model, where patience would only multiply the schedules to be explored.

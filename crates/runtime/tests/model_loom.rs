@@ -36,7 +36,12 @@ struct World {
 
 impl World {
     fn new(workers: usize, jobs: usize) -> Arc<Self> {
-        Arc::new(Self { sleep: Sleep::new(workers), queued: AtomicUsize::new(0), done: AtomicUsize::new(0), jobs })
+        Arc::new(Self {
+            sleep: Sleep::new(workers, None),
+            queued: AtomicUsize::new(0),
+            done: AtomicUsize::new(0),
+            jobs,
+        })
     }
 
     fn post(&self) {

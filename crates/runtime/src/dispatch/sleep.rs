@@ -1,26 +1,38 @@
 //! When a worker may sleep and who wakes it. The protocol, its bad interleavings and why they cannot happen are in
 //! `SLEEP.md` beside this file.
 //!
-//! The one idea: a worker without work is first *searching*, and only a searcher may fall asleep, after a last look at every
-//! queue. Whoever queues work wakes a sleeper only if nobody is searching, so that a busy exchange of messages costs its
-//! posters one fence and one load, and no system call.
+//! Two ideas. A worker without work is first *searching*, and only a searcher may fall asleep, after a last look; whoever queues
+//! work for everybody wakes a sleeper only if nobody is searching. And while some workers are awake and others sleep, one of the
+//! sleepers is on *watch*: it gets up every half thousandth of a second to see whether work waits behind a long job. So a worker that
+//! queues work for itself, as every message between tasks does, pays one load for it, and no fence and no system call.
+
+use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
 
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, fence, thread};
 
+/// How often the sleeper on watch gets up: half a thousandth of a second, of which it uses about a hundredth.
+pub(crate) const WATCH: Duration = Duration::from_micros(500);
+
+/// A worker that queues so much for itself does not leave it to the watch to notice.
+const CROWD: usize = 16;
+
 /// One searching worker, in the low half of the word.
 const SEARCHING: usize = 1;
 /// One sleeping worker, in the high half of the word.
 const SLEEPING: usize = 1 << (usize::BITS / 2);
-/// The low half: how many workers are searching.
-const SEARCHING_MASK: usize = SLEEPING - 1;
+/// The low half but its highest bit: how many workers are searching.
+const SEARCHING_MASK: usize = WATCHED - 1;
+/// The highest bit of the low half: a sleeper is on watch.
+const WATCHED: usize = SLEEPING >> 1;
 
-/// Who is searching, who sleeps, and the bell.
+/// Who is searching, who sleeps, who is on watch, and the bell.
 ///
 /// | bits of `word` | meaning | who changes it |
 /// | --- | --- | --- |
-/// | low half | workers searching | `start_search`, `stop_search`; `sleep` (down); `wake_one`, `wake_all` (up, for the woken) |
+/// | low half but one bit | workers searching | `start_search`, `stop_search`; `sleep` (down); whoever takes a sleeper off `list` (up, for it) |
+/// | highest of the low half | one of `list` is on watch | as the next row |
 /// | high half | workers in `list` | `sleep`, `wake_one`, `wake_all`, under the lock of `list` |
 pub struct Sleep {
     /// The table above. Read by every post, written when a worker changes between running, searching and sleeping.
@@ -29,25 +41,46 @@ pub struct Sleep {
     list: Mutex<Vec<Sleeper>>,
     /// By worker: set once by whoever took it off `list`, cleared by the worker when it gets up.
     woken: Box<[CachePadded<AtomicBool>]>,
+    /// How often the watch looks; without it every queued job rings as if it were for everybody.
+    watch: Option<Duration>,
 }
 
 struct Sleeper {
     worker: usize,
     thread: thread::Thread,
+    is_on_watch: bool,
+}
+
+impl Sleeper {
+    /// What the word loses when this sleeper becomes a searcher.
+    fn weight(&self) -> usize {
+        SLEEPING - SEARCHING + if self.is_on_watch { WATCHED } else { 0 }
+    }
+}
+
+/// What a sleeper on watch finds when it gets up.
+enum Relief {
+    /// Somebody took it off the list, and rings.
+    Called,
+    /// Everybody sleeps: there is nothing to watch.
+    Quiet,
+    /// Some are awake.
+    Needed,
 }
 
 impl Sleep {
-    /// Nobody searches, nobody sleeps.
-    pub fn new(workers: usize) -> Self {
+    /// Nobody searches, nobody sleeps. `watch` is how often the sleeper on watch gets up.
+    pub fn new(workers: usize, watch: Option<Duration>) -> Self {
         assert!(workers < SEARCHING_MASK, "more workers than the word can count");
         Self {
             word: CachePadded::new(AtomicUsize::new(0)),
             list: Mutex::new(Vec::with_capacity(workers)),
             woken: (0..workers).map(|_| CachePadded::new(AtomicBool::new(false))).collect(),
+            watch,
         }
     }
 
-    /// Says that work was queued: wakes a sleeper if nobody is searching. Call it after the work is in its queue.
+    /// Says that work was queued for everybody: wakes a sleeper if nobody is searching. Call it after the work is in its queue.
     pub fn notify(&self) {
         // Orders the caller's write to a queue before the load below, against the fences in `sleep` and `stop_search`, which
         // order a change of `word` before a look at the queues: one of the two sees the other.
@@ -55,6 +88,21 @@ impl Sleep {
         // Relaxed: the fence above is what orders it.
         let word = self.word.load(Ordering::Relaxed);
         if word & SEARCHING_MASK == 0 && word >= SLEEPING {
+            self.wake_one();
+        }
+    }
+
+    /// Says that a worker has queued work for itself, of which there is now `queued`. It will come to that work itself; a sleeper is
+    /// woken only if nobody is there to see that this takes long, or if there is a crowd.
+    #[inline]
+    pub fn notify_near(&self, queued: impl FnOnce() -> usize) {
+        if self.watch.is_none() {
+            return self.notify();
+        }
+        // Relaxed and without a fence: the caller is awake, so whoever falls asleep meanwhile sees that not everybody sleeps, and goes
+        // on watch unless somebody is; SLEEP.md, case 6.
+        let word = self.word.load(Ordering::Relaxed);
+        if word & SEARCHING_MASK == 0 && word >= SLEEPING && (word & WATCHED == 0 || queued() >= CROWD) {
             self.wake_one();
         }
     }
@@ -79,24 +127,56 @@ impl Sleep {
         was_last
     }
 
-    /// A searching worker goes to sleep unless `has_work` finds some in a last look at every queue; it returns searching.
-    pub fn sleep(&self, worker: usize, has_work: impl FnOnce() -> bool) {
-        {
+    /// A searching worker goes to sleep unless `is_wanted` finds a reason not to in a last look; it returns searching.
+    pub fn sleep(&self, worker: usize, mut is_wanted: impl FnMut() -> bool) {
+        let mut is_on_watch = {
             let mut list = self.list.lock();
-            list.push(Sleeper { worker, thread: thread::current() });
+            // Relaxed: under the lock, which every change of the high half and of the watch takes.
+            let word = self.word.load(Ordering::Relaxed);
+            let is_on_watch = self.watch.is_some() && word & WATCHED == 0 && list.len() + 1 < self.woken.len();
+            let sleeper = Sleeper { worker, thread: thread::current(), is_on_watch };
             // Relaxed: under the lock, and ordered against posters by the fence below.
-            self.word.fetch_add(SLEEPING - SEARCHING, Ordering::Relaxed);
-        }
+            self.word.fetch_add(sleeper.weight(), Ordering::Relaxed);
+            list.push(sleeper);
+            is_on_watch
+        };
         // Orders the change of `word` before the last look. Pairs with the fence in `notify`: a poster either sees us asleep,
-        // or queued its work early enough for `has_work` to see it.
+        // or queued its work early enough for the last look to see it.
         fence(Ordering::SeqCst);
-        if has_work() && self.stay_awake(worker) {
+        if is_wanted() && self.stay_awake(worker) {
             return;
         }
         // Pairs with the Release store in `rouse`; what was queued before the bell is visible after it.
         while !self.woken[worker].put_down() {
-            thread::park();
+            let Some(watch) = self.watch.filter(|_| is_on_watch) else {
+                thread::park();
+                continue;
+            };
+            thread::park_timeout(watch);
+            match self.relieve(worker) {
+                Relief::Called => is_on_watch = false,
+                Relief::Quiet => is_on_watch = false,
+                Relief::Needed => {
+                    if is_wanted() && self.stay_awake(worker) {
+                        return;
+                    }
+                }
+            }
         }
+    }
+
+    /// Ends the watch of a sleeper if there is nothing to watch.
+    fn relieve(&self, worker: usize) -> Relief {
+        let mut list = self.list.lock();
+        let everybody_sleeps = list.len() == self.woken.len();
+        let Some(sleeper) = list.iter_mut().find(|sleeper| sleeper.worker == worker) else { return Relief::Called };
+        if !everybody_sleeps {
+            return Relief::Needed;
+        }
+        sleeper.is_on_watch = false;
+        // Relaxed: under the lock. Whoever is woken from here on sees, when it queues work for itself, that nobody is on watch.
+        self.word.fetch_sub(WATCHED, Ordering::Relaxed);
+        Relief::Quiet
     }
 
     /// Wakes everybody: the dispatcher is ending.
@@ -104,9 +184,9 @@ impl Sleep {
         let sleepers: Vec<Sleeper> = {
             let mut list = self.list.lock();
             let sleepers = std::mem::take(&mut *list);
-            for _ in &sleepers {
+            for sleeper in &sleepers {
                 // Relaxed: under the lock.
-                self.word.fetch_sub(SLEEPING - SEARCHING, Ordering::Relaxed);
+                self.word.fetch_sub(sleeper.weight(), Ordering::Relaxed);
             }
             sleepers
         };
@@ -126,7 +206,7 @@ impl Sleep {
             let Some(sleeper) = list.pop() else { return };
             // Relaxed: under the lock. The woken one counts as searching from here on, so that the next poster need not wake
             // another.
-            self.word.fetch_sub(SLEEPING - SEARCHING, Ordering::Relaxed);
+            self.word.fetch_sub(sleeper.weight(), Ordering::Relaxed);
             sleeper
         };
         self.rouse(&sleeper);
@@ -142,9 +222,9 @@ impl Sleep {
     fn stay_awake(&self, worker: usize) -> bool {
         let mut list = self.list.lock();
         let Some(position) = list.iter().position(|sleeper| sleeper.worker == worker) else { return false };
-        list.remove(position);
+        let sleeper = list.remove(position);
         // Relaxed: under the lock.
-        self.word.fetch_sub(SLEEPING - SEARCHING, Ordering::Relaxed);
+        self.word.fetch_sub(sleeper.weight(), Ordering::Relaxed);
         true
     }
 }

@@ -1,10 +1,11 @@
-//! A worker: takes from its own queue, then from the common one, then steals; then searches, then sleeps.
+//! A worker: takes from its own queue, then from the common one, then steals; searches for a while, then sleeps.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use crossbeam_deque::{Steal, Worker};
 
+use super::thief::Thief;
 use super::{ABORTING, Job, Shared};
 use crate::sync::{Arc, AtomicUsize, Moment, Ordering, spin_loop, thread};
 
@@ -12,8 +13,8 @@ use crate::sync::{Arc, AtomicUsize, Moment, Ordering, spin_loop, thread};
 /// from outside waiting for ever. A prime, so that it does not fall into step with a program's own rhythm.
 const OUTSIDE_EVERY: u32 = 61;
 
-/// Looks at the queues between two looks at the clock.
-const LOOKS_PER_MOMENT: u32 = 16;
+/// The most jobs that a worker takes from the common queue at once.
+const OUTSIDE_SHARE: usize = 32;
 
 /// What a worker has done, as counts since the dispatcher started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,10 +55,16 @@ impl Tally {
         }
     }
 
+    /// Beginnings and ends of jobs.
+    pub(crate) fn turns(&self) -> usize {
+        // Relaxed: as in `read`; a thief that is deceived steals too early or too late.
+        self.turns.load(Ordering::Relaxed)
+    }
+
     /// Whether the worker is inside a job, which may be over by the time the caller knows.
     pub(crate) fn is_running(&self) -> bool {
         // Relaxed: as in `read`; the shutdown, which concludes something from it, looks again until it is stable.
-        self.turns.load(Ordering::Relaxed) % 2 == 1
+        self.turns() % 2 == 1
     }
 
     /// One more. A load and a store, since the worker is the only writer.
@@ -109,7 +116,7 @@ pub(crate) fn run(shared: Arc<Shared>, index: usize, local: Worker<Job>) {
     CURRENT.with(|current| {
         *current.borrow_mut() = Some(Current { dispatcher: shared.identity, index, local: local.clone() });
     });
-    let mut run = Run { shared: &shared, index, local: &local, jobs: 0, victim: index };
+    let mut run = Run { shared: &shared, index, local: &local, jobs: 0, thief: Thief::new(index, shared.threads) };
     while let Some(job) = run.next() {
         Tally::count(&shared.counters[index].turns);
         job.run();
@@ -131,8 +138,8 @@ struct Run<'a> {
     local: &'a Worker<Job>,
     /// Jobs since the common queue was last looked at first.
     jobs: u32,
-    /// The neighbour whose queue was last found full.
-    victim: usize,
+    /// What it knows of the other workers' queues.
+    thief: Thief,
 }
 
 impl Run<'_> {
@@ -164,35 +171,38 @@ impl Run<'_> {
     fn search(&mut self) -> Option<Job> {
         let mut since = Moment::now();
         loop {
-            for _ in 0..LOOKS_PER_MOMENT {
-                if let Some(job) = self.take_from_outside().or_else(|| self.steal()) {
-                    return Some(job);
-                }
-                // Acquire: as in `next`.
-                if self.shared.stage.load(Ordering::Acquire) == ABORTING {
-                    return None;
-                }
-                spin_loop();
+            let now = Moment::now();
+            if let Some(job) = self.take_from_outside().or_else(|| self.steal(now)) {
+                return Some(job);
             }
-            let waited = since.elapsed();
+            // Acquire: as in `next`.
+            if self.shared.stage.load(Ordering::Acquire) == ABORTING {
+                return None;
+            }
+            let waited = now.since(since);
             if waited < self.shared.idle.spin {
-                continue;
-            }
-            if waited - self.shared.idle.spin < self.shared.idle.yielding {
+                spin_loop();
+            } else if waited - self.shared.idle.spin < self.shared.idle.yielding {
                 thread::yield_now();
-                continue;
+            } else {
+                Tally::count(&self.shared.counters[self.index].sleeps);
+                let (shared, thief) = (self.shared, &mut self.thief);
+                // Acquire: as in `next`. The stage is part of the last look, or a worker could sleep through the end.
+                shared.sleep.sleep(self.index, || {
+                    !shared.injector.is_empty()
+                        || shared.stage.load(Ordering::Acquire) == ABORTING
+                        || thief.sees_waiting_work(shared)
+                });
+                since = Moment::now();
             }
-            Tally::count(&self.shared.counters[self.index].sleeps);
-            let shared = self.shared;
-            // Acquire: as in `next`. The stage is part of the last look, or a worker could sleep through the end.
-            shared.sleep.sleep(self.index, || shared.has_work() || shared.stage.load(Ordering::Acquire) == ABORTING);
-            since = Moment::now();
         }
     }
 
     fn take_from_outside(&self) -> Option<Job> {
+        // One worker's share and not half of it all: what a dispatcher is given at once is mostly meant to run at once.
+        let share = (self.shared.injector.len() / self.shared.threads).clamp(1, OUTSIDE_SHARE);
         loop {
-            match self.shared.injector.steal_batch_and_pop(self.local) {
+            match self.shared.injector.steal_batch_with_limit_and_pop(self.local, share) {
                 Steal::Success(job) => return Some(job),
                 Steal::Empty => return None,
                 Steal::Retry => spin_loop(),
@@ -200,25 +210,17 @@ impl Run<'_> {
         }
     }
 
-    fn steal(&mut self) -> Option<Job> {
-        let threads = self.shared.threads;
-        for step in 0..threads {
-            let victim = (self.victim + step) % threads;
-            if victim == self.index {
-                continue;
-            }
-            loop {
-                match self.shared.stealers[victim].steal_batch_and_pop(self.local) {
-                    Steal::Success(job) => {
-                        self.victim = victim;
-                        Tally::count(&self.shared.counters[self.index].steals);
-                        return Some(job);
-                    }
-                    Steal::Empty => break,
-                    Steal::Retry => spin_loop(),
+    fn steal(&mut self, now: Moment) -> Option<Job> {
+        let victim = self.thief.choose(self.shared, now)?;
+        loop {
+            match self.shared.stealers[victim].steal_batch_and_pop(self.local) {
+                Steal::Success(job) => {
+                    Tally::count(&self.shared.counters[self.index].steals);
+                    return Some(job);
                 }
+                Steal::Empty => return None,
+                Steal::Retry => spin_loop(),
             }
         }
-        None
     }
 }

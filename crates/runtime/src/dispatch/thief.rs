@@ -1,0 +1,98 @@
+//! When work is worth stealing.
+//!
+//! Two tasks in conversation wake each other on one worker in a tenth of a microsecond. A thief that takes one of them to
+//! another core makes each of their messages cross between cores, three to five times dearer, and takes it from a worker that would
+//! have come to it at once. So what is queued is not stolen because it is there, but because it *waits*: its owner has been
+//! inside one job for [`STUCK`], or would need longer than [`WORTH`] to come to the end of its queue at the pace it keeps.
+//!
+//! Looking costs the owner too: each look takes the cache lines of its queue away from it. A worker that gets on is looked at less
+//! and less often.
+
+use std::time::Duration;
+
+use super::Shared;
+use crate::sync::Moment;
+
+/// A queue whose owner has been in one job for so long is stuck behind it. About what a steal costs.
+const STUCK: Duration = Duration::from_nanos(250);
+
+/// A queue that its owner needs longer than this to empty is worth sharing.
+const WORTH: Duration = Duration::from_micros(4);
+
+/// The longest time for which a worker that gets on is left alone.
+const LEFT_ALONE: Duration = Duration::from_micros(20);
+
+/// What a searching worker knows of the others.
+pub(crate) struct Thief {
+    own: usize,
+    /// Whom to look at first: the last victim.
+    first: usize,
+    seen: Box<[Seen]>,
+}
+
+/// The last look at a worker.
+#[derive(Clone, Copy)]
+struct Seen {
+    turns: usize,
+    at: Option<Moment>,
+    /// For how long it is left alone after that look.
+    pause: Duration,
+}
+
+impl Seen {
+    const NOTHING: Self = Self { turns: 0, at: None, pause: Duration::ZERO };
+}
+
+impl Thief {
+    pub(crate) fn new(own: usize, workers: usize) -> Self {
+        Self { own, first: (own + 1) % workers, seen: vec![Seen::NOTHING; workers].into() }
+    }
+
+    /// A worker whose queue is worth stealing from.
+    pub(crate) fn choose(&mut self, shared: &Shared, now: Moment) -> Option<usize> {
+        let workers = self.seen.len();
+        for step in 0..workers {
+            let victim = (self.first + step) % workers;
+            if victim != self.own && self.is_worth_it(shared, victim, now) {
+                self.first = victim;
+                return Some(victim);
+            }
+        }
+        None
+    }
+
+    /// Whether some queue is worth stealing from, for a worker about to sleep or on watch: nobody is left alone.
+    pub(crate) fn sees_waiting_work(&mut self, shared: &Shared) -> bool {
+        for seen in &mut self.seen {
+            seen.pause = Duration::ZERO;
+        }
+        self.choose(shared, Moment::now()).is_some()
+    }
+
+    fn is_worth_it(&mut self, shared: &Shared, victim: usize, now: Moment) -> bool {
+        let seen = &mut self.seen[victim];
+        let Some(past) = seen.at.map(|at| now.since(at)) else {
+            *seen = Seen { turns: shared.counters[victim].turns(), at: Some(now), pause: STUCK };
+            return false;
+        };
+        if past < seen.pause {
+            return false;
+        }
+        let turns = shared.counters[victim].turns();
+        let queued = shared.stealers[victim].len();
+        if turns == seen.turns {
+            // In one job, or in none, since that look: from here on whatever comes into its queue waits. Looking is free to a
+            // worker that does not touch its queue.
+            seen.pause = Duration::ZERO;
+            return queued > 0 && past >= STUCK;
+        }
+        // Two turns are one job. The time to the end of the queue at the pace seen: queued x past / jobs.
+        let jobs = turns.wrapping_sub(seen.turns).div_ceil(2);
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        if past.saturating_mul(count(queued)) / count(jobs) > WORTH {
+            return true;
+        }
+        *seen = Seen { turns, at: Some(now), pause: (seen.pause * 2).clamp(STUCK, LEFT_ALONE) };
+        false
+    }
+}

@@ -1,0 +1,122 @@
+//! A lock for a few instructions: taken by one exchange, given back by one store.
+//!
+//! The locks of this crate protect sections of some ten nanoseconds, on the path of every message. A lock that can put
+//! waiting threads to sleep in the kernel must ask, when it is given back, whether anybody sleeps: a second exchange, which
+//! on an uncontended port costs as much as all the rest of a post. Here nobody sleeps in the kernel at once. Who finds the lock
+//! taken looks again for a while, then gives the core away, then sleeps for a growing while: the holder may have lost
+//! its core, and may never get it back if its waiters keep theirs.
+//!
+//! The model checkers get their own lock in its place (`sync.rs`); this one is modelled by itself (`tests/model_loom.rs`).
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+use super::{AtomicFlag, Ordering, cell, spin_loop, thread};
+
+/// Looks at a taken lock before the core is given away: about a microsecond, ten times what a section lasts.
+const LOOKS: u32 = 64;
+
+/// Times the core is given away before sleeping. Giving away does not help a holder of lower priority, sleeping does.
+const YIELDS: u32 = 64;
+
+/// The shortest and the longest sleep, in microseconds.
+const SLEEP: (u64, u64) = (50, 1_000);
+
+/// Mutual exclusion for short sections. A holder that panics gives it back: user code never runs under our locks, so what
+/// it protects is whole.
+pub struct Lock<T> {
+    is_taken: AtomicFlag,
+    value: cell::UnsafeCell<T>,
+}
+
+// SAFETY: `value` is reached through a guard only, and there is at most one guard at a time (see `lock`), so sharing the lock
+// moves the value from thread to thread, which `T: Send` allows.
+unsafe impl<T: Send> Sync for Lock<T> {}
+
+impl<T> Lock<T> {
+    /// A free lock.
+    pub fn new(value: T) -> Self {
+        Self { is_taken: AtomicFlag::new(false), value: cell::UnsafeCell::new(value) }
+    }
+
+    /// Waits until the lock is free and takes it.
+    #[inline]
+    pub fn lock(&self) -> Guard<'_, T> {
+        if !self.try_take() {
+            self.wait();
+        }
+        Guard { lock: self, _not_send: std::marker::PhantomData }
+    }
+
+    #[inline]
+    fn try_take(&self) -> bool {
+        // Acquire: pairs with the Release in the guard's drop, so that the holder sees what the last holder wrote.
+        self.is_taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    #[cold]
+    fn wait(&self) {
+        let (mut looks, mut yields, mut sleep) = (0, 0, SLEEP.0);
+        loop {
+            // Relaxed: only a hint that the exchange may succeed; a read leaves the line with the holder.
+            if !self.is_taken.load(Ordering::Relaxed) && self.try_take() {
+                return;
+            }
+            if looks < LOOKS {
+                looks += 1;
+                spin_loop();
+            } else if yields < YIELDS {
+                yields += 1;
+                thread::yield_now();
+            } else {
+                thread::sleep(std::time::Duration::from_micros(sleep));
+                sleep = (sleep * 2).min(SLEEP.1);
+            }
+        }
+    }
+}
+
+impl<T> fmt::Debug for Lock<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Lock").finish_non_exhaustive()
+    }
+}
+
+impl<T: Default> Default for Lock<T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+/// The right to the value; given back when dropped. It stays on its thread, as the guards of other locks do.
+pub struct Guard<'a, T> {
+    lock: &'a Lock<T>,
+    _not_send: std::marker::PhantomData<*const ()>,
+}
+
+impl<T> Deref for Guard<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: this guard is the only one (the exchange in `try_take` succeeds for one thread between two Release stores),
+        // and the reference cannot outlive it.
+        unsafe { self.lock.value.shared() }
+    }
+}
+
+impl<T> DerefMut for Guard<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as in `deref`; `&mut self` keeps other references made through this guard away.
+        unsafe { self.lock.value.exclusive() }
+    }
+}
+
+impl<T> Drop for Guard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        // Release: pairs with the Acquire in `try_take`. A store is enough: only the holder writes while it is taken.
+        self.lock.is_taken.store(false, Ordering::Release);
+    }
+}
