@@ -60,4 +60,6 @@ pub use task::{Task, YieldNow, all, block_on, yield_now};
 pub mod model {
     pub use crate::dispatch::sleep::Sleep;
     pub use crate::parallel::Gate;
+    #[cfg(loom)]
+    pub use crate::sync::lock::Lock;
 }

@@ -15,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crossbeam_utils::CachePadded;
 
-use crate::dispatch::{Dispatcher, Handle, Job, guarded, is_on_worker};
+use crate::dispatch::{Closure, Dispatcher, Handle, Job, guarded, is_on_worker};
 use crate::error::TaskError;
 use crate::sync::{Arc, AtomicUsize, Mutex, Ordering, spin_loop, thread};
 use crate::task::{Task, block_on};
@@ -353,7 +353,8 @@ impl ParallelLoop {
             for _ in waiting..helpers {
                 region.calls.fetch_add(1, Ordering::Relaxed);
                 // For whoever is idle: queued here it would wait for this very worker.
-                shared.share(Job::Help(region.clone()));
+                let region = region.clone();
+                shared.share(Job::Call(Closure::uncounted(move || region.help())));
             }
             region.work(block);
         });

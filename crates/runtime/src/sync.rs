@@ -18,6 +18,7 @@ use shuttle as imp;
 use std as imp;
 
 #[allow(unsafe_code, reason = "a lock gives out what is in its cell; the file says why that is right")]
+#[cfg(not(shuttle))]
 pub(crate) mod lock;
 
 pub(crate) use imp::sync::atomic::{Ordering, fence};
@@ -48,10 +49,12 @@ mod modelled {
 }
 
 /// A flag that is compared and exchanged.
+#[cfg(not(shuttle))]
 pub(crate) type AtomicFlag = imp::sync::atomic::AtomicBool;
 
 /// A cell without rules, for [`lock::Lock`]; loom's own watches that nobody breaks those of the lock.
 #[allow(unsafe_code, reason = "hands its caller's promise on")]
+#[cfg(not(shuttle))]
 pub(crate) mod cell {
     #[cfg(loom)]
     pub(crate) struct UnsafeCell<T>(loom::cell::UnsafeCell<T>);
@@ -222,10 +225,11 @@ pub(crate) mod thread {
     }
 
     /// Sleeps for so long. A model has no clock: there it only yields.
+    #[cfg(not(shuttle))]
     pub(crate) fn sleep(time: std::time::Duration) {
-        #[cfg(not(any(loom, shuttle)))]
+        #[cfg(not(loom))]
         std::thread::sleep(time);
-        #[cfg(any(loom, shuttle))]
+        #[cfg(loom)]
         {
             let _ = time;
             yield_now();

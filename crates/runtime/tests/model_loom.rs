@@ -11,7 +11,7 @@
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use lehr_runtime::model::{Gate, Sleep};
+use lehr_runtime::model::{Gate, Lock, Sleep};
 use lehr_runtime::{Port, block_on, join};
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::sync::{Arc, Condvar, Mutex};
@@ -174,6 +174,102 @@ fn the_last_searcher_hands_its_duty_on() {
         for worker in workers {
             worker.join().unwrap();
         }
+    });
+}
+
+/// A worker that queues a job for itself and is then busy until that job has been run: only the other worker can do it, be it that
+/// it searches, sleeps, or is on watch when the job comes.
+#[test]
+fn what_a_busy_worker_queues_for_itself_is_seen() {
+    model(3, || {
+        let sleep = Arc::new(Sleep::new(2, Some(std::time::Duration::ZERO)));
+        let (queued, done) = (Arc::new(AtomicUsize::new(0)), Arc::new((Mutex::new(false), Condvar::new())));
+        let other = {
+            let (sleep, queued, done) = (sleep.clone(), queued.clone(), done.clone());
+            thread::spawn(move || {
+                sleep.start_search();
+                while queued.load(Ordering::Relaxed) == 0 {
+                    sleep.sleep(1, || queued.load(Ordering::Relaxed) == 1);
+                }
+                let _ = sleep.stop_search();
+                *done.0.lock().unwrap() = true;
+                done.1.notify_one();
+            })
+        };
+        queued.store(1, Ordering::Relaxed);
+        sleep.notify_near(|| 1);
+        let mut is_done = done.0.lock().unwrap();
+        while !*is_done {
+            is_done = done.1.wait(is_done).unwrap();
+        }
+        drop(is_done);
+        other.join().unwrap();
+    });
+}
+
+/// The same with a watch that may end: the worker that made the others sleep unwatched is woken from outside.
+#[test]
+fn whoever_is_woken_when_nobody_watches_rings_for_its_own_work() {
+    model(2, || {
+        let sleep = Arc::new(Sleep::new(2, Some(std::time::Duration::ZERO)));
+        let outside = Arc::new(AtomicUsize::new(0));
+        let near = Arc::new(AtomicUsize::new(0));
+        let done = Arc::new((Mutex::new(false), Condvar::new()));
+        let work = |sleep: &Sleep, outside: &AtomicUsize, near: &AtomicUsize, done: &(Mutex<bool>, Condvar), worker| {
+            loop {
+                sleep.start_search();
+                let found = loop {
+                    if outside.compare_exchange(1, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+                        break true;
+                    }
+                    if near.load(Ordering::Relaxed) == 1 {
+                        break false;
+                    }
+                    sleep.sleep(worker, || outside.load(Ordering::Relaxed) == 1 || near.load(Ordering::Relaxed) == 1);
+                };
+                if sleep.stop_search() && outside.load(Ordering::Relaxed) == 1 {
+                    sleep.notify();
+                }
+                if !found {
+                    *done.0.lock().unwrap() = true;
+                    done.1.notify_all();
+                    return;
+                }
+                // The job from outside queues one near and is busy until somebody else has done that.
+                near.store(1, Ordering::Relaxed);
+                sleep.notify_near(|| 1);
+                let mut is_done = done.0.lock().unwrap();
+                while !*is_done {
+                    is_done = done.1.wait(is_done).unwrap();
+                }
+                return;
+            }
+        };
+        let workers = [0, 1].map(|worker| {
+            let (sleep, outside, near, done) = (sleep.clone(), outside.clone(), near.clone(), done.clone());
+            thread::spawn(move || work(&sleep, &outside, &near, &done, worker))
+        });
+        outside.store(1, Ordering::Relaxed);
+        sleep.notify();
+        for worker in workers {
+            worker.join().unwrap();
+        }
+    });
+}
+
+#[test]
+fn one_holder_at_a_time_and_each_sees_what_the_last_wrote() {
+    model(3, || {
+        let lock = Arc::new(Lock::new(0));
+        let others = [(), ()].map(|()| {
+            let lock = lock.clone();
+            thread::spawn(move || *lock.lock() += 1)
+        });
+        *lock.lock() += 1;
+        for other in others {
+            other.join().unwrap();
+        }
+        assert_eq!(*lock.lock(), 3);
     });
 }
 

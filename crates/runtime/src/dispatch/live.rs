@@ -7,7 +7,6 @@ use std::task::Waker;
 
 use crossbeam_utils::CachePadded;
 
-use super::worker;
 use crate::sync::{Arc, AtomicUsize, Mutex, MutexGuard, Ordering, thread};
 
 /// See the module's page. Cheap to clone.
@@ -86,7 +85,7 @@ impl Live {
         // The last part is for threads that are not workers; a worker of another dispatcher may share a part, which costs
         // nothing but contention.
         let outside = self.inner.parts.len() - 1;
-        let part = worker::with_current(|current| current.map_or(outside, |current| current.index.min(outside)));
+        let part = super::with_current(|current| current.map_or(outside, |current| current.index.min(outside)));
         let slot = {
             let mut slots = self.inner.parts[part].lock();
             slots.free.pop().unwrap_or_else(|| {

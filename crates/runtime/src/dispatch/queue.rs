@@ -1,23 +1,31 @@
 //! What waits in a queue. Admission policies, priorities and suspension will stand in front of it, here.
 
-use crate::parallel::Region;
-use crate::sync::Arc;
+use super::closure::Closure;
 
-/// A piece of work.
+/// A piece of work. Four words: it is moved into and out of a queue at every wake.
 pub(crate) enum Job {
     /// A task to be polled once.
     Task(async_task::Runnable),
-    /// A parallel region that would like help; nothing is lost if nobody comes.
-    Help(Arc<Region>),
+    /// A closure to be called once: one of a user's, or a parallel region that would like help.
+    Call(Closure),
 }
 
 impl Job {
+    /// Whether it is a closure that a shutdown reports.
+    pub(crate) fn is_counted_call(&self) -> bool {
+        matches!(self, Self::Call(closure) if closure.is_counted())
+    }
+
     pub(crate) fn run(self) {
         match self {
             Self::Task(runnable) => {
                 runnable.run();
             }
-            Self::Help(region) => region.help(),
+            Self::Call(closure) => {
+                let _told = closure.call();
+            }
         }
     }
 }
+
+const _: () = assert!(size_of::<Job>() <= 32);

@@ -4,12 +4,15 @@ use std::time::Duration;
 
 use crossbeam_deque::Steal;
 
-use super::{ABORTING, DRAINING, Dispatcher};
+use super::{ABORTING, DRAINING, Dispatcher, Job, Shared};
 use crate::sync::{Moment, Ordering, thread};
 
 /// What a poll that is in progress when the limit of a drain passes is given to come to its end. Polls take microseconds;
 /// this is for a machine that has given its cores to somebody else.
 const GRACE: Duration = Duration::from_millis(100);
+
+/// How often a drain looks whether the closures are done.
+const CLOSURES_LOOK: Duration = Duration::from_millis(1);
 
 /// How a dispatcher is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,9 +32,9 @@ pub enum Shutdown {
 /// What became of the tasks and threads of a dispatcher that was shut down.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Tasks that came to their end after the shutdown began.
+    /// Tasks and closures that came to their end after the shutdown began.
     pub finished: usize,
-    /// Tasks whose futures were dropped before their end.
+    /// Tasks whose futures were dropped before their end, and closures that were not called.
     pub aborted: usize,
     /// Worker threads still in user code when the limit of a drain had passed.
     pub leaked: usize,
@@ -59,30 +62,35 @@ impl Dispatcher {
     pub(crate) fn end(&mut self, how: Shutdown) -> Report {
         let shared = self.handle.shared.clone();
         let before = shared.live.ended();
+        let calls_before = calls(&shared);
         let begin = Moment::now();
         shared.live.wait_begin();
         if let Shutdown::Drain { limit } = how {
             // Release: pairs with the Acquire loads in `start` and the workers.
             shared.stage.store(DRAINING, Ordering::Release);
-            while shared.live.living() > 0 {
+            while shared.live.living() > 0 || is_calling(&shared) {
                 let Some(left) = limit.checked_sub(begin.elapsed()) else { break };
-                thread::park_timeout(left);
+                // The last task rings. Closures do not: who calls them does not count them.
+                thread::park_timeout(if shared.live.living() > 0 { left } else { left.min(CLOSURES_LOOK) });
             }
         }
         // Release: as above.
         shared.stage.store(ABORTING, Ordering::Release);
         shared.sleep.wake_all();
-        let is_own_worker =
-            super::worker::with_current(|current| current.is_some_and(|current| current.is_of(&shared)));
+        let is_own_worker = super::with_current(|current| current.is_some_and(|current| current.is_of(&shared)));
         let own = usize::from(is_own_worker);
         let leaked = match how {
             Shutdown::Drain { limit } => self.wait_for_workers(own, Some((begin, limit))),
             Shutdown::Abort => self.wait_for_workers(own, None),
         };
         shared.live.wait_end();
-        drop_leftovers(&shared);
+        let uncalled = drop_leftovers(&shared);
         let after = shared.live.ended();
-        Report { finished: after.finished - before.finished, aborted: after.aborted - before.aborted, leaked }
+        Report {
+            finished: after.finished - before.finished + calls(&shared) - calls_before,
+            aborted: after.aborted - before.aborted + uncalled,
+            leaked,
+        }
     }
 
     /// Waits until all workers but `own` have ended, and joins them; gives the number of those that had not in time.
@@ -124,14 +132,30 @@ impl Dispatcher {
     }
 }
 
-/// Drops every task that is left, wherever it waits, and whatever their destructors schedule.
-fn drop_leftovers(shared: &super::Shared) {
+/// How many closures have been called.
+fn calls(shared: &Shared) -> usize {
+    shared.counters.iter().map(|tally| tally.calls()).sum()
+}
+
+/// Whether closures may still be queued or running: a worker is in a job, or a queue is not empty.
+fn is_calling(shared: &Shared) -> bool {
+    shared.has_work() || shared.counters.iter().any(|tally| tally.is_running())
+}
+
+/// Drops every task and closure that is left, wherever it waits, and whatever their destructors schedule; gives the number of
+/// closures.
+fn drop_leftovers(shared: &Shared) -> usize {
+    let mut uncalled = 0;
+    let mut drop_job = |job: Job| {
+        uncalled += usize::from(job.is_counted_call());
+        drop(job);
+    };
     loop {
         // A suspended task is scheduled by this and, the stage being `ABORTING`, dropped in place.
         shared.live.wake_all();
         loop {
             match shared.injector.steal() {
-                Steal::Success(job) => drop(job),
+                Steal::Success(job) => drop_job(job),
                 Steal::Empty => break,
                 Steal::Retry => {}
             }
@@ -139,11 +163,12 @@ fn drop_leftovers(shared: &super::Shared) {
         // What the queues of leaked workers hold is dropped here too; only the poll in progress remains theirs.
         for stealer in &shared.stealers {
             while let Steal::Success(job) = stealer.steal() {
-                drop(job);
+                drop_job(job);
             }
         }
         if !shared.has_work() {
             break;
         }
     }
+    uncalled
 }

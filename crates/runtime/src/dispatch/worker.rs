@@ -1,10 +1,8 @@
 //! A worker: takes from its own queue, then from the common one, then steals; searches for a while, then sleeps.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
 use crossbeam_deque::{Steal, Worker};
 
+use super::current::Current;
 use super::thief::Thief;
 use super::{ABORTING, Job, Shared};
 use crate::sync::{Arc, AtomicUsize, Moment, Ordering, spin_loop, thread};
@@ -34,13 +32,20 @@ pub(crate) struct Tally {
     /// Beginnings and ends of jobs: odd while one runs. A thief sees by it whether its victim is getting on, the owner at a
     /// shutdown which workers are in user code.
     turns: AtomicUsize,
+    /// Closures called.
+    calls: AtomicUsize,
     steals: AtomicUsize,
     sleeps: AtomicUsize,
 }
 
 impl Tally {
     pub(crate) fn new() -> Self {
-        Self { turns: AtomicUsize::new(0), steals: AtomicUsize::new(0), sleeps: AtomicUsize::new(0) }
+        Self {
+            turns: AtomicUsize::new(0),
+            calls: AtomicUsize::new(0),
+            steals: AtomicUsize::new(0),
+            sleeps: AtomicUsize::new(0),
+        }
     }
 
     pub(crate) fn read(&self) -> Counters {
@@ -53,6 +58,12 @@ impl Tally {
             sleeps: read(&self.sleeps),
             is_running: turns % 2 == 1,
         }
+    }
+
+    /// Closures called to their end, be it a panic.
+    pub(crate) fn calls(&self) -> usize {
+        // Relaxed: as in `read`; the shutdown reads it when the worker has ended.
+        self.calls.load(Ordering::Relaxed)
     }
 
     /// Beginnings and ends of jobs.
@@ -74,57 +85,25 @@ impl Tally {
     }
 }
 
-/// What a worker thread knows of itself.
-#[derive(Clone)]
-pub(crate) struct Current {
-    dispatcher: u64,
-    pub(crate) index: usize,
-    pub(crate) local: Rc<Worker<Job>>,
-}
-
-impl Current {
-    pub(crate) fn is_of(&self, shared: &Shared) -> bool {
-        self.dispatcher == shared.identity
-    }
-}
-
-#[allow(clippy::missing_const_for_thread_local, reason = "the model checkers' macros take no const block")]
-mod current {
-    use super::{Current, RefCell};
-
-    crate::sync::thread_local! {
-        pub(super) static CURRENT: RefCell<Option<Current>> = RefCell::new(None);
-    }
-}
-use current::CURRENT;
-
-/// Shows `look` what worker the calling thread is; nothing if it is none. `look` must not call back into this crate.
-pub(crate) fn with_current<R>(look: impl FnOnce(Option<&Current>) -> R) -> R {
-    let mut look = Some(look);
-    // A thread that is ending has lost its thread-local state: it is no longer a worker.
-    let seen = CURRENT.try_with(|current| look.take().map(|look| look(current.borrow().as_ref())));
-    match (seen, look) {
-        (Ok(Some(result)), _) => result,
-        (_, Some(look)) => look(None),
-        (_, None) => unreachable!("`look` was taken and gave its result"),
-    }
-}
-
 /// The life of a worker thread.
 pub(crate) fn run(shared: Arc<Shared>, index: usize, local: Worker<Job>) {
-    let local = Rc::new(local);
-    CURRENT.with(|current| {
-        *current.borrow_mut() = Some(Current { dispatcher: shared.identity, index, local: local.clone() });
+    let worker = Current { dispatcher: shared.identity, index, local };
+    worker.live(|| {
+        let tally = &shared.counters[index];
+        let mut run =
+            Run { shared: &shared, index, local: &worker.local, jobs: 0, thief: Thief::new(index, shared.threads) };
+        while let Some(job) = run.next() {
+            let is_call = job.is_counted_call();
+            Tally::count(&tally.turns);
+            job.run();
+            if is_call {
+                Tally::count(&tally.calls);
+            }
+            Tally::count(&tally.turns);
+        }
     });
-    let mut run = Run { shared: &shared, index, local: &local, jobs: 0, thief: Thief::new(index, shared.threads) };
-    while let Some(job) = run.next() {
-        Tally::count(&shared.counters[index].turns);
-        job.run();
-        Tally::count(&shared.counters[index].turns);
-    }
-    CURRENT.with(|current| current.borrow_mut().take());
     // What is left belongs to whoever shuts down: it drops the jobs only after every worker has ended.
-    while let Some(job) = local.pop() {
+    while let Some(job) = worker.local.pop() {
         shared.injector.push(job);
     }
     // Release: pairs with the Acquire load in `end`; the leftovers above are visible to it.

@@ -13,11 +13,12 @@ use std::ops::{Deref, DerefMut};
 
 use super::{AtomicFlag, Ordering, cell, spin_loop, thread};
 
-/// Looks at a taken lock before the core is given away: about a microsecond, ten times what a section lasts.
-const LOOKS: u32 = 64;
+/// Looks at a taken lock before the core is given away: about a microsecond, ten times what a section lasts. (In a
+/// model looking is giving away.)
+const LOOKS: u32 = if cfg!(loom) { 0 } else { 64 };
 
 /// Times the core is given away before sleeping. Giving away does not help a holder of lower priority, sleeping does.
-const YIELDS: u32 = 64;
+const YIELDS: u32 = if cfg!(loom) { u32::MAX } else { 64 };
 
 /// The shortest and the longest sleep, in microseconds.
 const SLEEP: (u64, u64) = (50, 1_000);
