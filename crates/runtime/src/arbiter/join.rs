@@ -10,6 +10,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use super::{Branch, Late, Locked, Ready, claim, probe, take, unwatch, watch};
+use crate::dispatch::may_go_on;
 use crate::error::ReceiveError;
 use crate::port::waiters::Ticket;
 
@@ -107,6 +108,9 @@ impl<B: Branches> Future for Join<B> {
         let this = &mut *self;
         if let Some(fault) = &this.fault {
             return Poll::Ready(Err(fault.clone()));
+        }
+        if !may_go_on(context) {
+            return Poll::Pending;
         }
         this.branches.poll(&this.order, &mut this.tickets, context)
     }

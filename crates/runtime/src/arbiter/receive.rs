@@ -5,6 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use crate::dispatch::may_go_on;
 use crate::error::ReceiveError;
 use crate::port::Port;
 use crate::port::waiters::{Predicate, Ticket};
@@ -41,6 +42,9 @@ impl<T> Future for Receive<'_, T> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
+        if this.ticket.is_none() && !may_go_on(context) {
+            return Poll::Pending;
+        }
         this.port.poll_receive(&mut this.ticket, this.order, &mut this.predicate, context)
     }
 }

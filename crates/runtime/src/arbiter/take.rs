@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use super::{Ready, claim, probe, take, unwatch, watch};
+use crate::dispatch::may_go_on;
 use crate::error::ReceiveError;
 use crate::port::Port;
 use crate::port::waiters::Ticket;
@@ -28,6 +29,9 @@ impl<T> Future for Take<'_, T> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
+        if this.ticket.is_none() && !may_go_on(context) {
+            return Poll::Pending;
+        }
         let port = this.branch.0;
         let mut state = port.core.state.lock();
         let ready = probe(&this.branch, &state);

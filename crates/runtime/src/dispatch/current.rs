@@ -12,12 +12,23 @@ pub(crate) struct Current {
     pub(crate) dispatcher: u64,
     pub(crate) index: usize,
     pub(crate) local: Worker<Job>,
+    /// How many waits the job that runs may still find answered at once.
+    pub(crate) budget: Cell<u32>,
 }
+
+/// Waits that a task finds answered at once before it gives the others of its worker a turn.
+const BUDGET: u32 = 128;
 
 impl Current {
     #[inline]
     pub(crate) fn is_of(&self, shared: &Shared) -> bool {
         self.dispatcher == shared.identity
+    }
+
+    /// A new job begins.
+    #[inline]
+    pub(crate) fn refill(&self) {
+        self.budget.set(BUDGET);
     }
 
     /// Makes the calling thread this worker for as long as `life` runs.
@@ -61,4 +72,20 @@ pub(crate) fn with_current<R>(look: impl FnOnce(Option<&Current>) -> R) -> R {
     // SAFETY: null, or set by `live`, which borrows the worker until it has taken the pointer away again; this thread is inside `live`
     // now, so the worker outlives this call, and `look` cannot keep the reference beyond it. The worker is only ever shared.
     look(unsafe { current.as_ref() })
+}
+
+/// Asked by every wait that is polled for the first time: whether the task may go on. A task that always finds what it waits for would
+/// otherwise keep its worker for ever. If not, it has been woken, and is to say that it waits.
+#[inline]
+pub(crate) fn may_go_on(context: &std::task::Context<'_>) -> bool {
+    let may = with_current(|current| {
+        let Some(current) = current else { return true };
+        let left = current.budget.get();
+        current.budget.set(left.saturating_sub(1));
+        left > 0
+    });
+    if !may {
+        context.waker().wake_by_ref();
+    }
+    may
 }

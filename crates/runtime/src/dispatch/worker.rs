@@ -87,7 +87,7 @@ impl Tally {
 
 /// The life of a worker thread.
 pub(crate) fn run(shared: Arc<Shared>, index: usize, local: Worker<Job>) {
-    let worker = Current { dispatcher: shared.identity, index, local };
+    let worker = Current { dispatcher: shared.identity, index, local, budget: std::cell::Cell::new(0) };
     worker.live(|| {
         let tally = &shared.counters[index];
         let mut run =
@@ -95,6 +95,7 @@ pub(crate) fn run(shared: Arc<Shared>, index: usize, local: Worker<Job>) {
         while let Some(job) = run.next() {
             let is_call = job.is_counted_call();
             Tally::count(&tally.turns);
+            worker.refill();
             job.run();
             if is_call {
                 Tally::count(&tally.calls);

@@ -209,3 +209,23 @@ fn two_dispatchers_can_talk() {
     assert_eq!(sum, Ok(499_500));
     assert_eq!(block_on(echo), Ok(()));
 }
+
+// 62
+#[test]
+fn a_task_that_always_finds_its_item_lets_the_others_have_their_turn() {
+    let dispatcher = Dispatcher::new(1).unwrap();
+    let (own, stop) = (Port::new(), Port::new());
+    let (own_end, stop_end) = (own.clone(), stop.clone());
+    let talks_to_itself = dispatcher.spawn(async move {
+        let mut turns = 0_u64;
+        while stop_end.try_receive().is_none() {
+            own_end.post(turns).unwrap();
+            assert_eq!(own_end.receive().await, Ok(turns));
+            turns += 1;
+        }
+    });
+    // Queued on the only worker, behind a task that never waits for anybody else.
+    let other = dispatcher.spawn(async move { stop.post(()).unwrap() });
+    assert_eq!(block_on(other), Ok(()));
+    assert_eq!(block_on(talks_to_itself), Ok(()));
+}
