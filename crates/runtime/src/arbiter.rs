@@ -9,15 +9,19 @@
 //! queue.** No lock is held while a task is woken, a handler runs or a value of the user's is dropped; predicates are the one
 //! exception, and are documented so.
 //!
-//! A choice will be one more arbiter: its probe asks its branches in order, its claim is the one compare-and-swap that decides
-//! between branches polled from different tasks. An interleave's claim asks its admission state, under the arbiter's lock.
+//! A choice needs no protocol of its own: its branches hold nothing, so it polls them in order, and the first that claims wins
+//! (`choice.rs`).
 
+pub mod choice;
+pub mod exchange;
+pub mod gather;
 pub mod join;
 pub mod receive;
 pub mod take;
 
 use std::task::{Context, Waker};
 
+use crate::port::sorter::Sorter;
 use crate::port::waiters::{Left, Ticket, Want};
 use crate::port::{Port, State};
 use crate::sync::MutexGuard;
@@ -27,6 +31,8 @@ use crate::sync::MutexGuard;
 pub(crate) enum Ready {
     /// Enough to take.
     Yes,
+    /// Enough to take, but others who were woken for it have been passed so often that it is their turn.
+    Later,
     /// Not yet enough.
     NotYet,
     /// Never again enough: the port is closed.
@@ -36,9 +42,29 @@ pub(crate) enum Ready {
 /// The right to take, made by a probe that found enough at every port, worth something only while their locks are held.
 pub(crate) struct Claim(());
 
-/// The claim of an arbiter without rivals: every port has enough.
-pub(crate) fn claim(ready: impl IntoIterator<Item = Ready>) -> Option<Claim> {
-    ready.into_iter().all(|ready| ready == Ready::Yes).then_some(Claim(()))
+/// What a look at all ports leads to.
+pub(crate) enum Verdict {
+    /// Every port has enough.
+    Take(Claim),
+    /// This one of the ports never will.
+    Closed(usize),
+    /// Every port has enough, and at one it is the turn of others: look again after them.
+    Yield,
+    /// Wait to be woken.
+    Wait,
+}
+
+/// Decides for an arbiter, from what it sees at each of its ports.
+pub(crate) fn judge(ready: &[Ready]) -> Verdict {
+    if let Some(branch) = ready.iter().position(|ready| *ready == Ready::Never) {
+        Verdict::Closed(branch)
+    } else if ready.contains(&Ready::NotYet) {
+        Verdict::Wait
+    } else if ready.contains(&Ready::Later) {
+        Verdict::Yield
+    } else {
+        Verdict::Take(Claim(()))
+    }
 }
 
 /// Keeps [`Branch`] and the sets of branches closed to the outside, where the protocol could not be relied upon.
@@ -46,10 +72,11 @@ pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
-/// One port's part in a join: `&port` asks for one item, `(&port, n)` for `n` of them in a `Vec`.
+/// One port's part in a join: `&port` asks for one item, `(&port, n)` for `n` of them in a `Vec`. The port may also be given
+/// by value, for a join that outlives the place where it is made.
 ///
 /// Sealed: the protocol of this module is not open to other crates.
-pub trait Branch: sealed::Sealed {
+pub trait Branch: sealed::Sealed + Unpin {
     /// The type of the port's items.
     type Item;
     /// What the join gives for this port.
@@ -59,8 +86,13 @@ pub trait Branch: sealed::Sealed {
     fn port(&self) -> &Port<Self::Item>;
     /// How many items it asks for.
     fn needed(&self) -> usize;
+    /// The same part with a port of its own, for a task.
+    #[doc(hidden)]
+    type Owned: Branch<Item = Self::Item, Output = Self::Output, Owned = Self::Owned>;
     #[doc(hidden)]
     fn gather(&self, items: &mut dyn Iterator<Item = Self::Item>) -> Self::Output;
+    #[doc(hidden)]
+    fn owned(&self) -> Self::Owned;
 }
 
 impl<T> sealed::Sealed for &Port<T> {}
@@ -68,6 +100,7 @@ impl<T> sealed::Sealed for &Port<T> {}
 impl<T> Branch for &Port<T> {
     type Item = T;
     type Output = T;
+    type Owned = Port<T>;
 
     fn port(&self) -> &Port<T> {
         self
@@ -78,7 +111,35 @@ impl<T> Branch for &Port<T> {
     }
 
     fn gather(&self, items: &mut dyn Iterator<Item = T>) -> T {
-        items.next().expect("the claim proved that the port holds an item")
+        only(items)
+    }
+
+    fn owned(&self) -> Port<T> {
+        Port::clone(self)
+    }
+}
+
+impl<T> sealed::Sealed for Port<T> {}
+
+impl<T> Branch for Port<T> {
+    type Item = T;
+    type Output = T;
+    type Owned = Self;
+
+    fn port(&self) -> &Self {
+        self
+    }
+
+    fn needed(&self) -> usize {
+        1
+    }
+
+    fn gather(&self, items: &mut dyn Iterator<Item = T>) -> T {
+        only(items)
+    }
+
+    fn owned(&self) -> Self {
+        self.clone()
     }
 }
 
@@ -87,6 +148,7 @@ impl<T> sealed::Sealed for (&Port<T>, usize) {}
 impl<T> Branch for (&Port<T>, usize) {
     type Item = T;
     type Output = Vec<T>;
+    type Owned = (Port<T>, usize);
 
     fn port(&self) -> &Port<T> {
         self.0
@@ -97,10 +159,46 @@ impl<T> Branch for (&Port<T>, usize) {
     }
 
     fn gather(&self, items: &mut dyn Iterator<Item = T>) -> Vec<T> {
-        let mut output = Vec::with_capacity(self.1);
-        output.extend(items);
-        output
+        several(self.1, items)
     }
+
+    fn owned(&self) -> (Port<T>, usize) {
+        (self.0.clone(), self.1)
+    }
+}
+
+impl<T> sealed::Sealed for (Port<T>, usize) {}
+
+impl<T> Branch for (Port<T>, usize) {
+    type Item = T;
+    type Output = Vec<T>;
+    type Owned = Self;
+
+    fn port(&self) -> &Port<T> {
+        &self.0
+    }
+
+    fn needed(&self) -> usize {
+        self.1
+    }
+
+    fn gather(&self, items: &mut dyn Iterator<Item = T>) -> Vec<T> {
+        several(self.1, items)
+    }
+
+    fn owned(&self) -> Self {
+        self.clone()
+    }
+}
+
+fn only<T>(items: &mut dyn Iterator<Item = T>) -> T {
+    items.next().expect("the claim proved that the port holds an item")
+}
+
+fn several<T>(count: usize, items: &mut dyn Iterator<Item = T>) -> Vec<T> {
+    let mut output = Vec::with_capacity(count);
+    output.extend(items);
+    output
 }
 
 pub(crate) type Locked<'a, T> = MutexGuard<'a, State<T>>;
@@ -109,10 +207,20 @@ pub(crate) type Locked<'a, T> = MutexGuard<'a, State<T>>;
 #[allow(dead_code, reason = "held only to be dropped late")]
 pub(crate) struct Late<T>(Option<Left<T>>, Option<Waker>);
 
+impl<T> Late<T> {
+    /// The sorter that the waiter had left at the port.
+    fn sorter(&mut self) -> Option<Box<Sorter<T>>> {
+        match std::mem::replace(&mut self.0.as_mut()?.want, Want::Watch(0)) {
+            Want::Sort(sorter) => Some(sorter),
+            Want::One(_) | Want::Take(_) | Want::Watch(_) => None,
+        }
+    }
+}
+
 /// Whether the branch has enough.
-pub(crate) fn probe<B: Branch>(branch: &B, state: &State<B::Item>) -> Ready {
+pub(crate) fn probe<B: Branch>(branch: &B, state: &State<B::Item>, ticket: Option<Ticket>) -> Ready {
     if state.queue.available() >= branch.needed() {
-        Ready::Yes
+        if state.waiters.must_yield(ticket) { Ready::Later } else { Ready::Yes }
     } else if state.is_closed {
         Ready::Never
     } else {
@@ -121,30 +229,40 @@ pub(crate) fn probe<B: Branch>(branch: &B, state: &State<B::Item>) -> Ready {
 }
 
 /// Takes the branch's items, oldest first.
-pub(crate) fn take<B: Branch>(branch: &B, state: &mut State<B::Item>, _claim: &Claim) -> B::Output {
+pub(crate) fn take<B: Branch>(
+    branch: &B,
+    state: &mut State<B::Item>,
+    ticket: Option<Ticket>,
+    _claim: &Claim,
+) -> B::Output {
+    state.waiters.takes(ticket);
     let mut items = (0..branch.needed())
         .map(|_| state.queue.take_oldest().expect("the claim proved that the port holds enough, and its lock is held"));
     branch.gather(&mut items)
 }
 
-/// Registers the branch as a watcher, or refreshes its waker.
-pub(crate) fn watch<B: Branch>(
-    branch: &B,
-    state: &mut State<B::Item>,
+/// Registers a waiter, or has a known one wait on. One that yields where it is `ready` to take counts as woken from here on:
+/// its task must be told to look again.
+pub(crate) fn watch<T>(
+    state: &mut State<T>,
     ticket: &mut Option<Ticket>,
+    want: impl FnOnce() -> Want<T>,
+    yields: bool,
     context: &Context<'_>,
-) -> Late<B::Item> {
+) -> Late<T> {
     match *ticket {
+        Some(known) if yields => Late(None, state.waiters.yields(known)),
         Some(known) => Late(None, state.waiters.set_waker(known, context.waker())),
         None => {
             let order = state.waiters.next_order();
-            *ticket = Some(state.waiters.register(order, Want::Watch(branch.needed()), context.waker().clone()));
+            let waker = (!yields).then(|| context.waker().clone());
+            *ticket = Some(state.waiters.register(order, want(), waker));
             Late(None, None)
         }
     }
 }
 
-/// Ends the branch's registration.
+/// Ends a registration.
 pub(crate) fn unwatch<T>(state: &mut State<T>, ticket: &mut Option<Ticket>) -> Late<T> {
     Late(ticket.take().map(|ticket| state.waiters.remove(ticket)), None)
 }

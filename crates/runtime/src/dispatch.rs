@@ -33,7 +33,7 @@ use crate::error::TaskError;
 use crate::sync::{Arc, AtomicUsize, Ordering, next_identity, thread};
 use crate::task::{Task, catch_panic};
 pub(crate) use closure::Closure;
-pub(crate) use current::{may_go_on, with_current};
+pub(crate) use current::{as_one_wait, may_go_on, with_current};
 pub(crate) use live::Guard;
 use live::Live;
 pub(crate) use queue::Job;

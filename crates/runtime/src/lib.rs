@@ -44,6 +44,11 @@ mod sync;
 mod task;
 
 pub use arbiter::Branch;
+#[doc(hidden)]
+pub use arbiter::choice::branch as __branch;
+pub use arbiter::choice::{CancelSafe, Cancellable, Choice, Choices, Mapped, OneOf, TieBreaker, cancel_safe, choose};
+pub use arbiter::exchange::{ByKey, BySource, Exchange, Rule, Sources, exchange, exchange_by};
+pub use arbiter::gather::{Gather, Gathered, Results, gather};
 pub use arbiter::join::{Branches, Join, join, join_all};
 pub use arbiter::receive::Receive;
 pub use arbiter::take::Take;

@@ -13,6 +13,7 @@
 
 pub(crate) mod persistent;
 pub(crate) mod queue;
+pub(crate) mod sorter;
 pub(crate) mod waiters;
 
 use std::fmt;
@@ -283,10 +284,11 @@ impl<T> Port<T> {
             let mut state = self.core.state.lock();
             let left = state.waiters.remove(ticket);
             if let Standing::Offered(sequence) = left.standing {
-                let place = state.queue.place_of(sequence);
-                state.queue.withdraw(place);
-                state.offer(place, sequence, &mut wake);
+                state.withdraw(sequence, &mut wake);
             }
+            // A take that leaves may have been woken for items that the next one can use.
+            let available = state.queue.available();
+            state.waiters.wake_takes(available, &mut wake);
             left
         };
         wake.all();
@@ -310,6 +312,27 @@ impl<T> State<T> {
         }
     }
 
+    /// A waiter has left the item that it was offered. Whoever is on the way to a later one moves up, so that the order in which
+    /// the others get their items is as if that waiter had never been there; the last item so freed is shown to those who wait.
+    fn withdraw(&mut self, sequence: u64, wake: &mut Wake) {
+        let mut free = self.queue.place_of(sequence);
+        self.queue.withdraw(free);
+        let (mut place, mut ahead) = (free, self.queue.offered_after(free));
+        while ahead > 0 {
+            place += 1;
+            let Some(holder) = self.queue.element(place).offered_to else { continue };
+            ahead -= 1;
+            if self.waiters.would_accept(holder, &self.queue.element(free).item) {
+                self.queue.withdraw(place);
+                self.queue.offer(free, holder);
+                self.waiters.exchange_offer(holder, self.queue.element(free).sequence);
+                free = place;
+            }
+        }
+        let sequence = self.queue.element(free).sequence;
+        self.offer(free, sequence, wake);
+    }
+
     /// The item offered to `ticket` has been fetched by somebody else: it is offered the next that it accepts, or waits on.
     fn disappoint(&mut self, ticket: Ticket, wake: &mut Wake) {
         self.waiters.disappoint(ticket);
@@ -318,7 +341,9 @@ impl<T> State<T> {
                 None => Ok(true),
                 Some(predicate) => accepts(predicate.as_ref(), item),
             }),
-            Want::Watch(_) => unreachable!("only a waiter for one item is ever offered one"),
+            Want::Take(_) | Want::Watch(_) | Want::Sort(_) => {
+                unreachable!("only a waiter for one item is ever offered one")
+            }
         };
         match found {
             Ok(None) => {}
@@ -345,12 +370,12 @@ impl<T> State<T> {
                 return (Poll::Pending, (None, replaced));
             }
             // Invariant 1: nothing in the queue is for it, and nothing more will come.
-            Standing::Waiting | Standing::Offered(_) | Standing::Failed(_) => {}
+            Standing::Waiting | Standing::Offered(_) | Standing::Failed(_) | Standing::Promised => {}
         }
         *ticket = None;
         let left = self.waiters.remove(known);
         let result = match &left.standing {
-            Standing::Waiting => Err(Refusal::Closed),
+            Standing::Waiting | Standing::Promised => Err(Refusal::Closed),
             Standing::Failed(message) => Err(Refusal::Predicate(message.clone())),
             Standing::Offered(sequence) => {
                 let place = self.queue.place_of(*sequence);
@@ -382,7 +407,7 @@ impl<T> State<T> {
             Ok(None) => {
                 let order = order.unwrap_or_else(|| self.waiters.next_order());
                 let want = Want::One(predicate.take());
-                *ticket = Some(self.waiters.register(order, want, context.waker().clone()));
+                *ticket = Some(self.waiters.register(order, want, Some(context.waker().clone())));
                 Poll::Pending
             }
         }

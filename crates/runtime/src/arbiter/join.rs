@@ -9,29 +9,41 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use super::{Branch, Late, Locked, Ready, claim, probe, take, unwatch, watch};
-use crate::dispatch::may_go_on;
+use super::{Branch, Late, Locked, Ready, Verdict, judge, probe, take, unwatch, watch};
+use crate::dispatch::{Handle, may_go_on};
 use crate::error::ReceiveError;
-use crate::port::waiters::Ticket;
+use crate::port::State;
+use crate::port::persistent::Receiver;
+use crate::port::waiters::{Ticket, Want};
+use crate::sync::Arc;
 
 /// The ports of a join: a tuple of two to eight [`Branch`]es, or any number of one type in a `Vec`. Sealed.
 pub trait Branches: super::sealed::Sealed + Unpin {
     /// What the join gives: the outputs in the order of declaration.
     type Output;
+    /// The same ports by value, for a task.
+    #[doc(hidden)]
+    type Owned: Branches<Output = Self::Output, Owned = Self::Owned>;
     #[doc(hidden)]
     type Tickets: Unpin;
+    /// The positions of the branches, by ascending identity of their ports: the order of locking.
+    #[doc(hidden)]
+    type Order: AsRef<[usize]> + Unpin;
 
     #[doc(hidden)]
-    fn tickets(&self) -> Self::Tickets;
-    /// Identities and names, in the order of declaration.
+    fn owned(&self) -> Self::Owned;
     #[doc(hidden)]
-    fn identities(&self) -> Vec<u64>;
+    fn tickets(&self) -> Self::Tickets;
+    #[doc(hidden)]
+    fn order(&self) -> Self::Order;
+    #[doc(hidden)]
+    fn identity(&self, branch: usize) -> u64;
     #[doc(hidden)]
     fn name(&self, branch: usize) -> String;
     #[doc(hidden)]
     fn poll(
         &self,
-        order: &[usize],
+        order: &Self::Order,
         tickets: &mut Self::Tickets,
         context: &mut Context<'_>,
     ) -> Poll<Result<Self::Output, ReceiveError>>;
@@ -44,14 +56,14 @@ pub trait Branches: super::sealed::Sealed + Unpin {
 pub struct Join<B: Branches> {
     branches: B,
     tickets: B::Tickets,
-    /// Positions of the branches, by ascending identity of their ports: the order of locking.
-    order: Vec<usize>,
-    fault: Option<ReceiveError>,
+    order: B::Order,
+    /// The branch whose port another branch names too.
+    twin: Option<usize>,
 }
 
 impl<B: Branches> fmt::Debug for Join<B> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Join").field("branches", &self.order.len()).finish_non_exhaustive()
+        formatter.debug_struct("Join").field("branches", &self.order.as_ref().len()).finish_non_exhaustive()
     }
 }
 
@@ -60,7 +72,11 @@ impl<B: Branches> fmt::Debug for Join<B> {
 /// `&port` asks for one item and gives it; `(&port, n)` asks for `n` and gives a `Vec`. The types of the ports may differ.
 /// Cancel-safe: until it is satisfied, everything stays in the ports, visible to others.
 ///
-/// Single receives at the same ports go first; among joins and takes, whoever looks first wins.
+/// Single receives at the same ports go first; among joins and takes, whoever looks first wins. But not for ever: a join that has
+/// been woken and not yet looked is passed at most 32 times at each port before the one that passes it lets its dispatcher run
+/// the others first.
+///
+/// Cost: one lock a port; no allocation for a tuple of ports.
 ///
 /// # Errors
 /// [`ReceiveError::SamePort`] at once if a port is named twice; [`ReceiveError::Closed`] if a port is closed and lacks items.
@@ -75,14 +91,10 @@ impl<B: Branches> fmt::Debug for Join<B> {
 /// assert_eq!(block_on(join(((&numbers, 2), &names))), Ok((vec![1, 2], "both")));
 /// ```
 pub fn join<B: Branches>(branches: B) -> Join<B> {
-    let identities = branches.identities();
-    let mut order: Vec<usize> = (0..identities.len()).collect();
-    order.sort_unstable_by_key(|&branch| identities[branch]);
-    let fault = order
-        .windows(2)
-        .find(|pair| identities[pair[0]] == identities[pair[1]])
-        .map(|pair| ReceiveError::SamePort { port: branches.name(pair[0]) });
-    Join { tickets: branches.tickets(), branches, order, fault }
+    let order = branches.order();
+    let twin = order.as_ref().windows(2).find(|pair| branches.identity(pair[0]) == branches.identity(pair[1]));
+    let twin = twin.map(|pair| pair[0]);
+    Join { tickets: branches.tickets(), branches, order, twin }
 }
 
 /// The same as [`join`] for any number of ports of one type; for none, an empty `Vec` at once.
@@ -97,8 +109,68 @@ pub fn join<B: Branches>(branches: B) -> Join<B> {
 /// (0..3).rev().for_each(|i| ports[i].post(i).unwrap());
 /// assert_eq!(block_on(join_all(&ports)), Ok(vec![0, 1, 2]));
 /// ```
-pub fn join_all<B: Branch + Unpin>(branches: impl IntoIterator<Item = B>) -> Join<Vec<B>> {
+pub fn join_all<B: Branch>(branches: impl IntoIterator<Item = B>) -> Join<Vec<B>> {
     join(branches.into_iter().collect::<Vec<B>>())
+}
+
+impl<B: Branches> Join<B> {
+    /// Registers a handler for every set of items that satisfies the join, those already in the ports first.
+    ///
+    /// As [`Port::on`](crate::Port::on) for several ports: at most `concurrency` turns of the handler run at the same time, on the
+    /// workers of `dispatcher`; with 1 they never overlap. Items for which no turn is free stay in their ports. Dropping the
+    /// receiver ends the registration; it ends by itself when a port is closed and cannot satisfy it.
+    ///
+    /// Cost: per set of items that of a join; a task for each turn, once.
+    ///
+    /// # Errors
+    /// [`ReceiveError::SamePort`] if a port is named twice.
+    ///
+    /// # Panics
+    /// If `concurrency` is 0.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Dispatcher, Port, block_on, join};
+    /// let dispatcher = Dispatcher::new(2).unwrap();
+    /// let (names, ages, lines) = (Port::new(), Port::new(), Port::new());
+    /// let out = lines.clone();
+    /// let receiver = join((&names, &ages))
+    ///     .on(dispatcher.handle(), 1, move |(name, age)| {
+    ///         let out = out.clone();
+    ///         async move { out.post(format!("{name}: {age}")).unwrap() }
+    ///     })
+    ///     .unwrap();
+    /// names.post("Ada").unwrap();
+    /// ages.post(36).unwrap();
+    /// assert_eq!(block_on(lines.receive()).unwrap(), "Ada: 36");
+    /// ages.close();
+    /// assert!(block_on(receiver.ended()).is_ok());
+    /// ```
+    pub fn on<H, F>(&self, dispatcher: &Handle, concurrency: usize, handler: H) -> Result<Receiver, ReceiveError>
+    where
+        B::Owned: Send + Sync + 'static,
+        <B::Owned as Branches>::Tickets: Send,
+        <B::Owned as Branches>::Order: Send,
+        B::Output: Send,
+        H: Fn(B::Output) -> F + Send + Sync + 'static,
+        F: Future<Output = ()> + Send,
+    {
+        assert!(concurrency > 0, "a receiver that may run no handler would never receive");
+        if let Some(twin) = self.twin {
+            return Err(ReceiveError::SamePort { port: self.branches.name(twin) });
+        }
+        let handler = Arc::new(handler);
+        let turns = (0..concurrency).map(|_| {
+            let (branches, handler) = (self.branches.owned(), handler.clone());
+            dispatcher.spawn(async move {
+                let mut join = join(branches);
+                while let Ok(items) = (&mut join).await {
+                    handler(items).await;
+                }
+            })
+        });
+        Ok(Receiver::of(turns.collect()))
+    }
 }
 
 impl<B: Branches> Future for Join<B> {
@@ -106,8 +178,8 @@ impl<B: Branches> Future for Join<B> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        if let Some(fault) = &this.fault {
-            return Poll::Ready(Err(fault.clone()));
+        if let Some(twin) = this.twin {
+            return Poll::Ready(Err(ReceiveError::SamePort { port: this.branches.name(twin) }));
         }
         if !may_go_on(context) {
             return Poll::Pending;
@@ -122,35 +194,66 @@ impl<B: Branches> Drop for Join<B> {
     }
 }
 
-/// What a look at all ports led to.
-enum Outcome<T> {
-    Taken(T),
-    Closed(usize),
-    Waiting,
+/// The registration of one branch after the look at all.
+fn stay_or_go<B: Branch>(
+    verdict: &Verdict,
+    ready: Ready,
+    branch: &B,
+    state: &mut State<B::Item>,
+    ticket: &mut Option<Ticket>,
+    context: &Context<'_>,
+) -> Late<B::Item> {
+    match verdict {
+        Verdict::Take(_) | Verdict::Closed(_) => unwatch(state, ticket),
+        Verdict::Yield | Verdict::Wait => {
+            let yields = ready == Ready::Later && matches!(verdict, Verdict::Yield);
+            watch(state, ticket, || Want::Watch(branch.needed()), yields, context)
+        }
+    }
 }
 
-impl<T> Outcome<T> {
-    fn into_poll(self, closed: impl FnOnce(usize) -> ReceiveError) -> Poll<Result<T, ReceiveError>> {
-        match self {
-            Self::Taken(output) => Poll::Ready(Ok(output)),
-            Self::Closed(branch) => Poll::Ready(Err(closed(branch))),
-            Self::Waiting => Poll::Pending,
+/// What a join's poll gives, once all locks are free.
+fn outcome<T>(
+    verdict: &Verdict,
+    output: Option<T>,
+    context: &Context<'_>,
+    closed: impl FnOnce(usize) -> ReceiveError,
+) -> Poll<Result<T, ReceiveError>> {
+    match verdict {
+        Verdict::Closed(branch) => Poll::Ready(Err(closed(*branch))),
+        Verdict::Take(_) | Verdict::Yield | Verdict::Wait => {
+            if matches!(verdict, Verdict::Yield) {
+                context.waker().wake_by_ref();
+            }
+            output.map_or(Poll::Pending, |output| Poll::Ready(Ok(output)))
         }
     }
 }
 
 impl<B: Branch> super::sealed::Sealed for Vec<B> {}
 
-impl<B: Branch + Unpin> Branches for Vec<B> {
+impl<B: Branch> Branches for Vec<B> {
     type Output = Vec<B::Output>;
+    type Owned = Vec<B::Owned>;
     type Tickets = Vec<Option<Ticket>>;
+    type Order = Vec<usize>;
+
+    fn owned(&self) -> Self::Owned {
+        self.iter().map(Branch::owned).collect()
+    }
 
     fn tickets(&self) -> Self::Tickets {
         vec![None; self.len()]
     }
 
-    fn identities(&self) -> Vec<u64> {
-        self.iter().map(|branch| branch.port().core.identity).collect()
+    fn order(&self) -> Self::Order {
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        order.sort_unstable_by_key(|&branch| self.identity(branch));
+        order
+    }
+
+    fn identity(&self, branch: usize) -> u64 {
+        self[branch].port().core.identity
     }
 
     fn name(&self, branch: usize) -> String {
@@ -159,35 +262,34 @@ impl<B: Branch + Unpin> Branches for Vec<B> {
 
     fn poll(
         &self,
-        order: &[usize],
+        order: &Self::Order,
         tickets: &mut Self::Tickets,
         context: &mut Context<'_>,
     ) -> Poll<Result<Self::Output, ReceiveError>> {
         // Declared before the guards, hence dropped after them.
-        let mut late: Vec<Late<B::Item>> = Vec::new();
+        let mut late: Vec<Late<B::Item>> = Vec::with_capacity(self.len());
         let mut guards: Vec<Option<Locked<'_, B::Item>>> = self.iter().map(|_| None).collect();
         for &branch in order {
             guards[branch] = Some(self[branch].port().core.state.lock());
         }
         let mut guards: Vec<Locked<'_, B::Item>> = guards.into_iter().flatten().collect();
-        let ready: Vec<Ready> = self.iter().zip(&guards).map(|(branch, state)| probe(branch, state)).collect();
-        let outcome = if let Some(claim) = claim(ready.iter().copied()) {
-            let outputs = self.iter().zip(&mut guards).map(|(branch, state)| take(branch, state, &claim)).collect();
-            Outcome::Taken(outputs)
-        } else if let Some(branch) = ready.iter().position(|ready| *ready == Ready::Never) {
-            Outcome::Closed(branch)
-        } else {
-            Outcome::Waiting
+        let parts = self.iter().zip(&guards).zip(tickets.iter());
+        let ready: Vec<Ready> = parts.map(|((branch, state), ticket)| probe(branch, state, *ticket)).collect();
+        let verdict = judge(&ready);
+        let parts = self.iter().zip(&mut guards);
+        let output = match &verdict {
+            Verdict::Take(claim) => {
+                let parts = parts.zip(tickets.iter());
+                Some(parts.map(|((branch, state), ticket)| take(branch, state, *ticket, claim)).collect())
+            }
+            Verdict::Closed(_) | Verdict::Yield | Verdict::Wait => None,
         };
-        for ((branch, state), ticket) in self.iter().zip(&mut guards).zip(tickets.iter_mut()) {
-            late.push(match outcome {
-                Outcome::Waiting => watch(branch, state, ticket, context),
-                Outcome::Taken(_) | Outcome::Closed(_) => unwatch(state, ticket),
-            });
+        for (((branch, state), ticket), ready) in self.iter().zip(&mut guards).zip(tickets.iter_mut()).zip(&ready) {
+            late.push(stay_or_go(&verdict, *ready, branch, state, ticket, context));
         }
         drop(guards);
         drop(late);
-        outcome.into_poll(|branch| self[branch].port().closed())
+        outcome(&verdict, output, context, |branch| self[branch].port().closed())
     }
 
     fn leave(&self, tickets: &mut Self::Tickets) {
@@ -203,16 +305,32 @@ macro_rules! branches {
     ($count:literal: $($branch:ident $guard:ident $late:ident $index:tt),+) => {
         impl<$($branch: Branch),+> super::sealed::Sealed for ($($branch,)+) {}
 
-        impl<$($branch: Branch + Unpin),+> Branches for ($($branch,)+) {
+        impl<$($branch: Branch),+> Branches for ($($branch,)+) {
             type Output = ($($branch::Output,)+);
+            type Owned = ($($branch::Owned,)+);
             type Tickets = [Option<Ticket>; $count];
+            type Order = [usize; $count];
+
+            fn owned(&self) -> Self::Owned {
+                ($(self.$index.owned(),)+)
+            }
 
             fn tickets(&self) -> Self::Tickets {
                 [None; $count]
             }
 
-            fn identities(&self) -> Vec<u64> {
-                vec![$(self.$index.port().core.identity),+]
+            fn order(&self) -> Self::Order {
+                let identities = [$(self.$index.port().core.identity),+];
+                let mut order = [$($index),+];
+                order.sort_unstable_by_key(|&branch: &usize| identities[branch]);
+                order
+            }
+
+            fn identity(&self, branch: usize) -> u64 {
+                match branch {
+                    $($index => self.$index.port().core.identity,)+
+                    _ => unreachable!("a join has no branch {branch}"),
+                }
             }
 
             fn name(&self, branch: usize) -> String {
@@ -224,7 +342,7 @@ macro_rules! branches {
 
             fn poll(
                 &self,
-                order: &[usize],
+                order: &Self::Order,
                 tickets: &mut Self::Tickets,
                 context: &mut Context<'_>,
             ) -> Poll<Result<Self::Output, ReceiveError>> {
@@ -236,22 +354,22 @@ macro_rules! branches {
                     }
                 }
                 $(let mut $guard = $guard.expect("every branch stands in the order of locking once");)+
-                let ready = [$(probe(&self.$index, &$guard)),+];
-                let outcome = if let Some(claim) = claim(ready) {
-                    Outcome::Taken(($(take(&self.$index, &mut $guard, &claim),)+))
-                } else if let Some(branch) = ready.iter().position(|ready| *ready == Ready::Never) {
-                    Outcome::Closed(branch)
-                } else {
-                    Outcome::Waiting
+                let ready = [$(probe(&self.$index, &$guard, tickets[$index])),+];
+                let verdict = judge(&ready);
+                let output = match &verdict {
+                    Verdict::Take(claim) => {
+                        Some(($(take(&self.$index, &mut $guard, tickets[$index], claim),)+))
+                    }
+                    Verdict::Closed(_) | Verdict::Yield | Verdict::Wait => None,
                 };
                 // What may run user code when dropped is kept until all locks are free.
-                $(let $late = match outcome {
-                    Outcome::Waiting => watch(&self.$index, &mut $guard, &mut tickets[$index], context),
-                    Outcome::Taken(_) | Outcome::Closed(_) => unwatch(&mut $guard, &mut tickets[$index]),
+                $(let $late = {
+                    let ticket = &mut tickets[$index];
+                    stay_or_go(&verdict, ready[$index], &self.$index, &mut $guard, ticket, context)
                 };)+
                 $(drop($guard);)+
                 $(drop($late);)+
-                outcome.into_poll(|branch| match branch {
+                outcome(&verdict, output, context, |branch| match branch {
                     $($index => self.$index.port().closed(),)+
                     _ => unreachable!("a join has no branch {branch}"),
                 })

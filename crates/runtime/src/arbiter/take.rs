@@ -4,11 +4,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use super::{Ready, claim, probe, take, unwatch, watch};
+use super::{Verdict, judge, probe, take, unwatch, watch};
 use crate::dispatch::may_go_on;
 use crate::error::ReceiveError;
 use crate::port::Port;
-use crate::port::waiters::Ticket;
+use crate::port::waiters::{Ticket, Wake, Want};
 
 /// See [`Port::take`].
 #[must_use = "a take does nothing unless awaited"]
@@ -34,24 +34,28 @@ impl<T> Future for Take<'_, T> {
         }
         let port = this.branch.0;
         let mut state = port.core.state.lock();
-        let ready = probe(&this.branch, &state);
-        if let Some(claim) = claim([ready]) {
-            let items = take(&this.branch, &mut state, &claim);
-            let late = unwatch(&mut state, &mut this.ticket);
-            drop(state);
-            drop(late);
-            return Poll::Ready(Ok(items));
-        }
-        if ready == Ready::Never {
-            let late = unwatch(&mut state, &mut this.ticket);
-            drop(state);
-            drop(late);
-            return Poll::Ready(Err(port.closed()));
-        }
-        let late = watch(&this.branch, &mut state, &mut this.ticket, context);
+        let (outcome, late) = match judge(&[probe(&this.branch, &state, this.ticket)]) {
+            Verdict::Take(claim) => {
+                let items = take(&this.branch, &mut state, this.ticket, &claim);
+                (Poll::Ready(Some(items)), unwatch(&mut state, &mut this.ticket))
+            }
+            Verdict::Closed(_) => (Poll::Ready(None), unwatch(&mut state, &mut this.ticket)),
+            Verdict::Yield => {
+                context.waker().wake_by_ref();
+                (Poll::Pending, watch(&mut state, &mut this.ticket, || Want::Take(this.branch.1), true, context))
+            }
+            Verdict::Wait => {
+                (Poll::Pending, watch(&mut state, &mut this.ticket, || Want::Take(this.branch.1), false, context))
+            }
+        };
+        // It may have been woken for items of which some are gone since; what is left may do for another take.
+        let mut wake = Wake::default();
+        let available = state.queue.available();
+        state.waiters.wake_takes(available, &mut wake);
         drop(state);
         drop(late);
-        Poll::Pending
+        wake.all();
+        outcome.map(|items| items.ok_or_else(|| port.closed()))
     }
 }
 

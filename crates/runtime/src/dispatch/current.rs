@@ -89,3 +89,14 @@ pub(crate) fn may_go_on(context: &std::task::Context<'_>) -> bool {
     }
     may
 }
+
+/// Runs `poll` without counting the waits in it: a choice is one wait, and none of its branches may be passed over because the
+/// count has run out between two of them.
+pub(crate) fn as_one_wait<R>(poll: impl FnOnce() -> R) -> R {
+    let before = with_current(|current| current.map(|current| current.budget.replace(u32::MAX)));
+    let output = poll();
+    if let Some(before) = before {
+        with_current(|current| current.expect("the same thread as before").budget.set(before));
+    }
+    output
+}

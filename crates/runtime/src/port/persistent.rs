@@ -36,6 +36,11 @@ pub struct Receiver {
 }
 
 impl Receiver {
+    /// Of the turns that its tasks take.
+    pub(crate) fn of(tasks: Vec<Task<()>>) -> Self {
+        Self { tasks }
+    }
+
     /// Waits until the receiver has ended because its port was closed and drained.
     ///
     /// # Errors
@@ -79,6 +84,6 @@ impl<T: Send + 'static> Port<T> {
                 }
             })
         });
-        Receiver { tasks: turns.collect() }
+        Receiver::of(turns.collect())
     }
 }

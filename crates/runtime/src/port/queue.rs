@@ -68,6 +68,20 @@ impl<T> Queue<T> {
             .expect("an offered item stays in its queue until it is fetched")
     }
 
+    /// How many items after `place` are offered.
+    pub(crate) fn offered_after(&self, place: usize) -> usize {
+        if self.offered == 0 {
+            return 0;
+        }
+        self.offered - self.elements.range(..=place).filter(|element| element.offered_to.is_some()).count()
+    }
+
+    /// The items that have not been offered to anybody, with their places, oldest first.
+    pub(crate) fn available_items(&self) -> impl Iterator<Item = (usize, &T)> {
+        let elements = self.elements.iter().enumerate().filter(|(_, element)| element.offered_to.is_none());
+        elements.map(|(place, element)| (place, &element.item))
+    }
+
     pub(crate) fn element(&self, place: usize) -> &Element<T> {
         &self.elements[place]
     }

@@ -1,12 +1,19 @@
 //! Who waits at a port and in which order: the one place where arbiters plug in.
 //!
-//! A port knows waiters, not arbiters. There are two kinds ([`Want`]). A waiter for *one* item is offered the first arriving
-//! item that it accepts: the item is marked and the waiter woken to fetch it. A *watcher* (a take or a join, later a choice)
-//! is never offered anything; it is woken when the port holds enough for it, and looks for itself, at all its ports together.
+//! A port knows waiters, not arbiters. There are three kinds ([`Want`]), each with a list in order of registration, in slots
+//! that are used again, so that waiting costs no allocation.
 //!
-//! Waiters stand in a list in order of registration, in slots that are used again, so that waiting costs no allocation.
+//! A waiter for *one* item is offered the first arriving item that it accepts: the item is marked and the waiter woken to fetch
+//! it. What none of them accepts, the others are told of; they are offered nothing, but woken to look for themselves. A *take*
+//! needs this port alone, so a look of its will succeed: as many takes are woken as there are items for, the others sleep on. A
+//! *watcher* (a join, a gather, an exchange) may lack something elsewhere, so each is woken whose need here has just been met.
+//!
+//! Whoever takes without having been woken passes those who were woken and have not looked yet. The port counts that, and after
+//! [`PASSES`] says that it is their turn ([`Waiters::must_yield`]).
 
 use std::task::Waker;
+
+use super::sorter::Sorter;
 
 /// The identity of a waiter at its port: its slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,12 +22,28 @@ pub struct Ticket(u32);
 /// Decides whether a receiver wants an item. Called under the port's lock, so it must be quick and leave ports alone.
 pub(crate) type Predicate<T> = Box<dyn Fn(&T) -> bool + Send>;
 
+/// How often one who takes from a port may pass others who were woken for what is there and have not looked yet.
+///
+/// A power of two between the two costs: at 1 two competing joins would change places for every item, at thousands one of them
+/// would starve for as long.
+pub(crate) const PASSES: u32 = 32;
+
 /// What a waiter waits for.
 pub(crate) enum Want<T> {
     /// One item that the predicate, if there is one, accepts.
     One(Option<Predicate<T>>),
+    /// So many available items, and nothing else.
+    Take(usize),
     /// So many available items, to be looked at together with other ports.
     Watch(usize),
+    /// Items of certain classes, to be looked at.
+    Sort(Box<Sorter<T>>),
+}
+
+impl<T> Want<T> {
+    fn is_one(&self) -> bool {
+        matches!(self, Self::One(_))
+    }
 }
 
 /// How a waiter stands.
@@ -32,6 +55,8 @@ pub(crate) enum Standing {
     Offered(u64),
     /// Not in the list: its predicate panicked with this text.
     Failed(String),
+    /// Not in the list: a take, woken for items that are there and not marked.
+    Promised,
 }
 
 struct Slot<T> {
@@ -45,25 +70,52 @@ struct Slot<T> {
     next: Option<Ticket>,
 }
 
+/// Those of one kind, in order of registration.
+#[derive(Clone, Copy, Default)]
+struct List {
+    first: Option<Ticket>,
+    last: Option<Ticket>,
+}
+
 /// See the module's page.
 pub(crate) struct Waiters<T> {
     slots: Vec<Option<Slot<T>>>,
     free: Vec<Ticket>,
-    first: Option<Ticket>,
-    last: Option<Ticket>,
+    singles: List,
+    takes: List,
+    watchers: List,
     next_order: u64,
+    /// No listed take needs fewer items than this.
+    least_taken: usize,
+    /// How many items the promised takes need together.
+    promised: usize,
+    /// How many takes and watchers have been woken and have not looked since.
+    woken: usize,
+    /// How many times in a row they have been passed.
+    passes: u32,
 }
 
 /// What the port gets back of a waiter that leaves. Its parts may run user code when they are dropped: drop it after the lock.
 pub(crate) struct Left<T> {
     pub(crate) standing: Standing,
-    _want: Want<T>,
+    pub(crate) want: Want<T>,
     _waker: Option<Waker>,
 }
 
 impl<T> Waiters<T> {
     pub(crate) fn new() -> Self {
-        Self { slots: Vec::new(), free: Vec::new(), first: None, last: None, next_order: 0 }
+        Self {
+            slots: Vec::new(),
+            free: Vec::new(),
+            singles: List::default(),
+            takes: List::default(),
+            watchers: List::default(),
+            next_order: 0,
+            least_taken: usize::MAX,
+            promised: 0,
+            woken: 0,
+            passes: 0,
+        }
     }
 
     /// The next position in the order of registration.
@@ -77,9 +129,16 @@ impl<T> Waiters<T> {
         self.slots.len() - self.free.len()
     }
 
-    /// Adds a waiter at its place in the order.
-    pub(crate) fn register(&mut self, order: u64, want: Want<T>, waker: Waker) -> Ticket {
-        let slot = Slot { order, want, standing: Standing::Waiting, waker: Some(waker), previous: None, next: None };
+    /// Adds a waiter at its place in the order. Without a waker it counts as woken: its task has been told to look again.
+    pub(crate) fn register(&mut self, order: u64, want: Want<T>, waker: Option<Waker>) -> Ticket {
+        if let Want::Take(needed) = want {
+            self.least_taken = self.least_taken.min(needed);
+        }
+        if waker.is_none() {
+            self.woken += usize::from(!want.is_one());
+            self.passes = 0;
+        }
+        let slot = Slot { order, want, standing: Standing::Waiting, waker, previous: None, next: None };
         let ticket = match self.free.pop() {
             Some(ticket) => {
                 self.slots[ticket.0 as usize] = Some(slot);
@@ -100,8 +159,10 @@ impl<T> Waiters<T> {
         &self.slot(ticket).standing
     }
 
-    /// Leaves word whom to wake; gives back the waker that it replaces, to be dropped after the lock.
+    /// The waiter has looked in vain and leaves word whom to wake; gives back the waker that it replaces, to be dropped after
+    /// the lock.
     pub(crate) fn set_waker(&mut self, ticket: Ticket, waker: &Waker) -> Option<Waker> {
+        self.has_looked(ticket);
         let slot = self.slot_mut(ticket);
         if slot.waker.as_ref().is_some_and(|known| known.will_wake(waker)) {
             return None;
@@ -109,8 +170,34 @@ impl<T> Waiters<T> {
         slot.waker.replace(waker.clone())
     }
 
+    /// The waiter was due and lets the others go first; its task has been told to look again.
+    pub(crate) fn yields(&mut self, ticket: Ticket) -> Option<Waker> {
+        self.has_looked(ticket);
+        self.passes = 0;
+        self.take_waker(ticket)
+    }
+
+    /// Whether there are others who were woken for what is here, and have been passed so often that it is their turn. Never for
+    /// one who was woken itself.
+    pub(crate) fn must_yield(&self, own: Option<Ticket>) -> bool {
+        self.passes >= PASSES && self.woken > 0 && own.is_none_or(|own| self.slot(own).waker.is_some())
+    }
+
+    /// Somebody, registered or not, is about to take items that are offered to nobody.
+    pub(crate) fn takes(&mut self, own: Option<Ticket>) {
+        if self.woken == 0 {
+            return;
+        }
+        let was_woken = own.is_some_and(|own| self.slot(own).waker.is_none());
+        if was_woken {
+            self.passes = 0;
+        }
+        self.passes += u32::from(self.woken > usize::from(was_woken));
+    }
+
     /// Removes a waiter.
     pub(crate) fn remove(&mut self, ticket: Ticket) -> Left<T> {
+        self.has_looked(ticket);
         if self.slot(ticket).standing == Standing::Waiting {
             self.unlink(ticket);
         }
@@ -121,39 +208,87 @@ impl<T> Waiters<T> {
             self.slots = Vec::new();
             self.free = Vec::new();
         }
-        Left { standing: slot.standing, _want: slot.want, _waker: slot.waker }
+        Left { standing: slot.standing, want: slot.want, _waker: slot.waker }
     }
 
-    /// Shows an item that has become available to the waiters in order. The first that accepts it is offered it; the watchers
-    /// before that one, for whom `available` (counting this item) is exactly enough, are woken.
-    ///
-    /// Exactly, because a watcher that already had enough here was woken then, and waits for another port.
+    /// Shows an item that has become available to those who wait for one, in order, and offers it to the first that accepts it.
+    /// If none does, takes and watchers are woken; `available` counts this item.
     pub(crate) fn offer(&mut self, item: &T, sequence: u64, available: usize, wake: &mut Wake) -> Option<Ticket> {
-        let mut place = self.first;
+        let mut place = self.singles.first;
         while let Some(ticket) = place {
-            let slot = self.slots[ticket.0 as usize].as_mut().expect("the list holds only waiters");
+            let slot = self.slot(ticket);
             place = slot.next;
-            match &slot.want {
-                Want::Watch(needed) => {
-                    if *needed == available {
-                        wake.add(slot.waker.take());
-                    }
-                }
-                Want::One(None) => {
+            match slot.accepts(item) {
+                Ok(true) => {
                     self.settle(ticket, Standing::Offered(sequence), wake);
                     return Some(ticket);
                 }
-                Want::One(Some(predicate)) => match super::accepts(predicate.as_ref(), item) {
-                    Ok(true) => {
-                        self.settle(ticket, Standing::Offered(sequence), wake);
-                        return Some(ticket);
-                    }
-                    Ok(false) => {}
-                    Err(message) => self.settle(ticket, Standing::Failed(message), wake),
-                },
+                Ok(false) => {}
+                Err(message) => self.settle(ticket, Standing::Failed(message), wake),
             }
         }
+        self.wake_takes(available, wake);
+        self.wake_watchers(item, available, wake);
         None
+    }
+
+    /// Wakes takes, in order, as far as there are items for them that no other take has been woken for.
+    pub(crate) fn wake_takes(&mut self, available: usize, wake: &mut Wake) {
+        if available.saturating_sub(self.promised) < self.least_taken {
+            return;
+        }
+        let mut least = usize::MAX;
+        let mut place = self.takes.first;
+        while let Some(ticket) = place {
+            let slot = self.slot(ticket);
+            place = slot.next;
+            let Want::Take(needed) = slot.want else { unreachable!("the list of takes holds nothing else") };
+            let spare = available.saturating_sub(self.promised);
+            if spare == 0 {
+                return;
+            }
+            if needed <= spare {
+                self.promised += needed;
+                self.settle(ticket, Standing::Promised, wake);
+            } else {
+                least = least.min(needed);
+            }
+        }
+        self.least_taken = least;
+    }
+
+    /// Wakes the watchers whose need here this item meets.
+    ///
+    /// For a count: who needs exactly as many as there are now. One that already had enough here was woken then, and waits for
+    /// another port.
+    fn wake_watchers(&mut self, item: &T, available: usize, wake: &mut Wake) {
+        let mut place = self.watchers.first;
+        while let Some(ticket) = place {
+            let slot = self.slot_mut(ticket);
+            place = slot.next;
+            let is_met = match &mut slot.want {
+                Want::Watch(needed) => Ok(*needed == available),
+                // One that was woken counts anew when it looks.
+                Want::Sort(sorter) if slot.waker.is_some() => sorter.arrives(item),
+                Want::Sort(_) => Ok(false),
+                Want::One(_) | Want::Take(_) => unreachable!("the list of watchers holds nothing else"),
+            };
+            match is_met {
+                Ok(true) => wake.add(self.take_waker(ticket)),
+                Ok(false) => {}
+                Err(message) => self.settle(ticket, Standing::Failed(message), wake),
+            }
+        }
+    }
+
+    /// Whether the waiter for one item would accept this one; a panic says no, and is reported where it decides.
+    pub(crate) fn would_accept(&self, ticket: Ticket, item: &T) -> bool {
+        self.slot(ticket).accepts(item).unwrap_or(false)
+    }
+
+    /// Gives a waiter another item than the one it was offered.
+    pub(crate) fn exchange_offer(&mut self, ticket: Ticket, sequence: u64) {
+        self.slot_mut(ticket).standing = Standing::Offered(sequence);
     }
 
     /// Takes an offer back because somebody else has fetched the item: the waiter stands in the list again.
@@ -167,21 +302,26 @@ impl<T> Waiters<T> {
         &self.slot(ticket).want
     }
 
-    /// Marks a listed waiter as offered or failed, takes it off the list and has it woken.
-    pub(crate) fn settle(&mut self, ticket: Ticket, standing: Standing, wake: &mut Wake) {
-        self.unlink(ticket);
-        let slot = self.slot_mut(ticket);
-        slot.standing = standing;
-        wake.add(slot.waker.take());
+    /// What the waiter wants, to be changed by its owner.
+    pub(crate) fn want_mut(&mut self, ticket: Ticket) -> &mut Want<T> {
+        &mut self.slot_mut(ticket).want
     }
 
-    /// Wakes every waiter in the list: the port closes.
+    /// Marks a listed waiter, takes it off the list and has it woken.
+    pub(crate) fn settle(&mut self, ticket: Ticket, standing: Standing, wake: &mut Wake) {
+        self.unlink(ticket);
+        self.slot_mut(ticket).standing = standing;
+        wake.add(self.take_waker(ticket));
+    }
+
+    /// Wakes every waiter in the lists: the port closes.
     pub(crate) fn wake_all(&mut self, wake: &mut Wake) {
-        let mut place = self.first;
-        while let Some(ticket) = place {
-            let slot = self.slot_mut(ticket);
-            wake.add(slot.waker.take());
-            place = slot.next;
+        for list in [self.singles, self.takes, self.watchers] {
+            let mut place = list.first;
+            while let Some(ticket) = place {
+                place = self.slot(ticket).next;
+                wake.add(self.take_waker(ticket));
+            }
         }
     }
 
@@ -193,10 +333,44 @@ impl<T> Waiters<T> {
         self.slots[ticket.0 as usize].as_mut().expect("a ticket stays valid until its owner removes it")
     }
 
-    /// Puts a slot into the list, from the end: almost always it belongs there.
+    /// The waker, if it has not been used; the waiter counts as woken from here on.
+    fn take_waker(&mut self, ticket: Ticket) -> Option<Waker> {
+        let slot = self.slot_mut(ticket);
+        let waker = slot.waker.take();
+        let counts = waker.is_some() && !slot.want.is_one();
+        self.woken += usize::from(counts);
+        waker
+    }
+
+    /// A waiter that was woken looks: it is no longer passed, and what was promised to it is free.
+    fn has_looked(&mut self, ticket: Ticket) {
+        let slot = self.slot_mut(ticket);
+        if slot.waker.is_some() || slot.want.is_one() {
+            return;
+        }
+        if let (Standing::Promised, Want::Take(needed)) = (&slot.standing, &slot.want) {
+            let needed = *needed;
+            slot.standing = Standing::Waiting;
+            self.promised -= needed;
+            self.least_taken = self.least_taken.min(needed);
+            self.link(ticket);
+        }
+        self.woken -= 1;
+        self.passes = 0;
+    }
+
+    fn list_mut(&mut self, ticket: Ticket) -> &mut List {
+        match self.slot(ticket).want {
+            Want::One(_) => &mut self.singles,
+            Want::Take(_) => &mut self.takes,
+            Want::Watch(_) | Want::Sort(_) => &mut self.watchers,
+        }
+    }
+
+    /// Puts a slot into its list, from the end: almost always it belongs there.
     fn link(&mut self, ticket: Ticket) {
         let order = self.slot(ticket).order;
-        let mut previous = self.last;
+        let mut previous = self.list_mut(ticket).last;
         while let Some(before) = previous {
             if self.slot(before).order <= order {
                 break;
@@ -205,11 +379,11 @@ impl<T> Waiters<T> {
         }
         let next = match previous {
             Some(before) => self.slot_mut(before).next.replace(ticket),
-            None => self.first.replace(ticket),
+            None => self.list_mut(ticket).first.replace(ticket),
         };
         match next {
             Some(after) => self.slot_mut(after).previous = Some(ticket),
-            None => self.last = Some(ticket),
+            None => self.list_mut(ticket).last = Some(ticket),
         }
         let slot = self.slot_mut(ticket);
         (slot.previous, slot.next) = (previous, next);
@@ -220,11 +394,22 @@ impl<T> Waiters<T> {
         let (previous, next) = (slot.previous.take(), slot.next.take());
         match previous {
             Some(before) => self.slot_mut(before).next = next,
-            None => self.first = next,
+            None => self.list_mut(ticket).first = next,
         }
         match next {
             Some(after) => self.slot_mut(after).previous = previous,
-            None => self.last = previous,
+            None => self.list_mut(ticket).last = previous,
+        }
+    }
+}
+
+impl<T> Slot<T> {
+    /// Whether a waiter for one item takes this one.
+    fn accepts(&self, item: &T) -> Result<bool, String> {
+        match &self.want {
+            Want::One(None) => Ok(true),
+            Want::One(Some(predicate)) => super::accepts(predicate.as_ref(), item),
+            Want::Take(_) | Want::Watch(_) | Want::Sort(_) => Ok(false),
         }
     }
 }

@@ -1,0 +1,501 @@
+//! One of several branches: the first that is ready, and only that one.
+//!
+//! A choice polls its branches in order. Each branch is a future that holds nothing while it waits ([`Cancellable`]), so a branch
+//! that becomes ready takes its items in that one step, and the others, dropped before the choice gives its output, leave their
+//! items in their ports at their places. Nobody has to be asked who won: the branches of a choice are polled by one task, one
+//! after the other, and the first that claims ends the matter. An item on its way to a branch that loses is counted by its
+//! port all the time and is shown to the next in line when the choice looks.
+//!
+//! Which branch wins if several are ready is the order of declaration (*biased*, the default) or a new order drawn for each
+//! choice (*fair*). Branches keep their registrations from one poll to the next; only the end of the choice ends them.
+
+use std::cell::Cell;
+use std::convert::Infallible;
+use std::fmt;
+use std::future::{Future, Pending, Ready};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use super::exchange::{Exchange, Rule, Sources};
+use super::gather::{Gather, Results};
+use super::join::{Branches, Join};
+use super::receive::Receive;
+use super::take::Take;
+use crate::dispatch::{as_one_wait, may_go_on};
+use crate::sync::thread_local;
+use crate::task::{Task, YieldNow};
+
+/// Keeps [`Cancellable`] and [`Choices`] closed to the outside.
+mod sealed {
+    pub trait Future {}
+    pub trait Choices {}
+}
+
+/// A future that may be dropped at any moment without losing anything: what a branch of a choice must be.
+///
+/// Sealed: it holds for what this crate makes (receives, takes, joins, gathers, exchanges, choices, tasks), for references to and
+/// boxes of those, and for [`std::future::ready`] as a branch that is always ready. A task that loses is cancelled, as any task
+/// whose handle is dropped; `&mut task` as the branch lets it run on. For a future of your own see [`cancel_safe`].
+///
+/// A persistent receiver cannot be a branch, for it would have to be registered again each time it lost:
+/// ```compile_fail,E0277
+/// # use lehr_runtime::{Dispatcher, Port, choice};
+/// # async fn wrong(dispatcher: Dispatcher, port: Port<u8>) {
+/// let receiver = port.on(dispatcher.handle(), 1, |_| async {});
+/// choice! { _ = receiver => () }
+/// # }
+/// ```
+///
+/// Nor can a future that may hold an item when it is dropped:
+/// ```compile_fail,E0277
+/// # use lehr_runtime::{Port, choice};
+/// # async fn wrong(port: Port<u8>) {
+/// choice! { sum = Box::pin(async { port.receive().await.unwrap() + port.receive().await.unwrap() }) => () }
+/// # }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a branch of a choice",
+    label = "not known to lose nothing when it is dropped",
+    note = "branches are receives, takes, joins, gathers, exchanges, timers, replies and tasks; a persistent receiver is none",
+    note = "if dropping this future at any await loses nothing, say so with `cancel_safe(future)`"
+)]
+pub trait Cancellable: Future + Unpin + sealed::Future {
+    /// The same branch with its output changed: so branches of different outputs fit into one `Vec`.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Cancellable, Port, block_on, choose};
+    /// let (numbers, words) = (Port::<u32>::new(), Port::<&str>::new());
+    /// words.post("seven").unwrap();
+    /// let branches: Vec<Box<dyn Cancellable<Output = usize>>> = vec![
+    ///     Box::new(numbers.receive().map(|number| number.unwrap() as usize)),
+    ///     Box::new(words.receive().map(|word| word.unwrap().len())),
+    /// ];
+    /// assert_eq!(block_on(choose(branches)), (1, 5));
+    /// ```
+    fn map<F, U>(self, change: F) -> Mapped<Self, F>
+    where
+        Self: Sized,
+        F: FnOnce(Self::Output) -> U + Unpin,
+    {
+        Mapped { branch: self, change: Some(change) }
+    }
+}
+
+macro_rules! cancellable {
+    ($([$($generics:tt)*] $type:ty;)*) => {$(
+        impl<$($generics)*> sealed::Future for $type {}
+        impl<$($generics)*> Cancellable for $type {}
+    )*};
+}
+
+cancellable! {
+    ['a, T] Receive<'a, T>;
+    ['a, T] Take<'a, T>;
+    [B: Branches] Join<B>;
+    [R: Results] Gather<R>;
+    ['a, T, L: Sources, R: Rule<T, Source = L::Source>] Exchange<'a, T, L, R>;
+    [B: Choices] Choice<B>;
+    [T] Task<T>;
+    [] YieldNow;
+    [T] Ready<T>;
+    [T] Pending<T>;
+    ['a, F: Cancellable + ?Sized] &'a mut F;
+    [F: Cancellable + ?Sized] Box<F>;
+    [F: Cancellable, U, M: FnOnce(F::Output) -> U + Unpin] Mapped<F, M>;
+    [F: Future + Unpin] CancelSafe<F>;
+}
+
+/// See [`Cancellable::map`].
+#[must_use = "futures do nothing unless awaited"]
+pub struct Mapped<F, M> {
+    branch: F,
+    change: Option<M>,
+}
+
+impl<F, M> fmt::Debug for Mapped<F, M> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Mapped").finish_non_exhaustive()
+    }
+}
+
+impl<F: Cancellable, U, M: FnOnce(F::Output) -> U + Unpin> Future for Mapped<F, M> {
+    type Output = U;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<U> {
+        let this = &mut *self;
+        Pin::new(&mut this.branch).poll(context).map(|output| {
+            let change = this.change.take().expect("a mapped branch is not polled after it has ended");
+            change(output)
+        })
+    }
+}
+
+/// Lets any future be a branch, on your word that dropping it while it waits loses nothing.
+///
+/// What does not move in memory may be pinned first: `cancel_safe(pin!(future))`.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Port, block_on, cancel_safe, choice};
+/// let port = Port::<u8>::new();
+/// // One await on something that holds nothing: dropping the block loses nothing.
+/// let first = std::pin::pin!(async { port.receive().await.map(|item| item * 2) });
+/// port.post(21).unwrap();
+/// assert_eq!(block_on(async { choice! { doubled = cancel_safe(first) => doubled } }), Ok(42));
+/// ```
+pub fn cancel_safe<F: Future + Unpin>(future: F) -> CancelSafe<F> {
+    CancelSafe(future)
+}
+
+/// See [`cancel_safe`].
+#[must_use = "futures do nothing unless awaited"]
+#[derive(Debug)]
+pub struct CancelSafe<F>(F);
+
+impl<F: Future + Unpin> Future for CancelSafe<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        Pin::new(&mut self.0).poll(context)
+    }
+}
+
+/// Which branch of a choice won, with its output. The variants that a choice has no branch for cannot occur.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{OneOf, Port, block_on, choose};
+/// let (a, b) = (Port::<u8>::new(), Port::<char>::new());
+/// b.post('b').unwrap();
+/// match block_on(choose((a.receive(), b.receive()))) {
+///     OneOf::First(number) => unreachable!("{number:?} was never posted"),
+///     OneOf::Second(letter) => assert_eq!(letter, Ok('b')),
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the variants are the positions of the branches")]
+pub enum OneOf<
+    A,
+    B = Infallible,
+    C = Infallible,
+    D = Infallible,
+    E = Infallible,
+    F = Infallible,
+    G = Infallible,
+    H = Infallible,
+> {
+    First(A),
+    Second(B),
+    Third(C),
+    Fourth(D),
+    Fifth(E),
+    Sixth(F),
+    Seventh(G),
+    Eighth(H),
+}
+
+/// The branches of a choice: a tuple of one to eight of any kinds, which gives a [`OneOf`], or a `Vec` of any number of one kind,
+/// which gives the position of the winner and its output. Sealed.
+pub trait Choices: sealed::Choices + Unpin {
+    /// Who won, and what it gave.
+    type Output;
+    /// The positions of the branches, in the order in which they are asked.
+    #[doc(hidden)]
+    type Order: AsMut<[usize]> + Unpin;
+
+    #[doc(hidden)]
+    fn order(&self) -> Self::Order;
+    #[doc(hidden)]
+    fn poll(&mut self, order: &mut Self::Order, context: &mut Context<'_>) -> Poll<Self::Output>;
+}
+
+impl<F: Cancellable> sealed::Choices for Vec<F> {}
+
+impl<F: Cancellable> Choices for Vec<F> {
+    type Output = (usize, F::Output);
+    type Order = Vec<usize>;
+
+    fn order(&self) -> Vec<usize> {
+        (0..self.len()).collect()
+    }
+
+    fn poll(&mut self, order: &mut Vec<usize>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        for &branch in &*order {
+            if let Poll::Ready(output) = Pin::new(&mut self[branch]).poll(context) {
+                return Poll::Ready((branch, output));
+            }
+        }
+        Poll::Pending
+    }
+}
+
+macro_rules! choices {
+    ($count:literal: $($branch:ident $variant:ident $index:tt),+) => {
+        impl<$($branch: Cancellable),+> sealed::Choices for ($($branch,)+) {}
+
+        impl<$($branch: Cancellable),+> Choices for ($($branch,)+) {
+            type Output = OneOf<$($branch::Output),+>;
+            type Order = [usize; $count];
+
+            fn order(&self) -> Self::Order {
+                [$($index),+]
+            }
+
+            fn poll(&mut self, order: &mut Self::Order, context: &mut Context<'_>) -> Poll<Self::Output> {
+                for &mut branch in order {
+                    match branch {
+                        $($index => {
+                            if let Poll::Ready(output) = Pin::new(&mut self.$index).poll(context) {
+                                return Poll::Ready(OneOf::$variant(output));
+                            }
+                        })+
+                        _ => unreachable!("a choice has no branch {branch}"),
+                    }
+                }
+                Poll::Pending
+            }
+        }
+    };
+}
+
+choices!(1: A First 0);
+choices!(2: A First 0, B Second 1);
+choices!(3: A First 0, B Second 1, C Third 2);
+choices!(4: A First 0, B Second 1, C Third 2, D Fourth 3);
+choices!(5: A First 0, B Second 1, C Third 2, D Fourth 3, E Fifth 4);
+choices!(6: A First 0, B Second 1, C Third 2, D Fourth 3, E Fifth 4, F Sixth 5);
+choices!(7: A First 0, B Second 1, C Third 2, D Fourth 3, E Fifth 4, F Sixth 5, G Seventh 6);
+choices!(8: A First 0, B Second 1, C Third 2, D Fourth 3, E Fifth 4, F Sixth 5, G Seventh 6, H Eighth 7);
+
+/// Waits for the first of several branches; the form of [`choice!`](crate::choice) without a macro, for branches whose number
+/// is known only at run time, or that are made elsewhere.
+///
+/// If several are ready, the first in order wins, unless the choice is made [`fair`](Choice::fair). The others are dropped before
+/// the output is given: their items are in their ports, at their places. Cancel-safe, as its branches are.
+///
+/// Cost: a poll of each branch up to the winner, each time the choice is woken; branches after the winner that were never polled
+/// never registered. No allocation for a tuple.
+///
+/// # Panics
+/// If there are no branches: such a choice would wait for ever.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Port, block_on, choose};
+/// let ports: Vec<Port<char>> = (0..3).map(|_| Port::new()).collect();
+/// ports[1].post('b').unwrap();
+/// ports[2].post('c').unwrap();
+/// let winner = block_on(choose(ports.iter().map(Port::receive).collect::<Vec<_>>()));
+/// assert_eq!(winner, (1, Ok('b')));
+/// assert_eq!(ports[2].len(), 1);
+/// ```
+pub fn choose<B: Choices>(branches: B) -> Choice<B> {
+    let mut order = branches.order();
+    assert!(!order.as_mut().is_empty(), "a choice of no branches would wait for ever");
+    Choice { branches: Some(branches), order }
+}
+
+thread_local! {
+    /// How far this thread's sequence of draws has come.
+    #[allow(clippy::missing_const_for_thread_local, reason = "the model checkers' macros take no const block")]
+    static DRAWS: Cell<u64> = Cell::new(0);
+}
+
+/// See [`choose`].
+#[must_use = "a choice does nothing unless awaited"]
+pub struct Choice<B: Choices> {
+    /// Gone when the choice has been made.
+    branches: Option<B>,
+    order: B::Order,
+}
+
+impl<B: Choices> Choice<B> {
+    /// Asks the branches in an order drawn anew, each order equally likely, so that none is preferred in the long run.
+    ///
+    /// The draws of a thread follow one sequence, the same in every run; which thread makes which choice is up to the dispatcher.
+    /// For draws that can be repeated: [`fair_by`](Self::fair_by).
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Port, block_on, choose};
+    /// let (a, b) = (Port::new(), Port::new());
+    /// (0..64).for_each(|i| [&a, &b].iter().for_each(|port| port.post(i).unwrap()));
+    /// (0..64).for_each(|_| drop(block_on(choose((a.receive(), b.receive())).fair())));
+    /// assert!(!a.is_empty() && !b.is_empty());
+    /// ```
+    pub fn fair(self) -> Self {
+        DRAWS.with(|draws| {
+            let mut ties = TieBreaker { state: draws.get() };
+            let choice = self.fair_by(&mut ties);
+            draws.set(ties.state);
+            choice
+        })
+    }
+
+    /// The same as [`fair`](Self::fair), with draws from a sequence of the caller's.
+    ///
+    /// # Example
+    /// See [`TieBreaker`].
+    pub fn fair_by(mut self, ties: &mut TieBreaker) -> Self {
+        ties.shuffle(self.order.as_mut());
+        self
+    }
+}
+
+impl<B: Choices> fmt::Debug for Choice<B> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Choice").field("is_made", &self.branches.is_none()).finish_non_exhaustive()
+    }
+}
+
+impl<B: Choices> Future for Choice<B> {
+    type Output = B::Output;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let branches = this.branches.as_mut().expect("a choice is not polled after it has been made");
+        if !may_go_on(context) {
+            return Poll::Pending;
+        }
+        let output = as_one_wait(|| branches.poll(&mut this.order, context));
+        if output.is_ready() {
+            // The losers go before the winner's handler runs.
+            this.branches = None;
+        }
+        output
+    }
+}
+
+/// Breaks ties between the branches of fair choices: a sequence of numbers, the same for the same seed.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{OneOf, Port, TieBreaker, block_on, choose};
+/// let winners = |seed| {
+///     let (a, b) = (Port::new(), Port::new());
+///     let mut ties = TieBreaker::seeded(seed);
+///     (0..32).for_each(|_| { a.post(()).unwrap(); b.post(()).unwrap() });
+///     let mut one = || block_on(choose((a.receive(), b.receive())).fair_by(&mut ties));
+///     (0..32).map(|_| matches!(one(), OneOf::First(_))).collect::<Vec<bool>>()
+/// };
+/// assert_eq!(winners(7), winners(7));
+/// assert_ne!(winners(7), winners(8));
+/// ```
+#[derive(Clone, Debug)]
+pub struct TieBreaker {
+    state: u64,
+}
+
+impl TieBreaker {
+    /// The sequence of this seed.
+    pub fn seeded(seed: u64) -> Self {
+        Self { state: seed }
+    }
+
+    /// The next number: SplitMix64 (Steele, Lea and Flood 2014), which needs no state but a counter.
+    fn draw(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut number = self.state;
+        number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        number ^ (number >> 31)
+    }
+
+    /// Every order as likely as any other, but for one part in 2^64 over the number of branches.
+    fn shuffle(&mut self, order: &mut [usize]) {
+        for last in (1..order.len()).rev() {
+            let bound = last as u128 + 1;
+            let place = (u128::from(self.draw()) * bound) >> 64;
+            order.swap(last, place as usize);
+        }
+    }
+}
+
+/// What the macro asks of each branch, so that the compiler points at the branch that is none.
+#[doc(hidden)]
+pub fn branch<F: Cancellable>(future: F) -> F {
+    future
+}
+
+/// Waits for the first of several branches and runs that one's handler.
+///
+/// Each branch is `pattern = future => handler`: the futures are [`Cancellable`], up to eight of them; the handler is any expression
+/// of the surrounding code, where `.await`, `?`, `break` and `return` mean what they mean there; all handlers have one
+/// type. Exactly one handler runs. Before it does, the other branches are dropped: their items are in their ports, at their
+/// places, and nothing stays registered. Cancel-safe while it waits.
+///
+/// If several branches are ready at once, the first declared wins. `fair;` before the branches draws an order for each choice
+/// instead; `fair(&mut ties);` draws it from a [`TieBreaker`].
+///
+/// The patterns must always match: a branch gives what its future gives, so for a receive a `Result`, and a closed port is an
+/// outcome for the handler to deal with.
+///
+/// For branches made at run time: [`choose`].
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Port, block_on, choice, join};
+/// let (words, left, right) = (Port::<&str>::new(), Port::new(), Port::new());
+/// left.post(1).unwrap();
+/// right.post(2).unwrap();
+/// let sum = block_on(async {
+///     choice! {
+///         word = words.receive() => word.unwrap().len(),
+///         pair = join((&left, &right)) => {
+///             let (a, b) = pair.unwrap();
+///             a + b
+///         }
+///     }
+/// });
+/// assert_eq!(sum, 3);
+/// assert_eq!(words.waiting(), 0);
+/// ```
+#[macro_export]
+macro_rules! choice {
+    (biased; $($branches:tt)+) => { $crate::__choice!([] () () $($branches)+) };
+    (fair; $($branches:tt)+) => { $crate::__choice!([fair()] () () $($branches)+) };
+    (fair($ties:expr); $($branches:tt)+) => { $crate::__choice!([fair_by($ties)] () () $($branches)+) };
+    ($($branches:tt)+) => { $crate::__choice!([] () () $($branches)+) };
+}
+
+/// Reads the branches of [`choice!`] one by one: how ties are broken, the futures so far, the patterns and handlers so far, the
+/// rest.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __choice {
+    ($how:tt ($($future:tt)*) ($($arm:tt)*) $pattern:pat = $branch:expr => $handler:block, $($rest:tt)*) => {
+        $crate::__choice!($how ($($future)* [$branch]) ($($arm)* [$pattern => $handler]) $($rest)*)
+    };
+    ($how:tt ($($future:tt)*) ($($arm:tt)*) $pattern:pat = $branch:expr => $handler:block $($rest:tt)*) => {
+        $crate::__choice!($how ($($future)* [$branch]) ($($arm)* [$pattern => $handler]) $($rest)*)
+    };
+    ($how:tt ($($future:tt)*) ($($arm:tt)*) $pattern:pat = $branch:expr => $handler:expr, $($rest:tt)*) => {
+        $crate::__choice!($how ($($future)* [$branch]) ($($arm)* [$pattern => $handler]) $($rest)*)
+    };
+    ($how:tt ($($future:tt)*) ($($arm:tt)*) $pattern:pat = $branch:expr => $handler:expr) => {
+        $crate::__choice!($how ($($future)* [$branch]) ($($arm)* [$pattern => $handler]))
+    };
+    ([$($how:tt)*] ($([$future:expr])+) $arms:tt) => {{
+        // A statement of its own, so that what the branches borrow is free again in the handler.
+        let chosen = $crate::choose(($($crate::__branch($future),)+))$(. $how)*.await;
+        $crate::__chosen!(chosen () (First Second Third Fourth Fifth Sixth Seventh Eighth) $arms)
+    }};
+}
+
+/// The `match` of [`choice!`]: gives each pattern the variant of its position.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __chosen {
+    ($chosen:ident ($($arm:tt)*) $variants:tt ()) => {
+        match $chosen { $($arm)* }
+    };
+    (
+        $chosen:ident ($($arm:tt)*) ($variant:ident $($variants:ident)*)
+        ([$pattern:pat => $handler:expr] $($rest:tt)*)
+    ) => {
+        $crate::__chosen!(
+            $chosen ($($arm)* $crate::OneOf::$variant($pattern) => $handler,) ($($variants)*) ($($rest)*)
+        )
+    };
+}

@@ -1,0 +1,360 @@
+//! One item from each of several named sources, out of one port, all at once.
+//!
+//! The rendezvous of message-passing programs: a rank waits for the messages of its neighbours of *this* stage, and one
+//! neighbour may already be a stage ahead. A take of two could get both its items from the fast one; a port for every pair of
+//! ranks needs n² of them. An exchange looks into the one port and takes the oldest item of each source, or nothing.
+//!
+//! While it waits it leaves a [`Sorter`] at the port, so it is woken once, by the item that completes the set.
+
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use super::{Late, unwatch, watch};
+use crate::dispatch::may_go_on;
+use crate::error::{ReceiveError, panic_message};
+use crate::port::queue::Queue;
+use crate::port::sorter::{Classify, Sorter};
+use crate::port::waiters::{Standing, Ticket, Want};
+use crate::port::{Port, State};
+
+mod sealed {
+    pub trait Sources {}
+    pub trait Rule {}
+}
+
+/// The sources of an exchange: an array, whose items come as an array, or a `Vec`. Sealed.
+pub trait Sources: sealed::Sources + Clone + Send + Unpin + 'static {
+    /// What names a source.
+    type Source: PartialEq + Clone + 'static;
+    /// As many of something as there are sources.
+    type Row<X>: AsMut<[X]>;
+
+    #[doc(hidden)]
+    fn sources(&self) -> &[Self::Source];
+    #[doc(hidden)]
+    fn row<X>(&self, make: impl FnMut(usize) -> X) -> Self::Row<X>;
+}
+
+impl<S, const N: usize> sealed::Sources for [S; N] {}
+
+impl<S: PartialEq + Clone + Send + Unpin + 'static, const N: usize> Sources for [S; N] {
+    type Source = S;
+    type Row<X> = [X; N];
+
+    fn sources(&self) -> &[S] {
+        self
+    }
+
+    fn row<X>(&self, make: impl FnMut(usize) -> X) -> [X; N] {
+        std::array::from_fn(make)
+    }
+}
+
+impl<S> sealed::Sources for Vec<S> {}
+
+impl<S: PartialEq + Clone + Send + Unpin + 'static> Sources for Vec<S> {
+    type Source = S;
+    type Row<X> = Vec<X>;
+
+    fn sources(&self) -> &[S] {
+        self
+    }
+
+    fn row<X>(&self, make: impl FnMut(usize) -> X) -> Vec<X> {
+        (0..self.len()).map(make).collect()
+    }
+}
+
+/// How an exchange knows the source of an item and what it gives of the item. Sealed.
+pub trait Rule<T>: sealed::Rule + Clone + Send + Unpin + 'static {
+    /// What names a source.
+    type Source;
+    /// What is given of an item.
+    type Kept;
+
+    #[doc(hidden)]
+    fn with_source<R>(&self, item: &T, then: impl FnOnce(&Self::Source) -> R) -> R;
+    #[doc(hidden)]
+    fn keep(item: T) -> Self::Kept;
+}
+
+/// The rule of [`exchange`]: items are pairs of source and value.
+#[derive(Clone, Copy, Debug)]
+pub struct BySource<S>(PhantomData<fn() -> S>);
+
+impl<S> sealed::Rule for BySource<S> {}
+
+impl<S: Clone + 'static, T> Rule<(S, T)> for BySource<S> {
+    type Source = S;
+    type Kept = T;
+
+    fn with_source<R>(&self, item: &(S, T), then: impl FnOnce(&S) -> R) -> R {
+        then(&item.0)
+    }
+
+    fn keep(item: (S, T)) -> T {
+        item.1
+    }
+}
+
+/// The rule of [`exchange_by`]: a function names the source of an item.
+#[derive(Clone, Copy, Debug)]
+pub struct ByKey<K, S>(K, PhantomData<fn() -> S>);
+
+impl<K, S> sealed::Rule for ByKey<K, S> {}
+
+impl<T, S: Clone + 'static, K: Fn(&T) -> S + Clone + Send + Unpin + 'static> Rule<T> for ByKey<K, S> {
+    type Source = S;
+    type Kept = T;
+
+    fn with_source<R>(&self, item: &T, then: impl FnOnce(&S) -> R) -> R {
+        then(&(self.0)(item))
+    }
+
+    fn keep(item: T) -> T {
+        item
+    }
+}
+
+/// Waits until the port holds an item from each of the named sources and takes the oldest of each, together, in the order in
+/// which the sources are named; a source named twice gives its two oldest.
+///
+/// Everything else stays: later items of the same sources, for the next stage, and items of others. Cancel-safe: until all are
+/// there, all stay in the port, visible to others. It may be awaited again, through `&mut`, for the items of the next stage,
+/// and then allocates nothing.
+///
+/// Sources are compared under the port's lock, as by a predicate.
+///
+/// Cost: one lock; a comparison of each item that waits in the port, up to the last one taken, with each source that is still
+/// missing; one wake-up, by the item that completes the set. Two small allocations the first time it has to wait.
+///
+/// # Errors
+/// [`ReceiveError::Closed`] if the port is closed and lacks an item of a source; [`ReceiveError::Predicate`] if a comparison
+/// panics.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Port, block_on, exchange};
+/// let port = Port::new();
+/// port.post(("left", 1)).unwrap();
+/// port.post(("left", 2)).unwrap(); // the left neighbour is a stage ahead
+/// port.post(("right", 10)).unwrap();
+/// let mut neighbours = exchange(&port, ["left", "right"]);
+/// assert_eq!(block_on(&mut neighbours), Ok([1, 10]));
+/// port.post(("right", 20)).unwrap();
+/// assert_eq!(block_on(&mut neighbours), Ok([2, 20]));
+/// ```
+pub fn exchange<T, L: Sources>(
+    port: &Port<(L::Source, T)>,
+    sources: L,
+) -> Exchange<'_, (L::Source, T), L, BySource<L::Source>> {
+    Exchange::new(port, sources, BySource(PhantomData))
+}
+
+/// The same as [`exchange`] for items that name their source themselves: gives whole items, the one that `key` calls by the
+/// first source, then the second, and so on.
+///
+/// `key` runs under the port's lock: it must be quick and must not use ports.
+///
+/// # Errors
+/// Those of [`exchange`].
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Port, block_on, exchange_by};
+/// let port = Port::new();
+/// ["beta 1", "beta 2", "alpha 1"].into_iter().for_each(|line| port.post(line).unwrap());
+/// let first = |line: &&str| line.chars().next();
+/// assert_eq!(block_on(exchange_by(&port, vec![Some('a'), Some('b')], first)), Ok(vec!["alpha 1", "beta 1"]));
+/// assert_eq!(port.try_receive(), Some("beta 2"));
+/// ```
+pub fn exchange_by<T, L: Sources, K>(port: &Port<T>, sources: L, key: K) -> Exchange<'_, T, L, ByKey<K, L::Source>>
+where
+    K: Fn(&T) -> L::Source + Clone + Send + Unpin + 'static,
+{
+    Exchange::new(port, sources, ByKey(key, PhantomData))
+}
+
+/// See [`exchange`] and [`exchange_by`].
+#[must_use = "an exchange does nothing unless awaited"]
+pub struct Exchange<'a, T, L: Sources, R: Rule<T, Source = L::Source>> {
+    port: &'a Port<T>,
+    sources: L,
+    rule: R,
+    ticket: Option<Ticket>,
+    /// What it leaves at the port while it waits, kept from one stage to the next.
+    sorter: Option<Box<Sorter<T>>>,
+}
+
+impl<T, L: Sources, R: Rule<T, Source = L::Source>> fmt::Debug for Exchange<'_, T, L, R> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sources = self.sources.sources().len();
+        formatter.debug_struct("Exchange").field("port", self.port).field("sources", &sources).finish_non_exhaustive()
+    }
+}
+
+/// Where the item of each source stands, as far as it is there.
+type Places<L> = <L as Sources>::Row<Option<usize>>;
+
+impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
+    fn new(port: &'a Port<T>, sources: L, rule: R) -> Self {
+        Self { port, sources, rule, ticket: None, sorter: None }
+    }
+
+    /// Finds the oldest available item of each source; gives how many sources have none.
+    ///
+    /// # Errors
+    /// The text of the panic of a comparison or key.
+    fn find(&self, queue: &Queue<T>, places: &mut Places<L>) -> Result<usize, String> {
+        let sources = self.sources.sources();
+        let places = places.as_mut();
+        // Unwind safety: items and sources are seen through shared references; the places are not used after a panic.
+        catch_unwind(AssertUnwindSafe(|| {
+            let mut missing = sources.len();
+            for (place, item) in queue.available_items() {
+                if missing == 0 {
+                    break;
+                }
+                let found = self.rule.with_source(item, |source| {
+                    (0..sources.len()).find(|&i| places[i].is_none() && sources[i] == *source)
+                });
+                if let Some(found) = found {
+                    places[found] = Some(place);
+                    missing -= 1;
+                }
+            }
+            missing
+        }))
+        .map_err(|payload| panic_message(payload.as_ref()))
+    }
+
+    /// Removes the items that were found.
+    fn take(&mut self, state: &mut State<T>, places: &mut Places<L>) -> L::Row<Option<T>> {
+        state.waiters.takes(self.ticket);
+        let places = places.as_mut();
+        let mut items = self.sources.row(|_| None);
+        // The last place first, so that the places before it stay true.
+        let mut sources = self.sources.row(|source| source);
+        sources.as_mut().sort_unstable_by_key(|&source| std::cmp::Reverse(places[source]));
+        for &mut source in sources.as_mut() {
+            let place = places[source].expect("an item of every source was found under the same lock");
+            items.as_mut()[source] = Some(state.queue.remove(place).item);
+        }
+        items
+    }
+
+    /// What is to be left at the port.
+    fn new_sorter(&mut self) -> Box<Sorter<T>> {
+        self.sorter.take().unwrap_or_else(|| {
+            let (sources, rule) = (self.sources.clone(), self.rule.clone());
+            let classify = move |item: &T| {
+                rule.with_source(item, |source| sources.sources().iter().position(|named| named == source))
+            };
+            Box::new(Sorter::new(self.sources.sources().len(), Classify::Closure(Box::new(classify))))
+        })
+    }
+
+    /// Waits, or waits on: writes down which sources are missing. Those named more than once count under their first name.
+    fn wait(
+        &mut self,
+        state: &mut State<T>,
+        places: &mut Places<L>,
+        yields: bool,
+        context: &Context<'_>,
+    ) -> Result<Late<T>, String> {
+        let (named, places) = (self.sources.sources(), places.as_mut());
+        let missing = |first: usize| {
+            if named[..first].contains(&named[first]) {
+                return 0;
+            }
+            (first..named.len()).filter(|&i| places[i].is_none() && named[i] == named[first]).count()
+        };
+        // Unwind safety: as in `find`.
+        let lacking = catch_unwind(AssertUnwindSafe(|| self.sources.row(missing)));
+        let mut lacking = lacking.map_err(|payload| panic_message(payload.as_ref()))?;
+        let sorter = if self.ticket.is_none() { Some(self.new_sorter()) } else { None };
+        let want = || Want::Sort(sorter.expect("made above for one that is not registered"));
+        let late = watch(state, &mut self.ticket, want, yields, context);
+        let ticket = self.ticket.expect("just registered");
+        if let Want::Sort(sorter) = state.waiters.want_mut(ticket) {
+            sorter.lacks(lacking.as_mut().iter().copied());
+        }
+        Ok(late)
+    }
+
+    /// Ends the registration and keeps what can be used again.
+    fn leave(&mut self, state: &mut State<T>) -> Late<T> {
+        let mut late = unwatch(state, &mut self.ticket);
+        self.sorter = late.sorter().or(self.sorter.take());
+        late
+    }
+}
+
+impl<T, L: Sources, R: Rule<T, Source = L::Source>> Future for Exchange<'_, T, L, R> {
+    type Output = Result<L::Row<R::Kept>, ReceiveError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        if this.ticket.is_none() && !may_go_on(context) {
+            return Poll::Pending;
+        }
+        let port = this.port;
+        let mut places: Places<L> = this.sources.row(|_| None);
+        let mut state = port.core.state.lock();
+        let found = match this.ticket.map(|ticket| state.waiters.standing(ticket)) {
+            Some(Standing::Failed(message)) => Err(message.clone()),
+            _ => this.find(&state.queue, &mut places),
+        };
+        let mut yields = false;
+        let attempt = match found {
+            Err(message) => Err(message),
+            Ok(0) if !state.waiters.must_yield(this.ticket) => {
+                let mut items = this.take(&mut state, &mut places);
+                let late = this.leave(&mut state);
+                drop(state);
+                drop(late);
+                // Only now, since what is not kept of an item is dropped.
+                let kept = |source: usize| R::keep(items.as_mut()[source].take().expect("every source was found"));
+                return Poll::Ready(Ok(this.sources.row(kept)));
+            }
+            Ok(missing) if missing > 0 && state.is_closed => {
+                let late = this.leave(&mut state);
+                drop(state);
+                drop(late);
+                return Poll::Ready(Err(port.closed()));
+            }
+            Ok(missing) => {
+                yields = missing == 0;
+                this.wait(&mut state, &mut places, yields, context)
+            }
+        };
+        match attempt {
+            Ok(late) => {
+                drop(state);
+                drop(late);
+                if yields {
+                    context.waker().wake_by_ref();
+                }
+                Poll::Pending
+            }
+            Err(message) => {
+                let late = this.leave(&mut state);
+                drop(state);
+                drop(late);
+                Poll::Ready(Err(ReceiveError::Predicate { port: port.name(), message }))
+            }
+        }
+    }
+}
+
+impl<T, L: Sources, R: Rule<T, Source = L::Source>> Drop for Exchange<'_, T, L, R> {
+    fn drop(&mut self) {
+        if let Some(ticket) = self.ticket.take() {
+            self.port.leave(ticket);
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! Successes and failures that add up to a total: the answers to a batch of requests, however many of them failed.
+//!
+//! A gather holds nothing while it waits; it takes everything it gives in one step. From one port of results it takes the oldest
+//! items, in order. From two ports it is woken when one of them has got half of what is missing (rounded up): as long as neither has,
+//! the two together cannot be enough. So a gather of n looks about 2 log₂ n times and not n times.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use super::{Late, Ready, unwatch, watch};
+use crate::dispatch::may_go_on;
+use crate::error::ReceiveError;
+use crate::port::sorter::{Classify, Sorter};
+use crate::port::waiters::{Ticket, Wake, Want};
+use crate::port::{Port, State};
+
+/// When a gather is over.
+#[derive(Clone, Copy, Debug)]
+pub struct Goal {
+    total: usize,
+    is_failing_fast: bool,
+    successes: usize,
+}
+
+impl Goal {
+    /// Whether so many successes and failures are enough.
+    fn is_met(&self, successes: usize, failures: usize) -> bool {
+        successes + failures >= self.total || successes >= self.successes || (self.is_failing_fast && failures > 0)
+    }
+}
+
+mod sealed {
+    pub trait Results {}
+}
+
+/// Where the results of a gather come from: `&Port<Result<T, E>>`, or `(&Port<T>, &Port<E>)` for successes and failures. Sealed.
+pub trait Results: sealed::Results + Unpin {
+    /// What a success is.
+    type Success;
+    /// What a failure is.
+    type Failure;
+
+    #[doc(hidden)]
+    fn poll(&self, goal: &Goal, tickets: &mut Tickets, context: &mut Context<'_>) -> Gathering<Self>;
+    #[doc(hidden)]
+    fn leave(&self, tickets: &mut Tickets);
+}
+
+/// Registrations of a gather: of one port for the total, the first failure and the last success asked for; or of two ports.
+pub type Tickets = [Option<Ticket>; 3];
+
+/// What a gather gives.
+pub type Gathered<R> = Result<(Vec<<R as Results>::Success>, Vec<<R as Results>::Failure>), ReceiveError>;
+
+type Gathering<R> = Poll<Gathered<R>>;
+
+/// Waits until successes and failures add up to `total` and takes them together; a total of 0 gives empty lists at once.
+///
+/// `results` is a port of `Result`s, of which the oldest are taken, or a port of successes with a port of failures, of which failures are
+/// taken first: none is left behind for a success. Items beyond the total stay in their ports. Cancel-safe: until it is over,
+/// everything stays in the ports, visible to others.
+///
+/// [`fail_fast`](Gather::fail_fast) and [`first`](Gather::first) end it earlier.
+///
+/// Cost: a lock a port each time it looks, which is once for one port, and about 2 log₂ `total` times for two.
+///
+/// # Errors
+/// [`ReceiveError::Closed`] if what is asked for can no longer come; what is there stays there. [`ReceiveError::SamePort`] if the two
+/// ports are one.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Port, block_on, gather};
+/// let answers: Port<Result<u32, &str>> = Port::new();
+/// [Ok(1), Err("late"), Ok(3), Ok(4)].into_iter().for_each(|answer| answers.post(answer).unwrap());
+/// assert_eq!(block_on(gather(&answers, 3)), Ok((vec![1, 3], vec!["late"])));
+/// assert_eq!(answers.len(), 1);
+///
+/// let (done, failed) = (Port::new(), Port::new());
+/// failed.post("broken").unwrap();
+/// done.post(7).unwrap();
+/// assert_eq!(block_on(gather((&done, &failed), 2)), Ok((vec![7], vec!["broken"])));
+/// ```
+pub fn gather<R: Results>(results: R, total: usize) -> Gather<R> {
+    Gather { results, goal: Goal { total, is_failing_fast: false, successes: usize::MAX }, tickets: [None; 3] }
+}
+
+/// See [`gather`].
+#[must_use = "a gather does nothing unless awaited"]
+pub struct Gather<R: Results> {
+    results: R,
+    goal: Goal,
+    tickets: Tickets,
+}
+
+impl<R: Results> Gather<R> {
+    /// Ends with the first failure too. Of one port it then gives what came up to that failure; of two, that failure and the
+    /// successes that are there, fewer than the total.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Port, block_on, gather};
+    /// let answers: Port<Result<u32, &str>> = Port::new();
+    /// [Ok(1), Err("broken")].into_iter().for_each(|answer| answers.post(answer).unwrap());
+    /// assert_eq!(block_on(gather(&answers, 100).fail_fast()), Ok((vec![1], vec!["broken"])));
+    /// ```
+    pub fn fail_fast(mut self) -> Self {
+        self.goal.is_failing_fast = true;
+        self
+    }
+
+    /// Ends with success number `count` too. Of two ports it gives the failures that are there as well, as far as the total
+    /// goes.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Port, block_on, gather};
+    /// let answers: Port<Result<u32, &str>> = Port::new();
+    /// [Err("slow"), Ok(1), Ok(2), Ok(3)].into_iter().for_each(|answer| answers.post(answer).unwrap());
+    /// assert_eq!(block_on(gather(&answers, 100).first(2)), Ok((vec![1, 2], vec!["slow"])));
+    /// ```
+    pub fn first(mut self, count: usize) -> Self {
+        self.goal.successes = count;
+        self
+    }
+}
+
+impl<R: Results> fmt::Debug for Gather<R> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Gather").field("goal", &self.goal).finish_non_exhaustive()
+    }
+}
+
+impl<R: Results> Future for Gather<R> {
+    type Output = Gathered<R>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        if this.goal.is_met(0, 0) {
+            return Poll::Ready(Ok((Vec::new(), Vec::new())));
+        }
+        if this.tickets == [None; 3] && !may_go_on(context) {
+            return Poll::Pending;
+        }
+        this.results.poll(&this.goal, &mut this.tickets, context)
+    }
+}
+
+impl<R: Results> Drop for Gather<R> {
+    fn drop(&mut self) {
+        self.results.leave(&mut self.tickets);
+    }
+}
+
+impl<T, E> sealed::Results for &Port<Result<T, E>> {}
+
+impl<T, E> Results for &Port<Result<T, E>> {
+    type Success = T;
+    type Failure = E;
+
+    fn poll(&self, goal: &Goal, tickets: &mut Tickets, context: &mut Context<'_>) -> Gathering<Self> {
+        let mut state = self.core.state.lock();
+        // The shortest run of oldest items that is enough.
+        let (mut successes, mut failures) = (0, 0);
+        for (_, item) in state.queue.available_items() {
+            match item {
+                Ok(_) => successes += 1,
+                Err(_) => failures += 1,
+            }
+            if goal.is_met(successes, failures) {
+                break;
+            }
+        }
+        let is_due = goal.is_met(successes, failures);
+        let yields = is_due && tickets.iter().any(|ticket| state.waiters.must_yield(*ticket));
+        if is_due && !yields {
+            state.waiters.takes(tickets[0]);
+            let mut output = (Vec::with_capacity(successes), Vec::with_capacity(failures));
+            for _ in 0..successes + failures {
+                match state.queue.take_oldest().expect("counted under the same lock") {
+                    Ok(success) => output.0.push(success),
+                    Err(failure) => output.1.push(failure),
+                }
+            }
+            let late = tickets.each_mut().map(|ticket| unwatch(&mut state, ticket));
+            drop(state);
+            drop(late);
+            return Poll::Ready(Ok(output));
+        }
+        if !is_due && state.is_closed {
+            let late = tickets.each_mut().map(|ticket| unwatch(&mut state, ticket));
+            drop(state);
+            drop(late);
+            return Poll::Ready(Err(self.closed()));
+        }
+        let [all, failure, success] = tickets;
+        let mut late = vec![watch(&mut state, all, || Want::Take(goal.total), yields, context)];
+        if goal.is_failing_fast {
+            late.push(watch_class(&mut state, failure, 1, |item| item.is_err().then_some(0), context));
+        }
+        if goal.successes < goal.total {
+            let lacking = goal.successes.saturating_sub(successes).max(1);
+            late.push(watch_class(&mut state, success, lacking, |item| item.is_ok().then_some(0), context));
+        }
+        let mut wake = Wake::default();
+        let available = state.queue.available();
+        state.waiters.wake_takes(available, &mut wake);
+        drop(state);
+        drop(late);
+        wake.all();
+        if yields {
+            context.waker().wake_by_ref();
+        }
+        Poll::Pending
+    }
+
+    fn leave(&self, tickets: &mut Tickets) {
+        for ticket in tickets.iter_mut().filter_map(Option::take) {
+            Port::leave(self, ticket);
+        }
+    }
+}
+
+/// Registers for so many more items of one class.
+fn watch_class<T>(
+    state: &mut State<T>,
+    ticket: &mut Option<Ticket>,
+    lacking: usize,
+    class: fn(&T) -> Option<usize>,
+    context: &Context<'_>,
+) -> Late<T> {
+    let late = watch(state, ticket, || Want::Sort(Box::new(Sorter::new(1, Classify::Function(class)))), false, context);
+    if let Want::Sort(sorter) = state.waiters.want_mut(ticket.expect("just registered")) {
+        sorter.lacks([lacking]);
+    }
+    late
+}
+
+impl<T, E> sealed::Results for (&Port<T>, &Port<E>) {}
+
+impl<T, E> Results for (&Port<T>, &Port<E>) {
+    type Success = T;
+    type Failure = E;
+
+    fn poll(&self, goal: &Goal, tickets: &mut Tickets, context: &mut Context<'_>) -> Gathering<Self> {
+        let (done, failed) = (&self.0.core, &self.1.core);
+        if done.identity == failed.identity {
+            return Poll::Ready(Err(ReceiveError::SamePort { port: self.0.name() }));
+        }
+        // Ports in ascending identity.
+        let (mut done, mut failed) = if done.identity < failed.identity {
+            let done = done.state.lock();
+            (done, failed.state.lock())
+        } else {
+            let failed = failed.state.lock();
+            (done.state.lock(), failed)
+        };
+        let [of_done, of_failed, _] = tickets;
+        let (successes, failures) = (done.queue.available(), failed.queue.available());
+        let must_yield = done.waiters.must_yield(*of_done) || failed.waiters.must_yield(*of_failed);
+        let ready = if goal.is_met(successes, failures) {
+            if must_yield { Ready::Later } else { Ready::Yes }
+        } else if done.is_closed && failed.is_closed {
+            Ready::Never
+        } else {
+            Ready::NotYet
+        };
+        let mut output = None;
+        let late = match ready {
+            Ready::Yes => {
+                let failures = if goal.is_failing_fast { failures.min(1) } else { failures.min(goal.total) };
+                let successes = successes.min(goal.successes).min(goal.total - failures);
+                let failures = failures.min(goal.total - successes);
+                output = Some(Ok((oldest(&mut done, *of_done, successes), oldest(&mut failed, *of_failed, failures))));
+                (unwatch(&mut done, of_done), unwatch(&mut failed, of_failed))
+            }
+            Ready::Never => (unwatch(&mut done, of_done), unwatch(&mut failed, of_failed)),
+            Ready::Later | Ready::NotYet => {
+                let yields = ready == Ready::Later;
+                let half = goal.total.saturating_sub(successes + failures).div_ceil(2).max(1);
+                let enough = (successes + half).min(goal.successes).max(1);
+                let late = watch_count(&mut done, of_done, enough, yields, context);
+                let enough = if goal.is_failing_fast { 1 } else { failures + half };
+                (late, watch_count(&mut failed, of_failed, enough, yields, context))
+            }
+        };
+        drop((done, failed));
+        drop(late);
+        match ready {
+            Ready::Later => context.waker().wake_by_ref(),
+            Ready::Never => output = Some(Err(self.0.closed())),
+            Ready::Yes | Ready::NotYet => {}
+        }
+        output.map_or(Poll::Pending, Poll::Ready)
+    }
+
+    fn leave(&self, tickets: &mut Tickets) {
+        let [of_done, of_failed, _] = tickets;
+        if let Some(ticket) = of_done.take() {
+            self.0.leave(ticket);
+        }
+        if let Some(ticket) = of_failed.take() {
+            self.1.leave(ticket);
+        }
+    }
+}
+
+/// Removes so many of the oldest available items.
+fn oldest<T>(state: &mut State<T>, ticket: Option<Ticket>, count: usize) -> Vec<T> {
+    if count > 0 {
+        state.waiters.takes(ticket);
+    }
+    (0..count).map(|_| state.queue.take_oldest().expect("counted under the same lock")).collect()
+}
+
+/// Registers for so many items, or changes how many.
+fn watch_count<T>(
+    state: &mut State<T>,
+    ticket: &mut Option<Ticket>,
+    enough: usize,
+    yields: bool,
+    context: &Context<'_>,
+) -> Late<T> {
+    let late = watch(state, ticket, || Want::Watch(enough), yields, context);
+    *state.waiters.want_mut(ticket.expect("just registered")) = Want::Watch(enough);
+    late
+}
