@@ -1,4 +1,4 @@
-//! What can go wrong: a refused post, a receive that can never be answered, a task without a result.
+//! What can go wrong: a refused post, a receive that can never be answered, a refused question, a task without a result.
 
 use std::fmt;
 
@@ -26,12 +26,15 @@ pub struct PostError<T> {
 pub enum Reason {
     /// [`Port::close`](crate::Port::close) was called.
     Closed,
+    /// Every place of a bounded port is taken, by an item or by a permit.
+    Full,
 }
 
 impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Closed => formatter.write_str("the port is closed"),
+            Self::Full => formatter.write_str("the port is full"),
         }
     }
 }
@@ -86,6 +89,53 @@ impl fmt::Display for ReceiveError {
 }
 
 impl std::error::Error for ReceiveError {}
+
+/// A question that got no answer, and why.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::Refusal;
+/// let refusal = Refusal::WouldDeadlock { running: "Update".into(), requested: "Get".into() };
+/// assert_eq!(refusal.to_string(), "Get would wait for Update, which waits for its answer");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The reply was dropped unanswered: its holder forgot it, panicked, was cancelled, or the question was discarded.
+    NoReply,
+    /// There is too much to do; the same question may succeed later.
+    Overloaded,
+    /// Whoever could answer is shutting down.
+    Stopping,
+    /// The time for the answer has run out.
+    DeadlineExceeded,
+    /// The question could only be answered after the operation that asks it has ended.
+    WouldDeadlock {
+        /// The operation that asks, and has to end first.
+        running: Box<str>,
+        /// The operation that was asked for.
+        requested: Box<str>,
+    },
+    /// It was tried and did not succeed.
+    Failed(Box<str>),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoReply => formatter.write_str("the reply was dropped unanswered"),
+            Self::Overloaded => formatter.write_str("too much is waiting to be done"),
+            Self::Stopping => formatter.write_str("the service is stopping"),
+            Self::DeadlineExceeded => formatter.write_str("the deadline has passed"),
+            Self::WouldDeadlock { running, requested } => {
+                write!(formatter, "{requested} would wait for {running}, which waits for its answer")
+            }
+            Self::Failed(text) => formatter.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
 
 /// A task that ended without a result.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -40,6 +40,7 @@ mod error;
 #[allow(unsafe_code, reason = "the one file with unsafe code; its page says why")]
 mod parallel;
 mod port;
+mod reply;
 mod sync;
 mod task;
 
@@ -53,10 +54,11 @@ pub use arbiter::join::{Branches, Join, join, join_all};
 pub use arbiter::receive::Receive;
 pub use arbiter::take::Take;
 pub use dispatch::{Builder, Counters, Dispatcher, Handle, Idle, Report, Shutdown, StartError, is_on_worker};
-pub use error::{PostError, Reason, ReceiveError, TaskError};
+pub use error::{PostError, Reason, ReceiveError, Refusal, TaskError};
 pub use parallel::{Loan, ParallelLoop};
 pub use port::Port;
 pub use port::persistent::Receiver;
+pub use reply::{Answer, Reply};
 pub use task::{Task, YieldNow, all, block_on, yield_now};
 
 /// The parts that the model checkers look at one by one.

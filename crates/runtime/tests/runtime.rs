@@ -15,6 +15,8 @@ mod parallel;
 mod port;
 #[path = "runtime/receive.rs"]
 mod receive;
+#[path = "runtime/reply.rs"]
+mod reply;
 #[path = "runtime/shutdown.rs"]
 mod shutdown;
 #[path = "runtime/take.rs"]

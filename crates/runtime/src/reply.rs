@@ -1,0 +1,251 @@
+//! A reply: the right and the duty to answer one question, once.
+//!
+//! A question travels through a port like any item; with it goes a [`Reply`], and the asker keeps the [`Answer`], a future.
+//! The two share one small cell, and that is all: no port, no registration. What makes a reply more than a channel of capacity
+//! one is that it cannot be forgotten: whoever drops it unanswered, by a bug, by a panic or because the item was discarded,
+//! has thereby answered [`Refusal::NoReply`], and the asker learns it at once instead of waiting for ever.
+//!
+//! Read next: [`Port::ask`], then `error.rs` for the reasons.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use crate::error::{PostError, Refusal};
+use crate::port::Port;
+use crate::sync::{Arc, Mutex};
+
+/// What the two ends share. User values are moved out of it under its lock and dropped after.
+enum Cell<T> {
+    /// No answer yet; whom to wake when there is one.
+    Open(Option<Waker>),
+    /// Answered or refused, and not yet fetched.
+    Answered(Result<T, Refusal>),
+    /// One end has gone, or the answer has been fetched: nothing more will happen.
+    Over,
+}
+
+/// The right to answer one question. Answer it, refuse it, or hand it on; dropped, it refuses as [`Refusal::NoReply`].
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Refusal, Reply, block_on};
+/// let (reply, answer) = Reply::new();
+/// reply.answer(6 * 7).unwrap();
+/// assert_eq!(block_on(answer), Ok(42));
+///
+/// let (forgotten, answer) = Reply::<i32>::new();
+/// drop(forgotten);
+/// assert_eq!(block_on(answer), Err(Refusal::NoReply));
+/// ```
+#[must_use = "a reply that is dropped refuses its question: answer it"]
+pub struct Reply<T> {
+    /// Taken when the reply is used, so that dropping what is left of it does nothing.
+    cell: Option<Arc<Mutex<Cell<T>>>>,
+}
+
+/// The future of an answer; see [`Reply`] and [`Port::ask`].
+///
+/// Cancel-safe: waiting holds nothing. Dropping it gives the question up: the answerer can see that
+/// ([`Reply::is_wanted`]), an answer given later goes back to the answerer, one given already is dropped.
+///
+/// # Errors
+/// The [`Refusal`] of whoever held the reply.
+///
+/// # Panics
+/// If it is polled again after it was ready.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Refusal, Reply, block_on};
+/// let (reply, answer) = Reply::<u8>::new();
+/// reply.refuse(Refusal::Overloaded);
+/// assert_eq!(block_on(answer), Err(Refusal::Overloaded));
+/// ```
+#[must_use = "an answer that is not awaited is given up"]
+pub struct Answer<T> {
+    /// Taken when the answer has been fetched.
+    cell: Option<Arc<Mutex<Cell<T>>>>,
+}
+
+impl<T> Reply<T> {
+    /// A reply and the future of its answer. [`Port::ask`] makes and posts one in a single call.
+    ///
+    /// Cost: one allocation.
+    ///
+    /// # Example
+    /// See [`Reply`].
+    #[allow(clippy::new_ret_no_self, reason = "the two ends are made together or not at all")]
+    pub fn new() -> (Self, Answer<T>) {
+        let cell = Arc::new(Mutex::new(Cell::Open(None)));
+        (Self { cell: Some(cell.clone()) }, Answer { cell: Some(cell) })
+    }
+
+    /// Answers the question and wakes the asker.
+    ///
+    /// # Errors
+    /// The value comes back if nobody waits for it any more.
+    ///
+    /// Cost: one lock, one wake-up if the asker is already waiting.
+    ///
+    /// # Example
+    /// ```
+    /// let (reply, answer) = lehr_runtime::Reply::new();
+    /// drop(answer);
+    /// assert_eq!(reply.answer("too late"), Err("too late"));
+    /// ```
+    pub fn answer(mut self, value: T) -> Result<(), T> {
+        self.settle(Ok(value)).map_err(|unwanted| match unwanted {
+            Ok(value) => value,
+            Err(_) => unreachable!("an answer comes back as an answer"),
+        })
+    }
+
+    /// Refuses the question, with a reason that the asker can act upon.
+    ///
+    /// # Example
+    /// See [`Answer`].
+    pub fn refuse(mut self, refusal: Refusal) {
+        // Nobody is there to be refused: that is no fault.
+        let _ = self.settle(Err(refusal));
+    }
+
+    /// Whether the asker still waits: false at the latest when it has gone, so work for it can be left.
+    ///
+    /// # Example
+    /// ```
+    /// let (reply, answer) = lehr_runtime::Reply::<u8>::new();
+    /// assert!(reply.is_wanted());
+    /// drop(answer);
+    /// assert!(!reply.is_wanted());
+    /// ```
+    pub fn is_wanted(&self) -> bool {
+        self.cell.as_ref().is_some_and(|cell| matches!(*cell.lock(), Cell::Open(_)))
+    }
+
+    /// Leaves the result for the asker and wakes it; gives the result back if nobody is there.
+    fn settle(&mut self, result: Result<T, Refusal>) -> Result<(), Result<T, Refusal>> {
+        let Some(cell) = self.cell.take() else { return Err(result) };
+        let waker = {
+            let mut cell = cell.lock();
+            match &mut *cell {
+                Cell::Open(waker) => {
+                    let waker = waker.take();
+                    *cell = Cell::Answered(result);
+                    waker
+                }
+                Cell::Answered(_) | Cell::Over => {
+                    drop(cell);
+                    return Err(result);
+                }
+            }
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        Ok(())
+    }
+}
+
+impl<T> Drop for Reply<T> {
+    fn drop(&mut self) {
+        // Used replies have no cell left, and an asker that has gone needs no refusal.
+        let _ = self.settle(Err(Refusal::NoReply));
+    }
+}
+
+impl<T> fmt::Debug for Reply<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Reply").field("is_wanted", &self.is_wanted()).finish()
+    }
+}
+
+impl<T> Answer<T> {
+    /// Whether the answer or the refusal is there: awaiting it will not wait.
+    ///
+    /// # Example
+    /// ```
+    /// let (reply, answer) = lehr_runtime::Reply::new();
+    /// assert!(!answer.is_ready());
+    /// reply.answer(1).unwrap();
+    /// assert!(answer.is_ready());
+    /// # assert_eq!(lehr_runtime::block_on(answer), Ok(1));
+    /// ```
+    pub fn is_ready(&self) -> bool {
+        self.cell.as_ref().is_some_and(|cell| matches!(*cell.lock(), Cell::Answered(_)))
+    }
+}
+
+impl<T> Future for Answer<T> {
+    type Output = Result<T, Refusal>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let shared = self.cell.as_ref().expect("an answer is not polled after it was ready");
+        // Declared before the guard: a waker that is replaced is dropped after the lock.
+        let replaced: Option<Waker>;
+        let mut cell = shared.lock();
+        match &mut *cell {
+            Cell::Open(waker) => {
+                if waker.as_ref().is_some_and(|known| known.will_wake(context.waker())) {
+                    return Poll::Pending;
+                }
+                replaced = waker.replace(context.waker().clone());
+                drop(cell);
+                drop(replaced);
+                Poll::Pending
+            }
+            Cell::Answered(_) => {
+                let Cell::Answered(result) = std::mem::replace(&mut *cell, Cell::Over) else {
+                    unreachable!("the lock is held since the look")
+                };
+                drop(cell);
+                self.cell = None;
+                Poll::Ready(result)
+            }
+            Cell::Over => unreachable!("only this end makes an open cell over, and then it has no cell"),
+        }
+    }
+}
+
+impl<T> Drop for Answer<T> {
+    fn drop(&mut self) {
+        let Some(cell) = self.cell.take() else { return };
+        // An answer that nobody fetched, or the waker: dropped after the lock.
+        let _left = std::mem::replace(&mut *cell.lock(), Cell::Over);
+    }
+}
+
+impl<T> fmt::Debug for Answer<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Answer").field("is_ready", &self.is_ready()).finish()
+    }
+}
+
+impl<T> Port<T> {
+    /// Posts a question: `question` is given the reply that the item must carry. Gives the future of the answer.
+    ///
+    /// # Errors
+    /// [`PostError`] with the item, reply and all, if the port does not take it.
+    ///
+    /// Cost: a post and one allocation.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Dispatcher, Port, Reply, block_on};
+    /// struct Square { of: u64, reply: Reply<u64> }
+    ///
+    /// let dispatcher = Dispatcher::new(1).unwrap();
+    /// let port = Port::new();
+    /// let _server = port.on(dispatcher.handle(), 1, |Square { of, reply }| async move {
+    ///     let _ = reply.answer(of * of); // the asker may have gone
+    /// });
+    /// let answer = port.ask(|reply| Square { of: 12, reply }).unwrap();
+    /// assert_eq!(block_on(answer), Ok(144));
+    /// ```
+    pub fn ask<R>(&self, question: impl FnOnce(Reply<R>) -> T) -> Result<Answer<R>, PostError<T>> {
+        let (reply, answer) = Reply::new();
+        self.post(question(reply))?;
+        Ok(answer)
+    }
+}
