@@ -5,8 +5,8 @@
 //! is idle. Idle workers search for a while before they sleep ([`Idle`]), because waking a sleeping core costs tens of
 //! microseconds and finding a message takes a tenth of one.
 //!
-//! Not here: queues with admission policies and priorities (their place is `dispatch/queue.rs`, in front of [`Job`]), timers,
-//! and the context that follows messages. Read next: `dispatch/worker.rs`, then `dispatch/SLEEP.md`.
+//! Not here: queues with names, admission policies and priorities (`queue.rs`; a worker asks them before its own queue while
+//! they have work), timers, and the context that follows messages. Read next: `dispatch/worker.rs`, then `dispatch/SLEEP.md`.
 
 #[allow(unsafe_code, reason = "closures lie in the queue itself; the file says why that is right")]
 mod closure;
@@ -30,6 +30,7 @@ pub use shutdown::{Report, Shutdown};
 pub use worker::Counters;
 
 use crate::error::TaskError;
+use crate::queue::priority::Registry;
 use crate::sync::{Arc, AtomicUsize, Ordering, next_identity, thread};
 use crate::task::{Task, catch_panic};
 pub(crate) use closure::Closure;
@@ -123,6 +124,7 @@ pub struct Builder {
     name: Option<String>,
     threads: usize,
     idle: Idle,
+    weight: u32,
 }
 
 impl Builder {
@@ -152,6 +154,13 @@ impl Builder {
         self
     }
 
+    /// The weight of what is spawned on the dispatcher itself beside its named queues
+    /// ([`Priority::Share`](crate::Priority::Share)). 0, the default, means 1.
+    pub fn weight(mut self, weight: u32) -> Self {
+        self.weight = weight;
+        self
+    }
+
     /// Starts the threads; all of them exist when this returns.
     ///
     /// # Errors
@@ -176,9 +185,11 @@ impl Builder {
             stage: CachePadded::new(AtomicUsize::new(RUNNING)),
             running: CachePadded::new(AtomicUsize::new(threads)),
             live: Live::new(threads + 1),
+            queues: Arc::new(Registry::new(self.weight.max(1))),
             counters: (0..threads).map(|_| CachePadded::new(worker::Tally::new())).collect(),
         });
-        let mut dispatcher = Dispatcher { handle: Handle { shared }, workers: Vec::with_capacity(threads) };
+        let mut dispatcher =
+            Dispatcher { handle: Handle { shared, queue: None }, workers: Vec::with_capacity(threads) };
         for (index, local) in locals.into_iter().enumerate() {
             let shared = dispatcher.handle.shared.clone();
             // On failure the dispatcher is dropped here, which ends and joins the threads that did start.
@@ -261,6 +272,8 @@ impl Drop for Dispatcher {
 #[derive(Clone)]
 pub struct Handle {
     pub(crate) shared: Arc<Shared>,
+    /// The named queue that it stands for; none for the dispatcher itself.
+    pub(crate) queue: Option<Arc<crate::queue::Core>>,
 }
 
 impl fmt::Debug for Handle {
@@ -290,6 +303,9 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
+        if let Some(queue) = &self.queue {
+            return queue.spawn_unasked(&self.shared, future);
+        }
         let shared = self.shared.clone();
         let schedule = move |runnable| shared.schedule(runnable);
         let (runnable, task) = self.shared.live.admit(|guard| async_task::spawn(guarded(guard, future), schedule));
@@ -320,7 +336,11 @@ impl Handle {
         if !self.shared.accepts() {
             return Err(closure);
         }
-        self.shared.push(Job::Call(Closure::new(closure)));
+        let job = Job::Call(Closure::new(closure));
+        match &self.queue {
+            None => self.shared.push(job),
+            Some(queue) => queue.schedule(&self.shared, job),
+        }
         Ok(())
     }
 
@@ -375,6 +395,8 @@ pub(crate) struct Shared {
     /// How many workers have not ended.
     pub(crate) running: CachePadded<AtomicUsize>,
     pub(crate) live: Live,
+    /// The queues with names.
+    pub(crate) queues: Arc<Registry>,
     pub(crate) counters: Box<[CachePadded<worker::Tally>]>,
 }
 
@@ -390,7 +412,7 @@ impl Shared {
     }
 
     /// Whether the calling thread may add work.
-    fn accepts(&self) -> bool {
+    pub(crate) fn accepts(&self) -> bool {
         // Acquire: pairs with the Release in `end`; a late spawner sees everything the owner did before.
         match self.stage.load(Ordering::Acquire) {
             RUNNING => true,
@@ -428,7 +450,7 @@ impl Shared {
 
     /// Whether any queue holds work.
     pub(crate) fn has_work(&self) -> bool {
-        !self.injector.is_empty() || self.stealers.iter().any(|stealer| !stealer.is_empty())
+        !self.injector.is_empty() || self.queues.has_work() || self.stealers.iter().any(|stealer| !stealer.is_empty())
     }
 }
 

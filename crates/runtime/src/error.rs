@@ -148,6 +148,8 @@ pub enum TaskError {
     },
     /// It was cancelled: by its handle, or because its dispatcher was shut down first.
     Cancelled,
+    /// Its queue threw it away before it began: by its policy, or because the queue was cleared.
+    Discarded,
 }
 
 impl fmt::Display for TaskError {
@@ -155,6 +157,7 @@ impl fmt::Display for TaskError {
         match self {
             Self::Panicked { message } => write!(formatter, "the task panicked: {message}"),
             Self::Cancelled => formatter.write_str("the task was cancelled before it ended"),
+            Self::Discarded => formatter.write_str("the task was thrown away by its queue before it began"),
         }
     }
 }

@@ -40,6 +40,7 @@ mod error;
 #[allow(unsafe_code, reason = "the one file with unsafe code; its page says why")]
 mod parallel;
 mod port;
+mod queue;
 mod reply;
 mod sync;
 mod task;
@@ -58,6 +59,10 @@ pub use error::{PostError, Reason, ReceiveError, Refusal, TaskError};
 pub use parallel::{Loan, ParallelLoop};
 pub use port::Port;
 pub use port::persistent::Receiver;
+pub use queue::{
+    Admission, DepthOverflow, DiscardReason, Discarded, Priority, Queue, QueueBuilder, QueueCounters, QueueError,
+    Rejected, Rejection, SpawnWait,
+};
 pub use reply::{Answer, Reply};
 pub use task::{Task, YieldNow, all, block_on, yield_now};
 

@@ -13,6 +13,10 @@ mod join;
 mod parallel;
 #[path = "runtime/port.rs"]
 mod port;
+#[path = "runtime/priority.rs"]
+mod priority;
+#[path = "runtime/queue.rs"]
+mod queue;
 #[path = "runtime/receive.rs"]
 mod receive;
 #[path = "runtime/reply.rs"]

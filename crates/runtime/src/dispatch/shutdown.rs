@@ -68,6 +68,8 @@ impl Dispatcher {
         if let Shutdown::Drain { limit } = how {
             // Release: pairs with the Acquire loads in `start` and the workers.
             shared.stage.store(DRAINING, Ordering::Release);
+            // Spawns from outside that wait for a place in a queue are refused from here on.
+            shared.queues.all().iter().for_each(|queue| queue.wake_waiting());
             while shared.live.living() > 0 || is_calling(&shared) {
                 let Some(left) = limit.checked_sub(begin.elapsed()) else { break };
                 // The last task rings. Closures do not: who calls them does not count them.
@@ -160,6 +162,7 @@ fn drop_leftovers(shared: &Shared) -> usize {
                 Steal::Retry => {}
             }
         }
+        shared.queues.end().into_iter().for_each(&mut drop_job);
         // What the queues of leaked workers hold is dropped here too; only the poll in progress remains theirs.
         for stealer in &shared.stealers {
             while let Steal::Success(job) = stealer.steal() {

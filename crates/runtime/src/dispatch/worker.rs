@@ -5,6 +5,7 @@ use crossbeam_deque::{Steal, Worker};
 use super::current::Current;
 use super::thief::Thief;
 use super::{ABORTING, Job, Shared};
+use crate::queue::priority::Turns;
 use crate::sync::{Arc, AtomicUsize, Moment, Ordering, spin_loop, thread};
 
 /// After so many jobs of its own a worker looks at the common queue first, so that a busy conversation cannot keep posts
@@ -92,7 +93,8 @@ pub(crate) fn run(shared: Arc<Shared>, index: usize, local: Worker<Job>) {
         let tally = &shared.counters[index];
         let mut run =
             Run { shared: &shared, index, local: &worker.local, jobs: 0, thief: Thief::new(index, shared.threads) };
-        while let Some(job) = run.next() {
+        let mut turns = Turns::new();
+        while let Some(job) = run.next(&mut turns) {
             let is_call = job.is_counted_call();
             Tally::count(&tally.turns);
             worker.refill();
@@ -124,23 +126,17 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// The next job, waited for as the idle policy says; nothing when the dispatcher ends.
-    fn next(&mut self) -> Option<Job> {
+    fn next(&mut self, turns: &mut Turns) -> Option<Job> {
         // Acquire: pairs with the Release store in `end`.
         if self.shared.stage.load(Ordering::Acquire) == ABORTING {
             return None;
         }
-        self.jobs += 1;
-        if self.jobs >= OUTSIDE_EVERY {
-            self.jobs = 0;
-            if let Some(job) = self.take_from_outside() {
-                return Some(job);
-            }
-        }
-        if let Some(job) = self.local.pop() {
-            return Some(job);
+        let job = if self.shared.queues.has_work() { self.take_by_rank(turns) } else { self.take_near() };
+        if job.is_some() {
+            return job;
         }
         self.shared.sleep.start_search();
-        let job = self.search();
+        let job = self.search(turns);
         if self.shared.sleep.stop_search() && self.shared.has_work() {
             // Posters relied on us, the last searcher, to see their work: hand that duty on.
             self.shared.sleep.notify();
@@ -148,10 +144,37 @@ impl Run<'_> {
         job
     }
 
-    fn search(&mut self) -> Option<Job> {
+    /// From its own queue, and now and then from the common one.
+    #[inline]
+    fn take_near(&mut self) -> Option<Job> {
+        self.jobs += 1;
+        if self.jobs >= OUTSIDE_EVERY {
+            self.jobs = 0;
+            if let Some(job) = self.take_from_outside() {
+                return Some(job);
+            }
+        }
+        self.local.pop()
+    }
+
+    /// While named queues have work: whatever is next by rank, all queues without a name being one.
+    fn take_by_rank(&mut self, turns: &mut Turns) -> Option<Job> {
+        let shared = self.shared;
+        turns.take(&shared.queues, || {
+            // Stealing too: the worker may never be without named work, and so never search.
+            self.take_near().or_else(|| self.take_from_outside()).or_else(|| self.steal(Moment::now()))
+        })
+    }
+
+    fn search(&mut self, turns: &mut Turns) -> Option<Job> {
         let mut since = Moment::now();
         loop {
             let now = Moment::now();
+            if self.shared.queues.has_work()
+                && let Some(job) = self.take_by_rank(turns)
+            {
+                return Some(job);
+            }
             if let Some(job) = self.take_from_outside().or_else(|| self.steal(now)) {
                 return Some(job);
             }
@@ -170,6 +193,7 @@ impl Run<'_> {
                 // Acquire: as in `next`. The stage is part of the last look, or a worker could sleep through the end.
                 shared.sleep.sleep(self.index, || {
                     !shared.injector.is_empty()
+                        || shared.queues.has_work()
                         || shared.stage.load(Ordering::Acquire) == ABORTING
                         || thief.sees_waiting_work(shared)
                 });

@@ -1,0 +1,252 @@
+//! Which queue a worker takes from next.
+//!
+//! Each worker goes round by itself, so the order costs no agreement between workers: strict queues first, in turn, but after
+//! [`STRICT_RUN`] of their jobs in a row one of the others; among those, the dispatcher's own queues being one, each in turn as
+//! many jobs as its weight. While no named queue has work, none of this is looked at: one load says so.
+//!
+//! # Bounds
+//! By *job of a worker* what it runs between two looks here. A worker that finds work in a share queue q comes to it after at
+//! most `(1 + STRICT_RUN) x (W - w)` jobs of its own, where W is the sum of all weights and w that of q; without strict
+//! queues, after at most `W - w`. A strict queue's next job is run after at most S - 1 jobs of the S strict queues and one
+//! other. So no queue starves another, whatever their ranks.
+
+use crossbeam_utils::CachePadded;
+
+use super::{Core, QueueError};
+use crate::dispatch::Job;
+use crate::sync::{Arc, AtomicUsize, Mutex, Ordering};
+
+/// After so many jobs of strict queues in a row a worker takes one of the others, if there is any.
+pub(crate) const STRICT_RUN: u32 = 64;
+
+/// The rank of a queue among the queues of its dispatcher.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::Priority;
+/// assert_eq!(Priority::default(), Priority::Share { weight: 1 });
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Priority {
+    /// Takes turns with the others, `weight` jobs in each turn of a worker. What is spawned on the dispatcher itself takes
+    /// part with the weight of [`Builder::weight`](crate::Builder::weight).
+    Share {
+        /// How many jobs in a turn; at least 1.
+        weight: u32,
+    },
+    /// Before all that share, except that a worker that has run 64 such jobs in a row runs one of the others.
+    Strict,
+}
+
+impl Default for Priority {
+    fn default() -> Self {
+        Self::Share { weight: 1 }
+    }
+}
+
+impl Priority {
+    pub(super) fn fault(self) -> Option<&'static str> {
+        (self == Self::Share { weight: 0 }).then_some("a weight of 0 would never be served")
+    }
+}
+
+/// The named queues of a dispatcher.
+pub(crate) struct Registry {
+    /// How much workers may take from all of them: queued, and not suspended. Read by every worker before every job, written
+    /// when a named queue changes.
+    pub(super) takeable: Arc<CachePadded<AtomicUsize>>,
+    /// Raised with every change of `list`.
+    version: CachePadded<AtomicUsize>,
+    /// The turn of the dispatcher's own queues.
+    own_weight: u32,
+    list: Mutex<List>,
+}
+
+#[derive(Default)]
+struct List {
+    queues: Vec<Arc<Core>>,
+    has_ended: bool,
+}
+
+impl Registry {
+    pub(crate) fn new(own_weight: u32) -> Self {
+        Self {
+            takeable: Arc::new(CachePadded::new(AtomicUsize::new(0))),
+            version: CachePadded::new(AtomicUsize::new(0)),
+            own_weight,
+            list: Mutex::new(List::default()),
+        }
+    }
+
+    pub(super) fn register(&self, core: &Arc<Core>) -> Result<(), QueueError> {
+        let mut list = self.list.lock();
+        if list.has_ended {
+            return Err(QueueError::Closed);
+        }
+        if list.queues.iter().any(|queue| queue.name() == core.name()) {
+            return Err(QueueError::NameTaken { name: core.name().to_owned() });
+        }
+        list.queues.push(core.clone());
+        self.changed();
+        Ok(())
+    }
+
+    pub(super) fn remove(&self, core: &Core) {
+        let mut list = self.list.lock();
+        list.queues.retain(|queue| !std::ptr::eq(&raw const **queue, core));
+        self.changed();
+    }
+
+    /// Under the lock.
+    fn changed(&self) {
+        // Relaxed: who has it from a queue's work sees it through that queue's `show`; others read the list again later.
+        self.version.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether a named queue has work for a worker.
+    #[inline]
+    pub(crate) fn has_work(&self) -> bool {
+        // Acquire: pairs with the Release in `Core::show`: who sees the work sees the registration of its queue. Against a
+        // worker that falls asleep it is ordered by the fences of `Sleep`, as are the other queues.
+        self.takeable.load(Ordering::Acquire) > 0
+    }
+
+    /// Every queue, in order of registration.
+    pub(crate) fn all(&self) -> Vec<Arc<Core>> {
+        self.list.lock().queues.clone()
+    }
+
+    /// The dispatcher has ended: what the queues hold, to be dropped. They keep nothing from here on.
+    pub(crate) fn end(&self) -> Vec<Job> {
+        let queues = {
+            let mut list = self.list.lock();
+            list.has_ended = true;
+            self.changed();
+            std::mem::take(&mut list.queues)
+        };
+        queues.iter().flat_map(|queue| queue.end()).collect()
+    }
+}
+
+/// One worker's way round the queues.
+pub(crate) struct Turns {
+    /// Of the list that `strict` and `shares` were made from.
+    version: Option<usize>,
+    strict: Vec<Arc<Core>>,
+    /// Whose turn it is among the strict.
+    next_strict: usize,
+    /// Jobs of strict queues in a row.
+    strict_run: u32,
+    shares: Vec<Share>,
+    /// Whose turn it is among the shares, and how many jobs it has left in it.
+    next_share: usize,
+    left: u32,
+}
+
+struct Share {
+    /// None: the dispatcher's own queues.
+    queue: Option<Arc<Core>>,
+    weight: u32,
+}
+
+impl Turns {
+    pub(crate) fn new() -> Self {
+        Self {
+            version: None,
+            strict: Vec::new(),
+            next_strict: 0,
+            strict_run: 0,
+            shares: Vec::new(),
+            next_share: 0,
+            left: 0,
+        }
+    }
+
+    /// The next job by rank; `own` takes from the dispatcher's own queues. Call it when a named queue has work.
+    pub(crate) fn take(&mut self, registry: &Registry, own: impl FnMut() -> Option<Job>) -> Option<Job> {
+        self.look_again(registry);
+        let owes_share = self.strict_run >= STRICT_RUN;
+        if !owes_share && let Some(job) = self.take_strict() {
+            self.strict_run += 1;
+            return Some(job);
+        }
+        self.strict_run = 0;
+        let job = self.take_share(own);
+        if job.is_none() && owes_share {
+            let job = self.take_strict();
+            self.strict_run = u32::from(job.is_some());
+            return job;
+        }
+        job
+    }
+
+    fn take_strict(&mut self) -> Option<Job> {
+        for step in 0..self.strict.len() {
+            let position = (self.next_strict + step) % self.strict.len();
+            let queue = &self.strict[position];
+            if queue.is_ready()
+                && let Some(job) = queue.pop()
+            {
+                self.next_strict = position + 1;
+                return Some(job);
+            }
+        }
+        None
+    }
+
+    fn take_share(&mut self, mut own: impl FnMut() -> Option<Job>) -> Option<Job> {
+        // Once round, and once more the one we began with, whose turn may have been over.
+        for _ in 0..=self.shares.len() {
+            let share = &self.shares[self.next_share];
+            if self.left > 0 {
+                let job = match &share.queue {
+                    None => own(),
+                    Some(queue) if queue.is_ready() => queue.pop(),
+                    Some(_) => None,
+                };
+                if job.is_some() {
+                    self.left -= 1;
+                    return job;
+                }
+            }
+            self.next_share = (self.next_share + 1) % self.shares.len();
+            self.left = self.shares[self.next_share].weight;
+        }
+        None
+    }
+
+    /// Reads the list again if it has changed.
+    fn look_again(&mut self, registry: &Registry) {
+        // Relaxed: see `Registry::changed`.
+        let version = registry.version.load(Ordering::Relaxed);
+        if self.version == Some(version) {
+            return;
+        }
+        let gone = (std::mem::take(&mut self.strict), std::mem::take(&mut self.shares));
+        let queues = registry.all();
+        self.shares.push(Share { queue: None, weight: registry.own_weight });
+        for queue in queues {
+            match queue.priority {
+                Priority::Strict => self.strict.push(queue),
+                Priority::Share { weight } => self.shares.push(Share { queue: Some(queue), weight }),
+            }
+        }
+        // A turn that was begun goes on, if its queue is still where it was.
+        let same = |share: &Share, other: &Share| match (&share.queue, &other.queue) {
+            (None, None) => true,
+            (Some(queue), Some(other)) => Arc::ptr_eq(queue, other),
+            _ => false,
+        };
+        let is_where_it_was = gone
+            .1
+            .get(self.next_share)
+            .zip(self.shares.get(self.next_share))
+            .is_some_and(|(before, now)| same(before, now));
+        if !is_where_it_was {
+            self.next_share = 0;
+            self.left = registry.own_weight;
+        }
+        self.version = Some(version);
+    }
+}

@@ -1,0 +1,109 @@
+//! A task of a queue as a future: it can be thrown away with an answer, and its queue knows how it ended.
+//!
+//! Dropping a task that waits in a queue would end it as *cancelled*, which is what its owner does. To end it as *discarded*
+//! it is polled once more than never: the discarding thread raises a mark, runs the task, and the task, seeing the mark at
+//! its first poll, drops the future and answers. So the answer takes the way of every other, and costs a queued task one
+//! look at its first poll and no other task anything.
+
+use std::cell::Cell;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
+
+use super::Core;
+use crate::dispatch::Job;
+use crate::error::{TaskError, panic_message};
+use crate::sync::Arc;
+
+#[allow(clippy::missing_const_for_thread_local, reason = "the model checkers' macros take no const block")]
+mod mark {
+    use super::Cell;
+
+    crate::sync::thread_local! {
+        /// The task that this thread runs next is to end as discarded. Put down by that task.
+        pub(super) static DISCARDING: Cell<bool> = Cell::new(false);
+    }
+}
+use mark::DISCARDING;
+
+/// Ends a task that has not begun as [`TaskError::Discarded`]; its future is dropped when this returns.
+pub(super) fn discard(job: Job) {
+    DISCARDING.with(|mark| mark.set(true));
+    job.run();
+    // A task that was cancelled meanwhile is dropped without a poll.
+    DISCARDING.with(|mark| mark.set(false));
+}
+
+/// How a task of a queue ended.
+#[derive(Clone, Copy)]
+pub(super) enum End {
+    Finished,
+    Discarded,
+    Dropped,
+}
+
+/// Tells the queue how its task ended, when the task is dropped.
+pub(super) struct Standing {
+    core: Arc<Core>,
+    end: End,
+}
+
+impl Standing {
+    /// Of a task that the queue has counted as living.
+    pub(super) fn new(core: Arc<Core>) -> Self {
+        Self { core, end: End::Dropped }
+    }
+}
+
+impl Drop for Standing {
+    fn drop(&mut self) {
+        self.core.ended(self.end);
+    }
+}
+
+pin_project! {
+    /// See the module's page.
+    pub(super) struct Queued<F> {
+        has_begun: bool,
+        #[pin]
+        inner: Option<F>,
+        // After `inner`: the queue hears of the end when the future has been dropped.
+        standing: Standing,
+    }
+}
+
+impl<F> Queued<F> {
+    pub(super) fn new(standing: Standing, inner: F) -> Self {
+        Self { has_begun: false, inner: Some(inner), standing }
+    }
+}
+
+impl<T, F: Future<Output = Result<T, TaskError>>> Future for Queued<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut this = self.project();
+        if !*this.has_begun {
+            *this.has_begun = true;
+            // Put down before the future is dropped: what its destructors run is not meant.
+            if DISCARDING.with(|mark| mark.replace(false)) {
+                this.standing.end = End::Discarded;
+                // Unwind safety: the future is gone, whatever its destructors did.
+                let dropped = catch_unwind(AssertUnwindSafe(|| this.inner.set(None)));
+                return Poll::Ready(Err(match dropped {
+                    Ok(()) => TaskError::Discarded,
+                    Err(payload) => TaskError::Panicked { message: panic_message(payload.as_ref()) },
+                }));
+            }
+        }
+        let inner = this.inner.as_mut().as_pin_mut().expect("only a task that has ended has no future");
+        let output = inner.poll(context);
+        if output.is_ready() {
+            this.standing.end = End::Finished;
+        }
+        output
+    }
+}

@@ -1,0 +1,208 @@
+//! Spawns that wait for admission: a line, first come, first served.
+//!
+//! A place that becomes free is given to the first in line before it is woken: it counts as taken, so nobody who comes later
+//! gets in between. A waiter that goes away passes its place on.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use pin_project_lite::pin_project;
+
+use super::admission::Gauge;
+use super::{Entrance, Queue, Rejected, Rejection, State};
+use crate::sync::Ordering;
+use crate::task::Task;
+
+/// Wakers to be called when the lock is free.
+#[derive(Default)]
+#[must_use = "somebody waits for it"]
+pub(super) struct Wake(Vec<Waker>);
+
+impl Wake {
+    pub(super) fn all(self) {
+        self.0.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// The line of a queue.
+#[derive(Default)]
+pub(super) struct Waiting {
+    line: VecDeque<Waiter>,
+    next_number: u64,
+    /// How many at the head of the line have their place.
+    granted: usize,
+}
+
+struct Waiter {
+    /// Ascending along the line.
+    number: u64,
+    waker: Waker,
+}
+
+impl Waiting {
+    pub(super) fn len(&self) -> usize {
+        self.line.len()
+    }
+
+    /// Whether nobody waits for a place.
+    pub(super) fn is_empty(&self) -> bool {
+        self.line.len() == self.granted
+    }
+
+    /// Gives free places to the first in line.
+    pub(super) fn grant(&mut self, gauge: &mut Gauge, depth: usize) -> Wake {
+        let mut wake = Wake::default();
+        while self.granted < self.line.len() && gauge.has_room(depth) {
+            gauge.reserve();
+            wake.0.push(self.line[self.granted].waker.clone());
+            self.granted += 1;
+        }
+        wake
+    }
+
+    pub(super) fn wake_everybody(&self) -> Wake {
+        Wake(self.line.iter().map(|waiter| waiter.waker.clone()).collect())
+    }
+
+    /// Joins the line; gives the number.
+    fn join(&mut self, waker: Waker) -> u64 {
+        let number = self.next_number;
+        self.next_number += 1;
+        self.line.push_back(Waiter { number, waker });
+        number
+    }
+
+    fn position(&self, number: u64) -> usize {
+        self.line.binary_search_by_key(&number, |waiter| waiter.number).expect("a waiter stays in line until it leaves")
+    }
+
+    /// Leaves the line; whether it had its place, and the waker to be dropped after the lock.
+    fn leave(&mut self, number: u64) -> (bool, Option<Waker>) {
+        let position = self.position(number);
+        let had_place = position < self.granted;
+        self.granted -= usize::from(had_place);
+        (had_place, self.line.remove(position).map(|waiter| waiter.waker))
+    }
+}
+
+pin_project! {
+    /// A spawn that may have to wait; see [`Queue::spawn_wait`].
+    #[must_use = "futures do nothing unless awaited"]
+    pub struct SpawnWait<'a, F> {
+        place: Place<'a>,
+        future: Option<F>,
+    }
+}
+
+impl<F> fmt::Debug for SpawnWait<'_, F> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("SpawnWait").field("queue", &self.place.queue.name()).finish_non_exhaustive()
+    }
+}
+
+/// A place in line, given up when it is dropped.
+struct Place<'a> {
+    queue: &'a Queue,
+    number: Option<u64>,
+}
+
+enum Answer {
+    Wait,
+    Go,
+    Back(Rejection),
+}
+
+impl Place<'_> {
+    /// Whether its turn has come.
+    fn poll(&mut self, context: &Context<'_>) -> (Answer, Option<Waker>) {
+        let core = &self.queue.core;
+        let accepts = self.queue.handle.shared.accepts();
+        let mut state = core.state.lock();
+        let State { gauge, waiting, is_closed, fresh, .. } = &mut *state;
+        if let Some(number) = self.number {
+            let position = waiting.position(number);
+            let has_place = position < waiting.granted;
+            if *is_closed || !accepts {
+                self.number = None;
+                let (_, old) = waiting.leave(number);
+                if has_place {
+                    gauge.enter();
+                }
+                return (Answer::Back(Rejection::Closed), old);
+            }
+            if has_place {
+                // The place stays taken until the task fills it.
+                self.number = None;
+                core.count_admitted();
+                return (Answer::Go, waiting.leave(number).1);
+            }
+            let waker = &mut waiting.line[position].waker;
+            let old = (!waker.will_wake(context.waker())).then(|| std::mem::replace(waker, context.waker().clone()));
+            return (Answer::Wait, old);
+        }
+        if *is_closed || !accepts {
+            return (Answer::Back(Rejection::Closed), None);
+        }
+        if !waiting.is_empty() || !gauge.has_room(fresh.len()) {
+            self.number = Some(waiting.join(context.waker().clone()));
+            return (Answer::Wait, None);
+        }
+        gauge.reserve();
+        core.count_admitted();
+        (Answer::Go, None)
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let Some(number) = self.number else { return };
+        let (wake, _dropped_after_the_lock) = {
+            let mut state = self.queue.core.state.lock();
+            let State { gauge, waiting, fresh, .. } = &mut *state;
+            let (had_place, waker) = waiting.leave(number);
+            if had_place {
+                gauge.enter();
+            }
+            (waiting.grant(gauge, fresh.len()), waker)
+        };
+        wake.all();
+    }
+}
+
+impl<'a, F> SpawnWait<'a, F> {
+    pub(super) fn new(queue: &'a Queue, future: F) -> Self {
+        Self { place: Place { queue, number: None }, future: Some(future) }
+    }
+}
+
+impl<F> Future for SpawnWait<'_, F>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    type Output = Result<Task<F::Output>, Rejected<F>>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let queue = this.place.queue;
+        let (core, shared) = (&queue.core, &queue.handle.shared);
+        let take = |future: &mut Option<F>| future.take().expect("a spawn that was answered is not polled again");
+        let lets_wait = core.state.lock().gauge.lets_wait();
+        if !lets_wait {
+            return Poll::Ready(queue.spawn(take(this.future)));
+        }
+        let (answer, _dropped_after_the_lock) = this.place.poll(context);
+        match answer {
+            Answer::Wait => Poll::Pending,
+            Answer::Go => Poll::Ready(Ok(core.admit(shared, take(this.future), Entrance::Asked))),
+            Answer::Back(reason) => {
+                // Relaxed: a count for people.
+                core.tally.rejected.fetch_add(1, Ordering::Relaxed);
+                Poll::Ready(Err(Rejected { future: take(this.future), reason }))
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+use std::collections::HashMap;
+use std::sync::{Arc, Barrier, Mutex};
+use std::thread::{ThreadId, current};
+
+use lehr_runtime::{Dispatcher, Priority, Queue, block_on};
+
+use crate::on_each;
+
+/// What each worker ran, in its order.
+type Runs = Arc<Mutex<HashMap<ThreadId, Vec<char>>>>;
+
+/// Calls `fill` while every worker is kept busy, so that all that it queues is there when they look for work.
+fn with_busy_workers(dispatcher: &Dispatcher, fill: impl FnOnce()) {
+    let barrier = Arc::new(Barrier::new(dispatcher.threads() + 1));
+    for _ in 0..dispatcher.threads() {
+        let barrier = barrier.clone();
+        dispatcher
+            .spawn(async move {
+                barrier.wait();
+                barrier.wait();
+            })
+            .detach();
+    }
+    barrier.wait();
+    fill();
+    barrier.wait();
+}
+
+fn note(runs: &Runs, mark: char) -> impl Future<Output = ()> + Send + 'static {
+    let runs = runs.clone();
+    async move { runs.lock().unwrap().entry(current().id()).or_default().push(mark) }
+}
+
+fn spawn_many(queue: &Queue, count: usize, runs: &Runs, mark: char) {
+    (0..count).for_each(|_| queue.spawn(note(runs, mark)).unwrap().detach());
+}
+
+fn wait_for(queues: &[&Queue]) {
+    while queues.iter().any(|queue| queue.counters().living > 0) {
+        std::thread::yield_now();
+    }
+}
+
+/// The lengths of the runs of `mark` that are followed by something else.
+fn runs_of(mark: char, seen: &[char]) -> Vec<usize> {
+    let mut runs = Vec::new();
+    let mut length = 0;
+    for &next in seen {
+        if next == mark {
+            length += 1;
+        } else {
+            runs.push(length);
+            length = 0;
+        }
+    }
+    runs
+}
+
+// 62
+#[test]
+fn a_queue_with_one_task_is_served_within_a_round_of_one_with_a_million() {
+    on_each(|dispatcher| {
+        let crowded = dispatcher.queue("crowded").build().unwrap();
+        let single = dispatcher.queue("single").build().unwrap();
+        let before = Arc::new(Mutex::new(None));
+        std::thread_local! {
+            static CROWD: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+        }
+        with_busy_workers(dispatcher, || {
+            for _ in 0..1_000_000 {
+                crowded.spawn(async { CROWD.set(CROWD.get() + 1) }).unwrap().detach();
+            }
+            let before = before.clone();
+            single.spawn(async move { *before.lock().unwrap() = Some(CROWD.get()) }).unwrap().detach();
+        });
+        wait_for(&[&single]);
+        // A round is one job of each queue: its worker may have run one of the crowd before it.
+        assert!(before.lock().unwrap().unwrap() <= 1);
+        assert!(crowded.clear() <= 1_000_000);
+    });
+}
+
+// 63
+#[test]
+fn queues_share_the_workers_by_their_weights() {
+    on_each(|dispatcher| {
+        let high = dispatcher.queue("high").priority(Priority::Share { weight: 3 }).build().unwrap();
+        let low = dispatcher.queue("low").build().unwrap();
+        let runs = Runs::default();
+        with_busy_workers(dispatcher, || {
+            spawn_many(&high, 3000, &runs, 'H');
+            spawn_many(&low, 1000, &runs, 'L');
+        });
+        wait_for(&[&high, &low]);
+        let runs = runs.lock().unwrap();
+        assert_eq!(runs.values().map(Vec::len).sum::<usize>(), 4000);
+        for seen in runs.values() {
+            // While both have work, no worker takes more than a turn of either; what it took last may end one's work.
+            let highs = runs_of('H', seen);
+            let both = seen.iter().rposition(|&mark| mark == 'H').unwrap_or(0);
+            assert!(highs.iter().all(|&run| run <= 3), "{highs:?}");
+            let lows = runs_of('L', &seen[..both]);
+            assert!(lows.iter().all(|&run| run <= 1), "{lows:?}");
+        }
+        if dispatcher.threads() == 1 {
+            let seen = runs.values().next().unwrap();
+            assert_eq!(seen[..400].iter().filter(|&&mark| mark == 'H').count(), 300);
+        }
+    });
+}
+
+// 63
+#[test]
+fn a_strict_queue_goes_first_and_starves_nobody_beyond_the_bound() {
+    on_each(|dispatcher| {
+        let urgent = dispatcher.queue("urgent").priority(Priority::Strict).build().unwrap();
+        let low = dispatcher.queue("low").build().unwrap();
+        let runs = Runs::default();
+        with_busy_workers(dispatcher, || {
+            spawn_many(&low, 20, &runs, 'L');
+            spawn_many(&urgent, 5000, &runs, 'H');
+            // The dispatcher's own queue takes part.
+            (0..20).for_each(|_| dispatcher.spawn(note(&runs, 'O')).detach());
+        });
+        wait_for(&[&urgent, &low]);
+        while runs.lock().unwrap().values().map(Vec::len).sum::<usize>() < 5040 {
+            std::thread::yield_now();
+        }
+        let runs = runs.lock().unwrap();
+        for seen in runs.values() {
+            // Every other job comes after 64 urgent ones in a row, as long as there are any.
+            let urgent = seen.iter().rposition(|&mark| mark == 'H').map_or(0, |last| last + 1);
+            let between = runs_of('H', &seen[..urgent]);
+            assert!(between.iter().all(|&run| run == 64), "{between:?}");
+        }
+        if dispatcher.threads() == 1 {
+            let seen = runs.values().next().unwrap();
+            let others: Vec<_> = seen.iter().filter(|&&mark| mark != 'H').collect();
+            assert!(others.windows(2).all(|pair| pair[0] != pair[1]), "the others take turns: {others:?}");
+        }
+    });
+}
+
+// 63
+#[test]
+fn what_has_no_queue_has_the_weight_of_the_dispatcher() {
+    let dispatcher = lehr_runtime::Builder::new().threads(1).weight(4).start().unwrap();
+    let named = dispatcher.queue("named").build().unwrap();
+    let runs = Runs::default();
+    with_busy_workers(&dispatcher, || {
+        spawn_many(&named, 100, &runs, 'N');
+        (0..400).for_each(|_| dispatcher.spawn(note(&runs, 'O')).detach());
+    });
+    wait_for(&[&named]);
+    let last = dispatcher.spawn(async {});
+    block_on(last).unwrap();
+    let runs = runs.lock().unwrap();
+    let seen = runs.values().next().unwrap();
+    assert_eq!(seen[..250].iter().filter(|&&mark| mark == 'O').count(), 200);
+}
