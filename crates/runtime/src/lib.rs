@@ -58,6 +58,7 @@ pub use dispatch::{Builder, Counters, Dispatcher, Handle, Idle, Report, Shutdown
 pub use error::{PostError, Reason, ReceiveError, Refusal, TaskError};
 pub use parallel::{Loan, ParallelLoop};
 pub use port::Port;
+pub use port::once::Once;
 pub use port::persistent::Receiver;
 pub use queue::{
     Admission, DepthOverflow, DiscardReason, Discarded, Priority, Queue, QueueBuilder, QueueCounters, QueueError,

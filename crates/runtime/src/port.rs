@@ -11,6 +11,7 @@
 //! Not here yet: capacities and overflow policies (they act in [`Port::post`], before the append), sets of ports. Read next:
 //! `port/waiters.rs`, then `arbiter.rs`.
 
+pub(crate) mod once;
 pub(crate) mod persistent;
 pub(crate) mod queue;
 pub(crate) mod sorter;

@@ -9,6 +9,8 @@
 
 #[path = "runtime/join.rs"]
 mod join;
+#[path = "runtime/once.rs"]
+mod once;
 #[path = "runtime/parallel.rs"]
 mod parallel;
 #[path = "runtime/port.rs"]

@@ -1,0 +1,123 @@
+use std::sync::Arc;
+
+use lehr_runtime::{Dispatcher, Port, Shutdown, block_on};
+
+use crate::on_each;
+
+// 1, 24
+#[test]
+fn one_item_is_handled_and_the_rest_stays() {
+    on_each(|dispatcher| {
+        let (port, out) = (Port::new(), Port::new());
+        (1..=5).for_each(|item| port.post(item).unwrap());
+        let seen = out.clone();
+        port.once(dispatcher.handle(), move |item| seen.post(item).unwrap()).detach();
+        assert_eq!(block_on(out.receive()), Ok(1));
+        assert_eq!((port.len(), port.waiting(), out.len()), (4, 0, 0));
+    });
+}
+
+#[test]
+fn each_of_many_gets_one_in_order_of_registration() {
+    on_each(|dispatcher| {
+        let (port, out) = (Port::new(), Port::new());
+        for receiver in 0..1000 {
+            let out = out.clone();
+            port.once(dispatcher.handle(), move |item: usize| out.post((receiver, item)).unwrap()).detach();
+        }
+        assert_eq!(port.waiting(), 1000);
+        (0..1000).for_each(|item| port.post(item).unwrap());
+        let mut pairs = block_on(out.take(1000)).unwrap();
+        pairs.sort_unstable();
+        assert!(pairs.iter().enumerate().all(|(place, &(receiver, item))| receiver == place && item == place));
+        assert_eq!((port.len(), port.waiting()), (0, 0));
+    });
+}
+
+// 21
+#[test]
+fn a_dropped_receiver_leaves_its_item_and_drops_its_handler() {
+    on_each(|dispatcher| {
+        let (port, held) = (Port::new(), Arc::new(()));
+        let inside = held.clone();
+        let waiting = port.once(dispatcher.handle(), move |_: u8| drop(inside));
+        drop(waiting);
+        assert_eq!((port.waiting(), Arc::strong_count(&held)), (0, 1));
+        port.post(7).unwrap();
+        assert_eq!(port.try_receive(), Some(7));
+    });
+}
+
+#[test]
+fn a_port_that_closes_or_goes_away_drops_the_handler() {
+    on_each(|dispatcher| {
+        let held = Arc::new(());
+        let port = Port::<u8>::new();
+        let out = Port::<()>::new();
+        struct Tells(Port<()>);
+        impl Drop for Tells {
+            fn drop(&mut self) {
+                self.0.post(()).unwrap();
+            }
+        }
+        let tells = Tells(out.clone());
+        port.once(dispatcher.handle(), move |_| drop(tells)).detach();
+        port.close();
+        block_on(out.receive()).unwrap();
+        let port = Port::<u8>::new();
+        let inside = held.clone();
+        port.once(dispatcher.handle(), move |_| drop(inside)).detach();
+        drop(port);
+        while Arc::strong_count(&held) > 1 {
+            std::thread::yield_now();
+        }
+    });
+}
+
+// 76
+#[test]
+fn an_item_for_a_receiver_whose_dispatcher_has_ended_goes_to_the_next() {
+    for threads in [1, 2, 8] {
+        let (gone, here) = (Dispatcher::new(threads).unwrap(), Dispatcher::new(threads).unwrap());
+        let (port, out) = (Port::new(), Port::new());
+        port.once(gone.handle(), |_| unreachable!("its dispatcher has ended")).detach();
+        let seen = out.clone();
+        port.once(here.handle(), move |item: u8| seen.post(item).unwrap()).detach();
+        gone.shutdown(Shutdown::Abort);
+        port.post(7).unwrap();
+        assert_eq!(block_on(out.receive()), Ok(7));
+        assert_eq!((port.len(), port.waiting()), (0, 0));
+    }
+}
+
+// 17, 21
+#[test]
+fn receivers_that_come_and_go_while_items_are_posted_lose_none() {
+    on_each(|dispatcher| {
+        let (port, out) = (Port::new(), Port::new());
+        let poster = {
+            let port = port.clone();
+            std::thread::spawn(move || (0..20_000).for_each(|item: usize| port.post(item).unwrap()))
+        };
+        for round in 0..20_000 {
+            let out = out.clone();
+            let waiting = port.once(dispatcher.handle(), move |item| out.post(item).unwrap());
+            if round % 3 == 0 {
+                drop(waiting);
+            } else {
+                waiting.detach();
+            }
+        }
+        poster.join().unwrap();
+        let mut seen = Vec::new();
+        while seen.len() < 20_000 {
+            seen.extend(out.try_receive().into_iter().chain(if port.waiting() == 0 {
+                port.try_receive()
+            } else {
+                None
+            }));
+        }
+        seen.sort_unstable();
+        assert!(seen.into_iter().eq(0..20_000));
+    });
+}
