@@ -26,7 +26,7 @@ fmt-check: lint-need ## is everything formatted?
 
 edges: need ## do the rooms keep to their edges and doors (ARCHITECTURE.md), and do the pages' links hold?
 	@$(PYTHON) -m unittest discover -q -s tools -p 'test_*.py'
-	@failed=0; for gate in edges links papers; do $(PYTHON) tools/$$gate.py || failed=1; done; exit $$failed
+	@failed=0; for gate in edges links papers catalogue; do $(PYTHON) tools/$$gate.py || failed=1; done; exit $$failed
 
 lint: lint-need ## clippy on everything, warnings are errors
 	@cargo clippy --workspace --all-targets -- -D warnings

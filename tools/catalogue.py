@@ -1,0 +1,204 @@
+"""Does every behaviour of the runtime's catalogue have a test? Each test that shows one carries its number in a comment directly above it.
+
+`// 38` or `// 38, 41` above `#[test]`, or above the fence of a documentation example that must not compile. docs/catalogue.md shows who
+shows what; numbers without a test stand in its `missing` block, and in nobody's memory.
+
+Usage: catalogue.py           check the page against the sources; one line a fault, exit code 1 if there is any
+       catalogue.py --write   write the page anew
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = "docs/catalogue.md"
+
+# Whose tests carry numbers of this catalogue.
+FOLDERS = ("crates/runtime", "crates/ranks")
+
+# What each number promises, in a few words; the specification has the sentence with given, when and then.
+BEHAVIOURS = {
+    1: "a port without a receiver keeps what is posted, in order",
+    2: "a persistent receiver gets what waited; what it refuses stays in order",
+    3: "of two receivers the first registered gets all; a fair port shares",
+    4: "a refused item stays, and is not shown to the same receiver again",
+    5: "one poster, one worker: handlers see the order of the posts",
+    6: "eight posters: every item once, each poster's items ascending",
+    7: "a full port rejects, drops the oldest, drops the newest, or waits",
+    8: "a post that waits, dropped: nothing is posted, the item is dropped once",
+    9: "a closed port gives out what it has, then says closed",
+    10: "a port gives memory back after a burst",
+    11: "one queue of a port set keeps the order across variants",
+    12: "a steal between readiness and take leaves the waiter waiting",
+    13: "a reply dropped unanswered is an answer",
+    14: "a receive built and not awaited warns, and consumes nothing",
+    15: "completion is signalled once, and says panicked or discarded",
+    16: "waiting for many: none at once, n after the slowest",
+    17: "of two ready joins one takes; no item is ever invisible",
+    18: "registering branches while the ports are posted to: no deadlock",
+    19: "a predicate that panics: the item stays, the error names the port",
+    20: "a handler's limit is kept",
+    21: "a receive dropped while it waits takes nothing",
+    22: "a join leaves its items visible until it has all",
+    23: "competing joins lose nothing and starve nobody beyond the bound",
+    24: "a take of one fires once, with the first item",
+    25: "a take of two fires once and leaves the rest",
+    26: "a one-time join in an interleave fires once",
+    27: "the same port twice in a join is an error that names it",
+    28: "a join's handler sees the order of declaration",
+    29: "counts per port in a join",
+    30: "a gather is complete when it starts, and takes no item more",
+    31: "a gather of nothing completes at once",
+    32: "an exchange pairs by source and keeps the next stage's message",
+    33: "a choice runs one branch; the others' items stay",
+    34: "a biased choice prefers the first, a fair one lets all win",
+    35: "a choice that times out leaves a half join's item in its place",
+    36: "a choice leaves no registration behind",
+    37: "a persistent branch in a choice does not compile",
+    38: "an exclusive handler waits for the running and goes before the later",
+    39: "exclusive branches run in order of arrival",
+    40: "a concurrent item under exclusive load runs within the bound",
+    41: "exclusivity is held across awaits",
+    42: "a panic in an exclusive handler lets the next one run",
+    43: "an exclusive handler that asks its own interleave is told so",
+    44: "the limit of concurrent handlers is kept",
+    45: "a teardown sends pending items back and runs alone",
+    46: "of two teardown items one runs",
+    47: "a post after the teardown is refused, and told",
+    48: "combining at run time loses nothing and keeps exclusion",
+    49: "spent one-time branches cost nothing",
+    50: "load shedding answers what it removes",
+    51: "a suspended handler holds no thread; a million fit",
+    52: "a cancelled handler gives up what it holds",
+    53: "a handler that fails is an error to who awaits it",
+    54: "a nested failure shows both places",
+    55: "a full queue drops the oldest or the newest, and says which",
+    56: "a spawn that waits for a place is woken, and can be cancelled",
+    57: "waiting for a place in one's own full queue freezes nothing",
+    58: "a rate admits its burst, then its rate",
+    59: "a suspended queue runs nothing, then all in order",
+    60: "a closed queue runs or reports every task and takes no more",
+    61: "a discarded task gives up the admission it holds",
+    62: "a queue of one is served beside a queue of a million",
+    63: "shares are kept, and strict ranks starve nobody beyond the bound",
+    64: "the watchdog reports stuck workers",
+    65: "the number of threads: default, refusals, all there at once",
+    66: "timers fire in order and never early",
+    67: "a timeout that loses leaves nothing behind",
+    68: "a virtual clock with a scale takes no real time",
+    69: "an error goes to the innermost sink, then outwards",
+    70: "a sink that always fails makes no loop",
+    71: "a join's error goes to each context once",
+    72: "a recycled token carries no context along",
+    73: "a resumed handler keeps its own context",
+    74: "a deadline cancels the callee and tells the caller once",
+    75: "a drain ends within its limit and counts each group",
+    76: "after an abort no code runs and all destructors have run",
+    77: "completion of a teardown means that its handler has returned",
+    78: "rings of 2 to 64 ranks see every stage whole",
+    79: "a panic in a parallel loop: the rest is cancelled or finished, as set",
+    80: "all-reduce gives all ranks the same, on any number of threads",
+}
+
+NUMBERED = re.compile(
+    r"^[ \t]*// (?P<numbers>\d+(?:, \d+)*)[ \t]*\n"
+    r"(?:(?:[ \t]*#\[(?!test\])[^\n]*\n)*[ \t]*#\[test\][ \t]*\n(?:[ \t]*#\[[^\n]*\n)*[ \t]*(?:async )?fn (?P<name>\w+)"
+    r"|[ \t]*///[ \t]*```compile_fail)",
+    re.MULTILINE,
+)
+
+MISSING = re.compile(r"^```missing\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def numbered_tests(path, text):
+    """(number, where) of each numbered test in one file; `where` is `file::test`, or the file for a documentation example."""
+    found = []
+    for match in NUMBERED.finditer(text):
+        where = f"{path}::{match['name']}" if match["name"] else path
+        found += [(int(number), where) for number in match["numbers"].split(", ")]
+    return found
+
+
+def by_number(sources):
+    """Number to the sorted places that show it. `sources` maps path to text."""
+    shown = {}
+    for path, text in sorted(sources.items()):
+        for number, where in numbered_tests(path, text):
+            places = shown.setdefault(number, [])
+            if where not in places:
+                places.append(where)
+    return shown
+
+
+def missing_of(page):
+    """The numbers of the page's `missing` block; None if there is no block."""
+    found = MISSING.search(page)
+    return [int(number) for number in found.group(1).split()] if found else None
+
+
+def table(shown):
+    """The page's table, a line a number."""
+    lines = ["| no. | behaviour | shown by |", "| ---: | --- | --- |"]
+    for number, behaviour in BEHAVIOURS.items():
+        places = ", ".join(f"`{where}`" for where in shown.get(number, []))
+        lines.append(f"| {number} | {behaviour} | {places} |")
+    return "\n".join(lines)
+
+
+def page_of(shown):
+    """The whole page."""
+    missing = [number for number in BEHAVIOURS if number not in shown]
+    return (
+        "# The catalogue of behaviours, and the tests that show them\n\n"
+        "What the runtime promises, numbered as in its specification. A test carries the numbers that it shows in a comment above it; this page is\n"
+        "written from those comments by `tools/catalogue.py --write`, and `make edges` compares the two.\n\n"
+        "Numbers that nothing shows yet:\n\n"
+        f"```missing\n{' '.join(map(str, missing))}\n```\n\n" + table(shown) + "\n"
+    )
+
+
+def faults(page, shown):
+    """What is wrong with the page or the tests."""
+    found = []
+    listed = missing_of(page)
+    if listed is None:
+        return [f"{PAGE}: lacks its block of missing numbers"]
+    for number in BEHAVIOURS:
+        if number not in shown and number not in listed:
+            found.append(f"{PAGE}: nothing shows {number} ({BEHAVIOURS[number]})")
+        if number in shown and number in listed:
+            found.append(f"{PAGE}: {number} is listed as missing, and shown by {shown[number][0]}")
+    for number in sorted(set(shown) - set(BEHAVIOURS)):
+        found.append(f"{shown[number][0].split('::')[0]}: the catalogue has no number {number}")
+    for number in sorted(set(listed) - set(BEHAVIOURS)):
+        found.append(f"{PAGE}: lists {number} as missing, which the catalogue does not have")
+    if not found and table(shown) not in page:
+        found.append(f"{PAGE}: is not what the sources say; write it anew with tools/catalogue.py --write")
+    return found
+
+
+def sources():
+    """Path to text, of every Rust file that may hold numbered tests."""
+    files = (file for folder in FOLDERS for file in sorted((ROOT / folder).rglob("*.rs")))
+    return {file.relative_to(ROOT).as_posix(): file.read_text(encoding="utf-8") for file in files}
+
+
+def main(arguments):
+    shown = by_number(sources())
+    if arguments == ["--write"]:
+        (ROOT / PAGE).write_text(page_of(shown), encoding="utf-8")
+        return 0
+    page = (ROOT / PAGE).read_text(encoding="utf-8")
+    found = faults(page, shown)
+    for fault in found:
+        print(fault)
+    if not found:
+        missing = missing_of(page)
+        rest = f", missing {', '.join(map(str, missing))}" if missing else ""
+        print(f"catalogue: {len(BEHAVIOURS) - len(missing)} of {len(BEHAVIOURS)} behaviours have tests{rest}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
