@@ -7,6 +7,12 @@
     reason = "tests count and post from threads of their own"
 )]
 
+#[path = "runtime/choice.rs"]
+mod choice;
+#[path = "runtime/exchange.rs"]
+mod exchange;
+#[path = "runtime/gather.rs"]
+mod gather;
 #[path = "runtime/join.rs"]
 mod join;
 #[path = "runtime/once.rs"]
@@ -32,7 +38,9 @@ mod task;
 
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
 
 use lehr_runtime::{Builder, Dispatcher};
 
@@ -46,6 +54,27 @@ fn on_each(test: impl Fn(&Dispatcher)) {
 /// Polls a future once, with a waker that does nothing.
 fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// Counts how often a future that is polled by hand is woken.
+#[derive(Default)]
+struct Wakes(AtomicUsize);
+
+impl Wake for Wakes {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl Wakes {
+    /// Polls a future once, so that this counts its wake-ups.
+    fn poll<F: Future>(self: &Arc<Self>, future: Pin<&mut F>) -> Poll<F::Output> {
+        future.poll(&mut Context::from_waker(&Waker::from(self.clone())))
+    }
+
+    fn count(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
 }
 
 /// A source of arbitrary but repeatable numbers (xorshift).

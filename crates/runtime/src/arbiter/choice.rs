@@ -454,8 +454,8 @@ pub fn branch<F: Cancellable>(future: F) -> F {
 #[macro_export]
 macro_rules! choice {
     (biased; $($branches:tt)+) => { $crate::__choice!([] () () $($branches)+) };
-    (fair; $($branches:tt)+) => { $crate::__choice!([fair()] () () $($branches)+) };
-    (fair($ties:expr); $($branches:tt)+) => { $crate::__choice!([fair_by($ties)] () () $($branches)+) };
+    (fair; $($branches:tt)+) => { $crate::__choice!([.fair()] () () $($branches)+) };
+    (fair($ties:expr); $($branches:tt)+) => { $crate::__choice!([.fair_by($ties)] () () $($branches)+) };
     ($($branches:tt)+) => { $crate::__choice!([] () () $($branches)+) };
 }
 
@@ -478,7 +478,7 @@ macro_rules! __choice {
     };
     ([$($how:tt)*] ($([$future:expr])+) $arms:tt) => {{
         // A statement of its own, so that what the branches borrow is free again in the handler.
-        let chosen = $crate::choose(($($crate::__branch($future),)+))$(. $how)*.await;
+        let chosen = $crate::choose(($($crate::__branch($future),)+))$($how)*.await;
         $crate::__chosen!(chosen () (First Second Third Fourth Fifth Sixth Seventh Eighth) $arms)
     }};
 }

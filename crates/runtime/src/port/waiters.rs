@@ -162,7 +162,9 @@ impl<T> Waiters<T> {
     /// The waiter has looked in vain and leaves word whom to wake; gives back the waker that it replaces, to be dropped after
     /// the lock.
     pub(crate) fn set_waker(&mut self, ticket: Ticket, waker: &Waker) -> Option<Waker> {
-        self.has_looked(ticket);
+        if self.has_looked(ticket) {
+            self.passes = 0;
+        }
         let slot = self.slot_mut(ticket);
         if slot.waker.as_ref().is_some_and(|known| known.will_wake(waker)) {
             return None;
@@ -342,11 +344,11 @@ impl<T> Waiters<T> {
         waker
     }
 
-    /// A waiter that was woken looks: it is no longer passed, and what was promised to it is free.
-    fn has_looked(&mut self, ticket: Ticket) {
+    /// A waiter looks: what was promised to it is free. Gives whether it had been woken.
+    fn has_looked(&mut self, ticket: Ticket) -> bool {
         let slot = self.slot_mut(ticket);
         if slot.waker.is_some() || slot.want.is_one() {
-            return;
+            return false;
         }
         if let (Standing::Promised, Want::Take(needed)) = (&slot.standing, &slot.want) {
             let needed = *needed;
@@ -356,7 +358,7 @@ impl<T> Waiters<T> {
             self.link(ticket);
         }
         self.woken -= 1;
-        self.passes = 0;
+        true
     }
 
     fn list_mut(&mut self, ticket: Ticket) -> &mut List {

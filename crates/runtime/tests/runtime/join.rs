@@ -1,9 +1,11 @@
 use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
-use lehr_runtime::{Port, ReceiveError, block_on, join, join_all};
+use lehr_runtime::{Builder, Port, ReceiveError, all, block_on, join, join_all};
 
-use crate::{Arbitrary, on_each, poll_once};
+use crate::{Arbitrary, Wakes, on_each, poll_once};
 
 // 22
 #[test]
@@ -116,6 +118,141 @@ fn competing_joins_lose_nothing_keep_each_order_and_both_get_on() {
             "the rest is still there"
         );
     });
+}
+
+// The bound of 23. One worker, so that the order of turns is the same in every run.
+// 23
+#[test]
+fn a_satisfiable_join_is_passed_at_most_32_times() {
+    const PAIRS: usize = 5_000;
+    let dispatcher = Builder::new().threads(1).start().unwrap();
+    let ports: [Port<usize>; 3] = std::array::from_fn(|_| Port::new());
+    let winners = Arc::new(Mutex::new(Vec::new()));
+    let consumer = |who: usize| {
+        let (a, b, winners) = (ports[who].clone(), ports[who + 1].clone(), winners.clone());
+        dispatcher.spawn(async move {
+            while join((&a, &b)).await.is_ok() {
+                winners.lock().unwrap().push(who);
+            }
+        })
+    };
+    let consumers = vec![consumer(0), consumer(1)];
+    while ports[1].waiting() < 2 {
+        std::thread::yield_now();
+    }
+    let [p, q, r] = ports.clone();
+    let poster = dispatcher.spawn(async move {
+        for item in 0..PAIRS {
+            p.post(item).unwrap();
+            r.post(item).unwrap();
+            q.post(item).unwrap();
+            q.post(item).unwrap();
+        }
+        [p, q, r].iter().for_each(Port::close);
+    });
+    block_on(poster).unwrap();
+    assert!(block_on(all(consumers)).iter().all(Result::is_ok));
+    let winners = winners.lock().unwrap();
+    assert_eq!(winners.len(), 2 * PAIRS);
+    // Until one of them has used up its own port, both can be satisfied all the time.
+    let mut left = [PAIRS; 2];
+    let mut run = (winners[0], 0);
+    let mut longest = 0;
+    for &who in winners.iter() {
+        run = if run.0 == who { (who, run.1 + 1) } else { (who, 1) };
+        longest = longest.max(run.1);
+        left[who] -= 1;
+        if left[who] == 0 {
+            break;
+        }
+    }
+    assert!(longest <= 32, "one of them was passed {longest} times in a row");
+    assert!(longest > 1, "they do not change places for every item");
+}
+
+#[test]
+fn a_join_that_waits_for_its_turn_goes_on_without_the_others() {
+    let (p, q, r) = (Port::new(), Port::new(), Port::new());
+    let mut rival = pin!(join((&q, &r)));
+    assert!(poll_once(rival.as_mut()).is_pending());
+    r.post(0).unwrap();
+    // The rival is woken, can be satisfied, and nobody polls it.
+    for item in 0..100 {
+        p.post(item).unwrap();
+        q.post(item).unwrap();
+        // So the others give it one turn now and then, and go on.
+        let wakes = Arc::<Wakes>::default();
+        let mut both = pin!(join((&p, &q)));
+        if wakes.poll(both.as_mut()).is_pending() {
+            assert_eq!(wakes.count(), 1);
+            assert_eq!(wakes.poll(both.as_mut()), Poll::Ready(Ok((item, item))));
+        }
+    }
+    assert!(poll_once(rival.as_mut()).is_pending());
+    q.post(7).unwrap();
+    assert_eq!(poll_once(rival.as_mut()), Poll::Ready(Ok((7, 0))));
+}
+
+#[test]
+fn a_persistent_join_handles_every_pair_and_leaves_when_dropped() {
+    on_each(|dispatcher| {
+        const PAIRS: usize = 1_000;
+        let (p, q, sums) = (Port::new(), Port::new(), Port::new());
+        let out = sums.clone();
+        let receiver = join((&p, (&q, 2)))
+            .on(dispatcher.handle(), 3, move |(a, b): (usize, Vec<usize>)| {
+                let out = out.clone();
+                async move { out.post(a + b[0] + b[1]).unwrap() }
+            })
+            .unwrap();
+        for item in 0..PAIRS {
+            p.post(item).unwrap();
+            q.post(item).unwrap();
+            q.post(item).unwrap();
+        }
+        let total: usize = block_on(sums.take(PAIRS)).unwrap().into_iter().sum();
+        assert_eq!(total, 3 * PAIRS * (PAIRS - 1) / 2);
+        drop(receiver);
+        while p.waiting() + q.waiting() > 0 {
+            std::thread::yield_now();
+        }
+        p.post(1).unwrap();
+        (0..2).for_each(|_| q.post(1).unwrap());
+        assert_eq!((p.len(), q.len(), sums.len()), (1, 2, 0));
+    });
+}
+
+#[test]
+fn the_handler_of_a_persistent_join_never_overlaps_itself_at_a_limit_of_one() {
+    on_each(|dispatcher| {
+        let (p, q, inside) = (Port::new(), Port::new(), Arc::new(AtomicUsize::new(0)));
+        let within = inside.clone();
+        let receiver = join((&p, &q))
+            .on(dispatcher.handle(), 1, move |_: (u32, u32)| {
+                let within = within.clone();
+                async move {
+                    assert_eq!(within.fetch_add(1, Ordering::SeqCst), 0);
+                    lehr_runtime::yield_now().await;
+                    within.fetch_sub(1, Ordering::SeqCst);
+                }
+            })
+            .unwrap();
+        (0..100).for_each(|item| {
+            p.post(item).unwrap();
+            q.post(item).unwrap();
+        });
+        [&p, &q].into_iter().for_each(Port::close);
+        assert_eq!(block_on(receiver.ended()), Ok(()));
+        assert_eq!((p.len(), q.len()), (0, 0));
+    });
+}
+
+#[test]
+fn a_persistent_join_of_a_port_with_itself_is_refused() {
+    let port = Port::<u8>::named("twin");
+    let dispatcher = Builder::new().threads(1).start().unwrap();
+    let refused = join((&port, &port)).on(dispatcher.handle(), 1, |_| async {});
+    assert_eq!(refused.unwrap_err(), ReceiveError::SamePort { port: "port \"twin\"".to_owned() });
 }
 
 // 27

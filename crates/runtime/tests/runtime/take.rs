@@ -1,9 +1,10 @@
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll;
 
-use lehr_runtime::{Port, block_on};
+use lehr_runtime::{Port, all, block_on};
 
-use crate::{on_each, poll_once};
+use crate::{Wakes, on_each, poll_once};
 
 // 24
 #[test]
@@ -18,25 +19,95 @@ fn a_take_of_one_fires_once_and_leaves_the_rest() {
 // 25
 #[test]
 fn a_take_of_two_fires_once_however_four_items_come() {
+    const ROUNDS: usize = 100_000;
     on_each(|dispatcher| {
-        let posters = if dispatcher.threads() == 8 { 1000 } else { 3000 };
-        for _ in 0..posters {
-            let port = Port::new();
-            let taken = {
-                let port = port.clone();
-                dispatcher.spawn(async move { port.take(2).await })
-            };
-            let sources: Vec<_> = (0..2)
-                .map(|source| {
-                    let port = port.clone();
-                    dispatcher.spawn(async move { (0..2).for_each(|item| port.post((source, item)).unwrap()) })
-                })
-                .collect();
-            block_on(lehr_runtime::all(sources));
-            let taken = block_on(taken).unwrap().unwrap();
-            assert_eq!((taken.len(), port.len(), port.waiting()), (2, 2, 0));
-        }
+        let handle = dispatcher.handle().clone();
+        let driver = dispatcher.spawn(async move {
+            for _ in 0..ROUNDS {
+                let port = Port::new();
+                let sources: Vec<_> = (0..2)
+                    .map(|source| {
+                        let port = port.clone();
+                        handle.spawn(async move { (0..2).for_each(|item| port.post((source, item)).unwrap()) })
+                    })
+                    .collect();
+                let taken = port.take(2).await.unwrap();
+                assert!(all(sources).await.iter().all(Result::is_ok));
+                assert_eq!((taken.len(), port.len(), port.waiting()), (2, 2, 0));
+            }
+        });
+        block_on(driver).unwrap();
     });
+}
+
+#[test]
+fn an_item_wakes_one_of_many_takes() {
+    const TAKES: usize = 100;
+    let port = Port::new();
+    let wakes: Vec<Arc<Wakes>> = (0..TAKES).map(|_| Arc::default()).collect();
+    let mut takes: Vec<_> = (0..TAKES).map(|_| Box::pin(port.take(1))).collect();
+    for (take, wakes) in takes.iter_mut().zip(&wakes) {
+        assert!(wakes.poll(take.as_mut()).is_pending());
+    }
+    let woken = || wakes.iter().map(|wakes| wakes.count()).collect::<Vec<_>>();
+    for item in 0..TAKES {
+        port.post(item).unwrap();
+        assert_eq!(woken().iter().sum::<usize>(), item + 1);
+        assert_eq!(woken()[item], 1, "in order of registration");
+    }
+    for (item, take) in takes.iter_mut().enumerate() {
+        assert_eq!(poll_once(take.as_mut()), Poll::Ready(Ok(vec![item])));
+    }
+    assert_eq!((port.len(), port.waiting()), (0, 0));
+}
+
+#[test]
+fn a_take_that_goes_away_or_comes_too_late_passes_its_items_on() {
+    let port = Port::new();
+    let (large, small) = (Arc::<Wakes>::default(), Arc::<Wakes>::default());
+    let (mut three, mut two) = (Box::pin(port.take(3)), Box::pin(port.take(2)));
+    assert!(large.poll(three.as_mut()).is_pending());
+    (1..=2).for_each(|item| port.post(item).unwrap());
+    assert!(small.poll(two.as_mut()).is_ready(), "the first does not hold what it waits for");
+    let mut two = Box::pin(port.take(2));
+    assert!(small.poll(two.as_mut()).is_pending());
+    // Enough for the small one, at once; the large one is not woken.
+    (3..=4).for_each(|item| port.post(item).unwrap());
+    assert_eq!((large.count(), small.count()), (0, 1));
+    // The items that the small one was woken for are free when it goes.
+    drop(two);
+    port.post(5).unwrap();
+    assert_eq!(large.count(), 1);
+    // Woken, and robbed before it looks: what is left does for another.
+    let mut two = Box::pin(port.take(2));
+    assert_eq!(port.try_receive(), Some(3));
+    let later = Arc::<Wakes>::default();
+    let mut three = three;
+    assert!(large.poll(three.as_mut()).is_pending());
+    assert_eq!(later.poll(two.as_mut()), Poll::Ready(Ok(vec![4, 5])));
+    drop(three);
+    assert_eq!((port.len(), port.waiting()), (0, 0));
+}
+
+#[test]
+fn a_take_robbed_of_its_items_wakes_a_smaller_one() {
+    let port = Port::new();
+    let (large, small) = (Arc::<Wakes>::default(), Arc::<Wakes>::default());
+    let (mut two, mut one) = (Box::pin(port.take(2)), Box::pin(port.take(1)));
+    assert!(large.poll(two.as_mut()).is_pending());
+    port.post(1).unwrap();
+    assert_eq!(port.try_receive(), Some(1));
+    (2..=3).for_each(|item| port.post(item).unwrap());
+    assert_eq!(large.count(), 1);
+    assert!(small.poll(one.as_mut()).is_ready(), "it looks before the one that was woken");
+    let mut one = Box::pin(port.take(1));
+    assert_eq!(port.try_receive(), Some(3));
+    assert!(small.poll(one.as_mut()).is_pending());
+    port.post(4).unwrap();
+    assert_eq!(small.count(), 0, "promised to the large one, which has not looked");
+    assert!(large.poll(two.as_mut()).is_pending());
+    assert_eq!(small.count(), 1, "the large one looked in vain, and one item does for the small one");
+    assert_eq!(small.poll(one.as_mut()), Poll::Ready(Ok(vec![4])));
 }
 
 #[test]
