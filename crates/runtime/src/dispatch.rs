@@ -422,6 +422,7 @@ impl Shared {
     }
 
     /// Queues a task that was woken.
+    #[inline]
     pub(crate) fn schedule(&self, runnable: async_task::Runnable) {
         // Acquire: as in `start`.
         if self.stage.load(Ordering::Acquire) == ABORTING {
@@ -432,6 +433,7 @@ impl Shared {
     }
 
     /// Queues work: on the calling worker if it is ours, else for everybody.
+    #[inline]
     pub(crate) fn push(&self, job: Job) {
         with_current(|current| match current {
             Some(current) if current.is_of(self) => {

@@ -43,6 +43,7 @@ impl<T> Queue<T> {
     }
 
     /// Appends an item; gives its sequence number.
+    #[inline]
     pub(crate) fn push(&mut self, item: T) -> u64 {
         let sequence = self.next_sequence;
         self.next_sequence += 1;
@@ -62,6 +63,7 @@ impl<T> Queue<T> {
     }
 
     /// The place of the item with this sequence number, which must be in the queue.
+    #[inline]
     pub(crate) fn place_of(&self, sequence: u64) -> usize {
         self.elements
             .binary_search_by_key(&sequence, |element| element.sequence)
@@ -69,6 +71,7 @@ impl<T> Queue<T> {
     }
 
     /// How many items after `place` are offered.
+    #[inline]
     pub(crate) fn offered_after(&self, place: usize) -> usize {
         if self.offered == 0 {
             return 0;
@@ -101,6 +104,7 @@ impl<T> Queue<T> {
     }
 
     /// Removes the item at `place`, offered or not.
+    #[inline]
     pub(crate) fn remove(&mut self, place: usize) -> Element<T> {
         let element = if place == 0 { self.elements.pop_front() } else { self.elements.remove(place) };
         let element = element.expect("the place was found under the same lock");
@@ -110,6 +114,7 @@ impl<T> Queue<T> {
     }
 
     /// Removes the oldest available item.
+    #[inline]
     pub(crate) fn take_oldest(&mut self) -> Option<T> {
         let place = if self.offered == 0 {
             (!self.elements.is_empty()).then_some(0)
@@ -126,6 +131,7 @@ impl<T> Queue<T> {
 
     /// After a burst: once a quarter of the memory would do, half of it is given back, so that the cost per item stays
     /// constant and an empty queue keeps next to nothing.
+    #[inline]
     fn give_memory_back(&mut self) {
         let capacity = self.elements.capacity();
         if capacity > CAPACITY_KEPT && self.elements.len() <= capacity / 4 {

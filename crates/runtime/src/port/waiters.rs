@@ -130,6 +130,7 @@ impl<T> Waiters<T> {
     }
 
     /// Adds a waiter at its place in the order. Without a waker it counts as woken: its task has been told to look again.
+    #[inline]
     pub(crate) fn register(&mut self, order: u64, want: Want<T>, waker: Option<Waker>) -> Ticket {
         if let Want::Take(needed) = want {
             self.least_taken = self.least_taken.min(needed);
@@ -161,6 +162,7 @@ impl<T> Waiters<T> {
 
     /// The waiter has looked in vain and leaves word whom to wake; gives back the waker that it replaces, to be dropped after
     /// the lock.
+    #[inline]
     pub(crate) fn set_waker(&mut self, ticket: Ticket, waker: &Waker) -> Option<Waker> {
         if self.has_looked(ticket) {
             self.passes = 0;
@@ -198,6 +200,7 @@ impl<T> Waiters<T> {
     }
 
     /// Removes a waiter.
+    #[inline]
     pub(crate) fn remove(&mut self, ticket: Ticket) -> Left<T> {
         self.has_looked(ticket);
         if self.slot(ticket).standing == Standing::Waiting {
@@ -310,6 +313,7 @@ impl<T> Waiters<T> {
     }
 
     /// Marks a listed waiter, takes it off the list and has it woken.
+    #[inline]
     pub(crate) fn settle(&mut self, ticket: Ticket, standing: Standing, wake: &mut Wake) {
         self.unlink(ticket);
         self.slot_mut(ticket).standing = standing;
@@ -327,10 +331,12 @@ impl<T> Waiters<T> {
         }
     }
 
+    #[inline]
     fn slot(&self, ticket: Ticket) -> &Slot<T> {
         self.slots[ticket.0 as usize].as_ref().expect("a ticket stays valid until its owner removes it")
     }
 
+    #[inline]
     fn slot_mut(&mut self, ticket: Ticket) -> &mut Slot<T> {
         self.slots[ticket.0 as usize].as_mut().expect("a ticket stays valid until its owner removes it")
     }
@@ -370,6 +376,7 @@ impl<T> Waiters<T> {
     }
 
     /// Puts a slot into its list, from the end: almost always it belongs there.
+    #[inline]
     fn link(&mut self, ticket: Ticket) {
         let order = self.slot(ticket).order;
         let mut previous = self.list_mut(ticket).last;
@@ -391,6 +398,7 @@ impl<T> Waiters<T> {
         (slot.previous, slot.next) = (previous, next);
     }
 
+    #[inline]
     fn unlink(&mut self, ticket: Ticket) {
         let slot = self.slot_mut(ticket);
         let (previous, next) = (slot.previous.take(), slot.next.take());
@@ -424,6 +432,7 @@ pub(crate) struct Wake {
 }
 
 impl Wake {
+    #[inline]
     fn add(&mut self, waker: Option<Waker>) {
         let Some(waker) = waker else { return };
         if self.first.is_none() {
@@ -434,7 +443,14 @@ impl Wake {
     }
 
     /// Wakes them, in the order in which they were added.
+    #[inline]
     pub(crate) fn all(self) {
-        self.first.into_iter().chain(self.rest).for_each(Waker::wake);
+        // Nearly always one, and its way out of here is on the path of every message.
+        if let Some(first) = self.first {
+            first.wake();
+        }
+        if !self.rest.is_empty() {
+            self.rest.into_iter().for_each(Waker::wake);
+        }
     }
 }
