@@ -26,7 +26,7 @@ use std::time::Duration;
 use crossbeam_deque::{Injector, Stealer};
 use crossbeam_utils::CachePadded;
 
-pub use shutdown::{Report, Shutdown};
+pub use shutdown::{QueueReport, Report, Shutdown};
 pub use worker::Counters;
 
 use crate::error::TaskError;

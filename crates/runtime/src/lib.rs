@@ -54,7 +54,9 @@ pub use arbiter::gather::{Gather, Gathered, Results, gather};
 pub use arbiter::join::{Branches, Join, join, join_all};
 pub use arbiter::receive::Receive;
 pub use arbiter::take::Take;
-pub use dispatch::{Builder, Counters, Dispatcher, Handle, Idle, Report, Shutdown, StartError, is_on_worker};
+pub use dispatch::{
+    Builder, Counters, Dispatcher, Handle, Idle, QueueReport, Report, Shutdown, StartError, is_on_worker,
+};
 pub use error::{PostError, Reason, ReceiveError, Refusal, TaskError};
 pub use parallel::{Loan, ParallelLoop};
 pub use port::Port;

@@ -5,7 +5,8 @@ use std::time::Duration;
 use crossbeam_deque::Steal;
 
 use super::{ABORTING, DRAINING, Dispatcher, Job, Shared};
-use crate::sync::{Moment, Ordering, thread};
+use crate::queue::{Core, QueueCounters};
+use crate::sync::{Arc, Moment, Ordering, thread};
 
 /// What a poll that is in progress when the limit of a drain passes is given to come to its end. Polls take microseconds;
 /// this is for a machine that has given its cores to somebody else.
@@ -30,7 +31,7 @@ pub enum Shutdown {
 }
 
 /// What became of the tasks and threads of a dispatcher that was shut down.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Tasks and closures that came to their end after the shutdown began.
     pub finished: usize,
@@ -38,6 +39,52 @@ pub struct Report {
     pub aborted: usize,
     /// Worker threads still in user code when the limit of a drain had passed.
     pub leaked: usize,
+    /// What became of the tasks of each named queue, in order of registration: parts of the numbers above.
+    pub queues: Vec<QueueReport>,
+}
+
+/// What became of the tasks of one named queue after the shutdown began.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QueueReport {
+    /// The queue's name.
+    pub name: String,
+    /// Tasks that came to their end.
+    pub finished: usize,
+    /// Tasks whose futures were dropped before their end.
+    pub aborted: usize,
+    /// Tasks that the queue threw away; [`Report::finished`] does not count them, [`Report::aborted`] does.
+    pub discarded: usize,
+}
+
+/// The queues of a dispatcher and what they had done when it began to end.
+struct Before(Vec<(Arc<Core>, QueueCounters)>);
+
+impl Before {
+    fn new(shared: &Shared) -> Self {
+        Self(shared.queues.all().into_iter().map(|queue| (queue.clone(), queue.counters())).collect())
+    }
+
+    /// Those that were made while the dispatcher drained.
+    fn add_new(&mut self, shared: &Shared) {
+        for queue in shared.queues.all() {
+            if !self.0.iter().any(|(known, _)| Arc::ptr_eq(known, &queue)) {
+                self.0.push((queue, QueueCounters::default()));
+            }
+        }
+    }
+
+    fn report(&self) -> Vec<QueueReport> {
+        let one = |(queue, before): &(Arc<Core>, QueueCounters)| {
+            let after = queue.counters();
+            QueueReport {
+                name: queue.name().to_owned(),
+                finished: after.finished - before.finished,
+                aborted: after.aborted - before.aborted,
+                discarded: after.discarded - before.discarded,
+            }
+        };
+        self.0.iter().map(one).collect()
+    }
 }
 
 impl Dispatcher {
@@ -62,6 +109,7 @@ impl Dispatcher {
     pub(crate) fn end(&mut self, how: Shutdown) -> Report {
         let shared = self.handle.shared.clone();
         let before = shared.live.ended();
+        let mut queues = Before::new(&shared);
         let calls_before = calls(&shared);
         let begin = Moment::now();
         shared.live.wait_begin();
@@ -86,12 +134,14 @@ impl Dispatcher {
             Shutdown::Abort => self.wait_for_workers(own, None),
         };
         shared.live.wait_end();
+        queues.add_new(&shared);
         let uncalled = drop_leftovers(&shared);
         let after = shared.live.ended();
         Report {
             finished: after.finished - before.finished + calls(&shared) - calls_before,
             aborted: after.aborted - before.aborted + uncalled,
             leaked,
+            queues: queues.report(),
         }
     }
 

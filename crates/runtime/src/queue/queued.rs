@@ -67,11 +67,12 @@ impl Drop for Standing {
 pin_project! {
     /// See the module's page.
     pub(super) struct Queued<F> {
+        // Before `inner`, whose drop takes the task off the list of the living: when that list is empty, and a drain goes on
+        // to its report, every queue has heard of its tasks' ends.
+        standing: Standing,
         has_begun: bool,
         #[pin]
         inner: Option<F>,
-        // After `inner`: the queue hears of the end when the future has been dropped.
-        standing: Standing,
     }
 }
 

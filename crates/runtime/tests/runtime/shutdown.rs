@@ -2,7 +2,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use lehr_runtime::{Builder, Dispatcher, Idle, Port, Report, Shutdown, TaskError, block_on, yield_now};
+use lehr_runtime::{
+    Admission, Builder, DepthOverflow, Dispatcher, Idle, Port, Queue, Rejection, Report, Shutdown, TaskError, all,
+    block_on, yield_now,
+};
 
 const SOON: Duration = Duration::from_secs(60);
 
@@ -62,7 +65,7 @@ fn a_drain_past_its_limit_aborts_what_still_waits() {
             std::thread::yield_now();
         }
         let report = dispatcher.shutdown(Shutdown::Drain { limit: Duration::from_millis(2) });
-        assert_eq!(report, Report { finished: 0, aborted: 7, leaked: 0 });
+        assert_eq!(report, Report { finished: 0, aborted: 7, ..Report::default() });
         assert_eq!((drops.load(Ordering::Relaxed), never.waiting()), (7, 0));
     }
 }
@@ -207,5 +210,77 @@ fn sleeping_workers_are_woken_for_work_and_for_the_end() {
             assert_eq!(block_on(dispatcher.spawn(async move { i })), Ok(i));
         }
         assert_eq!(dispatcher.shutdown(Shutdown::Drain { limit: SOON }), Report::default());
+    }
+}
+
+/// What the report says of a queue: finished, aborted, discarded.
+fn counts(report: &Report, name: &str) -> (usize, usize, usize) {
+    let queue = report.queues.iter().find(|queue| queue.name == name).unwrap();
+    (queue.finished, queue.aborted, queue.discarded)
+}
+
+// 60, 75
+#[test]
+fn a_drain_counts_what_became_of_each_queue() {
+    for dispatcher in each() {
+        let ends = dispatcher.queue("ends").build().unwrap();
+        let held = dispatcher.queue("held").suspended().build().unwrap();
+        let over = dispatcher.queue("over").build().unwrap();
+        block_on(over.spawn(async {}).unwrap()).unwrap();
+        let go = Port::new();
+        for _ in 0..5 {
+            let go = go.clone();
+            ends.spawn(async move { go.receive().await }).unwrap().detach();
+        }
+        let queued: Vec<_> = (0..4).map(|_| held.spawn(async {}).unwrap()).collect();
+        while go.waiting() < 5 || over.counters().living > 0 {
+            std::thread::yield_now();
+        }
+        let handle = dispatcher.handle().clone();
+        let owner = std::thread::spawn(move || {
+            // Until the drain has begun.
+            while handle.execute(|| {}).is_ok() {
+                std::thread::yield_now();
+            }
+            assert_eq!(ends.spawn(async {}).unwrap_err().reason, Rejection::Closed);
+            (0..5).for_each(|_| go.post(()).unwrap());
+            held.clear()
+        });
+        let report = dispatcher.shutdown(Shutdown::Drain { limit: SOON });
+        assert_eq!(owner.join().unwrap(), 4);
+        assert_eq!((counts(&report, "ends"), counts(&report, "held")), ((5, 0, 0), (0, 0, 4)));
+        assert_eq!((counts(&report, "over"), report.aborted, report.leaked), ((0, 0, 0), 4, 0));
+        assert_eq!(block_on(all(queued)), [const { Err(TaskError::Discarded) }; 4]);
+    }
+}
+
+// 60, 76
+#[test]
+fn an_abort_drops_what_queues_hold_and_counts_it() {
+    for dispatcher in each() {
+        let (waits, held) = (dispatcher.queue("waits").build().unwrap(), dispatcher.queue("held").suspended());
+        let held = held.admission(Admission::Depth { max: 4, overflow: DepthOverflow::Wait }).build().unwrap();
+        let (never, drops) = (Port::<()>::new(), Arc::new(AtomicUsize::new(0)));
+        let spawn = |queue: &Queue| {
+            let (never, kept) = (never.clone(), Counted(drops.clone()));
+            let waiting = async move {
+                let _kept = kept;
+                never.receive().await
+            };
+            queue.spawn(waiting).unwrap().detach();
+        };
+        (0..3).for_each(|_| spawn(&waits));
+        (0..4).for_each(|_| spawn(&held));
+        let full = held.clone();
+        let waiting = std::thread::spawn(move || block_on(full.spawn_wait(async { 7 })).unwrap_err());
+        while never.waiting() < 3 || held.counters().waiting < 1 {
+            std::thread::yield_now();
+        }
+        let report = dispatcher.shutdown(Shutdown::Abort);
+        assert_eq!((counts(&report, "waits"), counts(&report, "held")), ((0, 3, 0), (0, 4, 0)));
+        assert_eq!((report.aborted, drops.load(Ordering::Relaxed)), (7, 7));
+        let rejected = waiting.join().unwrap();
+        assert_eq!((rejected.reason, block_on(rejected.future)), (Rejection::Closed, 7));
+        assert_eq!(waits.spawn(async {}).unwrap_err().reason, Rejection::Closed);
     }
 }
