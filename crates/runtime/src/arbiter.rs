@@ -22,7 +22,7 @@ pub mod take;
 use std::task::{Context, Waker};
 
 use crate::port::sorter::Sorter;
-use crate::port::waiters::{Left, Ticket, Want};
+use crate::port::waiters::{Left, Ticket, Wake, Want};
 use crate::port::{Port, State};
 use crate::sync::MutexGuard;
 
@@ -203,9 +203,9 @@ fn several<T>(count: usize, items: &mut dyn Iterator<Item = T>) -> Vec<T> {
 
 pub(crate) type Locked<'a, T> = MutexGuard<'a, State<T>>;
 
-/// What must not be dropped before the locks are.
+/// What must not be dropped before the locks are: user values, and those who are woken by being dropped.
 #[allow(dead_code, reason = "held only to be dropped late")]
-pub(crate) struct Late<T>(Option<Left<T>>, Option<Waker>);
+pub(crate) struct Late<T>(Option<Left<T>>, Option<Waker>, Wake);
 
 impl<T> Late<T> {
     /// The sorter that the waiter had left at the port.
@@ -251,18 +251,21 @@ pub(crate) fn watch<T>(
     context: &Context<'_>,
 ) -> Late<T> {
     match *ticket {
-        Some(known) if yields => Late(None, state.waiters.yields(known)),
-        Some(known) => Late(None, state.waiters.set_waker(known, context.waker())),
+        Some(known) if yields => Late(None, state.waiters.yields(known), Wake::default()),
+        Some(known) => Late(None, state.waiters.set_waker(known, context.waker()), Wake::default()),
         None => {
             let order = state.waiters.next_order();
             let waker = (!yields).then(|| context.waker().clone());
             *ticket = Some(state.waiters.register(order, want(), waker));
-            Late(None, None)
+            Late(None, None, Wake::default())
         }
     }
 }
 
-/// Ends a registration.
+/// Ends a wait, whether it had been registered or not, after its items have been taken.
 pub(crate) fn unwatch<T>(state: &mut State<T>, ticket: &mut Option<Ticket>) -> Late<T> {
-    Late(ticket.take().map(|ticket| state.waiters.remove(ticket)), None)
+    let mut wake = Wake::default();
+    let left = ticket.take().map(|ticket| state.waiters.remove(ticket));
+    state.after_removal(&mut wake);
+    Late(left, None, wake)
 }

@@ -26,7 +26,7 @@ pub struct PostError<T> {
 pub enum Reason {
     /// [`Port::close`](crate::Port::close) was called.
     Closed,
-    /// Every place of a bounded port is taken, by an item or by a permit.
+    /// Every place of a bounded port is taken, by an item or by a [`Permit`](crate::Permit).
     Full,
 }
 

@@ -60,7 +60,11 @@ pub use dispatch::{
 pub use error::{PostError, Reason, ReceiveError, Refusal, TaskError};
 pub use parallel::{Loan, ParallelLoop};
 pub use port::Port;
+pub use port::builder::PortBuilder;
+pub use port::gauges::{Drained, Gauges};
 pub use port::once::Once;
+pub use port::options::{Discard, DiscardedItem, Overflow};
+pub use port::permit::{Permit, PostWait, Reserve};
 pub use port::persistent::Receiver;
 pub use queue::{
     Admission, DepthOverflow, DiscardReason, Discarded, Priority, Queue, QueueBuilder, QueueCounters, QueueError,

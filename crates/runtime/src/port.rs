@@ -8,10 +8,14 @@
 //! satisfied first. [`Port::try_receive`] asks nobody: it takes the oldest item, even one on its way to a receiver, which then
 //! waits on at its old place in the order.
 //!
-//! Not here yet: capacities and overflow policies (they act in [`Port::post`], before the append), sets of ports. Read next:
+//! What only some ports have (capacity, permits, a discard sink) stands apart in `port/options.rs`. Read next:
 //! `port/waiters.rs`, then `arbiter.rs`.
 
+pub(crate) mod builder;
+pub(crate) mod gauges;
 pub(crate) mod once;
+pub(crate) mod options;
+pub(crate) mod permit;
 pub(crate) mod persistent;
 pub(crate) mod queue;
 pub(crate) mod sorter;
@@ -21,18 +25,20 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::{Context, Poll};
 
+use crate::arbiter::Locked;
 use crate::arbiter::receive::Receive;
 use crate::arbiter::take::Take;
 use crate::error::{PostError, Reason, ReceiveError, panic_message};
 use crate::sync::{Arc, Mutex, next_identity};
+use options::{Discard, DiscardedItem, Loss, Options, Overflow};
 use queue::Queue;
 use waiters::{Left, Predicate, Standing, Ticket, Waiters, Wake, Want};
 
 /// A typed first-in-first-out queue with an identity, any number of posters and any number of receivers. Cheap to clone:
 /// clones are the same port.
 ///
-/// Ports are unbounded. Order: items of one poster stay in its order, and a port's items are consumed in their order of
-/// arrival, except where a predicate picks.
+/// A port takes as many items as come, unless it is made with a capacity ([`Port::bounded`], [`Port::builder`]). Order: items of
+/// one poster stay in its order, and a port's items are consumed in their order of arrival, except where a predicate picks.
 ///
 /// # Example
 /// ```
@@ -61,7 +67,21 @@ pub(crate) struct Core<T> {
 pub(crate) struct State<T> {
     pub(crate) queue: Queue<T>,
     pub(crate) waiters: Waiters<T>,
+    /// No item will ever come: `close` was called, and no permit is out.
     pub(crate) is_closed: bool,
+    /// What only some ports have.
+    pub(crate) options: Option<Box<Options<T>>>,
+}
+
+impl<T> Drop for Core<T> {
+    fn drop(&mut self) {
+        let (sink, elements) = {
+            let mut state = self.state.lock();
+            let Some(sink) = state.options.as_ref().and_then(|options| options.sink.clone()) else { return };
+            (sink, state.queue.take_all())
+        };
+        elements.into_iter().for_each(|element| sink(DiscardedItem { item: element.item, reason: Discard::Abandoned }));
+    }
 }
 
 impl<T> Clone for Port<T> {
@@ -85,16 +105,16 @@ impl<T> fmt::Debug for Port<T> {
 impl<T> Port<T> {
     /// An open, empty port, called after its number.
     pub fn new() -> Self {
-        Self::build(None)
+        Self::with(None, None)
     }
 
     /// An open, empty port with a name for messages.
     pub fn named(name: impl Into<String>) -> Self {
-        Self::build(Some(name.into().into_boxed_str()))
+        Self::with(Some(name.into().into_boxed_str()), None)
     }
 
-    fn build(name: Option<Box<str>>) -> Self {
-        let state = State { queue: Queue::new(), waiters: Waiters::new(), is_closed: false };
+    fn with(name: Option<Box<str>>, options: Option<Box<Options<T>>>) -> Self {
+        let state = State { queue: Queue::new(), waiters: Waiters::new(), is_closed: false, options };
         Self { core: Arc::new(Core { identity: next_identity(), name, state: Mutex::new(state) }) }
     }
 
@@ -107,10 +127,10 @@ impl<T> Port<T> {
     }
 
     /// Appends an item. Never waits, and never runs a handler in place; predicates of waiting receivers are called, under
-    /// the port's lock.
+    /// the port's lock. A full port acts by its [`Overflow`] policy; [`post_wait`](Self::post_wait) is the form that waits.
     ///
     /// # Errors
-    /// [`PostError`] with the item, if the port is closed.
+    /// [`PostError`] with the item, if the port is closed, or full and its policy is to refuse.
     ///
     /// Cost: one lock; one wake-up if somebody waits for the item; amortised, no allocation.
     ///
@@ -122,17 +142,24 @@ impl<T> Port<T> {
     /// ```
     pub fn post(&self, item: T) -> Result<(), PostError<T>> {
         let mut wake = Wake::default();
-        {
-            let mut state = self.core.state.lock();
-            if state.is_closed {
-                drop(state);
-                return Err(PostError { item, reason: Reason::Closed });
-            }
-            let sequence = state.queue.push(item);
-            let place = state.queue.len() - 1;
-            state.offer(place, sequence, &mut wake);
+        let mut state = self.core.state.lock();
+        if state.is_closed || state.options.is_some() {
+            return self.post_by_policy(item, state, wake);
         }
-        wake.all();
+        state.append(item, &mut wake);
+        drop(state);
+        drop(wake);
+        Ok(())
+    }
+
+    /// A post to a port that is closed or has options.
+    fn post_by_policy(&self, item: T, mut state: Locked<'_, T>, mut wake: Wake) -> Result<(), PostError<T>> {
+        let admitted = state.admit(item, &mut wake);
+        drop(state);
+        drop(wake);
+        if let Some(loss) = admitted? {
+            loss.report();
+        }
         Ok(())
     }
 
@@ -145,10 +172,40 @@ impl<T> Port<T> {
             if let Some(ticket) = element.offered_to {
                 state.disappoint(ticket, &mut wake);
             }
+            state.after_removal(&mut wake);
             element.item
         };
-        wake.all();
+        drop(wake);
         Some(item)
+    }
+
+    /// Removes all items that are there now, oldest first, whoever they may be on their way to. On a closed port this leaves
+    /// nothing behind; on an open one, those who wait wait on.
+    ///
+    /// Cost: one lock, whose section is as long as the number of items that were on their way.
+    ///
+    /// # Example
+    /// ```
+    /// let port = lehr_runtime::Port::new();
+    /// (1..=3).for_each(|i| port.post(i).unwrap());
+    /// assert_eq!(port.drain(), [1, 2, 3]);
+    /// assert!(port.is_empty());
+    /// ```
+    pub fn drain(&self) -> Vec<T> {
+        let mut wake = Wake::default();
+        let elements = {
+            let mut state = self.core.state.lock();
+            let elements = state.queue.take_all();
+            // With the queue empty, a receiver that loses its item only goes back to its place in the order.
+            elements
+                .iter()
+                .filter_map(|element| element.offered_to)
+                .for_each(|ticket| state.disappoint(ticket, &mut wake));
+            state.after_removal(&mut wake);
+            elements
+        };
+        drop(wake);
+        elements.into_iter().map(|element| element.item).collect()
     }
 
     /// Waits for an item: the oldest that nobody who registered earlier wants.
@@ -218,20 +275,42 @@ impl<T> Port<T> {
         Take::new(self, count)
     }
 
-    /// Refuses posts from here on. What is in the port can still be received; receives that find nothing end as `Closed`.
+    /// Refuses posts from here on, those that wait for a place included. What is in the port can still be received; receives
+    /// that find nothing end as `Closed`. While [`Permit`](crate::Permit)s are out, their items are still taken, and receives
+    /// wait for them.
+    ///
+    /// # Example
+    /// ```
+    /// let port = lehr_runtime::Port::new();
+    /// port.post(1).unwrap();
+    /// port.close();
+    /// assert!(port.post(2).is_err());
+    /// assert_eq!(port.try_receive(), Some(1));
+    /// ```
     pub fn close(&self) {
         let mut wake = Wake::default();
-        {
-            let mut state = self.core.state.lock();
-            state.is_closed = true;
-            state.waiters.wake_all(&mut wake);
+        let mut state = self.core.state.lock();
+        if state.is_closed {
+            return;
         }
-        wake.all();
+        match &mut state.options {
+            Some(options) => {
+                options.is_closing = true;
+                options.revoke(&mut wake);
+                state.end_if_closing(&mut wake);
+            }
+            None => {
+                state.is_closed = true;
+                state.waiters.wake_all(&mut wake);
+            }
+        }
+        drop(state);
     }
 
-    /// Whether [`close`](Self::close) was called.
+    /// Whether [`close`](Self::close) was called. [`is_drained`](Self::is_drained) says whether that was the end.
     pub fn is_closed(&self) -> bool {
-        self.core.state.lock().is_closed
+        let state = self.core.state.lock();
+        state.is_closed || state.options.as_ref().is_some_and(|options| options.is_closing)
     }
 
     /// How many items are in the port, those on their way to a receiver included: out of date as soon as it is known.
@@ -244,8 +323,18 @@ impl<T> Port<T> {
         self.len() == 0
     }
 
-    /// How many items the port has memory for. After a burst it falls again, to a few dozen when the port is empty.
-    pub fn capacity(&self) -> usize {
+    /// How many items the port has memory for. After a burst it falls again, to a few dozen when the port is empty. What it
+    /// has *places* for is its [`capacity`](Self::capacity).
+    ///
+    /// # Example
+    /// ```
+    /// let port = lehr_runtime::Port::new();
+    /// (0..10_000).for_each(|i| port.post(i).unwrap());
+    /// assert!(port.allocated() >= 10_000);
+    /// port.drain();
+    /// assert!(port.allocated() < 100);
+    /// ```
+    pub fn allocated(&self) -> usize {
         self.core.state.lock().queue.capacity()
     }
 
@@ -266,10 +355,16 @@ impl<T> Port<T> {
         predicate: &mut Option<Predicate<T>>,
         context: &mut Context<'_>,
     ) -> Poll<Result<T, ReceiveError>> {
+        let mut wake = Wake::default();
         let (outcome, _dropped_after_the_lock) = {
             let mut state = self.core.state.lock();
-            state.poll_receive(ticket, order, predicate, context)
+            let polled = state.poll_receive(ticket, order, predicate, context);
+            if polled.0.is_ready() {
+                state.after_removal(&mut wake);
+            }
+            polled
         };
+        drop(wake);
         outcome.map(|outcome| {
             outcome.map_err(|refusal| match refusal {
                 Refusal::Closed => self.closed(),
@@ -292,7 +387,7 @@ impl<T> Port<T> {
             state.waiters.wake_takes(available, &mut wake);
             left
         };
-        wake.all();
+        drop(wake);
     }
 }
 
@@ -305,6 +400,108 @@ enum Refusal {
 type Polled<T> = (Poll<Result<T, Refusal>>, (Option<Left<T>>, Option<std::task::Waker>));
 
 impl<T> State<T> {
+    /// Appends an item and shows it to the waiters.
+    #[inline]
+    pub(crate) fn append(&mut self, item: T, wake: &mut Wake) {
+        let sequence = self.queue.push(item);
+        if let Some(arrivals) = self.options.as_mut().and_then(|options| options.arrivals.as_mut()) {
+            arrivals.note(sequence, &self.queue);
+        }
+        let place = self.queue.len() - 1;
+        self.offer(place, sequence, wake);
+    }
+
+    /// Posts by the port's policy; gives the item that was given up for it, if any.
+    fn admit(&mut self, item: T, wake: &mut Wake) -> Result<Option<Loss<T>>, PostError<T>> {
+        let len = self.queue.len();
+        let Some(options) = self.options.as_mut().filter(|_| !self.is_closed) else {
+            if self.is_closed {
+                return Err(PostError { item, reason: Reason::Closed });
+            }
+            self.append(item, wake);
+            return Ok(None);
+        };
+        if options.is_closing {
+            return Err(PostError { item, reason: Reason::Closed });
+        }
+        let mut loss = None;
+        if let Some(limit) = options.limit.filter(|_| !options.has_room(len)) {
+            match limit.overflow {
+                Overflow::Wait | Overflow::Reject => return Err(PostError { item, reason: Reason::Full }),
+                Overflow::DropNewest => {
+                    options.dropped_newest += 1;
+                    let discarded = DiscardedItem { item, reason: Discard::Newest };
+                    return Ok(Some(Loss { sink: options.sink.clone(), discarded }));
+                }
+                Overflow::DropOldest => {
+                    loss = self.give_up_oldest(wake);
+                    if loss.is_none() {
+                        return Err(PostError { item, reason: Reason::Full });
+                    }
+                }
+            }
+        }
+        self.append(item, wake);
+        Ok(loss)
+    }
+
+    /// Takes a place for a permit, by the port's policy; gives the item that was given up for it, if any.
+    fn take_place(&mut self, wake: &mut Wake) -> Result<Option<Loss<T>>, Reason> {
+        if self.is_closed {
+            return Err(Reason::Closed);
+        }
+        let len = self.queue.len();
+        let options = self.options.get_or_insert_with(|| Box::new(Options::default()));
+        if options.is_closing {
+            return Err(Reason::Closed);
+        }
+        let mut loss = None;
+        if !options.has_room(len) {
+            if options.limit.is_none_or(|limit| limit.overflow != Overflow::DropOldest) {
+                return Err(Reason::Full);
+            }
+            loss = Some(self.give_up_oldest(wake).ok_or(Reason::Full)?);
+        }
+        self.options.as_mut().expect("made above").permit();
+        Ok(loss)
+    }
+
+    /// Gives up the oldest item, if there is one, to be reported after the lock.
+    fn give_up_oldest(&mut self, wake: &mut Wake) -> Option<Loss<T>> {
+        let element = self.queue.take_any()?;
+        if let Some(ticket) = element.offered_to {
+            self.disappoint(ticket, wake);
+        }
+        let options = self.options.as_mut()?;
+        options.dropped_oldest += 1;
+        Some(Loss {
+            sink: options.sink.clone(),
+            discarded: DiscardedItem { item: element.item, reason: Discard::Oldest },
+        })
+    }
+
+    /// To be called after items have been removed, under the same lock: places that became free are granted, and the end of the
+    /// port is announced.
+    #[inline]
+    pub(crate) fn after_removal(&mut self, wake: &mut Wake) {
+        if let Some(options) = &mut self.options {
+            options.grant(self.queue.len(), wake);
+            if self.is_closed && self.queue.is_empty() {
+                options.announce_end(wake);
+            }
+        }
+    }
+
+    /// If the port is closing and the last permit has gone, nothing more will come.
+    fn end_if_closing(&mut self, wake: &mut Wake) {
+        let Some(options) = &mut self.options else { return };
+        if options.is_closing && options.permits() == 0 && !self.is_closed {
+            self.is_closed = true;
+            self.waiters.wake_all(wake);
+            self.after_removal(wake);
+        }
+    }
+
     /// Shows an available item to the waiters.
     fn offer(&mut self, place: usize, sequence: u64, wake: &mut Wake) {
         let available = self.queue.available();
@@ -406,7 +603,9 @@ impl<T> State<T> {
             Ok(Some(item)) => Poll::Ready(Ok(item)),
             Ok(None) if self.is_closed => Poll::Ready(Err(Refusal::Closed)),
             Ok(None) => {
-                let order = order.unwrap_or_else(|| self.waiters.next_order());
+                // Where receivers take turns, nobody keeps a place.
+                let kept = order.filter(|_| !self.options.as_ref().is_some_and(|options| options.is_fair));
+                let order = kept.unwrap_or_else(|| self.waiters.next_order());
                 let want = Want::One(predicate.take());
                 *ticket = Some(self.waiters.register(order, want, Some(context.waker().clone())));
                 Poll::Pending

@@ -7,6 +7,8 @@
     reason = "tests count and post from threads of their own"
 )]
 
+#[path = "runtime/capacity.rs"]
+mod capacity;
 #[path = "runtime/choice.rs"]
 mod choice;
 #[path = "runtime/exchange.rs"]

@@ -209,7 +209,7 @@ impl<T, E> Results for &Port<Result<T, E>> {
         state.waiters.wake_takes(available, &mut wake);
         drop(state);
         drop(late);
-        wake.all();
+        drop(wake);
         if yields {
             context.waker().wake_by_ref();
         }

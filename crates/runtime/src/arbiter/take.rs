@@ -54,7 +54,7 @@ impl<T> Future for Take<'_, T> {
         state.waiters.wake_takes(available, &mut wake);
         drop(state);
         drop(late);
-        wake.all();
+        drop(wake);
         outcome.map(|items| items.ok_or_else(|| port.closed()))
     }
 }

@@ -33,6 +33,20 @@ impl<T> Queue<T> {
         self.elements.len()
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.elements.is_empty()
+    }
+
+    /// How many items have ever been pushed.
+    pub(crate) fn pushed(&self) -> u64 {
+        self.next_sequence
+    }
+
+    /// The sequence numbers of the items that are here, ascending.
+    pub(crate) fn sequences(&self) -> impl Iterator<Item = u64> {
+        self.elements.iter().map(|element| element.sequence)
+    }
+
     pub(crate) fn capacity(&self) -> usize {
         self.elements.capacity()
     }
@@ -127,6 +141,12 @@ impl<T> Queue<T> {
     /// Removes the oldest item, offered or not.
     pub(crate) fn take_any(&mut self) -> Option<Element<T>> {
         (!self.elements.is_empty()).then(|| self.remove(0))
+    }
+
+    /// Removes all items, with their memory.
+    pub(crate) fn take_all(&mut self) -> VecDeque<Element<T>> {
+        self.offered = 0;
+        std::mem::take(&mut self.elements)
     }
 
     /// After a burst: once a quarter of the memory would do, half of it is given back, so that the cost per item stays

@@ -424,7 +424,8 @@ impl<T> Slot<T> {
     }
 }
 
-/// Wakers gathered under a lock, to be woken after it: waking may run other code of ours, and dropping a waker may too.
+/// Wakers gathered under a lock, to be woken after it, when this is dropped: waking may run other code of ours, and dropping a
+/// waker may too. Declare it before the guard.
 #[derive(Default)]
 pub(crate) struct Wake {
     first: Option<Waker>,
@@ -433,7 +434,7 @@ pub(crate) struct Wake {
 
 impl Wake {
     #[inline]
-    fn add(&mut self, waker: Option<Waker>) {
+    pub(crate) fn add(&mut self, waker: Option<Waker>) {
         let Some(waker) = waker else { return };
         if self.first.is_none() {
             self.first = Some(waker);
@@ -441,16 +442,18 @@ impl Wake {
             self.rest.push(waker);
         }
     }
+}
 
+impl Drop for Wake {
     /// Wakes them, in the order in which they were added.
     #[inline]
-    pub(crate) fn all(self) {
+    fn drop(&mut self) {
         // Nearly always one, and its way out of here is on the path of every message.
-        if let Some(first) = self.first {
+        if let Some(first) = self.first.take() {
             first.wake();
         }
         if !self.rest.is_empty() {
-            self.rest.into_iter().for_each(Waker::wake);
+            std::mem::take(&mut self.rest).into_iter().for_each(Waker::wake);
         }
     }
 }

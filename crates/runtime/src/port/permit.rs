@@ -1,0 +1,343 @@
+//! Waiting for a place in a bounded port: [`Port::post_wait`] and [`Port::reserve`].
+//!
+//! Both ask for a place, and take it when it is granted (`options.rs`). A future that is dropped gives its place, granted or
+//! not, to the next in order; what was to be posted is still the caller's.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use super::options::{Overflow, Request};
+use super::waiters::Wake;
+use super::{Port, State};
+use crate::dispatch::may_go_on;
+use crate::error::{PostError, Reason};
+
+/// A right to post one item, for which a place is kept; see [`Port::reserve`].
+///
+/// Dropped unused it gives the place to the next who waits for one. A port that is closed while permits are out still takes
+/// their items, and ends when the last of them is gone.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Overflow, Port, Reason, block_on};
+/// let port = Port::bounded(1, Overflow::Wait);
+/// let permit = block_on(port.reserve()).unwrap();
+/// assert_eq!(port.post(1).unwrap_err().reason, Reason::Full);
+/// permit.post(2);
+/// assert_eq!(port.try_receive(), Some(2));
+/// ```
+#[must_use = "a permit keeps a place until it is used or dropped"]
+pub struct Permit<T> {
+    /// Taken when the permit is used.
+    port: Option<Port<T>>,
+}
+
+impl<T> Permit<T> {
+    /// Posts the item into the place that was kept for it. Never refused, and never waits.
+    ///
+    /// # Example
+    /// See [`Permit`].
+    pub fn post(mut self, item: T) {
+        let port = self.port.take().expect("a permit is used once");
+        port.fill_place(item);
+    }
+}
+
+impl<T> Drop for Permit<T> {
+    fn drop(&mut self) {
+        if let Some(port) = &self.port {
+            port.give_place_back();
+        }
+    }
+}
+
+impl<T> fmt::Debug for Permit<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Permit").field("port", &self.port.as_ref().map(Port::name)).finish()
+    }
+}
+
+/// A request that waits for its turn. Dropped, it leaves the order.
+struct Place<'a, T> {
+    port: &'a Port<T>,
+    /// Its number, while it waits.
+    number: Option<u64>,
+}
+
+impl<T> Place<'_, T> {
+    /// Polls a request that has been made: ready when a place is ours or never will be.
+    fn poll(&mut self, number: u64, context: &Context<'_>) -> Poll<Result<(), Reason>> {
+        // Declared before the guard: what it may hold is dropped after the lock.
+        let seen;
+        {
+            let mut state = self.port.core.state.lock();
+            let options = state.options.as_mut().expect("a request was made, so there are options");
+            seen = options.look(number, context.waker());
+        }
+        match seen {
+            Request::Waiting(_) => return Poll::Pending,
+            Request::Granted => self.number = None,
+            Request::Revoked => {
+                self.number = None;
+                return Poll::Ready(Err(Reason::Closed));
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<T> Drop for Place<'_, T> {
+    fn drop(&mut self) {
+        let Some(number) = self.number else { return };
+        let mut wake = Wake::default();
+        let _dropped_after_the_lock = {
+            let mut state = self.port.core.state.lock();
+            let waker = state.options.as_mut().and_then(|options| options.withdraw(number));
+            state.after_removal(&mut wake);
+            waker
+        };
+    }
+}
+
+/// See [`Port::post_wait`].
+#[must_use = "a post that waits does nothing unless awaited"]
+pub struct PostWait<'a, T> {
+    place: Place<'a, T>,
+    /// Taken when it is posted or given back.
+    item: Option<T>,
+}
+
+impl<T> PostWait<'_, T> {
+    /// Gives up waiting; gives the item back, if it was not posted.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Overflow, Port};
+    /// let port = Port::bounded(1, Overflow::Wait);
+    /// assert_eq!(port.post_wait("changed my mind").into_item(), Some("changed my mind"));
+    /// assert!(port.is_empty());
+    /// ```
+    pub fn into_item(mut self) -> Option<T> {
+        self.item.take()
+    }
+}
+
+// The item is moved out by value and never pinned.
+impl<T> Unpin for PostWait<'_, T> {}
+
+impl<T> Future for PostWait<'_, T> {
+    type Output = Result<(), PostError<T>>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        let port = this.place.port;
+        if let Some(number) = this.place.number {
+            return this.place.poll(number, context).map(|granted| {
+                let item = this.item.take().expect("the item is there until it is posted");
+                match granted {
+                    Ok(()) => {
+                        port.fill_place(item);
+                        Ok(())
+                    }
+                    Err(reason) => Err(PostError { item, reason }),
+                }
+            });
+        }
+        if !may_go_on(context) {
+            return Poll::Pending;
+        }
+        let item = this.item.take().expect("a post is not polled after it was ready");
+        match port.post_or_request(item, context) {
+            Ok(()) => Poll::Ready(Ok(())),
+            Err((error, None)) => Poll::Ready(Err(error)),
+            Err((error, Some(number))) => {
+                (this.item, this.place.number) = (Some(error.item), Some(number));
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl<T> fmt::Debug for PostWait<'_, T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("PostWait").field("port", self.place.port).finish_non_exhaustive()
+    }
+}
+
+/// See [`Port::reserve`].
+#[must_use = "a reservation does nothing unless awaited"]
+pub struct Reserve<'a, T> {
+    place: Place<'a, T>,
+}
+
+impl<T> Future for Reserve<'_, T> {
+    type Output = Result<Permit<T>, Reason>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let port = self.place.port;
+        if let Some(number) = self.place.number {
+            return self.place.poll(number, context).map_ok(|()| Permit { port: Some(port.clone()) });
+        }
+        if !may_go_on(context) {
+            return Poll::Pending;
+        }
+        match port.reserve_or_request(Some(context)) {
+            Ok(permit) => Poll::Ready(Ok(permit)),
+            Err((reason, None)) => Poll::Ready(Err(reason)),
+            Err((_, number)) => {
+                self.place.number = number;
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl<T> fmt::Debug for Reserve<'_, T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Reserve").field("port", self.place.port).finish_non_exhaustive()
+    }
+}
+
+impl<T> Port<T> {
+    /// Posts an item, waiting for a place if the port is full and its policy is [`Overflow::Wait`]. With every other policy, and
+    /// on a port without a capacity, it does at once what [`post`](Self::post) does.
+    ///
+    /// Those who wait for a place get one in the order in which they asked. Cancel-safe: dropped before it is ready, it has
+    /// posted nothing and gives its turn to the next; [`PostWait::into_item`] gives the item back. Woken by whatever takes an
+    /// item out of the port, by a permit that is dropped, or by [`close`](Self::close).
+    ///
+    /// # Errors
+    /// [`PostError`] with the item, if the port is closed, also while it waits, or refuses it by its policy.
+    ///
+    /// # Panics
+    /// If it is polled again after it was ready.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Dispatcher, Overflow, Port, block_on};
+    /// let dispatcher = Dispatcher::new(1).unwrap();
+    /// let port = Port::bounded(2, Overflow::Wait);
+    /// let source = port.clone();
+    /// let poster = dispatcher.spawn(async move {
+    ///     for i in 0..100 {
+    ///         source.post_wait(i).await.unwrap(); // never more than two ahead
+    ///     }
+    /// });
+    /// assert!((0..100).all(|i| block_on(port.receive()) == Ok(i)));
+    /// block_on(poster).unwrap();
+    /// ```
+    pub fn post_wait(&self, item: T) -> PostWait<'_, T> {
+        PostWait { place: Place { port: self, number: None }, item: Some(item) }
+    }
+
+    /// Waits for a place, and keeps it for an item that is made afterwards.
+    ///
+    /// On a port without a capacity there is always a place. Cancel-safe, and in the same order as [`post_wait`](Self::post_wait).
+    ///
+    /// # Errors
+    /// [`Reason::Closed`], also while it waits. [`Reason::Full`] on a full port whose policy is not [`Overflow::Wait`]; one that
+    /// drops the oldest gives up an item for the permit, if it has one.
+    ///
+    /// # Example
+    /// See [`Permit`].
+    pub fn reserve(&self) -> Reserve<'_, T> {
+        Reserve { place: Place { port: self, number: None } }
+    }
+
+    /// A place, if there is one now; never waits, and overtakes nobody who does.
+    ///
+    /// # Errors
+    /// Those of [`reserve`](Self::reserve), and [`Reason::Full`] where that would wait.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Overflow, Port};
+    /// let port = Port::<u8>::bounded(1, Overflow::Wait);
+    /// let permit = port.try_reserve().unwrap();
+    /// assert!(port.try_reserve().is_err());
+    /// drop(permit);
+    /// assert!(port.try_reserve().is_ok());
+    /// ```
+    pub fn try_reserve(&self) -> Result<Permit<T>, Reason> {
+        self.reserve_or_request(None).map_err(|(reason, _)| reason)
+    }
+
+    /// Posts by the port's policy, or asks for a place if that is to wait.
+    fn post_or_request(&self, item: T, context: &Context<'_>) -> Result<(), (PostError<T>, Option<u64>)> {
+        let mut wake = Wake::default();
+        let (outcome, loss) = {
+            let mut state = self.core.state.lock();
+            match state.admit(item, &mut wake) {
+                Ok(loss) => (Ok(()), loss),
+                Err(error) => {
+                    let number = (error.reason == Reason::Full).then(|| state.request_if_waiting(context)).flatten();
+                    (Err((error, number)), None)
+                }
+            }
+        };
+        drop(wake);
+        if let Some(loss) = loss {
+            loss.report();
+        }
+        outcome
+    }
+
+    /// Takes a place by the port's policy, or asks for one if that is to wait and there is a context to wait in.
+    fn reserve_or_request(&self, context: Option<&Context<'_>>) -> Result<Permit<T>, (Reason, Option<u64>)> {
+        let mut wake = Wake::default();
+        let loss = {
+            let mut state = self.core.state.lock();
+            match state.take_place(&mut wake) {
+                Ok(loss) => loss,
+                Err(reason) => {
+                    let number = match context {
+                        Some(context) if reason == Reason::Full => state.request_if_waiting(context),
+                        _ => None,
+                    };
+                    return Err((reason, number));
+                }
+            }
+        };
+        // The place is taken: from here on the permit answers for it, whatever the sink does.
+        let permit = Permit { port: Some(self.clone()) };
+        drop(wake);
+        if let Some(loss) = loss {
+            loss.report();
+        }
+        Ok(permit)
+    }
+
+    /// Puts an item into a place that was kept for it.
+    fn fill_place(&self, item: T) {
+        let mut wake = Wake::default();
+        let mut state = self.core.state.lock();
+        state.release_place();
+        state.append(item, &mut wake);
+        state.end_if_closing(&mut wake);
+        drop(state);
+    }
+
+    fn give_place_back(&self) {
+        let mut wake = Wake::default();
+        let mut state = self.core.state.lock();
+        state.release_place();
+        state.end_if_closing(&mut wake);
+        state.after_removal(&mut wake);
+        drop(state);
+    }
+}
+
+impl<T> State<T> {
+    fn release_place(&mut self) {
+        self.options.as_mut().expect("a permit is out, so there are options").release();
+    }
+
+    /// Asks for a place at the end of the order, if the policy is to wait.
+    fn request_if_waiting(&mut self, context: &Context<'_>) -> Option<u64> {
+        let options = self.options.as_mut()?;
+        let waits = options.limit.is_some_and(|limit| limit.overflow == Overflow::Wait);
+        waits.then(|| options.request(context.waker()))
+    }
+}
