@@ -5,6 +5,13 @@
 #![cfg(shuttle)]
 #![allow(clippy::disallowed_types, reason = "a lock of std, never contended, is no part of the model")]
 
+#[path = "model_shuttle/choice.rs"]
+mod choice;
+#[path = "model_shuttle/gather.rs"]
+mod gather;
+#[path = "model_shuttle/take.rs"]
+mod take;
+
 use lehr_runtime::{Builder, Idle, ParallelLoop, Port, Shutdown, all, block_on, join, join_all};
 use shuttle::thread;
 
