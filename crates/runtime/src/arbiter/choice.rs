@@ -22,6 +22,7 @@ use super::join::{Branches, Join};
 use super::receive::Receive;
 use super::take::Take;
 use crate::dispatch::{as_one_wait, may_go_on};
+use crate::reply::Answer;
 use crate::sync::thread_local;
 use crate::task::{Task, YieldNow};
 
@@ -33,9 +34,10 @@ mod sealed {
 
 /// A future that may be dropped at any moment without losing anything: what a branch of a choice must be.
 ///
-/// Sealed: it holds for what this crate makes (receives, takes, joins, gathers, exchanges, choices, tasks), for references to and
-/// boxes of those, and for [`std::future::ready`] as a branch that is always ready. A task that loses is cancelled, as any task
-/// whose handle is dropped; `&mut task` as the branch lets it run on. For a future of your own see [`cancel_safe`].
+/// Sealed: it holds for what this crate makes (receives, takes, joins, gathers, exchanges, choices, answers, tasks), for references to
+/// and boxes of those, and for [`std::future::ready`] as a branch that is always ready. A task that loses is cancelled and an answer
+/// that loses is given up, as always when their handles are dropped; `&mut task` as the branch lets it go on. For a future of your
+/// own see [`cancel_safe`].
 ///
 /// A persistent receiver cannot be a branch, for it would have to be registered again each time it lost:
 /// ```compile_fail,E0277
@@ -96,6 +98,7 @@ cancellable! {
     [R: Results] Gather<R>;
     ['a, T, L: Sources, R: Rule<T, Source = L::Source>] Exchange<'a, T, L, R>;
     [B: Choices] Choice<B>;
+    [T] Answer<T>;
     [T] Task<T>;
     [] YieldNow;
     [T] Ready<T>;

@@ -62,3 +62,31 @@ fn joins_that_give_each_other_turns_all_get_on() {
         assert!(ports.iter().all(|port| port.is_empty() && port.waiting() == 0));
     });
 }
+
+#[test]
+fn what_a_robbed_take_cannot_use_reaches_a_smaller_one() {
+    explore(2000, || {
+        let port = Port::new();
+        let take = |count: usize| {
+            let port = port.clone();
+            thread::spawn(move || block_on(port.take(count)).unwrap().len())
+        };
+        let (large, small) = (take(2), take(1));
+        let thief = {
+            let port = port.clone();
+            thread::spawn(move || port.try_receive().is_some())
+        };
+        (0..2).for_each(|item| port.post(item).unwrap());
+        // One item is left for the small one alone, or there are three for both.
+        let is_robbed = thief.join().unwrap();
+        if !is_robbed {
+            port.post(2).unwrap();
+        }
+        assert_eq!(small.join().unwrap(), 1);
+        if is_robbed {
+            (3..5).for_each(|item| port.post(item).unwrap());
+        }
+        assert_eq!(large.join().unwrap(), 2);
+        assert_eq!((port.len(), port.waiting()), (0, 0));
+    });
+}
