@@ -438,7 +438,7 @@ impl Shared {
         with_current(|current| match current {
             Some(current) if current.is_of(self) => {
                 current.local.push(job);
-                self.sleep.notify_near(|| current.local.len());
+                self.sleep.notify_near(current.looks.get(), || current.local.len());
             }
             _ => self.share(job),
         });

@@ -197,7 +197,7 @@ fn what_a_busy_worker_queues_for_itself_is_seen() {
             })
         };
         queued.store(1, Ordering::Relaxed);
-        sleep.notify_near(|| 1);
+        sleep.notify_near(0, || 1);
         let mut is_done = done.0.lock().unwrap();
         while !*is_done {
             is_done = done.1.wait(is_done).unwrap();
@@ -237,7 +237,7 @@ fn whoever_is_woken_when_nobody_watches_rings_for_its_own_work() {
                 }
                 // The job from outside queues one near and is busy until somebody else has done that.
                 near.store(1, Ordering::Relaxed);
-                sleep.notify_near(|| 1);
+                sleep.notify_near(0, || 1);
                 let mut is_done = done.0.lock().unwrap();
                 while !*is_done {
                     is_done = done.1.wait(is_done).unwrap();

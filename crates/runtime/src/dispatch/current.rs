@@ -14,6 +14,8 @@ pub(crate) struct Current {
     pub(crate) local: Worker<Job>,
     /// How many waits the job that runs may still find answered at once.
     pub(crate) budget: Cell<u32>,
+    /// How often the watch had looked when it began.
+    pub(crate) looks: Cell<usize>,
 }
 
 /// Waits that a task finds answered at once before it gives the others of its worker a turn.
@@ -27,8 +29,9 @@ impl Current {
 
     /// A new job begins.
     #[inline]
-    pub(crate) fn refill(&self) {
+    pub(crate) fn begin(&self, looks: usize) {
         self.budget.set(BUDGET);
+        self.looks.set(looks);
     }
 
     /// Makes the calling thread this worker for as long as `life` runs.

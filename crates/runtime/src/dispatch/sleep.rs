@@ -15,6 +15,12 @@ use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, fence, thread};
 /// How often the sleeper on watch gets up: half a thousandth of a second, of which it uses about a hundredth.
 pub(crate) const WATCH: Duration = Duration::from_micros(500);
 
+/// The first look of a sleeper on watch, for it may have fallen asleep just before there was work.
+const FIRST_LOOK: Duration = Duration::from_micros(50);
+
+/// A job that is still running after so many looks of the watch, its falling asleep being one, is long.
+const LONG: usize = 2;
+
 /// A worker that queues so much for itself does not leave it to the watch to notice.
 const CROWD: usize = 16;
 
@@ -43,6 +49,8 @@ pub struct Sleep {
     woken: Box<[CachePadded<AtomicBool>]>,
     /// How often the watch looks; without it every queued job rings as if it were for everybody.
     watch: Option<Duration>,
+    /// How often it has looked, which tells a worker whether its job is long without a clock.
+    looks: CachePadded<AtomicUsize>,
 }
 
 struct Sleeper {
@@ -77,7 +85,21 @@ impl Sleep {
             list: Mutex::new(Vec::with_capacity(workers)),
             woken: (0..workers).map(|_| CachePadded::new(AtomicBool::new(false))).collect(),
             watch,
+            looks: CachePadded::new(AtomicUsize::new(0)),
         }
+    }
+
+    /// How often the watch has looked, to be kept when a job begins and given to [`notify_near`](Self::notify_near).
+    #[inline]
+    pub fn looks(&self) -> usize {
+        // Relaxed: a measure of time, nothing more.
+        self.looks.load(Ordering::Relaxed)
+    }
+
+    /// The watch looks. Two may at once, when one has just been taken off: a look that is not counted does no harm.
+    fn count_look(&self) {
+        // Relaxed: as in `looks`.
+        self.looks.store(self.looks().wrapping_add(1), Ordering::Relaxed);
     }
 
     /// Says that work was queued for everybody: wakes a sleeper if nobody is searching. Call it after the work is in its queue.
@@ -92,17 +114,21 @@ impl Sleep {
         }
     }
 
-    /// Says that a worker has queued work for itself, of which there is now `queued`. It will come to that work itself; a sleeper is
-    /// woken only if nobody is there to see that this takes long, or if there is a crowd.
+    /// Says that a worker has queued work for itself, of which there is now `queued`, in a job that began when the watch had looked
+    /// `since` times. It will come to that work itself; a sleeper is woken only if nobody is there to see that this takes long, if the
+    /// job is a long one and so likely to go on, or if there is a crowd.
     #[inline]
-    pub fn notify_near(&self, queued: impl FnOnce() -> usize) {
+    pub fn notify_near(&self, since: usize, queued: impl FnOnce() -> usize) {
         if self.watch.is_none() {
             return self.notify();
         }
         // Relaxed and without a fence: the caller is awake, so whoever falls asleep meanwhile sees that not everybody sleeps, and goes
         // on watch unless somebody is; SLEEP.md, case 6.
         let word = self.word.load(Ordering::Relaxed);
-        if word & SEARCHING_MASK == 0 && word >= SLEEPING && (word & WATCHED == 0 || queued() >= CROWD) {
+        if word & SEARCHING_MASK == 0
+            && word >= SLEEPING
+            && (word & WATCHED == 0 || self.looks().wrapping_sub(since) >= LONG || queued() >= CROWD)
+        {
             self.wake_one();
         }
     }
@@ -140,6 +166,9 @@ impl Sleep {
             list.push(sleeper);
             is_on_watch
         };
+        if is_on_watch {
+            self.count_look();
+        }
         // Orders the change of `word` before the last look. Pairs with the fence in `notify`: a poster either sees us asleep,
         // or queued its work early enough for the last look to see it.
         fence(Ordering::SeqCst);
@@ -147,12 +176,15 @@ impl Sleep {
             return;
         }
         // Pairs with the Release store in `rouse`; what was queued before the bell is visible after it.
+        let mut pause = FIRST_LOOK;
         while !self.woken[worker].put_down() {
             let Some(watch) = self.watch.filter(|_| is_on_watch) else {
                 thread::park();
                 continue;
             };
-            thread::park_timeout(watch);
+            thread::park_timeout(pause.min(watch));
+            pause = watch;
+            self.count_look();
             match self.relieve(worker) {
                 Relief::Called => is_on_watch = false,
                 Relief::Quiet => is_on_watch = false,

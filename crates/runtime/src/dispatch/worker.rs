@@ -1,5 +1,7 @@
 //! A worker: takes from its own queue, then from the common one, then steals; searches for a while, then sleeps.
 
+use std::cell::Cell;
+
 use crossbeam_deque::{Steal, Worker};
 
 use super::current::Current;
@@ -88,7 +90,7 @@ impl Tally {
 
 /// The life of a worker thread.
 pub(crate) fn run(shared: Arc<Shared>, index: usize, local: Worker<Job>) {
-    let worker = Current { dispatcher: shared.identity, index, local, budget: std::cell::Cell::new(0) };
+    let worker = Current { dispatcher: shared.identity, index, local, budget: Cell::new(0), looks: Cell::new(0) };
     worker.live(|| {
         let tally = &shared.counters[index];
         let mut run =
@@ -97,7 +99,7 @@ pub(crate) fn run(shared: Arc<Shared>, index: usize, local: Worker<Job>) {
         while let Some(job) = run.next(&mut turns) {
             let is_call = job.is_counted_call();
             Tally::count(&tally.turns);
-            worker.refill();
+            worker.begin(shared.sleep.looks());
             job.run();
             if is_call {
                 Tally::count(&tally.calls);
