@@ -212,7 +212,7 @@ impl<T> Late<T> {
     fn sorter(&mut self) -> Option<Box<Sorter<T>>> {
         match std::mem::replace(&mut self.0.as_mut()?.want, Want::Watch(0)) {
             Want::Sort(sorter) => Some(sorter),
-            Want::One(_) | Want::Take(_) | Want::Watch(_) => None,
+            Want::One(_) | Want::Resident(_) | Want::Take(_) | Want::Watch(_) => None,
         }
     }
 }

@@ -349,6 +349,12 @@ impl Handle {
         self.shared.threads
     }
 
+    /// Whether the dispatcher drops its tasks.
+    pub(crate) fn is_aborting(&self) -> bool {
+        // Acquire: pairs with the Release in `end`.
+        self.shared.stage.load(Ordering::Acquire) == ABORTING
+    }
+
     /// Whether it has more workers than the machine runs threads at once.
     pub fn is_oversubscribed(&self) -> bool {
         self.shared.is_oversubscribed

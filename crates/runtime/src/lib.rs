@@ -37,6 +37,7 @@
 mod arbiter;
 mod dispatch;
 mod error;
+mod interleave;
 #[allow(unsafe_code, reason = "the one file with unsafe code; its page says why")]
 mod parallel;
 mod port;
@@ -58,6 +59,10 @@ pub use dispatch::{
     Builder, Counters, Dispatcher, Handle, Idle, QueueReport, Report, Shutdown, StartError, is_on_worker,
 };
 pub use error::{PostError, Reason, ReceiveError, Refusal, TaskError};
+pub use interleave::{
+    Activity, CombineError, Exclusive, Failure, Handlers, Interleave, InterleaveHandle, IntoSource, Item, Items, Order,
+    Settings, Shed, Snapshot, Source, Waits,
+};
 pub use parallel::{Loan, ParallelLoop};
 pub use port::Port;
 pub use port::builder::PortBuilder;

@@ -18,6 +18,7 @@ pub(crate) mod options;
 pub(crate) mod permit;
 pub(crate) mod persistent;
 pub(crate) mod queue;
+pub(crate) mod resident;
 pub(crate) mod sorter;
 pub(crate) mod waiters;
 
@@ -28,7 +29,8 @@ use std::task::{Context, Poll};
 use crate::arbiter::Locked;
 use crate::arbiter::receive::Receive;
 use crate::arbiter::take::Take;
-use crate::error::{PostError, Reason, ReceiveError, panic_message};
+use crate::error::{PostError, Reason, ReceiveError, Refusal, panic_message};
+use crate::interleave::calls::Frame;
 use crate::sync::{Arc, Mutex, next_identity};
 use options::{Discard, DiscardedItem, Loss, Options, Overflow};
 use queue::Queue;
@@ -146,7 +148,7 @@ impl<T> Port<T> {
         if state.is_closed || state.options.is_some() {
             return self.post_by_policy(item, state, wake);
         }
-        state.append(item, &mut wake);
+        state.append(item, None, &mut wake);
         drop(state);
         drop(wake);
         Ok(())
@@ -154,13 +156,35 @@ impl<T> Port<T> {
 
     /// A post to a port that is closed or has options.
     fn post_by_policy(&self, item: T, mut state: Locked<'_, T>, mut wake: Wake) -> Result<(), PostError<T>> {
-        let admitted = state.admit(item, &mut wake);
+        let admitted = state.admit(item, None, &mut wake);
         drop(state);
         drop(wake);
         if let Some(loss) = admitted? {
             loss.report();
         }
         Ok(())
+    }
+
+    /// The same for an item whose poster will wait for an answer to it.
+    ///
+    /// # Errors
+    /// [`PostError`] as [`post`](Self::post), or the reason why no answer could ever come: then the item is dropped.
+    pub(crate) fn post_call(&self, item: T) -> Result<Result<(), Refusal>, PostError<T>> {
+        let Some(frame) = crate::interleave::calls::frame() else { return self.post(item).map(Ok) };
+        let mut wake = Wake::default();
+        let admitted = {
+            let mut state = self.core.state.lock();
+            if let Some(refusal) = state.waiters.judge(&item, &frame) {
+                drop(state);
+                return Ok(Err(refusal));
+            }
+            state.admit(item, Some(&frame), &mut wake)
+        };
+        drop(wake);
+        if let Some(loss) = admitted? {
+            loss.report();
+        }
+        Ok(Ok(()))
     }
 
     /// Removes the oldest item, if there is one, whoever it may be on its way to.
@@ -170,7 +194,7 @@ impl<T> Port<T> {
             let mut state = self.core.state.lock();
             let element = state.queue.take_any()?;
             if let Some(ticket) = element.offered_to {
-                state.disappoint(ticket, &mut wake);
+                state.disappoint(ticket, element.sequence, &mut wake);
             }
             state.after_removal(&mut wake);
             element.item
@@ -199,8 +223,8 @@ impl<T> Port<T> {
             // With the queue empty, a receiver that loses its item only goes back to its place in the order.
             elements
                 .iter()
-                .filter_map(|element| element.offered_to)
-                .for_each(|ticket| state.disappoint(ticket, &mut wake));
+                .filter_map(|element| Some((element.offered_to?, element.sequence)))
+                .for_each(|(ticket, sequence)| state.disappoint(ticket, sequence, &mut wake));
             state.after_removal(&mut wake);
             elements
         };
@@ -367,8 +391,8 @@ impl<T> Port<T> {
         drop(wake);
         outcome.map(|outcome| {
             outcome.map_err(|refusal| match refusal {
-                Refusal::Closed => self.closed(),
-                Refusal::Predicate(message) => ReceiveError::Predicate { port: self.name(), message },
+                Unreceived::Closed => self.closed(),
+                Unreceived::Predicate(message) => ReceiveError::Predicate { port: self.name(), message },
             })
         })
     }
@@ -392,33 +416,33 @@ impl<T> Port<T> {
 }
 
 /// Why a receive fails, without the port's name, which is not made under the lock.
-enum Refusal {
+enum Unreceived {
     Closed,
     Predicate(String),
 }
 
-type Polled<T> = (Poll<Result<T, Refusal>>, (Option<Left<T>>, Option<std::task::Waker>));
+type Polled<T> = (Poll<Result<T, Unreceived>>, (Option<Left<T>>, Option<std::task::Waker>));
 
 impl<T> State<T> {
     /// Appends an item and shows it to the waiters.
     #[inline]
-    pub(crate) fn append(&mut self, item: T, wake: &mut Wake) {
+    pub(crate) fn append(&mut self, item: T, call: Option<&Arc<Frame>>, wake: &mut Wake) {
         let sequence = self.queue.push(item);
         if let Some(arrivals) = self.options.as_mut().and_then(|options| options.arrivals.as_mut()) {
             arrivals.note(sequence, &self.queue);
         }
         let place = self.queue.len() - 1;
-        self.offer(place, sequence, wake);
+        self.offer(place, sequence, call, wake);
     }
 
     /// Posts by the port's policy; gives the item that was given up for it, if any.
-    fn admit(&mut self, item: T, wake: &mut Wake) -> Result<Option<Loss<T>>, PostError<T>> {
+    fn admit(&mut self, item: T, call: Option<&Arc<Frame>>, wake: &mut Wake) -> Result<Option<Loss<T>>, PostError<T>> {
         let len = self.queue.len();
         let Some(options) = self.options.as_mut().filter(|_| !self.is_closed) else {
             if self.is_closed {
                 return Err(PostError { item, reason: Reason::Closed });
             }
-            self.append(item, wake);
+            self.append(item, call, wake);
             return Ok(None);
         };
         if options.is_closing {
@@ -441,7 +465,7 @@ impl<T> State<T> {
                 }
             }
         }
-        self.append(item, wake);
+        self.append(item, call, wake);
         Ok(loss)
     }
 
@@ -470,7 +494,7 @@ impl<T> State<T> {
     fn give_up_oldest(&mut self, wake: &mut Wake) -> Option<Loss<T>> {
         let element = self.queue.take_any()?;
         if let Some(ticket) = element.offered_to {
-            self.disappoint(ticket, wake);
+            self.disappoint(ticket, element.sequence, wake);
         }
         let options = self.options.as_mut()?;
         options.dropped_oldest += 1;
@@ -503,9 +527,9 @@ impl<T> State<T> {
     }
 
     /// Shows an available item to the waiters.
-    fn offer(&mut self, place: usize, sequence: u64, wake: &mut Wake) {
+    fn offer(&mut self, place: usize, sequence: u64, call: Option<&Arc<Frame>>, wake: &mut Wake) {
         let available = self.queue.available();
-        if let Some(ticket) = self.waiters.offer(&self.queue.element(place).item, sequence, available, wake) {
+        if let Some(ticket) = self.waiters.offer(&self.queue.element(place).item, sequence, available, call, wake) {
             self.queue.offer(place, ticket);
         }
     }
@@ -528,18 +552,21 @@ impl<T> State<T> {
             }
         }
         let sequence = self.queue.element(free).sequence;
-        self.offer(free, sequence, wake);
+        self.offer(free, sequence, None, wake);
     }
 
     /// The item offered to `ticket` has been fetched by somebody else: it is offered the next that it accepts, or waits on.
-    fn disappoint(&mut self, ticket: Ticket, wake: &mut Wake) {
+    fn disappoint(&mut self, ticket: Ticket, sequence: u64, wake: &mut Wake) {
+        if matches!(self.waiters.want(ticket), Want::Resident(_)) {
+            return self.rob(ticket, sequence, wake);
+        }
         self.waiters.disappoint(ticket);
         let found = match self.waiters.want(ticket) {
             Want::One(predicate) => self.queue.find(|item| match predicate {
                 None => Ok(true),
                 Some(predicate) => accepts(predicate.as_ref(), item),
             }),
-            Want::Take(_) | Want::Watch(_) | Want::Sort(_) => {
+            Want::Resident(_) | Want::Take(_) | Want::Watch(_) | Want::Sort(_) => {
                 unreachable!("only a waiter for one item is ever offered one")
             }
         };
@@ -573,8 +600,8 @@ impl<T> State<T> {
         *ticket = None;
         let left = self.waiters.remove(known);
         let result = match &left.standing {
-            Standing::Waiting | Standing::Promised => Err(Refusal::Closed),
-            Standing::Failed(message) => Err(Refusal::Predicate(message.clone())),
+            Standing::Waiting | Standing::Promised => Err(Unreceived::Closed),
+            Standing::Failed(message) => Err(Unreceived::Predicate(message.clone())),
             Standing::Offered(sequence) => {
                 let place = self.queue.place_of(*sequence);
                 Ok(self.queue.remove(place).item)
@@ -589,7 +616,7 @@ impl<T> State<T> {
         order: Option<u64>,
         predicate: &mut Option<Predicate<T>>,
         context: &mut Context<'_>,
-    ) -> Poll<Result<T, Refusal>> {
+    ) -> Poll<Result<T, Unreceived>> {
         // Invariant 1: what is available, no earlier receiver wants.
         let found = match predicate {
             None => Ok(self.queue.take_oldest()),
@@ -599,9 +626,9 @@ impl<T> State<T> {
                 .map(|place| place.map(|place| self.queue.remove(place).item)),
         };
         match found {
-            Err(message) => Poll::Ready(Err(Refusal::Predicate(message))),
+            Err(message) => Poll::Ready(Err(Unreceived::Predicate(message))),
             Ok(Some(item)) => Poll::Ready(Ok(item)),
-            Ok(None) if self.is_closed => Poll::Ready(Err(Refusal::Closed)),
+            Ok(None) if self.is_closed => Poll::Ready(Err(Unreceived::Closed)),
             Ok(None) => {
                 // Where receivers take turns, nobody keeps a place.
                 let kept = order.filter(|_| !self.options.as_ref().is_some_and(|options| options.is_fair));

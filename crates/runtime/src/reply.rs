@@ -226,9 +226,10 @@ impl<T> Port<T> {
     /// Posts a question: `question` is given the reply that the item must carry. Gives the future of the answer.
     ///
     /// # Errors
-    /// [`PostError`] with the item, reply and all, if the port does not take it.
+    /// [`PostError`] with the item, reply and all, if the port does not take it. The answer is [`Refusal::WouldDeadlock`] at once
+    /// if it is asked for by a handler of the very [`Interleave`](crate::Interleave) that would have to wait for that handler.
     ///
-    /// Cost: a post and one allocation.
+    /// Cost: a post and one allocation; in a handler of an interleave, another for the chain of calls.
     ///
     /// # Example
     /// ```
@@ -245,7 +246,9 @@ impl<T> Port<T> {
     /// ```
     pub fn ask<R>(&self, question: impl FnOnce(Reply<R>) -> T) -> Result<Answer<R>, PostError<T>> {
         let (reply, answer) = Reply::new();
-        self.post(question(reply))?;
-        Ok(answer)
+        match self.post_call(question(reply))? {
+            Ok(()) => Ok(answer),
+            Err(refusal) => Ok(Answer { cell: Some(Arc::new(Mutex::new(Cell::Answered(Err(refusal))))) }),
+        }
     }
 }

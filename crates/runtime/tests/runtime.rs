@@ -15,6 +15,8 @@ mod choice;
 mod exchange;
 #[path = "runtime/gather.rs"]
 mod gather;
+#[path = "runtime/interleave.rs"]
+mod interleave;
 #[path = "runtime/join.rs"]
 mod join;
 #[path = "runtime/once.rs"]

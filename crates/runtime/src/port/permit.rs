@@ -269,7 +269,7 @@ impl<T> Port<T> {
         let mut wake = Wake::default();
         let (outcome, loss) = {
             let mut state = self.core.state.lock();
-            match state.admit(item, &mut wake) {
+            match state.admit(item, None, &mut wake) {
                 Ok(loss) => (Ok(()), loss),
                 Err(error) => {
                     let number = (error.reason == Reason::Full).then(|| state.request_if_waiting(context)).flatten();
@@ -314,7 +314,7 @@ impl<T> Port<T> {
         let mut wake = Wake::default();
         let mut state = self.core.state.lock();
         state.release_place();
-        state.append(item, &mut wake);
+        state.append(item, None, &mut wake);
         state.end_if_closing(&mut wake);
         drop(state);
     }

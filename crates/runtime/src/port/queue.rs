@@ -99,6 +99,18 @@ impl<T> Queue<T> {
         elements.map(|(place, element)| (place, &element.item))
     }
 
+    /// The places of the items that are offered to `ticket`, oldest first.
+    pub(crate) fn offered_to(&self, ticket: Ticket) -> impl Iterator<Item = usize> {
+        let elements = self.elements.iter().enumerate();
+        elements.filter(move |(_, element)| element.offered_to == Some(ticket)).map(|(place, _)| place)
+    }
+
+    /// The place of the item with this sequence number, if it is still in the queue and offered to `ticket`.
+    pub(crate) fn find_offered(&self, ticket: Ticket, sequence: u64) -> Option<usize> {
+        let place = self.elements.binary_search_by_key(&sequence, |element| element.sequence).ok()?;
+        (self.elements[place].offered_to == Some(ticket)).then_some(place)
+    }
+
     pub(crate) fn element(&self, place: usize) -> &Element<T> {
         &self.elements[place]
     }

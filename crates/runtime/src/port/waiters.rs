@@ -13,7 +13,11 @@
 
 use std::task::Waker;
 
+use super::resident::{Judgement, Resident, Response};
 use super::sorter::Sorter;
+use crate::error::Refusal;
+use crate::interleave::calls::Frame;
+use crate::sync::Arc;
 
 /// The identity of a waiter at its port: its slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +36,8 @@ pub(crate) const PASSES: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 32 };
 pub(crate) enum Want<T> {
     /// One item that the predicate, if there is one, accepts.
     One(Option<Predicate<T>>),
+    /// Item after item, for as long as it stays here.
+    Resident(Arc<dyn Resident<T>>),
     /// So many available items, and nothing else.
     Take(usize),
     /// So many available items, to be looked at together with other ports.
@@ -41,8 +47,9 @@ pub(crate) enum Want<T> {
 }
 
 impl<T> Want<T> {
+    /// Whether it is offered items, one by one.
     fn is_one(&self) -> bool {
-        matches!(self, Self::One(_))
+        matches!(self, Self::One(_) | Self::Resident(_))
     }
 }
 
@@ -218,11 +225,31 @@ impl<T> Waiters<T> {
 
     /// Shows an item that has become available to those who wait for one, in order, and offers it to the first that accepts it.
     /// If none does, takes and watchers are woken; `available` counts this item.
-    pub(crate) fn offer(&mut self, item: &T, sequence: u64, available: usize, wake: &mut Wake) -> Option<Ticket> {
+    ///
+    /// `call` is there if the poster waits for an answer to the item.
+    #[inline]
+    pub(crate) fn offer(
+        &mut self,
+        item: &T,
+        sequence: u64,
+        available: usize,
+        call: Option<&Arc<Frame>>,
+        wake: &mut Wake,
+    ) -> Option<Ticket> {
         let mut place = self.singles.first;
         while let Some(ticket) = place {
             let slot = self.slot(ticket);
             place = slot.next;
+            if let Want::Resident(resident) = &slot.want {
+                match resident.arrives(item, sequence, ticket, call, wake) {
+                    Response::Pass => continue,
+                    Response::Take => return Some(ticket),
+                    Response::TakeLast => {
+                        self.settle(ticket, Standing::Offered(sequence), wake);
+                        return Some(ticket);
+                    }
+                }
+            }
             match slot.accepts(item) {
                 Ok(true) => {
                     self.settle(ticket, Standing::Offered(sequence), wake);
@@ -235,6 +262,33 @@ impl<T> Waiters<T> {
         self.wake_takes(available, wake);
         self.wake_watchers(item, available, wake);
         None
+    }
+
+    /// Why the poster of this item, who would wait for an answer to it, would wait for ever; nothing if it would not.
+    pub(crate) fn judge(&self, item: &T, call: &Frame) -> Option<Refusal> {
+        let mut place = self.singles.first;
+        while let Some(ticket) = place {
+            let slot = self.slot(ticket);
+            place = slot.next;
+            match &slot.want {
+                Want::Resident(resident) => match resident.judge(item, call) {
+                    Judgement::OfOthers => {}
+                    Judgement::Admissible => return None,
+                    Judgement::Deadlock(refusal) => return Some(refusal),
+                },
+                _ if slot.accepts(item).unwrap_or(false) => return None,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// The address of the resident with this ticket; nothing if it has left, whoever has the ticket now.
+    pub(crate) fn resident(&self, ticket: Ticket) -> Option<*const ()> {
+        match &self.slots.get(ticket.0 as usize)?.as_ref()?.want {
+            Want::Resident(resident) => Some(Arc::as_ptr(resident).cast()),
+            Want::One(_) | Want::Take(_) | Want::Watch(_) | Want::Sort(_) => None,
+        }
     }
 
     /// Wakes takes, in order, as far as there are items for them that no other take has been woken for.
@@ -276,7 +330,9 @@ impl<T> Waiters<T> {
                 // One that was woken counts anew when it looks.
                 Want::Sort(sorter) if slot.waker.is_some() => sorter.arrives(item),
                 Want::Sort(_) => Ok(false),
-                Want::One(_) | Want::Take(_) => unreachable!("the list of watchers holds nothing else"),
+                Want::One(_) | Want::Resident(_) | Want::Take(_) => {
+                    unreachable!("the list of watchers holds nothing else")
+                }
             };
             match is_met {
                 Ok(true) => wake.add(self.take_waker(ticket)),
@@ -369,7 +425,7 @@ impl<T> Waiters<T> {
 
     fn list_mut(&mut self, ticket: Ticket) -> &mut List {
         match self.slot(ticket).want {
-            Want::One(_) => &mut self.singles,
+            Want::One(_) | Want::Resident(_) => &mut self.singles,
             Want::Take(_) => &mut self.takes,
             Want::Watch(_) | Want::Sort(_) => &mut self.watchers,
         }
@@ -419,7 +475,7 @@ impl<T> Slot<T> {
         match &self.want {
             Want::One(None) => Ok(true),
             Want::One(Some(predicate)) => super::accepts(predicate.as_ref(), item),
-            Want::Take(_) | Want::Watch(_) | Want::Sort(_) => Ok(false),
+            Want::Resident(_) | Want::Take(_) | Want::Watch(_) | Want::Sort(_) => Ok(false),
         }
     }
 }

@@ -1,0 +1,550 @@
+//! An interleave: handlers around one state, in groups that say who may run beside whom.
+//!
+//! Readers run together, a writer runs alone, one last handler ends it all. That is a scheduler over *messages*, not a lock in
+//! user code: a handler that may not start yet has not been called, its message is still in its port, and no task waits. While
+//! an asynchronous handler is suspended its exclusivity holds.
+//!
+//! - *concurrent* ([`Handlers::concurrent`]): sees a [`Snapshot`] of the state; runs beside other concurrent ones.
+//! - *exclusive* ([`Handlers::exclusive`]): has the state ([`Exclusive`]) and runs alone.
+//! - *independent* ([`Handlers::independent`]): sees the newest snapshot, runs at any time, waits for nobody.
+//! - *teardown* ([`Handlers::teardown`]): once; closes the ports, waits until nothing runs, and consumes the state.
+//!
+//! Who goes first is a setting ([`Order`]): by default the order of arrival, across all ports. Deliberately not here: a bound on
+//! what waits (that is the port's), and a lock for code that is not a handler.
+//!
+//! Read next: `interleave/admission.rs` (who may start), `interleave/branch.rs` (the way of an item), `docs/design/interleave.md`.
+
+pub(crate) mod admission;
+mod branch;
+pub(crate) mod calls;
+mod core;
+mod guard;
+mod source;
+mod teardown;
+
+use std::fmt;
+use std::future::Future;
+use std::ops::Deref;
+use std::task::{Wake as WakeTask, Waker};
+
+pub use self::core::Failure;
+pub use admission::{Activity, Order};
+pub use guard::{Exclusive, Snapshot};
+pub use source::{IntoSource, Item, Items, Source, Waits};
+
+use self::core::{Core, Inner};
+use crate::dispatch::Handle;
+use crate::error::TaskError;
+use crate::port::Port;
+use crate::sync::{Arc, Mutex, next_identity};
+use admission::{Admission, Phase};
+use guard::{Concurrently, Exclusively, Independently, Version};
+use teardown::Teardown;
+
+/// The branches of an interleave: which handler gets the items of which port, in which group.
+///
+/// A handler is called with its guard and an item and gives a future. Write the type of the guard, `|state: Exclusive<Counter>,
+/// n|`: it says the group, and tells the compiler what the state is.
+///
+/// # Example
+/// See [`Interleave`].
+///
+/// A reader cannot change the state:
+/// ```compile_fail
+/// # use lehr_runtime::{Handlers, Port, Snapshot};
+/// let port = Port::new();
+/// Handlers::new().concurrent(&port, |mut state: Snapshot<Vec<u8>>, item: u8| async move { state.push(item) });
+/// ```
+/// and a handler of one group is none of another:
+/// ```compile_fail
+/// # use lehr_runtime::{Exclusive, Handlers, Port};
+/// let port = Port::new();
+/// Handlers::new().concurrent(&port, |mut state: Exclusive<Vec<u8>>, item: u8| async move { state.push(item) });
+/// ```
+#[must_use = "handlers do nothing until an interleave is started with them"]
+pub struct Handlers<S> {
+    installations: Vec<Installation<S>>,
+}
+
+type Installation<S> = Box<dyn FnOnce(&Arc<Core<S>>) + Send>;
+
+impl<S> fmt::Debug for Handlers<S> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Handlers").field("branches", &self.installations.len()).finish_non_exhaustive()
+    }
+}
+
+impl<S> Default for Handlers<S> {
+    fn default() -> Self {
+        Self { installations: Vec::new() }
+    }
+}
+
+impl<S: Clone + Send + Sync + 'static> Handlers<S> {
+    /// No branches yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds handlers that look at the state and run beside each other, but not beside exclusive ones.
+    ///
+    /// They see what every exclusive handler before them did. A request that such a handler makes to a concurrent branch of its
+    /// own interleave starts at once, whoever waits: it shares already.
+    pub fn concurrent<I, H, F>(self, source: I, handler: H) -> Self
+    where
+        I: IntoSource,
+        H: Fn(Snapshot<S>, Item<I>) -> F + Send + Sync + 'static,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let source = source.into_source();
+        self.with(move |core| I::Waits::install::<S, Concurrently, H, F>(source, core, handler))
+    }
+
+    /// Adds handlers that may change the state and run alone, also while they are suspended.
+    ///
+    /// A request that such a handler makes to its own interleave fails at once ([`Refusal::WouldDeadlock`](crate::Refusal)) unless
+    /// it is made in [`Exclusive::reenter`].
+    pub fn exclusive<I, H, F>(self, source: I, handler: H) -> Self
+    where
+        I: IntoSource,
+        H: Fn(Exclusive<S>, Item<I>) -> F + Send + Sync + 'static,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let source = source.into_source();
+        self.with(move |core| I::Waits::install::<S, Exclusively, H, F>(source, core, handler))
+    }
+
+    /// Adds handlers that run at any time, also beside an exclusive one and during the teardown. They see the state as the last
+    /// exclusive handler that has ended left it.
+    ///
+    /// With such a branch the first change that an exclusive handler makes copies the state.
+    pub fn independent<I, H, F>(self, source: I, handler: H) -> Self
+    where
+        I: IntoSource,
+        H: Fn(Snapshot<S>, Item<I>) -> F + Send + Sync + 'static,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let source = source.into_source();
+        self.with(move |core| I::Waits::install::<S, Independently, H, F>(source, core, handler))
+    }
+
+    /// Adds the handler that ends the interleave, with the state. With several, the first item wins.
+    ///
+    /// From the moment that its item arrives, nothing more starts. Before the post of that item returns, the ports of all
+    /// branches but the independent ones are closed, so that later posters are told. When the last running handler has ended,
+    /// what was pending is in its port, at its place, for whoever receives from it; then the handler runs alone.
+    pub fn teardown<I, H, F, T>(self, source: I, handler: H) -> Self
+    where
+        I: IntoSource<Waits = Items<T>>,
+        T: Send + 'static,
+        H: FnOnce(S, T) -> F + Send + 'static,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let source = source.into_source();
+        self.with(move |core| Teardown::install(core, source, handler))
+    }
+
+    fn with(mut self, installation: impl FnOnce(&Arc<Core<S>>) + Send + 'static) -> Self {
+        self.installations.push(Box::new(installation));
+        self
+    }
+}
+
+/// Settings of an interleave before it starts.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Dispatcher, Exclusive, Handlers, Order, Port, Settings};
+/// let dispatcher = Dispatcher::new(2).unwrap();
+/// let add = Port::named("add");
+/// let handlers = Handlers::new().exclusive(&add, |mut total: Exclusive<u64>, n: u64| async move { *total += n });
+/// let settings = Settings::new().named("total").order(Order::PhaseFair).max_concurrent(8);
+/// let interleave = settings.start(dispatcher.handle(), 0, handlers);
+/// # drop(interleave);
+/// ```
+#[must_use = "settings do nothing until an interleave is started with them"]
+#[derive(Default)]
+pub struct Settings {
+    name: String,
+    order: Order,
+    max_concurrent: Option<usize>,
+    keeps_ports_open: bool,
+    on_failure: Option<Box<dyn Fn(Failure) + Send + Sync>>,
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Settings")
+            .field("name", &self.name)
+            .field("order", &self.order)
+            .field("max_concurrent", &self.max_concurrent)
+            .field("keeps_ports_open", &self.keeps_ports_open)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Settings {
+    /// No name, [`Order::Arrival`], any number of concurrent handlers, ports closed by the teardown.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What messages call it.
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Who goes first.
+    pub fn order(mut self, order: Order) -> Self {
+        self.order = order;
+        self
+    }
+
+    /// How many concurrent handlers may run at once, of all branches together. Requests that they make to concurrent branches of
+    /// the same interleave do not count.
+    ///
+    /// # Panics
+    /// If `count` is 0.
+    pub fn max_concurrent(mut self, count: usize) -> Self {
+        assert!(count > 0, "an interleave that may run no concurrent handler would starve their items");
+        self.max_concurrent = Some(count);
+        self
+    }
+
+    /// Has the teardown leave the ports open, for receivers that come after the interleave. Posters are then not told that it
+    /// has ended.
+    pub fn keep_ports_open(mut self) -> Self {
+        self.keeps_ports_open = true;
+        self
+    }
+
+    /// Calls `tell` for each handler that panics or is cancelled, on the worker where that happened, under no lock.
+    pub fn on_failure(mut self, tell: impl Fn(Failure) + Send + Sync + 'static) -> Self {
+        self.on_failure = Some(Box::new(tell));
+        self
+    }
+
+    /// Starts an interleave around `state`, its handlers on the workers of `dispatcher`. Items that are in the ports already
+    /// count as arriving now, branch by branch.
+    pub fn start<S>(self, dispatcher: &Handle, state: S, handlers: Handlers<S>) -> Interleave<S>
+    where
+        S: Clone + Send + Sync + 'static,
+    {
+        let identity = next_identity();
+        let inner = Inner {
+            admission: Admission::new(identity, self.order, self.max_concurrent.unwrap_or(usize::MAX)),
+            state: Some(Version { number: 0, state: Arc::new(state) }),
+            members: Vec::new(),
+            independents: 0,
+            teardown: None,
+            outcome: None,
+        };
+        let core = Arc::new(Core {
+            identity,
+            name: self.name,
+            handle: dispatcher.clone(),
+            keeps_ports_open: self.keeps_ports_open,
+            on_failure: self.on_failure,
+            inner: Mutex::new(inner),
+            end: Port::new(),
+        });
+        handlers.installations.into_iter().for_each(|install| install(&core));
+        Interleave { handle: InterleaveHandle { core }, is_detached: false }
+    }
+}
+
+/// Handlers around one state, running; the owner. See the page of [`Handlers`] for the groups.
+///
+/// Dropping it ends it at once: the branches leave their ports, which stay open with what is in them, and running handlers are
+/// cancelled. Let a teardown item end it, or [`stop`](Self::stop), to have running handlers come to their end;
+/// [`detach`](Self::detach) lets it live until then without an owner.
+///
+/// Cost: an item on an idle interleave costs about what one of a persistent receiver does, without a task or an allocation of
+/// its own, and the interleave's lock five times more; a start that has to wait, and handlers that run beside others, may cost
+/// a task each.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Dispatcher, Exclusive, Handlers, Interleave, Port, Snapshot, block_on};
+///
+/// let dispatcher = Dispatcher::new(2).unwrap();
+/// let (add, read, stop) = (Port::named("add"), Port::named("read"), Port::named("stop"));
+/// let handlers = Handlers::new()
+///     .exclusive(&add, |mut total: Exclusive<u64>, n: u64| async move { *total += n })
+///     .concurrent(&read, |total: Snapshot<u64>, answer: Port<u64>| async move { answer.post(*total).unwrap() })
+///     .teardown(&stop, |total: u64, answer: Port<u64>| async move { answer.post(total).unwrap() });
+/// let interleave = Interleave::start(dispatcher.handle(), 0, handlers);
+///
+/// let answers = Port::new();
+/// add.post(1).unwrap();
+/// read.post(answers.clone()).unwrap(); // sees what was posted before it
+/// add.post(2).unwrap();
+/// assert_eq!(block_on(answers.receive()), Ok(1));
+/// stop.post(answers.clone()).unwrap(); // what still runs comes to its end, what waits stays in its port
+/// assert!(add.post(4).is_err());
+/// block_on(interleave.ended()).unwrap();
+/// assert_eq!(block_on(answers.receive()), Ok(if add.is_empty() { 3 } else { 1 }));
+/// ```
+#[must_use = "an interleave ends when this is dropped: keep it, or call `detach`"]
+pub struct Interleave<S: Send + Sync + 'static> {
+    handle: InterleaveHandle<S>,
+    is_detached: bool,
+}
+
+impl<S: Send + Sync + 'static> fmt::Debug for Interleave<S> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.handle.fmt(formatter)
+    }
+}
+
+impl<S: Clone + Send + Sync + 'static> Interleave<S> {
+    /// Starts an interleave with the default [`Settings`].
+    pub fn start(dispatcher: &Handle, state: S, handlers: Handlers<S>) -> Self {
+        Settings::new().start(dispatcher, state, handlers)
+    }
+
+    /// Ends the interleave as a teardown item would, without a handler and without closing ports, and gives the state.
+    ///
+    /// Nothing more starts; what runs comes to its end; what is pending stays in its port. Cancel-safe: dropped half-way it is as
+    /// if the interleave had been dropped.
+    ///
+    /// # Errors
+    /// [`TaskError::Cancelled`] if a teardown item came first, or the dispatcher has ended.
+    pub async fn stop(self) -> Result<S, TaskError> {
+        let core = &self.handle.core;
+        let signal = Arc::new(Signal(Port::new()));
+        let is_first = core.change(|inner, wake| {
+            let is_first = inner.admission.close();
+            if is_first {
+                inner.admission.when_idle(Waker::from(signal.clone()), wake);
+            }
+            is_first
+        });
+        if !is_first {
+            let _ = core.end.receive().await;
+            return Err(TaskError::Cancelled);
+        }
+        // Also when the interleave is aborted meanwhile, which wakes and drops the signal.
+        let idle = signal.0.receive();
+        let mut idle = std::pin::pin!(idle);
+        let mut end = std::pin::pin!(core.end.receive());
+        std::future::poll_fn(|context| {
+            if idle.as_mut().poll(context).is_ready() || end.as_mut().poll(context).is_ready() {
+                std::task::Poll::Ready(())
+            } else {
+                std::task::Poll::Pending
+            }
+        })
+        .await;
+        core.leave_ports(false);
+        let version = core.consume_state();
+        core.finish_quietly(Ok(()));
+        let _ = end.await;
+        match (version, core.inner.lock().outcome.clone()) {
+            (Some(version), Some(Ok(()))) => Ok(Arc::unwrap_or_clone(version.state)),
+            _ => Err(TaskError::Cancelled),
+        }
+    }
+}
+
+impl<S: Send + Sync + 'static> Interleave<S> {
+    /// A handle that others can keep.
+    pub fn handle(&self) -> &InterleaveHandle<S> {
+        &self.handle
+    }
+
+    /// Lets it live until its teardown, or as long as its dispatcher.
+    pub fn detach(mut self) {
+        self.is_detached = true;
+    }
+}
+
+impl<S: Send + Sync + 'static> Deref for Interleave<S> {
+    type Target = InterleaveHandle<S>;
+
+    fn deref(&self) -> &InterleaveHandle<S> {
+        &self.handle
+    }
+}
+
+impl<S: Send + Sync + 'static> Drop for Interleave<S> {
+    fn drop(&mut self) {
+        if !self.is_detached {
+            self.handle.core.abort(false);
+        }
+    }
+}
+
+/// An interleave without owning it: to add branches, to look at what it does, to wait for its end. Cheap to clone.
+pub struct InterleaveHandle<S> {
+    core: Arc<Core<S>>,
+}
+
+impl<S> Clone for InterleaveHandle<S> {
+    fn clone(&self) -> Self {
+        Self { core: self.core.clone() }
+    }
+}
+
+impl<S: Send + Sync + 'static> fmt::Debug for InterleaveHandle<S> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Interleave")
+            .field("name", &self.core.name)
+            .field("activity", &self.activity())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Which pending item is given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shed {
+    /// The one that has waited longest.
+    Oldest,
+    /// The one that came last.
+    Newest,
+}
+
+/// Branches were to be added to an interleave that is ending or has ended.
+///
+/// # Example
+/// See [`InterleaveHandle::combine`].
+pub struct CombineError<S> {
+    /// The branches, untouched.
+    pub handlers: Handlers<S>,
+}
+
+impl<S> fmt::Debug for CombineError<S> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("CombineError").finish_non_exhaustive()
+    }
+}
+
+impl<S> fmt::Display for CombineError<S> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("the interleave takes no more branches: it is ending or has ended")
+    }
+}
+
+impl<S> std::error::Error for CombineError<S> {}
+
+impl<S: Send + Sync + 'static> InterleaveHandle<S> {
+    /// Adds branches while it runs: they and the old ones exclude each other as if all had been there from the start. What is in
+    /// their ports counts as arriving now.
+    ///
+    /// # Errors
+    /// [`CombineError`] with the branches, once the interleave has begun to end.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Dispatcher, Exclusive, Handlers, Interleave, Port, block_on};
+    /// let dispatcher = Dispatcher::new(2).unwrap();
+    /// let interleave = Interleave::start(dispatcher.handle(), 1, Handlers::new());
+    /// let (double, done) = (Port::new(), Port::new());
+    /// let out = done.clone();
+    /// let more = Handlers::new().exclusive(double.branch().once(), move |mut state: Exclusive<i32>, ()| {
+    ///     *state *= 2;
+    ///     out.post(*state).unwrap();
+    ///     async {}
+    /// });
+    /// interleave.combine(more).unwrap();
+    /// double.post(()).unwrap();
+    /// assert_eq!(block_on(done.receive()), Ok(2));
+    /// assert_eq!(block_on(interleave.stop()), Ok(2));
+    /// ```
+    pub fn combine(&self, handlers: Handlers<S>) -> Result<(), CombineError<S>> {
+        if self.core.inner.lock().admission.phase != Phase::Open {
+            return Err(CombineError { handlers });
+        }
+        handlers.installations.into_iter().for_each(|install| install(&self.core));
+        Ok(())
+    }
+
+    /// Waits until it has ended: the teardown handler has returned and no other handler runs.
+    ///
+    /// Cancel-safe; any number may wait.
+    ///
+    /// # Errors
+    /// [`TaskError::Panicked`] if the teardown handler panicked; [`TaskError::Cancelled`] if the interleave or its dispatcher was
+    /// dropped first.
+    pub async fn ended(&self) -> Result<(), TaskError> {
+        let _ = self.core.end.receive().await;
+        self.core.inner.lock().outcome.clone().unwrap_or(Err(TaskError::Cancelled))
+    }
+
+    /// What it is doing and has done.
+    pub fn activity(&self) -> Activity {
+        self.core.inner.lock().admission.activity()
+    }
+
+    /// How many items in `port` wait to be admitted. They are counted by [`Port::len`] too, as is an item whose handler has been
+    /// granted its start and has not begun.
+    pub fn pending_at<T>(&self, port: &Port<T>) -> usize {
+        let inner = self.core.inner.lock();
+        inner.at(port.core.identity).map(|(index, _)| inner.admission.lane(index).pending()).sum()
+    }
+
+    /// Takes a pending item of `port` away from the interleave, if more than `deeper_than` wait there: for shedding load. The
+    /// caller decides what becomes of it, and can answer the request that it carries.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Dispatcher, Exclusive, Handlers, Interleave, Port, Shed, block_on};
+    /// let dispatcher = Dispatcher::new(1).unwrap();
+    /// let (work, begun) = (Port::new(), Port::new());
+    /// let out = begun.clone();
+    /// let handlers = Handlers::new().exclusive(&work, move |_: Exclusive<()>, item: u32| {
+    ///     out.post(item).unwrap();
+    ///     std::future::pending()
+    /// });
+    /// let interleave = Interleave::start(dispatcher.handle(), (), handlers);
+    /// (1..=3).for_each(|item| work.post(item).unwrap());
+    /// assert_eq!(block_on(begun.receive()), Ok(1));
+    /// assert_eq!(interleave.shed(&work, Shed::Oldest, 1), Some(2)); // 2 and 3 were waiting
+    /// assert_eq!(interleave.shed(&work, Shed::Oldest, 1), None);
+    /// ```
+    pub fn shed<T>(&self, port: &Port<T>, which: Shed, deeper_than: usize) -> Option<T> {
+        loop {
+            let (item, member) = self.core.change(|inner, wake| {
+                let found = inner
+                    .at(port.core.identity)
+                    .find(|(index, _)| inner.admission.lane(*index).pending() > deeper_than);
+                let (index, member) = found?;
+                let item = inner.admission.shed(index, which == Shed::Newest, deeper_than, wake)?;
+                Some((item, member))
+            })?;
+            let (ticket, sequence) = item;
+            // Gone if somebody else has just taken it: then there is another one to look at.
+            if let Some(item) = port.shed(ticket, sequence, member.identity()) {
+                return Some(item);
+            }
+        }
+    }
+
+    /// Cancels the handlers of `port` that run: their futures are dropped, at once if they are suspended and else after the poll
+    /// in progress, and their places are free. Gives the number.
+    pub fn cancel_at<T>(&self, port: &Port<T>) -> usize {
+        self.core.change(|inner, wake| {
+            let lanes: Vec<usize> = inner.at(port.core.identity).map(|(index, _)| index).collect();
+            inner.admission.cancel(|lane| lanes.contains(&lane), wake)
+        })
+    }
+
+    /// The state as the last exclusive handler that has ended left it; nothing while one changes it in place (it does so if no
+    /// branch is independent), and after the teardown.
+    pub fn latest(&self) -> Option<Snapshot<S>> {
+        self.core.inner.lock().state.clone().map(Snapshot::of)
+    }
+}
+
+/// Tells whoever stops an interleave that nothing runs any more.
+struct Signal(Port<()>);
+
+impl WakeTask for Signal {
+    fn wake(self: Arc<Self>) {
+        // Refused only if nobody waits any more.
+        let _ = self.0.post(());
+    }
+}

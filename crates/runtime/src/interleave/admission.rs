@@ -1,0 +1,806 @@
+//! Who may start: the state machine of an interleave. It knows no ports, no state and no handlers; it is told what arrives and
+//! what ends, and grants.
+//!
+//! Everything that arrives is stamped, in the order in which posts reach the interleave's lock. What cannot start yet is noted
+//! in the lane of its branch; of each lane that may run more, the oldest stamp stands in the list of its group (`heads`). So a
+//! decision looks at two numbers, whatever the number of branches and of pending items.
+//!
+//! | arrives | nothing runs | concurrent ones run | an exclusive one runs |
+//! | --- | --- | --- | --- |
+//! | concurrent | starts | starts, unless an exclusive one waits (see [`Order`]) or `max_concurrent` run | waits |
+//! | exclusive | starts | waits | waits |
+//! | independent | starts | starts | starts |
+//! | teardown | closes; starts | closes; starts when all have ended | the same |
+
+use std::collections::{BTreeMap, VecDeque};
+use std::task::Waker;
+
+use super::calls::Frame;
+use crate::error::Refusal;
+use crate::port::waiters::{Ticket, Wake};
+use crate::sync::Arc;
+
+/// In which order an interleave starts what waits.
+///
+/// # Example
+/// ```
+/// assert_eq!(lehr_runtime::Order::default(), lehr_runtime::Order::Arrival);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Order {
+    /// As items arrive, whatever their group; neighbours that are concurrent run together. The effect is as if the items had
+    /// been handled one after the other as they came, so a reader sees what its own poster changed before. No exclusive item
+    /// passes a concurrent one that came earlier.
+    #[default]
+    Arrival,
+    /// Phases in turn: when an exclusive handler ends, all concurrent items that wait start; when they have ended, the oldest
+    /// exclusive one. A concurrent item waits for one exclusive handler at most, even if many are queued before it.
+    PhaseFair,
+    /// Exclusive items first, in the order of arrival. A steady stream of them starves concurrent ones, which is counted:
+    /// [`Activity::passes`].
+    ExclusiveBias,
+}
+
+/// The part of an interleave that a branch belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    Concurrent,
+    Exclusive,
+    Independent,
+    Teardown,
+}
+
+/// A handler that was granted its start and has not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation {
+    slot: u32,
+    /// Tells the uses of a slot apart.
+    generation: u32,
+}
+
+/// How far the interleave has come. It only ever goes down this list, except from `Closing` back to `Open` if somebody takes
+/// the teardown item away before it is accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Phase {
+    Open,
+    /// A teardown item has come: nothing more starts but what running handlers wait for.
+    Closing,
+    /// Nothing runs any more but the teardown handler and independent ones.
+    Tearing,
+    Ended,
+}
+
+/// Something that wants to start.
+#[derive(Debug)]
+pub(super) struct Entry {
+    stamp: u64,
+    /// The item, by its ticket and its number; nothing if the branch takes its items when it starts.
+    pub(super) item: Option<(Ticket, u64)>,
+    /// The chain of calls that waits for it.
+    call: Option<Arc<Frame>>,
+}
+
+/// The right to start, for a turn of the branch to pick up.
+#[derive(Debug)]
+pub(super) struct Grant {
+    pub(super) operation: Operation,
+    pub(super) item: Option<(Ticket, u64)>,
+    pub(super) call: Option<Arc<Frame>>,
+}
+
+/// A branch as admission sees it.
+pub(super) struct Lane {
+    /// Tells the uses of a place among the lanes apart.
+    identity: u64,
+    pub(super) group: Group,
+    /// How many of its handlers may run at once.
+    limit: usize,
+    running: usize,
+    /// By ascending stamp.
+    pending: VecDeque<Entry>,
+    /// The stamp under which it stands in `heads`.
+    listed: Option<u64>,
+    granted: VecDeque<Grant>,
+    /// Turns without work, the last one first to be woken.
+    idle: Vec<(u64, Waker)>,
+    /// How many turns may stay without work.
+    turns_kept: usize,
+    /// Makes a new turn when it is woken.
+    spawner: Waker,
+    pub(super) name: String,
+    /// Takes nothing any more; goes when its last handler has ended.
+    pub(super) is_spent: bool,
+}
+
+impl Lane {
+    pub(super) fn new(
+        identity: u64,
+        group: Group,
+        limit: usize,
+        turns_kept: usize,
+        spawner: Waker,
+        name: String,
+    ) -> Self {
+        Self {
+            identity,
+            group,
+            limit,
+            running: 0,
+            pending: VecDeque::new(),
+            listed: None,
+            granted: VecDeque::new(),
+            idle: Vec::new(),
+            turns_kept,
+            spawner,
+            name,
+            is_spent: false,
+        }
+    }
+
+    /// Makes a turn when it is woken.
+    pub(super) fn spawner(&self) -> Waker {
+        self.spawner.clone()
+    }
+
+    pub(super) fn pending(&self) -> usize {
+        self.pending.len()
+    }
+}
+
+struct Running {
+    lane: usize,
+    /// Whether it excludes others, and so stands on `stack`.
+    is_stacked: bool,
+    /// Whether it has lent its exclusivity to calls of its own chain.
+    is_lent: bool,
+    is_cancelled: bool,
+    /// Who must end before it has ended: its turn, and its guard.
+    holders: u8,
+    /// Whom to wake when it is cancelled.
+    waker: Option<Waker>,
+    /// Whom to wake when the calls to which it has lent its exclusivity have ended.
+    lender: Option<Waker>,
+}
+
+/// What an interleave is doing and has done; out of date as soon as it is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Activity {
+    /// Concurrent handlers that run.
+    pub concurrent: usize,
+    /// Exclusive handlers that run: more than one only when one has lent its exclusivity to its own calls.
+    pub exclusive: usize,
+    /// Independent handlers that run.
+    pub independent: usize,
+    /// Concurrent items that wait in their ports for admission.
+    pub pending_concurrent: usize,
+    /// Exclusive items that wait in their ports for admission.
+    pub pending_exclusive: usize,
+    /// How many exclusive items have started before the concurrent item that waits longest although they came after it.
+    pub passes: u64,
+    /// The most that `passes` ever was: above 0 only with [`Order::PhaseFair`], and without bound only with
+    /// [`Order::ExclusiveBias`], where it tells of starvation.
+    pub passes_max: u64,
+    /// Handlers started since the beginning.
+    pub started: u64,
+    /// Handlers that panicked.
+    pub panicked: u64,
+    /// Handlers that were cancelled.
+    pub cancelled: u64,
+    /// Branches.
+    pub branches: usize,
+}
+
+/// What a turn of a branch is to do.
+pub(super) enum Next {
+    Run(Grant),
+    /// Wait: it will be woken.
+    Park,
+    End,
+}
+
+/// How a chain of calls stands to what runs.
+enum Relation {
+    /// None of it runs here.
+    Stranger,
+    /// It comes through this operation, which has lent its exclusivity.
+    Lender(Operation),
+    /// One of its operations shares the state already, and it wants to share too.
+    Sharer,
+    /// An operation of this lane would have to end first, and waits for it.
+    Deadlock(usize),
+}
+
+/// See the module's page.
+pub(super) struct Admission {
+    identity: u64,
+    order: Order,
+    max_concurrent: usize,
+    pub(super) phase: Phase,
+    next_stamp: u64,
+    lanes: Vec<Option<Lane>>,
+    free_lanes: Vec<usize>,
+    /// For concurrent and exclusive lanes that have pending entries and may run more: lanes by their oldest stamp.
+    heads: [BTreeMap<u64, usize>; 2],
+    pending: [usize; 2],
+    operations: Vec<(u32, Option<Running>)>,
+    free_operations: Vec<u32>,
+    concurrent: usize,
+    independent: usize,
+    /// The exclusive operations, the one that runs last; those below have lent their exclusivity.
+    stack: Vec<Operation>,
+    /// Calls of a chain that has lent its exclusivity, waiting for another such call to end.
+    nested: VecDeque<(usize, Entry)>,
+    /// Whether an exclusive handler has the state, and left no copy that independent ones could look at.
+    is_state_out: bool,
+    /// With phases: concurrent entries with smaller stamps go before the next exclusive one.
+    phase_end: u64,
+    /// Woken when nothing runs any more, once closing.
+    on_idle: Option<Waker>,
+    activity: Activity,
+}
+
+const CONCURRENT: usize = 0;
+const EXCLUSIVE: usize = 1;
+
+impl Group {
+    fn list(self) -> Option<usize> {
+        match self {
+            Self::Concurrent => Some(CONCURRENT),
+            Self::Exclusive => Some(EXCLUSIVE),
+            Self::Independent | Self::Teardown => None,
+        }
+    }
+}
+
+impl Admission {
+    pub(super) fn new(identity: u64, order: Order, max_concurrent: usize) -> Self {
+        Self {
+            identity,
+            order,
+            max_concurrent,
+            phase: Phase::Open,
+            next_stamp: 1,
+            lanes: Vec::new(),
+            free_lanes: Vec::new(),
+            heads: [BTreeMap::new(), BTreeMap::new()],
+            pending: [0; 2],
+            operations: Vec::new(),
+            free_operations: Vec::new(),
+            concurrent: 0,
+            independent: 0,
+            stack: Vec::new(),
+            nested: VecDeque::new(),
+            is_state_out: false,
+            phase_end: 0,
+            on_idle: None,
+            activity: Activity::default(),
+        }
+    }
+
+    /// A number for a branch that is being made.
+    pub(super) fn reserve(&mut self) -> usize {
+        self.free_lanes.pop().unwrap_or_else(|| {
+            self.lanes.push(None);
+            self.lanes.len() - 1
+        })
+    }
+
+    /// Adds the branch for which the number was reserved.
+    pub(super) fn add(&mut self, index: usize, lane: Lane) {
+        self.lanes[index] = Some(lane);
+    }
+
+    pub(super) fn lane(&self, index: usize) -> &Lane {
+        self.lanes[index].as_ref().expect("a branch knows its lane until it removes it")
+    }
+
+    pub(super) fn lane_mut(&mut self, index: usize) -> &mut Lane {
+        self.lanes[index].as_mut().expect("a branch knows its lane until it removes it")
+    }
+
+    /// Removes a spent branch of which nothing runs; gives it back, to be dropped after the lock.
+    pub(super) fn remove_if_done(&mut self, index: usize, identity: u64) -> Option<Lane> {
+        let lane = self.lanes[index].as_ref()?;
+        if lane.identity != identity || !lane.is_spent || lane.running > 0 || !lane.pending.is_empty() {
+            return None;
+        }
+        self.free_lanes.push(index);
+        self.lanes[index].take()
+    }
+
+    /// Takes note of something that wants to start, and starts it if it may.
+    pub(super) fn arrive(
+        &mut self,
+        lane: usize,
+        item: Option<(Ticket, u64)>,
+        call: Option<&Arc<Frame>>,
+        wake: &mut Wake,
+    ) {
+        let stamp = self.next_stamp;
+        self.next_stamp += 1;
+        let mut entry = Entry { stamp, item, call: call.cloned() };
+        if let Some(call) = call {
+            match self.arrive_in_call(lane, entry, call, wake) {
+                Ok(()) => return,
+                Err(same) => entry = same,
+            }
+        }
+        let Lane { group, limit, running, .. } = *self.lane(lane);
+        let has_room = running < limit && self.lane(lane).pending.is_empty();
+        let starts = has_room
+            && match group {
+                Group::Concurrent => self.may_start_concurrent(stamp),
+                Group::Exclusive => self.heads[EXCLUSIVE].is_empty() && self.may_start_exclusive(stamp),
+                Group::Independent => !self.is_state_out,
+                Group::Teardown => false,
+            };
+        if starts {
+            self.start(lane, entry, group == Group::Exclusive, wake);
+        } else {
+            self.lane_mut(lane).pending.push_back(entry);
+            self.count_pending(group, 1);
+            self.relist(lane);
+        }
+    }
+
+    /// The same for a call whose chain runs here already; gives the entry back if it must wait like any other.
+    fn arrive_in_call(&mut self, lane: usize, entry: Entry, call: &Arc<Frame>, wake: &mut Wake) -> Result<(), Entry> {
+        match self.relation(lane, call) {
+            Relation::Stranger | Relation::Deadlock(_) => return Err(entry),
+            Relation::Lender(operation) if self.stack.last() == Some(&operation) => self.start(lane, entry, true, wake),
+            Relation::Lender(_) => self.nested.push_back((lane, entry)),
+            // Its caller shares already, so it takes nothing from anybody. To make it wait behind an exclusive item, which waits
+            // for its caller, would be the deadlock of recursive readers.
+            Relation::Sharer => self.start(lane, entry, false, wake),
+        }
+        Ok(())
+    }
+
+    /// How a chain of calls that wants to start in `lane` stands to what runs here: its innermost operation that does decides.
+    fn relation(&self, lane: usize, call: &Frame) -> Relation {
+        let group = self.lane(lane).group;
+        if group.list().is_none() {
+            return Relation::Stranger;
+        }
+        for operation in call.operations(self.identity) {
+            let Some(running) = self.running(operation) else { continue };
+            if running.is_lent {
+                return Relation::Lender(operation);
+            }
+            let is_concurrent = self.lane(running.lane).group == Group::Concurrent;
+            if running.is_stacked || (is_concurrent && group == Group::Exclusive) {
+                return Relation::Deadlock(running.lane);
+            }
+            if is_concurrent {
+                return Relation::Sharer;
+            }
+        }
+        Relation::Stranger
+    }
+
+    /// Why a call to `lane` could never be answered, if that is so.
+    pub(super) fn judge(&self, lane: usize, call: &Frame) -> Option<Refusal> {
+        let Relation::Deadlock(holder) = self.relation(lane, call) else { return None };
+        let name = |lane| self.lane(lane).name.clone().into_boxed_str();
+        Some(Refusal::WouldDeadlock { running: name(holder), requested: name(lane) })
+    }
+
+    /// An operation has ended, as far as one of its holders is concerned.
+    pub(super) fn release(&mut self, operation: Operation, wake: &mut Wake) {
+        let Some(running) = self.running_mut(operation) else { return };
+        running.holders -= 1;
+        if running.holders > 0 {
+            return;
+        }
+        let slot = &mut self.operations[operation.slot as usize];
+        slot.0 = slot.0.wrapping_add(1);
+        let ended = slot.1.take().expect("it was there a moment ago");
+        self.free_operations.push(operation.slot);
+        let lane = self.lane_mut(ended.lane);
+        lane.running -= 1;
+        let group = lane.group;
+        if ended.is_stacked {
+            self.stack.retain(|other| *other != operation);
+            if self.stack.is_empty() {
+                self.phase_end = self.next_stamp;
+            }
+        } else {
+            match group {
+                Group::Concurrent => self.concurrent -= 1,
+                Group::Independent => self.independent -= 1,
+                Group::Exclusive | Group::Teardown => {}
+            }
+        }
+        if group == Group::Independent {
+            self.start_independent(ended.lane, wake);
+        } else {
+            self.relist(ended.lane);
+        }
+        self.pump(wake);
+    }
+
+    /// Starts whatever may start.
+    fn pump(&mut self, wake: &mut Wake) {
+        if let Some(&top) = self.stack.last() {
+            self.start_nested(top, wake);
+            return;
+        }
+        if self.phase == Phase::Open {
+            while let Some((&stamp, &lane)) = self.heads[CONCURRENT].first_key_value() {
+                if !self.may_start_concurrent(stamp) {
+                    break;
+                }
+                self.start_oldest(lane, wake);
+                self.activity.passes = 0;
+            }
+            if let Some((&stamp, &lane)) = self.heads[EXCLUSIVE].first_key_value()
+                && self.may_start_exclusive(stamp)
+            {
+                if self.heads[CONCURRENT].first_key_value().is_some_and(|(waiting, _)| *waiting < stamp) {
+                    self.activity.passes += 1;
+                    self.activity.passes_max = self.activity.passes_max.max(self.activity.passes);
+                }
+                self.start_oldest(lane, wake);
+            }
+        }
+        if self.phase == Phase::Closing && self.is_idle() && self.on_idle.is_some() {
+            self.phase = Phase::Tearing;
+            wake.add(self.on_idle.take());
+        }
+    }
+
+    /// Starts a call of the chain of `top` that waits for another, or lets `top` go on.
+    fn start_nested(&mut self, top: Operation, wake: &mut Wake) {
+        let Some(running) = self.running_mut(top) else { return };
+        if !running.is_lent {
+            return;
+        }
+        let lender = running.lender.take();
+        let identity = self.identity;
+        let next = self.nested.iter().position(|(_, entry)| {
+            entry.call.as_ref().is_some_and(|call| call.operations(identity).any(|operation| operation == top))
+        });
+        match next.and_then(|place| self.nested.remove(place)) {
+            Some((lane, entry)) => {
+                self.running_mut(top).expect("it is on the stack").lender = lender;
+                self.start(lane, entry, true, wake);
+            }
+            None => wake.add(lender),
+        }
+    }
+
+    /// Whether nothing runs that the teardown would have to wait for.
+    fn is_idle(&self) -> bool {
+        self.concurrent == 0 && self.stack.is_empty()
+    }
+
+    fn may_start_concurrent(&self, stamp: u64) -> bool {
+        let exclusive = self.heads[EXCLUSIVE].first_key_value().map(|(stamp, _)| *stamp);
+        let is_its_turn = exclusive.is_none_or(|exclusive| match self.order {
+            Order::Arrival => stamp < exclusive,
+            Order::PhaseFair => stamp < self.phase_end,
+            Order::ExclusiveBias => false,
+        });
+        is_its_turn && self.phase == Phase::Open && self.stack.is_empty() && self.concurrent < self.max_concurrent
+    }
+
+    fn may_start_exclusive(&self, stamp: u64) -> bool {
+        let concurrent = self.heads[CONCURRENT].first_key_value().map(|(stamp, _)| *stamp);
+        let is_its_turn = concurrent.is_none_or(|concurrent| match self.order {
+            Order::Arrival => stamp < concurrent,
+            Order::PhaseFair => concurrent >= self.phase_end,
+            Order::ExclusiveBias => true,
+        });
+        is_its_turn && self.phase == Phase::Open && self.is_idle()
+    }
+
+    fn start_oldest(&mut self, index: usize, wake: &mut Wake) {
+        let lane = self.lane_mut(index);
+        let entry = lane.pending.pop_front().expect("a listed lane has something pending");
+        let group = lane.group;
+        self.count_pending(group, -1);
+        self.start(index, entry, group == Group::Exclusive, wake);
+        self.relist(index);
+    }
+
+    /// Starts what waits in an independent lane.
+    fn start_independent(&mut self, index: usize, wake: &mut Wake) {
+        while !self.is_state_out && self.lane(index).running < self.lane(index).limit {
+            let Some(entry) = self.lane_mut(index).pending.pop_front() else { break };
+            self.start(index, entry, false, wake);
+        }
+    }
+
+    fn start(&mut self, index: usize, entry: Entry, is_stacked: bool, wake: &mut Wake) {
+        let slot = self.free_operations.pop().unwrap_or_else(|| {
+            self.operations.push((0, None));
+            u32::try_from(self.operations.len() - 1).expect("fewer than 2^32 handlers run at once")
+        });
+        let (generation, place) = &mut self.operations[slot as usize];
+        let operation = Operation { slot, generation: *generation };
+        *place = Some(Running {
+            lane: index,
+            is_stacked,
+            is_lent: false,
+            is_cancelled: false,
+            holders: 1,
+            waker: None,
+            lender: None,
+        });
+        self.activity.started += 1;
+        let lane = self.lane_mut(index);
+        lane.running += 1;
+        let group = lane.group;
+        lane.granted.push_back(Grant { operation, item: entry.item, call: entry.call });
+        wake.add(Some(lane.idle.pop().map_or_else(|| lane.spawner.clone(), |(_, waker)| waker)));
+        if is_stacked {
+            self.stack.push(operation);
+        } else if group == Group::Concurrent {
+            self.concurrent += 1;
+        } else {
+            self.independent += 1;
+        }
+    }
+
+    /// Whether independent handlers must wait for the state.
+    pub(super) fn set_state_out(&mut self, is_out: bool, wake: &mut Wake) {
+        let was_out = std::mem::replace(&mut self.is_state_out, is_out);
+        if was_out && !is_out {
+            for index in 0..self.lanes.len() {
+                if self.lanes[index].as_ref().is_some_and(|lane| lane.group == Group::Independent) {
+                    self.start_independent(index, wake);
+                }
+            }
+        }
+    }
+
+    /// A pending item has been taken away by somebody else.
+    pub(super) fn lose(&mut self, index: usize, sequence: u64, wake: &mut Wake) {
+        let is_it = |entry: &Entry| entry.item.is_some_and(|(_, other)| other == sequence);
+        let lane = self.lane_mut(index);
+        let group = lane.group;
+        // Not there if it has been granted: then its turn finds it missing.
+        if let Some(place) = lane.pending.iter().position(is_it) {
+            lane.pending.remove(place);
+            self.count_pending(group, -1);
+            self.relist(index);
+            self.pump(wake);
+        } else {
+            self.nested.retain(|(lane, entry)| *lane != index || !is_it(entry));
+        }
+    }
+
+    /// Gives up the oldest or the newest pending item of a branch, if more than so many are pending.
+    pub(super) fn shed(
+        &mut self,
+        index: usize,
+        newest: bool,
+        deeper_than: usize,
+        wake: &mut Wake,
+    ) -> Option<(Ticket, u64)> {
+        let lane = self.lane_mut(index);
+        if lane.pending.len() <= deeper_than {
+            return None;
+        }
+        let group = lane.group;
+        let entry = if newest { lane.pending.pop_back() } else { lane.pending.pop_front() };
+        self.count_pending(group, -1);
+        self.relist(index);
+        self.pump(wake);
+        entry?.item
+    }
+
+    /// Forgets what is pending in a branch: its items go back to their port.
+    pub(super) fn clear(&mut self, index: usize, wake: &mut Wake) {
+        let lane = self.lane_mut(index);
+        let (group, count) = (lane.group, lane.pending.len());
+        lane.pending = VecDeque::new();
+        self.count_pending(group, -isize::try_from(count).expect("a length of memory"));
+        self.nested.retain(|(lane, _)| *lane != index);
+        self.relist(index);
+        self.pump(wake);
+    }
+
+    /// What a turn of the branch is to do next. `is_held` says that the branch needs it even if it has no work.
+    pub(super) fn next(&mut self, (index, identity): (usize, u64), turn: u64, is_held: bool, waker: &Waker) -> Next {
+        let is_over = self.phase == Phase::Ended;
+        let lane = self.lanes[index].as_mut().filter(|lane| lane.identity == identity);
+        let Some(lane) = lane else { return Next::End };
+        lane.idle.retain(|(other, _)| *other != turn);
+        if let Some(grant) = lane.granted.pop_front() {
+            return Next::Run(grant);
+        }
+        if is_over || (!is_held && (lane.is_spent || lane.idle.len() >= lane.turns_kept)) {
+            return Next::End;
+        }
+        lane.idle.push((turn, waker.clone()));
+        Next::Park
+    }
+
+    /// A turn was dropped by its dispatcher. What it was woken for, and nobody will do now.
+    pub(super) fn drop_turn(&mut self, (index, identity): (usize, u64), turn: u64) -> Option<Grant> {
+        let lane = self.lanes[index].as_mut().filter(|lane| lane.identity == identity)?;
+        let before = lane.idle.len();
+        lane.idle.retain(|(other, _)| *other != turn);
+        if lane.idle.len() < before { None } else { lane.granted.pop_front() }
+    }
+
+    /// Nothing more starts; `on_idle` is woken when nothing runs. False if the interleave is closing already.
+    pub(super) fn close(&mut self) -> bool {
+        let was_open = self.phase == Phase::Open;
+        if was_open {
+            self.phase = Phase::Closing;
+        }
+        was_open
+    }
+
+    /// The teardown item is in hand: `on_idle` is woken when nothing runs any more.
+    pub(super) fn when_idle(&mut self, on_idle: Waker, wake: &mut Wake) {
+        self.on_idle = Some(on_idle);
+        self.pump(wake);
+    }
+
+    /// The teardown item has been taken away before it was accepted: as if it had never come.
+    pub(super) fn reopen(&mut self, wake: &mut Wake) {
+        if self.phase == Phase::Closing {
+            self.phase = Phase::Open;
+            self.pump(wake);
+        }
+    }
+
+    /// Wakes every turn that has no work, so that it sees the end.
+    pub(super) fn wake_idle(&mut self, wake: &mut Wake) {
+        for lane in self.lanes.iter_mut().flatten() {
+            lane.idle.drain(..).for_each(|(_, waker)| wake.add(Some(waker)));
+        }
+    }
+
+    /// The exclusivity of an operation is lent to the calls of its chain.
+    pub(super) fn lend(&mut self, operation: Operation) {
+        if let Some(running) = self.running_mut(operation) {
+            running.is_lent = true;
+        }
+    }
+
+    /// The lender wants it back: true if it has it, else its waker is woken when the calls have ended.
+    pub(super) fn reclaim(&mut self, operation: Operation, waker: &Waker, wake: &mut Wake) -> bool {
+        if self.stack.last() == Some(&operation) {
+            self.end_loan(operation, wake);
+            return true;
+        }
+        if let Some(running) = self.running_mut(operation) {
+            running.lender = Some(waker.clone());
+        }
+        false
+    }
+
+    /// Ends a loan: calls that came through it and have not started wait like all others.
+    pub(super) fn end_loan(&mut self, operation: Operation, wake: &mut Wake) {
+        if let Some(running) = self.running_mut(operation) {
+            running.is_lent = false;
+        }
+        let identity = self.identity;
+        let waiting = std::mem::take(&mut self.nested);
+        for (index, entry) in waiting {
+            let is_of_the_loan =
+                entry.call.as_ref().is_some_and(|call| call.operations(identity).any(|caller| caller == operation));
+            if !is_of_the_loan {
+                self.nested.push_back((index, entry));
+                continue;
+            }
+            let lane = self.lane_mut(index);
+            let group = lane.group;
+            let place = lane.pending.partition_point(|other| other.stamp < entry.stamp);
+            lane.pending.insert(place, entry);
+            self.count_pending(group, 1);
+            self.relist(index);
+        }
+        self.pump(wake);
+    }
+
+    /// One more holder of an operation that runs.
+    pub(super) fn hold(&mut self, operation: Operation) {
+        if let Some(running) = self.running_mut(operation) {
+            running.holders += 1;
+        }
+    }
+
+    /// A handler waits for something: whom to wake if it is cancelled. True if it has been.
+    pub(super) fn suspend(&mut self, operation: Operation, waker: &Waker) -> bool {
+        let Some(running) = self.running_mut(operation) else { return false };
+        if !running.waker.as_ref().is_some_and(|known| known.will_wake(waker)) {
+            running.waker = Some(waker.clone());
+        }
+        running.is_cancelled
+    }
+
+    pub(super) fn is_cancelled(&self, operation: Operation) -> bool {
+        self.running(operation).is_some_and(|running| running.is_cancelled)
+    }
+
+    /// Cancels what runs, in the lanes that `which` names; gives their number.
+    pub(super) fn cancel(&mut self, which: impl Fn(usize) -> bool, wake: &mut Wake) -> usize {
+        let mut count = 0;
+        for running in self.operations.iter_mut().filter_map(|(_, running)| running.as_mut()) {
+            if which(running.lane) && !running.is_cancelled {
+                running.is_cancelled = true;
+                count += 1;
+                wake.add(running.waker.take());
+            }
+        }
+        count
+    }
+
+    pub(super) fn count_failure(&mut self, is_panic: bool) {
+        if is_panic {
+            self.activity.panicked += 1;
+        } else {
+            self.activity.cancelled += 1;
+        }
+    }
+
+    /// What messages call a running operation.
+    pub(super) fn name(&self, operation: Operation) -> String {
+        self.running(operation).map_or_else(String::new, |running| self.lane(running.lane).name.clone())
+    }
+
+    pub(super) fn activity(&self) -> Activity {
+        Activity {
+            concurrent: self.concurrent,
+            exclusive: self.stack.len(),
+            independent: self.independent,
+            pending_concurrent: self.pending[CONCURRENT],
+            pending_exclusive: self.pending[EXCLUSIVE],
+            branches: self.lanes.len() - self.free_lanes.len(),
+            ..self.activity
+        }
+    }
+
+    /// Whether no handler is left, be it one that nobody waits for.
+    pub(super) fn is_empty(&self) -> bool {
+        self.operations.len() == self.free_operations.len()
+    }
+
+    /// Ends everything: what has not begun does not begin, what runs is cancelled, what has no work ends.
+    pub(super) fn abort(&mut self, wake: &mut Wake) {
+        self.phase = Phase::Ended;
+        self.nested.clear();
+        let orphans: Vec<Grant> = self.lanes.iter_mut().flatten().flat_map(|lane| lane.granted.drain(..)).collect();
+        orphans.into_iter().for_each(|grant| self.release(grant.operation, wake));
+        self.cancel(|_| true, wake);
+        self.wake_idle(wake);
+    }
+
+    fn count_pending(&mut self, group: Group, change: isize) {
+        if let Some(list) = group.list() {
+            let count = self.pending[list].checked_add_signed(change);
+            self.pending[list] = count.expect("what is taken off was counted");
+        }
+    }
+
+    /// Puts a lane into the list of its group, or takes it out, or moves it, as it now stands.
+    fn relist(&mut self, index: usize) {
+        let Some(lane) = self.lanes[index].as_mut() else { return };
+        let Some(list) = lane.group.list() else { return };
+        let stamp = lane.pending.front().filter(|_| lane.running < lane.limit).map(|entry| entry.stamp);
+        if lane.listed != stamp {
+            if let Some(before) = std::mem::replace(&mut lane.listed, stamp) {
+                self.heads[list].remove(&before);
+            }
+            if let Some(stamp) = stamp {
+                self.heads[list].insert(stamp, index);
+            }
+        }
+    }
+
+    fn running(&self, operation: Operation) -> Option<&Running> {
+        let (generation, running) = self.operations.get(operation.slot as usize)?;
+        running.as_ref().filter(|_| *generation == operation.generation)
+    }
+
+    fn running_mut(&mut self, operation: Operation) -> Option<&mut Running> {
+        let (generation, running) = self.operations.get_mut(operation.slot as usize)?;
+        running.as_mut().filter(|_| *generation == operation.generation)
+    }
+}

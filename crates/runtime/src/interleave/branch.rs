@@ -1,0 +1,309 @@
+//! A branch that takes single items: a resident at its port, and the turns that run its handler.
+//!
+//! A post shows its item to the resident, which notes it with admission, under the port's lock. If admission grants the start at
+//! once, or later when something ends, a turn is woken, or spawned if none is idle. A turn is a task that fetches the item from
+//! the port, enters the state, runs the handler to its end, and looks for the next grant; so a busy branch costs no task per
+//! item.
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::task::{Poll, Wake as WakeTask, Waker};
+
+use super::admission::{Grant, Group, Lane, Next, Operation, Phase};
+use super::calls::{self, Frame, Place};
+use super::core::{Core, Member};
+use super::guard::Kind;
+use crate::dispatch::may_go_on;
+use crate::error::{TaskError, panic_message};
+use crate::port::Port;
+use crate::port::resident::{Judgement, Resident, Response};
+use crate::port::waiters::{Ticket, Wake};
+use crate::sync::{Arc, next_identity};
+
+/// What a branch may be told beside what it waits for.
+#[derive(Debug, Default)]
+pub(super) struct Options {
+    pub(super) is_once: bool,
+    pub(super) limit: Option<usize>,
+    pub(super) name: Option<String>,
+}
+
+/// Shows whether a branch wants an item.
+pub(super) type Filter<T> = Box<dyn Fn(&T) -> bool + Send + Sync>;
+
+/// Asks a filter, if there is one. One that panics does not want the item.
+pub(super) fn accepts<T>(filter: Option<&Filter<T>>, item: &T) -> bool {
+    // Unwind safety: the filter sees the item through a shared reference.
+    filter.is_none_or(|filter| catch_unwind(AssertUnwindSafe(|| filter(item))).unwrap_or(false))
+}
+
+/// See the module's page.
+pub(super) struct Single<S, T, K, H> {
+    core: Arc<Core<S>>,
+    lane: usize,
+    identity: u64,
+    port: Port<T>,
+    filter: Option<Filter<T>>,
+    is_once: bool,
+    handler: H,
+    _kind: std::marker::PhantomData<fn() -> K>,
+}
+
+impl<S, T, K, H, F> Single<S, T, K, H>
+where
+    S: Send + Sync + 'static,
+    T: Send + 'static,
+    K: Kind<S>,
+    H: Fn(K::Guard, T) -> F + Send + Sync + 'static,
+    F: Future<Output = ()> + Send + 'static,
+{
+    /// Adds the branch and registers it at its port. Does nothing if the interleave is over.
+    pub(super) fn install(core: &Arc<Core<S>>, port: Port<T>, filter: Option<Filter<T>>, options: Options, handler: H) {
+        let identity = next_identity();
+        let group = K::group();
+        let limit = options.limit.unwrap_or(usize::MAX);
+        // One turn is enough for handlers that exclude each other, except within their own calls.
+        let turns_kept = if group == Group::Exclusive { 1 } else { core.handle.threads().min(limit) };
+        let name = options.name.unwrap_or_else(|| port.name());
+        let branch = core.seat(identity, group == Group::Independent, |lane| {
+            let branch = Arc::new(Self {
+                core: core.clone(),
+                lane,
+                identity,
+                port,
+                filter,
+                is_once: options.is_once,
+                handler,
+                _kind: std::marker::PhantomData,
+            });
+            let spawner = Waker::from(branch.clone());
+            (branch, Lane::new(identity, group, limit, turns_kept, spawner, core.describe(&name)))
+        });
+        if let Some(branch) = branch {
+            branch.port.reside(branch.clone(), |ticket| core.settle(branch.lane, identity, ticket));
+        }
+    }
+
+    fn address(&self) -> *const () {
+        std::ptr::from_ref(self).cast()
+    }
+
+    fn wants(&self, item: &T) -> bool {
+        accepts(self.filter.as_ref(), item)
+    }
+
+    fn fetch(&self, (ticket, sequence): (Ticket, u64)) -> Option<T> {
+        self.port.fetch(ticket, sequence, self.address(), self.is_once)
+    }
+
+    /// The life of a turn.
+    async fn turn(mut turn: Turn<S, T, K, H, F>) {
+        let Turn { branch, number, .. } = &turn;
+        while let Some(grant) = next(&branch.core, (branch.lane, branch.identity), *number, false).await {
+            let pass = Pass { core: &branch.core, operation: grant.operation };
+            let item = grant.item.and_then(|item| branch.fetch(item));
+            if let Some(item) = item {
+                let guard = K::enter(&branch.core, grant.operation);
+                run(&branch.core, &grant, async { (branch.handler)(guard, item).await }).await;
+            }
+            drop(pass);
+            if branch.is_once {
+                branch.core.dismiss(branch.lane, branch.identity);
+            }
+        }
+        turn.is_over = true;
+    }
+}
+
+/// Waits for a grant; nothing if the turn is to end.
+pub(super) async fn next<S: Send + Sync + 'static>(
+    core: &Arc<Core<S>>,
+    lane: (usize, u64),
+    turn: u64,
+    is_held: bool,
+) -> Option<Grant> {
+    std::future::poll_fn(|context| {
+        if !may_go_on(context) {
+            return Poll::Pending;
+        }
+        match core.inner.lock().admission.next(lane, turn, is_held, context.waker()) {
+            Next::Run(grant) => Poll::Ready(Some(grant)),
+            Next::Park => Poll::Pending,
+            Next::End => Poll::Ready(None),
+        }
+    })
+    .await
+}
+
+/// Runs a handler to its end, its panic or its cancellation, as part of its operation.
+pub(super) async fn run<S: Send + Sync + 'static>(
+    core: &Arc<Core<S>>,
+    grant: &Grant,
+    handler: impl Future<Output = ()>,
+) {
+    let place = Place { interleave: core.identity, operation: grant.operation };
+    let mut handler = pin!(handler);
+    let mut was_suspended = false;
+    let outcome = std::future::poll_fn(|context| {
+        if was_suspended && core.inner.lock().admission.is_cancelled(grant.operation) {
+            return Poll::Ready(Err(TaskError::Cancelled));
+        }
+        // Unwind safety: the handler is not polled again after a panic, only dropped.
+        let poll = || calls::within(place, grant.call.as_ref(), || handler.as_mut().poll(context));
+        match catch_unwind(AssertUnwindSafe(poll)) {
+            Ok(Poll::Ready(())) => Poll::Ready(Ok(())),
+            Ok(Poll::Pending) => {
+                was_suspended = true;
+                if core.inner.lock().admission.suspend(grant.operation, context.waker()) {
+                    Poll::Ready(Err(TaskError::Cancelled))
+                } else {
+                    Poll::Pending
+                }
+            }
+            Err(payload) => Poll::Ready(Err(TaskError::Panicked { message: panic_message(payload.as_ref()) })),
+        }
+    })
+    .await;
+    if let Err(error) = outcome {
+        core.report(grant.operation, &error);
+    }
+}
+
+/// The right to run, given back when it is dropped.
+pub(super) struct Pass<'a, S: Send + Sync + 'static> {
+    pub(super) core: &'a Arc<Core<S>>,
+    pub(super) operation: Operation,
+}
+
+impl<S: Send + Sync + 'static> Drop for Pass<'_, S> {
+    fn drop(&mut self) {
+        self.core.release(self.operation);
+    }
+}
+
+/// Part of every turn: says what becomes of its work if the dispatcher drops it.
+struct Turn<S, T, K, H, F>
+where
+    S: Send + Sync + 'static,
+    T: Send + 'static,
+    K: Kind<S>,
+    H: Fn(K::Guard, T) -> F + Send + Sync + 'static,
+    F: Future<Output = ()> + Send + 'static,
+{
+    branch: Arc<Single<S, T, K, H>>,
+    number: u64,
+    is_over: bool,
+}
+
+impl<S, T, K, H, F> Drop for Turn<S, T, K, H, F>
+where
+    S: Send + Sync + 'static,
+    T: Send + 'static,
+    K: Kind<S>,
+    H: Fn(K::Guard, T) -> F + Send + Sync + 'static,
+    F: Future<Output = ()> + Send + 'static,
+{
+    fn drop(&mut self) {
+        if self.is_over {
+            return;
+        }
+        let branch = &self.branch;
+        let lane = (branch.lane, branch.identity);
+        let orphan = branch.core.change(|inner, _| inner.admission.drop_turn(lane, self.number));
+        if let Some(grant) = orphan {
+            // What a task was to do is lost with the task; a reply that the item carries says so.
+            drop(grant.item.and_then(|item| branch.fetch(item)));
+            branch.core.release(grant.operation);
+        }
+        branch.core.turn_dropped();
+    }
+}
+
+impl<S, T, K, H, F> WakeTask for Single<S, T, K, H>
+where
+    S: Send + Sync + 'static,
+    T: Send + 'static,
+    K: Kind<S>,
+    H: Fn(K::Guard, T) -> F + Send + Sync + 'static,
+    F: Future<Output = ()> + Send + 'static,
+{
+    /// Makes a turn.
+    fn wake(self: Arc<Self>) {
+        let handle = self.core.handle.clone();
+        let turn = Turn { branch: self, number: next_identity(), is_over: false };
+        handle.spawn(Self::turn(turn)).detach();
+    }
+}
+
+impl<S, T, K, H, F> Resident<T> for Single<S, T, K, H>
+where
+    S: Send + Sync + 'static,
+    T: Send + 'static,
+    K: Kind<S>,
+    H: Fn(K::Guard, T) -> F + Send + Sync + 'static,
+    F: Future<Output = ()> + Send + 'static,
+{
+    fn arrives(&self, item: &T, sequence: u64, ticket: Ticket, call: Option<&Arc<Frame>>, wake: &mut Wake) -> Response {
+        if !self.wants(item) {
+            return Response::Pass;
+        }
+        let mut inner = self.core.inner.lock();
+        if !inner.is_seated(self.lane, self.identity) || inner.admission.phase == Phase::Ended {
+            return Response::Pass;
+        }
+        inner.admission.arrive(self.lane, Some((ticket, sequence)), call, wake);
+        if self.is_once {
+            inner.admission.lane_mut(self.lane).is_spent = true;
+            return Response::TakeLast;
+        }
+        Response::Take
+    }
+
+    fn judge(&self, item: &T, call: &Frame) -> Judgement {
+        if !self.wants(item) {
+            return Judgement::OfOthers;
+        }
+        let inner = self.core.inner.lock();
+        if !inner.is_seated(self.lane, self.identity) {
+            return Judgement::OfOthers;
+        }
+        inner.admission.judge(self.lane, call).map_or(Judgement::Admissible, Judgement::Deadlock)
+    }
+
+    fn loses(&self, sequence: u64, wake: &mut Wake) {
+        let mut inner = self.core.inner.lock();
+        if inner.is_seated(self.lane, self.identity) {
+            inner.admission.lose(self.lane, sequence, wake);
+            if self.is_once {
+                inner.admission.lane_mut(self.lane).is_spent = false;
+            }
+        }
+    }
+}
+
+impl<S, T, K, H> Member for Single<S, T, K, H>
+where
+    S: Send + Sync + 'static,
+    T: Send + 'static,
+    K: Kind<S>,
+    H: Send + Sync + 'static,
+{
+    fn is_at(&self, port: u64) -> bool {
+        self.port.core.identity == port
+    }
+
+    fn close_ports(&self) {
+        self.port.close();
+    }
+
+    fn leave(&self, ticket: Option<Ticket>) {
+        if let Some(ticket) = ticket {
+            self.port.depart(ticket, self.identity());
+        }
+    }
+
+    fn identity(&self) -> *const () {
+        std::ptr::from_ref(self).cast()
+    }
+}

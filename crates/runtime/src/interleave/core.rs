@@ -1,0 +1,281 @@
+//! What the branches, the guards and the handles of one interleave share: admission and the state, under one lock.
+//!
+//! The lock comes after those of ports and before those of queues. Whatever is decided under it takes effect after it: wakers
+//! are gathered in a [`Wake`], and what the user owns is dropped outside.
+
+use std::task::Waker;
+
+use super::admission::{Admission, Lane, Operation, Phase};
+use super::guard::Version;
+use crate::dispatch::Handle;
+use crate::error::TaskError;
+use crate::port::Port;
+use crate::port::waiters::{Ticket, Wake};
+use crate::sync::{Arc, Mutex};
+
+/// See the module's page.
+pub struct Core<S> {
+    pub(super) identity: u64,
+    pub(super) name: String,
+    pub(super) handle: Handle,
+    pub(super) keeps_ports_open: bool,
+    pub(super) on_failure: Option<Box<dyn Fn(Failure) + Send + Sync>>,
+    pub(super) inner: Mutex<Inner<S>>,
+    /// Closed when the interleave has ended.
+    pub(super) end: Port<std::convert::Infallible>,
+}
+
+pub(super) struct Inner<S> {
+    pub(super) admission: Admission,
+    /// The state as the last exclusive handler left it; nothing while one changes it in place, and after the teardown.
+    pub(super) state: Option<Version<S>>,
+    /// The branches, at the numbers of their lanes.
+    pub(super) members: Vec<Option<Seat>>,
+    /// How many branches are independent: if any, the old state stays visible while a new one is made.
+    pub(super) independents: usize,
+    /// There while the teardown handler runs: whom to wake if it is cancelled.
+    pub(super) teardown: Option<Waker>,
+    /// How it ended.
+    pub(super) outcome: Option<Result<(), TaskError>>,
+}
+
+/// A branch in its place.
+pub(super) struct Seat {
+    /// The branch's own, as its lane is used again.
+    pub(super) identity: u64,
+    pub(super) member: Arc<dyn Member>,
+    /// Its ticket, once it has registered at its port.
+    pub(super) ticket: Option<Ticket>,
+    pub(super) is_independent: bool,
+}
+
+/// A branch, whatever it waits for.
+pub(super) trait Member: Send + Sync {
+    /// Whether it waits at the port with this identity.
+    fn is_at(&self, port: u64) -> bool;
+    /// Closes its ports.
+    fn close_ports(&self);
+    /// Leaves its ports.
+    fn leave(&self, ticket: Option<Ticket>);
+    /// Where a resident stands: see [`Port::fetch`].
+    fn identity(&self) -> *const ();
+}
+
+/// A handler that did not come to its end.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Dispatcher, Handlers, Interleave, Port, Settings, Snapshot, block_on};
+/// let dispatcher = Dispatcher::new(1).unwrap();
+/// let (risky, failures) = (Port::named("risky"), Port::new());
+/// let out = failures.clone();
+/// let settings = Settings::new().on_failure(move |failure| out.post(failure.to_string()).unwrap());
+/// let handlers = Handlers::new().concurrent(&risky, |_: Snapshot<()>, _: u8| async { panic!("no luck") });
+/// let _interleave = settings.start(dispatcher.handle(), (), handlers);
+/// risky.post(1).unwrap();
+/// assert_eq!(block_on(failures.receive()).unwrap(), "port \"risky\": the task panicked: no luck");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What messages call the operation.
+    pub operation: String,
+    /// Why it ended.
+    pub error: TaskError,
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}: {}", self.operation, self.error)
+    }
+}
+
+impl<S: Send + Sync + 'static> Core<S> {
+    /// Counts a handler that did not come to its end, and tells whom it concerns.
+    pub(super) fn report(&self, operation: Operation, error: &TaskError) {
+        let name = {
+            let mut inner = self.inner.lock();
+            inner.admission.count_failure(error.is_panic());
+            self.on_failure.is_some().then(|| inner.admission.name(operation))
+        };
+        if let (Some(tell), Some(operation)) = (&self.on_failure, name) {
+            tell(Failure { operation, error: error.clone() });
+        }
+    }
+
+    /// A turn was dropped: if that is because the dispatcher ends, so does the interleave.
+    pub(super) fn turn_dropped(&self) {
+        if self.handle.is_aborting() {
+            self.abort(true);
+        }
+    }
+
+    /// Changes what the lock protects, and does afterwards what follows from it.
+    pub(super) fn change<R>(&self, change: impl FnOnce(&mut Inner<S>, &mut Wake) -> R) -> R {
+        let mut wake = Wake::default();
+        let (result, has_ended) = {
+            let mut inner = self.inner.lock();
+            let result = change(&mut inner, &mut wake);
+            let is_done = inner.outcome.is_some() && inner.teardown.is_none() && inner.admission.is_empty();
+            (result, is_done && inner.admission.phase == Phase::Ended)
+        };
+        drop(wake);
+        if has_ended {
+            self.end.close();
+        }
+        result
+    }
+
+    /// Ends an operation, as far as one holder is concerned.
+    pub(super) fn release(&self, operation: Operation) {
+        self.change(|inner, wake| inner.admission.release(operation, wake));
+    }
+
+    /// Makes room for a branch; `build` gives it, with its lane. Nothing if the interleave is not open any more.
+    pub(super) fn seat<M: Member + 'static>(
+        &self,
+        identity: u64,
+        is_independent: bool,
+        build: impl FnOnce(usize) -> (Arc<M>, Lane),
+    ) -> Option<Arc<M>> {
+        let index = {
+            let mut inner = self.inner.lock();
+            if inner.admission.phase != Phase::Open {
+                return None;
+            }
+            inner.independents += usize::from(is_independent);
+            inner.admission.reserve()
+        };
+        let (member, lane) = build(index);
+        let mut inner = self.inner.lock();
+        inner.admission.add(index, lane);
+        if inner.members.len() <= index {
+            inner.members.resize_with(index + 1, || None);
+        }
+        inner.members[index] = Some(Seat { identity, member: member.clone(), ticket: None, is_independent });
+        Some(member)
+    }
+
+    /// A branch has registered at its port; false if it must leave again, the interleave being over.
+    pub(super) fn settle(&self, index: usize, identity: u64, ticket: Ticket) -> bool {
+        let mut inner = self.inner.lock();
+        match inner.members[index].as_mut().filter(|seat| seat.identity == identity) {
+            Some(seat) => {
+                seat.ticket = Some(ticket);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Removes a spent branch, if nothing of it runs.
+    pub(super) fn dismiss(&self, index: usize, identity: u64) {
+        let _dropped_after_the_lock = {
+            let mut inner = self.inner.lock();
+            let lane = inner.admission.remove_if_done(index, identity);
+            let seat = lane.is_some().then(|| inner.unseat(index)).flatten();
+            (lane, seat)
+        };
+    }
+
+    /// Closes the ports of all branches but the independent ones.
+    pub(super) fn close_ports(&self, independents_too: bool) {
+        let members: Vec<_> = {
+            let inner = self.inner.lock();
+            let seats = inner.members.iter().flatten();
+            seats.filter(|seat| independents_too || !seat.is_independent).map(|seat| seat.member.clone()).collect()
+        };
+        members.iter().for_each(|member| member.close_ports());
+    }
+
+    /// All branches, or all but the independent ones, leave their ports; what they had not started stays there.
+    pub(super) fn leave_ports(&self, independents_too: bool) {
+        let seats = self.change(|inner, wake| {
+            let mut seats = Vec::new();
+            for index in 0..inner.members.len() {
+                if inner.members[index].as_ref().is_some_and(|seat| independents_too || !seat.is_independent) {
+                    inner.admission.clear(index, wake);
+                    inner.admission.lane_mut(index).is_spent = true;
+                    seats.extend(inner.unseat(index).map(|seat| (index, seat)));
+                }
+            }
+            inner.admission.wake_idle(wake);
+            seats
+        });
+        for (_, seat) in &seats {
+            seat.member.leave(seat.ticket);
+        }
+        let _dropped_after_the_lock: Vec<_> = {
+            let mut inner = self.inner.lock();
+            seats.iter().map(|(index, seat)| inner.admission.remove_if_done(*index, seat.identity)).collect()
+        };
+    }
+
+    /// Ends at once: branches leave their ports, running handlers are cancelled.
+    pub(super) fn abort(&self, closes_ports: bool) {
+        let is_over = self.change(|inner, wake| {
+            let is_over = inner.outcome.is_some();
+            if !is_over {
+                inner.outcome = Some(Err(TaskError::Cancelled));
+                inner.admission.abort(wake);
+                wake.add(inner.teardown.clone());
+            }
+            is_over
+        });
+        if !is_over {
+            if closes_ports {
+                self.close_ports(true);
+            }
+            self.leave_ports(true);
+        }
+    }
+
+    /// The teardown is done: the last branches leave. Whoever waits for the end is told when the last handler has ended.
+    pub(super) fn finish(&self, outcome: Result<(), TaskError>) {
+        if !self.keeps_ports_open {
+            self.close_ports(true);
+        }
+        self.finish_quietly(outcome);
+    }
+
+    /// The same with the ports left open.
+    pub(super) fn finish_quietly(&self, outcome: Result<(), TaskError>) {
+        self.leave_ports(true);
+        self.change(|inner, wake| {
+            inner.outcome.get_or_insert(outcome);
+            inner.admission.phase = Phase::Ended;
+            inner.admission.wake_idle(wake);
+        });
+    }
+
+    /// The state, for the handler that consumes it.
+    pub(super) fn consume_state(&self) -> Option<Version<S>> {
+        let mut inner = self.inner.lock();
+        if inner.independents > 0 { inner.state.clone() } else { inner.state.take() }
+    }
+
+    /// What messages call an operation of this interleave.
+    pub(super) fn describe(&self, operation: &str) -> String {
+        if self.name.is_empty() { operation.to_owned() } else { format!("{operation} of {}", self.name) }
+    }
+}
+
+impl<S> Inner<S> {
+    /// The branches at the port with this identity, with their lanes.
+    pub(super) fn at(&self, port: u64) -> impl Iterator<Item = (usize, Arc<dyn Member>)> {
+        let seats = self.members.iter().enumerate().filter_map(|(index, seat)| Some((index, seat.as_ref()?)));
+        seats.filter(move |(_, seat)| seat.member.is_at(port)).map(|(index, seat)| (index, seat.member.clone()))
+    }
+
+    /// Whether the branch is still one of this interleave's.
+    pub(super) fn is_seated(&self, index: usize, identity: u64) -> bool {
+        self.members[index].as_ref().is_some_and(|seat| seat.identity == identity)
+    }
+
+    fn unseat(&mut self, index: usize) -> Option<Seat> {
+        let seat = self.members[index].take();
+        if seat.as_ref().is_some_and(|seat| seat.is_independent) {
+            self.independents -= 1;
+        }
+        seat
+    }
+}

@@ -1,0 +1,229 @@
+//! How an interleave ends.
+//!
+//! 1. A teardown item arrives: under the interleave's lock it closes, so that nothing more starts.
+//! 2. Before the post returns, the item is fetched (accepted), and the ports of all branches are closed, so that whoever posts
+//!    later is told.
+//! 3. When the last running handler has ended, the branches leave their ports. What had not started is still there, at its
+//!    place, and offered to whoever else waits.
+//! 4. The handler runs alone, with the state.
+//! 5. When it has returned, the end is signalled, and not before.
+//!
+//! Independent branches take no part until 5.
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::task::{Poll, Wake as WakeTask, Waker};
+
+use super::admission::{Group, Lane, Phase};
+use super::branch::{Filter, accepts};
+use super::calls::Frame;
+use super::core::{Core, Member};
+use super::source::{Items, Source};
+use crate::error::{TaskError, panic_message};
+use crate::port::Port;
+use crate::port::resident::{Judgement, Resident, Response};
+use crate::port::waiters::{Ticket, Wake};
+use crate::sync::{Arc, Mutex, next_identity};
+
+/// The branch that ends its interleave.
+pub(super) struct Teardown<S, T, H> {
+    core: Arc<Core<S>>,
+    lane: usize,
+    identity: u64,
+    port: Port<T>,
+    filter: Option<Filter<T>>,
+    stage: Mutex<Stage<T>>,
+    handler: Mutex<Option<H>>,
+}
+
+/// How far a teardown has come; it is woken once in each of the first two.
+enum Stage<T> {
+    /// The item lies in the port.
+    Noted(Ticket, u64),
+    /// The item is here; running handlers are waited for.
+    Accepted(T),
+    /// Nothing has come, or the handler has begun.
+    Idle,
+}
+
+impl<S, T, H, F> Teardown<S, T, H>
+where
+    S: Clone + Send + Sync + 'static,
+    T: Send + 'static,
+    H: FnOnce(S, T) -> F + Send + 'static,
+    F: Future<Output = ()> + Send + 'static,
+{
+    pub(super) fn install(core: &Arc<Core<S>>, source: Source<Items<T>>, handler: H) {
+        let identity = next_identity();
+        let Source { waits: Items { port, filter }, options } = source;
+        let name = options.name.unwrap_or_else(|| port.name());
+        let branch = core.seat(identity, false, |lane| {
+            let (stage, handler) = (Mutex::new(Stage::Idle), Mutex::new(Some(handler)));
+            let branch = Arc::new(Self { core: core.clone(), lane, identity, port, filter, stage, handler });
+            let waker = Waker::from(branch.clone());
+            (branch, Lane::new(identity, Group::Teardown, 1, 0, waker, core.describe(&name)))
+        });
+        if let Some(branch) = branch {
+            branch.port.reside(branch.clone(), |ticket| core.settle(branch.lane, identity, ticket));
+        }
+    }
+
+    /// Fetches the item, closes the ports and has the handler begin when nothing runs any more.
+    fn accept(self: &Arc<Self>, ticket: Ticket, sequence: u64) {
+        let address = std::ptr::from_ref(&**self).cast();
+        match self.port.fetch(ticket, sequence, address, true) {
+            // `loses` has opened the interleave again.
+            None => {}
+            Some(item) => {
+                *self.stage.lock() = Stage::Accepted(item);
+                if !self.core.keeps_ports_open {
+                    self.core.close_ports(false);
+                }
+                let waker = Waker::from(self.clone());
+                self.core.change(|inner, wake| inner.admission.when_idle(waker, wake));
+            }
+        }
+    }
+
+    async fn run(self: Arc<Self>, item: T, mut guard: Unfinished<S>) {
+        self.core.leave_ports(false);
+        let handler = self.handler.lock().take();
+        let outcome = match (self.core.consume_state(), handler) {
+            (Some(version), Some(handler)) => {
+                let state = Arc::unwrap_or_clone(version.state);
+                self.core.clone().tear(async { handler(state, item).await }).await
+            }
+            // It has been aborted meanwhile.
+            _ => Err(TaskError::Cancelled),
+        };
+        guard.is_finished = true;
+        self.core.finish(outcome);
+    }
+}
+
+impl<S: Send + Sync + 'static> Core<S> {
+    /// Runs the last handler to its end, its panic or its cancellation.
+    async fn tear(self: Arc<Self>, handler: impl Future<Output = ()>) -> Result<(), TaskError> {
+        let mut handler = pin!(handler);
+        std::future::poll_fn(|context| {
+            {
+                let mut inner = self.inner.lock();
+                if inner.outcome.is_some() {
+                    return Poll::Ready(Err(TaskError::Cancelled));
+                }
+                inner.teardown = Some(context.waker().clone());
+            }
+            // Unwind safety: the handler is not polled again after a panic, only dropped.
+            match catch_unwind(AssertUnwindSafe(|| handler.as_mut().poll(context))) {
+                Ok(polled) => polled.map(Ok),
+                Err(payload) => Poll::Ready(Err(TaskError::Panicked { message: panic_message(payload.as_ref()) })),
+            }
+        })
+        .await
+    }
+}
+
+/// If the dispatcher drops the teardown, the interleave ends all the same.
+struct Unfinished<S: Send + Sync + 'static> {
+    core: Arc<Core<S>>,
+    is_finished: bool,
+}
+
+impl<S: Send + Sync + 'static> Drop for Unfinished<S> {
+    fn drop(&mut self) {
+        if !self.is_finished {
+            self.core.abort(true);
+        }
+        // The handler's future has been dropped before this: nothing of it runs any more.
+        self.core.change(|inner, _| inner.teardown = None);
+    }
+}
+
+impl<S, T, H, F> WakeTask for Teardown<S, T, H>
+where
+    S: Clone + Send + Sync + 'static,
+    T: Send + 'static,
+    H: FnOnce(S, T) -> F + Send + 'static,
+    F: Future<Output = ()> + Send + 'static,
+{
+    fn wake(self: Arc<Self>) {
+        let stage = std::mem::replace(&mut *self.stage.lock(), Stage::Idle);
+        match stage {
+            Stage::Noted(ticket, sequence) => self.accept(ticket, sequence),
+            Stage::Accepted(item) => {
+                let handle = self.core.handle.clone();
+                self.core.change(|inner, _| inner.teardown = Some(Waker::noop().clone()));
+                let guard = Unfinished { core: self.core.clone(), is_finished: false };
+                handle.spawn(self.run(item, guard)).detach();
+            }
+            Stage::Idle => {}
+        }
+    }
+}
+
+impl<S, T, H, F> Resident<T> for Teardown<S, T, H>
+where
+    S: Clone + Send + Sync + 'static,
+    T: Send + 'static,
+    H: FnOnce(S, T) -> F + Send + 'static,
+    F: Future<Output = ()> + Send + 'static,
+{
+    fn arrives(
+        &self,
+        item: &T,
+        sequence: u64,
+        ticket: Ticket,
+        _call: Option<&Arc<Frame>>,
+        wake: &mut Wake,
+    ) -> Response {
+        if !accepts(self.filter.as_ref(), item) {
+            return Response::Pass;
+        }
+        let mut inner = self.core.inner.lock();
+        if !inner.is_seated(self.lane, self.identity) || !inner.admission.close() {
+            return Response::Pass;
+        }
+        *self.stage.lock() = Stage::Noted(ticket, sequence);
+        wake.add(Some(inner.admission.lane(self.lane).spawner()));
+        Response::TakeLast
+    }
+
+    fn judge(&self, item: &T, _call: &Frame) -> Judgement {
+        // Whoever ends the interleave from within must not wait for the end; but its answer may come before.
+        if accepts(self.filter.as_ref(), item) { Judgement::Admissible } else { Judgement::OfOthers }
+    }
+
+    fn loses(&self, _sequence: u64, wake: &mut Wake) {
+        let mut inner = self.core.inner.lock();
+        if inner.admission.phase == Phase::Closing {
+            *self.stage.lock() = Stage::Idle;
+            inner.admission.reopen(wake);
+        }
+    }
+}
+
+impl<S, T, H> Member for Teardown<S, T, H>
+where
+    S: Send + Sync + 'static,
+    T: Send + 'static,
+    H: Send + 'static,
+{
+    fn is_at(&self, port: u64) -> bool {
+        self.port.core.identity == port
+    }
+
+    fn close_ports(&self) {
+        self.port.close();
+    }
+
+    fn leave(&self, ticket: Option<Ticket>) {
+        if let Some(ticket) = ticket {
+            self.port.depart(ticket, self.identity());
+        }
+    }
+
+    fn identity(&self) -> *const () {
+        std::ptr::from_ref(self).cast()
+    }
+}

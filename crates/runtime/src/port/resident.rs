@@ -1,0 +1,167 @@
+//! A resident: a waiter that stays at its port and is told of item after item. The branches of an interleave are residents.
+//!
+//! An item that a resident takes is marked as offered to it and stays in its place in the port, for as long as the interleave
+//! has to make it wait; the interleave notes its sequence number, in the order in which posts of all its ports arrive. So the
+//! port goes on counting the item, anybody may still take it with [`Port::try_receive`], and when the resident leaves, whatever
+//! it had not fetched is offered to the next in order, in the old order.
+
+use super::queue::Queue;
+use super::waiters::{Standing, Ticket, Waiters, Wake, Want};
+use super::{Port, State};
+use crate::error::Refusal;
+use crate::interleave::calls::Frame;
+use crate::sync::Arc;
+
+/// What the owner of a resident decides about its items. Called under the port's lock, so it may take locks that come after
+/// those of ports, and no others.
+pub(crate) trait Resident<T>: Send + Sync {
+    /// An item has become available. `call` is there if the poster waits for an answer to it.
+    fn arrives(&self, item: &T, sequence: u64, ticket: Ticket, call: Option<&Arc<Frame>>, wake: &mut Wake) -> Response;
+
+    /// What would come of this item, whose poster would wait for an answer to it.
+    fn judge(&self, item: &T, call: &Frame) -> Judgement;
+
+    /// An item that it took and has not fetched has been fetched by somebody else.
+    fn loses(&self, sequence: u64, wake: &mut Wake);
+}
+
+/// What a resident says to an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Response {
+    /// It is for others.
+    Pass,
+    /// It is mine, and so may the next be.
+    Take,
+    /// It is mine, and I want no other.
+    TakeLast,
+}
+
+/// What a resident thinks of a call that has not been posted.
+#[derive(Debug)]
+pub(crate) enum Judgement {
+    /// It is for others.
+    OfOthers,
+    /// I would take it.
+    Admissible,
+    /// I would take it, and its poster would wait for ever.
+    Deadlock(Refusal),
+}
+
+impl<T> Port<T> {
+    /// Registers a resident and shows it what the port already holds. `settled` is told its ticket under the port's lock, and
+    /// says whether the resident is still wanted.
+    pub(crate) fn reside(&self, resident: Arc<dyn Resident<T>>, settled: impl FnOnce(Ticket) -> bool) {
+        let mut wake = Wake::default();
+        let _dropped_after_the_lock = {
+            let mut state = self.core.state.lock();
+            let order = state.waiters.next_order();
+            let waker = std::task::Waker::noop().clone();
+            let ticket = state.waiters.register(order, Want::Resident(resident), Some(waker));
+            if settled(ticket) {
+                state.show_all(ticket, &mut wake);
+                None
+            } else {
+                Some(state.waiters.remove(ticket))
+            }
+        };
+        drop(wake);
+    }
+
+    /// A resident goes away, if it has not: what it took and did not fetch is offered to the others, oldest first.
+    pub(crate) fn depart(&self, ticket: Ticket, identity: *const ()) {
+        let mut wake = Wake::default();
+        let _dropped_after_the_lock = {
+            let mut state = self.core.state.lock();
+            if state.waiters.resident(ticket) != Some(identity) {
+                return;
+            }
+            let left = state.waiters.remove(ticket);
+            let places: Vec<usize> = state.queue.offered_to(ticket).collect();
+            places.iter().for_each(|place| state.queue.withdraw(*place));
+            for place in places {
+                let sequence = state.queue.element(place).sequence;
+                state.offer(place, sequence, None, &mut wake);
+            }
+            left
+        };
+        drop(wake);
+    }
+
+    /// A resident fetches an item that it took; nothing if somebody else has fetched it or the resident has left. With
+    /// `is_last` the resident leaves.
+    ///
+    /// `identity` is the resident's address: a ticket alone may have become another waiter's.
+    pub(crate) fn fetch(&self, ticket: Ticket, sequence: u64, identity: *const (), is_last: bool) -> Option<T> {
+        let mut wake = Wake::default();
+        let (item, _dropped_after_the_lock) = {
+            let mut state = self.core.state.lock();
+            let place = state.place_of(ticket, sequence, identity)?;
+            let item = state.queue.remove(place).item;
+            state.after_removal(&mut wake);
+            (item, is_last.then(|| state.waiters.remove(ticket)))
+        };
+        drop(wake);
+        Some(item)
+    }
+
+    /// The same for an item that the resident is not going to handle: one that wanted a single item waits on.
+    pub(crate) fn shed(&self, ticket: Ticket, sequence: u64, identity: *const ()) -> Option<T> {
+        let mut wake = Wake::default();
+        let item = {
+            let mut state = self.core.state.lock();
+            let place = state.place_of(ticket, sequence, identity)?;
+            let item = state.queue.remove(place).item;
+            state.rob(ticket, sequence, &mut wake);
+            state.after_removal(&mut wake);
+            item
+        };
+        drop(wake);
+        Some(item)
+    }
+}
+
+impl<T> State<T> {
+    fn place_of(&self, ticket: Ticket, sequence: u64, identity: *const ()) -> Option<usize> {
+        let place = self.queue.find_offered(ticket, sequence)?;
+        (self.waiters.resident(ticket) == Some(identity)).then_some(place)
+    }
+
+    /// Shows a resident all that is available, oldest first.
+    fn show_all(&mut self, ticket: Ticket, wake: &mut Wake) {
+        for place in 0..self.queue.len() {
+            let element = self.queue.element(place);
+            if element.offered_to.is_none() {
+                let sequence = element.sequence;
+                match show(&mut self.waiters, &self.queue, place, ticket, wake) {
+                    Response::Pass => {}
+                    Response::Take => self.queue.offer(place, ticket),
+                    Response::TakeLast => {
+                        self.waiters.settle(ticket, Standing::Offered(sequence), wake);
+                        self.queue.offer(place, ticket);
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// An item that a resident took has been fetched by somebody else.
+    pub(super) fn rob(&mut self, ticket: Ticket, sequence: u64, wake: &mut Wake) {
+        if let Want::Resident(resident) = self.waiters.want(ticket) {
+            resident.loses(sequence, wake);
+        }
+        if *self.waiters.standing(ticket) != Standing::Waiting {
+            // It wanted one only and has lost it: it waits on at its old place.
+            self.waiters.disappoint(ticket);
+            self.show_all(ticket, wake);
+        }
+    }
+}
+
+fn show<T>(waiters: &mut Waiters<T>, queue: &Queue<T>, place: usize, ticket: Ticket, wake: &mut Wake) -> Response {
+    let element = queue.element(place);
+    match waiters.want(ticket) {
+        Want::Resident(resident) => resident.arrives(&element.item, element.sequence, ticket, None, wake),
+        _ => Response::Pass,
+    }
+}
