@@ -22,6 +22,8 @@ use super::join::{Branches, Join};
 use super::receive::Receive;
 use super::take::Take;
 use crate::dispatch::{as_one_wait, may_go_on};
+use crate::port::gauges::Drained;
+use crate::port::permit::{PostWait, Reserve};
 use crate::reply::Answer;
 use crate::sync::thread_local;
 use crate::task::{Task, YieldNow};
@@ -36,8 +38,8 @@ mod sealed {
 ///
 /// Sealed: it holds for what this crate makes (receives, takes, joins, gathers, exchanges, choices, answers, tasks), for references to
 /// and boxes of those, and for [`std::future::ready`] as a branch that is always ready. A task that loses is cancelled and an answer
-/// that loses is given up, as always when their handles are dropped; `&mut task` as the branch lets it go on. For a future of your
-/// own see [`cancel_safe`].
+/// that loses is given up, as always when their handles are dropped; `&mut task` as the branch lets it go on. A post that waits
+/// holds an item, so it is a branch only as `&mut post`. For a future of your own see [`cancel_safe`].
 ///
 /// A persistent receiver cannot be a branch, for it would have to be registered again each time it lost:
 /// ```compile_fail,E0277
@@ -99,6 +101,9 @@ cancellable! {
     ['a, T, L: Sources, R: Rule<T, Source = L::Source>] Exchange<'a, T, L, R>;
     [B: Choices] Choice<B>;
     [T] Answer<T>;
+    ['a, T] Drained<'a, T>;
+    ['a, T] Reserve<'a, T>;
+    ['r, 'a, T] &'r mut PostWait<'a, T>;
     [T] Task<T>;
     [] YieldNow;
     [T] Ready<T>;

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
 use lehr_runtime::{
-    Cancellable, OneOf, Port, ReceiveError, TaskError, TieBreaker, all, block_on, choice, choose, gather, join,
+    Cancellable, OneOf, Overflow, Port, PostWait, ReceiveError, TaskError, TieBreaker, all, block_on, choice, choose,
+    gather, join,
 };
 
 use crate::{Arbitrary, Wakes, on_each, poll_once};
@@ -402,4 +403,38 @@ fn a_task_that_loses_is_cancelled_and_a_borrowed_one_goes_on() {
         assert_eq!(block_on(lent), Ok::<(), TaskError>(()));
         assert_eq!((ended.len(), go.waiting()), (1, 0));
     });
+}
+
+#[test]
+fn a_post_that_loses_keeps_its_item_for_the_next_choice() {
+    let (out, stop) = (Port::bounded(1, Overflow::Wait), Port::new());
+    out.post(1).unwrap();
+    stop.post(()).unwrap();
+    let mut second = out.post_wait(2);
+    let is_posted = async |second: &mut PostWait<'_, i32>| {
+        choice! { posted = second => posted.is_ok(), _ = stop.receive() => false }
+    };
+    assert!(!block_on(is_posted(&mut second)));
+    assert_eq!(out.try_receive(), Some(1));
+    assert!(block_on(is_posted(&mut second)));
+    assert_eq!(out.try_receive(), Some(2));
+}
+
+#[test]
+fn a_permit_and_a_drained_port_can_be_waited_for() {
+    let (out, source) = (Port::<u8>::bounded(1, Overflow::Wait), Port::<u8>::new());
+    source.post(7).unwrap();
+    source.close();
+    let next = async || {
+        choice! {
+            () = source.drained() => false,
+            permit = out.reserve() => {
+                permit.unwrap().post(source.receive().await.unwrap());
+                true
+            }
+        }
+    };
+    assert!(block_on(next()));
+    assert!(!block_on(next()));
+    assert_eq!((out.try_receive(), out.waiting()), (Some(7), 0));
 }

@@ -2,7 +2,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use lehr_runtime::{Builder, Dispatcher, Port, ReceiveError, all, block_on, exchange, exchange_by};
+use lehr_runtime::{Builder, Dispatcher, Overflow, Port, ReceiveError, all, block_on, exchange, exchange_by};
 
 use crate::{Arbitrary, Wakes, on_each, poll_once};
 
@@ -204,5 +204,37 @@ fn competing_exchanges_take_whole_sets_and_each_source_in_order() {
             assert!(items.into_iter().eq(0..SETS));
         }
         assert_eq!((port.len(), port.waiting()), (0, 0));
+    });
+}
+
+#[test]
+fn items_that_an_exchange_takes_make_room_for_posters_that_wait() {
+    const STAGES: usize = 1_000;
+    on_each(|dispatcher| {
+        // Three sources, each at most two stages ahead: two of them cannot fill five places, and three of them must wait for one.
+        let port = Port::bounded(5, Overflow::Wait);
+        let credits: [Port<()>; 3] = std::array::from_fn(|_| Port::new());
+        credits.iter().for_each(|credits| (0..2).for_each(|_| credits.post(()).unwrap()));
+        let mut tasks: Vec<_> = (0..3)
+            .map(|source: usize| {
+                let (port, credits) = (port.clone(), credits[source].clone());
+                dispatcher.spawn(async move {
+                    for stage in 0..STAGES {
+                        credits.receive().await.unwrap();
+                        port.post_wait((source, stage)).await.unwrap();
+                    }
+                })
+            })
+            .collect();
+        let own = port.clone();
+        tasks.push(dispatcher.spawn(async move {
+            let mut three = exchange(&own, [0, 1, 2]);
+            for stage in 0..STAGES {
+                assert_eq!((&mut three).await, Ok([stage; 3]));
+                credits.iter().for_each(|credits| credits.post(()).unwrap());
+            }
+        }));
+        assert!(block_on(all(tasks)).iter().all(Result::is_ok));
+        assert_eq!((port.len(), port.gauges().posters_waiting), (0, 0));
     });
 }
