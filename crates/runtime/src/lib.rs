@@ -41,6 +41,7 @@ mod interleave;
 #[allow(unsafe_code, reason = "the one file with unsafe code; its page says why")]
 mod parallel;
 mod port;
+pub mod port_set;
 mod queue;
 mod reply;
 mod sync;
@@ -71,6 +72,7 @@ pub use port::once::Once;
 pub use port::options::{Discard, DiscardedItem, Overflow};
 pub use port::permit::{Permit, PostWait, Reserve};
 pub use port::persistent::Receiver;
+pub use port_set::PortSet;
 pub use queue::{
     Admission, DepthOverflow, DiscardReason, Discarded, Priority, Queue, QueueBuilder, QueueCounters, QueueError,
     Rejected, Rejection, SpawnWait,

@@ -25,6 +25,8 @@ mod once;
 mod parallel;
 #[path = "runtime/port.rs"]
 mod port;
+#[path = "runtime/port_set.rs"]
+mod port_set;
 #[path = "runtime/priority.rs"]
 mod priority;
 #[path = "runtime/queue.rs"]

@@ -26,8 +26,8 @@ impl<'a, T> Receive<'a, T> {
     }
 
     /// A receive at a place in the order that was reserved before.
-    pub(crate) fn in_order(port: &'a Port<T>, order: u64) -> Self {
-        Self { port, predicate: None, ticket: None, order: Some(order) }
+    pub(crate) fn in_order(port: &'a Port<T>, order: u64, predicate: Option<Predicate<T>>) -> Self {
+        Self { port, predicate, ticket: None, order: Some(order) }
     }
 }
 

@@ -9,6 +9,7 @@ use std::future::Future;
 use crate::arbiter::receive::Receive;
 use crate::dispatch::Handle;
 use crate::port::Port;
+use crate::port::waiters::Predicate;
 use crate::sync::Arc;
 use crate::task::{Task, all};
 
@@ -73,13 +74,57 @@ impl<T: Send + 'static> Port<T> {
         H: Fn(T) -> F + Send + Sync + 'static,
         F: Future<Output = ()> + Send,
     {
+        self.receiver(dispatcher, concurrency, || None, handler)
+    }
+
+    /// The same for the items that `predicate` accepts; the others stay, in order, for other receivers.
+    ///
+    /// The predicate runs under the port's lock, as that of [`receive_if`](Self::receive_if). If it panics, the item stays, and
+    /// the turn of the receiver that asked it ends.
+    ///
+    /// Cost: that of [`on`](Self::on), and a copy of the predicate for each item; in an allocation, if it captures anything.
+    ///
+    /// # Panics
+    /// If `concurrency` is 0.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Dispatcher, Port, block_on};
+    /// let dispatcher = Dispatcher::new(1).unwrap();
+    /// let (numbers, even) = (Port::new(), Port::new());
+    /// let out = even.clone();
+    /// let _receiver = numbers.on_if(dispatcher.handle(), 1, |number| number % 2 == 0, move |number: u32| {
+    ///     out.post(number).unwrap();
+    ///     std::future::ready(())
+    /// });
+    /// (1..=4).for_each(|number| numbers.post(number).unwrap());
+    /// assert_eq!(block_on(even.take(2)), Ok(vec![2, 4]));
+    /// assert_eq!(numbers.drain(), [1, 3]);
+    /// ```
+    pub fn on_if<P, H, F>(&self, dispatcher: &Handle, concurrency: usize, predicate: P, handler: H) -> Receiver
+    where
+        P: Fn(&T) -> bool + Clone + Send + 'static,
+        H: Fn(T) -> F + Send + Sync + 'static,
+        F: Future<Output = ()> + Send,
+    {
+        let predicate = move || Some(Box::new(predicate.clone()) as Predicate<T>);
+        self.receiver(dispatcher, concurrency, predicate, handler)
+    }
+
+    /// The turns of a receiver; `predicate` makes what one receive asks.
+    fn receiver<P, H, F>(&self, dispatcher: &Handle, concurrency: usize, predicate: P, handler: H) -> Receiver
+    where
+        P: Fn() -> Option<Predicate<T>> + Clone + Send + 'static,
+        H: Fn(T) -> F + Send + Sync + 'static,
+        F: Future<Output = ()> + Send,
+    {
         assert!(concurrency > 0, "a receiver that may run no handler would never receive");
         let order = self.core.state.lock().waiters.next_order();
         let handler = Arc::new(handler);
         let turns = (0..concurrency).map(|_| {
-            let (port, handler) = (self.clone(), handler.clone());
+            let (port, predicate, handler) = (self.clone(), predicate.clone(), handler.clone());
             dispatcher.spawn(async move {
-                while let Ok(item) = Receive::in_order(&port, order).await {
+                while let Ok(item) = Receive::in_order(&port, order, predicate()).await {
                     handler(item).await;
                 }
             })

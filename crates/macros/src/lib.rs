@@ -1,0 +1,76 @@
+//! Derives of the runtime. Use them through `lehr_runtime`, whose names their output contains.
+//!
+//! `PortSet` makes a set of ports from an enum: `variants.rs` says what the enum may look like and what its parts are called,
+//! `one_queue.rs` and `split.rs` write the two modes. Nothing here knows how a port works.
+#![forbid(unsafe_code)]
+
+mod one_queue;
+mod split;
+mod variants;
+
+use proc_macro::TokenStream;
+use proc_macro2::TokenStream as Tokens;
+use syn::{DeriveInput, parse_macro_input};
+
+use variants::{Mode, Set};
+
+/// A set of ports from an enum of messages, one variant a kind of message.
+///
+/// With nothing else, `enum Ops` gets `OpsPort`: one queue of all kinds, which keeps their order of arrival, with a receive for
+/// each kind. With `#[port_set(split)]` it gets `OpsPorts`: a port of its own for each kind, for joins and capacities, and a
+/// `post` that finds the right one. Examples and what is made: module page of `lehr_runtime::port_set`.
+///
+/// # Errors
+/// At compile time: on anything but an enum with variants; if two variants would give the same name; on an unknown option.
+#[proc_macro_derive(PortSet, attributes(port_set))]
+pub fn port_set(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    expand(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+fn expand(input: &DeriveInput) -> syn::Result<Tokens> {
+    let set = Set::read(input)?;
+    Ok(match set.mode {
+        Mode::OneQueue => one_queue::write(&set),
+        Mode::Split => split::write(&set),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(input: &str) -> String {
+        expand(&syn::parse_str(input).unwrap()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn faults_are_named_where_the_user_can_mend_them() {
+        assert_eq!(
+            error("struct Ops { a: u8 }"),
+            "a port set is made from an enum: one variant for each kind of message"
+        );
+        assert_eq!(error("enum Ops {}"), "a port set needs a variant: an enum without one has no messages");
+        assert_eq!(error("enum Ops { AB(u8), Ab(u8) }"), "`Ab` and `AB` would both be called `ab`: rename one of them");
+        assert_eq!(error("#[port_set(fast)] enum Ops { A }"), "unknown option; the only one is `split`");
+        assert_eq!(
+            error("enum Ops { Super(u8) }"),
+            "`super` cannot be the name of a method or field: rename this variant"
+        );
+        assert_eq!(
+            error("enum Ops { #[port_set(split)] A }"),
+            "options stand on the enum, not on a variant: a port of its own goes with `#[port_set(split)]` on the enum"
+        );
+    }
+
+    #[test]
+    fn both_modes_give_items_that_parse() {
+        for option in ["", "#[port_set(split)]"] {
+            let input = format!(
+                "{option} pub enum Ops<T: Clone> {{ Add(T), Pair(u8, T), Named {{ x: u8, y: T }}, r#Type, Stop }}"
+            );
+            let tokens = expand(&syn::parse_str(&input).unwrap()).unwrap();
+            syn::parse2::<syn::File>(tokens).unwrap();
+        }
+    }
+}
