@@ -1,0 +1,83 @@
+//! An overlay network (paper 001, table 4 and figure 15 f): nodes that know a few others, and relay what is not for them.
+//!
+//! Eight nodes stand at the corners of a cube, each a dispatcher of its own with one worker, so that a message really goes from thread to thread.
+//! A node knows its three neighbours only. It sends a message on along the lowest bit in which its own number differs from the destination's;
+//! the destination sends an answer back, the same way.
+//!
+//! Checked: every message arrives, after exactly as many hops as bits differ, and every answer too.
+//! `cargo run --release -p lehr-runtime --example overlay`
+#![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "an example measures and prints")]
+
+use std::time::Instant;
+
+use lehr_runtime::{Dispatcher, Port, Receiver, block_on};
+
+const DIMENSIONS: usize = 3;
+const NODES: usize = 1 << DIMENSIONS;
+const ROUNDS: usize = 500;
+
+#[derive(Clone, Copy)]
+struct Message {
+    from: usize,
+    to: usize,
+    hops: u32,
+    is_answer: bool,
+}
+
+/// A node: relays what is not for it, answers what is, and hands answers to whoever asked.
+fn start_node(own: usize, dispatcher: &Dispatcher, ports: &[Port<Message>], answers: &Port<Message>) -> Receiver {
+    let neighbours: [Port<Message>; DIMENSIONS] = std::array::from_fn(|bit| ports[own ^ (1 << bit)].clone());
+    let answers = answers.clone();
+    let relay = move |mut message: Message| {
+        message.hops += 1;
+        neighbours[(own ^ message.to).trailing_zeros() as usize].post(message).unwrap();
+    };
+    ports[own].on(dispatcher.handle(), 1, move |message: Message| {
+        if message.to != own {
+            relay(message);
+        } else if message.is_answer {
+            answers.post(message).unwrap();
+        } else {
+            let answer = Message { from: own, to: message.from, hops: message.hops, is_answer: true };
+            if answer.to == own { answers.post(answer).unwrap() } else { relay(answer) }
+        }
+        async {}
+    })
+}
+
+fn main() {
+    let dispatchers: Vec<Dispatcher> = (0..NODES).map(|_| Dispatcher::new(1).unwrap()).collect();
+    let ports: Vec<Port<Message>> = (0..NODES).map(|_| Port::new()).collect();
+    let answers = Port::new();
+    let nodes: Vec<Receiver> =
+        dispatchers.iter().enumerate().map(|(own, dispatcher)| start_node(own, dispatcher, &ports, &answers)).collect();
+
+    let start = Instant::now();
+    for _ in 0..ROUNDS {
+        for from in 0..NODES {
+            for to in 0..NODES {
+                ports[from].post(Message { from, to, hops: 0, is_answer: false }).unwrap();
+            }
+        }
+    }
+    let seen = block_on(answers.take(ROUNDS * NODES * NODES)).unwrap();
+    let seconds = start.elapsed().as_secs_f64();
+
+    let mut pairs = [[0; NODES]; NODES];
+    let mut hops = 0;
+    for answer in &seen {
+        // There and back.
+        assert_eq!(answer.hops, 2 * (answer.from ^ answer.to).count_ones(), "from {} to {}", answer.to, answer.from);
+        pairs[answer.to][answer.from] += 1;
+        hops += answer.hops as usize;
+    }
+    assert_eq!(pairs, [[ROUNDS; NODES]; NODES], "every question was answered once");
+    assert_eq!(hops, ROUNDS * NODES * NODES * DIMENSIONS, "half the bits differ on average, there and back");
+    assert!(answers.is_empty() && ports.iter().all(Port::is_empty), "nothing is left on the way");
+    drop(nodes);
+    println!(
+        "{} questions and answers among {NODES} dispatchers: {hops} hops, {:.2} million hops/s",
+        seen.len(),
+        hops as f64 / seconds / 1e6
+    );
+}
