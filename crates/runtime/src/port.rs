@@ -277,7 +277,7 @@ impl<T> Port<T> {
     /// assert_eq!((port.try_receive(), port.try_receive()), (Some(1), Some(3)));
     /// ```
     pub fn receive_if(&self, predicate: impl Fn(&T) -> bool + Send + 'static) -> Receive<'_, T> {
-        Receive::new(self, Some(Box::new(predicate)))
+        Receive::new(self, Some(Box::new(Box::new(predicate))))
     }
 
     /// Waits until the port has `count` items to spare and takes them together, oldest first; 0 items at once.
@@ -564,7 +564,7 @@ impl<T> State<T> {
         let found = match self.waiters.want(ticket) {
             Want::One(predicate) => self.queue.find(|item| match predicate {
                 None => Ok(true),
-                Some(predicate) => accepts(predicate.as_ref(), item),
+                Some(predicate) => accepts(predicate.as_ref().as_ref(), item),
             }),
             Want::Resident(_) | Want::Take(_) | Want::Watch(_) | Want::Sort(_) => {
                 unreachable!("only a waiter for one item is ever offered one")
@@ -577,7 +577,7 @@ impl<T> State<T> {
                 self.waiters.settle(ticket, Standing::Offered(sequence), wake);
                 self.queue.offer(place, ticket);
             }
-            Err(message) => self.waiters.settle(ticket, Standing::Failed(message), wake),
+            Err(message) => self.waiters.fail(ticket, message, wake),
         }
     }
 
@@ -595,15 +595,15 @@ impl<T> State<T> {
                 return (Poll::Pending, (None, replaced));
             }
             // Invariant 1: nothing in the queue is for it, and nothing more will come.
-            Standing::Waiting | Standing::Offered(_) | Standing::Failed(_) | Standing::Promised => {}
+            Standing::Waiting | Standing::Offered(_) | Standing::Failed | Standing::Promised => {}
         }
         *ticket = None;
-        let left = self.waiters.remove(known);
-        let result = match &left.standing {
+        let mut left = self.waiters.remove(known);
+        let result = match left.standing {
             Standing::Waiting | Standing::Promised => Err(Unreceived::Closed),
-            Standing::Failed(message) => Err(Unreceived::Predicate(message.clone())),
+            Standing::Failed => Err(Unreceived::Predicate(left.failure.take().unwrap_or_default())),
             Standing::Offered(sequence) => {
-                let place = self.queue.place_of(*sequence);
+                let place = self.queue.place_of(sequence);
                 Ok(self.queue.remove(place).item)
             }
         };
@@ -622,7 +622,7 @@ impl<T> State<T> {
             None => Ok(self.queue.take_oldest()),
             Some(predicate) => self
                 .queue
-                .find(|item| accepts(predicate.as_ref(), item))
+                .find(|item| accepts(predicate.as_ref().as_ref(), item))
                 .map(|place| place.map(|place| self.queue.remove(place).item)),
         };
         match found {

@@ -5,10 +5,14 @@
 #![cfg(shuttle)]
 #![allow(clippy::disallowed_types, reason = "a lock of std, never contended, is no part of the model")]
 
+#[path = "model_shuttle/capacity.rs"]
+mod capacity;
 #[path = "model_shuttle/choice.rs"]
 mod choice;
 #[path = "model_shuttle/gather.rs"]
 mod gather;
+#[path = "model_shuttle/reply.rs"]
+mod reply;
 #[path = "model_shuttle/take.rs"]
 mod take;
 

@@ -18,7 +18,7 @@ use crate::dispatch::may_go_on;
 use crate::error::{ReceiveError, panic_message};
 use crate::port::queue::Queue;
 use crate::port::sorter::{Classify, Sorter};
-use crate::port::waiters::{Standing, Ticket, Want};
+use crate::port::waiters::{Ticket, Want};
 use crate::port::{Port, State};
 
 mod sealed {
@@ -305,8 +305,8 @@ impl<T, L: Sources, R: Rule<T, Source = L::Source>> Future for Exchange<'_, T, L
         let port = this.port;
         let mut places: Places<L> = this.sources.row(|_| None);
         let mut state = port.core.state.lock();
-        let found = match this.ticket.map(|ticket| state.waiters.standing(ticket)) {
-            Some(Standing::Failed(message)) => Err(message.clone()),
+        let found = match this.ticket.and_then(|ticket| state.waiters.failure(ticket)) {
+            Some(message) => Err(message.to_owned()),
             _ => this.find(&state.queue, &mut places),
         };
         let mut yields = false;

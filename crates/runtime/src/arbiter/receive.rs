@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::num::NonZeroU64;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -17,7 +18,7 @@ pub struct Receive<'a, T> {
     predicate: Option<Predicate<T>>,
     ticket: Option<Ticket>,
     /// The place in the order of registration that a persistent receiver keeps.
-    order: Option<u64>,
+    order: Option<NonZeroU64>,
 }
 
 impl<'a, T> Receive<'a, T> {
@@ -27,7 +28,7 @@ impl<'a, T> Receive<'a, T> {
 
     /// A receive at a place in the order that was reserved before.
     pub(crate) fn in_order(port: &'a Port<T>, order: u64, predicate: Option<Predicate<T>>) -> Self {
-        Self { port, predicate, ticket: None, order: Some(order) }
+        Self { port, predicate, ticket: None, order: NonZeroU64::new(order) }
     }
 }
 
@@ -45,7 +46,7 @@ impl<T> Future for Receive<'_, T> {
         if this.ticket.is_none() && !may_go_on(context) {
             return Poll::Pending;
         }
-        this.port.poll_receive(&mut this.ticket, this.order, &mut this.predicate, context)
+        this.port.poll_receive(&mut this.ticket, this.order.map(NonZeroU64::get), &mut this.predicate, context)
     }
 }
 

@@ -82,7 +82,7 @@ impl<T: Send + 'static> Port<T> {
     /// The predicate runs under the port's lock, as that of [`receive_if`](Self::receive_if). If it panics, the item stays, and
     /// the turn of the receiver that asked it ends.
     ///
-    /// Cost: that of [`on`](Self::on), and a copy of the predicate for each item; in an allocation, if it captures anything.
+    /// Cost: that of [`on`](Self::on), and a copy of the predicate for each item; in one allocation, or two if it captures anything.
     ///
     /// # Panics
     /// If `concurrency` is 0.
@@ -107,7 +107,10 @@ impl<T: Send + 'static> Port<T> {
         H: Fn(T) -> F + Send + Sync + 'static,
         F: Future<Output = ()> + Send,
     {
-        let predicate = move || Some(Box::new(predicate.clone()) as Predicate<T>);
+        let predicate = move || {
+            let predicate: Predicate<T> = Box::new(Box::new(predicate.clone()));
+            Some(predicate)
+        };
         self.receiver(dispatcher, concurrency, predicate, handler)
     }
 

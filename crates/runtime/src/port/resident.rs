@@ -56,7 +56,7 @@ impl<T> Port<T> {
             let mut state = self.core.state.lock();
             let order = state.waiters.next_order();
             let waker = std::task::Waker::noop().clone();
-            let ticket = state.waiters.register(order, Want::Resident(resident), Some(waker));
+            let ticket = state.waiters.register(order, Want::Resident(Box::new(resident)), Some(waker));
             if settled(ticket) {
                 state.show_all(ticket, &mut wake);
                 None
@@ -150,7 +150,7 @@ impl<T> State<T> {
         if let Want::Resident(resident) = self.waiters.want(ticket) {
             resident.loses(sequence, wake);
         }
-        if *self.waiters.standing(ticket) != Standing::Waiting {
+        if self.waiters.standing(ticket) != Standing::Waiting {
             // It wanted one only and has lost it: it waits on at its old place.
             self.waiters.disappoint(ticket);
             self.show_all(ticket, wake);

@@ -11,6 +11,7 @@
 //! Whoever takes without having been woken passes those who were woken and have not looked yet. The port counts that, and after
 //! [`PASSES`] says that it is their turn ([`Waiters::must_yield`]).
 
+use std::num::NonZeroU32;
 use std::task::Waker;
 
 use super::resident::{Judgement, Resident, Response};
@@ -19,12 +20,29 @@ use crate::error::Refusal;
 use crate::interleave::calls::Frame;
 use crate::sync::Arc;
 
-/// The identity of a waiter at its port: its slot.
+/// The identity of a waiter at its port: the number of its slot, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ticket(u32);
+pub struct Ticket(NonZeroU32);
+
+impl Ticket {
+    /// Waiters that one port can have: as many as a half of [`Place`] can name.
+    const MAX: u32 = (1 << 31) - 1;
+
+    /// For the slot at `index`.
+    fn of(index: usize) -> Self {
+        let number = u32::try_from(index + 1).ok().filter(|&number| number <= Self::MAX).and_then(NonZeroU32::new);
+        Self(number.expect("fewer than 2^31 waiters at one port"))
+    }
+
+    fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
 
 /// Decides whether a receiver wants an item. Called under the port's lock, so it must be quick and leave ports alone.
-pub(crate) type Predicate<T> = Box<dyn Fn(&T) -> bool + Send>;
+///
+/// Boxed twice, since a pointer to what has a table of methods takes two words, which every waiter would pay for.
+pub(crate) type Predicate<T> = Box<Box<dyn Fn(&T) -> bool + Send>>;
 
 /// How often one who takes from a port may pass others who were woken for what is there and have not looked yet.
 ///
@@ -37,7 +55,7 @@ pub(crate) enum Want<T> {
     /// One item that the predicate, if there is one, accepts.
     One(Option<Predicate<T>>),
     /// Item after item, for as long as it stays here.
-    Resident(Arc<dyn Resident<T>>),
+    Resident(Box<Arc<dyn Resident<T>>>),
     /// So many available items, and nothing else.
     Take(usize),
     /// So many available items, to be looked at together with other ports.
@@ -54,28 +72,97 @@ impl<T> Want<T> {
 }
 
 /// How a waiter stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// In the list.
     Waiting,
     /// Not in the list: the item with this sequence number is marked as its own.
     Offered(u64),
-    /// Not in the list: its predicate panicked with this text.
-    Failed(String),
+    /// Not in the list: its predicate panicked; the text is kept beside the slots.
+    Failed,
     /// Not in the list: a take, woken for items that are there and not marked.
     Promised,
 }
 
+/// How a waiter stands, with its neighbours while it is in a list, in one word:
+///
+/// | bits 63, 62 | standing | the rest |
+/// | --- | --- | --- |
+/// | 00 | waiting | 31 bits each: the tickets before (high) and after (low) it in its list, 0 for none |
+/// | 01 | offered | 62 bits: the item's sequence number |
+/// | 10 | promised | nothing |
+/// | 11 | failed | nothing |
+#[derive(Clone, Copy)]
+struct Place(u64);
+
+impl Place {
+    /// In a list, with no neighbour yet.
+    const WAITING: Self = Self(0);
+
+    const OFFERED: u64 = 1 << 62;
+    const PROMISED: u64 = 2 << 62;
+    const FAILED: u64 = 3 << 62;
+    const KIND: u64 = 3 << 62;
+
+    fn new(standing: Standing) -> Self {
+        match standing {
+            Standing::Waiting => Self::WAITING,
+            Standing::Offered(sequence) => {
+                debug_assert!(sequence & Self::KIND == 0, "no port lives to see 2^62 items");
+                Self(Self::OFFERED | sequence)
+            }
+            Standing::Promised => Self(Self::PROMISED),
+            Standing::Failed => Self(Self::FAILED),
+        }
+    }
+
+    fn between(previous: Option<Ticket>, next: Option<Ticket>) -> Self {
+        let number = |ticket: Option<Ticket>| ticket.map_or(0, |ticket| u64::from(ticket.0.get()));
+        Self(number(previous) << 31 | number(next))
+    }
+
+    fn standing(self) -> Standing {
+        match self.0 & Self::KIND {
+            0 => Standing::Waiting,
+            Self::OFFERED => Standing::Offered(self.0 & !Self::KIND),
+            Self::PROMISED => Standing::Promised,
+            _ => Standing::Failed,
+        }
+    }
+
+    fn is_listed(self) -> bool {
+        self.0 & Self::KIND == 0
+    }
+
+    /// The neighbours of a listed waiter.
+    fn neighbours(self) -> (Option<Ticket>, Option<Ticket>) {
+        debug_assert!(self.is_listed(), "only a listed waiter has neighbours");
+        (Self::ticket(self.0 >> 31), Self::ticket(self.0))
+    }
+
+    fn ticket(bits: u64) -> Option<Ticket> {
+        NonZeroU32::new(bits as u32 & Ticket::MAX).map(Ticket)
+    }
+}
+
+/// A waiter. Ten million of these are what the size of every field was weighed for.
 struct Slot<T> {
+    /// Whom to wake; empty once it has been used, until the waiter looks again.
+    waker: Option<Waker>,
     /// Position in the order of registration; ascending along the list.
     order: u64,
     want: Want<T>,
-    standing: Standing,
-    /// Whom to wake; empty once it has been used, until the waiter looks again.
-    waker: Option<Waker>,
-    previous: Option<Ticket>,
-    next: Option<Ticket>,
+    place: Place,
 }
+
+/// A slot, or a link of the chain of free ones.
+enum Entry<T> {
+    Used(Slot<T>),
+    Free(Option<Ticket>),
+}
+
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Entry<[u64; 9]>>() == 48, "a waiter takes 48 bytes, whatever it waits for");
 
 /// Those of one kind, in order of registration.
 #[derive(Clone, Copy, Default)]
@@ -86,8 +173,11 @@ struct List {
 
 /// See the module's page.
 pub(crate) struct Waiters<T> {
-    slots: Vec<Option<Slot<T>>>,
-    free: Vec<Ticket>,
+    slots: Vec<Entry<T>>,
+    /// The first free slot.
+    free: Option<Ticket>,
+    /// How many slots are in use.
+    used: u32,
     singles: List,
     takes: List,
     watchers: List,
@@ -100,12 +190,16 @@ pub(crate) struct Waiters<T> {
     woken: usize,
     /// How many times in a row they have been passed.
     passes: u32,
+    /// What the predicates of failed waiters said.
+    failures: Vec<(Ticket, String)>,
 }
 
 /// What the port gets back of a waiter that leaves. Its parts may run user code when they are dropped: drop it after the lock.
 pub(crate) struct Left<T> {
     pub(crate) standing: Standing,
     pub(crate) want: Want<T>,
+    /// The text of its predicate's panic, if it has failed.
+    pub(crate) failure: Option<String>,
     _waker: Option<Waker>,
 }
 
@@ -113,7 +207,8 @@ impl<T> Waiters<T> {
     pub(crate) fn new() -> Self {
         Self {
             slots: Vec::new(),
-            free: Vec::new(),
+            free: None,
+            used: 0,
             singles: List::default(),
             takes: List::default(),
             watchers: List::default(),
@@ -122,6 +217,7 @@ impl<T> Waiters<T> {
             promised: 0,
             woken: 0,
             passes: 0,
+            failures: Vec::new(),
         }
     }
 
@@ -133,7 +229,7 @@ impl<T> Waiters<T> {
 
     /// How many wait, offered or not.
     pub(crate) fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.used as usize
     }
 
     /// Adds a waiter at its place in the order. Without a waker it counts as woken: its task has been told to look again.
@@ -146,25 +242,40 @@ impl<T> Waiters<T> {
             self.woken += usize::from(!want.is_one());
             self.passes = 0;
         }
-        let slot = Slot { order, want, standing: Standing::Waiting, waker, previous: None, next: None };
-        let ticket = match self.free.pop() {
+        let slot = Entry::Used(Slot { waker, order, want, place: Place::WAITING });
+        self.used += 1;
+        let ticket = match self.free {
             Some(ticket) => {
-                self.slots[ticket.0 as usize] = Some(slot);
+                let entry = std::mem::replace(&mut self.slots[ticket.index()], slot);
+                let Entry::Free(next) = entry else { unreachable!("the chain of free slots holds nothing else") };
+                self.free = next;
                 ticket
             }
-            None => {
-                let ticket = Ticket(u32::try_from(self.slots.len()).expect("fewer than 2^32 waiters at one port"));
-                self.slots.push(Some(slot));
-                ticket
-            }
+            None => self.push(slot),
         };
         self.link(ticket);
         ticket
     }
 
+    /// A slot that there was not yet. A large list grows by an eighth, not to the double, so that millions of waiters do not
+    /// pay for millions that never come.
+    fn push(&mut self, slot: Entry<T>) -> Ticket {
+        let len = self.slots.len();
+        if len == self.slots.capacity() {
+            self.slots.reserve_exact(if len < 4096 { len.max(4) } else { len / 8 });
+        }
+        self.slots.push(slot);
+        Ticket::of(len)
+    }
+
     /// How the waiter stands.
-    pub(crate) fn standing(&self, ticket: Ticket) -> &Standing {
-        &self.slot(ticket).standing
+    pub(crate) fn standing(&self, ticket: Ticket) -> Standing {
+        self.slot(ticket).place.standing()
+    }
+
+    /// What the panic of the waiter's predicate said, if that is how it stands.
+    pub(crate) fn failure(&self, ticket: Ticket) -> Option<&str> {
+        self.failures.iter().find(|(failed, _)| *failed == ticket).map(|(_, text)| text.as_str())
     }
 
     /// The waiter has looked in vain and leaves word whom to wake; gives back the waker that it replaces, to be dropped after
@@ -210,17 +321,27 @@ impl<T> Waiters<T> {
     #[inline]
     pub(crate) fn remove(&mut self, ticket: Ticket) -> Left<T> {
         self.has_looked(ticket);
-        if self.slot(ticket).standing == Standing::Waiting {
-            self.unlink(ticket);
-        }
-        let slot = self.slots[ticket.0 as usize].take().expect("a ticket is removed once, by its owner");
-        self.free.push(ticket);
-        if self.free.len() == self.slots.len() && self.slots.len() > 64 {
+        let standing = self.standing(ticket);
+        let failure = match standing {
+            Standing::Waiting => {
+                self.unlink(ticket);
+                None
+            }
+            Standing::Failed => {
+                let known = self.failures.iter().position(|(failed, _)| *failed == ticket);
+                known.map(|known| self.failures.swap_remove(known).1)
+            }
+            Standing::Offered(_) | Standing::Promised => None,
+        };
+        let entry = std::mem::replace(&mut self.slots[ticket.index()], Entry::Free(self.free));
+        let Entry::Used(slot) = entry else { unreachable!("a ticket is removed once, by its owner") };
+        self.free = Some(ticket);
+        self.used -= 1;
+        if self.used == 0 && self.slots.len() > 64 {
             // After a burst the memory goes back.
-            self.slots = Vec::new();
-            self.free = Vec::new();
+            (self.slots, self.free) = (Vec::new(), None);
         }
-        Left { standing: slot.standing, want: slot.want, _waker: slot.waker }
+        Left { standing, want: slot.want, failure, _waker: slot.waker }
     }
 
     /// Shows an item that has become available to those who wait for one, in order, and offers it to the first that accepts it.
@@ -239,7 +360,7 @@ impl<T> Waiters<T> {
         let mut place = self.singles.first;
         while let Some(ticket) = place {
             let slot = self.slot(ticket);
-            place = slot.next;
+            place = slot.place.neighbours().1;
             if let Want::Resident(resident) = &slot.want {
                 match resident.arrives(item, sequence, ticket, call, wake) {
                     Response::Pass => continue,
@@ -256,7 +377,7 @@ impl<T> Waiters<T> {
                     return Some(ticket);
                 }
                 Ok(false) => {}
-                Err(message) => self.settle(ticket, Standing::Failed(message), wake),
+                Err(message) => self.fail(ticket, message, wake),
             }
         }
         self.wake_takes(available, wake);
@@ -269,7 +390,7 @@ impl<T> Waiters<T> {
         let mut place = self.singles.first;
         while let Some(ticket) = place {
             let slot = self.slot(ticket);
-            place = slot.next;
+            place = slot.place.neighbours().1;
             match &slot.want {
                 Want::Resident(resident) => match resident.judge(item, call) {
                     Judgement::OfOthers => {}
@@ -285,9 +406,9 @@ impl<T> Waiters<T> {
 
     /// The address of the resident with this ticket; nothing if it has left, whoever has the ticket now.
     pub(crate) fn resident(&self, ticket: Ticket) -> Option<*const ()> {
-        match &self.slots.get(ticket.0 as usize)?.as_ref()?.want {
-            Want::Resident(resident) => Some(Arc::as_ptr(resident).cast()),
-            Want::One(_) | Want::Take(_) | Want::Watch(_) | Want::Sort(_) => None,
+        match self.slots.get(ticket.index())? {
+            Entry::Used(Slot { want: Want::Resident(resident), .. }) => Some(Arc::as_ptr(resident).cast()),
+            Entry::Used(_) | Entry::Free(_) => None,
         }
     }
 
@@ -300,7 +421,7 @@ impl<T> Waiters<T> {
         let mut place = self.takes.first;
         while let Some(ticket) = place {
             let slot = self.slot(ticket);
-            place = slot.next;
+            place = slot.place.neighbours().1;
             let Want::Take(needed) = slot.want else { unreachable!("the list of takes holds nothing else") };
             let spare = available.saturating_sub(self.promised);
             if spare == 0 {
@@ -324,7 +445,7 @@ impl<T> Waiters<T> {
         let mut place = self.watchers.first;
         while let Some(ticket) = place {
             let slot = self.slot_mut(ticket);
-            place = slot.next;
+            place = slot.place.neighbours().1;
             let is_met = match &mut slot.want {
                 Want::Watch(needed) => Ok(*needed == available),
                 // One that was woken counts anew when it looks.
@@ -337,7 +458,7 @@ impl<T> Waiters<T> {
             match is_met {
                 Ok(true) => wake.add(self.take_waker(ticket)),
                 Ok(false) => {}
-                Err(message) => self.settle(ticket, Standing::Failed(message), wake),
+                Err(message) => self.fail(ticket, message, wake),
             }
         }
     }
@@ -349,12 +470,11 @@ impl<T> Waiters<T> {
 
     /// Gives a waiter another item than the one it was offered.
     pub(crate) fn exchange_offer(&mut self, ticket: Ticket, sequence: u64) {
-        self.slot_mut(ticket).standing = Standing::Offered(sequence);
+        self.slot_mut(ticket).place = Place::new(Standing::Offered(sequence));
     }
 
     /// Takes an offer back because somebody else has fetched the item: the waiter stands in the list again.
     pub(crate) fn disappoint(&mut self, ticket: Ticket) {
-        self.slot_mut(ticket).standing = Standing::Waiting;
         self.link(ticket);
     }
 
@@ -372,8 +492,15 @@ impl<T> Waiters<T> {
     #[inline]
     pub(crate) fn settle(&mut self, ticket: Ticket, standing: Standing, wake: &mut Wake) {
         self.unlink(ticket);
-        self.slot_mut(ticket).standing = standing;
+        self.slot_mut(ticket).place = Place::new(standing);
         wake.add(self.take_waker(ticket));
+    }
+
+    /// The predicate of a listed waiter has panicked with this text.
+    #[cold]
+    pub(crate) fn fail(&mut self, ticket: Ticket, message: String, wake: &mut Wake) {
+        self.failures.push((ticket, message));
+        self.settle(ticket, Standing::Failed, wake);
     }
 
     /// Wakes every waiter in the lists: the port closes.
@@ -381,7 +508,7 @@ impl<T> Waiters<T> {
         for list in [self.singles, self.takes, self.watchers] {
             let mut place = list.first;
             while let Some(ticket) = place {
-                place = self.slot(ticket).next;
+                place = self.slot(ticket).place.neighbours().1;
                 wake.add(self.take_waker(ticket));
             }
         }
@@ -389,12 +516,18 @@ impl<T> Waiters<T> {
 
     #[inline]
     fn slot(&self, ticket: Ticket) -> &Slot<T> {
-        self.slots[ticket.0 as usize].as_ref().expect("a ticket stays valid until its owner removes it")
+        match &self.slots[ticket.index()] {
+            Entry::Used(slot) => slot,
+            Entry::Free(_) => unreachable!("a ticket stays valid until its owner removes it"),
+        }
     }
 
     #[inline]
     fn slot_mut(&mut self, ticket: Ticket) -> &mut Slot<T> {
-        self.slots[ticket.0 as usize].as_mut().expect("a ticket stays valid until its owner removes it")
+        match &mut self.slots[ticket.index()] {
+            Entry::Used(slot) => slot,
+            Entry::Free(_) => unreachable!("a ticket stays valid until its owner removes it"),
+        }
     }
 
     /// The waker, if it has not been used; the waiter counts as woken from here on.
@@ -412,9 +545,7 @@ impl<T> Waiters<T> {
         if slot.waker.is_some() || slot.want.is_one() {
             return false;
         }
-        if let (Standing::Promised, Want::Take(needed)) = (&slot.standing, &slot.want) {
-            let needed = *needed;
-            slot.standing = Standing::Waiting;
+        if let (Standing::Promised, &Want::Take(needed)) = (slot.place.standing(), &slot.want) {
             self.promised -= needed;
             self.least_taken = self.least_taken.min(needed);
             self.link(ticket);
@@ -437,35 +568,52 @@ impl<T> Waiters<T> {
         let order = self.slot(ticket).order;
         let mut previous = self.list_mut(ticket).last;
         while let Some(before) = previous {
-            if self.slot(before).order <= order {
+            let slot = self.slot(before);
+            if slot.order <= order {
                 break;
             }
-            previous = self.slot(before).previous;
+            previous = slot.place.neighbours().0;
         }
         let next = match previous {
-            Some(before) => self.slot_mut(before).next.replace(ticket),
+            Some(before) => self.set_next(before, Some(ticket)),
             None => self.list_mut(ticket).first.replace(ticket),
         };
         match next {
-            Some(after) => self.slot_mut(after).previous = Some(ticket),
+            Some(after) => self.set_previous(after, Some(ticket)),
             None => self.list_mut(ticket).last = Some(ticket),
         }
-        let slot = self.slot_mut(ticket);
-        (slot.previous, slot.next) = (previous, next);
+        self.slot_mut(ticket).place = Place::between(previous, next);
     }
 
+    /// Takes a listed waiter out of its list; what becomes of it the caller writes down.
     #[inline]
     fn unlink(&mut self, ticket: Ticket) {
-        let slot = self.slot_mut(ticket);
-        let (previous, next) = (slot.previous.take(), slot.next.take());
+        let (previous, next) = self.slot(ticket).place.neighbours();
         match previous {
-            Some(before) => self.slot_mut(before).next = next,
+            Some(before) => {
+                self.set_next(before, next);
+            }
             None => self.list_mut(ticket).first = next,
         }
         match next {
-            Some(after) => self.slot_mut(after).previous = previous,
+            Some(after) => self.set_previous(after, previous),
             None => self.list_mut(ticket).last = previous,
         }
+    }
+
+    /// Changes a listed waiter's next; gives the one before the change.
+    #[inline]
+    fn set_next(&mut self, ticket: Ticket, next: Option<Ticket>) -> Option<Ticket> {
+        let slot = self.slot_mut(ticket);
+        let (previous, replaced) = slot.place.neighbours();
+        slot.place = Place::between(previous, next);
+        replaced
+    }
+
+    #[inline]
+    fn set_previous(&mut self, ticket: Ticket, previous: Option<Ticket>) {
+        let slot = self.slot_mut(ticket);
+        slot.place = Place::between(previous, slot.place.neighbours().1);
     }
 }
 
@@ -474,7 +622,7 @@ impl<T> Slot<T> {
     fn accepts(&self, item: &T) -> Result<bool, String> {
         match &self.want {
             Want::One(None) => Ok(true),
-            Want::One(Some(predicate)) => super::accepts(predicate.as_ref(), item),
+            Want::One(Some(predicate)) => super::accepts(predicate.as_ref().as_ref(), item),
             Want::Resident(_) | Want::Take(_) | Want::Watch(_) | Want::Sort(_) => Ok(false),
         }
     }
