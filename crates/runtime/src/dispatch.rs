@@ -8,15 +8,18 @@
 //! Not here: queues with names, admission policies and priorities (`queue.rs`; a worker asks them before its own queue while
 //! they have work), timers, and the context that follows messages. Read next: `dispatch/worker.rs`, then `dispatch/SLEEP.md`.
 
+mod blocking;
 #[allow(unsafe_code, reason = "closures lie in the queue itself; the file says why that is right")]
 mod closure;
 #[allow(unsafe_code, reason = "one thread-local pointer; the file says why it is valid")]
 mod current;
 mod live;
+mod pinning;
 mod queue;
 mod shutdown;
 pub(crate) mod sleep;
 mod thief;
+pub(crate) mod watchdog;
 mod worker;
 
 use std::fmt;
@@ -33,12 +36,17 @@ use crate::error::TaskError;
 use crate::queue::priority::Registry;
 use crate::sync::{Arc, AtomicUsize, Ordering, next_identity, thread};
 use crate::task::{Task, catch_panic};
+use blocking::Spares;
+pub use blocking::blocking;
 pub(crate) use closure::Closure;
 pub(crate) use current::{as_one_wait, may_go_on, with_current};
 pub(crate) use live::Guard;
 use live::Live;
+use pinning::Pinning;
 pub(crate) use queue::Job;
 use sleep::Sleep;
+use watchdog::{Doing, Watchdog};
+pub use watchdog::{Named, Stuck, named};
 
 /// Tasks are accepted and run.
 pub(crate) const RUNNING: usize = 0;
@@ -87,6 +95,18 @@ pub enum StartError {
         /// How many were asked for.
         threads: usize,
     },
+    /// A core of [`Builder::cores`] that this process may not run on, or that the machine does not have.
+    NoSuchCore {
+        /// The core.
+        core: usize,
+        /// Those that there are.
+        available: Vec<usize>,
+    },
+    /// The system would not bind a thread to a core.
+    Pinning {
+        /// The core.
+        core: usize,
+    },
     /// The system would not give another thread. Those already started have ended again.
     Thread(std::io::Error),
 }
@@ -97,6 +117,10 @@ impl fmt::Display for StartError {
             Self::TooManyThreads { threads } => {
                 write!(formatter, "{threads} threads asked for; a dispatcher has at most {}", Builder::THREADS_MAX)
             }
+            Self::NoSuchCore { core, available } => {
+                write!(formatter, "core {core} asked for; this process may run on {available:?}")
+            }
+            Self::Pinning { core } => write!(formatter, "the system would not bind a thread to core {core}"),
             Self::Thread(error) => write!(formatter, "the system would not start another thread: {error}"),
         }
     }
@@ -105,7 +129,7 @@ impl fmt::Display for StartError {
 impl std::error::Error for StartError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::TooManyThreads { .. } => None,
+            Self::TooManyThreads { .. } | Self::NoSuchCore { .. } | Self::Pinning { .. } => None,
             Self::Thread(error) => Some(error),
         }
     }
@@ -125,11 +149,17 @@ pub struct Builder {
     threads: usize,
     idle: Idle,
     weight: u32,
+    pinning: Pinning,
+    spares: Option<usize>,
+    watchdog: Option<watchdog::Plan>,
 }
 
 impl Builder {
     /// The most threads a dispatcher can have.
     pub const THREADS_MAX: usize = 1024;
+
+    /// How many spare threads a dispatcher may start unless [`spares`](Self::spares) says otherwise.
+    pub const SPARES: usize = 64;
 
     /// As many threads as the machine runs at once, named `lehr-0`, `lehr-1`, …, with the default [`Idle`].
     pub fn new() -> Self {
@@ -142,7 +172,7 @@ impl Builder {
         self
     }
 
-    /// How many threads. 0, the default, means as many as the machine runs at once.
+    /// How many threads. 0, the default, means as many as the machine runs at once, or as there are different [`cores`](Self::cores).
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
@@ -161,18 +191,68 @@ impl Builder {
         self
     }
 
-    /// Starts the threads; all of them exist when this returns.
+    /// How many threads may at most be started to work in the place of workers that are in a section that
+    /// [blocks](crate::blocking). They start when first needed. Default: [`SPARES`](Self::SPARES).
+    pub fn spares(mut self, spares: usize) -> Self {
+        self.spares = Some(spares.min(Self::THREADS_MAX));
+        self
+    }
+
+    /// Binds each worker to one core: the first to the first of the list, and so on, from the front again if there are more
+    /// workers. Default: none is bound.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Builder, StartError};
+    /// let elsewhere = Builder::new().cores([1_000_000]).start();
+    /// assert!(matches!(elsewhere, Err(StartError::NoSuchCore { core: 1_000_000, .. })));
+    /// ```
+    pub fn cores(mut self, cores: impl IntoIterator<Item = usize>) -> Self {
+        self.pinning = Pinning::new(cores.into_iter().collect());
+        self
+    }
+
+    /// Has `sink` told of every worker that is in one job for longer than `limit`, by a thread that looks. Default: nobody looks.
+    ///
+    /// The sink runs on the watchdog's thread, once for each job that lasts so long. A job that blocks on purpose is better said to
+    /// ([`blocking`](crate::blocking)).
+    ///
+    /// # Example
+    /// ```
+    /// use std::time::Duration;
+    /// use lehr_runtime::{Builder, Port, block_on, named};
+    /// let reports = Port::new();
+    /// let told = reports.clone();
+    /// let sink = move |stuck| told.post(stuck).unwrap();
+    /// let dispatcher = Builder::new().threads(1).watchdog(Duration::from_millis(1), sink).start().unwrap();
+    /// let go_on = Port::new();
+    /// let asked = go_on.clone();
+    /// let slow = dispatcher.spawn(named("slow", async move { while asked.try_receive().is_none() {} }));
+    /// let stuck = block_on(reports.receive()).unwrap();
+    /// assert_eq!((stuck.task.as_deref(), stuck.are_all), (Some("slow"), true));
+    /// go_on.post(()).unwrap();
+    /// block_on(slow).unwrap();
+    /// ```
+    pub fn watchdog(mut self, limit: Duration, sink: impl Fn(Stuck) + Send + Sync + 'static) -> Self {
+        self.watchdog = Some(watchdog::Plan { limit, sink: Arc::new(sink) });
+        self
+    }
+
+    /// Starts the threads; all of them exist, and run on their cores, when this returns.
     ///
     /// # Errors
-    /// [`StartError::TooManyThreads`], or [`StartError::Thread`] if the system refuses one.
+    /// [`StartError::TooManyThreads`], [`StartError::NoSuchCore`] and [`StartError::Pinning`], or [`StartError::Thread`] if the
+    /// system refuses one.
     pub fn start(self) -> Result<Dispatcher, StartError> {
-        let available = thread::available();
+        self.pinning.check()?;
+        let available = self.pinning.distinct().unwrap_or_else(thread::available);
         let threads = if self.threads == 0 { available } else { self.threads };
         if threads > Self::THREADS_MAX {
             return Err(StartError::TooManyThreads { threads });
         }
         let idle = if threads > available { Idle { spin: Duration::ZERO, ..self.idle } } else { self.idle };
         let name = self.name.unwrap_or_else(|| "lehr".to_owned());
+        let spares = self.spares.unwrap_or(Self::SPARES);
         let locals: Vec<_> = (0..threads).map(|_| crossbeam_deque::Worker::new_fifo()).collect();
         let shared = Arc::new(Shared {
             identity: next_identity(),
@@ -181,19 +261,29 @@ impl Builder {
             idle,
             injector: Injector::new(),
             stealers: locals.iter().map(crossbeam_deque::Worker::stealer).collect(),
-            sleep: Sleep::new(threads, Some(sleep::WATCH)),
+            sleep: Sleep::with_spares(threads, spares, Some(sleep::WATCH)),
+            spares: Spares::new(spares, name.clone()),
             stage: CachePadded::new(AtomicUsize::new(RUNNING)),
             running: CachePadded::new(AtomicUsize::new(threads)),
             live: Live::new(threads + 1),
             queues: Arc::new(Registry::new(self.weight.max(1))),
-            counters: (0..threads).map(|_| CachePadded::new(worker::Tally::new())).collect(),
+            doing: (0..if self.watchdog.is_some() { threads + spares } else { 0 }).map(|_| Arc::default()).collect(),
+            counters: (0..threads + spares).map(|_| CachePadded::new(worker::Tally::new())).collect(),
         });
         let mut dispatcher =
-            Dispatcher { handle: Handle { shared, queue: None }, workers: Vec::with_capacity(threads) };
+            Dispatcher { handle: Handle { shared, queue: None }, workers: Vec::with_capacity(threads), watchdog: None };
+        let (told, heard) = std::sync::mpsc::channel();
         for (index, local) in locals.into_iter().enumerate() {
             let shared = dispatcher.handle.shared.clone();
             // On failure the dispatcher is dropped here, which ends and joins the threads that did start.
-            let started = thread::spawn(format!("{name}-{index}"), move || worker::run(shared, index, local));
+            let pinned = self.pinning.core_of(index).map(|core| (core, told.clone()));
+            let started = thread::spawn(format!("{name}-{index}"), move || {
+                if let Some((core, told)) = pinned {
+                    // Nobody listens any more if another thread could not be started.
+                    let _ = told.send((core, pinning::pin(core)));
+                }
+                worker::run(shared, index, local);
+            });
             match started {
                 Ok(worker) => dispatcher.workers.push(worker),
                 Err(error) => {
@@ -203,6 +293,15 @@ impl Builder {
                     return Err(StartError::Thread(error));
                 }
             }
+        }
+        drop(told);
+        // Ends when every worker has told; at once if none is pinned.
+        if let Some((core, _)) = heard.iter().find(|(_, is_pinned)| !is_pinned) {
+            return Err(StartError::Pinning { core });
+        }
+        if let Some(plan) = self.watchdog {
+            let watchdog = Watchdog::start(plan, &name, &dispatcher.handle.shared).map_err(StartError::Thread)?;
+            dispatcher.watchdog = Some(watchdog);
         }
         Ok(dispatcher)
     }
@@ -229,6 +328,8 @@ impl Builder {
 pub struct Dispatcher {
     pub(crate) handle: Handle,
     pub(crate) workers: Vec<thread::JoinHandle<()>>,
+    /// Dropped after everything has ended.
+    watchdog: Option<Watchdog>,
 }
 
 impl Dispatcher {
@@ -360,7 +461,7 @@ impl Handle {
         self.shared.is_oversubscribed
     }
 
-    /// What the workers have done so far, each worker's counts in its place.
+    /// What the workers have done so far, each worker's counts in its place; after them the spare threads that were ever needed.
     ///
     /// # Example
     /// ```
@@ -369,7 +470,8 @@ impl Handle {
     /// assert!(dispatcher.handle().counters()[0].polls >= 1);
     /// ```
     pub fn counters(&self) -> Vec<Counters> {
-        self.shared.counters.iter().map(|tally| tally.read()).collect()
+        let threads = self.shared.threads + self.shared.spares.started();
+        self.shared.counters.iter().take(threads).map(|tally| tally.read()).collect()
     }
 }
 
@@ -382,7 +484,7 @@ pub(crate) async fn guarded<F: Future>(mut guard: Guard, future: F) -> Result<F:
 
 /// Whether the calling thread is a worker of some dispatcher, where blocking is not allowed.
 pub fn is_on_worker() -> bool {
-    with_current(|current| current.is_some())
+    with_current(|current| current.is_some_and(|current| !current.is_away.get()))
 }
 
 /// What the workers share.
@@ -403,6 +505,10 @@ pub(crate) struct Shared {
     pub(crate) live: Live,
     /// The queues with names.
     pub(crate) queues: Arc<Registry>,
+    /// Threads for the time that workers block.
+    pub(crate) spares: Spares,
+    /// What each worker does, for the watchdog; empty if there is none.
+    pub(crate) doing: Box<[Arc<Doing>]>,
     pub(crate) counters: Box<[CachePadded<worker::Tally>]>,
 }
 
@@ -442,7 +548,7 @@ impl Shared {
     #[inline]
     pub(crate) fn push(&self, job: Job) {
         with_current(|current| match current {
-            Some(current) if current.is_of(self) => {
+            Some(current) if current.keeps(self) => {
                 current.local.push(job);
                 self.sleep.notify_near(current.looks.get(), || current.local.len());
             }

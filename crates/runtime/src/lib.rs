@@ -57,7 +57,8 @@ pub use arbiter::join::{Branches, Join, join, join_all};
 pub use arbiter::receive::Receive;
 pub use arbiter::take::Take;
 pub use dispatch::{
-    Builder, Counters, Dispatcher, Handle, Idle, QueueReport, Report, Shutdown, StartError, is_on_worker,
+    Builder, Counters, Dispatcher, Handle, Idle, Named, QueueReport, Report, Shutdown, StartError, Stuck, blocking,
+    is_on_worker, named,
 };
 pub use error::{PostError, Reason, ReceiveError, Refusal, TaskError};
 pub use interleave::{

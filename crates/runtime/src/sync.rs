@@ -213,6 +213,11 @@ pub(crate) mod thread {
         imp::thread::Builder::new().name(name).spawn(body)
     }
 
+    /// Which thread this is.
+    pub(crate) fn current_id() -> imp::thread::ThreadId {
+        imp::thread::current().id()
+    }
+
     /// Parks until unparked, until `limit` has passed, or for no reason at all. A model has no clock: there it only yields.
     pub(crate) fn park_timeout(limit: std::time::Duration) {
         #[cfg(not(any(loom, shuttle)))]

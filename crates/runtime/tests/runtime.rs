@@ -7,6 +7,8 @@
     reason = "tests count and post from threads of their own"
 )]
 
+#[path = "runtime/blocking.rs"]
+mod blocking;
 #[path = "runtime/capacity.rs"]
 mod capacity;
 #[path = "runtime/choice.rs"]
@@ -41,6 +43,10 @@ mod shutdown;
 mod take;
 #[path = "runtime/task.rs"]
 mod task;
+#[path = "runtime/watchdog.rs"]
+mod watchdog;
+#[path = "runtime/workers.rs"]
+mod workers;
 
 use std::future::Future;
 use std::pin::Pin;

@@ -5,18 +5,30 @@ use std::ptr;
 
 use crossbeam_deque::Worker;
 
+use super::watchdog::Doing;
 use super::{Job, Shared};
+use crate::sync::Arc;
 
 /// What a worker thread knows of itself.
 pub(crate) struct Current {
     pub(crate) dispatcher: u64,
     pub(crate) index: usize,
     pub(crate) local: Worker<Job>,
+    pub(crate) shared: Arc<Shared>,
+    /// Whose tasks it queues for itself: those of its dispatcher, or nobody's if its queue is not to be used.
+    pub(crate) queues_for: Cell<u64>,
+    /// It is in a section that blocks, and somebody else does its work.
+    pub(crate) is_away: Cell<bool>,
+    /// Where what it does is noted, if somebody watches.
+    pub(crate) doing: Option<Arc<Doing>>,
     /// How many waits the job that runs may still find answered at once.
     pub(crate) budget: Cell<u32>,
     /// How often the watch had looked when it began.
     pub(crate) looks: Cell<usize>,
 }
+
+/// No dispatcher has this identity.
+pub(crate) const NOBODY: u64 = 0;
 
 /// Waits that a task finds answered at once before it gives the others of its worker a turn.
 const BUDGET: u32 = 128;
@@ -25,6 +37,27 @@ impl Current {
     #[inline]
     pub(crate) fn is_of(&self, shared: &Shared) -> bool {
         self.dispatcher == shared.identity
+    }
+
+    /// Whether what this dispatcher's tasks wake belongs in this worker's queue.
+    #[inline]
+    pub(crate) fn keeps(&self, shared: &Shared) -> bool {
+        self.queues_for.get() == shared.identity
+    }
+
+    /// Runs a section in which this thread is no worker, though its own for a shutdown.
+    pub(crate) fn away<R>(&self, section: impl FnOnce() -> R) -> R {
+        /// Comes back, also if the section panics.
+        struct Back<'a>(&'a Current, u64);
+        impl Drop for Back<'_> {
+            fn drop(&mut self) {
+                self.0.queues_for.set(self.1);
+                self.0.is_away.set(false);
+            }
+        }
+        self.is_away.set(true);
+        let _back = Back(self, self.queues_for.replace(NOBODY));
+        section()
     }
 
     /// A new job begins.
@@ -85,7 +118,7 @@ pub(crate) fn may_go_on(context: &std::task::Context<'_>) -> bool {
         let Some(current) = current else { return true };
         let left = current.budget.get();
         current.budget.set(left.saturating_sub(1));
-        left > 0
+        left > 0 || current.is_away.get()
     });
     if !may {
         context.waker().wake_by_ref();

@@ -126,6 +126,7 @@ impl Dispatcher {
         }
         // Release: as above.
         shared.stage.store(ABORTING, Ordering::Release);
+        self.workers.extend(shared.spares.end());
         shared.sleep.wake_all();
         let is_own_worker = super::with_current(|current| current.is_some_and(|current| current.is_of(&shared)));
         let own = usize::from(is_own_worker);

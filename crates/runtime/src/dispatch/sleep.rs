@@ -47,6 +47,8 @@ pub struct Sleep {
     list: Mutex<Vec<Sleeper>>,
     /// By worker: set once by whoever took it off `list`, cleared by the worker when it gets up.
     woken: Box<[CachePadded<AtomicBool>]>,
+    /// How many workers are at work or asleep: a spare counts while it is in the place of another.
+    everybody: usize,
     /// How often the watch looks; without it every queued job rings as if it were for everybody.
     watch: Option<Duration>,
     /// How often it has looked, which tells a worker whether its job is long without a clock.
@@ -77,12 +79,21 @@ enum Relief {
 }
 
 impl Sleep {
-    /// Nobody searches, nobody sleeps. `watch` is how often the sleeper on watch gets up.
+    /// Nobody searches, nobody sleeps, and there are no spares.
+    #[cfg(any(loom, shuttle))]
     pub fn new(workers: usize, watch: Option<Duration>) -> Self {
+        Self::with_spares(workers, 0, watch)
+    }
+
+    /// Nobody searches, nobody sleeps. There are places for spare threads, who take part in the place of a worker. `watch` is how
+    /// often the sleeper on watch gets up.
+    pub fn with_spares(everybody: usize, spares: usize, watch: Option<Duration>) -> Self {
+        let workers = everybody + spares;
         assert!(workers < SEARCHING_MASK, "more workers than the word can count");
         Self {
             word: CachePadded::new(AtomicUsize::new(0)),
             list: Mutex::new(Vec::with_capacity(workers)),
+            everybody,
             woken: (0..workers).map(|_| CachePadded::new(AtomicBool::new(false))).collect(),
             watch,
             looks: CachePadded::new(AtomicUsize::new(0)),
@@ -159,7 +170,7 @@ impl Sleep {
             let mut list = self.list.lock();
             // Relaxed: under the lock, which every change of the high half and of the watch takes.
             let word = self.word.load(Ordering::Relaxed);
-            let is_on_watch = self.watch.is_some() && word & WATCHED == 0 && list.len() + 1 < self.woken.len();
+            let is_on_watch = self.watch.is_some() && word & WATCHED == 0 && list.len() + 1 < self.everybody;
             let sleeper = Sleeper { worker, thread: thread::current(), is_on_watch };
             // Relaxed: under the lock, and ordered against posters by the fence below.
             self.word.fetch_add(sleeper.weight(), Ordering::Relaxed);
@@ -200,7 +211,7 @@ impl Sleep {
     /// Ends the watch of a sleeper if there is nothing to watch.
     fn relieve(&self, worker: usize) -> Relief {
         let mut list = self.list.lock();
-        let everybody_sleeps = list.len() == self.woken.len();
+        let everybody_sleeps = list.len() >= self.everybody;
         let Some(sleeper) = list.iter_mut().find(|sleeper| sleeper.worker == worker) else { return Relief::Called };
         if !everybody_sleeps {
             return Relief::Needed;
@@ -225,6 +236,20 @@ impl Sleep {
         for sleeper in sleepers {
             self.rouse(&sleeper);
         }
+    }
+
+    /// Wakes this one; false if it does not sleep.
+    pub fn call_back(&self, worker: usize) -> bool {
+        let sleeper = {
+            let mut list = self.list.lock();
+            let Some(position) = list.iter().position(|sleeper| sleeper.worker == worker) else { return false };
+            let sleeper = list.remove(position);
+            // Relaxed: under the lock.
+            self.word.fetch_sub(sleeper.weight(), Ordering::Relaxed);
+            sleeper
+        };
+        self.rouse(&sleeper);
+        true
     }
 
     fn wake_one(&self) {

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use crossbeam_deque::{Steal, Worker};
 
-use super::current::Current;
+use super::current::{Current, NOBODY};
 use super::thief::Thief;
 use super::{ABORTING, Job, Shared};
 use crate::queue::priority::Turns;
@@ -88,13 +88,39 @@ impl Tally {
     }
 }
 
+/// What a thread that takes jobs is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// A worker, with a queue that others steal from.
+    Worker,
+    /// A spare in the place of a worker that blocks; without a queue.
+    Spare,
+}
+
 /// The life of a worker thread.
 pub(crate) fn run(shared: Arc<Shared>, index: usize, local: Worker<Job>) {
-    let worker = Current { dispatcher: shared.identity, index, local, budget: Cell::new(0), looks: Cell::new(0) };
+    serve(&shared, index, local, Role::Worker);
+    leave(&shared);
+}
+
+/// Takes jobs and runs them, until the dispatcher ends or, for a spare, until it is called off.
+pub(super) fn serve(shared: &Arc<Shared>, index: usize, local: Worker<Job>, role: Role) {
+    let doing = shared.doing.get(index).cloned();
+    let worker = Current {
+        dispatcher: shared.identity,
+        index,
+        local,
+        shared: shared.clone(),
+        queues_for: Cell::new(if role == Role::Spare { NOBODY } else { shared.identity }),
+        is_away: Cell::new(false),
+        doing,
+        budget: Cell::new(0),
+        looks: Cell::new(0),
+    };
     worker.live(|| {
         let tally = &shared.counters[index];
         let mut run =
-            Run { shared: &shared, index, local: &worker.local, jobs: 0, thief: Thief::new(index, shared.threads) };
+            Run { shared, role, index, local: &worker.local, jobs: 0, thief: Thief::new(index, shared.threads) };
         let mut turns = Turns::new();
         while let Some(job) = run.next(&mut turns) {
             let is_call = job.is_counted_call();
@@ -111,13 +137,24 @@ pub(crate) fn run(shared: Arc<Shared>, index: usize, local: Worker<Job>) {
     while let Some(job) = worker.local.pop() {
         shared.injector.push(job);
     }
-    // Release: pairs with the Acquire load in `end`; the leftovers above are visible to it.
+}
+
+/// The thread ends.
+pub(super) fn leave(shared: &Shared) {
+    // Release: pairs with the Acquire load in `end`; the leftovers of `serve` are visible to it.
     shared.running.fetch_sub(1, Ordering::Release);
     shared.live.ring();
 }
 
+/// Whether a thread is to stop taking jobs.
+fn is_over(shared: &Shared, role: Role) -> bool {
+    // Acquire: pairs with the Release store in `end`.
+    shared.stage.load(Ordering::Acquire) == ABORTING || (role == Role::Spare && shared.spares.are_too_many())
+}
+
 struct Run<'a> {
     shared: &'a Shared,
+    role: Role,
     index: usize,
     local: &'a Worker<Job>,
     /// Jobs since the common queue was last looked at first.
@@ -129,8 +166,7 @@ struct Run<'a> {
 impl Run<'_> {
     /// The next job, waited for as the idle policy says; nothing when the dispatcher ends.
     fn next(&mut self, turns: &mut Turns) -> Option<Job> {
-        // Acquire: pairs with the Release store in `end`.
-        if self.shared.stage.load(Ordering::Acquire) == ABORTING {
+        if self.is_over() {
             return None;
         }
         let job = if self.shared.queues.has_work() { self.take_by_rank(turns) } else { self.take_near() };
@@ -144,6 +180,10 @@ impl Run<'_> {
             self.shared.sleep.notify();
         }
         job
+    }
+
+    fn is_over(&self) -> bool {
+        is_over(self.shared, self.role)
     }
 
     /// From its own queue, and now and then from the common one.
@@ -180,8 +220,7 @@ impl Run<'_> {
             if let Some(job) = self.take_from_outside().or_else(|| self.steal(now)) {
                 return Some(job);
             }
-            // Acquire: as in `next`.
-            if self.shared.stage.load(Ordering::Acquire) == ABORTING {
+            if self.is_over() {
                 return None;
             }
             let waited = now.since(since);
@@ -191,12 +230,12 @@ impl Run<'_> {
                 thread::yield_now();
             } else {
                 Tally::count(&self.shared.counters[self.index].sleeps);
-                let (shared, thief) = (self.shared, &mut self.thief);
-                // Acquire: as in `next`. The stage is part of the last look, or a worker could sleep through the end.
+                let (shared, role, thief) = (self.shared, self.role, &mut self.thief);
+                // The end is part of the last look, or a worker could sleep through it.
                 shared.sleep.sleep(self.index, || {
                     !shared.injector.is_empty()
                         || shared.queues.has_work()
-                        || shared.stage.load(Ordering::Acquire) == ABORTING
+                        || is_over(shared, role)
                         || thief.sees_waiting_work(shared)
                 });
                 since = Moment::now();
@@ -206,7 +245,11 @@ impl Run<'_> {
 
     fn take_from_outside(&self) -> Option<Job> {
         // One worker's share and not half of it all: what a dispatcher is given at once is mostly meant to run at once.
-        let share = (self.shared.injector.len() / self.shared.threads).clamp(1, OUTSIDE_SHARE);
+        // A spare takes one: it has no queue that others look into.
+        let share = match self.role {
+            Role::Worker => (self.shared.injector.len() / self.shared.threads).clamp(1, OUTSIDE_SHARE),
+            Role::Spare => 1,
+        };
         loop {
             match self.shared.injector.steal_batch_with_limit_and_pop(self.local, share) {
                 Steal::Success(job) => return Some(job),
@@ -219,7 +262,12 @@ impl Run<'_> {
     fn steal(&mut self, now: Moment) -> Option<Job> {
         let victim = self.thief.choose(self.shared, now)?;
         loop {
-            match self.shared.stealers[victim].steal_batch_and_pop(self.local) {
+            let victim = &self.shared.stealers[victim];
+            let stolen = match self.role {
+                Role::Worker => victim.steal_batch_and_pop(self.local),
+                Role::Spare => victim.steal(),
+            };
+            match stolen {
                 Steal::Success(job) => {
                     Tally::count(&self.shared.counters[self.index].steals);
                     return Some(job);

@@ -1,0 +1,244 @@
+//! Sections that block: while a worker is in one, a spare thread works in its place.
+//!
+//! The worker says so before it blocks: what waits in its queue goes to the common one, and a spare thread, woken or started, takes
+//! over its part of the work until it comes back. A spare has no queue of its own, since nobody would look into it once it is off
+//! duty: what its tasks wake goes to the common queue, and it takes one job at a time. So the number of threads that run tasks stays
+//! what it was, and nothing lies where only a blocked thread could find it.
+//!
+//! Spares are bounded ([`Builder::spares`](super::Builder::spares)): a program that blocks in more places at once than that has
+//! fewer workers for the time, not more threads than it asked for. They start when first needed and stay until the end.
+
+use super::worker::{Role, serve};
+use super::{ABORTING, Shared, with_current};
+use crate::sync::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering, thread};
+
+/// Runs a section that blocks its thread: a system call, a lock held for long, a computation that does not wait. On a worker,
+/// a spare thread takes over what that worker would have done meanwhile; elsewhere it is just a call.
+///
+/// `reason` is what a watchdog reports while it lasts. Inside, the thread counts as none of the dispatcher's:
+/// [`block_on`](crate::block_on) is allowed. The section runs on the calling thread, so it may borrow, and thread-local state is what it was.
+///
+/// Not for sections of microseconds: handing over and back costs about as much as waking a thread twice.
+///
+/// # Panics
+/// If `section` does; the worker is back in its place then.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Dispatcher, Port, block_on, blocking};
+/// let dispatcher = Dispatcher::new(1).unwrap();
+/// let (asked, answered) = (Port::new(), Port::new());
+/// let (question, answer) = (asked.clone(), answered.clone());
+/// // Blocks the only worker for something that only a worker can do.
+/// let blocked = dispatcher.spawn(async move { blocking("an answer", || block_on(answer.receive())) });
+/// let other = dispatcher.spawn(async move { answered.post(question.receive().await.unwrap() + 1).unwrap() });
+/// asked.post(41).unwrap();
+/// assert_eq!(block_on(blocked).unwrap(), Ok(42));
+/// block_on(other).unwrap();
+/// ```
+pub fn blocking<R>(reason: &'static str, section: impl FnOnce() -> R) -> R {
+    with_current(|current| {
+        let Some(current) = current.filter(|current| !current.is_away.get()) else { return section() };
+        let shared = &current.shared;
+        let mut is_handed_over = false;
+        while let Some(job) = current.local.pop() {
+            shared.injector.push(job);
+            is_handed_over = true;
+        }
+        let _section = shared.spares.begin(shared);
+        if is_handed_over {
+            shared.sleep.notify();
+        }
+        let section = || current.away(section);
+        match &current.doing {
+            Some(doing) => doing.because(reason, section),
+            None => section(),
+        }
+    })
+}
+
+/// The spare threads of a dispatcher.
+///
+/// Nobody's place is taken by one spare in particular: there are to be as many on duty as there are sections, as far as the bound
+/// allows. So a spare that is about to leave stays if another section begins.
+pub(crate) struct Spares {
+    max: usize,
+    /// What the threads are called, before a dash and their number.
+    name: String,
+    /// How many more are on duty than there are sections. Written under the lock of `state`.
+    surplus: AtomicUsize,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Sections in progress.
+    sections: usize,
+    on_duty: Vec<Arc<Spare>>,
+    /// Those off duty, the last to go first.
+    free: Vec<Arc<Spare>>,
+    threads: Vec<thread::JoinHandle<()>>,
+    started: usize,
+    has_ended: bool,
+}
+
+/// One spare thread.
+struct Spare {
+    /// Its place among the counters and the sleepers, after those of the workers.
+    slot: usize,
+    /// Called to duty: raised by the caller, put down by the thread.
+    is_called: AtomicBool,
+    thread: Mutex<Option<thread::Thread>>,
+}
+
+impl Spare {
+    /// Waits for a call; false when the dispatcher ends.
+    fn wait(&self, shared: &Shared) -> bool {
+        loop {
+            // Acquire: pairs with the Release store in `end`; put_down likewise with that in `ring`.
+            if shared.stage.load(Ordering::Acquire) == ABORTING {
+                return false;
+            }
+            if self.is_called.put_down() {
+                return true;
+            }
+            thread::park();
+        }
+    }
+
+    fn ring(&self) {
+        // Release: pairs with `put_down` in `wait`.
+        self.is_called.store(true, Ordering::Release);
+        self.unpark();
+    }
+
+    fn unpark(&self) {
+        if let Some(thread) = &*self.thread.lock() {
+            thread.unpark();
+        }
+    }
+}
+
+/// A section in progress.
+struct Section<'a>(&'a Shared);
+
+impl Drop for Section<'_> {
+    fn drop(&mut self) {
+        let slots: Vec<usize> = {
+            let mut state = self.0.spares.state.lock();
+            state.sections -= 1;
+            self.0.spares.count(&state);
+            let is_too_many = state.on_duty.len() > state.sections;
+            state.on_duty.iter().filter(|_| is_too_many).map(|spare| spare.slot).collect()
+        };
+        // One that sleeps is to leave. If none does, each will see the surplus before it sleeps: the lock of the sleepers orders its
+        // last look after ours.
+        let _ = slots.into_iter().any(|slot| self.0.sleep.call_back(slot));
+    }
+}
+
+impl Spares {
+    pub(super) fn new(max: usize, name: String) -> Self {
+        Self { max, name, surplus: AtomicUsize::new(0), state: Mutex::new(State::default()) }
+    }
+
+    /// How many were ever needed at once.
+    pub(super) fn started(&self) -> usize {
+        self.state.lock().started
+    }
+
+    /// Whether some spare is to go off duty.
+    pub(super) fn are_too_many(&self) -> bool {
+        // Acquire: pairs with the Release in `count`.
+        self.surplus.load(Ordering::Acquire) > 0
+    }
+
+    /// Under the lock.
+    fn count(&self, state: &State) {
+        // Release: pairs with the Acquire in `are_too_many`.
+        self.surplus.store(state.on_duty.len().saturating_sub(state.sections), Ordering::Release);
+    }
+
+    /// A section begins: one more spare is to be on duty, if there is one or may be one more.
+    fn begin<'a>(&self, shared: &'a Arc<Shared>) -> Section<'a> {
+        let called = {
+            let mut state = self.state.lock();
+            state.sections += 1;
+            let is_short = state.on_duty.len() < state.sections && !state.has_ended;
+            let called = if is_short { state.free.pop().or_else(|| self.start(&mut state, shared)) } else { None };
+            state.on_duty.extend(called.clone());
+            self.count(&state);
+            called
+        };
+        if let Some(spare) = called {
+            spare.ring();
+        }
+        Section(shared)
+    }
+
+    /// Starts one more thread; nothing at the bound, or if the system will not: a section then costs its worker.
+    fn start(&self, state: &mut State, shared: &Arc<Shared>) -> Option<Arc<Spare>> {
+        if state.started == self.max {
+            return None;
+        }
+        let number = state.started;
+        let slot = shared.threads + number;
+        let spare = Arc::new(Spare { slot, is_called: AtomicBool::new(false), thread: Mutex::new(None) });
+        let (own, dispatcher) = (spare.clone(), shared.clone());
+        // Relaxed: under the lock, which `end` takes before it looks at the number.
+        shared.running.fetch_add(1, Ordering::Relaxed);
+        let started = thread::spawn(format!("{}-spare-{number}", self.name), move || live(&dispatcher, &own));
+        match started {
+            Ok(thread) => {
+                state.threads.push(thread);
+                state.started += 1;
+                Some(spare)
+            }
+            Err(_) => {
+                // Relaxed: as above.
+                shared.running.fetch_sub(1, Ordering::Relaxed);
+                None
+            }
+        }
+    }
+
+    /// A spare has seen that there are too many, or the end: whether it is the one to go off duty.
+    fn leave(&self, spare: &Arc<Spare>) -> bool {
+        let mut state = self.state.lock();
+        let may_leave = state.has_ended || state.on_duty.len() > state.sections;
+        if may_leave {
+            state.on_duty.retain(|other| !Arc::ptr_eq(other, spare));
+            if !state.has_ended {
+                state.free.push(spare.clone());
+            }
+            self.count(&state);
+        }
+        may_leave
+    }
+
+    /// No more are started; those off duty see the end. Gives the threads to be joined.
+    pub(super) fn end(&self) -> Vec<thread::JoinHandle<()>> {
+        let (threads, free) = {
+            let mut state = self.state.lock();
+            state.has_ended = true;
+            (std::mem::take(&mut state.threads), std::mem::take(&mut state.free))
+        };
+        free.iter().for_each(|spare| spare.unpark());
+        threads
+    }
+}
+
+/// The life of a spare thread.
+fn live(shared: &Arc<Shared>, spare: &Arc<Spare>) {
+    // A caller that rang before this line has raised the flag that `wait` looks at first.
+    *spare.thread.lock() = Some(thread::current());
+    while spare.wait(shared) {
+        loop {
+            serve(shared, spare.slot, crossbeam_deque::Worker::new_fifo(), Role::Spare);
+            if shared.spares.leave(spare) {
+                break;
+            }
+        }
+    }
+    super::worker::leave(shared);
+}

@@ -1,0 +1,229 @@
+//! A thread that looks whether workers get on, and says so when one does not.
+//!
+//! A worker counts the beginnings and ends of its jobs anyway, for thieves and for the shutdown; the watchdog reads that count
+//! now and then. A count that is odd and stands still is a job that does not end. So watching costs a worker nothing; only what
+//! the report calls the job by is noted by those who have a name for it ([`named`], [`blocking`](super::blocking)), and only if there
+//! is a watchdog.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use pin_project_lite::pin_project;
+
+use super::{Shared, with_current};
+use crate::sync::{Arc, AtomicBool, Moment, Mutex, Ordering, thread};
+
+/// A worker that has been in one job for longer than it should, as the watchdog's sink is told. Once for each such job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stuck {
+    /// The worker's number.
+    pub worker: usize,
+    /// The name of its thread.
+    pub thread: String,
+    /// What is being polled, as far as it was [`named`]: the innermost name.
+    pub task: Option<String>,
+    /// Why it blocks, if it said so: [`blocking`](super::blocking).
+    pub reason: Option<&'static str>,
+    /// For how long the watchdog has seen it there; it may have been there for longer.
+    pub since: Duration,
+    /// Jobs that wait in this worker's own queue. Others take them over, unless all are stuck.
+    pub behind: usize,
+    /// Whether no worker of the dispatcher gets on.
+    pub are_all: bool,
+}
+
+/// What a worker does now, in the words of whoever has some.
+#[derive(Debug, Default)]
+pub(crate) struct Doing {
+    note: Mutex<Note>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Note {
+    task: Option<Arc<str>>,
+    reason: Option<&'static str>,
+}
+
+impl Doing {
+    /// Notes a name and gives back what was there.
+    fn begin(&self, name: Arc<str>) -> Option<Arc<str>> {
+        self.note.lock().task.replace(name)
+    }
+
+    fn end(&self, before: Option<Arc<str>>) {
+        // Dropped after the lock.
+        let _name = std::mem::replace(&mut self.note.lock().task, before);
+    }
+
+    /// Notes a reason, for as long as `body` runs.
+    pub(crate) fn because<R>(&self, reason: &'static str, body: impl FnOnce() -> R) -> R {
+        struct Restore<'a>(&'a Doing, Option<&'static str>);
+        impl Drop for Restore<'_> {
+            fn drop(&mut self) {
+                self.0.note.lock().reason = self.1;
+            }
+        }
+        let before = self.note.lock().reason.replace(reason);
+        let _restore = Restore(self, before);
+        body()
+    }
+}
+
+/// Calls a future by a name in what the watchdog reports while it is polled. Names nest; the innermost is told.
+///
+/// Cost: one look at a thread-local pointer per poll; two uncontended locks where there is a watchdog.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Dispatcher, block_on, named};
+/// let dispatcher = Dispatcher::new(1).unwrap();
+/// assert_eq!(block_on(dispatcher.spawn(named("answer", async { 42 }))), Ok(42));
+/// ```
+pub fn named<F: Future>(name: impl Into<Arc<str>>, future: F) -> Named<F> {
+    Named { name: name.into(), future }
+}
+
+pin_project! {
+    /// See [`named`].
+    #[must_use = "futures do nothing unless awaited"]
+    pub struct Named<F> {
+        name: Arc<str>,
+        #[pin]
+        future: F,
+    }
+}
+
+impl<F> fmt::Debug for Named<F> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Named").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl<F: Future> Future for Named<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        struct Ending<'a>(&'a Doing, Option<Arc<str>>);
+        impl Drop for Ending<'_> {
+            fn drop(&mut self) {
+                self.0.end(self.1.take());
+            }
+        }
+        let this = self.project();
+        let doing = with_current(|current| current.and_then(|current| current.doing.clone()));
+        let _ending = doing.as_deref().map(|doing| Ending(doing, doing.begin(this.name.clone())));
+        this.future.poll(context)
+    }
+}
+
+/// What a [`Builder`](super::Builder) knows of the watchdog to be.
+#[derive(Clone)]
+pub(super) struct Plan {
+    pub(super) limit: Duration,
+    pub(super) sink: Arc<dyn Fn(Stuck) + Send + Sync>,
+}
+
+impl fmt::Debug for Plan {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Watchdog").field("limit", &self.limit).finish_non_exhaustive()
+    }
+}
+
+/// The running watchdog; ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Watchdog {
+    is_over: Arc<AtomicBool>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Watchdog {
+    /// Starts it. `name` is that of the dispatcher's threads.
+    ///
+    /// # Errors
+    /// If the system will not start a thread.
+    pub(super) fn start(plan: Plan, name: &str, shared: &Arc<Shared>) -> std::io::Result<Self> {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let mut watch = Watch {
+            plan,
+            name: name.to_owned(),
+            shared: shared.clone(),
+            seen: (0..shared.counters.len()).map(|_| Seen { turns: 0, at: Moment::now(), is_told: false }).collect(),
+        };
+        let over = is_over.clone();
+        let thread = thread::spawn(format!("{name}-watchdog"), move || {
+            // Looking twice in the time that is the limit: a report is at most half of it late.
+            let period = (watch.plan.limit / 2).clamp(Duration::from_millis(1), Duration::from_secs(1));
+            while !over.put_down() {
+                watch.look();
+                thread::park_timeout(period);
+            }
+        })?;
+        Ok(Self { is_over, thread: Some(thread) })
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        // Release: pairs with `put_down`.
+        self.is_over.store(true, Ordering::Release);
+        let Some(thread) = self.thread.take() else { return };
+        thread.thread().unpark();
+        // Its own sink may have dropped the dispatcher: then it ends by itself.
+        if thread.thread().id() != thread::current_id() {
+            // A sink that panicked has said so in the panic's message; a drop has no better place for it.
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Watch {
+    plan: Plan,
+    name: String,
+    shared: Arc<Shared>,
+    /// By worker.
+    seen: Vec<Seen>,
+}
+
+struct Seen {
+    turns: usize,
+    at: Moment,
+    is_told: bool,
+}
+
+impl Watch {
+    fn look(&mut self) {
+        let now = Moment::now();
+        for (seen, tally) in self.seen.iter_mut().zip(&self.shared.counters) {
+            let turns = tally.turns();
+            if turns != seen.turns {
+                *seen = Seen { turns, at: now, is_told: false };
+            }
+        }
+        let is_stuck = |seen: &Seen| seen.turns % 2 == 1 && now.since(seen.at) >= self.plan.limit;
+        let are_all = self.seen.iter().take(self.shared.threads).all(is_stuck);
+        let mut told = Vec::new();
+        for (worker, seen) in self.seen.iter_mut().enumerate() {
+            if !is_stuck(seen) || seen.is_told {
+                continue;
+            }
+            seen.is_told = true;
+            let note = self.shared.doing[worker].note.lock().clone();
+            told.push(Stuck {
+                worker,
+                thread: format!("{}-{worker}", self.name),
+                task: note.task.map(|name| name.to_string()),
+                reason: note.reason,
+                since: now.since(seen.at),
+                behind: self.shared.stealers.get(worker).map_or(0, crossbeam_deque::Stealer::len),
+                are_all,
+            });
+        }
+        for stuck in told {
+            (self.plan.sink)(stuck);
+        }
+    }
+}
