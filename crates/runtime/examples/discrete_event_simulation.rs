@@ -25,9 +25,11 @@ const SERVICE: f64 = 1.0;
 
 /// A customer: when this event takes place, and when the customer came.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Event {
-    time: f64,
-    arrived: f64,
+pub struct Event {
+    /// When it takes place.
+    pub time: f64,
+    /// When the customer came.
+    pub arrived: f64,
 }
 
 /// Times between events that have no memory: exponential, by inversion of numbers from a multiplicative generator (Lehmer, modulus 2^61 - 1).
@@ -75,7 +77,7 @@ impl Server {
 }
 
 /// The same without processes.
-fn sequential() -> Vec<Event> {
+pub fn sequential() -> Vec<Event> {
     let mut customers: Vec<Event> = (0..2).flat_map(arrivals).collect();
     customers.sort_by(|a, b| a.time.total_cmp(&b.time));
     let mut servers = [Server::new(77), Server::new(78)];
@@ -100,49 +102,59 @@ async fn merge(inputs: [Port<Event>; 2], mut each: impl FnMut(Event)) {
     }
 }
 
+/// The simulation as four processes: the departures in their order.
+pub fn simulate(dispatcher: &Dispatcher) -> Vec<Event> {
+    let sources: [Port<Event>; 2] = std::array::from_fn(|_| Port::new());
+    let (between, departures) = (Port::<Event>::new(), Port::new());
+    let mut processes: Vec<_> = (0..2)
+        .map(|source| {
+            let out = sources[source].clone();
+            dispatcher.spawn(async move {
+                for (i, customer) in arrivals(source).enumerate() {
+                    out.post(customer).unwrap();
+                    if i % 64 == 63 {
+                        lehr_runtime::yield_now().await;
+                    }
+                }
+                out.close();
+            })
+        })
+        .collect();
+    let out = between.clone();
+    processes.push(dispatcher.spawn(async move {
+        let mut server = Server::new(77);
+        merge(sources, |customer| out.post(server.serve(customer)).unwrap()).await;
+        out.close();
+    }));
+    let out = departures.clone();
+    processes.push(dispatcher.spawn(async move {
+        let mut server = Server::new(78);
+        while let Ok(customer) = between.receive().await {
+            out.post(server.serve(customer)).unwrap();
+        }
+    }));
+    assert!(block_on(all(processes)).iter().all(Result::is_ok));
+    departures.drain()
+}
+
+/// Checks the departures, and gives the mean time in the system.
+pub fn check(seen: &[Event], expected: &[Event]) -> f64 {
+    assert!(seen.windows(2).all(|pair| pair[0].time <= pair[1].time), "events take place in order of time");
+    assert!(seen == expected, "the same departures to the last bit");
+    let mean = seen.iter().map(|event| event.time - event.arrived).sum::<f64>() / seen.len() as f64;
+    // Of 400,000 customers at half load the mean has a standard error of about half a per cent.
+    assert!((mean - 4.0).abs() < 0.1, "mean time in the system {mean}");
+    mean
+}
+
 fn main() {
     let expected = sequential();
     for threads in [1, 2] {
         let dispatcher = Dispatcher::new(threads).unwrap();
         let start = Instant::now();
-        let sources: [Port<Event>; 2] = std::array::from_fn(|_| Port::new());
-        let (between, departures) = (Port::<Event>::new(), Port::new());
-        let mut processes: Vec<_> = (0..2)
-            .map(|source| {
-                let out = sources[source].clone();
-                dispatcher.spawn(async move {
-                    for (i, customer) in arrivals(source).enumerate() {
-                        out.post(customer).unwrap();
-                        if i % 64 == 63 {
-                            lehr_runtime::yield_now().await;
-                        }
-                    }
-                    out.close();
-                })
-            })
-            .collect();
-        let out = between.clone();
-        processes.push(dispatcher.spawn(async move {
-            let mut server = Server::new(77);
-            merge(sources, |customer| out.post(server.serve(customer)).unwrap()).await;
-            out.close();
-        }));
-        let out = departures.clone();
-        processes.push(dispatcher.spawn(async move {
-            let mut server = Server::new(78);
-            while let Ok(customer) = between.receive().await {
-                out.post(server.serve(customer)).unwrap();
-            }
-        }));
-        assert!(block_on(all(processes)).iter().all(Result::is_ok));
+        let seen = simulate(&dispatcher);
         let seconds = start.elapsed().as_secs_f64();
-
-        let seen = departures.drain();
-        assert!(seen.windows(2).all(|pair| pair[0].time <= pair[1].time), "events take place in order of time");
-        assert_eq!(seen, expected, "the same departures to the last bit");
-        let mean = seen.iter().map(|event| event.time - event.arrived).sum::<f64>() / seen.len() as f64;
-        // Of 400,000 customers at half load the mean has a standard error of about half a per cent.
-        assert!((mean - 4.0).abs() < 0.1, "mean time in the system {mean}");
+        let mean = check(&seen, &expected);
         println!(
             "{} customers through 2 servers on {threads} workers: mean time {mean:.3} (4 expected), {:.2} million events/s",
             seen.len(),

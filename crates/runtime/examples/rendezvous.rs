@@ -38,7 +38,8 @@ fn relax(left: f64, piece: &mut [f64], right: f64) {
     }
 }
 
-fn run(dispatcher: &Dispatcher, ranks: usize, stages: usize) -> Vec<f64> {
+/// The rod after so many stages, relaxed by ranks on a ring.
+pub fn run(dispatcher: &Dispatcher, ranks: usize, stages: usize) -> Vec<f64> {
     let rod = initial(ranks * CELLS_A_RANK);
     let ports: Vec<Port<(usize, Edge)>> = (0..ranks).map(|_| Port::new()).collect();
     let tasks = (0..ranks)
@@ -67,14 +68,20 @@ fn run(dispatcher: &Dispatcher, ranks: usize, stages: usize) -> Vec<f64> {
     rod
 }
 
+/// The same, relaxed by one loop.
+pub fn sequential(ranks: usize, stages: usize) -> Vec<f64> {
+    let mut rod = initial(ranks * CELLS_A_RANK);
+    for _ in 0..stages {
+        let (first, last) = (rod[0], rod[rod.len() - 1]);
+        relax(last, &mut rod, first);
+    }
+    rod
+}
+
 fn main() {
     let stages = std::env::args().nth(1).map_or(5_000, |stages| stages.parse().expect("a number of stages"));
     for ranks in [2, 3, 4, 8, 16, 32, 64] {
-        let mut expected = initial(ranks * CELLS_A_RANK);
-        for _ in 0..stages {
-            let (first, last) = (expected[0], expected[expected.len() - 1]);
-            relax(last, &mut expected, first);
-        }
+        let expected = sequential(ranks, stages);
         for threads in [1, 2, ranks] {
             let dispatcher = Dispatcher::new(threads).unwrap();
             let start = Instant::now();

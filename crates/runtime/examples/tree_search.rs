@@ -54,7 +54,8 @@ struct Finding {
     solutions: u64,
 }
 
-fn search(dispatcher: &Dispatcher, queens: u32) -> (u64, usize) {
+/// How many solutions there are, and how many messages it took to count them.
+pub fn search(dispatcher: &Dispatcher, queens: u32) -> (u64, usize) {
     let (boards, findings) = (Port::new(), Port::new());
     let (next, found) = (boards.clone(), findings.clone());
     let receiver = boards.on(dispatcher.handle(), dispatcher.threads(), move |board: Board| {
