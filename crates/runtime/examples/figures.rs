@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use lehr_runtime::{Dispatcher, ParallelLoop, Port, all, block_on, join};
+use lehr_runtime::{Dispatcher, ParallelLoop, Port, Reply, all, block_on, join};
 
 const STEPS: usize = 20_000;
 const SAMPLES: usize = 15;
@@ -71,6 +71,22 @@ fn main() {
                 }
             });
             assert!(block_on(all(vec![echo, asker])).iter().all(Result::is_ok));
+        });
+        report(&format!("ask: a task asks another and awaits the reply, {threads} workers"), || {
+            let questions = Port::<(usize, Reply<usize>)>::new();
+            let inbox = questions.clone();
+            let server = dispatcher.spawn(async move {
+                while let Ok((number, reply)) = inbox.receive().await {
+                    reply.answer(number + 1).unwrap();
+                }
+            });
+            let asker = dispatcher.spawn(async move {
+                for i in 0..STEPS {
+                    assert_eq!(questions.ask(|reply| (i, reply)).unwrap().await, Ok(i + 1));
+                }
+                questions.close();
+            });
+            assert!(block_on(all(vec![server, asker])).iter().all(Result::is_ok));
         });
         report(&format!("join of two ports that have items, {threads} workers"), || {
             let task = dispatcher.spawn(async {

@@ -431,8 +431,10 @@ impl<T> State<T> {
         if let Some(arrivals) = self.options.as_mut().and_then(|options| options.arrivals.as_mut()) {
             arrivals.note(sequence, &self.queue);
         }
-        let place = self.queue.len() - 1;
-        self.offer(place, sequence, call, wake);
+        if self.waiters.len() > 0 {
+            let place = self.queue.len() - 1;
+            self.offer(place, sequence, call, wake);
+        }
     }
 
     /// Posts by the port's policy; gives the item that was given up for it, if any.

@@ -25,6 +25,8 @@ mod join;
 mod once;
 #[path = "runtime/parallel.rs"]
 mod parallel;
+#[path = "runtime/policies.rs"]
+mod policies;
 #[path = "runtime/port.rs"]
 mod port;
 #[path = "runtime/port_set.rs"]
