@@ -65,7 +65,7 @@ pub use interleave::{
     Activity, CombineError, Exclusive, Failure, Handlers, Interleave, InterleaveHandle, IntoSource, Item, Items, Order,
     Settings, Shed, Snapshot, Source, Waits,
 };
-pub use parallel::{Loan, ParallelLoop};
+pub use parallel::{Loan, OnPanic, ParallelLoop};
 pub use port::Port;
 pub use port::builder::PortBuilder;
 pub use port::gauges::{Drained, Gauges};

@@ -260,7 +260,7 @@ impl Region {
     }
 
     /// Takes blocks and runs them until none is left.
-    fn work(&self, body: impl Fn(Range<usize>)) {
+    fn work(&self, on_panic: OnPanic, body: impl Fn(Range<usize>)) {
         // Relaxed, all three: `end` and `grain` were written before the gate opened; `next` only hands out indices.
         let end = self.end.load(Ordering::Relaxed);
         let grain = self.grain.load(Ordering::Relaxed);
@@ -271,13 +271,46 @@ impl Region {
             }
             let block = start..end.min(start + grain);
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| body(block))) {
-                // The blocks that nobody has begun are given up. Relaxed: as above.
-                self.next.store(end, Ordering::Relaxed);
-                self.panic.lock().get_or_insert(payload);
-                return;
+                // Not under the lock: a later payload is dropped, and its destructor is the user's.
+                let _later = {
+                    let mut first = self.panic.lock();
+                    if first.is_none() { first.replace(payload) } else { Some(payload) }
+                };
+                if on_panic == OnPanic::Cancel {
+                    // The blocks that nobody has begun are given up. Relaxed: as above.
+                    self.next.store(end, Ordering::Relaxed);
+                    return;
+                }
             }
         }
     }
+}
+
+/// What becomes of the other blocks of a parallel loop when one panics. Either way the loop panics with the first payload once
+/// no block is running any more.
+///
+/// # Example
+/// ```
+/// use std::panic::{AssertUnwindSafe, catch_unwind};
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+/// use lehr_runtime::{Dispatcher, OnPanic, ParallelLoop};
+/// let dispatcher = Dispatcher::new(2).unwrap();
+/// let mut parallel = ParallelLoop::new(dispatcher.handle()).on_panic(OnPanic::Finish);
+/// let done = AtomicUsize::new(0);
+/// let body = |i| {
+///     assert!(i != 3, "three");
+///     done.fetch_add(1, Ordering::Relaxed);
+/// };
+/// assert!(catch_unwind(AssertUnwindSafe(|| parallel.run(0..100, 1, body))).is_err());
+/// assert_eq!(done.into_inner(), 99);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnPanic {
+    /// Blocks that have begun end, the others are given up.
+    #[default]
+    Cancel,
+    /// All blocks run. Of the block that panicked, the indices after the one that did are given up.
+    Finish,
 }
 
 /// A parallel loop that can be run again and again without allocating.
@@ -293,6 +326,7 @@ impl Region {
 /// ```
 pub struct ParallelLoop {
     handle: Handle,
+    on_panic: OnPanic,
     region: Arc<Region>,
 }
 
@@ -313,7 +347,13 @@ impl ParallelLoop {
             calls: AtomicUsize::new(0),
             panic: Mutex::new(None),
         };
-        Self { handle: handle.clone(), region: Arc::new(region) }
+        Self { handle: handle.clone(), on_panic: OnPanic::Cancel, region: Arc::new(region) }
+    }
+
+    /// Says what becomes of the other blocks when one panics. Default: [`OnPanic::Cancel`].
+    pub fn on_panic(mut self, on_panic: OnPanic) -> Self {
+        self.on_panic = on_panic;
+        self
     }
 
     /// Calls `body` once for each index of `range`, in blocks of `grain` indices, on the caller and every worker that comes.
@@ -325,28 +365,29 @@ impl ParallelLoop {
     /// Cost: one atomic addition per block, one queue entry per helper; no allocation.
     ///
     /// # Panics
-    /// With the first panic of `body`, after all blocks that had begun have ended; blocks that had not are given up. If
-    /// `grain` is 0.
+    /// With the first panic of `body`, after all blocks that had begun have ended; what becomes of the others,
+    /// [`on_panic`](Self::on_panic) says. If `grain` is 0.
     pub fn run(&mut self, range: Range<usize>, grain: usize, body: impl Fn(usize) + Sync) {
         assert!(grain > 0, "a block has at least one index");
         let blocks = range.len().div_ceil(grain);
         let shared = &self.handle.shared;
         let is_inside = crate::dispatch::with_current(|current| current.is_some_and(|current| current.is_of(shared)));
         let helpers = (shared.threads - usize::from(is_inside)).min(blocks.saturating_sub(1));
-        if helpers == 0 {
+        if helpers == 0 && self.on_panic == OnPanic::Cancel {
             range.for_each(body);
             return;
         }
         assert!(range.end < usize::MAX / 2, "the range ends beyond what the counter of blocks can hold");
         let region = &self.region;
         let block = |block: Range<usize>| block.for_each(&body);
-        let in_gate = |()| region.work(block);
+        let on_panic = self.on_panic;
+        let in_gate = |()| region.work(on_panic, block);
         // Relaxed: published by the opening of the gate. Nobody reads them before; a helper left over from the last run that
         // comes now finds the gate closed, and one that comes later helps with this run.
         region.next.store(range.start, Ordering::Relaxed);
         region.end.store(range.end, Ordering::Relaxed);
         // No larger than the range, so that `next` cannot overflow however many helpers ask in vain.
-        region.grain.store(grain.min(range.len()), Ordering::Relaxed);
+        region.grain.store(grain.min(range.len()).max(1), Ordering::Relaxed);
         region.loan.lend(&in_gate, || {
             // Relaxed: for economy only; a stale value means one helper more or less.
             let waiting = region.calls.load(Ordering::Relaxed);
@@ -356,7 +397,7 @@ impl ParallelLoop {
                 let region = region.clone();
                 shared.share(Job::Call(Closure::uncounted(move || region.help())));
             }
-            region.work(block);
+            region.work(on_panic, block);
         });
         let panic = region.panic.lock().take();
         if let Some(payload) = panic {

@@ -1,7 +1,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use lehr_runtime::{Loan, ParallelLoop, TaskError, block_on};
+use lehr_runtime::{Loan, OnPanic, ParallelLoop, TaskError, block_on};
 
 use crate::on_each;
 
@@ -118,4 +118,53 @@ fn a_loan_ends_when_its_lender_panics() {
     assert!(!loan.call(0), "nothing is lent any more");
     loan.lend(&body, || assert!(loan.call(0)));
     assert_eq!(calls.into_inner(), 2);
+}
+
+// 79
+#[test]
+fn after_a_panic_the_other_blocks_are_given_up_or_finished_as_configured() {
+    on_each(|dispatcher| {
+        for on_panic in [OnPanic::Cancel, OnPanic::Finish] {
+            let mut parallel = ParallelLoop::new(dispatcher.handle()).on_panic(on_panic);
+            // Uneven blocks: the first index of each block of seven does a hundred times the work of the others.
+            let work = |i: usize| {
+                (0..if i.is_multiple_of(7) { 20_000 } else { 200 }).fold(i, |sum, j| sum ^ std::hint::black_box(j))
+            };
+            let (begun, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            let payload = catch_unwind(AssertUnwindSafe(|| {
+                parallel.run(0..700, 7, |i| {
+                    begun.fetch_add(1, Ordering::Relaxed);
+                    std::hint::black_box(work(i));
+                    assert!(i != 6, "the end of the first block");
+                    ended.fetch_add(1, Ordering::Relaxed);
+                });
+            }))
+            .unwrap_err();
+            assert_eq!(payload.downcast_ref::<&str>(), Some(&"the end of the first block"));
+            let (begun, ended) = (begun.into_inner(), ended.into_inner());
+            assert_eq!(begun, ended + 1, "every block that began has ended");
+            match on_panic {
+                OnPanic::Finish => assert_eq!(ended, 699),
+                // The caller takes the first block, or another; who panics ends the handing out.
+                OnPanic::Cancel => assert!(ended < 700),
+            }
+        }
+    });
+}
+
+#[test]
+fn of_many_panics_the_first_is_told_and_every_block_has_its_turn() {
+    on_each(|dispatcher| {
+        let mut parallel = ParallelLoop::new(dispatcher.handle()).on_panic(OnPanic::Finish);
+        let runs: Vec<AtomicUsize> = (0..64).map(|_| AtomicUsize::new(0)).collect();
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            parallel.run(0..64, 1, |i| {
+                runs[i].fetch_add(1, Ordering::Relaxed);
+                panic!("every one");
+            });
+        }));
+        assert_eq!(panicked.unwrap_err().downcast_ref::<&str>(), Some(&"every one"));
+        assert!(runs.iter().all(|runs| runs.load(Ordering::Relaxed) == 1));
+        parallel.run(0..0, 1, |_| unreachable!("there is no index"));
+    });
 }
