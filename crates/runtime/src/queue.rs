@@ -583,9 +583,10 @@ impl Core {
 
     /// Less may be taken. Under the lock.
     fn hide(&self, count: usize) {
-        // Relaxed, both: whoever looks in vain finds the queue empty under its lock.
-        self.ready.fetch_sub(count, Ordering::Relaxed);
+        // Relaxed, both: whoever looks in vain finds the queue empty under its lock. The sum first: a worker that saw it and then found
+        // no queue ready would look again and again until the second line has run.
         self.takeable.fetch_sub(count, Ordering::Relaxed);
+        self.ready.fetch_sub(count, Ordering::Relaxed);
     }
 
     /// Whether a worker may find something here.
