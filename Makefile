@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test fmt-check edges lint unit same-bits model need lint-need bench bench-kernels bench-runs bench-overhead quality peers docs fmt clean
+.PHONY: help demo test fmt-check edges lint unit same-bits model need lint-need bench bench-kernels bench-runs bench-overhead quality peers peers-ports lab-ports lab-ports-quick docs fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -89,6 +89,24 @@ target/peers/.installed: lab/runners/requirements.txt
 	@$(PYTHON) -m venv target/peers
 	@target/peers/bin/pip install --quiet --disable-pip-version-check -r lab/runners/requirements.txt
 	@touch $@
+
+PORT_PEERS := target/peers/ports
+PORT_PEERS_BUILD := $(TARGET)/peers-ports
+
+peers-ports: need ## the port runtime's peers and C floors, pinned, for lab-ports (not part of the product)
+	@mkdir -p $(PORT_PEERS)
+	@cargo build --release --locked --quiet --manifest-path lab/runners/ports/Cargo.toml --target-dir $(PORT_PEERS_BUILD)
+	@find $(PORT_PEERS_BUILD)/release -maxdepth 1 -type f -perm -u+x -exec cp {} $(PORT_PEERS)/ ';'
+	@cc -O3 -march=native -fopenmp -o $(PORT_PEERS)/ports_floor lab/runners/c/ports_floor.c -lpthread 2>/dev/null \
+		|| cc -O3 -march=native -o $(PORT_PEERS)/ports_floor lab/runners/c/ports_floor.c -lpthread
+
+lab-ports: need peers-ports ## the port runtime beside its peers and C floors, every case (an hour or two; lehr lab ports --only TEXT for some)
+	@cargo build --release -p lehr
+	@$(TARGET)/release/lehr lab ports --peers $(PORT_PEERS)
+
+lab-ports-quick: need peers-ports ## the same, a few cases in under two minutes
+	@cargo build --release -p lehr
+	@$(TARGET)/release/lehr lab ports --quick --peers $(PORT_PEERS)
 
 docs: need ## the reference documentation; warnings are errors
 	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps

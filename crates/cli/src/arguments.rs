@@ -33,6 +33,46 @@ pub enum Command {
     ///
     /// Something to look at before you have prepared a table of your own.
     Demo(DemoArguments),
+    /// Measure Lehr beside its peers and beside the machine's limits
+    ///
+    /// Every figure that Lehr's pages quote can be taken again on your machine.
+    #[command(subcommand)]
+    Lab(LabCommand),
+}
+
+/// What can be measured.
+#[derive(Debug, Subcommand)]
+pub enum LabCommand {
+    /// The port runtime beside channel and actor libraries and a C program
+    ///
+    /// Every side takes its turn in each round and checks its own result. Without the peers, which `make peers-ports` builds,
+    /// ours is measured alone.
+    Ports(PortsArguments),
+}
+
+/// What `lehr lab ports` takes.
+#[derive(Debug, Args)]
+#[command(after_help = PORTS_HELP)]
+pub struct PortsArguments {
+    /// Fewer cases and shorter samples: under two minutes
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Print an array of records (experiment, case, engine, unit, min, median, max, runs) and nothing else to standard output
+    #[arg(long)]
+    pub json: bool,
+
+    /// Only cases whose name contains this: "exchange, P = 2", "spawned", "pending"
+    #[arg(long, value_name = "TEXT")]
+    pub only: Option<String>,
+
+    /// Rounds of turns [default: 5, or 3 with --quick]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub rounds: Option<usize>,
+
+    /// The folder with the peers' programs [default: target/peers/ports]
+    #[arg(long, value_name = "FOLDER")]
+    pub peers: Option<PathBuf>,
 }
 
 /// What `lehr cluster` takes.
@@ -249,6 +289,13 @@ const DEMO_HELP: &str = "\
 Example:
   lehr demo census
       20 clusters of 201,174 census blocks weighted by population; open lehr-out/report.html";
+
+const PORTS_HELP: &str = "\
+Example:
+  lehr lab ports --quick
+      tables with ratios to the best peer and to the C program of this run
+
+  lehr lab ports --only 'rendezvous exchange, P = 2' --json | jq '.[] | [.engine, .median]'";
 
 fn clusters(text: &str) -> Result<usize, String> {
     match text.parse() {

@@ -24,14 +24,18 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, Command, LabCommand};
 use crate::plan::Plan;
 
 fn main() -> ExitCode {
     let typed: Vec<OsString> = std::env::args_os().collect();
     // Help and version end here with 0, a command line that cannot be parsed with 2.
     let arguments = Arguments::parse_from(&typed);
-    match Plan::new(arguments, &typed).and_then(command::cluster::run) {
+    let done = match arguments.command {
+        Command::Lab(LabCommand::Ports(ports)) => command::lab::ports(ports),
+        command => Plan::new(Arguments { command }, &typed).and_then(command::cluster::run),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }

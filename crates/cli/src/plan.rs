@@ -82,6 +82,9 @@ impl Plan {
     /// # Errors
     /// - [`Kind::Usage`]: options that contradict each other or the checkpoint.
     /// - [`Kind::Environment`], [`Kind::BadData`]: a checkpoint that cannot be read, or is damaged or of another version.
+    ///
+    /// # Panics
+    /// If the command is `lehr lab`, which plans nothing.
     pub fn new(arguments: Arguments, typed: &[OsString]) -> Result<Self, Failure> {
         let (source, frame, mut method, execution, results) = match arguments.command {
             Command::Cluster(cluster) => {
@@ -105,6 +108,7 @@ impl Plan {
             Command::Demo(demo) => {
                 (Source::BuiltIn(demo.dataset), Frame::Sphere, demo.method, demo.execution, demo.results)
             }
+            Command::Lab(_) => unreachable!("`main` hands measurements to `command::lab`: they cluster nothing"),
         };
         let start = match &results.resume {
             Some(folder) => Start::Resumed(Box::new(checkpoint(folder, &method)?), folder.clone()),

@@ -1,26 +1,10 @@
-//! Measures Lehr beside its peers and beside the limits of the machine.
-//!
-//! A measurement is: a definition (`lab/definitions`), sides that do the same work, rounds in which the sides take turns, a check of every
-//! answer, a table with min, median and max, and a record. `lab/METHOD.md` says why each step is as it is.
-//!
-//! Run from the project's folder through `make bench` and `make quality`.
+//! `lehr-harness`: the measurements of kernels, overheads, whole runs and quality. Run from the project's folder through `make bench` and `make quality`.
 #![forbid(unsafe_code)]
-
-mod arguments;
-mod command;
-mod compare;
-mod definition;
-mod inputs;
-mod machine;
-mod measure;
-mod output;
-mod record;
-mod runner;
-mod score;
 
 use std::process::ExitCode;
 
-use arguments::{Arguments, Task};
+use lehr_harness::arguments::{self, Arguments, Task};
+use lehr_harness::{command, output};
 
 fn main() -> ExitCode {
     #[allow(

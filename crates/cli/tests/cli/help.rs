@@ -18,6 +18,16 @@ fn help_of_demo() {
 }
 
 #[test]
+fn help_of_lab() {
+    Sandbox::new().lehr(&["lab", "--help"]).matches_golden("help_lab");
+}
+
+#[test]
+fn help_of_lab_ports() {
+    Sandbox::new().lehr(&["lab", "ports", "--help"]).matches_golden("help_lab_ports");
+}
+
+#[test]
 fn no_arguments_show_the_help_and_are_a_usage_error() {
     Sandbox::new().lehr(&[]).matches_golden("no_arguments");
 }

@@ -1,0 +1,20 @@
+//! Measures Lehr beside its peers and beside the limits of the machine.
+//!
+//! A measurement is: a definition (`lab/definitions`), sides that do the same work, rounds in which the sides take turns, a check of every
+//! answer, a table with min, median and max, and a record. `lab/METHOD.md` says why each step is as it is.
+//!
+//! Two programs use this: `lehr-harness` (kernels, overheads, whole runs, quality) and `lehr lab ports` ([`ports`]).
+#![forbid(unsafe_code)]
+
+pub mod arguments;
+pub mod command;
+pub mod compare;
+pub mod definition;
+pub mod inputs;
+pub mod machine;
+pub mod measure;
+pub mod output;
+pub mod ports;
+pub mod record;
+pub mod runner;
+pub mod score;

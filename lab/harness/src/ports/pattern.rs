@@ -1,0 +1,133 @@
+//! The four patterns in their two forms, and the fixed computation between messages.
+
+use std::fmt;
+use std::hint::black_box;
+
+use serde::{Deserialize, Serialize};
+
+/// Steps of the generator in one unit of computation.
+pub const UNIT_STEPS: u64 = 960;
+
+/// `count` units of computation: dependent steps of a 64-bit linear congruential generator, about a microsecond each.
+///
+/// The constants are hidden from the compiler: where it knows them it folds eight steps into one multiplication, and a unit lasts an eighth.
+#[inline(never)]
+pub fn units(mut x: u64, count: u32) -> u64 {
+    let (factor, increment) = black_box((6_364_136_223_846_793_005_u64, 1_442_695_040_888_963_407_u64));
+    for _ in 0..u64::from(count) * UNIT_STEPS {
+        x = x.wrapping_mul(factor).wrapping_add(increment);
+    }
+    black_box(x)
+}
+
+/// How ranks meet their messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    /// P long-running ranks, each posting and then receiving.
+    Rendezvous,
+    /// Every message (or pair of messages) starts a handler.
+    Spawned,
+}
+
+/// Who posts to whom in a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    /// Nobody: the computation alone, from which overheads are counted.
+    None,
+    /// Each to itself.
+    Pipeline,
+    /// Each to the right.
+    Shift,
+    /// Rendezvous: a right shift, then a left one. Spawned: two messages to the same port of the right neighbour, received as two items.
+    TwoShifts,
+    /// Each to both neighbours, receiving one from each.
+    Exchange,
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Rendezvous => "rendezvous",
+            Self::Spawned => "spawned",
+        })
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::None => "none",
+            Self::Pipeline => "pipeline",
+            Self::Shift => "shift",
+            Self::TwoShifts => "two-shifts",
+            Self::Exchange => "exchange",
+        })
+    }
+}
+
+/// What is to be run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Rendezvous or spawned.
+    pub form: Form,
+    /// Who posts to whom.
+    pub pattern: Pattern,
+    /// Logical ranks.
+    pub ranks: usize,
+    /// Worker threads, where the engine has workers.
+    pub workers: usize,
+    /// Units of computation a stage.
+    pub units: u32,
+    /// Stages.
+    pub stages: usize,
+}
+
+impl Run {
+    /// The computation of this run without its messages, on as many ranks as compute at once, and how often that fits into the run.
+    pub fn computation(&self, cores: usize) -> (Self, f64) {
+        let at_once = self.ranks.min(self.workers).min(cores);
+        let run = Self { form: Form::Rendezvous, pattern: Pattern::None, ranks: at_once, ..*self };
+        (run, self.ranks.div_ceil(at_once) as f64)
+    }
+
+    /// The request of the line protocol, for engine `number` of a runner.
+    pub fn request(&self, number: usize) -> String {
+        let Self { form, pattern, ranks, workers, units, stages } = self;
+        format!("{number} pattern {form} {pattern} {ranks} {workers} {units} {stages}")
+    }
+
+    /// What the cell is called: `exchange, P = 2, 0 units`.
+    pub fn case(&self) -> String {
+        format!("{}, P = {}, {} units", self.pattern, self.ranks, self.units)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RUN: Run =
+        Run { form: Form::Rendezvous, pattern: Pattern::TwoShifts, ranks: 7, workers: 4, units: 20, stages: 500 };
+
+    #[test]
+    fn a_request_is_a_line_of_words() {
+        assert_eq!(RUN.request(3), "3 pattern rendezvous two-shifts 7 4 20 500");
+        assert_eq!(RUN.case(), "two-shifts, P = 7, 20 units");
+    }
+
+    #[test]
+    fn the_computation_alone_is_counted_for_as_many_ranks_as_there_are_cores() {
+        let (run, times) = RUN.computation(2);
+        assert_eq!((run.pattern, run.ranks, times), (Pattern::None, 2, 4.0));
+        assert_eq!(Run { workers: 1, ..RUN }.computation(2).1, 7.0);
+    }
+
+    #[test]
+    fn a_unit_is_that_many_steps_of_the_generator() {
+        let step = |x: u64| x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        assert_eq!(units(7, 1), (0..UNIT_STEPS).fold(7, |x, _| step(x)));
+        assert_eq!(units(7, 0), 7);
+    }
+}

@@ -1,0 +1,163 @@
+//! The figures as tables: each case with ours first, its ratios to the holder, to the best peer of this run, and to the floor of this run.
+
+use super::definition::Holder;
+use super::figure::Figure;
+use crate::output::laid_out;
+
+const WIDTHS: [usize; 7] = [40, 7, 28, 8, 15, 11, 9];
+
+/// All cases as aligned text.
+///
+/// Ratios are of medians, ours over theirs: below 1 we are ahead. *Holder* compares near samples with the near figure and far samples with the far one.
+/// *Peer* and *floor* are the best of this run with as many cores: one where ours has one worker, several elsewhere.
+pub fn text(figures: &[Figure], holders: &[Holder], cores: usize) -> String {
+    let mut lines = Vec::new();
+    let mut cases: Vec<(&str, &str)> = Vec::new();
+    for figure in figures {
+        let case = (figure.experiment.as_str(), figure.case.as_str());
+        if !cases.contains(&case) {
+            cases.push(case);
+        }
+    }
+    for (experiment, case) in cases {
+        let mut rows: Vec<&Figure> =
+            figures.iter().filter(|figure| figure.experiment == experiment && figure.case == case).collect();
+        // Ours, then the peers from the best to the worst, then the floors.
+        rows.sort_by(|a, b| rank(a).cmp(&rank(b)).then(a.median.total_cmp(&b.median)));
+        lines.push(format!("\n{experiment}: {case}, {}", rows[0].unit));
+        let heads = ["engine", "workers", "min / median / max", "runs", "x holder n / f", "x best peer", "x floor"];
+        lines.push(laid_out(&WIDTHS, &heads.map(String::from)));
+        for row in &rows {
+            let comparisons =
+                if row.is_ours() { Comparison::of(row, &rows, holders, cores) } else { Comparison::default() };
+            lines.push(laid_out(
+                &WIDTHS,
+                &[
+                    row.engine.clone(),
+                    row.workers.map_or_else(String::new, |workers| workers.to_string()),
+                    format!("{} / {} / {}", digits(row.min), digits(row.median), digits(row.max)),
+                    row.runs.to_string(),
+                    comparisons.holder,
+                    comparisons.peer,
+                    comparisons.floor,
+                ],
+            ));
+        }
+    }
+    lines.join("\n")
+}
+
+fn rank(figure: &Figure) -> usize {
+    if figure.is_ours() {
+        0
+    } else if figure.is_floor() {
+        2
+    } else {
+        1
+    }
+}
+
+/// Ours beside the others, as text; empty where there is nothing to compare with.
+#[derive(Default)]
+struct Comparison {
+    holder: String,
+    peer: String,
+    floor: String,
+}
+
+impl Comparison {
+    fn of(ours: &Figure, rows: &[&Figure], holders: &[Holder], cores: usize) -> Self {
+        let best = |is_floor: bool| {
+            let others = rows.iter().filter(|row| !row.is_ours() && row.is_floor() == is_floor);
+            others
+                .filter(|row| has_one_core(row, cores) == has_one_core(ours, cores))
+                .map(|row| row.median)
+                .min_by(f64::total_cmp)
+        };
+        let ratio = |to: Option<f64>| to.and_then(|to| quotient(ours.median, to)).unwrap_or_default();
+        Self { holder: to_holder(ours, holders, cores), peer: ratio(best(false)), floor: ratio(best(true)) }
+    }
+}
+
+fn has_one_core(figure: &Figure, cores: usize) -> bool {
+    cores == 1 || figure.workers == Some(1)
+}
+
+fn to_holder(ours: &Figure, holders: &[Holder], cores: usize) -> String {
+    let is_its = |holder: &&Holder| {
+        holder.form.to_string() == ours.experiment
+            && ours.case == format!("{}, P = {}, {} units", holder.pattern, holder.ranks, holder.units)
+            && (holder.cores == 1) == has_one_core(ours, cores)
+    };
+    let Some(holder) = holders.iter().find(is_its) else { return String::new() };
+    let ratio = |median: Option<f64>, to| median.and_then(|median| quotient(median, to)).unwrap_or_else(|| "-".into());
+    format!(
+        "{} / {}",
+        ratio(ours.near.map(|placed| placed.median), holder.near),
+        ratio(ours.far.map(|placed| placed.median), holder.far)
+    )
+}
+
+/// A ratio as text; none where an overhead is not above zero, which a ratio cannot tell.
+fn quotient(ours: f64, theirs: f64) -> Option<String> {
+    (ours > 0.0 && theirs > 0.0).then(|| format!("{:.2}", ours / theirs))
+}
+
+/// A value with three digits that matter.
+pub fn digits(value: f64) -> String {
+    let size = value.abs();
+    if size >= 1000.0 {
+        format!("{value:.0}")
+    } else if size >= 100.0 {
+        format!("{value:.1}")
+    } else if size >= 1.0 {
+        format!("{value:.2}")
+    } else {
+        format!("{value:.4}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::figure::{Place, Samples};
+    use crate::ports::pattern::{Form, Pattern};
+
+    fn figure(engine: &str, workers: usize, value: f64) -> Figure {
+        let mut samples = Samples::default();
+        samples.push(value, Place::Near);
+        Figure::new("rendezvous", "shift, P = 2, 0 units", engine, "us a stage", &samples, 1000.0).with_workers(workers)
+    }
+
+    #[test]
+    fn ours_is_compared_with_the_best_of_as_many_cores() {
+        let figures = [
+            figure("slow", 2, 0.8),
+            figure("floor: C", 2, 0.1),
+            figure("lehr ports", 2, 0.2),
+            figure("fast", 2, 0.4),
+            figure("one", 1, 0.05),
+        ];
+        let holder = Holder {
+            form: Form::Rendezvous,
+            pattern: Pattern::Shift,
+            ranks: 2,
+            units: 0,
+            cores: 2,
+            near: 0.25,
+            far: 0.5,
+            who: "somebody".into(),
+        };
+        let text = text(&figures, &[holder], 2);
+        let rows: Vec<&str> = text.lines().skip(3).collect();
+        assert_eq!(rows[0].split_whitespace().collect::<Vec<_>>()[..3], ["lehr", "ports", "2"]);
+        assert!(rows[0].contains("0.80 / -") && rows[0].ends_with("0.50       2.00"), "{}", rows[0]);
+        assert!(rows[1].starts_with("one") && rows[2].starts_with("fast") && rows[4].starts_with("floor"));
+    }
+
+    #[test]
+    fn an_overhead_below_zero_has_no_ratio() {
+        assert_eq!(quotient(-0.1, 0.2), None);
+        assert_eq!(quotient(0.1, 0.2).as_deref(), Some("0.50"));
+    }
+}

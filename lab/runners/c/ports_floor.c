@@ -1,0 +1,429 @@
+/* What a hand-written program reaches on this machine for the patterns of `lehr lab ports`: ranks as coroutines with a counter per neighbour as the mailbox,
+ * handlers in rings that never allocate, the copy itself, and the probe of where the cores are. Answers a line of JSON to each line:
+ *
+ *   about                                        -> {"libraries": {"gcc": "12.2.0"}, "engines": [...]}
+ *   0 pattern FORM PATTERN RANKS WORKERS UNITS STAGES  -> {"seconds": S} or {"absent": true}
+ *   0 copy MODE DOUBLES THREADS TIMES UNITS       -> {"seconds": S, "compute_seconds": C}; mode inside, outside, stepped (2,000,000), stepped20 (20,000,000)
+ *   0 probe                                       -> {"round_trip_ns": N}   cache line round trip between cores 0 and 1
+ *   0 unit                                        -> {"ns": N}              one unit of computation
+ *   0 regions THREADS COUNT SERIAL INSIDE         -> {"seconds": S}         OpenMP, if compiled with it
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define UNIT_STEPS 960
+#define RANKS_MAX 64
+#define THREADS_MAX 16
+#define STACK 65536
+
+enum { NONE, PIPELINE, SHIFT, TWO_SHIFTS, EXCHANGE };
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+/* Dependent steps of a generator; the factor is hidden from the compiler, which could otherwise fold several steps into one. */
+static uint64_t units(uint64_t x, int count) {
+    uint64_t factor = 6364136223846793005ull, increment = 1442695040888963407ull;
+    __asm__ volatile("" : "+r"(factor), "+r"(increment));
+    for (int i = 0; i < count * UNIT_STEPS; i++) x = x * factor + increment;
+    __asm__ volatile("" : "+r"(x));
+    return x;
+}
+
+static int cores(void) {
+    cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
+    return count < 1 ? 1 : count > THREADS_MAX ? THREADS_MAX : count;
+}
+
+static void pin(int core) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(core, &set);
+    pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+}
+
+static void wrong(const char *what) {
+    fprintf(stderr, "ports_floor: %s\n", what);
+    exit(1);
+}
+
+/* One run: what to do, and the barrier at which its threads start and end together. */
+static struct { int pattern, ranks, threads, units; uint64_t stages; double seconds; } run;
+static pthread_barrier_t barrier;
+
+static double on_threads(void *(*body)(void *)) {
+    pthread_t threads[THREADS_MAX];
+    pthread_barrier_init(&barrier, 0, run.threads);
+    for (intptr_t i = 1; i < run.threads; i++) pthread_create(&threads[i], 0, body, (void *)i);
+    body((void *)0);
+    for (int i = 1; i < run.threads; i++) pthread_join(threads[i], 0);
+    pthread_barrier_destroy(&barrier);
+    return run.seconds;
+}
+
+/* ---- rendezvous: stackful coroutines on pinned threads; a rank that waits switches to the next rank of its thread ---------------------------------------- */
+#if defined(__x86_64__)
+__attribute__((naked, noinline)) static void switch_stack(void **save __attribute__((unused)), void *load __attribute__((unused))) {
+    __asm__ volatile(
+        "push %rbp; push %rbx; push %r12; push %r13; push %r14; push %r15;"
+        "mov %rsp,(%rdi); mov %rsi,%rsp;"
+        "pop %r15; pop %r14; pop %r13; pop %r12; pop %rbx; pop %rbp; ret");
+}
+
+typedef struct { _Alignas(128) _Atomic uint64_t left; _Alignas(128) _Atomic uint64_t right; } mailbox;
+static mailbox mail[RANKS_MAX];
+typedef struct { void *stack[RANKS_MAX], *main; int rank[RANKS_MAX], count, current, done; } schedule;
+static __thread schedule *own;
+
+static inline void yield_rank(void) {
+    schedule *s = own;
+    if (s->count == 1) return;
+    int from = s->current, to = from + 1 == s->count ? 0 : from + 1;
+    s->current = to;
+    switch_stack(&s->stack[from], s->stack[to]);
+}
+
+static inline void post(_Atomic uint64_t *box, uint64_t stage) { atomic_store_explicit(box, stage, memory_order_release); }
+static inline void await(_Atomic uint64_t *box, uint64_t stage) {
+    while (atomic_load_explicit(box, memory_order_acquire) < stage) yield_rank();
+}
+
+static void rank_body(void) {
+    schedule *s = own;
+    int rank = s->rank[s->current], right = (rank + 1) % run.ranks, left = (rank + run.ranks - 1) % run.ranks;
+    uint64_t x = rank;
+    for (uint64_t stage = 1; stage <= run.stages; stage++) {
+        switch (run.pattern) {
+        case PIPELINE: post(&mail[rank].left, stage); await(&mail[rank].left, stage); break;
+        case SHIFT: post(&mail[right].left, stage); await(&mail[rank].left, stage); break;
+        case TWO_SHIFTS:
+            post(&mail[right].left, stage); await(&mail[rank].left, stage);
+            post(&mail[left].right, stage); await(&mail[rank].right, stage);
+            break;
+        case EXCHANGE:
+            post(&mail[right].left, stage); post(&mail[left].right, stage);
+            await(&mail[rank].left, stage); await(&mail[rank].right, stage);
+            break;
+        }
+        if (run.units) x = units(x, run.units);
+    }
+    __asm__ volatile("" ::"r"(x));
+    s->done++;
+    while (s->done < s->count) yield_rank();
+    void *dummy;
+    switch_stack(&dummy, s->main);
+}
+
+static void *rank_thread(void *argument) {
+    int id = (int)(intptr_t)argument;
+    schedule s = {.count = 0};
+    void *stacks[RANKS_MAX];
+    pin(id);
+    for (int rank = 0; rank < run.ranks; rank++) {
+        if (rank * run.threads / run.ranks != id) continue; /* neighbours share a core */
+        char *stack = mmap(0, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (stack == MAP_FAILED) wrong("no memory for a stack");
+        void **top = (void **)(stack + STACK - 64);
+        *--top = 0;
+        *--top = (void *)rank_body;
+        for (int i = 0; i < 6; i++) *--top = 0;
+        stacks[s.count] = stack;
+        s.rank[s.count] = rank;
+        s.stack[s.count++] = top;
+    }
+    own = &s;
+    pthread_barrier_wait(&barrier);
+    double start = now();
+    if (s.count) switch_stack(&s.main, s.stack[0]);
+    pthread_barrier_wait(&barrier);
+    if (id == 0) run.seconds = now() - start;
+    for (int i = 0; i < s.count; i++) munmap(stacks[i], STACK);
+    return 0;
+}
+
+static double rendezvous(void) {
+    memset(mail, 0, sizeof mail);
+    double seconds = on_threads(rank_thread);
+    for (int rank = 0; rank < run.ranks && run.pattern != NONE; rank++)
+        if (mail[rank].left != run.stages) wrong("a message was lost");
+    return seconds;
+}
+#else
+static double rendezvous(void) { return -1; }
+#endif
+
+/* ---- spawned: a handler is a rank and a stage in a ring; every rank's handlers run on its own thread, which polls one ring per other thread ---------------- */
+#define RING 1024
+typedef struct { uint32_t rank; uint64_t stage; } handler;
+typedef struct { _Alignas(128) _Atomic uint64_t head; _Alignas(128) _Atomic uint64_t tail; handler slot[RING]; } ring;
+static ring rings[THREADS_MAX][THREADS_MAX]; /* [to][from] */
+static uint8_t counts[RANKS_MAX][16][64];    /* [rank][stage mod 16], a line each; touched by the rank's thread alone */
+static uint64_t handled[RANKS_MAX][16];
+static _Atomic int ranks_left;
+
+static inline void push(int from, int rank, uint64_t stage) {
+    ring *r = &rings[rank * run.threads / run.ranks][from];
+    uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+    while (tail - atomic_load_explicit(&r->head, memory_order_acquire) == RING) ;
+    r->slot[tail % RING] = (handler){rank, stage};
+    atomic_store_explicit(&r->tail, tail + 1, memory_order_release);
+}
+
+__attribute__((noinline)) static void handle(int here, int rank, uint64_t stage) {
+    int two = run.pattern == TWO_SHIFTS || run.pattern == EXCHANGE;
+    if (two && stage && ++counts[rank][stage % 16][0] < 2) return;
+    counts[rank][stage % 16][0] = 0;
+    if (run.units) units(stage, run.units);
+    handled[rank][0]++;
+    if (++stage >= run.stages) {
+        atomic_fetch_sub(&ranks_left, 1);
+        return;
+    }
+    int right = (rank + 1) % run.ranks, left = (rank + run.ranks - 1) % run.ranks;
+    switch (run.pattern) {
+    case PIPELINE: push(here, rank, stage); break;
+    case SHIFT: push(here, right, stage); break;
+    case TWO_SHIFTS: push(here, right, stage); push(here, right, stage); break;
+    case EXCHANGE: push(here, right, stage); push(here, left, stage); break;
+    }
+}
+
+static void *handler_thread(void *argument) {
+    int id = (int)(intptr_t)argument;
+    void (*volatile call)(int, int, uint64_t) = handle; /* a handler is an indirect call */
+    pin(id);
+    for (int rank = 0; rank < run.ranks; rank++)
+        if (rank * run.threads / run.ranks == id) push(id, rank, 0);
+    pthread_barrier_wait(&barrier);
+    double start = now();
+    while (atomic_load_explicit(&ranks_left, memory_order_relaxed) > 0)
+        for (int from = 0; from < run.threads; from++) {
+            ring *r = &rings[id][from];
+            uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
+            if (head == atomic_load_explicit(&r->tail, memory_order_acquire)) continue;
+            handler h = r->slot[head % RING];
+            atomic_store_explicit(&r->head, head + 1, memory_order_release);
+            call(id, h.rank, h.stage);
+        }
+    pthread_barrier_wait(&barrier);
+    if (id == 0) run.seconds = now() - start;
+    return 0;
+}
+
+static double spawned(void) {
+    memset(rings, 0, sizeof rings);
+    memset(counts, 0, sizeof counts);
+    memset(handled, 0, sizeof handled);
+    atomic_store(&ranks_left, run.ranks);
+    double seconds = on_threads(handler_thread);
+    for (int rank = 0; rank < run.ranks; rank++)
+        if (handled[rank][0] != run.stages) wrong("a handler was lost");
+    return seconds;
+}
+
+/* ---- the computation alone -------------------------------------------------------------------------------------------------------------------------------- */
+static void *compute_thread(void *argument) {
+    int id = (int)(intptr_t)argument;
+    uint64_t x = id;
+    pin(id);
+    pthread_barrier_wait(&barrier);
+    double start = now();
+    for (int rank = id; rank < run.ranks; rank += run.threads)
+        for (uint64_t stage = 0; stage < run.stages; stage++) x = units(x, run.units);
+    pthread_barrier_wait(&barrier);
+    __asm__ volatile("" ::"r"(x));
+    if (id == 0) run.seconds = now() - start;
+    return 0;
+}
+
+/* ---- copies of posted arrays ------------------------------------------------------------------------------------------------------------------------------- */
+static struct { int mode; size_t doubles, wrap, times; int units; double *from[THREADS_MAX], *to[THREADS_MAX]; } copy;
+
+static void *copy_thread(void *argument) {
+    int id = (int)(intptr_t)argument;
+    size_t n = copy.doubles, at = 0;
+    uint64_t x = 1;
+    pin(id);
+    for (int warm = 1; warm >= 0; warm--) {
+        size_t times = warm ? 1 + copy.times / 4 : copy.times;
+        if (!warm) pthread_barrier_wait(&barrier);
+        double start = now();
+        for (size_t i = 0; i < times; i++) {
+            if (copy.mode == 0) {
+                double *d = malloc(n * 8);
+                if (!d) wrong("no memory");
+                memcpy(d, copy.from[id], n * 8);
+                __asm__ volatile("" ::"r"(d) : "memory");
+                free(d);
+            } else if (copy.mode == 1) {
+                memcpy(copy.to[id], copy.from[id], n * 8);
+                __asm__ volatile("" ::: "memory");
+            } else {
+                if (at + n > copy.wrap) at = 0;
+                double *d = copy.to[id] + at;
+                for (size_t k = 0; k < n; k++) d[k] = copy.from[id][k];
+                at += n;
+                __asm__ volatile("" ::: "memory");
+            }
+            if (copy.units) x = units(x, copy.units);
+        }
+        if (!warm) {
+            pthread_barrier_wait(&barrier);
+            if (id == 0) run.seconds = now() - start;
+        }
+    }
+    __asm__ volatile("" ::"r"(x));
+    return 0;
+}
+
+static double copies(void) {
+    size_t to = copy.wrap ? copy.wrap : copy.doubles;
+    if (copy.doubles > to) return -1;
+    for (int i = 0; i < run.threads; i++) {
+        copy.from[i] = malloc(copy.doubles * 8);
+        copy.to[i] = malloc(to * 8);
+        if (!copy.from[i] || !copy.to[i]) wrong("no memory");
+        for (size_t k = 0; k < copy.doubles; k++) copy.from[i][k] = (double)k;
+        memset(copy.to[i], 0, to * 8);
+    }
+    double seconds = on_threads(copy_thread);
+    for (int i = 0; i < run.threads; i++) {
+        if (copy.mode && copy.to[i][copy.doubles - 1] != (double)(copy.doubles - 1)) wrong("a copy differs");
+        free(copy.from[i]);
+        free(copy.to[i]);
+    }
+    return seconds;
+}
+
+/* ---- where the two cores are: the median round trip of a cache line over 21 bursts ------------------------------------------------------------------------- */
+#define BURST 200
+#define BURSTS 21
+static struct { _Alignas(256) _Atomic uint64_t v; } ping, pong;
+static double bursts[BURSTS];
+
+static void *probe_thread(void *argument) {
+    int id = (int)(intptr_t)argument;
+    pin(id);
+    pthread_barrier_wait(&barrier);
+    for (uint64_t b = 0, i = 0; b < BURSTS; b++) {
+        double start = now();
+        for (int k = 0; k < BURST; k++) {
+            i++;
+            if (id == 0) {
+                atomic_store_explicit(&ping.v, i, memory_order_release);
+                while (atomic_load_explicit(&pong.v, memory_order_acquire) != i) ;
+            } else {
+                while (atomic_load_explicit(&ping.v, memory_order_acquire) != i) ;
+                atomic_store_explicit(&pong.v, i, memory_order_release);
+            }
+        }
+        if (id == 0) bursts[b] = (now() - start) / BURST * 1e9;
+    }
+    return 0;
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double probe(void) {
+    run.threads = 2;
+    ping.v = pong.v = 0;
+    on_threads(probe_thread);
+    qsort(bursts, BURSTS, sizeof *bursts, ascending);
+    return bursts[BURSTS / 2];
+}
+
+#ifdef _OPENMP
+static volatile uint64_t sink;
+static double regions(int threads, long count, int serial, int inside) {
+    uint64_t x = 1;
+    double start = 0;
+    for (long i = -count / 10; i < count; i++) {
+        if (i == 0) start = now();
+#pragma omp parallel num_threads(threads)
+        { if (inside) sink = units(i, inside); else __asm__ volatile(""); }
+        if (serial) x = units(x, serial);
+    }
+    sink = x;
+    return now() - start;
+}
+#endif
+
+/* ---- the line protocol --------------------------------------------------------------------------------------------------------------------------------------- */
+static int index_of(const char *word, const char *const *words, int count) {
+    for (int i = 0; i < count; i++) if (!strcmp(word, words[i])) return i;
+    return -1;
+}
+
+static void seconds_or_absent(double seconds) {
+    if (seconds < 0) printf("{\"absent\": true}\n");
+    else printf("{\"seconds\": %.9g}\n", seconds);
+}
+
+int main(void) {
+    static const char *const patterns[] = {"none", "pipeline", "shift", "two-shifts", "exchange"};
+    static const char *const modes[] = {"inside", "outside", "stepped", "stepped20"};
+    static char line[512];
+    cpu_set_t all;
+    sched_getaffinity(0, sizeof all, &all);
+    while (fgets(line, sizeof line, stdin)) {
+        char form[32] = "", word[32] = "";
+        long a = 0, b = 0, c = 0, d = 0;
+        if (!strncmp(line, "about", 5)) {
+            printf("{\"libraries\": {\"cc\": \"" __VERSION__ "\"}, \"engines\": [\"floor: C\"]}\n");
+        } else if (sscanf(line, "0 pattern %31s %31s %ld %ld %ld %ld", form, word, &a, &b, &c, &d) == 6) {
+            int most = cores();
+            run.pattern = index_of(word, patterns, 5);
+            run.ranks = a;
+            run.threads = b < a ? b : a;
+            if (run.threads > most) run.threads = most;
+            run.units = c;
+            run.stages = d;
+            if (run.pattern < 0 || a < 1 || b < 1) wrong("no request");
+            seconds_or_absent(a > RANKS_MAX ? -1 : run.pattern == NONE ? on_threads(compute_thread) : !strcmp(form, "spawned") ? spawned() : rendezvous());
+        } else if (sscanf(line, "0 copy %31s %ld %ld %ld %ld", word, &a, &b, &c, &d) == 5) {
+            int mode = index_of(word, modes, 4);
+            if (mode < 0 || a < 1 || b < 1 || b > cores()) wrong("no request");
+            copy.mode = mode > 2 ? 2 : mode;
+            copy.wrap = mode == 2 ? 2000000 : mode == 3 ? 20000000 : 0;
+            copy.doubles = a;
+            run.threads = b;
+            copy.times = c;
+            copy.units = d;
+            seconds_or_absent(copies());
+        } else if (!strncmp(line, "0 probe", 7)) {
+            if (cores() < 2) printf("{\"absent\": true}\n");
+            else printf("{\"round_trip_ns\": %.0f}\n", probe());
+        } else if (!strncmp(line, "0 unit", 6)) {
+            double start = now();
+            units(1, 200);
+            printf("{\"ns\": %.1f}\n", (now() - start) / 200 * 1e9);
+        } else if (sscanf(line, "0 regions %ld %ld %ld %ld", &a, &b, &c, &d) == 4) {
+#ifdef _OPENMP
+            seconds_or_absent(regions(a, b, c, d));
+#else
+            printf("{\"absent\": true}\n");
+#endif
+        } else {
+            printf("{\"absent\": true}\n");
+        }
+        fflush(stdout);
+        sched_setaffinity(0, sizeof all, &all); /* this thread was pinned for the run */
+    }
+    return 0;
+}
