@@ -54,6 +54,13 @@ pub(crate) enum Verdict {
     Wait,
 }
 
+impl Verdict {
+    /// Waits where it would take, if `may_take` says so: an interleave's branch takes only when it may run.
+    pub(crate) fn if_allowed(self, may_take: &mut dyn FnMut() -> bool) -> Self {
+        if matches!(self, Self::Take(_)) && !may_take() { Self::Wait } else { self }
+    }
+}
+
 /// Decides for an arbiter, from what it sees at each of its ports.
 pub(crate) fn judge(ready: &[Ready]) -> Verdict {
     if let Some(branch) = ready.iter().position(|ready| *ready == Ready::Never) {

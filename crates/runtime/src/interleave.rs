@@ -21,6 +21,7 @@ mod core;
 mod guard;
 mod source;
 mod teardown;
+mod together;
 
 use std::fmt;
 use std::future::Future;
@@ -30,7 +31,7 @@ use std::task::{Wake as WakeTask, Waker};
 pub use self::core::Failure;
 pub use admission::{Activity, Order};
 pub use guard::{Exclusive, Snapshot};
-pub use source::{IntoSource, Item, Items, Source, Waits};
+pub use source::{Both, IntoSource, Item, Items, Several, Source, Waits};
 
 use self::core::{Core, Inner};
 use crate::dispatch::Handle;
@@ -114,8 +115,8 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
         self.with(move |core| I::Waits::install::<S, Exclusively, H, F>(source, core, handler))
     }
 
-    /// Adds handlers that run at any time, also beside an exclusive one and during the teardown. They see the state as the last
-    /// exclusive handler that has ended left it.
+    /// Adds handlers that run at any time, also beside an exclusive one and during the teardown. They see the state as the
+    /// last exclusive guard that was dropped left it.
     ///
     /// With such a branch the first change that an exclusive handler makes copies the state.
     pub fn independent<I, H, F>(self, source: I, handler: H) -> Self
@@ -532,7 +533,7 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
         })
     }
 
-    /// The state as the last exclusive handler that has ended left it; nothing while one changes it in place (it does so if no
+    /// The state as the last exclusive guard that was dropped left it; nothing while one changes it in place (it does so if no
     /// branch is independent), and after the teardown.
     pub fn latest(&self) -> Option<Snapshot<S>> {
         self.core.inner.lock().state.clone().map(Snapshot::of)

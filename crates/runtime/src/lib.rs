@@ -62,8 +62,8 @@ pub use dispatch::{
 };
 pub use error::{PostError, Reason, ReceiveError, Refusal, TaskError};
 pub use interleave::{
-    Activity, CombineError, Exclusive, Failure, Handlers, Interleave, InterleaveHandle, IntoSource, Item, Items, Order,
-    Settings, Shed, Snapshot, Source, Waits,
+    Activity, Both, CombineError, Exclusive, Failure, Handlers, Interleave, InterleaveHandle, IntoSource, Item, Items,
+    Order, Settings, Several, Shed, Snapshot, Source, Waits,
 };
 pub use parallel::{Loan, OnPanic, ParallelLoop};
 pub use port::Port;

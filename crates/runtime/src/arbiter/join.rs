@@ -41,10 +41,14 @@ pub trait Branches: super::sealed::Sealed + Unpin {
     #[doc(hidden)]
     fn name(&self, branch: usize) -> String;
     #[doc(hidden)]
+    fn close(&self, branch: usize);
+    /// Looks at all ports, and takes if every one has enough and `may_take`, asked last and under all their locks, allows it.
+    #[doc(hidden)]
     fn poll(
         &self,
         order: &Self::Order,
         tickets: &mut Self::Tickets,
+        may_take: &mut dyn FnMut() -> bool,
         context: &mut Context<'_>,
     ) -> Poll<Result<Self::Output, ReceiveError>>;
     #[doc(hidden)]
@@ -173,6 +177,43 @@ impl<B: Branches> Join<B> {
     }
 }
 
+impl<B: Branches> Join<B> {
+    /// The error of a join that names a port twice.
+    pub(crate) fn fault(&self) -> Option<ReceiveError> {
+        self.twin.map(|twin| ReceiveError::SamePort { port: self.branches.name(twin) })
+    }
+
+    /// The same with ports of its own, for a task.
+    pub(crate) fn owned(&self) -> B::Owned {
+        self.branches.owned()
+    }
+
+    /// A poll that takes only if `may_take` allows it, which is asked when every port has enough. Refused, the join waits on.
+    pub(crate) fn poll_if(
+        &mut self,
+        may_take: &mut dyn FnMut() -> bool,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<B::Output, ReceiveError>> {
+        self.branches.poll(&self.order, &mut self.tickets, may_take, context)
+    }
+
+    /// Whether the port with this identity is one of its ports.
+    pub(crate) fn names(&self, port: u64) -> bool {
+        self.order.as_ref().iter().any(|branch| self.branches.identity(*branch) == port)
+    }
+
+    /// Closes all its ports.
+    pub(crate) fn close_ports(&self) {
+        self.order.as_ref().iter().for_each(|branch| self.branches.close(*branch));
+    }
+
+    /// What messages call it: the names of its ports.
+    pub(crate) fn name(&self) -> String {
+        let count = self.order.as_ref().len();
+        (0..count).map(|branch| self.branches.name(branch)).collect::<Vec<_>>().join(" with ")
+    }
+}
+
 impl<B: Branches> Future for Join<B> {
     type Output = Result<B::Output, ReceiveError>;
 
@@ -184,7 +225,7 @@ impl<B: Branches> Future for Join<B> {
         if !may_go_on(context) {
             return Poll::Pending;
         }
-        this.branches.poll(&this.order, &mut this.tickets, context)
+        this.branches.poll(&this.order, &mut this.tickets, &mut || true, context)
     }
 }
 
@@ -260,10 +301,15 @@ impl<B: Branch> Branches for Vec<B> {
         self[branch].port().name()
     }
 
+    fn close(&self, branch: usize) {
+        self[branch].port().close();
+    }
+
     fn poll(
         &self,
         order: &Self::Order,
         tickets: &mut Self::Tickets,
+        may_take: &mut dyn FnMut() -> bool,
         context: &mut Context<'_>,
     ) -> Poll<Result<Self::Output, ReceiveError>> {
         // Declared before the guards, hence dropped after them.
@@ -275,7 +321,7 @@ impl<B: Branch> Branches for Vec<B> {
         let mut guards: Vec<Locked<'_, B::Item>> = guards.into_iter().flatten().collect();
         let parts = self.iter().zip(&guards).zip(tickets.iter());
         let ready: Vec<Ready> = parts.map(|((branch, state), ticket)| probe(branch, state, *ticket)).collect();
-        let verdict = judge(&ready);
+        let verdict = judge(&ready).if_allowed(may_take);
         let parts = self.iter().zip(&mut guards);
         let output = match &verdict {
             Verdict::Take(claim) => {
@@ -340,10 +386,18 @@ macro_rules! branches {
                 }
             }
 
+            fn close(&self, branch: usize) {
+                match branch {
+                    $($index => self.$index.port().close(),)+
+                    _ => unreachable!("a join has no branch {branch}"),
+                }
+            }
+
             fn poll(
                 &self,
                 order: &Self::Order,
                 tickets: &mut Self::Tickets,
+                may_take: &mut dyn FnMut() -> bool,
                 context: &mut Context<'_>,
             ) -> Poll<Result<Self::Output, ReceiveError>> {
                 $(let mut $guard: Option<Locked<'_, $branch::Item>> = None;)+
@@ -355,7 +409,7 @@ macro_rules! branches {
                 }
                 $(let mut $guard = $guard.expect("every branch stands in the order of locking once");)+
                 let ready = [$(probe(&self.$index, &$guard, tickets[$index])),+];
-                let verdict = judge(&ready);
+                let verdict = judge(&ready).if_allowed(may_take);
                 let output = match &verdict {
                     Verdict::Take(claim) => {
                         Some(($(take(&self.$index, &mut $guard, tickets[$index], claim),)+))

@@ -611,7 +611,7 @@ impl Admission {
         if let Some(grant) = lane.granted.pop_front() {
             return Next::Run(grant);
         }
-        if is_over || (!is_held && (lane.is_spent || lane.idle.len() >= lane.turns_kept)) {
+        if is_over || lane.is_spent || (!is_held && lane.idle.len() >= lane.turns_kept) {
             return Next::End;
         }
         lane.idle.push((turn, waker.clone()));
@@ -624,6 +624,13 @@ impl Admission {
         let before = lane.idle.len();
         lane.idle.retain(|(other, _)| *other != turn);
         if lane.idle.len() < before { None } else { lane.granted.pop_front() }
+    }
+
+    /// A branch takes nothing any more.
+    pub(super) fn spend(&mut self, (index, identity): (usize, u64)) {
+        if let Some(lane) = self.lanes[index].as_mut().filter(|lane| lane.identity == identity) {
+            lane.is_spent = true;
+        }
     }
 
     /// Nothing more starts; `on_idle` is woken when nothing runs. False if the interleave is closing already.

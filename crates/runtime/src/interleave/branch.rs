@@ -211,9 +211,12 @@ where
         let branch = &self.branch;
         let lane = (branch.lane, branch.identity);
         let orphan = branch.core.change(|inner, _| inner.admission.drop_turn(lane, self.number));
+        let is_end = branch.core.handle.is_aborting();
         if let Some(grant) = orphan {
-            // What a task was to do is lost with the task; a reply that the item carries says so.
-            drop(grant.item.and_then(|item| branch.fetch(item)));
+            if !is_end {
+                // Its queue threw it away. What a task was to do is lost with the task; a reply that the item carries says so.
+                drop(grant.item.and_then(|item| branch.fetch(item)));
+            }
             branch.core.release(grant.operation);
         }
         branch.core.turn_dropped();

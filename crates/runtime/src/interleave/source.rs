@@ -6,7 +6,10 @@ use std::future::Future;
 use super::branch::{Filter, Options, Single};
 use super::core::Core;
 use super::guard::Kind;
+use super::together::Together;
+use crate::arbiter::join::{Branches, join};
 use crate::arbiter::sealed::Sealed;
+use crate::error::ReceiveError;
 use crate::port::Port;
 use crate::sync::Arc;
 
@@ -100,6 +103,87 @@ impl<T> Source<Items<T>> {
     }
 }
 
+/// A source of several items of one port, together.
+pub struct Several<T> {
+    port: Port<T>,
+    count: usize,
+}
+
+impl<T> fmt::Debug for Several<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Several").field("port", &self.port).field("count", &self.count).finish()
+    }
+}
+
+/// A source of items of several ports, together.
+pub struct Both<B> {
+    branches: B,
+}
+
+impl<B> fmt::Debug for Both<B> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Both").finish_non_exhaustive()
+    }
+}
+
+impl<T> Source<Several<T>> {
+    /// Takes `count` items of a port together, as [`Port::take`] does.
+    ///
+    /// It arrives when the port has enough to spare, and takes when it may run: until then the items are anybody's. Handlers of one
+    /// such branch do not overlap, unless [`limit`](Source::limit) says how many may.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Dispatcher, Exclusive, Handlers, Interleave, Port, Source, block_on};
+    /// let dispatcher = Dispatcher::new(1).unwrap();
+    /// let (numbers, sums) = (Port::new(), Port::new());
+    /// let out = sums.clone();
+    /// let handlers = Handlers::new().exclusive(Source::take(&numbers, 3), move |mut total: Exclusive<u32>, three: Vec<u32>| {
+    ///     *total += three.iter().sum::<u32>();
+    ///     out.post(*total).unwrap();
+    ///     async {}
+    /// });
+    /// let _interleave = Interleave::start(dispatcher.handle(), 0, handlers);
+    /// (1..=4).for_each(|n| numbers.post(n).unwrap());
+    /// assert_eq!(block_on(sums.receive()), Ok(6));
+    /// assert_eq!(numbers.len(), 1);
+    /// ```
+    pub fn take(port: &Port<T>, count: usize) -> Self {
+        Self { waits: Several { port: port.clone(), count }, options: Options::default() }
+    }
+}
+
+impl<B: Branches<Owned = B>> Source<Both<B>> {
+    /// Takes of several ports together, as [`join`](crate::join()) does; the rest as for [`take`](Source::take).
+    ///
+    /// # Errors
+    /// [`ReceiveError::SamePort`] if a port is named twice.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Dispatcher, Handlers, Interleave, Port, Snapshot, Source, block_on};
+    /// let dispatcher = Dispatcher::new(1).unwrap();
+    /// let (names, ages, lines) = (Port::new(), Port::new(), Port::new());
+    /// let out = lines.clone();
+    /// let both = Source::join((&names, &ages)).unwrap();
+    /// let handlers = Handlers::new().concurrent(both.once(), move |greeting: Snapshot<&'static str>, (name, age): (&str, u32)| {
+    ///     out.post(format!("{} {name} of {age}", *greeting)).unwrap();
+    ///     async {}
+    /// });
+    /// let _interleave = Interleave::start(dispatcher.handle(), "Good day,", handlers);
+    /// names.post("Ada").unwrap();
+    /// ages.post(36).unwrap();
+    /// assert_eq!(block_on(lines.receive()).unwrap(), "Good day, Ada of 36");
+    /// ```
+    pub fn join<P: Branches<Owned = B>>(ports: P) -> Result<Self, ReceiveError> {
+        let join = join(ports);
+        match join.fault() {
+            Some(fault) => Err(fault),
+            None => Ok(Self { waits: Both { branches: join.owned() }, options: Options::default() }),
+        }
+    }
+}
+
 /// What an interleave can wait for. Sealed.
 pub trait Waits: Sealed + Send + 'static {
     /// What its handlers are given.
@@ -128,6 +212,47 @@ impl<T: Send + 'static> Waits for Items<T> {
     {
         let Source { waits: Items { port, filter }, options } = source;
         Single::<S, T, K, H>::install(core, port, filter, options, handler);
+    }
+}
+
+impl<T> Sealed for Several<T> {}
+
+impl<T: Send + 'static> Waits for Several<T> {
+    type Item = Vec<T>;
+
+    fn install<S, K, H, F>(source: Source<Self>, core: &Arc<Core<S>>, handler: H)
+    where
+        S: Send + Sync + 'static,
+        K: Kind<S>,
+        H: Fn(K::Guard, Vec<T>) -> F + Send + Sync + 'static,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let Source { waits: Several { port, count }, options } = source;
+        // A join of one port.
+        let handler = move |guard, mut items: Vec<Vec<T>>| handler(guard, items.pop().unwrap_or_default());
+        Together::<S, Vec<(Port<T>, usize)>, K, _>::install(core, vec![(port, count)], options, handler);
+    }
+}
+
+impl<B> Sealed for Both<B> {}
+
+impl<B> Waits for Both<B>
+where
+    B: Branches<Owned = B> + Send + Sync + 'static,
+    B::Tickets: Send + Sync,
+    B::Order: Send + Sync,
+    B::Output: Send + 'static,
+{
+    type Item = B::Output;
+
+    fn install<S, K, H, F>(source: Source<Self>, core: &Arc<Core<S>>, handler: H)
+    where
+        S: Send + Sync + 'static,
+        K: Kind<S>,
+        H: Fn(K::Guard, B::Output) -> F + Send + Sync + 'static,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        Together::<S, B, K, H>::install(core, source.waits.branches, source.options, handler);
     }
 }
 
