@@ -9,8 +9,8 @@ use std::sync::Weak;
 use std::task::{Context, Poll, Wake, Waker};
 
 use crate::dispatch::{Closure, Handle, Job, Shared};
-use crate::port::waiters::Ticket;
-use crate::port::{Core, Port};
+use crate::port::waiters::{Standing, Ticket, Wake as ManyWakers, Want};
+use crate::port::{Core, Port, State};
 use crate::sync::{Arc, Mutex};
 
 /// A one-time receiver that is waiting, see [`Port::once`]. It leaves its port when this is dropped.
@@ -89,16 +89,40 @@ impl<T: Send + 'static> Port<T> {
             shared: dispatcher.shared.clone(),
             stage: Mutex::new(Stage { ticket: None, handler: Some(handler) }),
         });
-        waiting.clone().look(|item, handler, shared| {
-            shared.push(Job::Call(Closure::new(move || handler(item))));
-        });
+        let waker = Waker::from(waiting.clone());
+        let mut wake = ManyWakers::default();
+        {
+            let mut stage = waiting.stage.lock();
+            stage.ticket = Some(self.core.state.lock().enlist(waker, &mut wake));
+        }
+        // What is woken here takes the stage's lock.
+        drop(wake);
         Once { waiting: Some(waiting) }
+    }
+}
+
+impl<T> State<T> {
+    /// Registers a waiter for one item. If there is one for it already, it is offered that; if the port is closed, it is woken to
+    /// learn it. Nothing is taken before it has been called to look: until then its item is in the port.
+    fn enlist(&mut self, waker: Waker, wake: &mut ManyWakers) -> Ticket {
+        let order = self.waiters.next_order();
+        // Invariant 1 of the port: what is available, no earlier receiver wants.
+        let oldest = self.queue.available_items().next().map(|(place, _)| place);
+        let ticket = self.waiters.register(order, Want::One(None), Some(waker));
+        if let Some(place) = oldest {
+            let sequence = self.queue.element(place).sequence;
+            self.waiters.settle(ticket, Standing::Offered(sequence), wake);
+            self.queue.offer(place, ticket);
+        } else if self.is_closed {
+            self.waiters.call(ticket, wake);
+        }
+        ticket
     }
 }
 
 impl<T: Send + 'static, H: FnOnce(T) + Send + 'static> Waiting<T, H> {
     /// Asks the port for an item, or waits in its list; with an item, has `run` run the handler.
-    fn look(self: Arc<Self>, run: impl FnOnce(T, H, &Shared)) {
+    fn look(self: Arc<Self>, run: impl FnOnce(T, H)) {
         let Some(core) = self.port.upgrade() else { return };
         let port = Port { core };
         let waker = Waker::from(self.clone());
@@ -114,7 +138,7 @@ impl<T: Send + 'static, H: FnOnce(T) + Send + 'static> Waiting<T, H> {
         };
         drop(stage);
         if let (Poll::Ready(Ok(item)), Some(handler)) = (answer, handler) {
-            run(item, handler, &self.shared);
+            run(item, handler);
         }
     }
 }
@@ -150,7 +174,7 @@ impl<T: Send + 'static, H: FnOnce(T) + Send + 'static> Wake for Waiting<T, H> {
         if shared.accepts() {
             shared.push(Job::Call(Closure::new(move || {
                 if let Some(waiting) = call.0.take() {
-                    waiting.look(|item, handler, _| handler(item));
+                    waiting.look(|item, handler| handler(item));
                 }
             })));
         }

@@ -503,6 +503,11 @@ impl<T> Waiters<T> {
         self.settle(ticket, Standing::Failed, wake);
     }
 
+    /// Wakes a listed waiter, which stays listed: it is to see that the port is closed.
+    pub(crate) fn call(&mut self, ticket: Ticket, wake: &mut Wake) {
+        wake.add(self.take_waker(ticket));
+    }
+
     /// Wakes every waiter in the lists: the port closes.
     pub(crate) fn wake_all(&mut self, wake: &mut Wake) {
         for list in [self.singles, self.takes, self.watchers] {

@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use lehr_runtime::{Dispatcher, Port, Shutdown, block_on};
 
@@ -120,4 +121,26 @@ fn receivers_that_come_and_go_while_items_are_posted_lose_none() {
         seen.sort_unstable();
         assert!(seen.into_iter().eq(0..20_000));
     });
+}
+
+// 76
+#[test]
+fn an_item_that_was_there_is_in_its_port_until_the_handler_is_called() {
+    let dispatcher = Dispatcher::new(1).unwrap();
+    let (port, entered) = (Port::new(), Port::new());
+    port.post(7).unwrap();
+    let (tell, handle) = (entered.clone(), dispatcher.handle().clone());
+    // The only worker is busy until the dispatcher has been told to end.
+    let busy = dispatcher.spawn(async move {
+        tell.post(()).unwrap();
+        while handle.execute(|| ()).is_ok() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    });
+    block_on(entered.receive()).unwrap();
+    port.once(dispatcher.handle(), |_: u8| unreachable!("it is dropped before it is called")).detach();
+    assert_eq!(port.len(), 1);
+    dispatcher.shutdown(Shutdown::Abort);
+    busy.detach();
+    assert_eq!((port.len(), port.waiting()), (1, 0));
 }
