@@ -90,3 +90,8 @@ pub mod model {
     #[cfg(loom)]
     pub use crate::sync::lock::Lock;
 }
+
+/// The guide's chapter on ports: its code is compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/ports.md")]
+struct Guide;
