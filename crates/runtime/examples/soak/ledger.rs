@@ -25,7 +25,7 @@ pub enum End {
 #[derive(Default)]
 pub struct Ledger {
     made: AtomicU64,
-    ends: Mutex<Vec<(u64, End)>>,
+    ends: Mutex<Vec<(u64, End, &'static str)>>,
 }
 
 /// An item. It tells its ledger when it is dropped; what it tells is decided by whoever had it last.
@@ -33,6 +33,8 @@ pub struct Item {
     pub poster: usize,
     pub number: usize,
     number_in_all: u64,
+    /// What it was last meant for; named if it is lost.
+    meant_for: &'static str,
     end: End,
     ledger: Arc<Ledger>,
 }
@@ -41,12 +43,18 @@ impl Item {
     pub fn new(ledger: &Arc<Ledger>, poster: usize, number: usize) -> Self {
         // Relaxed: only distinctness is needed.
         let number_in_all = ledger.made.fetch_add(1, Ordering::Relaxed);
-        Self { poster, number, number_in_all, end: End::Lost, ledger: ledger.clone() }
+        Self { poster, number, number_in_all, meant_for: "its poster", end: End::Lost, ledger: ledger.clone() }
     }
 
     /// From here on being dropped is an end of this kind.
     pub fn may(&mut self, end: End) {
         self.end = end;
+    }
+
+    /// Says whom it is posted to.
+    pub fn meant_for(mut self, whom: &'static str) -> Self {
+        self.meant_for = whom;
+        self
     }
 
     /// Ends it.
@@ -57,7 +65,7 @@ impl Item {
 
 impl Drop for Item {
     fn drop(&mut self) {
-        self.ledger.ends.lock().unwrap().push((self.number_in_all, self.end));
+        self.ledger.ends.lock().unwrap().push((self.number_in_all, self.end, self.meant_for));
     }
 }
 
@@ -66,7 +74,7 @@ impl Ledger {
     pub fn close(&self) -> Result<Summary, String> {
         let made = self.made.load(Ordering::Relaxed);
         let mut ends = self.ends.lock().unwrap().clone();
-        ends.sort_unstable_by_key(|(item, _)| *item);
+        ends.sort_unstable_by_key(|(item, ..)| *item);
         if let Some(pair) = ends.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             return Err(format!("item {} ended twice: {:?} and {:?}", pair[0].0, pair[0].1, pair[1].1));
         }
@@ -74,13 +82,12 @@ impl Ledger {
         if missing > 0 {
             return Err(format!("{missing} of {made} items have not ended: somebody still holds them"));
         }
-        let lost = ends.iter().filter(|(_, end)| *end == End::Lost).count();
-        if lost > 0 {
-            let first = ends.iter().find(|(_, end)| *end == End::Lost).map(|(item, _)| *item);
-            return Err(format!("{lost} of {made} items were lost, the first of them {first:?}"));
+        let lost: Vec<_> = ends.iter().filter(|(_, end, _)| *end == End::Lost).map(|(_, _, whom)| *whom).collect();
+        if !lost.is_empty() {
+            return Err(format!("{} of {made} items were lost, posted to {}", lost.len(), lost.join(", ")));
         }
         let mut summary = Summary::default();
-        for (_, end) in ends {
+        for (_, end, _) in ends {
             summary.count(end);
         }
         Ok(summary)

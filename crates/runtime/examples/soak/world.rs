@@ -241,29 +241,31 @@ async fn post(shared: Shared, poster: usize, items: usize, mut arbitrary: Arbitr
     for number in 0..items {
         let item = Item::new(&shared.ledger, poster, number);
         let ports = &shared.ports;
-        let port = match arbitrary.below(8) {
-            0 => &ports.ordered,
-            1 => &ports.reads,
-            2 => &ports.writes,
+        let (port, whom) = match arbitrary.below(8) {
+            0 => (&ports.ordered, "the ordered receiver"),
+            1 => (&ports.reads, "a concurrent handler"),
+            2 => (&ports.writes, "an exclusive handler"),
             3 => {
+                let item = item.meant_for("a gather");
                 let result = if arbitrary.one_in(2) { Ok(item) } else { Err(item) };
                 give_back(ports.results.post(result).map_err(|refused| refused.item.unwrap_or_else(|item| item)));
                 continue;
             }
             4 => {
-                let source = arbitrary.below(3) as u8;
+                let (source, item) = (arbitrary.below(3) as u8, item.meant_for("an exchange"));
                 give_back(ports.sourced.post((source, item)).map_err(|refused| refused.item.1));
                 continue;
             }
-            _ => &ports.plain[arbitrary.below(ports.plain.len())],
+            _ => (&ports.plain[arbitrary.below(ports.plain.len())], "the crowd"),
         };
+        let item = item.meant_for(whom);
         match arbitrary.below(3) {
             0 => give_back(port.post(item).map_err(|refused| refused.item)),
             1 => {
                 // The place first: a cancelled wait must not have the item.
                 item.ends(End::Returned);
                 if let Ok(permit) = port.reserve().await {
-                    permit.post(Item::new(&shared.ledger, poster, number));
+                    permit.post(Item::new(&shared.ledger, poster, number).meant_for(whom));
                 }
             }
             _ => {
