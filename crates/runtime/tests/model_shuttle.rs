@@ -11,6 +11,8 @@ mod capacity;
 mod choice;
 #[path = "model_shuttle/gather.rs"]
 mod gather;
+#[path = "model_shuttle/interleave.rs"]
+mod interleave;
 #[path = "model_shuttle/queue.rs"]
 mod queue;
 #[path = "model_shuttle/reply.rs"]
