@@ -17,6 +17,7 @@ pub(crate) mod once;
 pub(crate) mod options;
 pub(crate) mod permit;
 pub(crate) mod persistent;
+mod plain;
 pub(crate) mod queue;
 pub(crate) mod resident;
 pub(crate) mod sorter;
@@ -143,18 +144,20 @@ impl<T> Port<T> {
     /// assert_eq!(port.try_receive(), Some(1));
     /// ```
     pub fn post(&self, item: T) -> Result<(), PostError<T>> {
-        let mut wake = Wake::default();
         let mut state = self.core.state.lock();
-        if state.is_closed || state.options.is_some() {
-            return self.post_by_policy(item, state, wake);
+        match state.post_plainly(item) {
+            Ok(waker) => {
+                drop(state);
+                if let Some(waker) = waker {
+                    waker.wake();
+                }
+                Ok(())
+            }
+            Err(item) => self.post_by_policy(item, state, Wake::default()),
         }
-        state.append(item, None, &mut wake);
-        drop(state);
-        drop(wake);
-        Ok(())
     }
 
-    /// A post to a port that is closed or has options.
+    /// A post to a port that is closed or has options, or where others wait than plain receivers.
     fn post_by_policy(&self, item: T, mut state: Locked<'_, T>, mut wake: Wake) -> Result<(), PostError<T>> {
         let admitted = state.admit(item, None, &mut wake);
         drop(state);
@@ -379,9 +382,15 @@ impl<T> Port<T> {
         predicate: &mut Option<Predicate<T>>,
         context: &mut Context<'_>,
     ) -> Poll<Result<T, ReceiveError>> {
+        let mut state = self.core.state.lock();
+        if predicate.is_none()
+            && let Some(polled) = state.receive_plainly(ticket, order.is_some(), context.waker())
+        {
+            return polled.map(Ok);
+        }
         let mut wake = Wake::default();
         let (outcome, _dropped_after_the_lock) = {
-            let mut state = self.core.state.lock();
+            let mut state = state;
             let polled = state.poll_receive(ticket, order, predicate, context);
             if polled.0.is_ready() {
                 state.after_removal(&mut wake);

@@ -65,6 +65,22 @@ impl<T> Queue<T> {
         sequence
     }
 
+    /// Appends an item that is offered to `ticket` as it comes.
+    #[inline]
+    pub(crate) fn push_offered(&mut self, item: T, ticket: Ticket) -> u64 {
+        let sequence = self.push(item);
+        self.offer(self.elements.len() - 1, ticket);
+        sequence
+    }
+
+    /// Removes the item with this sequence number, which must be in the queue.
+    #[inline]
+    pub(crate) fn remove_numbered(&mut self, sequence: u64) -> Element<T> {
+        let is_first = self.elements.front().is_some_and(|element| element.sequence == sequence);
+        let place = if is_first { 0 } else { self.place_of(sequence) };
+        self.remove(place)
+    }
+
     /// The place of the oldest available item at or after `start` that `accepts` takes; the first refusal by panic ends the
     /// search.
     pub(crate) fn find<E>(&self, mut accepts: impl FnMut(&T) -> Result<bool, E>) -> Result<Option<usize>, E> {
@@ -116,6 +132,7 @@ impl<T> Queue<T> {
     }
 
     /// Marks the item as offered to `ticket`.
+    #[inline]
     pub(crate) fn offer(&mut self, place: usize, ticket: Ticket) {
         let before = self.elements[place].offered_to.replace(ticket);
         debug_assert!(before.is_none(), "an item is offered to one receiver at a time");

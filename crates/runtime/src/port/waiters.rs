@@ -590,6 +590,70 @@ impl<T> Waiters<T> {
         self.slot_mut(ticket).place = Place::between(previous, next);
     }
 
+    /// The first of those who wait for one item, if it takes whatever comes.
+    #[inline]
+    pub(crate) fn first_plain(&self) -> Option<Ticket> {
+        let ticket = self.singles.first?;
+        matches!(self.slot(ticket).want, Want::One(None)).then_some(ticket)
+    }
+
+    /// Offers an item to that first one; gives whom to wake.
+    #[inline]
+    pub(crate) fn settle_plain(&mut self, ticket: Ticket, sequence: u64) -> Option<Waker> {
+        let next = self.slot(ticket).place.neighbours().1;
+        self.singles.first = next;
+        match next {
+            Some(after) => self.set_previous(after, None),
+            None => self.singles.last = None,
+        }
+        let slot = self.slot_mut(ticket);
+        slot.place = Place::new(Standing::Offered(sequence));
+        slot.waker.take()
+    }
+
+    /// Registers one who takes whatever comes, behind all others.
+    #[inline]
+    pub(crate) fn register_plain(&mut self, waker: Waker) -> Ticket {
+        let (order, last) = (self.next_order(), self.singles.last);
+        let slot =
+            Entry::Used(Slot { waker: Some(waker), order, want: Want::One(None), place: Place::between(last, None) });
+        self.used += 1;
+        let ticket = match self.free {
+            Some(ticket) => {
+                let entry = &mut self.slots[ticket.index()];
+                let &mut Entry::Free(next) = entry else { unreachable!("the chain of free slots holds nothing else") };
+                *entry = slot;
+                self.free = next;
+                ticket
+            }
+            None => self.push(slot),
+        };
+        match last {
+            Some(before) => {
+                self.set_next(before, Some(ticket));
+            }
+            None => self.singles.first = Some(ticket),
+        }
+        self.singles.last = Some(ticket);
+        ticket
+    }
+
+    /// Removes one who takes whatever comes, if it has been offered an item; gives the item's number.
+    #[inline]
+    pub(crate) fn fetch_plain(&mut self, ticket: Ticket) -> Option<u64> {
+        if self.used == 1 && self.slots.len() > 64 {
+            // The last of a burst: `remove` gives the memory back.
+            return None;
+        }
+        let entry = &mut self.slots[ticket.index()];
+        let Entry::Used(Slot { want: Want::One(None), place, waker: None, .. }) = entry else { return None };
+        let Standing::Offered(sequence) = place.standing() else { return None };
+        *entry = Entry::Free(self.free);
+        self.free = Some(ticket);
+        self.used -= 1;
+        Some(sequence)
+    }
+
     /// Takes a listed waiter out of its list; what becomes of it the caller writes down.
     #[inline]
     fn unlink(&mut self, ticket: Ticket) {

@@ -1,0 +1,57 @@
+//! The way of most messages: a port without options, and a receiver that takes whatever comes.
+//!
+//! What stands here is what `port.rs` and `waiters.rs` do for all ports and all waiters, for the case in which nothing has to be
+//! asked: no policy, no predicate, no take or join that might be woken. It decides the same, with a third of the instructions. If anything is
+//! out of the ordinary it does nothing and says so, and the general way is taken under the same lock.
+
+use std::task::{Poll, Waker};
+
+use super::State;
+use super::waiters::Ticket;
+
+impl<T> State<T> {
+    /// Posts an item; gives whom to wake, or the item if the general way must be taken.
+    #[inline]
+    pub(crate) fn post_plainly(&mut self, item: T) -> Result<Option<Waker>, T> {
+        if self.is_closed || self.options.is_some() {
+            return Err(item);
+        }
+        if let Some(ticket) = self.waiters.first_plain() {
+            let sequence = self.queue.push_offered(item, ticket);
+            return Ok(self.waiters.settle_plain(ticket, sequence));
+        }
+        if self.waiters.len() > 0 {
+            return Err(item);
+        }
+        self.queue.push(item);
+        Ok(None)
+    }
+
+    /// A poll of a receive without a predicate, which may have a place to keep in the order of registration; nothing if the general
+    /// way must be taken.
+    #[inline]
+    pub(crate) fn receive_plainly(
+        &mut self,
+        ticket: &mut Option<Ticket>,
+        has_place: bool,
+        waker: &Waker,
+    ) -> Option<Poll<T>> {
+        if self.options.is_some() {
+            return None;
+        }
+        if let Some(known) = *ticket {
+            let sequence = self.waiters.fetch_plain(known)?;
+            *ticket = None;
+            return Some(Poll::Ready(self.queue.remove_numbered(sequence).item));
+        }
+        // Invariant 1: what is available, no earlier receiver wants.
+        if let Some(item) = self.queue.take_oldest() {
+            return Some(Poll::Ready(item));
+        }
+        if self.is_closed || has_place {
+            return None;
+        }
+        *ticket = Some(self.waiters.register_plain(waker.clone()));
+        Some(Poll::Pending)
+    }
+}
