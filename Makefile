@@ -97,6 +97,7 @@ peers-ports: need ## the port runtime's peers and C floors, pinned, for lab-port
 	@mkdir -p $(PORT_PEERS)
 	@cargo build --release --locked --quiet --manifest-path lab/runners/ports/Cargo.toml --target-dir $(PORT_PEERS_BUILD)
 	@find $(PORT_PEERS_BUILD)/release -maxdepth 1 -type f -perm -u+x -exec cp {} $(PORT_PEERS)/ ';'
+	@cargo build --release --quiet -p lehr-harness --bin lehr_port_side && cp $(TARGET)/release/lehr_port_side $(PORT_PEERS)/
 	@cc -O3 -march=native -fopenmp -o $(PORT_PEERS)/ports_floor lab/runners/c/ports_floor.c -lpthread 2>/dev/null \
 		|| cc -O3 -march=native -o $(PORT_PEERS)/ports_floor lab/runners/c/ports_floor.c -lpthread
 

@@ -3,7 +3,7 @@
 //! Turns, because a machine changes while it is measured (frequency, neighbours, pages): sides measured one after the other are measured on different
 //! machines. No mean: one interruption would move it. Nothing is thrown away.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
@@ -13,6 +13,11 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let start = Instant::now();
     let result = work();
     (start.elapsed().as_secs_f64(), result)
+}
+
+/// Lets so many seconds pass: for what is to be watched doing nothing.
+pub fn pause(seconds: f64) {
+    std::thread::sleep(Duration::from_secs_f64(seconds));
 }
 
 /// Least, middle and most of some figures.

@@ -10,7 +10,10 @@ pub mod definition;
 pub mod figure;
 pub mod pattern;
 pub mod peers;
+pub mod pending;
+pub mod posting;
 pub mod rendezvous;
+pub mod services;
 pub mod spawned;
 pub mod table;
 
@@ -23,6 +26,9 @@ use crate::output;
 use bench::Bench;
 
 /// What was asked for.
+///
+/// `only` is compared with the names of cells (`rendezvous exchange, P = 2, 0 units`) and of the other cases: `spare workers`, `requests`, `rings`, `regions`,
+/// `posting`, `allocations`, `pending`, `idle`.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// A few cells, in under two minutes.
@@ -53,7 +59,29 @@ pub fn run(options: &Options) -> Result<()> {
     let rounds = options.rounds.unwrap_or(definition.rounds);
     let only = options.only.as_deref();
     let mut bench = Bench::start(&options.peers, false)?;
+    let wants = |case: &str| only.is_none_or(|part| case.contains(part));
     cells::run(&mut bench, definition, only, rounds)?;
+    if wants("requests") {
+        services::requests(&mut bench, definition, rounds)?;
+    }
+    if wants("rings") {
+        services::rings(&mut bench, definition)?;
+    }
+    if wants("regions") {
+        services::regions(&mut bench, definition, rounds)?;
+    }
+    if wants("posting") {
+        posting::run(&mut bench, definition, rounds)?;
+    }
+    if wants("allocations") {
+        pending::allocations(&mut bench)?;
+    }
+    if wants("pending") {
+        pending::run(&mut bench, definition, rounds.min(3))?;
+    }
+    if wants("idle") {
+        services::idle(&mut bench, definition)?;
+    }
     ensure!(!bench.figures.is_empty(), "no case contains {:?}", only.unwrap_or_default());
     if options.json {
         output::line(&serde_json::to_string_pretty(&bench.figures)?);

@@ -6,7 +6,7 @@
  *   0 copy MODE DOUBLES THREADS TIMES UNITS       -> {"seconds": S, "compute_seconds": C}; mode inside, outside, stepped (2,000,000), stepped20 (20,000,000)
  *   0 probe                                       -> {"round_trip_ns": N}   cache line round trip between cores 0 and 1
  *   0 unit                                        -> {"ns": N}              one unit of computation
- *   0 regions THREADS COUNT SERIAL INSIDE         -> {"seconds": S}         OpenMP, if compiled with it
+ *   1 regions THREADS COUNT SERIAL INSIDE         -> {"seconds": S}         OpenMP, if compiled with it
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -385,7 +385,7 @@ int main(void) {
         char form[32] = "", word[32] = "";
         long a = 0, b = 0, c = 0, d = 0;
         if (!strncmp(line, "about", 5)) {
-            printf("{\"libraries\": {\"cc\": \"" __VERSION__ "\"}, \"engines\": [\"floor: C\"]}\n");
+            printf("{\"libraries\": {\"cc\": \"" __VERSION__ "\"}, \"engines\": [\"floor: C\", \"gcc OpenMP\"]}\n");
         } else if (sscanf(line, "0 pattern %31s %31s %ld %ld %ld %ld", form, word, &a, &b, &c, &d) == 6) {
             int most = cores();
             run.pattern = index_of(word, patterns, 5);
@@ -413,7 +413,7 @@ int main(void) {
             double start = now();
             units(1, 200);
             printf("{\"ns\": %.1f}\n", (now() - start) / 200 * 1e9);
-        } else if (sscanf(line, "0 regions %ld %ld %ld %ld", &a, &b, &c, &d) == 4) {
+        } else if (sscanf(line, "1 regions %ld %ld %ld %ld", &a, &b, &c, &d) == 4) {
 #ifdef _OPENMP
             seconds_or_absent(regions(a, b, c, d));
 #else

@@ -45,6 +45,11 @@ impl Samples {
         &self.values
     }
 
+    /// The same samples in another unit.
+    pub fn map(&self, to: impl Fn(f64) -> f64) -> Self {
+        Self { values: self.values.iter().map(|value| to(*value)).collect(), places: self.places.clone() }
+    }
+
     fn at(&self, place: Place) -> Option<Placed> {
         let values: Vec<f64> =
             self.values.iter().zip(&self.places).filter(|(_, at)| **at == place).map(|(value, _)| *value).collect();

@@ -1,0 +1,147 @@
+//! Ours as a runner of its own (`make peers-ports` puts it beside the peers): what needs a fresh process or an allocator that counts.
+//!
+//! ```text
+//! about                  -> {"libraries": {}, "engines": [...]}
+//! 0 pending 1000000      -> {"bytes": B, "create_seconds": S, "complete_seconds": S}     engine 0: a port each; 1: a thousand receives a port
+//! 2 allocations 100000   -> {"allocations": N}     heap allocations while so many messages go from a post to a handler
+//! ```
+#![allow(
+    clippy::disallowed_types,
+    clippy::disallowed_macros,
+    reason = "a program of the lab, with its own counters and its own door to printing"
+)]
+#![deny(unsafe_op_in_unsafe_fn)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::io::{BufRead, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use lehr_harness::measure::timed;
+use lehr_runtime::{Dispatcher, Port, block_on};
+
+/// The system's allocator, counting.
+struct Counting;
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call is handed to the system's allocator as it came, which keeps the contract; the count touches no memory of it.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // Relaxed: a count, read when the threads that add to it have been waited for.
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's promise is `System`'s.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise is `System`'s.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // Relaxed: as in `alloc`.
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's promise is `System`'s.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const RECEIVES_A_PORT: usize = 1000;
+
+fn main() {
+    let mut out = std::io::stdout();
+    for line in std::io::stdin().lock().lines() {
+        let line = line.expect("the lab keeps the pipe open");
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let answer = match words[..] {
+            ["about"] => {
+                "{\"libraries\": {}, \"engines\": [\"lehr receive, a port each\", \"lehr receive, shared ports\", \"lehr Port::on\"]}"
+                    .to_string()
+            }
+            ["0", "pending", count] => pending(number(count), 1),
+            ["1", "pending", count] => pending(number(count), RECEIVES_A_PORT),
+            ["2", "allocations", count] => format!("{{\"allocations\": {}}}", allocations(number(count))),
+            _ => "{\"absent\": true}".to_string(),
+        };
+        writeln!(out, "{answer}").and_then(|()| out.flush()).expect("the lab reads the answer");
+    }
+}
+
+fn number(word: &str) -> usize {
+    word.parse().expect("a count")
+}
+
+/// Tasks that each wait at a port. Counted: task, receive and port. Not counted: the vector of ports by which they are posted to, and memory that the dispatcher
+/// had before.
+fn pending(count: usize, receives_a_port: usize) -> String {
+    let dispatcher = Dispatcher::new(0).expect("a dispatcher");
+    let mut ports: Vec<Option<Port<u64>>> = Vec::new();
+    // Touched now, so that its pages do not count as the receives' memory.
+    ports.resize_with(count.div_ceil(receives_a_port), || None);
+    let left = Arc::new(AtomicUsize::new(count));
+    let waiting = Arc::new(AtomicUsize::new(0));
+    let before = resident_bytes();
+    let (create, ()) = timed(|| {
+        for index in 0..count {
+            let port = ports[index / receives_a_port].get_or_insert_with(Port::new).clone();
+            let (left, waiting) = (left.clone(), waiting.clone());
+            dispatcher
+                .spawn(async move {
+                    // Relaxed: counts; what they stand for is seen by the ports themselves.
+                    waiting.fetch_add(1, Ordering::Relaxed);
+                    assert_eq!(port.receive().await, Ok(1));
+                    left.fetch_sub(1, Ordering::Relaxed);
+                })
+                .detach();
+        }
+        while waiting.load(Ordering::Relaxed) < count {
+            std::hint::spin_loop();
+        }
+    });
+    let bytes = (resident_bytes() - before) / count as f64;
+    let (complete, ()) = timed(|| {
+        for index in 0..count {
+            ports[index / receives_a_port].as_ref().expect("made above").post(1).expect("open");
+        }
+        while left.load(Ordering::Relaxed) > 0 {
+            std::hint::spin_loop();
+        }
+    });
+    format!("{{\"bytes\": {bytes}, \"create_seconds\": {create:e}, \"complete_seconds\": {complete:e}}}")
+}
+
+/// Heap allocations while `count` messages are posted one by one to a persistent receiver, each answered before the next: the uncontended path, warmed up.
+fn allocations(count: usize) -> usize {
+    let dispatcher = Dispatcher::new(1).expect("a dispatcher");
+    let (asked, answered) = (Port::new(), Port::new());
+    let to = answered.clone();
+    let receiver = asked.on(dispatcher.handle(), 1, move |value: u64| {
+        to.post(value + 1).expect("open");
+        std::future::ready(())
+    });
+    let client = dispatcher.spawn(async move {
+        let mut before = 0;
+        for message in 0..(count + 1000) as u64 {
+            if message == 1000 {
+                before = ALLOCATIONS.load(Ordering::Relaxed);
+            }
+            asked.post(message).expect("open");
+            assert_eq!(answered.receive().await, Ok(message + 1));
+        }
+        ALLOCATIONS.load(Ordering::Relaxed) - before
+    });
+    let allocations = block_on(client).expect("the client ends");
+    drop(receiver);
+    allocations
+}
+
+/// Resident memory of this process.
+fn resident_bytes() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmRSS"));
+    line.and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok()).map_or(f64::NAN, |kib| kib * 1024.0)
+}

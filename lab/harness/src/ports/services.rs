@@ -1,0 +1,230 @@
+//! `requests`: clients that ask a service and wait for the reply. `rings`: exchange stages that must end. `idle`: the CPU of a dispatcher with nothing to do.
+//! `regions`: parallel regions, empty and with work.
+
+use std::hint::black_box;
+
+use anyhow::{Result, ensure};
+use lehr_runtime::{Dispatcher, ParallelLoop, Port, all, block_on};
+
+use super::bench::{Bench, PeerEngine};
+use super::definition::Definition;
+use super::figure::{Figure, Place, Samples};
+use super::pattern::{Form, Pattern, Run, units};
+use super::rendezvous;
+use crate::measure::{pause, timed};
+
+/// A side of a case that is no pattern: ours, or a request to a peer.
+#[derive(Clone, Copy)]
+enum Engine {
+    Ours,
+    Peer(PeerEngine),
+}
+
+struct Side {
+    name: String,
+    engine: Engine,
+    workers: usize,
+}
+
+fn sides(bench: &Bench, definition: &Definition, ours: &str, workers: &[usize]) -> Vec<Side> {
+    let mut all = Vec::new();
+    for &workers in workers {
+        all.push(Side { name: ours.into(), engine: Engine::Ours, workers });
+        for (engine, name) in bench.engines() {
+            if definition.wants_peer(&name) || name.contains("OpenMP") {
+                all.push(Side { name, engine: Engine::Peer(engine), workers });
+            }
+        }
+    }
+    all
+}
+
+/// Request and response: two-way messages a second.
+///
+/// # Errors
+/// A wrong reply, a peer that ended.
+pub fn requests(bench: &mut Bench, definition: &Definition, rounds: usize) -> Result<()> {
+    let mut workers = vec![1, bench.cores];
+    workers.dedup();
+    for &clients in &definition.clients {
+        bench.progress(&format!("requests, {clients} clients"));
+        let each = (definition.stages / 5 / clients).max(20);
+        let mut sides = sides(bench, definition, "lehr ports", &workers);
+        let taken = bench.take_turns(rounds, &mut sides, |bench, side| {
+            let seconds = match side.engine {
+                Engine::Ours => Some(ask(clients, side.workers, each)?),
+                Engine::Peer(PeerEngine { peer, engine }) => {
+                    bench.peers[peer].seconds(&format!("{engine} requests {clients} {} {each}", side.workers))?
+                }
+            };
+            // Microseconds, as everywhere: less is better.
+            Ok(seconds.map(|seconds| seconds / (clients * each) as f64 * 1e6))
+        })?;
+        add(bench, "requests", &format!("{clients} clients"), "us a two-way message", each, &sides, taken);
+    }
+    Ok(())
+}
+
+fn add(
+    bench: &mut Bench,
+    experiment: &str,
+    case: &str,
+    unit: &str,
+    stages: usize,
+    sides: &[Side],
+    taken: Vec<Option<Samples>>,
+) {
+    for (side, samples) in sides.iter().zip(taken) {
+        let Some(samples) = samples else { continue };
+        let figure = Figure::new(experiment, case, &side.name, unit, &samples, bench.unit_ns);
+        bench.figures.push(figure.with_workers(side.workers).with_stages(stages));
+    }
+}
+
+/// Clients with a reply port each, one service.
+fn ask(clients: usize, workers: usize, each: usize) -> Result<f64> {
+    let dispatcher = Dispatcher::new(workers)?;
+    let asked: Port<(u64, Port<u64>)> = Port::new();
+    let service = asked.on(dispatcher.handle(), 1, |(value, reply): (u64, Port<u64>)| {
+        reply.post(value + 1).expect("no port is closed during a run");
+        std::future::ready(())
+    });
+    let (seconds, ended) = timed(|| {
+        let clients = (0..clients).map(|_| {
+            let asked = asked.clone();
+            dispatcher.spawn(async move {
+                let replied = Port::new();
+                let mut x = 0;
+                for _ in 0..each {
+                    asked.post((x, replied.clone())).expect("no port is closed during a run");
+                    x = replied.receive().await.expect("no port is closed during a run");
+                }
+                x
+            })
+        });
+        block_on(all(clients.collect()))
+    });
+    for x in ended {
+        ensure!(x? == each as u64, "a wrong reply");
+    }
+    drop(service);
+    Ok(seconds)
+}
+
+/// Exchange stages on rings of many sizes: that they end, with every message of its own stage, is the result.
+///
+/// # Errors
+/// A message of another stage.
+pub fn rings(bench: &mut Bench, definition: &Definition) -> Result<()> {
+    let (form, pattern) = (Form::Rendezvous, Pattern::Exchange);
+    for &ranks in &definition.ring_ranks {
+        for &workers in &definition.ring_workers {
+            bench.progress(&format!("rings, {ranks} ranks on {workers} workers"));
+            let stages = definition.stages;
+            let seconds = rendezvous::run(&Run { form, pattern, ranks, workers, units: 0, stages })?;
+            let mut samples = Samples::default();
+            samples.push(seconds / stages as f64 * 1e6, Place::Unknown);
+            let case = format!("exchange, {ranks} ranks");
+            let figure = Figure::new("rings", &case, "lehr ports", "us a stage", &samples, bench.unit_ns);
+            bench.figures.push(figure.with_workers(workers).with_stages(stages));
+        }
+    }
+    Ok(())
+}
+
+/// The share of a core that a dispatcher uses which has nothing to do, with receives waiting.
+///
+/// # Errors
+/// A dispatcher that would not start.
+pub fn idle(bench: &mut Bench, definition: &Definition) -> Result<()> {
+    bench.progress("idle");
+    let dispatcher = Dispatcher::new(0)?;
+    let port: Port<u64> = Port::new();
+    let receiver = port.on(dispatcher.handle(), 1, |_| std::future::ready(()));
+    port.post(1)?;
+    // Past the workers' patience, however long the first message took.
+    pause(0.5);
+    let before = processor_seconds();
+    pause(definition.idle_seconds);
+    let mut samples = Samples::default();
+    if let (Some(before), Some(after)) = (before, processor_seconds()) {
+        samples.push(100.0 * (after - before) / definition.idle_seconds, Place::Unknown);
+        let figure = Figure::new("idle", "receives waiting", "lehr dispatcher", "% of a core", &samples, bench.unit_ns);
+        bench.figures.push(figure.with_workers(dispatcher.threads()));
+    }
+    drop(receiver);
+    Ok(())
+}
+
+/// Processor time of this process, from the system's account in hundredths of a second; none where there is no such file.
+fn processor_seconds() -> Option<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The second field is a name in parentheses that may hold spaces; user and system time are the 12th and 13th after it.
+    let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
+    Some((fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?) / 100.0)
+}
+
+/// Parallel regions of two parts: empty, with serial work between, and with 40 units in each part.
+///
+/// # Errors
+/// A peer that ended.
+pub fn regions(bench: &mut Bench, definition: &Definition, rounds: usize) -> Result<()> {
+    for (serial, inside, count) in [(0, 0, 20_000), (8, 0, 5_000), (0, 40, 400)] {
+        let case = format!("two parts of {inside} units, {serial} units between");
+        bench.progress(&format!("regions, {case}"));
+        let count = if definition.is_quick { count / 4 } else { count };
+        let mut sides = sides(bench, definition, "lehr ParallelLoop", &[2]);
+        let taken = bench.take_turns(rounds, &mut sides, |bench, side| {
+            let (alone, x) = timed(|| (0..count).fold(1, |x, _| units(x, serial + inside)));
+            black_box(x);
+            let seconds = match side.engine {
+                Engine::Ours => Some(loops(count, serial, inside)?),
+                Engine::Peer(PeerEngine { peer, engine }) => {
+                    bench.peers[peer].seconds(&format!("{engine} regions 2 {count} {serial} {inside}"))?
+                }
+            };
+            Ok(seconds.map(|seconds| (seconds - alone) / count as f64 * 1e6))
+        })?;
+        add(bench, "regions", &case, "us a region over the computation", count, &sides, taken);
+    }
+    Ok(())
+}
+
+fn loops(count: usize, serial: u32, inside: u32) -> Result<f64> {
+    let dispatcher = Dispatcher::new(2)?;
+    let handle = dispatcher.handle().clone();
+    let mut parallel = ParallelLoop::new(&handle);
+    // In a task, as rayon's is measured inside its pool.
+    let body = async move {
+        let (seconds, x) = timed(|| {
+            let mut x = 1;
+            for _ in 0..count {
+                parallel.run(0..2, 1, |part| {
+                    black_box(units(part as u64, inside));
+                });
+                x = units(x, serial);
+            }
+            x
+        });
+        black_box(x);
+        seconds
+    };
+    dispatcher.run_all(vec![body]).into_iter().next().map_or(Ok(f64::NAN), |seconds| Ok(seconds?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replies_are_right_on_any_number_of_workers() {
+        for workers in [1, 2, 8] {
+            assert!(ask(3, workers, 50).unwrap() > 0.0);
+        }
+    }
+
+    #[test]
+    fn regions_end() {
+        assert!(loops(10, 1, 1).unwrap() > 0.0);
+    }
+}
