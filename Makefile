@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test fmt-check edges lint unit same-bits model need lint-need bench bench-kernels bench-runs bench-overhead quality peers peers-ports lab-ports lab-ports-quick docs fmt clean
+.PHONY: help demo test fmt-check edges lint unit same-bits model need lint-need bench bench-kernels bench-runs bench-overhead quality peers peers-ports lab-ports lab-ports-quick soak docs fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -108,6 +108,12 @@ lab-ports: need peers-ports ## the port runtime beside its peers and C floors, e
 lab-ports-quick: need peers-ports ## the same, a few cases in under two minutes
 	@cargo build --release -p lehr
 	@$(TARGET)/release/lehr lab ports --quick --peers $(PORT_PEERS)
+
+SOAK_SECONDS ?= 300
+SOAK_SEED ?= 1
+
+soak: need ## random worlds of ports, arbiters, panics, cancellations and shutdowns, checked for what was lost (SOAK_SECONDS, SOAK_SEED)
+	@cargo run -q --release -p lehr-runtime --example soak -- $(SOAK_SECONDS) $(SOAK_SEED)
 
 docs: need ## the reference documentation; warnings are errors
 	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
