@@ -32,16 +32,17 @@ use crossbeam_utils::CachePadded;
 pub use shutdown::{QueueReport, Report, Shutdown};
 pub use worker::Counters;
 
+use crate::context;
 use crate::error::TaskError;
 use crate::queue::priority::Registry;
 use crate::sync::{Arc, AtomicUsize, Ordering, next_identity, thread};
-use crate::task::{Task, catch_panic};
+use crate::task::{Task, admit};
+use crate::timer::Clock;
 use blocking::Spares;
 pub use blocking::blocking;
 pub(crate) use closure::Closure;
-pub(crate) use current::{as_one_wait, may_go_on, with_current};
-pub(crate) use live::Guard;
-use live::Live;
+pub(crate) use current::{as_one_wait, current_clock, may_go_on, with_current};
+pub(crate) use live::{Guard, Live};
 use pinning::Pinning;
 pub(crate) use queue::Job;
 use sleep::Sleep;
@@ -152,6 +153,7 @@ pub struct Builder {
     pinning: Pinning,
     spares: Option<usize>,
     watchdog: Option<watchdog::Plan>,
+    clock: Clock,
 }
 
 impl Builder {
@@ -188,6 +190,15 @@ impl Builder {
     /// ([`Priority::Share`](crate::Priority::Share)). 0, the default, means 1.
     pub fn weight(mut self, weight: u32) -> Self {
         self.weight = weight;
+        self
+    }
+
+    /// The clock of its tasks; the default is a [real](Clock::real) one of its own. A clock may belong to several dispatchers.
+    ///
+    /// # Example
+    /// See [`Clock`].
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
         self
     }
 
@@ -261,6 +272,7 @@ impl Builder {
             idle,
             injector: Injector::new(),
             stealers: locals.iter().map(crossbeam_deque::Worker::stealer).collect(),
+            clock: self.clock,
             sleep: Sleep::with_spares(threads, spares, Some(sleep::WATCH)),
             spares: Spares::new(spares, name.clone()),
             stage: CachePadded::new(AtomicUsize::new(RUNNING)),
@@ -409,7 +421,7 @@ impl Handle {
         }
         let shared = self.shared.clone();
         let schedule = move |runnable| shared.schedule(runnable);
-        let (runnable, task) = self.shared.live.admit(|guard| async_task::spawn(guarded(guard, future), schedule));
+        let (runnable, task) = admit(&self.shared.live, future, |future| async_task::spawn(future, schedule));
         self.shared.start(runnable);
         Task::new(task)
     }
@@ -437,12 +449,28 @@ impl Handle {
         if !self.shared.accepts() {
             return Err(closure);
         }
-        let job = Job::Call(Closure::new(closure));
+        let job = Job::Call(match context::current::capture() {
+            None => Closure::new(closure),
+            Some(context) => Closure::new(move || context.run(closure)),
+        });
         match &self.queue {
             None => self.shared.push(job),
             Some(queue) => queue.schedule(&self.shared, job),
         }
         Ok(())
+    }
+
+    /// The clock of its tasks.
+    ///
+    /// # Example
+    /// ```
+    /// use std::time::Duration;
+    /// use lehr_runtime::{Builder, Clock};
+    /// let dispatcher = Builder::new().threads(1).clock(Clock::virtual_time()).start().unwrap();
+    /// assert_eq!(dispatcher.handle().clock().now(), Duration::ZERO);
+    /// ```
+    pub fn clock(&self) -> &Clock {
+        &self.shared.clock
     }
 
     /// How many workers the dispatcher has.
@@ -475,13 +503,6 @@ impl Handle {
     }
 }
 
-/// A future that is on the list of the living until it is dropped.
-pub(crate) async fn guarded<F: Future>(mut guard: Guard, future: F) -> Result<F::Output, TaskError> {
-    let output = catch_panic(future).await;
-    guard.finish();
-    output
-}
-
 /// Whether the calling thread is a worker of some dispatcher, where blocking is not allowed.
 pub fn is_on_worker() -> bool {
     with_current(|current| current.is_some_and(|current| !current.is_away.get()))
@@ -497,6 +518,8 @@ pub(crate) struct Shared {
     /// Work from threads that are not our workers.
     pub(crate) injector: Injector<Job>,
     pub(crate) stealers: Box<[Stealer<Job>]>,
+    /// The clock of its tasks.
+    pub(crate) clock: Clock,
     pub(crate) sleep: Sleep,
     /// `RUNNING`, `DRAINING` or `ABORTING`; only ever rises, written by the owner alone.
     pub(crate) stage: CachePadded<AtomicUsize>,

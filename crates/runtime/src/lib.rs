@@ -35,6 +35,7 @@
 #![deny(unsafe_code)]
 
 mod arbiter;
+mod context;
 mod dispatch;
 mod error;
 mod interleave;
@@ -46,6 +47,7 @@ mod queue;
 mod reply;
 mod sync;
 mod task;
+mod timer;
 
 pub use arbiter::Branch;
 #[doc(hidden)]
@@ -56,6 +58,10 @@ pub use arbiter::gather::{Gather, Gathered, Results, gather};
 pub use arbiter::join::{Branches, Join, join, join_all};
 pub use arbiter::receive::Receive;
 pub use arbiter::take::Take;
+pub use context::{
+    Call, Cause, Context, ContextBuilder, ContextError, Inheritance, Scope, Step, TraceParent, TraceParentError,
+    WithContext, set_error_hook,
+};
 pub use dispatch::{
     Builder, Counters, Dispatcher, Handle, Idle, Named, QueueReport, Report, Shutdown, StartError, Stuck, blocking,
     is_on_worker, named,
@@ -80,6 +86,7 @@ pub use queue::{
 };
 pub use reply::{Answer, Reply};
 pub use task::{Task, YieldNow, all, block_on, yield_now};
+pub use timer::{Clock, Elapsed, Every, MissedTick, Posting, Sleep, Tick, Timeout, every, post_after, sleep, timeout};
 
 /// The parts that the model checkers look at one by one.
 #[cfg(any(loom, shuttle))]

@@ -15,10 +15,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crossbeam_utils::CachePadded;
 
-use crate::dispatch::{Closure, Dispatcher, Handle, Job, guarded, is_on_worker};
+use crate::dispatch::{Closure, Dispatcher, Handle, Job, is_on_worker};
 use crate::error::TaskError;
 use crate::sync::{Arc, AtomicUsize, Mutex, Ordering, spin_loop, thread};
-use crate::task::{Task, block_on};
+use crate::task::{Task, admit, block_on};
 
 /// Turns of a waiting loop before the lender gives its core to others, and then before it sleeps.
 const SPINS: u32 = 2000;
@@ -454,12 +454,12 @@ impl Dispatcher {
         for future in futures {
             let scheduler = shared.clone();
             let schedule = move |runnable| scheduler.schedule(runnable);
-            let (runnable, task) = shared.live.admit(|guard| {
+            let (runnable, task) = admit(&shared.live, future, |future| {
                 // SAFETY: the future and its output are `Send`, and the schedule function is `Send`, `Sync` and `'static`. The
                 // future borrows from the caller, who is kept here by `ending` until the handle has told that the future was
                 // dropped: `async-task` answers a handle only after it has dropped the future, be it run or cancelled, and
                 // the output is moved out here. A waker that lives longer keeps the cell's header alone.
-                unsafe { async_task::spawn_unchecked(guarded(guard, future), schedule) }
+                unsafe { async_task::spawn_unchecked(future, schedule) }
             });
             ending.tasks.push(Task::new(task));
             shared.start(runnable);

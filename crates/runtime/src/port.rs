@@ -190,17 +190,34 @@ impl<T> Port<T> {
         Ok(Ok(()))
     }
 
+    /// Appends an item without the context that is current: for what is used again, a token or a buffer, which would otherwise
+    /// carry along the context of whoever used it last. Otherwise as [`post`](Self::post).
+    ///
+    /// # Errors
+    /// Those of [`post`](Self::post).
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Context, Port, block_on};
+    /// let tokens = Port::new();
+    /// Context::named("request").build().run(|| tokens.post_detached(1)).unwrap();
+    /// assert!(block_on(tokens.receive().with_context()).unwrap().1.is_none());
+    /// ```
+    pub fn post_detached(&self, item: T) -> Result<(), PostError<T>> {
+        crate::context::current::detached(|| self.post(item))
+    }
+
     /// Removes the oldest item, if there is one, whoever it may be on its way to.
     pub fn try_receive(&self) -> Option<T> {
         let mut wake = Wake::default();
-        let item = {
+        let (item, _context) = {
             let mut state = self.core.state.lock();
             let element = state.queue.take_any()?;
             if let Some(ticket) = element.offered_to {
                 state.disappoint(ticket, element.sequence, &mut wake);
             }
             state.after_removal(&mut wake);
-            element.item
+            (element.item, element.context)
         };
         drop(wake);
         Some(item)
@@ -466,7 +483,8 @@ impl<T> State<T> {
                 Overflow::DropNewest => {
                     options.dropped_newest += 1;
                     let discarded = DiscardedItem { item, reason: Discard::Newest };
-                    return Ok(Some(Loss { sink: options.sink.clone(), discarded }));
+                    let context = crate::context::current::capture();
+                    return Ok(Some(Loss { sink: options.sink.clone(), discarded, context }));
                 }
                 Overflow::DropOldest => {
                     loss = self.give_up_oldest(wake);
@@ -512,6 +530,7 @@ impl<T> State<T> {
         Some(Loss {
             sink: options.sink.clone(),
             discarded: DiscardedItem { item: element.item, reason: Discard::Oldest },
+            context: element.context,
         })
     }
 
@@ -615,7 +634,7 @@ impl<T> State<T> {
             Standing::Failed => Err(Unreceived::Predicate(left.failure.take().unwrap_or_default())),
             Standing::Offered(sequence) => {
                 let place = self.queue.place_of(sequence);
-                Ok(self.queue.remove(place).item)
+                Ok(self.queue.remove(place).into_item())
             }
         };
         (Poll::Ready(result), (Some(left), None))
@@ -634,7 +653,7 @@ impl<T> State<T> {
             Some(predicate) => self
                 .queue
                 .find(|item| accepts(predicate.as_ref().as_ref(), item))
-                .map(|place| place.map(|place| self.queue.remove(place).item)),
+                .map(|place| place.map(|place| self.queue.remove(place).into_item())),
         };
         match found {
             Err(message) => Poll::Ready(Err(Unreceived::Predicate(message))),

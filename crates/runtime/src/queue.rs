@@ -25,10 +25,10 @@ pub use admission::{Admission, DepthOverflow};
 pub use priority::Priority;
 pub use waiting::SpawnWait;
 
-use crate::dispatch::{Dispatcher, Handle, Job, Shared, guarded};
+use crate::dispatch::{Dispatcher, Handle, Job, Shared};
 use crate::error::TaskError;
 use crate::sync::{Arc, AtomicUsize, Mutex, Ordering};
-use crate::task::Task;
+use crate::task::{Task, admit};
 use admission::{Gauge, Verdict};
 use priority::Registry;
 use queued::{Queued, Standing};
@@ -627,7 +627,7 @@ impl Core {
         let schedule = move |runnable| core.schedule(&scheduler, Job::Task(runnable));
         let standing = Standing::new(self.clone());
         let (runnable, task) =
-            shared.live.admit(|guard| async_task::spawn(Queued::new(standing, guarded(guard, future)), schedule));
+            admit(&shared.live, future, |future| async_task::spawn(Queued::new(standing, future), schedule));
         match entrance {
             Entrance::Asked => self.enter(shared, Job::Task(runnable)),
             Entrance::Unasked => {

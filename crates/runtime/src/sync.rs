@@ -293,3 +293,49 @@ pub(crate) fn next_identity() -> u64 {
     // Relaxed: only distinctness and each thread's own order are promised; nothing is published through it.
     NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
 }
+
+/// What belongs to the process and not to any model: `std` always, as the counter of identities above.
+pub(crate) mod process {
+    pub(crate) use std::sync::OnceLock as Once;
+    use std::sync::{Arc, PoisonError, RwLock, atomic};
+
+    /// A flag that is raised once and stays up.
+    pub(crate) struct Flag(atomic::AtomicBool);
+
+    impl Flag {
+        pub(crate) const fn new() -> Self {
+            Self(atomic::AtomicBool::new(false))
+        }
+
+        /// Whether it is up; one load that a processor predicts.
+        #[inline]
+        pub(crate) fn is_up(&self) -> bool {
+            // Relaxed: says only that looking further is worth it. Who raised it and who needs to see it are ordered by
+            // whatever passes the thing itself between them (a port's lock, the start of a task).
+            self.0.load(atomic::Ordering::Relaxed)
+        }
+
+        pub(crate) fn raise(&self) {
+            // Relaxed: as in `is_up`.
+            self.0.store(true, atomic::Ordering::Relaxed);
+        }
+    }
+
+    /// A setting of the process: read often, written hardly ever.
+    pub(crate) struct Setting<T: ?Sized>(RwLock<Option<Arc<T>>>);
+
+    impl<T: ?Sized> Setting<T> {
+        pub(crate) const fn new() -> Self {
+            Self(RwLock::new(None))
+        }
+
+        pub(crate) fn read(&self) -> Option<Arc<T>> {
+            self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+        }
+
+        /// Sets it and gives back what it was, to be dropped by the caller.
+        pub(crate) fn replace(&self, value: Option<Arc<T>>) -> Option<Arc<T>> {
+            std::mem::replace(&mut *self.0.write().unwrap_or_else(PoisonError::into_inner), value)
+        }
+    }
+}

@@ -5,7 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Wake, Waker};
 
-use crate::error::{TaskError, panic_message};
+use pin_project_lite::pin_project;
+
+use crate::context::{self, Unclaimed};
+use crate::dispatch::{Guard, Live};
+use crate::error::TaskError;
 use crate::sync::{Arc, AtomicBool, Ordering, thread};
 
 /// The handle of a spawned future: awaiting it gives the future's output.
@@ -27,15 +31,16 @@ use crate::sync::{Arc, AtomicBool, Ordering, thread};
 #[must_use = "dropping the handle cancels the task: await it, or call `detach`"]
 #[derive(Debug)]
 pub struct Task<T> {
-    inner: async_task::FallibleTask<Result<T, TaskError>>,
+    inner: async_task::FallibleTask<Result<T, Unclaimed>>,
 }
 
 impl<T> Task<T> {
-    pub(crate) fn new(task: async_task::Task<Result<T, TaskError>>) -> Self {
+    pub(crate) fn new(task: async_task::Task<Result<T, Unclaimed>>) -> Self {
         Self { inner: task.fallible() }
     }
 
-    /// Lets the task run without an owner. Its output is dropped; so is its panic.
+    /// Lets the task run without an owner. Its output is dropped; its panic goes to the sink of its [`Context`](crate::Context), or
+    /// else to the process's [hook](crate::set_error_hook).
     pub fn detach(self) {
         self.inner.detach();
     }
@@ -45,7 +50,7 @@ impl<T> Task<T> {
     /// # Errors
     /// [`TaskError::Cancelled`] if the task was stopped, [`TaskError::Panicked`] if it panicked before.
     pub async fn cancel(self) -> Result<T, TaskError> {
-        self.inner.cancel().await.unwrap_or(Err(TaskError::Cancelled))
+        outcome(self.inner.cancel().await)
     }
 
     /// Whether the task has ended, in whatever way.
@@ -58,8 +63,13 @@ impl<T> Future for Task<T> {
     type Output = Result<T, TaskError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.inner).poll(context).map(|output| output.unwrap_or(Err(TaskError::Cancelled)))
+        Pin::new(&mut self.inner).poll(context).map(outcome)
     }
+}
+
+/// What the owner of a task is told.
+fn outcome<T>(output: Option<Result<T, Unclaimed>>) -> Result<T, TaskError> {
+    output.map_or(Err(TaskError::Cancelled), |output| output.map_err(Unclaimed::claim))
 }
 
 /// The outputs of several tasks, in the order given, once the slowest has ended; at once if there are none.
@@ -130,7 +140,9 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
     let mut context = Context::from_waker(&waker);
     let mut future = pin!(future);
     loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+        let polled = future.as_mut().poll(&mut context);
+        context::current::settle();
+        if let Poll::Ready(output) = polled {
             return output;
         }
         // Pairs with the Release store in `wake_by_ref`; what the waker wrote is visible to the next poll.
@@ -157,16 +169,77 @@ impl Wake for Bell {
     }
 }
 
-/// Wraps a future so that its panics become [`TaskError::Panicked`].
-pub(crate) async fn catch_panic<F: Future>(future: F) -> Result<F::Output, TaskError> {
-    let mut future = pin!(future);
-    std::future::poll_fn(move |context| {
-        // Unwind safety: the future is not polled again after a panic, only dropped.
-        match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
-            Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
-            Err(payload) => Poll::Ready(Err(TaskError::Panicked { message: panic_message(payload.as_ref()) })),
+pin_project! {
+    /// A future as a task: in the context it was spawned in, its panics caught, on the list of the living until it is dropped.
+    ///
+    /// Three words beside the future (checked below): ten million of these may wait at once.
+    pub(crate) struct Guarded<F> {
+        #[pin]
+        future: F,
+        context: Option<context::Context>,
+        // After `future`: the task is off the list when its future has been dropped.
+        guard: Guard,
+    }
+
+    impl<F> PinnedDrop for Guarded<F> {
+        fn drop(this: Pin<&mut Self>) {
+            let this = this.project();
+            if let Some(node) = this.context.as_ref().and_then(context::Context::node) {
+                node.forget(this.guard.key());
+            }
         }
-    })
-    .await
+    }
+}
+
+#[cfg(not(any(loom, shuttle)))]
+const _: () = assert!(size_of::<Guarded<u64>>() <= size_of::<u64>() + 3 * size_of::<usize>());
+
+/// Makes a task of a future by `spawn`, in the context that is current: its end by cancellation will wake it.
+pub(crate) fn admit<F: Future, T>(
+    live: &Live,
+    future: F,
+    spawn: impl FnOnce(Guarded<F>) -> (async_task::Runnable, async_task::Task<T>),
+) -> (async_task::Runnable, async_task::Task<T>) {
+    let context = context::current::capture();
+    let listening = context.clone();
+    let mut key = None;
+    let (runnable, task) = live.admit(|guard| {
+        key = Some(guard.key());
+        spawn(Guarded { future, context, guard })
+    });
+    if let (Some(node), Some(key)) = (listening.as_ref().and_then(context::Context::node), key) {
+        // If it has stopped already, the first poll finds it so.
+        node.listen(key, &runnable.waker());
+    }
+    (runnable, task)
+}
+
+impl<F: Future> Future for Guarded<F> {
+    type Output = Result<F::Output, Unclaimed>;
+
+    fn poll(self: Pin<&mut Self>, polling: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let is_in_use = context::current::in_use();
+        if is_in_use && this.context.as_ref().is_some_and(|context| context.stopped().is_some()) {
+            return Poll::Ready(Err(Unclaimed::cancelled()));
+        }
+        let future = this.future;
+        // Unwind safety: the future is not polled again after a panic, only dropped.
+        let polled = catch_unwind(AssertUnwindSafe(|| {
+            let _entered = is_in_use.then(|| context::current::enter(this.context.clone()));
+            future.poll(polling)
+        }));
+        context::current::settle();
+        match polled {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(output)) => {
+                this.guard.finish();
+                Poll::Ready(Ok(output))
+            }
+            Err(payload) => {
+                this.guard.finish();
+                Poll::Ready(Err(context::panicked(payload.as_ref(), this.context.clone())))
+            }
+        }
+    }
 }

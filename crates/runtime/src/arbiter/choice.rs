@@ -21,12 +21,14 @@ use super::gather::{Gather, Results};
 use super::join::{Branches, Join};
 use super::receive::Receive;
 use super::take::Take;
+use crate::context::WithContext;
 use crate::dispatch::{as_one_wait, may_go_on};
 use crate::port::gauges::Drained;
 use crate::port::permit::{PostWait, Reserve};
 use crate::reply::Answer;
 use crate::sync::thread_local;
 use crate::task::{Task, YieldNow};
+use crate::timer::{Sleep, Tick, Timeout};
 
 /// Keeps [`Cancellable`] and [`Choices`] closed to the outside.
 mod sealed {
@@ -106,6 +108,10 @@ cancellable! {
     ['r, 'a, T] &'r mut PostWait<'a, T>;
     [T] Task<T>;
     [] YieldNow;
+    [] Sleep;
+    ['a] Tick<'a>;
+    [F: Cancellable] Timeout<F>;
+    [F: Cancellable + Future<Output = Result<U, E>>, U, E] WithContext<F>;
     [T] Ready<T>;
     [T] Pending<T>;
     ['a, F: Cancellable + ?Sized] &'a mut F;

@@ -242,7 +242,7 @@ impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
         sources.as_mut().sort_unstable_by_key(|&source| std::cmp::Reverse(places[source]));
         for &mut source in sources.as_mut() {
             let place = places[source].expect("an item of every source was found under the same lock");
-            items.as_mut()[source] = Some(state.queue.remove(place).item);
+            items.as_mut()[source] = Some(state.queue.remove(place).into_item());
         }
         items
     }

@@ -10,6 +10,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use super::{Branch, Late, Locked, Ready, Verdict, judge, probe, take, unwatch, watch};
+use crate::context::{self, WithContext, turn};
 use crate::dispatch::{Handle, may_go_on};
 use crate::error::ReceiveError;
 use crate::port::State;
@@ -118,6 +119,24 @@ pub fn join_all<B: Branch>(branches: impl IntoIterator<Item = B>) -> Join<Vec<B>
 }
 
 impl<B: Branches> Join<B> {
+    /// The same, giving also the [`Context`](crate::Context) of what was taken: of items from several contexts the first with the
+    /// others [linked](crate::Context::links), so that an error in it reaches the sink of each, once.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Context, Port, block_on, join};
+    /// let port = Port::new();
+    /// let other = Port::new();
+    /// Context::named("0").build().run(|| port.post(0)).unwrap();
+    /// Context::named("1").build().run(|| other.post(1)).unwrap();
+    /// let (items, context) = block_on(join((&port, &other)).with_context()).unwrap();
+    /// assert_eq!((items, context.unwrap().links()[0].name()), ((0, 1), Some("1")));
+    /// ```
+    #[track_caller]
+    pub fn with_context(self) -> WithContext<Self> {
+        WithContext::new(self)
+    }
+
     /// Registers a handler for every set of items that satisfies the join, those already in the ports first.
     ///
     /// As [`Port::on`](crate::Port::on) for several ports: at most `concurrency` turns of the handler run at the same time, on the
@@ -166,11 +185,13 @@ impl<B: Branches> Join<B> {
         let handler = Arc::new(handler);
         let turns = (0..concurrency).map(|_| {
             let (branches, handler) = (self.branches.owned(), handler.clone());
-            dispatcher.spawn(async move {
-                let mut join = join(branches);
-                while let Ok(items) = (&mut join).await {
-                    handler(items).await;
-                }
+            context::current::detached(|| {
+                dispatcher.spawn(async move {
+                    let mut join = join(branches);
+                    while let Ok((items, context)) = WithContext::new(&mut join).await {
+                        turn(context, || handler(items)).await;
+                    }
+                })
             })
         });
         Ok(Receiver::of(turns.collect()))
@@ -218,6 +239,7 @@ impl<B: Branches> Future for Join<B> {
     type Output = Result<B::Output, ReceiveError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        context::current::settle();
         let this = &mut *self;
         if let Some(twin) = this.twin {
             return Poll::Ready(Err(ReceiveError::SamePort { port: this.branches.name(twin) }));

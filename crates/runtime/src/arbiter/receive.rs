@@ -6,6 +6,7 @@ use std::num::NonZeroU64;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use crate::context::{self, WithContext};
 use crate::dispatch::may_go_on;
 use crate::error::ReceiveError;
 use crate::port::Port;
@@ -26,6 +27,15 @@ impl<'a, T> Receive<'a, T> {
         Self { port, predicate, ticket: None, order: None }
     }
 
+    /// The same, giving also the [`Context`](crate::Context) that the item was posted in; the task stays in its own.
+    ///
+    /// # Example
+    /// See [`Inheritance`](crate::Inheritance).
+    #[track_caller]
+    pub fn with_context(self) -> WithContext<Self> {
+        WithContext::new(self)
+    }
+
     /// A receive at a place in the order that was reserved before.
     pub(crate) fn in_order(port: &'a Port<T>, order: u64, predicate: Option<Predicate<T>>) -> Self {
         Self { port, predicate, ticket: None, order: NonZeroU64::new(order) }
@@ -42,6 +52,7 @@ impl<T> Future for Receive<'_, T> {
     type Output = Result<T, ReceiveError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        context::current::settle();
         let this = &mut *self;
         if this.ticket.is_none() && !may_go_on(context) {
             return Poll::Pending;

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use super::{Verdict, judge, probe, take, unwatch, watch};
+use crate::context::{self, WithContext};
 use crate::dispatch::may_go_on;
 use crate::error::ReceiveError;
 use crate::port::Port;
@@ -22,12 +23,29 @@ impl<'a, T> Take<'a, T> {
     pub(crate) fn new(port: &'a Port<T>, count: usize) -> Self {
         Self { branch: (port, count), ticket: None }
     }
+
+    /// The same, giving also the [`Context`](crate::Context) of what was taken: of items from several contexts the first with the
+    /// others [linked](crate::Context::links), so that an error in it reaches the sink of each, once.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Context, Port, block_on};
+    /// let port = Port::new();
+    /// (0..2).for_each(|i| Context::named(format!("{i}")).build().run(|| port.post(i)).unwrap());
+    /// let (items, context) = block_on(port.take(2).with_context()).unwrap();
+    /// assert_eq!((items, context.unwrap().links()[0].name()), (vec![0, 1], Some("1")));
+    /// ```
+    #[track_caller]
+    pub fn with_context(self) -> WithContext<Self> {
+        WithContext::new(self)
+    }
 }
 
 impl<T> Future for Take<'_, T> {
     type Output = Result<Vec<T>, ReceiveError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        context::current::settle();
         let this = &mut *self;
         if this.ticket.is_none() && !may_go_on(context) {
             return Poll::Pending;

@@ -8,6 +8,7 @@ use crossbeam_deque::Worker;
 use super::watchdog::Doing;
 use super::{Job, Shared};
 use crate::sync::Arc;
+use crate::timer::Clock;
 
 /// What a worker thread knows of itself.
 pub(crate) struct Current {
@@ -108,6 +109,11 @@ pub(crate) fn with_current<R>(look: impl FnOnce(Option<&Current>) -> R) -> R {
     // SAFETY: null, or set by `live`, which borrows the worker until it has taken the pointer away again; this thread is inside `live`
     // now, so the worker outlives this call, and `look` cannot keep the reference beyond it. The worker is only ever shared.
     look(unsafe { current.as_ref() })
+}
+
+/// The clock of the dispatcher whose worker calls this.
+pub(crate) fn current_clock() -> Option<Clock> {
+    with_current(|current| current.map(|current| current.shared.clock.clone()))
 }
 
 /// Asked by every wait that is polled for the first time: whether the task may go on. A task that always finds what it waits for would

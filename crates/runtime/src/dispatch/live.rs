@@ -7,6 +7,7 @@ use std::task::Waker;
 
 use crossbeam_utils::CachePadded;
 
+use crate::context::cancel::Key;
 use crate::sync::{Arc, AtomicUsize, Mutex, MutexGuard, Ordering, thread};
 
 /// See the module's page. Cheap to clone.
@@ -31,7 +32,7 @@ struct Part {
 struct Slots {
     /// `None` is a free slot, or one whose task is being built.
     wakers: Vec<Option<Waker>>,
-    free: Vec<usize>,
+    free: Vec<u32>,
     ended: Ended,
 }
 
@@ -53,8 +54,9 @@ impl Slots {
 /// Takes a task off the list when its future is dropped.
 pub(crate) struct Guard {
     live: Live,
-    part: usize,
-    slot: usize,
+    // Two words for all of it: a task is small, and there may be millions.
+    slot: u32,
+    part: u16,
     is_finished: bool,
 }
 
@@ -63,7 +65,14 @@ impl Guard {
     pub(crate) fn finish(&mut self) {
         self.is_finished = true;
     }
+
+    /// A number that no other living task has.
+    pub(crate) fn key(&self) -> Key {
+        Key { owner: Arc::as_ptr(&self.live.inner).addr(), number: u64::from(self.part) << 32 | u64::from(self.slot) }
+    }
 }
+
+const _: () = assert!(size_of::<Guard>() <= 2 * size_of::<usize>());
 
 impl Live {
     pub(crate) fn new(parts: usize) -> Self {
@@ -90,13 +99,14 @@ impl Live {
             let mut slots = self.inner.parts[part].lock();
             slots.free.pop().unwrap_or_else(|| {
                 slots.wakers.push(None);
-                slots.wakers.len() - 1
+                u32::try_from(slots.wakers.len() - 1).expect("fewer than 2^32 tasks")
             })
         };
         // If `build` panics (it allocates), the guard is dropped and frees the slot.
-        let (runnable, task) = build(Guard { live: self.clone(), part, slot, is_finished: false });
+        let number = u16::try_from(part).expect("a part per worker");
+        let (runnable, task) = build(Guard { live: self.clone(), part: number, slot, is_finished: false });
         let waker = runnable.waker();
-        self.inner.parts[part].lock().wakers[slot] = Some(waker);
+        self.inner.parts[part].lock().wakers[slot as usize] = Some(waker);
         (runnable, task)
     }
 
@@ -154,8 +164,8 @@ impl Part {
 impl Drop for Guard {
     fn drop(&mut self) {
         let (waker, is_awaited) = {
-            let mut slots = self.live.inner.parts[self.part].lock();
-            let waker = slots.wakers[self.slot].take();
+            let mut slots = self.live.inner.parts[usize::from(self.part)].lock();
+            let waker = slots.wakers[self.slot as usize].take();
             slots.free.push(self.slot);
             if self.is_finished {
                 slots.ended.finished += 1;

@@ -1,6 +1,7 @@
 //! What waits in a queue. Admission policies, priorities and suspension will stand in front of it, here.
 
 use super::closure::Closure;
+use crate::context::closure_panicked;
 
 /// A piece of work. Four words: it is moved into and out of a queue at every wake.
 pub(crate) enum Job {
@@ -22,7 +23,9 @@ impl Job {
                 runnable.run();
             }
             Self::Call(closure) => {
-                let _told = closure.call();
+                if let Err(message) = closure.call() {
+                    closure_panicked(message);
+                }
             }
         }
     }

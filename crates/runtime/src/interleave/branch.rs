@@ -14,6 +14,7 @@ use super::admission::{Grant, Group, Lane, Next, Operation, Phase};
 use super::calls::{self, Frame, Place};
 use super::core::{Core, Member};
 use super::guard::Kind;
+use crate::context::current::collect;
 use crate::dispatch::may_go_on;
 use crate::error::{TaskError, panic_message};
 use crate::port::Port;
@@ -102,10 +103,15 @@ where
         let Turn { branch, number, .. } = &turn;
         while let Some(grant) = next(&branch.core, (branch.lane, branch.identity), *number, false).await {
             let pass = Pass { core: &branch.core, operation: grant.operation };
-            let item = grant.item.and_then(|item| branch.fetch(item));
+            let (item, contexts) = collect(|| grant.item.and_then(|item| branch.fetch(item)));
             if let Some(item) = item {
                 let guard = K::enter(&branch.core, grant.operation);
-                run(&branch.core, &grant, async { (branch.handler)(guard, item).await }).await;
+                let handler = async { (branch.handler)(guard, item).await };
+                // In the context that the item was posted in.
+                match contexts.into_iter().next() {
+                    None => run(&branch.core, &grant, handler).await,
+                    Some(context) => run(&branch.core, &grant, context.scope(handler)).await,
+                }
             }
             drop(pass);
             if branch.is_once {

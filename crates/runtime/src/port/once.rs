@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::Weak;
 use std::task::{Context, Poll, Wake, Waker};
 
+use crate::context::{Context as ItemContext, current, in_context};
 use crate::dispatch::{Closure, Handle, Job, Shared};
 use crate::port::waiters::{Standing, Ticket, Wake as ManyWakers, Want};
 use crate::port::{Core, Port, State};
@@ -122,7 +123,7 @@ impl<T> State<T> {
 
 impl<T: Send + 'static, H: FnOnce(T) + Send + 'static> Waiting<T, H> {
     /// Asks the port for an item, or waits in its list; with an item, has `run` run the handler.
-    fn look(self: Arc<Self>, run: impl FnOnce(T, H)) {
+    fn look(self: Arc<Self>, run: impl FnOnce(T, H, Option<ItemContext>)) {
         let Some(core) = self.port.upgrade() else { return };
         let port = Port { core };
         let waker = Waker::from(self.clone());
@@ -131,14 +132,17 @@ impl<T: Send + 'static, H: FnOnce(T) + Send + 'static> Waiting<T, H> {
             // It left in the meantime: an item taken now would be nobody's.
             return;
         }
-        let answer = port.poll_receive(&mut stage.ticket, None, &mut None, &mut Context::from_waker(&waker));
+        let (answer, contexts) = current::collect(|| {
+            port.poll_receive(&mut stage.ticket, None, &mut None, &mut Context::from_waker(&waker))
+        });
         let handler = match answer {
             Poll::Pending => return,
             Poll::Ready(_) => stage.handler.take(),
         };
         drop(stage);
         if let (Poll::Ready(Ok(item)), Some(handler)) = (answer, handler) {
-            run(item, handler);
+            // One item, so at most one context.
+            run(item, handler, contexts.into_iter().next());
         }
     }
 }
@@ -174,7 +178,7 @@ impl<T: Send + 'static, H: FnOnce(T) + Send + 'static> Wake for Waiting<T, H> {
         if shared.accepts() {
             shared.push(Job::Call(Closure::new(move || {
                 if let Some(waiting) = call.0.take() {
-                    waiting.look(|item, handler| handler(item));
+                    waiting.look(|item, handler, context| in_context(context, || handler(item)));
                 }
             })));
         }

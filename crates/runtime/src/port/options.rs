@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use super::queue::Queue;
 use super::waiters::Wake;
+use crate::context::{Context, in_context};
 use crate::sync::{Arc, Moment};
 
 /// What a full port does with one more item.
@@ -76,13 +77,15 @@ pub(crate) type Sink<T> = Arc<dyn Fn(DiscardedItem<T>) + Send + Sync>;
 pub(crate) struct Loss<T> {
     pub(crate) sink: Option<Sink<T>>,
     pub(crate) discarded: DiscardedItem<T>,
+    /// The context that the item was posted in.
+    pub(crate) context: Option<Context>,
 }
 
 impl<T> Loss<T> {
     /// Tells the sink. Without one the item, which the port has counted, is dropped.
     pub(crate) fn report(self) {
         if let Some(sink) = self.sink {
-            sink(self.discarded);
+            in_context(self.context, || sink(self.discarded));
         }
     }
 }

@@ -7,6 +7,7 @@
 use std::future::Future;
 
 use crate::arbiter::receive::Receive;
+use crate::context::{self, turn};
 use crate::dispatch::Handle;
 use crate::port::Port;
 use crate::port::waiters::Predicate;
@@ -63,6 +64,9 @@ impl<T: Send + 'static> Port<T> {
     /// At most `concurrency` turns of the handler run at the same time, on the workers of `dispatcher`; with 1 they never
     /// overlap and see the items in order. Items that come when all turns are taken stay in the port. Registration is done
     /// when this returns.
+    ///
+    /// Each turn runs in the [`Context`](crate::Context) that its item was posted in, and ends with it. If that context has a sink
+    /// for errors, a panic goes there and the receiver goes on; otherwise it ends the turn's task, see [`Receiver::ended`].
     ///
     /// # Panics
     /// If `concurrency` is 0.
@@ -126,10 +130,14 @@ impl<T: Send + 'static> Port<T> {
         let handler = Arc::new(handler);
         let turns = (0..concurrency).map(|_| {
             let (port, predicate, handler) = (self.clone(), predicate.clone(), handler.clone());
-            dispatcher.spawn(async move {
-                while let Ok(item) = Receive::in_order(&port, order, predicate()).await {
-                    handler(item).await;
-                }
+            // The receiver's own task is in no context: an error handler registered in the very context whose errors it handles
+            // would otherwise be told of its own.
+            context::current::detached(|| {
+                dispatcher.spawn(async move {
+                    while let Ok((item, context)) = Receive::in_order(&port, order, predicate()).with_context().await {
+                        turn(context, || handler(item)).await;
+                    }
+                })
             })
         });
         Receiver::of(turns.collect())

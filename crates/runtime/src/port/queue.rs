@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::waiters::Ticket;
+use crate::context::{self, Context};
 
 /// Capacity that a queue keeps when it is empty.
 const CAPACITY_KEPT: usize = 32;
@@ -14,6 +15,16 @@ pub(crate) struct Element<T> {
     /// The receiver it has been offered to. It stays in its place until that receiver fetches it or goes away.
     pub(crate) offered_to: Option<Ticket>,
     pub(crate) item: T,
+    /// The context that it was posted in.
+    pub(crate) context: Option<Context>,
+}
+
+impl<T> Element<T> {
+    /// The item; its context is left for whoever takes it.
+    pub(crate) fn into_item(self) -> T {
+        context::current::leave(self.context);
+        self.item
+    }
 }
 
 /// See the module's page.
@@ -59,9 +70,10 @@ impl<T> Queue<T> {
     /// Appends an item; gives its sequence number.
     #[inline]
     pub(crate) fn push(&mut self, item: T) -> u64 {
+        let context = context::current::capture();
         let sequence = self.next_sequence;
         self.next_sequence += 1;
-        self.elements.push_back(Element { sequence, offered_to: None, item });
+        self.elements.push_back(Element { sequence, offered_to: None, item, context });
         sequence
     }
 
@@ -164,7 +176,7 @@ impl<T> Queue<T> {
         } else {
             self.elements.iter().position(|element| element.offered_to.is_none())
         };
-        place.map(|place| self.remove(place).item)
+        place.map(|place| self.remove(place).into_item())
     }
 
     /// Removes the oldest item, offered or not.

@@ -96,7 +96,7 @@ impl<T> Port<T> {
         let (item, _dropped_after_the_lock) = {
             let mut state = self.core.state.lock();
             let place = state.place_of(ticket, sequence, identity)?;
-            let item = state.queue.remove(place).item;
+            let item = state.queue.remove(place).into_item();
             state.after_removal(&mut wake);
             (item, is_last.then(|| state.waiters.remove(ticket)))
         };
@@ -110,7 +110,7 @@ impl<T> Port<T> {
         let item = {
             let mut state = self.core.state.lock();
             let place = state.place_of(ticket, sequence, identity)?;
-            let item = state.queue.remove(place).item;
+            let item = state.queue.remove(place).into_item();
             state.rob(ticket, sequence, &mut wake);
             state.after_removal(&mut wake);
             item

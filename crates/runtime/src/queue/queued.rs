@@ -14,8 +14,8 @@ use std::task::{Context, Poll};
 use pin_project_lite::pin_project;
 
 use super::Core;
+use crate::context::{Unclaimed, panicked};
 use crate::dispatch::Job;
-use crate::error::{TaskError, panic_message};
 use crate::sync::Arc;
 
 #[allow(clippy::missing_const_for_thread_local, reason = "the model checkers' macros take no const block")]
@@ -29,7 +29,7 @@ mod mark {
 }
 use mark::DISCARDING;
 
-/// Ends a task that has not begun as [`TaskError::Discarded`]; its future is dropped when this returns.
+/// Ends a task that has not begun as [`TaskError::Discarded`](crate::TaskError::Discarded); its future is dropped when this returns.
 pub(super) fn discard(job: Job) {
     DISCARDING.with(|mark| mark.set(true));
     job.run();
@@ -82,7 +82,7 @@ impl<F> Queued<F> {
     }
 }
 
-impl<T, F: Future<Output = Result<T, TaskError>>> Future for Queued<F> {
+impl<T, F: Future<Output = Result<T, Unclaimed>>> Future for Queued<F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -95,8 +95,8 @@ impl<T, F: Future<Output = Result<T, TaskError>>> Future for Queued<F> {
                 // Unwind safety: the future is gone, whatever its destructors did.
                 let dropped = catch_unwind(AssertUnwindSafe(|| this.inner.set(None)));
                 return Poll::Ready(Err(match dropped {
-                    Ok(()) => TaskError::Discarded,
-                    Err(payload) => TaskError::Panicked { message: panic_message(payload.as_ref()) },
+                    Ok(()) => Unclaimed::discarded(),
+                    Err(payload) => panicked(payload.as_ref(), None),
                 }));
             }
         }

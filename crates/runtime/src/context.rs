@@ -1,0 +1,306 @@
+//! What follows a message: who asked, until when, who wants to hear of errors.
+//!
+//! A [`Context`] is an immutable value with a parent. Code runs *in* a context: [`Context::run`] and [`Context::scope`] enter
+//! it, a task enters the one it was spawned in around each of its polls, a handler of [`Port::on`](crate::Port::on) the one
+//! its item was posted in. A post and a spawn take along the context they happen in; nothing else does.
+//!
+//! What crosses with a post or a spawn is said when the context is made: causes, deadline, cancellation, error sink and trace
+//! always, baggage only where it is marked [`Inheritance::Crosses`].
+//!
+//! A program that never makes a context pays one predicted branch per post and per poll. Read next: `context/current.rs` (entering
+//! and taking along), `context/failure.rs` (where errors go), `context/cancel.rs` (the tree of cancellation).
+
+mod builder;
+pub(crate) mod cancel;
+pub(crate) mod current;
+mod failure;
+mod scope;
+mod trace;
+
+use std::fmt;
+use std::panic::Location;
+use std::time::Duration;
+
+pub use builder::{ContextBuilder, Inheritance};
+pub use failure::{Cause, ContextError, Step, set_error_hook};
+pub use scope::{Call, Scope, WithContext};
+pub use trace::{TraceParent, TraceParentError};
+
+pub(crate) use failure::{Unclaimed, closure_panicked, panicked};
+pub(crate) use scope::{in_context, turn};
+
+use crate::sync::Arc;
+use builder::Baggage;
+use cancel::Node;
+use failure::Sink;
+
+/// Who asked, until when, and who wants to hear of errors. Immutable; cheap to clone (one count).
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Context, Inheritance};
+/// let request = Context::named("request 7").baggage("tenant", "acme", Inheritance::Crosses).build();
+/// request.run(|| {
+///     let now = Context::current().unwrap();
+///     assert_eq!((now.name(), now.baggage("tenant")), (Some("request 7"), Some("acme")));
+/// });
+/// assert!(Context::current().is_none());
+/// ```
+#[derive(Clone)]
+pub struct Context {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    /// Unique in the process, the same on both sides of a crossing.
+    id: u64,
+    name: Option<Box<str>>,
+    parent: Option<Context>,
+    /// The other parents, where several items were taken together. Such a context has nothing else of its own.
+    links: Box<[Context]>,
+    made_at: &'static Location<'static>,
+    /// Until when, by the clock it was made with; its own, already the earlier of its parent's and its own.
+    deadline: Option<Duration>,
+    /// Its own node of the tree of cancellation, or its parent's.
+    node: Option<Arc<Node>>,
+    sink: Option<Sink>,
+    baggage: Box<[Baggage]>,
+    trace: Option<TraceParent>,
+    /// The context as it is on the other side of a post or a spawn, where that is not the context itself.
+    across: Option<Context>,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // One by one: a chain of a million hops would otherwise be dropped by a million nested calls.
+        let mut next = self.parent.take();
+        while let Some(parent) = next {
+            next = Arc::into_inner(parent.inner).and_then(|mut inner| inner.parent.take());
+        }
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Context").field("id", &self.id()).field("name", &self.name()).finish_non_exhaustive()
+    }
+}
+
+impl Context {
+    /// Begins a context below the one that the caller runs in, or below none.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::Context;
+    /// let outer = Context::named("outer").build();
+    /// let inner = outer.run(|| Context::named("inner").build());
+    /// assert_eq!(inner.parent().unwrap().id(), outer.id());
+    /// ```
+    #[track_caller]
+    pub fn named(name: impl Into<String>) -> ContextBuilder {
+        ContextBuilder::new(name.into(), Self::current())
+    }
+
+    /// Begins a context below this one.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::Context;
+    /// let outer = Context::named("outer").build();
+    /// assert_eq!(outer.child("inner").build().parent().unwrap().name(), Some("outer"));
+    /// ```
+    #[track_caller]
+    pub fn child(&self, name: impl Into<String>) -> ContextBuilder {
+        ContextBuilder::new(name.into(), Some(self.clone()))
+    }
+
+    /// The context that the caller runs in. Cost: where no context was ever made, one load.
+    ///
+    /// # Example
+    /// ```
+    /// assert!(lehr_runtime::Context::current().is_none());
+    /// ```
+    pub fn current() -> Option<Self> {
+        current::current()
+    }
+
+    /// Runs `body` in this context.
+    ///
+    /// # Panics
+    /// If `body` does.
+    ///
+    /// # Example
+    /// See [`Context`].
+    pub fn run<R>(&self, body: impl FnOnce() -> R) -> R {
+        let _entered = current::enter(Some(self.clone()));
+        body()
+    }
+
+    /// Unique in the process; a context keeps it when it crosses to another task.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::Context;
+    /// assert_ne!(Context::named("a").build().id(), Context::named("b").build().id());
+    /// ```
+    pub fn id(&self) -> u64 {
+        self.inner.id
+    }
+
+    /// What it was called.
+    ///
+    /// # Example
+    /// ```
+    /// assert_eq!(lehr_runtime::Context::named("a").build().name(), Some("a"));
+    /// ```
+    pub fn name(&self) -> Option<&str> {
+        self.inner.name.as_deref()
+    }
+
+    /// The context it was made in; for that of several items, the first item's.
+    ///
+    /// # Example
+    /// ```
+    /// assert!(lehr_runtime::Context::named("a").build().parent().is_none());
+    /// ```
+    pub fn parent(&self) -> Option<&Self> {
+        self.inner.parent.as_ref()
+    }
+
+    /// The other parents of a context that belongs to several items taken together.
+    ///
+    /// # Example
+    /// ```
+    /// assert!(lehr_runtime::Context::named("a").build().links().is_empty());
+    /// ```
+    pub fn links(&self) -> &[Self] {
+        &self.inner.links
+    }
+
+    /// Whether `id` is this context, or one that it came from, linked ones included.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::Context;
+    /// let outer = Context::named("outer").build();
+    /// let inner = outer.child("inner").build();
+    /// assert!(inner.descends_from(outer.id()) && !outer.descends_from(inner.id()));
+    /// ```
+    pub fn descends_from(&self, id: u64) -> bool {
+        self.lineage().any(|context| context.id() == id || context.links().iter().any(|link| link.descends_from(id)))
+    }
+
+    /// Until when what happens in it should be over, on the clock it was made with: its own deadline or an outer one, if earlier.
+    ///
+    /// # Example
+    /// ```
+    /// use std::time::Duration;
+    /// use lehr_runtime::{Clock, Context};
+    /// let (clock, second) = (Clock::virtual_time(), Duration::from_secs(1));
+    /// let outer = Context::named("outer").timeout(&clock, second).build();
+    /// let inner = outer.child("inner").timeout(&clock, second * 5).build();
+    /// assert_eq!(inner.deadline(), Some(second));
+    /// ```
+    pub fn deadline(&self) -> Option<Duration> {
+        self.lineage().find_map(|context| context.inner.deadline)
+    }
+
+    /// The innermost value of a key of its baggage.
+    ///
+    /// # Example
+    /// See [`Context`].
+    pub fn baggage(&self, key: &str) -> Option<&str> {
+        self.lineage().find_map(|context| {
+            context.inner.baggage.iter().find(|entry| &*entry.key == key).map(|entry| &*entry.value)
+        })
+    }
+
+    /// The innermost trace parent, and those of the linked contexts.
+    ///
+    /// # Example
+    /// ```
+    /// assert!(lehr_runtime::Context::named("a").build().traces().is_empty());
+    /// ```
+    pub fn traces(&self) -> Vec<TraceParent> {
+        let mut traces = Vec::new();
+        self.collect_traces(&mut traces);
+        traces
+    }
+
+    fn collect_traces(&self, traces: &mut Vec<TraceParent>) {
+        for context in self.lineage() {
+            if let Some(trace) = context.inner.trace {
+                if !traces.contains(&trace) {
+                    traces.push(trace);
+                }
+                return;
+            }
+            if !context.links().is_empty() {
+                context.parent().into_iter().chain(context.links()).for_each(|link| link.collect_traces(traces));
+                return;
+            }
+        }
+    }
+
+    /// Cancels what runs in it and below it: tasks spawned there end as [`TaskError::Cancelled`](crate::TaskError::Cancelled),
+    /// their futures are dropped, a [`call`](Self::call) ends as [`Cause::Cancelled`]. Once; later calls and a context that was
+    /// not made [`cancellable`](ContextBuilder::cancellable) change nothing, except that the nearest outer one that was is
+    /// *not* cancelled by it: who did not make a context cancellable cannot cancel more than it.
+    ///
+    /// Returns whether this call cancelled it.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::Context;
+    /// let outer = Context::named("outer").cancellable().build();
+    /// let inner = outer.child("inner").build();
+    /// assert!(!inner.cancel() && outer.cancel() && inner.is_cancelled());
+    /// ```
+    pub fn cancel(&self) -> bool {
+        let Some(node) = &self.inner.node else { return false };
+        let is_own = self
+            .parent()
+            .is_none_or(|parent| !parent.inner.node.as_ref().is_some_and(|outer| Arc::ptr_eq(outer, node)));
+        is_own && node.stop(cancel::Stop::Cancelled)
+    }
+
+    /// Whether it, or a context around it, was cancelled or has passed its deadline.
+    ///
+    /// # Example
+    /// See [`cancel`](Self::cancel).
+    pub fn is_cancelled(&self) -> bool {
+        self.stopped().is_some()
+    }
+
+    /// This context and those it came from by first parents, innermost first.
+    fn lineage(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |context| context.parent())
+    }
+
+    pub(crate) fn node(&self) -> Option<&Arc<Node>> {
+        self.inner.node.as_ref()
+    }
+
+    pub(crate) fn stopped(&self) -> Option<cancel::Stop> {
+        self.inner.node.as_ref().and_then(|node| node.stopped())
+    }
+
+    /// The context as it is on the other side of a post or a spawn.
+    pub(crate) fn across(&self) -> Self {
+        self.inner.across.as_ref().unwrap_or(self).clone()
+    }
+
+    /// The context of several items taken together: the first with the others linked; nothing if no item had one.
+    pub(crate) fn merge(mut contexts: Vec<Self>, taken_at: &'static Location<'static>) -> Option<Self> {
+        let mut seen = Vec::with_capacity(contexts.len());
+        contexts.retain(|context| {
+            let is_new = !seen.contains(&context.id());
+            seen.push(context.id());
+            is_new
+        });
+        if contexts.len() < 2 {
+            return contexts.pop();
+        }
+        Some(builder::merged(contexts, taken_at))
+    }
+}

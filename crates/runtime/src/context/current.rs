@@ -1,0 +1,135 @@
+//! The context that a thread runs in: entered around polls, taken along by posts and spawns.
+//!
+//! Items that are taken from a port under its lock leave their contexts in a thread-local place, [`leave`], because dropping one may
+//! run code of the user's (the last clone of a sink). [`collect`] picks them up for whoever asked; everybody else's are dropped
+//! after the lock, by [`settle`].
+
+use std::cell::RefCell;
+
+use super::Context;
+use crate::sync::process::Flag;
+
+/// Raised by the first context made: before that, nobody looks at a thread-local.
+pub(super) static CONTEXTS_IN_USE: Flag = Flag::new();
+
+#[derive(Default)]
+struct Local {
+    current: Option<Context>,
+    /// The innermost context that a panic on its way has left.
+    failed_in: Option<Context>,
+    /// Of items just taken, not yet collected or dropped.
+    taken: Vec<Context>,
+}
+
+#[allow(clippy::missing_const_for_thread_local, reason = "the model checkers' macros take no const block")]
+mod local {
+    use super::{Local, RefCell};
+
+    crate::sync::thread_local! {
+        pub(super) static LOCAL: RefCell<Local> = RefCell::new(Local::default());
+    }
+}
+
+/// Shows the thread's place to `look`, which must not drop a context: that may come back here. Nothing if the thread is ending.
+fn with_local<R>(look: impl FnOnce(&mut Local) -> R) -> Option<R> {
+    local::LOCAL.try_with(|local| look(&mut local.borrow_mut())).ok()
+}
+
+/// Whether any context was ever made.
+#[inline]
+pub(crate) fn in_use() -> bool {
+    CONTEXTS_IN_USE.is_up()
+}
+
+/// The context that the thread runs in.
+#[inline]
+pub(crate) fn current() -> Option<Context> {
+    if !in_use() {
+        return None;
+    }
+    with_local(|local| local.current.clone()).flatten()
+}
+
+/// What a post or a spawn takes along: the current context as it is on the other side.
+#[inline]
+pub(crate) fn capture() -> Option<Context> {
+    current().map(|context| context.across())
+}
+
+/// Runs `body` in no context: what is posted or spawned in it carries none.
+pub(crate) fn detached<R>(body: impl FnOnce() -> R) -> R {
+    let _entered = in_use().then(|| enter(None));
+    body()
+}
+
+/// Makes `context` current until the guard is dropped.
+pub(crate) fn enter(context: Option<Context>) -> Entered {
+    let replaced = with_local(|local| {
+        // A panic that ended in here before was caught by somebody else.
+        let stale = local.failed_in.take();
+        (std::mem::replace(&mut local.current, context), stale)
+    });
+    let outer = replaced.and_then(|(outer, stale)| {
+        drop(stale);
+        outer
+    });
+    Entered { outer }
+}
+
+/// Ends [`enter`] when it is dropped.
+pub(crate) struct Entered {
+    outer: Option<Context>,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        let outer = self.outer.take();
+        let is_panicking = std::thread::panicking();
+        let left = with_local(|local| {
+            let own = std::mem::replace(&mut local.current, outer);
+            if is_panicking && local.failed_in.is_none() {
+                local.failed_in = own;
+                None
+            } else {
+                own
+            }
+        });
+        drop(left);
+    }
+}
+
+/// The innermost context that the panic just caught went through, or else `own`.
+pub(crate) fn failed_in(own: Option<&Context>) -> Option<Context> {
+    if !in_use() {
+        return None;
+    }
+    with_local(|local| local.failed_in.take()).flatten().or_else(|| own.cloned())
+}
+
+/// The context of an item that is being taken, left for later. May be called under a port's lock.
+#[inline]
+pub(crate) fn leave(context: Option<Context>) {
+    if let Some(context) = context {
+        // On a thread that is ending there is nobody to collect it; it is dropped here.
+        let _ = with_local(|local| local.taken.push(context));
+    }
+}
+
+/// Drops what was left. Not to be called under a lock.
+#[inline]
+pub(crate) fn settle() {
+    if in_use() {
+        drop(with_local(|local| std::mem::take(&mut local.taken)));
+    }
+}
+
+/// Runs `take` and gives the contexts of the items that it took, in the order of taking. May be called under a lock.
+pub(crate) fn collect<R>(take: impl FnOnce() -> R) -> (R, Vec<Context>) {
+    if !in_use() {
+        return (take(), Vec::new());
+    }
+    let before = with_local(|local| local.taken.len()).unwrap_or(0);
+    let result = take();
+    let taken = with_local(|local| local.taken.split_off(before.min(local.taken.len()))).unwrap_or_default();
+    (result, taken)
+}

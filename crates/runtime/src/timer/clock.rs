@@ -1,0 +1,339 @@
+//! Clocks: the machine's, one that is advanced by hand, and either of them stretched.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::pending::{Action, Asked, Core, Place, Source, nanoseconds};
+use crate::context::current;
+use crate::error::PostError;
+use crate::port::Port;
+use crate::sync::{Arc, Moment, Mutex};
+
+/// A source of time, with its timers. Cheap to clone: clones are the same clock.
+///
+/// A dispatcher has one ([`Builder::clock`](crate::Builder::clock)); its tasks reach it as [`Clock::current`], and the functions
+/// [`sleep`](crate::sleep), [`timeout`](crate::timeout), [`every`](crate::every) and [`post_after`](crate::post_after) use it.
+///
+/// # Example
+/// ```
+/// use std::time::Duration;
+/// use lehr_runtime::{Builder, Clock, block_on, sleep};
+/// let clock = Clock::virtual_time();
+/// let dispatcher = Builder::new().threads(1).clock(clock.clone()).start().unwrap();
+/// let sleeper = dispatcher.spawn(async { sleep(Duration::from_secs(3600)).await });
+/// clock.wait_for_timers(1);
+/// clock.advance(Duration::from_secs(3600)); // an hour, at once
+/// assert_eq!(block_on(sleeper), Ok(()));
+/// ```
+#[derive(Clone)]
+pub struct Clock {
+    pub(super) core: Arc<Core>,
+    /// What a span of this clock lasts on the core's.
+    factor: f64,
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Clock").field("now", &self.now()).field("factor", &self.factor).finish_non_exhaustive()
+    }
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self::real()
+    }
+}
+
+impl Clock {
+    /// The machine's monotonic clock, from 0 on. Its thread starts with the first timer and ends with the clock.
+    ///
+    /// # Example
+    /// ```
+    /// use std::time::Duration;
+    /// use lehr_runtime::{Clock, block_on};
+    /// let clock = Clock::real();
+    /// block_on(clock.sleep(Duration::from_millis(1)));
+    /// assert!(clock.now() >= Duration::from_millis(1));
+    /// ```
+    pub fn real() -> Self {
+        Self { core: Core::new(Source::Machine(Moment::now())), factor: 1.0 }
+    }
+
+    /// A clock that stands still at 0 until somebody [advances](Self::advance) it, so that tests take no real time.
+    ///
+    /// # Example
+    /// See [`Clock`].
+    pub fn virtual_time() -> Self {
+        Self { core: Core::new(Source::Hand), factor: 1.0 }
+    }
+
+    /// The same clock with every span multiplied by `factor`: with 0.1, ten seconds of it last one second of this one.
+    ///
+    /// # Panics
+    /// If the factor is not positive and finite.
+    ///
+    /// # Example
+    /// ```
+    /// use std::time::Duration;
+    /// use lehr_runtime::Clock;
+    /// let clock = Clock::virtual_time();
+    /// let fast = clock.scaled(0.1);
+    /// clock.advance(Duration::from_secs(1));
+    /// assert_eq!(fast.now(), Duration::from_secs(10));
+    /// ```
+    pub fn scaled(&self, factor: f64) -> Self {
+        assert!(factor > 0.0 && factor.is_finite(), "a clock's factor is positive and finite, not {factor}");
+        Self { core: self.core.clone(), factor: self.factor * factor }
+    }
+
+    /// The clock of the dispatcher whose task calls this; elsewhere, one real clock for all threads of the process.
+    ///
+    /// # Example
+    /// ```
+    /// use std::time::Duration;
+    /// use lehr_runtime::{Builder, Clock, block_on};
+    /// let clock = Clock::virtual_time();
+    /// clock.advance(Duration::from_secs(5));
+    /// let dispatcher = Builder::new().threads(1).clock(clock).start().unwrap();
+    /// assert_eq!(block_on(dispatcher.spawn(async { Clock::current().now() })), Ok(Duration::from_secs(5)));
+    /// ```
+    pub fn current() -> Self {
+        crate::dispatch::current_clock().unwrap_or_else(|| {
+            static OUTSIDE: crate::sync::process::Once<Clock> = crate::sync::process::Once::new();
+            OUTSIDE.get_or_init(Clock::real).clone()
+        })
+    }
+
+    /// Time since the clock began.
+    ///
+    /// # Example
+    /// ```
+    /// use std::time::Duration;
+    /// assert_eq!(lehr_runtime::Clock::virtual_time().now(), Duration::ZERO);
+    /// ```
+    pub fn now(&self) -> Duration {
+        let now = Duration::from_nanos(self.core.now());
+        if self.is_scaled() { now.div_f64(self.factor) } else { now }
+    }
+
+    /// Lets a virtual clock go on by `time`. Timers that come due fire in order, each at its own time, on this thread: a timer that another
+    /// one's firing registers within the span still fires in it, if it is registered before this has passed it. Tasks that are
+    /// woken run on their workers, when those come to them.
+    ///
+    /// # Panics
+    /// On a real clock.
+    ///
+    /// # Example
+    /// See [`Clock`].
+    pub fn advance(&self, time: Duration) {
+        assert!(self.core.is_advanced_by_hand(), "only a virtual clock is advanced");
+        self.core.fire(self.core.now().saturating_add(self.on_core(time)));
+    }
+
+    /// Lets a virtual clock go on to the deadline that is next, and fires what is due then; false if there is none.
+    ///
+    /// # Panics
+    /// On a real clock.
+    ///
+    /// # Example
+    /// ```
+    /// assert!(!lehr_runtime::Clock::virtual_time().advance_to_next());
+    /// ```
+    pub fn advance_to_next(&self) -> bool {
+        assert!(self.core.is_advanced_by_hand(), "only a virtual clock is advanced");
+        let next = self.core.next_deadline();
+        if let Some(at) = next {
+            self.core.fire(at);
+        }
+        next.is_some()
+    }
+
+    /// How many timers are pending, those of all scales of this clock together.
+    ///
+    /// # Example
+    /// ```
+    /// assert_eq!(lehr_runtime::Clock::virtual_time().pending(), 0);
+    /// ```
+    pub fn pending(&self) -> usize {
+        self.core.pending()
+    }
+
+    /// Lets the calling thread wait until at least `count` timers are pending: what a test does before it advances the clock.
+    ///
+    /// Not for workers, whose tasks it would keep from registering any. It looks again and again, giving up the core in between.
+    ///
+    /// # Example
+    /// See [`Clock`].
+    pub fn wait_for_timers(&self, count: usize) {
+        while self.pending() < count {
+            crate::sync::thread::yield_now();
+        }
+    }
+
+    /// When the core will have come so far that `time` has passed here.
+    pub(super) fn at(&self, time: Duration) -> u64 {
+        self.core.now().saturating_add(self.on_core(time))
+    }
+
+    /// How long a span of this clock lasts on the core's; rounded up, so that no timer is early.
+    fn on_core(&self, time: Duration) -> u64 {
+        let exact = nanoseconds(time);
+        if !self.is_scaled() {
+            return exact;
+        }
+        let scaled = (time.as_secs_f64() * self.factor * 1e9).ceil();
+        // A cast that saturates: a span of centuries is the longest there is.
+        scaled as u64
+    }
+
+    /// Whether spans are stretched at all; if not, they are exact.
+    fn is_scaled(&self) -> bool {
+        self.factor != 1.0
+    }
+
+    /// Has `call` called when `time` has passed; on the thread of the clock, or on the one that advances it, so it must be short.
+    pub(crate) fn schedule_in(&self, time: Duration, call: impl FnOnce() + Send + 'static) -> Scheduled {
+        let place = match self.core.register(self.at(time), Action::Call(Box::new(call))) {
+            Asked::Registered(place) => Some(place),
+            Asked::Passed(action) => {
+                action.run();
+                None
+            }
+        };
+        Scheduled { core: self.core.clone(), place }
+    }
+
+    /// Posts an item when `time` has passed, in the context that is current now.
+    ///
+    /// Dropping what this returns before that cancels the post, and drops the item; [`Posting::cancel`] gives it back. A port that
+    /// refuses the item gives it to [`Posting::outcome`].
+    ///
+    /// Cost: two allocations.
+    ///
+    /// # Example
+    /// ```
+    /// use std::time::Duration;
+    /// use lehr_runtime::{Clock, Port};
+    /// let (clock, port) = (Clock::virtual_time(), Port::new());
+    /// clock.post_after(Duration::from_secs(2), &port, "late").detach();
+    /// clock.advance(Duration::from_secs(1));
+    /// assert_eq!(port.try_receive(), None);
+    /// clock.advance(Duration::from_secs(1));
+    /// assert_eq!(port.try_receive(), Some("late"));
+    /// ```
+    pub fn post_after<T: Send + 'static>(&self, time: Duration, port: &Port<T>, item: T) -> Posting<T> {
+        let slot = Arc::new(Mutex::new(Slot::Waiting(item)));
+        let (own, port, context) = (slot.clone(), port.clone(), current::current());
+        let timer = self.schedule_in(time, move || {
+            let item = match std::mem::replace(&mut *own.lock(), Slot::Done) {
+                Slot::Waiting(item) => item,
+                _ => return,
+            };
+            let result = {
+                let _entered = context.map(|context| current::enter(Some(context)));
+                port.post(item)
+            };
+            if let Err(refused) = result {
+                *own.lock() = Slot::Refused(refused);
+            }
+        });
+        Posting { timer: Some(timer), slot }
+    }
+}
+
+/// A call at a later time; cancelled when this is dropped.
+pub(crate) struct Scheduled {
+    core: Arc<Core>,
+    place: Option<Place>,
+}
+
+impl Scheduled {
+    /// Lets it happen without an owner.
+    pub(crate) fn detach(mut self) {
+        self.place = None;
+    }
+}
+
+impl Drop for Scheduled {
+    fn drop(&mut self) {
+        if let Some(place) = self.place.take() {
+            self.core.cancel(place);
+        }
+    }
+}
+
+enum Slot<T> {
+    Waiting(T),
+    Refused(PostError<T>),
+    Done,
+}
+
+/// A post at a later time; see [`Clock::post_after`].
+///
+/// # Example
+/// ```
+/// use std::time::Duration;
+/// use lehr_runtime::{Clock, Port};
+/// let (clock, port) = (Clock::virtual_time(), Port::new());
+/// let posting = clock.post_after(Duration::from_secs(2), &port, 7);
+/// assert_eq!((posting.cancel(), clock.pending()), (Some(7), 0));
+/// ```
+#[must_use = "dropping it cancels the post: keep it, or call `detach`"]
+pub struct Posting<T> {
+    timer: Option<Scheduled>,
+    slot: Arc<Mutex<Slot<T>>>,
+}
+
+impl<T> fmt::Debug for Posting<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Posting").finish_non_exhaustive()
+    }
+}
+
+impl<T> Posting<T> {
+    /// Lets the post happen without an owner.
+    ///
+    /// # Example
+    /// See [`Clock::post_after`].
+    pub fn detach(mut self) {
+        if let Some(timer) = self.timer.take() {
+            timer.detach();
+        }
+    }
+
+    /// Cancels the post and gives the item back; nothing if it was posted.
+    ///
+    /// # Example
+    /// See [`Posting`].
+    pub fn cancel(mut self) -> Option<T> {
+        drop(self.timer.take());
+        match std::mem::replace(&mut *self.slot.lock(), Slot::Done) {
+            Slot::Waiting(item) => Some(item),
+            Slot::Refused(refused) => Some(refused.item),
+            Slot::Done => None,
+        }
+    }
+
+    /// The item with the reason, if the time has come and the port refused it; asked once.
+    ///
+    /// # Example
+    /// ```
+    /// use std::time::Duration;
+    /// use lehr_runtime::{Clock, Port, Reason};
+    /// let (clock, port) = (Clock::virtual_time(), Port::new());
+    /// let posting = clock.post_after(Duration::from_secs(2), &port, 7);
+    /// port.close();
+    /// clock.advance(Duration::from_secs(2));
+    /// assert_eq!(posting.outcome().unwrap().reason, Reason::Closed);
+    /// ```
+    pub fn outcome(&self) -> Option<PostError<T>> {
+        let mut slot = self.slot.lock();
+        match std::mem::replace(&mut *slot, Slot::Done) {
+            Slot::Refused(refused) => Some(refused),
+            other => {
+                *slot = other;
+                None
+            }
+        }
+    }
+}

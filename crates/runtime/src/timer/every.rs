@@ -1,0 +1,127 @@
+//! Ticks at a steady pace.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use super::Sleep;
+use super::clock::Clock;
+
+/// What happens when a tick was asked for later than it was due by a period or more.
+///
+/// # Example
+/// ```
+/// use std::time::Duration;
+/// use lehr_runtime::{Clock, MissedTick, block_on};
+/// let (clock, second) = (Clock::virtual_time(), Duration::from_secs(1));
+/// let mut ticks = clock.every(second, MissedTick::Skip);
+/// clock.advance(second * 7 / 2);
+/// // Due at 1 s, asked for at 3.5 s: what was due at 2 and 3 s is left out.
+/// assert_eq!(block_on(ticks.tick()), second);
+/// assert_eq!(ticks.next_tick(), second * 4);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MissedTick {
+    /// Every tick comes, those missed at once: the number of ticks is right.
+    #[default]
+    Burst,
+    /// Those missed do not come; the next is due at a multiple of the period: the pace is right.
+    Skip,
+    /// Those missed do not come; the next is due a period from now: the pause is right.
+    Delay,
+}
+
+impl Clock {
+    /// Ticks every `period` on this clock, for the first time after one period; see [`every`](crate::every).
+    ///
+    /// # Panics
+    /// If the period is 0.
+    ///
+    /// # Example
+    /// See [`MissedTick`].
+    pub fn every(&self, period: Duration, missed: MissedTick) -> Every {
+        assert!(!period.is_zero(), "a period of 0 would tick for ever at once");
+        let due = self.now().saturating_add(period);
+        Every { clock: self.clone(), period, missed, due, sleep: None }
+    }
+}
+
+/// Ticks at a steady pace; see [`every`](crate::every).
+///
+/// # Example
+/// See [`MissedTick`].
+#[must_use = "it ticks when asked to"]
+pub struct Every {
+    clock: Clock,
+    period: Duration,
+    missed: MissedTick,
+    due: Duration,
+    sleep: Option<Sleep>,
+}
+
+impl fmt::Debug for Every {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Every").field("period", &self.period).field("due", &self.due).finish_non_exhaustive()
+    }
+}
+
+impl Every {
+    /// Waits for the next tick and gives the time at which it was due. Cancel-safe: a tick that was not given is not lost.
+    ///
+    /// # Example
+    /// See [`MissedTick`].
+    pub fn tick(&mut self) -> Tick<'_> {
+        Tick { every: self }
+    }
+
+    /// When the next tick is due.
+    ///
+    /// # Example
+    /// See [`MissedTick`].
+    pub fn next_tick(&self) -> Duration {
+        self.due
+    }
+}
+
+/// See [`Every::tick`].
+///
+/// # Example
+/// See [`MissedTick`].
+#[must_use = "futures do nothing unless awaited"]
+#[derive(Debug)]
+pub struct Tick<'a> {
+    every: &'a mut Every,
+}
+
+impl Future for Tick<'_> {
+    type Output = Duration;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Duration> {
+        let every = &mut *self.every;
+        let due = every.due;
+        let sleep = every.sleep.get_or_insert_with(|| every.clock.sleep(due.saturating_sub(every.clock.now())));
+        std::task::ready!(Pin::new(sleep).poll(context));
+        every.sleep = None;
+        let (period, now) = (every.period, every.clock.now());
+        every.due = match every.missed {
+            MissedTick::Delay if now >= due + period => now + period,
+            MissedTick::Skip if now >= due + period => {
+                let passed = now.saturating_sub(due).as_nanos() / period.as_nanos();
+                due.saturating_add(
+                    period.saturating_mul(u32::try_from(passed).unwrap_or(u32::MAX)).saturating_add(period),
+                )
+            }
+            _ => due.saturating_add(period),
+        };
+        Poll::Ready(due)
+    }
+}
+
+impl Drop for Tick<'_> {
+    fn drop(&mut self) {
+        // The timer goes with the wait; the next call makes one for the same tick.
+        self.every.sleep = None;
+    }
+}

@@ -1,0 +1,200 @@
+//! The timers of one clock: an ordered map from (deadline, order of registration) to what is to happen.
+//!
+//! Why a map and not a hashed wheel: its order is the very promise made (by deadline, then by registration), the next deadline is
+//! its first key, cancelling takes a timer out instead of leaving a mark, and memory goes back. A wheel makes registration cheaper by a
+//! constant and pays with ticks of a fixed length, or with cascades that keep the lock for long.
+//!
+//! Lock order: the lock here is the last; nothing is woken, called or dropped under it.
+
+use std::collections::BTreeMap;
+use std::sync::Weak;
+use std::task::Waker;
+use std::time::Duration;
+
+use crate::sync::{Arc, Moment, Mutex, thread};
+
+/// Deadline in nanoseconds of the clock, then the order of registration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    at: u64,
+    sequence: u64,
+}
+
+/// What happens when the time has come.
+pub(super) enum Action {
+    Wake(Waker),
+    Call(Box<dyn FnOnce() + Send>),
+}
+
+impl Action {
+    pub(super) fn run(self) {
+        match self {
+            Self::Wake(waker) => waker.wake(),
+            Self::Call(call) => call(),
+        }
+    }
+}
+
+/// Where the time comes from.
+pub(super) enum Source {
+    /// The machine's monotonic clock, from this moment on.
+    Machine(Moment),
+    /// Whoever advances it.
+    Hand,
+}
+
+/// A clock without a scale: its time and its timers.
+pub(super) struct Core {
+    source: Source,
+    timers: Mutex<Timers>,
+}
+
+struct Timers {
+    pending: BTreeMap<Place, Action>,
+    next_sequence: u64,
+    /// The time of a clock that is advanced by hand.
+    now: u64,
+    /// The thread that waits for deadlines of the machine's clock, once there was one.
+    driver: Option<thread::Thread>,
+}
+
+/// What came of asking for a place.
+pub(super) enum Asked {
+    /// The time has come already; the action is given back.
+    Passed(Action),
+    Registered(Place),
+}
+
+impl Core {
+    pub(super) fn new(source: Source) -> Arc<Self> {
+        let timers = Timers { pending: BTreeMap::new(), next_sequence: 0, now: 0, driver: None };
+        Arc::new(Self { source, timers: Mutex::new(timers) })
+    }
+
+    pub(super) fn is_advanced_by_hand(&self) -> bool {
+        matches!(self.source, Source::Hand)
+    }
+
+    /// Nanoseconds since its beginning.
+    pub(super) fn now(&self) -> u64 {
+        match &self.source {
+            Source::Machine(begin) => nanoseconds(begin.elapsed()),
+            Source::Hand => self.timers.lock().now,
+        }
+    }
+
+    pub(super) fn pending(&self) -> usize {
+        self.timers.lock().pending.len()
+    }
+
+    pub(super) fn next_deadline(&self) -> Option<u64> {
+        self.timers.lock().pending.first_key_value().map(|(place, _)| place.at)
+    }
+
+    /// Registers an action for a time, unless that has come.
+    ///
+    /// # Panics
+    /// If the system will not start the thread that waits for the machine's clock.
+    pub(super) fn register(self: &Arc<Self>, at: u64, action: Action) -> Asked {
+        // A clock of the machine may be read before the lock: time only makes what is due more due.
+        let machine_now = match &self.source {
+            Source::Machine(_) => Some(self.now()),
+            Source::Hand => None,
+        };
+        let (place, driver) = {
+            let mut timers = self.timers.lock();
+            if machine_now.unwrap_or(timers.now) >= at {
+                return Asked::Passed(action);
+            }
+            let place = Place { at, sequence: timers.next_sequence };
+            timers.next_sequence += 1;
+            timers.pending.insert(place, action);
+            let is_first = timers.pending.first_key_value().is_some_and(|(first, _)| *first == place);
+            if is_first && machine_now.is_some() {
+                if timers.driver.is_none() {
+                    timers.driver = Some(start_driver(Arc::downgrade(self)));
+                }
+                (place, timers.driver.clone())
+            } else {
+                (place, None)
+            }
+        };
+        if let Some(driver) = driver {
+            // It waits for a later deadline, or for none.
+            driver.unpark();
+        }
+        Asked::Registered(place)
+    }
+
+    /// Leaves word whom to wake at that place; false if the time has come.
+    pub(super) fn refresh(&self, place: Place, waker: &Waker) -> bool {
+        let _replaced = {
+            let mut timers = self.timers.lock();
+            match timers.pending.get_mut(&place) {
+                None => return false,
+                Some(Action::Wake(known)) if known.will_wake(waker) => None,
+                Some(action) => Some(std::mem::replace(action, Action::Wake(waker.clone()))),
+            }
+        };
+        true
+    }
+
+    /// Takes a timer out; whether it was still there.
+    pub(super) fn cancel(&self, place: Place) -> bool {
+        let cancelled = self.timers.lock().pending.remove(&place);
+        cancelled.is_some()
+    }
+
+    /// Runs what is due until `target`, in order; time by hand goes along from deadline to deadline and ends at `target`.
+    pub(super) fn fire(&self, target: u64) {
+        loop {
+            let action = {
+                let mut timers = self.timers.lock();
+                let is_due = timers.pending.first_key_value().is_some_and(|(place, _)| place.at <= target);
+                let Some((place, action)) = (if is_due { timers.pending.pop_first() } else { None }) else {
+                    timers.now = timers.now.max(target);
+                    return;
+                };
+                timers.now = timers.now.max(place.at);
+                action
+            };
+            action.run();
+        }
+    }
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        if let Some(driver) = self.timers.lock().driver.take() {
+            // It finds the clock gone, and ends.
+            driver.unpark();
+        }
+    }
+}
+
+/// A thread of its own, so that workers in long jobs delay no timer, and so that a runtime without timers has none.
+fn start_driver(clock: Weak<Core>) -> thread::Thread {
+    let life = move || {
+        loop {
+            let wait = {
+                let Some(clock) = clock.upgrade() else { return };
+                clock.fire(clock.now());
+                clock.next_deadline().map(|at| Duration::from_nanos(at.saturating_sub(clock.now())))
+                // The clock may end here, on this thread: then the next look finds it gone.
+            };
+            match wait {
+                Some(wait) if wait.is_zero() => {}
+                // Rounded up by the system, never down: a timer is not early, and if it were, the loop would come back here.
+                Some(wait) => thread::park_timeout(wait),
+                None => thread::park(),
+            }
+        }
+    };
+    let driver =
+        thread::spawn("lehr-timers".to_owned(), life).expect("the system would not start the thread of the timers");
+    driver.thread().clone()
+}
+
+pub(super) fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
