@@ -9,6 +9,8 @@
 mod capacity;
 #[path = "model_shuttle/choice.rs"]
 mod choice;
+#[path = "model_shuttle/context.rs"]
+mod context;
 #[path = "model_shuttle/gather.rs"]
 mod gather;
 #[path = "model_shuttle/interleave.rs"]

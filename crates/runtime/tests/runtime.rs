@@ -13,6 +13,8 @@ mod blocking;
 mod capacity;
 #[path = "runtime/choice.rs"]
 mod choice;
+#[path = "runtime/context.rs"]
+mod context;
 #[path = "runtime/exchange.rs"]
 mod exchange;
 #[path = "runtime/gather.rs"]
@@ -45,6 +47,8 @@ mod shutdown;
 mod take;
 #[path = "runtime/task.rs"]
 mod task;
+#[path = "runtime/timer.rs"]
+mod timer;
 #[path = "runtime/watchdog.rs"]
 mod watchdog;
 #[path = "runtime/workers.rs"]

@@ -42,7 +42,7 @@ impl<T> State<T> {
         if let Some(known) = *ticket {
             let sequence = self.waiters.fetch_plain(known)?;
             *ticket = None;
-            return Some(Poll::Ready(self.queue.remove_numbered(sequence).item));
+            return Some(Poll::Ready(self.queue.remove_numbered(sequence).into_item()));
         }
         // Invariant 1: what is available, no earlier receiver wants.
         if let Some(item) = self.queue.take_oldest() {
