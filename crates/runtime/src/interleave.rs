@@ -302,6 +302,9 @@ impl<S: Send + Sync + 'static> fmt::Debug for Interleave<S> {
 
 impl<S: Clone + Send + Sync + 'static> Interleave<S> {
     /// Starts an interleave with the default [`Settings`].
+    ///
+    /// The state is `Clone` because an exclusive handler that changes it while a snapshot of it is still looked at changes a copy.
+    /// Large parts of it are best kept behind an `Arc`.
     pub fn start(dispatcher: &Handle, state: S, handlers: Handlers<S>) -> Self {
         Settings::new().start(dispatcher, state, handlers)
     }

@@ -1,37 +1,139 @@
 //! Messages become handlers, on one machine.
 //!
-//! Four things and how they meet. A [`Port`] is a typed queue that anybody may post to. What waits at ports is a future:
-//! [`Port::receive`] for one item, [`Port::take`] for several, [`join`] for items of several ports at once. A [`Task`] is a
-//! future on a [`Dispatcher`], whose worker threads poll it when what it waits for has come. And [`ParallelLoop`] puts the
-//! same workers behind one loop.
+//! A [`Port`] is a typed queue that anybody may post to. What waits at ports is a future: [`Port::receive`] for one item,
+//! [`Port::take`] for several, [`join()`] for items of several ports at once, [`choice!`] for whichever comes first. A [`Task`] is
+//! a future on a [`Dispatcher`], whose worker threads poll it when what it waits for has come. An [`Interleave`] puts handlers
+//! around one state and says who may run beside whom.
 //!
-//! Everything that waits holds nothing while it waits: dropping a pending receive, take or join loses no item and changes no
-//! order.
+//! **Everything that waits holds nothing while it waits**: dropping a pending receive, take, join or choice loses no item and
+//! changes no order.
+//!
+//! # A port and a task
+//!
+//! Posting never waits and runs nothing. A handler is sequential code: it suspends without holding a thread.
 //!
 //! ```
-//! use lehr_runtime::{Dispatcher, Port, block_on, join};
+//! use lehr_runtime::{Dispatcher, Port, block_on};
 //!
 //! let dispatcher = Dispatcher::new(2).unwrap();
-//! let (orders, stock, parcels) = (Port::named("orders"), Port::named("stock"), Port::named("parcels"));
-//!
-//! // A handler as sequential code: it suspends at the join without holding a thread.
-//! let (desk, shelf, door) = (orders.clone(), stock.clone(), parcels.clone());
+//! let (orders, parcels) = (Port::named("orders"), Port::named("parcels"));
+//! let (desk, door) = (orders.clone(), parcels.clone()); // clones are the same port
 //! let packer = dispatcher.spawn(async move {
-//!     while let Ok((name, item)) = join((&desk, &shelf)).await {
-//!         door.post(format!("{item} for {name}")).unwrap();
+//!     while let Ok(name) = desk.receive().await {
+//!         door.post(format!("a loom for {name}")).unwrap();
 //!     }
 //! });
-//!
-//! orders.post("Ada").unwrap(); // waits in its port until there is stock
-//! stock.post("a loom").unwrap();
+//! orders.post("Ada").unwrap();
 //! assert_eq!(block_on(parcels.receive()).unwrap(), "a loom for Ada");
-//!
-//! orders.close();
+//! orders.close(); // the packer takes what is left, and ends
 //! block_on(packer).unwrap();
 //! ```
 //!
-//! What is deliberately not here: sockets and timers of the system, ranks (crate `lehr-ranks`), anything of HTTP. The way of
-//! a message: [`port`](Port) → `port/waiters.rs` → `arbiter/` → `task.rs` → `dispatch/worker.rs`, never back.
+//! A port closes when somebody calls [`close`](Port::close), never by itself: handles that post and handles that receive are the
+//! same. A [`Task`] that is dropped is cancelled; await it, or [`detach`](Task::detach) it. [`Port::on`] is the short form of the loop
+//! above. [`Port::bounded`] gives a port a capacity, and [`post_wait`](Port::post_wait) waits for a place in it.
+//!
+//! # Several ports at once
+//!
+//! A join takes from all its ports together or from none. A choice takes what comes first, and leaves the rest where it is.
+//!
+//! ```
+//! use lehr_runtime::{Port, block_on, choice, join};
+//!
+//! let (orders, stock, bell) = (Port::new(), Port::new(), Port::<()>::new());
+//! orders.post("Ada").unwrap();
+//! let what = block_on(async {
+//!     stock.post("a loom").unwrap();
+//!     choice! {
+//!         _ = bell.receive() => "closing time".to_owned(),
+//!         both = join((&orders, &stock)) => {
+//!             let (name, item) = both.unwrap();
+//!             format!("{item} for {name}")
+//!         },
+//!     }
+//! });
+//! assert_eq!(what, "a loom for Ada");
+//! assert_eq!(bell.waiting(), 0); // a branch that lost has left its port
+//! ```
+//!
+//! Beside them: [`gather`] (successes and failures that add up), [`exchange()`] (one item of each source), [`Join::on`] (a handler at a join).
+//!
+//! # Questions
+//!
+//! A question carries its [`Reply`]. One that is dropped is an answer too, so nobody waits for ever.
+//!
+//! ```
+//! use lehr_runtime::{Port, Refusal, Reply, block_on};
+//!
+//! let questions = Port::<(u32, Reply<u32>)>::named("square");
+//! let (of_four, of_five) = (questions.ask(|reply| (4, reply)).unwrap(), questions.ask(|reply| (5, reply)).unwrap());
+//! let (number, reply) = block_on(questions.receive()).unwrap();
+//! reply.answer(number * number).unwrap();
+//! drop(questions.drain()); // the second question, reply and all
+//! assert_eq!((block_on(of_four), block_on(of_five)), (Ok(16), Err(Refusal::NoReply)));
+//! ```
+//!
+//! # State
+//!
+//! Readers run together, a writer runs alone, by order of arrival across all ports; the type of a handler's first argument says
+//! which it is. A handler that may not start yet has not been called: its message is still in its port.
+//!
+//! ```
+//! use lehr_runtime::{Dispatcher, Exclusive, Handlers, Interleave, Port, Reply, Snapshot, block_on};
+//!
+//! let dispatcher = Dispatcher::new(2).unwrap();
+//! let (add, read, stop) = (Port::new(), Port::<Reply<u64>>::new(), Port::<Reply<u64>>::new());
+//! let handlers = Handlers::new()
+//!     .exclusive(&add, |mut total: Exclusive<u64>, n: u64| async move { *total += n })
+//!     .concurrent(&read, |total: Snapshot<u64>, reply| async move { drop(reply.answer(*total)) })
+//!     .teardown(&stop, |total: u64, reply| async move { drop(reply.answer(total)) });
+//! let sum = Interleave::start(dispatcher.handle(), 0, handlers);
+//!
+//! add.post(1).unwrap();
+//! add.post(2).unwrap();
+//! assert_eq!(block_on(read.ask(|reply| reply).unwrap()), Ok(3)); // sees what was posted before it
+//! assert_eq!(block_on(stop.ask(|reply| reply).unwrap()), Ok(3));
+//! block_on(sum.ended()).unwrap();
+//! assert!(add.post(4).is_err()); // the ports are closed
+//! ```
+//!
+//! # Queues, and the end
+//!
+//! A named [`Queue`] says how many tasks may wait to begin, and whose work goes first. Shutting down says what became of all.
+//!
+//! ```
+//! use std::time::Duration;
+//! use lehr_runtime::{Admission, DepthOverflow, Dispatcher, Priority, Shutdown};
+//!
+//! let dispatcher = Dispatcher::new(2).unwrap();
+//! let requests = dispatcher
+//!     .queue("requests")
+//!     .admission(Admission::Depth { max: 1, overflow: DepthOverflow::Reject })
+//!     .priority(Priority::Share { weight: 3 })
+//!     .suspended()
+//!     .build()
+//!     .unwrap();
+//! requests.spawn(async {}).unwrap().detach();
+//! assert!(requests.spawn(async {}).is_err()); // full: the future is given back
+//! requests.resume();
+//! let report = dispatcher.shutdown(Shutdown::Drain { limit: Duration::from_secs(600) });
+//! assert_eq!((report.aborted, report.leaked, report.queues[0].name.as_str()), (0, 0, "requests"));
+//! ```
+//!
+//! # Where to find what
+//!
+//! | wanted | found |
+//! | --- | --- |
+//! | capacity, permits, what becomes of one item too many | [`Port::builder`], [`Overflow`], [`Port::reserve`] |
+//! | several kinds of messages as one enum | [`port_set`] |
+//! | at most n handlers at once | [`Port::on`]; with a state, [`Settings::max_concurrent`] |
+//! | code that blocks a thread | [`blocking`] |
+//! | a loop over an array, futures that borrow | [`ParallelLoop`], [`Handle::parallel_for`], [`Dispatcher::run_all`] |
+//! | who is stuck, how full it is | [`Builder::watchdog`], [`Port::gauges`], [`Handle::counters`] |
+//!
+//! What is deliberately not here: sockets and files, ranks (crate `lehr-ranks`), anything of HTTP, a global pool. The guide,
+//! `docs/guide/ports.md`, goes the same way more slowly; `docs/design/runtime.md` says why things are as they are. The way of a
+//! message through the files: [`port`](Port) → `port/waiters.rs` → `arbiter/` → `task.rs` → `dispatch/worker.rs`, never back.
 #![deny(unsafe_code)]
 
 mod arbiter;
@@ -39,7 +141,7 @@ mod context;
 mod dispatch;
 mod error;
 mod interleave;
-#[allow(unsafe_code, reason = "the one file with unsafe code; its page says why")]
+#[allow(unsafe_code, reason = "it lends the caller's stack to other threads; its page says why that is right")]
 mod parallel;
 mod port;
 pub mod port_set;

@@ -4,7 +4,7 @@
 //! must enter, which fails once the lender has closed it, and the lender does not return before everybody who entered has
 //! left. So nobody waits for a helper that never came, and a helper that comes late finds the gate closed and goes away.
 //!
-//! This is the only file of the crate with `unsafe` in it.
+//! The lifetimes of what is borrowed are not the compiler's to see here, hence `unsafe`: each block says why it is right.
 
 use std::any::Any;
 use std::cell::UnsafeCell;

@@ -323,6 +323,9 @@ impl<T> Port<T> {
     /// that find nothing end as `Closed`. While [`Permit`](crate::Permit)s are out, their items are still taken, and receives
     /// wait for them.
     ///
+    /// Nothing else closes a port: all its handles are alike, so there is no last poster whose end could. Whoever feeds a loop of
+    /// receives closes the port on every way out, or the owner of both does when one has failed.
+    ///
     /// # Example
     /// ```
     /// let port = lehr_runtime::Port::new();

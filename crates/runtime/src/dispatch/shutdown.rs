@@ -33,7 +33,8 @@ pub enum Shutdown {
 /// What became of the tasks and threads of a dispatcher that was shut down.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Tasks and closures that came to their end after the shutdown began.
+    /// Tasks and closures that came to their end after the shutdown began. The turns of persistent receivers and of interleaves are
+    /// tasks too.
     pub finished: usize,
     /// Tasks whose futures were dropped before their end, and closures that were not called.
     pub aborted: usize,

@@ -63,7 +63,7 @@ impl<T: Send + 'static> Port<T> {
     ///
     /// At most `concurrency` turns of the handler run at the same time, on the workers of `dispatcher`; with 1 they never
     /// overlap and see the items in order. Items that come when all turns are taken stay in the port. Registration is done
-    /// when this returns.
+    /// when this returns. A handler gives a future; one that has nothing to wait for ends with `async {}`.
     ///
     /// Each turn runs in the [`Context`](crate::Context) that its item was posted in, and ends with it. If that context has a sink
     /// for errors, a panic goes there and the receiver goes on; otherwise it ends the turn's task, see [`Receiver::ended`].
