@@ -23,6 +23,7 @@ fn report(what: &str, mut measure: impl FnMut()) {
 }
 
 fn main() {
+    println!("{:58} {:>9} {:>9}", "nanoseconds", "minimum", "median");
     let port = Port::new();
     report("post and try_receive, one thread", || {
         for i in 0..STEPS {

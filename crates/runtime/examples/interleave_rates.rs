@@ -31,6 +31,7 @@ fn measure(what: &str, dispatcher: &Dispatcher, port: &Port<u64>, done: &Port<u6
 }
 
 fn main() {
+    println!("{:58} {:>9} {:>9}", "nanoseconds a message", "minimum", "median");
     for threads in [1, 2] {
         let dispatcher = Dispatcher::new(threads).unwrap();
         let (plain, read, write, done) = (Port::new(), Port::new(), Port::new(), Port::new());

@@ -3,7 +3,7 @@
 //! A [`Port`] is a typed queue that anybody may post to. What waits at ports is a future: [`Port::receive`] for one item,
 //! [`Port::take`] for several, [`join()`] for items of several ports at once, [`choice!`] for whichever comes first. A [`Task`] is
 //! a future on a [`Dispatcher`], whose worker threads poll it when what it waits for has come. An [`Interleave`] puts handlers
-//! around one state and says who may run beside whom.
+//! around one state and says who may run beside whom. A [`Context`] follows all of it.
 //!
 //! **Everything that waits holds nothing while it waits**: dropping a pending receive, take, join or choice loses no item and
 //! changes no order.
@@ -120,6 +120,30 @@
 //! assert_eq!((report.aborted, report.leaked, report.queues[0].name.as_str()), (0, 0, "requests"));
 //! ```
 //!
+//! # Time and errors
+//!
+//! A [`Context`] follows posts and spawns: who asked, until when, who wants to hear of errors. Whoever awaits a task is told of its
+//! panic; if nobody does, the innermost context's sink is. Time is a [`Clock`], and a test moves one by hand.
+//!
+//! ```
+//! use std::time::Duration;
+//! use lehr_runtime::{Cause, Clock, Context, Dispatcher, Elapsed, Port, TaskError, block_on};
+//!
+//! let dispatcher = Dispatcher::new(2).unwrap();
+//! let (errors, clock) = (Port::new(), Clock::virtual_time());
+//! let request = Context::named("request 7").errors_to(&errors).timeout(&clock, Duration::from_secs(9)).build();
+//! request.run(|| dispatcher.spawn(async { panic!("nobody awaits this") }).detach());
+//! assert!(matches!(block_on(errors.receive()).unwrap().cause(), Cause::Panicked { .. }));
+//!
+//! let silent = Port::<u8>::new();
+//! let asked = silent.clone();
+//! let late = request.run(|| dispatcher.spawn(async move { asked.receive().await }));
+//! let timeout = clock.timeout(Duration::from_secs(3), silent.receive());
+//! clock.advance(Duration::from_secs(9));
+//! assert_eq!(block_on(timeout), Err(Elapsed));
+//! assert_eq!(block_on(late), Err(TaskError::Cancelled)); // its context's time has passed
+//! ```
+//!
 //! # Where to find what
 //!
 //! | wanted | found |
@@ -128,6 +152,7 @@
 //! | several kinds of messages as one enum | [`port_set`] |
 //! | at most n handlers at once | [`Port::on`]; with a state, [`Settings::max_concurrent`] |
 //! | code that blocks a thread | [`blocking`] |
+//! | waiting for a time, again and again, no longer than | [`sleep`], [`every`], [`timeout`], [`post_after`] |
 //! | a loop over an array, futures that borrow | [`ParallelLoop`], [`Handle::parallel_for`], [`Dispatcher::run_all`] |
 //! | who is stuck, how full it is | [`Builder::watchdog`], [`Port::gauges`], [`Handle::counters`] |
 //!
