@@ -53,7 +53,12 @@ pub(crate) fn current() -> Option<Context> {
 /// What a post or a spawn takes along: the current context as it is on the other side.
 #[inline]
 pub(crate) fn capture() -> Option<Context> {
-    current().map(|context| context.across())
+    /// Kept out of the way of programs without contexts.
+    #[cold]
+    fn across() -> Option<Context> {
+        current().map(|context| context.across())
+    }
+    if in_use() { across() } else { None }
 }
 
 /// Runs `body` in no context: what is posted or spawned in it carries none.
