@@ -83,6 +83,9 @@ pub(crate) mod sealed {
 /// by value, for a join that outlives the place where it is made.
 ///
 /// Sealed: the protocol of this module is not open to other crates.
+///
+/// # Example
+/// See [`join`](crate::join()).
 pub trait Branch: sealed::Sealed + Unpin {
     /// The type of the port's items.
     type Item;

@@ -88,6 +88,9 @@ impl Default for Idle {
 }
 
 /// Why a dispatcher could not be started.
+///
+/// # Example
+/// See [`Builder::cores`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
@@ -169,18 +172,27 @@ impl Builder {
     }
 
     /// What the threads are called, before a dash and their number. Default: `lehr`.
+    ///
+    /// # Example
+    /// See [`Builder`].
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
     /// How many threads. 0, the default, means as many as the machine runs at once, or as there are different [`cores`](Self::cores).
+    ///
+    /// # Example
+    /// See [`Builder`].
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
     }
 
     /// How long workers look for work before they sleep.
+    ///
+    /// # Example
+    /// See [`Builder`].
     pub fn idle(mut self, idle: Idle) -> Self {
         self.idle = idle;
         self
@@ -254,6 +266,9 @@ impl Builder {
     /// # Errors
     /// [`StartError::TooManyThreads`], [`StartError::NoSuchCore`] and [`StartError::Pinning`], or [`StartError::Thread`] if the
     /// system refuses one.
+    ///
+    /// # Example
+    /// See [`Builder`].
     pub fn start(self) -> Result<Dispatcher, StartError> {
         self.pinning.check()?;
         let available = self.pinning.distinct().unwrap_or_else(thread::available);
@@ -349,16 +364,25 @@ impl Dispatcher {
     ///
     /// # Errors
     /// Those of [`Builder::start`].
+    ///
+    /// # Example
+    /// See [`Dispatcher`].
     pub fn new(threads: usize) -> Result<Self, StartError> {
         Builder::new().threads(threads).start()
     }
 
     /// A handle that tasks can keep: it spawns here but does not keep the threads alive.
+    ///
+    /// # Example
+    /// See [`Handle::spawn`].
     pub fn handle(&self) -> &Handle {
         &self.handle
     }
 
     /// Runs a future as a task here; see [`Handle::spawn`].
+    ///
+    /// # Example
+    /// See [`Dispatcher`].
     pub fn spawn<F>(&self, future: F) -> Task<F::Output>
     where
         F: Future + Send + 'static,
@@ -382,6 +406,9 @@ impl Drop for Dispatcher {
 }
 
 /// Spawns on a dispatcher without owning it. Cheap to clone.
+///
+/// # Example
+/// See [`Handle::spawn`].
 #[derive(Clone)]
 pub struct Handle {
     pub(crate) shared: Arc<Shared>,
@@ -504,6 +531,14 @@ impl Handle {
 }
 
 /// Whether the calling thread is a worker of some dispatcher, where blocking is not allowed.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Dispatcher, block_on, is_on_worker};
+/// assert!(!is_on_worker());
+/// let dispatcher = Dispatcher::new(1).unwrap();
+/// assert_eq!(block_on(dispatcher.spawn(async { is_on_worker() })), Ok(true));
+/// ```
 pub fn is_on_worker() -> bool {
     with_current(|current| current.is_some_and(|current| !current.is_away.get()))
 }
@@ -593,6 +628,12 @@ impl Shared {
 
 impl TaskError {
     /// Whether the task panicked.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::TaskError;
+    /// assert!(TaskError::Panicked { message: "no paper".into() }.is_panic() && !TaskError::Cancelled.is_panic());
+    /// ```
     pub fn is_panic(&self) -> bool {
         matches!(self, Self::Panicked { .. })
     }

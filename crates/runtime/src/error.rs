@@ -21,6 +21,9 @@ pub struct PostError<T> {
 }
 
 /// Why a port refuses an item.
+///
+/// # Example
+/// See [`PostError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
@@ -54,6 +57,14 @@ impl<T> fmt::Display for PostError<T> {
 impl<T> std::error::Error for PostError<T> {}
 
 /// A receive, take or join that can never be answered. No item was taken.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Port, ReceiveError, block_on};
+/// let port = Port::<u8>::named("orders");
+/// port.close();
+/// assert_eq!(block_on(port.receive()), Err(ReceiveError::Closed { port: port.name() }));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReceiveError {
@@ -138,6 +149,16 @@ impl fmt::Display for Refusal {
 impl std::error::Error for Refusal {}
 
 /// A task that ended without a result.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Dispatcher, TaskError, block_on};
+/// let dispatcher = Dispatcher::new(1).unwrap();
+/// let failed = block_on(dispatcher.spawn(async { panic!("no paper") })).map(|()| 0);
+/// assert_eq!(failed, Err(TaskError::Panicked { message: "no paper".into() }));
+/// let waiting = dispatcher.spawn(std::future::pending::<u8>());
+/// assert_eq!(block_on(waiting.cancel()), Err(TaskError::Cancelled));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TaskError {

@@ -83,6 +83,9 @@ impl<S> Default for Handlers<S> {
 
 impl<S: Clone + Send + Sync + 'static> Handlers<S> {
     /// No branches yet.
+    ///
+    /// # Example
+    /// See [`Interleave`].
     pub fn new() -> Self {
         Self::default()
     }
@@ -91,6 +94,9 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
     ///
     /// They see what every exclusive handler before them did. A request that such a handler makes to a concurrent branch of its
     /// own interleave starts at once, whoever waits: it shares already.
+    ///
+    /// # Example
+    /// See [`Interleave`].
     pub fn concurrent<I, H, F>(self, source: I, handler: H) -> Self
     where
         I: IntoSource,
@@ -105,6 +111,9 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
     ///
     /// A request that such a handler makes to its own interleave fails at once ([`Refusal::WouldDeadlock`](crate::Refusal)) unless
     /// it is made in [`Exclusive::reenter`].
+    ///
+    /// # Example
+    /// See [`Interleave`].
     pub fn exclusive<I, H, F>(self, source: I, handler: H) -> Self
     where
         I: IntoSource,
@@ -119,6 +128,28 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
     /// last exclusive guard that was dropped left it.
     ///
     /// With such a branch the first change that an exclusive handler makes copies the state.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Dispatcher, Exclusive, Handlers, Interleave, Port, Reply, Snapshot, block_on};
+    /// let dispatcher = Dispatcher::new(1).unwrap();
+    /// let (work, glance, begun) = (Port::new(), Port::<Reply<u32>>::new(), Port::new());
+    /// let out = begun.clone();
+    /// let handlers = Handlers::new()
+    ///     .exclusive(&work, move |mut done: Exclusive<u32>, ()| {
+    ///         *done += 1;
+    ///         out.post(()).unwrap();
+    ///         async move {
+    ///             std::future::pending::<()>().await; // never lets go
+    ///             drop(done);
+    ///         }
+    ///     })
+    ///     .independent(&glance, |done: Snapshot<u32>, reply| async move { drop(reply.answer(*done)) });
+    /// let _interleave = Interleave::start(dispatcher.handle(), 0, handlers);
+    /// work.post(()).unwrap();
+    /// block_on(begun.receive()).unwrap();
+    /// assert_eq!(block_on(glance.ask(|reply| reply).unwrap()), Ok(0)); // does not wait, and does not see what is half done
+    /// ```
     pub fn independent<I, H, F>(self, source: I, handler: H) -> Self
     where
         I: IntoSource,
@@ -134,6 +165,9 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
     /// From the moment that its item arrives, nothing more starts. Before the post of that item returns, the ports of all
     /// branches but the independent ones are closed, so that later posters are told. When the last running handler has ended,
     /// what was pending is in its port, at its place, for whoever receives from it; then the handler runs alone.
+    ///
+    /// # Example
+    /// See [`Interleave`].
     pub fn teardown<I, H, F, T>(self, source: I, handler: H) -> Self
     where
         I: IntoSource<Waits = Items<T>>,
@@ -187,17 +221,26 @@ impl fmt::Debug for Settings {
 
 impl Settings {
     /// No name, [`Order::Arrival`], any number of concurrent handlers, ports closed by the teardown.
+    ///
+    /// # Example
+    /// See [`Settings`].
     pub fn new() -> Self {
         Self::default()
     }
 
     /// What messages call it.
+    ///
+    /// # Example
+    /// See [`Settings`].
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
     /// Who goes first.
+    ///
+    /// # Example
+    /// See [`Settings`].
     pub fn order(mut self, order: Order) -> Self {
         self.order = order;
         self
@@ -208,6 +251,9 @@ impl Settings {
     ///
     /// # Panics
     /// If `count` is 0.
+    ///
+    /// # Example
+    /// See [`Settings`].
     pub fn max_concurrent(mut self, count: usize) -> Self {
         assert!(count > 0, "an interleave that may run no concurrent handler would starve their items");
         self.max_concurrent = Some(count);
@@ -216,12 +262,30 @@ impl Settings {
 
     /// Has the teardown leave the ports open, for receivers that come after the interleave. Posters are then not told that it
     /// has ended.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Dispatcher, Exclusive, Handlers, Port, Settings, block_on};
+    /// let dispatcher = Dispatcher::new(1).unwrap();
+    /// let (add, stop) = (Port::new(), Port::new());
+    /// let handlers = Handlers::new()
+    ///     .exclusive(&add, |mut total: Exclusive<u64>, n: u64| async move { *total += n })
+    ///     .teardown(&stop, |_: u64, ()| async {});
+    /// let interleave = Settings::new().keep_ports_open().start(dispatcher.handle(), 0, handlers);
+    /// stop.post(()).unwrap();
+    /// block_on(interleave.ended()).unwrap();
+    /// add.post(1).unwrap();
+    /// assert_eq!(add.try_receive(), Some(1)); // for whoever comes next
+    /// ```
     pub fn keep_ports_open(mut self) -> Self {
         self.keeps_ports_open = true;
         self
     }
 
     /// Calls `tell` for each handler that panics or is cancelled, on the worker where that happened, under no lock.
+    ///
+    /// # Example
+    /// See [`Failure`].
     pub fn on_failure(mut self, tell: impl Fn(Failure) + Send + Sync + 'static) -> Self {
         self.on_failure = Some(Box::new(tell));
         self
@@ -229,6 +293,9 @@ impl Settings {
 
     /// Starts an interleave around `state`, its handlers on the workers of `dispatcher`. Items that are in the ports already
     /// count as arriving now, branch by branch.
+    ///
+    /// # Example
+    /// See [`Settings`].
     pub fn start<S>(self, dispatcher: &Handle, state: S, handlers: Handlers<S>) -> Interleave<S>
     where
         S: Clone + Send + Sync + 'static,
@@ -305,6 +372,9 @@ impl<S: Clone + Send + Sync + 'static> Interleave<S> {
     ///
     /// The state is `Clone` because an exclusive handler that changes it while a snapshot of it is still looked at changes a copy.
     /// Large parts of it are best kept behind an `Arc`.
+    ///
+    /// # Example
+    /// See [`Interleave`].
     pub fn start(dispatcher: &Handle, state: S, handlers: Handlers<S>) -> Self {
         Settings::new().start(dispatcher, state, handlers)
     }
@@ -316,6 +386,21 @@ impl<S: Clone + Send + Sync + 'static> Interleave<S> {
     ///
     /// # Errors
     /// [`TaskError::Cancelled`] if a teardown item came first, or the dispatcher has ended.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Dispatcher, Exclusive, Handlers, Interleave, Port, Reply, block_on};
+    /// let dispatcher = Dispatcher::new(1).unwrap();
+    /// let add = Port::<(u64, Reply<()>)>::new();
+    /// let handlers = Handlers::new().exclusive(&add, |mut total: Exclusive<u64>, (n, reply): (u64, Reply<()>)| async move {
+    ///     *total += n;
+    ///     drop(reply.answer(()));
+    /// });
+    /// let interleave = Interleave::start(dispatcher.handle(), 0, handlers);
+    /// block_on(add.ask(|reply| (5, reply)).unwrap()).unwrap();
+    /// assert_eq!(block_on(interleave.stop()), Ok(5));
+    /// assert!(!add.is_closed()); // a teardown would have closed it
+    /// ```
     pub async fn stop(self) -> Result<S, TaskError> {
         let core = &self.handle.core;
         let signal = Arc::new(Signal(Port::new()));
@@ -355,11 +440,32 @@ impl<S: Clone + Send + Sync + 'static> Interleave<S> {
 
 impl<S: Send + Sync + 'static> Interleave<S> {
     /// A handle that others can keep.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Dispatcher, Handlers, Interleave, block_on};
+    /// let dispatcher = Dispatcher::new(1).unwrap();
+    /// let interleave = Interleave::start(dispatcher.handle(), 7, Handlers::new());
+    /// let observer = interleave.handle().clone(); // does not keep it going
+    /// assert_eq!(observer.latest().as_deref(), Some(&7));
+    /// block_on(interleave.stop()).unwrap();
+    /// assert!(observer.latest().is_none());
+    /// ```
     pub fn handle(&self) -> &InterleaveHandle<S> {
         &self.handle
     }
 
     /// Lets it live until its teardown, or as long as its dispatcher.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Dispatcher, Handlers, Interleave, Port, Reply, Snapshot, block_on};
+    /// let dispatcher = Dispatcher::new(1).unwrap();
+    /// let read = Port::<Reply<u32>>::new();
+    /// let handlers = Handlers::new().concurrent(&read, |state: Snapshot<u32>, reply| async move { drop(reply.answer(*state)) });
+    /// Interleave::start(dispatcher.handle(), 7, handlers).detach();
+    /// assert_eq!(block_on(read.ask(|reply| reply).unwrap()), Ok(7));
+    /// ```
     pub fn detach(mut self) {
         self.is_detached = true;
     }
@@ -382,6 +488,9 @@ impl<S: Send + Sync + 'static> Drop for Interleave<S> {
 }
 
 /// An interleave without owning it: to add branches, to look at what it does, to wait for its end. Cheap to clone.
+///
+/// # Example
+/// See [`Interleave::handle`].
 pub struct InterleaveHandle<S> {
     core: Arc<Core<S>>,
 }
@@ -403,6 +512,9 @@ impl<S: Send + Sync + 'static> fmt::Debug for InterleaveHandle<S> {
 }
 
 /// Which pending item is given up.
+///
+/// # Example
+/// See [`InterleaveHandle::shed`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shed {
     /// The one that has waited longest.
@@ -473,18 +585,27 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
     /// # Errors
     /// [`TaskError::Panicked`] if the teardown handler panicked; [`TaskError::Cancelled`] if the interleave or its dispatcher was
     /// dropped first.
+    ///
+    /// # Example
+    /// See [`Interleave`].
     pub async fn ended(&self) -> Result<(), TaskError> {
         let _ = self.core.end.receive().await;
         self.core.inner.lock().outcome.clone().unwrap_or(Err(TaskError::Cancelled))
     }
 
     /// What it is doing and has done.
+    ///
+    /// # Example
+    /// See [`Activity`].
     pub fn activity(&self) -> Activity {
         self.core.inner.lock().admission.activity()
     }
 
     /// How many items in `port` wait to be admitted. They are counted by [`Port::len`] too, as is an item whose handler has been
     /// granted its start and has not begun.
+    ///
+    /// # Example
+    /// See [`cancel_at`](Self::cancel_at).
     pub fn pending_at<T>(&self, port: &Port<T>) -> usize {
         let inner = self.core.inner.lock();
         inner.at(port.core.identity).map(|(index, _)| inner.admission.lane(index).pending()).sum()
@@ -529,6 +650,24 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
 
     /// Cancels the handlers of `port` that run: their futures are dropped, at once if they are suspended and else after the poll
     /// in progress, and their places are free. Gives the number.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Dispatcher, Exclusive, Handlers, Interleave, Port, block_on};
+    /// let dispatcher = Dispatcher::new(1).unwrap();
+    /// let (work, begun) = (Port::new(), Port::new());
+    /// let out = begun.clone();
+    /// let handlers = Handlers::new().exclusive(&work, move |_: Exclusive<()>, item: u32| {
+    ///     out.post(item).unwrap();
+    ///     std::future::pending()
+    /// });
+    /// let interleave = Interleave::start(dispatcher.handle(), (), handlers);
+    /// (1..=3).for_each(|item| work.post(item).unwrap());
+    /// assert_eq!(block_on(begun.receive()), Ok(1));
+    /// assert_eq!(interleave.pending_at(&work), 2); // 2 and 3
+    /// assert_eq!(interleave.cancel_at(&work), 1); // the handler of 1, which would never end
+    /// assert_eq!(block_on(begun.receive()), Ok(2)); // the next one may start
+    /// ```
     pub fn cancel_at<T>(&self, port: &Port<T>) -> usize {
         self.core.change(|inner, wake| {
             let lanes: Vec<usize> = inner.at(port.core.identity).map(|(index, _)| index).collect();
@@ -538,6 +677,9 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
 
     /// The state as the last exclusive guard that was dropped left it; nothing while one changes it in place (it does so if no
     /// branch is independent), and after the teardown.
+    ///
+    /// # Example
+    /// See [`Interleave::handle`].
     pub fn latest(&self) -> Option<Snapshot<S>> {
         self.core.inner.lock().state.clone().map(Snapshot::of)
     }

@@ -188,6 +188,9 @@ impl<A> Loan<A> {
     ///
     /// # Panics
     /// If something is lent already.
+    ///
+    /// # Example
+    /// See [`Loan`].
     pub fn lend<R>(&self, body: &(dyn Fn(A) + Sync), during: impl FnOnce() -> R) -> R {
         assert!(self.gate.take(), "a loan holds one body at a time");
         let body: *const (dyn Fn(A) + Sync + '_) = body;
@@ -205,6 +208,9 @@ impl<A> Loan<A> {
     }
 
     /// Calls what is lent; false, without a call, if nothing is.
+    ///
+    /// # Example
+    /// See [`Loan`].
     pub fn call(&self, argument: A) -> bool {
         if !self.gate.try_enter() {
             return false;
@@ -351,6 +357,9 @@ impl ParallelLoop {
     }
 
     /// Says what becomes of the other blocks when one panics. Default: [`OnPanic::Cancel`].
+    ///
+    /// # Example
+    /// See [`OnPanic`].
     pub fn on_panic(mut self, on_panic: OnPanic) -> Self {
         self.on_panic = on_panic;
         self
@@ -367,6 +376,9 @@ impl ParallelLoop {
     /// # Panics
     /// With the first panic of `body`, after all blocks that had begun have ended; what becomes of the others,
     /// [`on_panic`](Self::on_panic) says. If `grain` is 0.
+    ///
+    /// # Example
+    /// See [`ParallelLoop`].
     pub fn run(&mut self, range: Range<usize>, grain: usize, body: impl Fn(usize) + Sync) {
         assert!(grain > 0, "a block has at least one index");
         let blocks = range.len().div_ceil(grain);

@@ -107,11 +107,20 @@ impl<T> fmt::Debug for Port<T> {
 
 impl<T> Port<T> {
     /// An open, empty port, called after its number.
+    ///
+    /// # Example
+    /// See [`Port`].
     pub fn new() -> Self {
         Self::with(None, None)
     }
 
     /// An open, empty port with a name for messages.
+    ///
+    /// # Example
+    /// ```
+    /// let orders = lehr_runtime::Port::<u8>::named("orders");
+    /// assert_eq!(orders.name(), "port \"orders\"");
+    /// ```
     pub fn named(name: impl Into<String>) -> Self {
         Self::with(Some(name.into().into_boxed_str()), None)
     }
@@ -122,6 +131,9 @@ impl<T> Port<T> {
     }
 
     /// What messages call the port: `port "name"`, or `port 7` after its identity.
+    ///
+    /// # Example
+    /// See [`Port::named`].
     pub fn name(&self) -> String {
         match &self.core.name {
             Some(name) => format!("port {name:?}"),
@@ -208,6 +220,14 @@ impl<T> Port<T> {
     }
 
     /// Removes the oldest item, if there is one, whoever it may be on its way to.
+    ///
+    /// # Example
+    /// ```
+    /// let port = lehr_runtime::Port::new();
+    /// assert_eq!(port.try_receive(), None);
+    /// port.post(1).unwrap();
+    /// assert_eq!(port.try_receive(), Some(1));
+    /// ```
     pub fn try_receive(&self) -> Option<T> {
         let mut wake = Wake::default();
         let (item, _context) = {
@@ -355,17 +375,26 @@ impl<T> Port<T> {
     }
 
     /// Whether [`close`](Self::close) was called. [`is_drained`](Self::is_drained) says whether that was the end.
+    ///
+    /// # Example
+    /// See [`Port::is_drained`].
     pub fn is_closed(&self) -> bool {
         let state = self.core.state.lock();
         state.is_closed || state.options.as_ref().is_some_and(|options| options.is_closing)
     }
 
     /// How many items are in the port, those on their way to a receiver included: out of date as soon as it is known.
+    ///
+    /// # Example
+    /// See [`Port`].
     pub fn len(&self) -> usize {
         self.core.state.lock().queue.len()
     }
 
     /// Whether the port holds no item.
+    ///
+    /// # Example
+    /// See [`Port::drain`].
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -385,7 +414,21 @@ impl<T> Port<T> {
         self.core.state.lock().queue.capacity()
     }
 
-    /// How many receives, takes and joins are waiting here.
+    /// How many receives, takes and joins are waiting here: each from its first poll on, a persistent receiver once for each turn
+    /// that is free.
+    ///
+    /// # Example
+    /// ```
+    /// use std::{future::Future, pin::pin, task::{Context, Waker}};
+    /// let port = lehr_runtime::Port::<u8>::new();
+    /// {
+    ///     let mut receive = pin!(port.receive());
+    ///     assert_eq!(port.waiting(), 0);
+    ///     assert!(receive.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    ///     assert_eq!(port.waiting(), 1);
+    /// }
+    /// assert_eq!(port.waiting(), 0);
+    /// ```
     pub fn waiting(&self) -> usize {
         self.core.state.lock().waiters.len()
     }

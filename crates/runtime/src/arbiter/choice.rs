@@ -163,6 +163,9 @@ pub fn cancel_safe<F: Future + Unpin>(future: F) -> CancelSafe<F> {
 }
 
 /// See [`cancel_safe`].
+///
+/// # Example
+/// See [`cancel_safe`].
 #[must_use = "futures do nothing unless awaited"]
 #[derive(Debug)]
 pub struct CancelSafe<F>(F);
@@ -316,6 +319,9 @@ thread_local! {
     static DRAWS: Cell<u64> = Cell::new(0);
 }
 
+/// See [`choose`].
+///
+/// # Example
 /// See [`choose`].
 #[must_use = "a choice does nothing unless awaited"]
 pub struct Choice<B: Choices> {

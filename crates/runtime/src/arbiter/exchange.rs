@@ -180,6 +180,9 @@ where
 }
 
 /// See [`exchange`] and [`exchange_by`].
+///
+/// # Example
+/// See [`exchange`].
 #[must_use = "an exchange does nothing unless awaited"]
 pub struct Exchange<'a, T, L: Sources, R: Rule<T, Source = L::Source>> {
     port: &'a Port<T>,

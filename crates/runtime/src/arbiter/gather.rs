@@ -88,6 +88,9 @@ pub fn gather<R: Results>(results: R, total: usize) -> Gather<R> {
 }
 
 /// See [`gather`].
+///
+/// # Example
+/// See [`gather`].
 #[must_use = "a gather does nothing unless awaited"]
 pub struct Gather<R: Results> {
     results: R,

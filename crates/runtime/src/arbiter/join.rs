@@ -19,6 +19,9 @@ use crate::port::waiters::{Ticket, Want};
 use crate::sync::Arc;
 
 /// The ports of a join: a tuple of two to eight [`Branch`]es, or any number of one type in a `Vec`. Sealed.
+///
+/// # Example
+/// See [`join`].
 pub trait Branches: super::sealed::Sealed + Unpin {
     /// What the join gives: the outputs in the order of declaration.
     type Output;
@@ -57,6 +60,9 @@ pub trait Branches: super::sealed::Sealed + Unpin {
 }
 
 /// See [`join`] and [`join_all`].
+///
+/// # Example
+/// See [`join`].
 #[must_use = "a join does nothing unless awaited"]
 pub struct Join<B: Branches> {
     branches: B,

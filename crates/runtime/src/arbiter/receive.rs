@@ -13,6 +13,9 @@ use crate::port::Port;
 use crate::port::waiters::{Predicate, Ticket};
 
 /// See [`Port::receive`] and [`Port::receive_if`].
+///
+/// # Example
+/// See [`Port::receive`].
 #[must_use = "a receive does nothing unless awaited"]
 pub struct Receive<'a, T> {
     port: &'a Port<T>,

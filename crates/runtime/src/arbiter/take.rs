@@ -12,6 +12,9 @@ use crate::port::Port;
 use crate::port::waiters::{Ticket, Wake, Want};
 
 /// See [`Port::take`].
+///
+/// # Example
+/// See [`Port::take`].
 #[must_use = "a take does nothing unless awaited"]
 #[derive(Debug)]
 pub struct Take<'a, T> {

@@ -16,6 +16,9 @@ const GRACE: Duration = Duration::from_millis(100);
 const CLOSURES_LOOK: Duration = Duration::from_millis(1);
 
 /// How a dispatcher is to end.
+///
+/// # Example
+/// See [`Dispatcher::shutdown`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shutdown {
     /// Accept nothing new from outside, let what runs, is queued or waits come to its end, and abort what is left after
@@ -31,6 +34,9 @@ pub enum Shutdown {
 }
 
 /// What became of the tasks and threads of a dispatcher that was shut down.
+///
+/// # Example
+/// See [`Dispatcher::shutdown`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Tasks and closures that came to their end after the shutdown began. The turns of persistent receivers and of interleaves are

@@ -17,6 +17,9 @@ use super::{Shared, with_current};
 use crate::sync::{Arc, AtomicBool, Moment, Mutex, Ordering, thread};
 
 /// A worker that has been in one job for longer than it should, as the watchdog's sink is told. Once for each such job.
+///
+/// # Example
+/// See [`Builder::watchdog`](crate::Builder::watchdog).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stuck {
@@ -88,6 +91,9 @@ pub fn named<F: Future>(name: impl Into<Arc<str>>, future: F) -> Named<F> {
 }
 
 pin_project! {
+    /// See [`named`].
+    ///
+    /// # Example
     /// See [`named`].
     #[must_use = "futures do nothing unless awaited"]
     pub struct Named<F> {

@@ -18,6 +18,9 @@ const OUTSIDE_EVERY: u32 = 61;
 const OUTSIDE_SHARE: usize = 32;
 
 /// What a worker has done, as counts since the dispatcher started.
+///
+/// # Example
+/// See [`Handle::counters`](crate::Handle::counters).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Jobs run: polls of tasks, and parallel regions helped.

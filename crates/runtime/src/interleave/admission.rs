@@ -164,6 +164,23 @@ struct Running {
 }
 
 /// What an interleave is doing and has done; out of date as soon as it is known.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Dispatcher, Exclusive, Handlers, Interleave, Port, block_on};
+/// let dispatcher = Dispatcher::new(1).unwrap();
+/// let (work, begun) = (Port::new(), Port::new());
+/// let out = begun.clone();
+/// let handlers = Handlers::new().exclusive(&work, move |_: Exclusive<()>, item: u32| {
+///     out.post(item).unwrap();
+///     std::future::pending()
+/// });
+/// let interleave = Interleave::start(dispatcher.handle(), (), handlers);
+/// (1..=3).for_each(|item| work.post(item).unwrap());
+/// assert_eq!(block_on(begun.receive()), Ok(1));
+/// let activity = interleave.activity();
+/// assert_eq!((activity.exclusive, activity.pending_exclusive), (1, 2));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Activity {
     /// Concurrent handlers that run.

@@ -57,6 +57,9 @@ impl<S> Snapshot<S> {
     }
 
     /// How many exclusive handlers had changed the state.
+    ///
+    /// # Example
+    /// See [`Snapshot`].
     pub fn version(&self) -> u64 {
         self.version.number
     }
@@ -121,6 +124,9 @@ impl<S: Send + Sync + 'static> Exclusive<S> {
     }
 
     /// How many exclusive handlers had changed the state before this one.
+    ///
+    /// # Example
+    /// See [`Snapshot::version`].
     pub fn version(&self) -> u64 {
         self.version_ref().number
     }

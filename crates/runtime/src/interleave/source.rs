@@ -40,6 +40,9 @@ impl<W> fmt::Debug for Source<W> {
 }
 
 /// A source of single items of a port.
+///
+/// # Example
+/// See [`Port::branch`].
 pub struct Items<T> {
     pub(super) port: Port<T>,
     pub(super) filter: Option<Filter<T>>,
@@ -63,6 +66,9 @@ impl<T> Port<T> {
 
 impl<W> Source<W> {
     /// Takes once what it waits for, then leaves: nothing of the branch stays behind.
+    ///
+    /// # Example
+    /// See [`Source`].
     pub fn once(mut self) -> Self {
         self.options.is_once = true;
         self
@@ -73,6 +79,9 @@ impl<W> Source<W> {
     ///
     /// # Panics
     /// If `count` is 0.
+    ///
+    /// # Example
+    /// See [`Source`].
     pub fn limit(mut self, count: usize) -> Self {
         assert!(count > 0, "a branch that may run no handler would never take anything");
         self.options.limit = Some(count);
@@ -80,6 +89,9 @@ impl<W> Source<W> {
     }
 
     /// What messages call its operation, in place of the name of its port.
+    ///
+    /// # Example
+    /// See [`Source`].
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.options.name = Some(name.into());
         self
@@ -91,6 +103,9 @@ impl<T> Source<Items<T>> {
     ///
     /// The filter runs under the port's lock, once for each item: it must be quick and must not use ports. If it panics, the item
     /// is not taken.
+    ///
+    /// # Example
+    /// See [`Source`].
     pub fn when(mut self, filter: impl Fn(&T) -> bool + Send + Sync + 'static) -> Self
     where
         T: 'static,
@@ -104,6 +119,9 @@ impl<T> Source<Items<T>> {
 }
 
 /// A source of several items of one port, together.
+///
+/// # Example
+/// See [`Source::take`].
 pub struct Several<T> {
     port: Port<T>,
     count: usize,
@@ -116,6 +134,9 @@ impl<T> fmt::Debug for Several<T> {
 }
 
 /// A source of items of several ports, together.
+///
+/// # Example
+/// See [`Source::join`].
 pub struct Both<B> {
     branches: B,
 }

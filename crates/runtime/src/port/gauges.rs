@@ -129,6 +129,9 @@ impl<T> Port<T> {
 }
 
 /// See [`Port::drained`].
+///
+/// # Example
+/// See [`Port::drained`].
 #[must_use = "a wait does nothing unless awaited"]
 pub struct Drained<'a, T> {
     port: &'a Port<T>,

@@ -15,6 +15,9 @@ use crate::port::{Core, Port, State};
 use crate::sync::{Arc, Mutex};
 
 /// A one-time receiver that is waiting, see [`Port::once`]. It leaves its port when this is dropped.
+///
+/// # Example
+/// See [`Port::once`].
 #[must_use = "the receiver leaves its port when this is dropped: keep it, or call `detach`"]
 pub struct Once {
     waiting: Option<Arc<dyn Leave>>,
@@ -28,6 +31,9 @@ impl fmt::Debug for Once {
 
 impl Once {
     /// Lets the receiver wait for as long as its port exists.
+    ///
+    /// # Example
+    /// See [`Port::once`].
     pub fn detach(mut self) {
         self.waiting = None;
     }

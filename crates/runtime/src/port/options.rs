@@ -58,6 +58,9 @@ impl<T> fmt::Debug for DiscardedItem<T> {
 }
 
 /// Why a port gave up an item.
+///
+/// # Example
+/// See [`PortBuilder::on_discard`](super::builder::PortBuilder::on_discard).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Discard {

@@ -102,6 +102,9 @@ impl<T> Drop for Place<'_, T> {
 }
 
 /// See [`Port::post_wait`].
+///
+/// # Example
+/// See [`Port::post_wait`].
 #[must_use = "a post that waits does nothing unless awaited"]
 pub struct PostWait<'a, T> {
     place: Place<'a, T>,
@@ -166,6 +169,9 @@ impl<T> fmt::Debug for PostWait<'_, T> {
     }
 }
 
+/// See [`Port::reserve`].
+///
+/// # Example
 /// See [`Port::reserve`].
 #[must_use = "a reservation does nothing unless awaited"]
 pub struct Reserve<'a, T> {

@@ -48,11 +48,30 @@ impl Receiver {
     /// # Errors
     /// The first panic of a handler: that turn of the handler is lost, with its item; a receiver with a limit of 1 then
     /// leaves its port, one with a higher limit goes on with a turn less.
+    ///
+    /// # Example
+    /// See [`Receiver`].
     pub async fn ended(self) -> Result<(), crate::TaskError> {
         all(self.tasks).await.into_iter().collect()
     }
 
     /// Lets the receiver stay for as long as its port and its dispatcher.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Dispatcher, Port, block_on};
+    /// let dispatcher = Dispatcher::new(1).unwrap();
+    /// let (words, seen) = (Port::new(), Port::new());
+    /// let out = seen.clone();
+    /// words
+    ///     .on(dispatcher.handle(), 1, move |word: &str| {
+    ///         out.post(word).unwrap();
+    ///         async {}
+    ///     })
+    ///     .detach();
+    /// words.post("still here").unwrap();
+    /// assert_eq!(block_on(seen.receive()), Ok("still here"));
+    /// ```
     pub fn detach(self) {
         self.tasks.into_iter().for_each(Task::detach);
     }
