@@ -166,6 +166,9 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
     /// branches but the independent ones are closed, so that later posters are told. When the last running handler has ended,
     /// what was pending is in its port, at its place, for whoever receives from it; then the handler runs alone.
     ///
+    /// Questions among the pending are not answered by this: their askers wait until somebody receives or
+    /// [drains](Port::drain) them. A service drains its ports after the end and refuses what it finds.
+    ///
     /// # Example
     /// See [`Interleave`].
     pub fn teardown<I, H, F, T>(self, source: I, handler: H) -> Self

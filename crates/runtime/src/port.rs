@@ -344,7 +344,8 @@ impl<T> Port<T> {
     /// wait for them.
     ///
     /// Nothing else closes a port: all its handles are alike, so there is no last poster whose end could. Whoever feeds a loop of
-    /// receives closes the port on every way out, or the owner of both does when one has failed.
+    /// receives closes the port on every way out, or the owner of both does when one has failed. And a close answers no question
+    /// that is in the port: [`drain`](Self::drain) does, by dropping it.
     ///
     /// # Example
     /// ```
