@@ -115,6 +115,9 @@ SOAK_SEED ?= 1
 soak: need ## random worlds of ports, arbiters, panics, cancellations and shutdowns, checked for what was lost (SOAK_SECONDS, SOAK_SEED)
 	@cargo run -q --release -p lehr-runtime --example soak -- $(SOAK_SECONDS) $(SOAK_SEED)
 
+docs/lab/ports.md: lab/report/ports.py lab/records/2026-11-21/ports-quick.json
+	@$(PYTHON) lab/report/ports.py lab/records/2026-11-21/ports-quick.json > $@
+
 docs: need ## the reference documentation; warnings are errors
 	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 	@echo "open $(TARGET)/doc/lehr_mining/index.html"

@@ -15,9 +15,10 @@ use super::{rendezvous, spawned};
 type Ours = fn(&Run) -> Result<f64>;
 
 /// The forms of ours, by the form they are compared in.
-const OURS: [(Form, &str, Ours); 3] = [
+const OURS: [(Form, &str, Ours); 4] = [
     (Form::Rendezvous, "lehr ports", rendezvous::run),
     (Form::Spawned, "lehr persistent receivers", spawned::persistent),
+    (Form::Spawned, "lehr closures", spawned::closures),
     (Form::Spawned, "lehr fresh tasks", spawned::fresh),
 ];
 

@@ -1,7 +1,7 @@
 //! Ours, spawned: every message (or pair of messages) starts a handler.
 //!
-//! Three ways to say it, measured side by side. *Persistent receivers*: `Port::on` for one message; for two, a task that takes two items of one port (two shifts)
-//! or joins two ports (exchange), again and again. *Fresh tasks*: a task a message, where an atomic counter stands for the port that waits for two, exactly as in
+//! Four ways to say it, measured side by side. *Persistent receivers*: `Port::on` for one message; for two, a task that takes two items of one port (two shifts)
+//! or joins two ports (exchange), again and again. *Closures* (`Handle::execute`) and *fresh tasks* (`Handle::spawn`): one a message, where an atomic counter stands for the port that waits for two, exactly as in
 //! the peers (`lab/runners/ports/src/spawned.rs`).
 
 use anyhow::{Result, ensure};
@@ -121,11 +121,30 @@ pub fn persistent(run: &Run) -> Result<f64> {
     Ok(seconds)
 }
 
+/// Seconds of a run with a closure a message.
+///
+/// # Errors
+/// As [`fresh`].
+pub fn closures(run: &Run) -> Result<f64> {
+    by_counters(run, Way::Closure)
+}
+
 /// Seconds of a run with a fresh task a message.
 ///
 /// # Errors
 /// A rank that did not reach its last stage, a dispatcher that would not start.
 pub fn fresh(run: &Run) -> Result<f64> {
+    by_counters(run, Way::Task)
+}
+
+/// How a handler is started.
+#[derive(Clone, Copy)]
+enum Way {
+    Closure,
+    Task,
+}
+
+fn by_counters(run: &Run, way: Way) -> Result<f64> {
     if run.pattern == Pattern::None {
         return rendezvous::run(run);
     }
@@ -133,6 +152,7 @@ pub fn fresh(run: &Run) -> Result<f64> {
     // Handlers carry a plain reference, as the peers' do. A few kilobytes a run stay behind.
     let ring: &'static Ring = Box::leak(Box::new(Ring {
         run: *run,
+        way,
         handle: dispatcher.handle().clone(),
         counters: (0..run.ranks).map(|_| Counters::default()).collect(),
         done: Port::new(),
@@ -152,6 +172,7 @@ pub fn fresh(run: &Run) -> Result<f64> {
 
 struct Ring {
     run: Run,
+    way: Way,
     handle: Handle,
     counters: Vec<Counters>,
     /// The ranks whose last handler has run.
@@ -160,7 +181,13 @@ struct Ring {
 
 impl Ring {
     fn start(&'static self, rank: usize, stage: usize) {
-        self.handle.spawn(async move { self.handler(rank, stage) }).detach();
+        match self.way {
+            Way::Task => self.handle.spawn(async move { self.handler(rank, stage) }).detach(),
+            Way::Closure => {
+                let refused = self.handle.execute(move || self.handler(rank, stage)).is_err();
+                assert!(!refused, "the dispatcher runs until the last rank has ended");
+            }
+        }
     }
 
     fn post_of_two(&'static self, rank: usize, stage: usize) {
@@ -216,6 +243,7 @@ mod tests {
                 for workers in [1, 2, 8] {
                     let run = Run { form: Form::Spawned, pattern, ranks, workers, units: 1, stages: 50 };
                     assert!(persistent(&run).unwrap() > 0.0);
+                    assert!(closures(&run).unwrap() > 0.0);
                     assert!(fresh(&run).unwrap() > 0.0);
                 }
             }
