@@ -167,6 +167,9 @@ impl Builder {
     pub const SPARES: usize = 64;
 
     /// As many threads as the machine runs at once, named `lehr-0`, `lehr-1`, …, with the default [`Idle`].
+    ///
+    /// # Example
+    /// See [`Builder`].
     pub fn new() -> Self {
         Self::default()
     }
@@ -392,6 +395,9 @@ impl Dispatcher {
     }
 
     /// How many workers it has.
+    ///
+    /// # Example
+    /// See [`Builder`].
     pub fn threads(&self) -> usize {
         self.handle.threads()
     }
@@ -501,6 +507,9 @@ impl Handle {
     }
 
     /// How many workers the dispatcher has.
+    ///
+    /// # Example
+    /// See [`Builder`].
     pub fn threads(&self) -> usize {
         self.shared.threads
     }

@@ -180,6 +180,9 @@ impl<A> fmt::Debug for Loan<A> {
 
 impl<A> Loan<A> {
     /// Nothing is lent yet.
+    ///
+    /// # Example
+    /// See [`Loan`].
     pub fn new() -> Self {
         Self { gate: Gate::new(), body: UnsafeCell::new(None) }
     }
@@ -344,6 +347,9 @@ impl fmt::Debug for ParallelLoop {
 
 impl ParallelLoop {
     /// A loop whose helpers are the workers of `handle`'s dispatcher.
+    ///
+    /// # Example
+    /// See [`ParallelLoop`].
     pub fn new(handle: &Handle) -> Self {
         let region = Region {
             loan: Loan::new(),

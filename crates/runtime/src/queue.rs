@@ -95,6 +95,9 @@ pub struct Rejected<F> {
 }
 
 /// Why a queue refuses a task.
+///
+/// # Example
+/// See [`Rejected`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rejection {
@@ -131,6 +134,9 @@ impl<F> fmt::Display for Rejected<F> {
 impl<F> std::error::Error for Rejected<F> {}
 
 /// A task that was thrown away before it began, as the queue's sink is told.
+///
+/// # Example
+/// See [`QueueBuilder::on_discard`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Discarded {
     /// The queue's name.
@@ -140,6 +146,9 @@ pub struct Discarded {
 }
 
 /// Why a task was thrown away.
+///
+/// # Example
+/// See [`QueueBuilder::on_discard`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DiscardReason {
@@ -156,6 +165,9 @@ pub enum DiscardReason {
 type Sink = Arc<dyn Fn(Discarded) + Send + Sync>;
 
 /// Settings of a queue before it exists. Made by [`Dispatcher::queue`].
+///
+/// # Example
+/// See [`Dispatcher::queue`].
 #[must_use = "a queue exists once it is built"]
 pub struct QueueBuilder {
     handle: Handle,
@@ -174,12 +186,18 @@ impl fmt::Debug for QueueBuilder {
 
 impl QueueBuilder {
     /// Who may come in. Default: [`Admission::Unbounded`].
+    ///
+    /// # Example
+    /// See [`Rejected`].
     pub fn admission(mut self, admission: Admission) -> Self {
         self.admission = admission;
         self
     }
 
     /// Its rank among the queues of the dispatcher. Default: a share of weight 1.
+    ///
+    /// # Example
+    /// See [`Dispatcher::queue`].
     pub fn priority(mut self, priority: Priority) -> Self {
         self.priority = priority;
         self
@@ -187,12 +205,32 @@ impl QueueBuilder {
 
     /// Who is told of each task that is thrown away. Called on the thread that caused it, under no lock; it must be quick,
     /// for it may be a poster's. A panic of it is the poster's panic.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Admission, DepthOverflow, DiscardReason, Dispatcher, Port};
+    /// let (dispatcher, lost) = (Dispatcher::new(1).unwrap(), Port::new());
+    /// let out = lost.clone();
+    /// let queue = dispatcher
+    ///     .queue("frames")
+    ///     .admission(Admission::Depth { max: 1, overflow: DepthOverflow::DropOldest })
+    ///     .on_discard(move |discarded| out.post(discarded.reason).unwrap())
+    ///     .suspended()
+    ///     .build()
+    ///     .unwrap();
+    /// let (first, second) = (queue.spawn(async {}).unwrap(), queue.spawn(async {}).unwrap());
+    /// assert_eq!(lost.try_receive(), Some(DiscardReason::Oldest));
+    /// # drop((first, second));
+    /// ```
     pub fn on_discard(mut self, sink: impl Fn(Discarded) + Send + Sync + 'static) -> Self {
         self.sink = Some(Arc::new(sink));
         self
     }
 
     /// It begins suspended, as after [`Queue::suspend`].
+    ///
+    /// # Example
+    /// See [`Queue::close`].
     pub fn suspended(mut self) -> Self {
         self.is_suspended = true;
         self
@@ -202,6 +240,9 @@ impl QueueBuilder {
     ///
     /// # Errors
     /// [`QueueError::NameTaken`], [`QueueError::Setting`], or [`QueueError::Closed`] after the dispatcher's end.
+    ///
+    /// # Example
+    /// See [`Dispatcher::queue`].
     pub fn build(self) -> Result<Queue, QueueError> {
         if let Some(what) = self.admission.fault().or_else(|| self.priority.fault()) {
             return Err(QueueError::Setting { name: self.name, what });
@@ -250,6 +291,9 @@ impl Dispatcher {
 
 impl Handle {
     /// Begins a queue of this handle's dispatcher; see [`Dispatcher::queue`].
+    ///
+    /// # Example
+    /// See [`Dispatcher::queue`].
     pub fn queue(&self, name: impl Into<String>) -> QueueBuilder {
         QueueBuilder {
             handle: Handle { shared: self.shared.clone(), queue: None },
@@ -296,6 +340,9 @@ impl fmt::Debug for Queue {
 /// What a queue has done and holds: gauges of this moment, and counts since it was made.
 ///
 /// The rate of a queue is the difference of two readings of `scheduled` over the reader's own clock.
+///
+/// # Example
+/// See [`Queue::suspend`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueCounters {
     /// Tasks that wait for their first poll: what [`Admission::Depth`] limits.
@@ -320,6 +367,9 @@ pub struct QueueCounters {
 
 impl Queue {
     /// Its name.
+    ///
+    /// # Example
+    /// See [`is_suspended`](Self::is_suspended).
     pub fn name(&self) -> &str {
         &self.core.name
     }
@@ -328,6 +378,9 @@ impl Queue {
     ///
     /// What is spawned through it is admitted without asking the policy, unless the queue is closed: a receiver leaves in
     /// its port what it cannot start, so throwing it away would lose what nobody asked to lose.
+    ///
+    /// # Example
+    /// See [`Queue`].
     pub fn handle(&self) -> &Handle {
         &self.handle
     }
@@ -417,6 +470,9 @@ impl Queue {
     }
 
     /// Lets its tasks run again, in the order in which they came and were woken.
+    ///
+    /// # Example
+    /// See [`suspend`](Self::suspend).
     pub fn resume(&self) {
         let shown = {
             let mut state = self.core.state.lock();
@@ -434,6 +490,15 @@ impl Queue {
     }
 
     /// Whether it is suspended.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::Dispatcher;
+    /// let dispatcher = Dispatcher::new(1).unwrap();
+    /// let queue = dispatcher.queue("jobs").suspended().build().unwrap();
+    /// assert!(queue.is_suspended() && !queue.is_closed());
+    /// assert_eq!(queue.name(), "jobs");
+    /// ```
     pub fn is_suspended(&self) -> bool {
         self.core.state.lock().is_suspended
     }
@@ -457,11 +522,17 @@ impl Queue {
     }
 
     /// Whether it admits nothing more, because of [`close`](Self::close) or of its dispatcher's end.
+    ///
+    /// # Example
+    /// See [`is_suspended`](Self::is_suspended).
     pub fn is_closed(&self) -> bool {
         self.core.state.lock().is_closed
     }
 
     /// Throws away every task that has not begun, each ending as [`TaskError::Discarded`]; gives their number.
+    ///
+    /// # Example
+    /// See [`close`](Self::close).
     pub fn clear(&self) -> usize {
         let (gone, wake) = {
             let mut state = self.core.state.lock();
@@ -482,6 +553,9 @@ impl Queue {
     }
 
     /// What it holds and has done, read one after the other: a sum of them may be off by what happened meanwhile.
+    ///
+    /// # Example
+    /// See [`suspend`](Self::suspend).
     pub fn counters(&self) -> QueueCounters {
         self.core.counters()
     }
@@ -836,6 +910,12 @@ impl Core {
 
 impl TaskError {
     /// Whether the task was thrown away by its queue before it began.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::TaskError;
+    /// assert!(TaskError::Discarded.is_discarded() && !TaskError::Cancelled.is_discarded());
+    /// ```
     pub fn is_discarded(&self) -> bool {
         matches!(self, Self::Discarded)
     }

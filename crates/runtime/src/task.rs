@@ -41,6 +41,9 @@ impl<T> Task<T> {
 
     /// Lets the task run without an owner. Its output is dropped; its panic goes to the sink of its [`Context`](crate::Context), or
     /// else to the process's [hook](crate::set_error_hook).
+    ///
+    /// # Example
+    /// See [`Dispatcher`](crate::Dispatcher).
     pub fn detach(self) {
         self.inner.detach();
     }
@@ -49,11 +52,23 @@ impl<T> Task<T> {
     ///
     /// # Errors
     /// [`TaskError::Cancelled`] if the task was stopped, [`TaskError::Panicked`] if it panicked before.
+    ///
+    /// # Example
+    /// See [`TaskError`].
     pub async fn cancel(self) -> Result<T, TaskError> {
         outcome(self.inner.cancel().await)
     }
 
     /// Whether the task has ended, in whatever way.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Dispatcher, block_on};
+    /// let dispatcher = Dispatcher::new(1).unwrap();
+    /// let task = dispatcher.spawn(std::future::pending::<()>());
+    /// assert!(!task.is_finished());
+    /// assert!(block_on(task.cancel()).is_err());
+    /// ```
     pub fn is_finished(&self) -> bool {
         self.inner.is_finished()
     }
@@ -99,6 +114,9 @@ pub fn yield_now() -> YieldNow {
     YieldNow { has_yielded: false }
 }
 
+/// See [`yield_now`].
+///
+/// # Example
 /// See [`yield_now`].
 #[must_use = "futures do nothing unless awaited"]
 #[derive(Debug)]

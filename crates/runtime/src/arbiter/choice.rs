@@ -121,6 +121,9 @@ cancellable! {
 }
 
 /// See [`Cancellable::map`].
+///
+/// # Example
+/// See [`Cancellable::map`].
 #[must_use = "futures do nothing unless awaited"]
 pub struct Mapped<F, M> {
     branch: F,
@@ -409,6 +412,9 @@ pub struct TieBreaker {
 
 impl TieBreaker {
     /// The sequence of this seed.
+    ///
+    /// # Example
+    /// See [`TieBreaker`].
     pub fn seeded(seed: u64) -> Self {
         Self { state: seed }
     }

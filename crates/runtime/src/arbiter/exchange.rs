@@ -70,6 +70,9 @@ impl<S: PartialEq + Clone + Send + Unpin + 'static> Sources for Vec<S> {
 }
 
 /// How an exchange knows the source of an item and what it gives of the item. Sealed.
+///
+/// # Example
+/// See [`exchange_by`].
 pub trait Rule<T>: sealed::Rule + Clone + Send + Unpin + 'static {
     /// What names a source.
     type Source;
@@ -83,6 +86,9 @@ pub trait Rule<T>: sealed::Rule + Clone + Send + Unpin + 'static {
 }
 
 /// The rule of [`exchange`]: items are pairs of source and value.
+///
+/// # Example
+/// See [`exchange`].
 #[derive(Clone, Copy, Debug)]
 pub struct BySource<S>(PhantomData<fn() -> S>);
 
@@ -102,6 +108,9 @@ impl<S: Clone + 'static, T> Rule<(S, T)> for BySource<S> {
 }
 
 /// The rule of [`exchange_by`]: a function names the source of an item.
+///
+/// # Example
+/// See [`exchange_by`].
 #[derive(Clone, Copy, Debug)]
 pub struct ByKey<K, S>(K, PhantomData<fn() -> S>);
 

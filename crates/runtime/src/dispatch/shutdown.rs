@@ -51,6 +51,17 @@ pub struct Report {
 }
 
 /// What became of the tasks of one named queue after the shutdown began.
+///
+/// # Example
+/// ```
+/// use std::time::Duration;
+/// use lehr_runtime::{Dispatcher, Shutdown};
+/// let dispatcher = Dispatcher::new(1).unwrap();
+/// let queue = dispatcher.queue("jobs").suspended().build().unwrap();
+/// queue.spawn(async {}).unwrap().detach();
+/// let report = dispatcher.shutdown(Shutdown::Drain { limit: Duration::from_millis(1) });
+/// assert_eq!((report.queues[0].name.as_str(), report.queues[0].aborted), ("jobs", 1)); // nobody resumed it
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueueReport {
     /// The queue's name.

@@ -34,6 +34,9 @@ pub enum Admission {
 }
 
 /// What becomes of a task too many.
+///
+/// # Example
+/// See [`Rejected`](super::Rejected).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DepthOverflow {

@@ -90,6 +90,9 @@ impl Waiting {
 
 pin_project! {
     /// A spawn that may have to wait; see [`Queue::spawn_wait`].
+    ///
+    /// # Example
+    /// See [`Queue::spawn_wait`](super::Queue::spawn_wait).
     #[must_use = "futures do nothing unless awaited"]
     pub struct SpawnWait<'a, F> {
         place: Place<'a>,
