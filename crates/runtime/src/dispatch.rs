@@ -296,6 +296,7 @@ impl Builder {
             stage: CachePadded::new(AtomicUsize::new(RUNNING)),
             running: CachePadded::new(AtomicUsize::new(threads)),
             live: Live::new(threads + 1),
+            names: watchdog::Names::default(),
             queues: Arc::new(Registry::new(self.weight.max(1))),
             doing: (0..if self.watchdog.is_some() { threads + spares } else { 0 }).map(|_| Arc::default()).collect(),
             counters: (0..threads + spares).map(|_| CachePadded::new(worker::Tally::new())).collect(),
@@ -570,6 +571,8 @@ pub(crate) struct Shared {
     /// How many workers have not ended.
     pub(crate) running: CachePadded<AtomicUsize>,
     pub(crate) live: Live,
+    /// What tasks are called, as far as they are.
+    pub(crate) names: watchdog::Names,
     /// The queues with names.
     pub(crate) queues: Arc<Registry>,
     /// Threads for the time that workers block.

@@ -165,6 +165,7 @@ mod arbiter;
 mod context;
 mod dispatch;
 mod error;
+mod inspect;
 mod interleave;
 #[allow(unsafe_code, reason = "it lends the caller's stack to other threads; its page says why that is right")]
 mod parallel;
@@ -194,6 +195,7 @@ pub use dispatch::{
     is_on_worker, named,
 };
 pub use error::{PostError, Reason, ReceiveError, Refusal, TaskError};
+pub use inspect::{DispatcherView, Inspection, Inspector, PortView, TaskView, WaitView};
 pub use interleave::{
     Activity, Both, CombineError, Exclusive, Failure, Handlers, Interleave, InterleaveHandle, IntoSource, Item, Items,
     Order, Settings, Several, Shed, Snapshot, Source, Waits,

@@ -225,9 +225,12 @@ pub(crate) fn admit<F: Future, T>(
         key = Some(guard.key());
         spawn(Guarded { future, context, guard })
     });
-    if let (Some(node), Some(key)) = (listening.as_ref().and_then(context::Context::node), key) {
-        // If it has stopped already, the first poll finds it so.
-        node.listen(key, &runnable.waker());
+    if let (Some(context), Some(key)) = (listening, key) {
+        if let Some(node) = context.node() {
+            // If it has stopped already, the first poll finds it so.
+            node.listen(key, &runnable.waker());
+        }
+        live.note_context(key, context);
     }
     (runnable, task)
 }

@@ -19,6 +19,8 @@ mod context;
 mod exchange;
 #[path = "runtime/gather.rs"]
 mod gather;
+#[path = "runtime/inspect.rs"]
+mod inspect;
 #[path = "runtime/interleave.rs"]
 mod interleave;
 #[path = "runtime/join.rs"]

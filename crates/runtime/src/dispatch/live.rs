@@ -3,10 +3,12 @@
 //! It is split into one part per worker and one for all other threads, so that the two locks a task takes in its life are
 //! hardly ever contended.
 
+use std::collections::HashMap;
 use std::task::Waker;
 
 use crossbeam_utils::CachePadded;
 
+use crate::context::Context;
 use crate::context::cancel::Key;
 use crate::sync::{Arc, AtomicUsize, Mutex, MutexGuard, Ordering, thread};
 
@@ -33,6 +35,8 @@ struct Slots {
     /// `None` is a free slot, or one whose task is being built.
     wakers: Vec<Option<Waker>>,
     free: Vec<u32>,
+    /// By slot, of tasks that were spawned in one: for inspectors.
+    contexts: HashMap<u32, Context>,
     ended: Ended,
 }
 
@@ -123,6 +127,24 @@ impl Live {
         })
     }
 
+    /// Notes the context of a task that has not begun.
+    pub(crate) fn note_context(&self, key: Key, context: Context) {
+        // As `Guard::key` made it.
+        let (part, slot) = ((key.number >> 32) as usize, key.number as u32);
+        let _none = self.inner.parts[part].lock().contexts.insert(slot, context);
+    }
+
+    /// The living tasks: what tells their wakers from others', and their contexts.
+    pub(crate) fn tasks(&self) -> Vec<(usize, Option<Context>)> {
+        let mut tasks = Vec::new();
+        for part in &self.inner.parts {
+            let slots = part.lock();
+            let living = (0_u32..).zip(&slots.wakers).filter_map(|(slot, waker)| Some((slot, waker.as_ref()?)));
+            tasks.extend(living.map(|(slot, waker)| (waker.data().addr(), slots.contexts.get(&slot).cloned())));
+        }
+        tasks
+    }
+
     /// Wakes every living task.
     pub(crate) fn wake_all(&self) {
         for part in &self.inner.parts {
@@ -163,10 +185,11 @@ impl Part {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        let (waker, is_awaited) = {
+        let (waker, _context, is_awaited) = {
             let mut slots = self.live.inner.parts[usize::from(self.part)].lock();
             let waker = slots.wakers[self.slot as usize].take();
             slots.free.push(self.slot);
+            let context = if slots.contexts.is_empty() { None } else { slots.contexts.remove(&self.slot) };
             if self.is_finished {
                 slots.ended.finished += 1;
             } else {
@@ -176,7 +199,7 @@ impl Drop for Guard {
                 *slots = Slots { ended: slots.ended, ..Slots::default() };
             }
             // Relaxed: under the lock; see `wait_begin`.
-            (waker, self.live.inner.is_awaited.load(Ordering::Relaxed) == 1)
+            (waker, context, self.live.inner.is_awaited.load(Ordering::Relaxed) == 1)
         };
         drop(waker);
         if is_awaited {

@@ -5,10 +5,12 @@
 //! the report calls the job by is noted by those who have a name for it ([`named`], [`blocking`](super::blocking)), and only if there
 //! is a watchdog.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use pin_project_lite::pin_project;
@@ -76,9 +78,11 @@ impl Doing {
     }
 }
 
-/// Calls a future by a name in what the watchdog reports while it is polled. Names nest; the innermost is told.
+/// Calls a future by a name: in what the watchdog reports while it is polled, and in what an [`Inspector`](crate::Inspector) shows
+/// of its task. Names nest; the watchdog tells the innermost, the inspector the outermost.
 ///
-/// Cost: one look at a thread-local pointer per poll; two uncontended locks where there is a watchdog.
+/// Cost: a lock at the first poll and at the end; one look at a thread-local pointer per poll, and two uncontended locks where there
+/// is a watchdog.
 ///
 /// # Example
 /// ```
@@ -87,7 +91,7 @@ impl Doing {
 /// assert_eq!(block_on(dispatcher.spawn(named("answer", async { 42 }))), Ok(42));
 /// ```
 pub fn named<F: Future>(name: impl Into<Arc<str>>, future: F) -> Named<F> {
-    Named { name: name.into(), future }
+    Named { noted: None, name: name.into(), future }
 }
 
 pin_project! {
@@ -97,6 +101,7 @@ pin_project! {
     /// See [`named`].
     #[must_use = "futures do nothing unless awaited"]
     pub struct Named<F> {
+        noted: Option<Noted>,
         name: Arc<str>,
         #[pin]
         future: F,
@@ -120,9 +125,42 @@ impl<F: Future> Future for Named<F> {
             }
         }
         let this = self.project();
+        if this.noted.is_none() {
+            *this.noted =
+                with_current(|current| current.map(|current| Noted::new(&current.shared, context.waker(), this.name)));
+        }
         let doing = with_current(|current| current.and_then(|current| current.doing.clone()));
         let _ending = doing.as_deref().map(|doing| Ending(doing, doing.begin(this.name.clone())));
         this.future.poll(context)
+    }
+}
+
+/// The names of tasks, for inspectors; by the address that tells a task's wakers from another's.
+pub(crate) type Names = Mutex<HashMap<usize, Arc<str>>>;
+
+/// A name that stands in the list until this is dropped, if the task had none before.
+struct Noted(Option<(Arc<Shared>, usize)>);
+
+impl Noted {
+    fn new(shared: &Arc<Shared>, waker: &Waker, name: &Arc<str>) -> Self {
+        let task = waker.data().addr();
+        let is_first = match shared.names.lock().entry(task) {
+            Entry::Occupied(_) => false,
+            Entry::Vacant(place) => {
+                place.insert(name.clone());
+                true
+            }
+        };
+        Self(is_first.then(|| (shared.clone(), task)))
+    }
+}
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        if let Some((shared, task)) = self.0.take() {
+            // Dropped after the lock.
+            let _name = shared.names.lock().remove(&task);
+        }
     }
 }
 

@@ -65,6 +65,18 @@ pub(crate) enum Want<T> {
 }
 
 impl<T> Want<T> {
+    /// In the words of an inspector, before the port's name.
+    fn reason(&self) -> String {
+        match self {
+            Self::One(None) => "receive at".to_owned(),
+            Self::One(Some(_)) => "receive by a predicate at".to_owned(),
+            Self::Resident(_) => "handlers of an interleave at".to_owned(),
+            Self::Take(count) => format!("take {count} at"),
+            Self::Watch(count) => format!("{count} at, together with other ports,"),
+            Self::Sort(_) => "one of each source at".to_owned(),
+        }
+    }
+
     /// Whether it is offered items, one by one.
     fn is_one(&self) -> bool {
         matches!(self, Self::One(_) | Self::Resident(_))
@@ -219,6 +231,17 @@ impl<T> Waiters<T> {
             passes: 0,
             failures: Vec::new(),
         }
+    }
+
+    /// Each waiter's reason, and the address that tells its waker from others', if it has left one.
+    pub(crate) fn reasons(&self) -> impl Iterator<Item = (String, Option<usize>)> {
+        self.slots.iter().filter_map(|entry| match entry {
+            Entry::Free(_) => None,
+            Entry::Used(slot) => {
+                let waker = slot.waker.as_ref().map(|waker| waker.data().addr());
+                Some((slot.want.reason(), waker))
+            }
+        })
     }
 
     /// The next position in the order of registration.

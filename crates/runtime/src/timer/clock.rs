@@ -170,6 +170,15 @@ impl Clock {
         }
     }
 
+    /// When each sleeper is due here, and the address that tells its waker from others'.
+    pub(crate) fn sleepers(&self) -> Vec<(Duration, usize)> {
+        let here = |at| {
+            let at = Duration::from_nanos(at);
+            if self.is_scaled() { at.div_f64(self.factor) } else { at }
+        };
+        self.core.sleepers().into_iter().map(|(at, waker)| (here(at), waker)).collect()
+    }
+
     /// When the core will have come so far that `time` has passed here.
     pub(super) fn at(&self, time: Duration) -> u64 {
         self.core.now().saturating_add(self.on_core(time))

@@ -87,6 +87,16 @@ impl Core {
         self.timers.lock().pending.len()
     }
 
+    /// When each sleeper is due, and the address that tells its waker from others'.
+    pub(super) fn sleepers(&self) -> Vec<(u64, usize)> {
+        let timers = self.timers.lock();
+        let sleepers = timers.pending.iter().filter_map(|(place, action)| match action {
+            Action::Wake(waker) => Some((place.at, waker.data().addr())),
+            Action::Call(_) => None,
+        });
+        sleepers.collect()
+    }
+
     pub(super) fn next_deadline(&self) -> Option<u64> {
         self.timers.lock().pending.first_key_value().map(|(place, _)| place.at)
     }

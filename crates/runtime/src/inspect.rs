@@ -1,0 +1,340 @@
+//! Who waits on what, and why: a look from outside, which costs those who are looked at nothing.
+//!
+//! An [`Inspector`] is told what to look at: dispatchers and ports. When it is asked, it walks their own lists (living tasks, waiters, timers) and puts
+//! them together: a wait keeps a waker, a waker belongs to a task, a task has a name if it was [`named`](crate::named) and the context it was spawned
+//! in. Nothing is written down for its sake on the way of a message; there is no list of all ports.
+//!
+//! What it shows was true piece by piece, each piece under its own lock, and not all at one moment. Read next: `inspect/exposition.rs`
+//! for counters in the form that Prometheus reads.
+
+mod exposition;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Weak;
+use std::time::Duration;
+
+use crate::dispatch::{Counters, Handle};
+use crate::port::gauges::Gauges;
+use crate::port::{Core, Port};
+use crate::queue::QueueCounters;
+use crate::sync::{Arc, Mutex};
+
+/// Looks at dispatchers and ports when it is asked.
+///
+/// It keeps no port and no task alive.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Dispatcher, Inspector, Port, named};
+/// let dispatcher = Dispatcher::new(1).unwrap();
+/// let orders = Port::<u32>::named("orders");
+/// let inspector = Inspector::new();
+/// inspector.watch_dispatcher("main", dispatcher.handle());
+/// inspector.watch_port(&orders);
+/// let inbox = orders.clone();
+/// let _desk = dispatcher.spawn(named("desk", async move { inbox.receive().await }));
+/// while orders.waiting() == 0 {
+///     std::thread::yield_now();
+/// }
+/// let seen = inspector.look();
+/// let desk = &seen.dispatchers[0].tasks[0];
+/// assert_eq!((desk.name.as_deref(), &*desk.waits[0].reason), (Some("desk"), "receive at port \"orders\""));
+/// ```
+#[derive(Default)]
+pub struct Inspector {
+    watched: Mutex<Watched>,
+}
+
+#[derive(Default)]
+struct Watched {
+    dispatchers: Vec<(String, Handle)>,
+    ports: Vec<Weak<dyn Look>>,
+}
+
+impl fmt::Debug for Inspector {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Inspector").finish_non_exhaustive()
+    }
+}
+
+/// What a port shows.
+trait Look: Send + Sync {
+    fn look(self: Arc<Self>) -> (PortView, Vec<(String, Option<usize>)>);
+}
+
+impl<T: Send> Look for Core<T> {
+    fn look(self: Arc<Self>) -> (PortView, Vec<(String, Option<usize>)>) {
+        let port = Port { core: self };
+        let (name, gauges) = (port.name(), port.gauges());
+        let reasons = port.core.state.lock().waiters.reasons().collect();
+        (PortView { name, gauges }, reasons)
+    }
+}
+
+impl Inspector {
+    /// Looks at nothing yet.
+    ///
+    /// # Example
+    /// ```
+    /// assert!(lehr_runtime::Inspector::new().look().ports.is_empty());
+    /// ```
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Looks at a dispatcher from now on, by a name for people: its workers, queues, tasks and timers.
+    ///
+    /// # Example
+    /// See [`Inspector`].
+    pub fn watch_dispatcher(&self, name: impl Into<String>, dispatcher: &Handle) {
+        let dispatcher = (name.into(), dispatcher.clone());
+        self.watched.lock().dispatchers.push(dispatcher);
+    }
+
+    /// Looks at a port from now on, for as long as somebody else keeps it.
+    ///
+    /// # Example
+    /// See [`Inspector`].
+    pub fn watch_port<T: Send + 'static>(&self, port: &Port<T>) {
+        let core: Arc<dyn Look> = port.core.clone();
+        let gone: Vec<_> = {
+            let mut watched = self.watched.lock();
+            let gone = watched.ports.extract_if(.., |port| port.strong_count() == 0).collect();
+            watched.ports.push(Arc::downgrade(&core));
+            gone
+        };
+        drop(gone);
+    }
+
+    /// What there is to see now.
+    ///
+    /// Cost: proportional to the living tasks and waiters; each list is locked once, for a walk along it.
+    ///
+    /// # Example
+    /// See [`Inspector`].
+    pub fn look(&self) -> Inspection {
+        let (dispatchers, ports) = {
+            let watched = self.watched.lock();
+            (watched.dispatchers.clone(), watched.ports.clone())
+        };
+        let mut waits: HashMap<usize, Vec<WaitView>> = HashMap::new();
+        let mut others = Vec::new();
+        let mut views = Vec::new();
+        for port in ports.into_iter().filter_map(|port| port.upgrade()) {
+            let (view, reasons) = port.look();
+            for (reason, task) in reasons {
+                let wait = WaitView { reason: format!("{reason} {}", view.name), until: None };
+                match task {
+                    Some(task) => waits.entry(task).or_default().push(wait),
+                    None => others.push(wait),
+                }
+            }
+            views.push(view);
+        }
+        // Clocks that several dispatchers share are looked at with each of them, and a task belongs to one.
+        let dispatchers = dispatchers.into_iter().map(|(name, handle)| look_at(name, &handle, &mut waits)).collect();
+        others.extend(waits.into_values().flatten());
+        Inspection { dispatchers, ports: views, other_waits: others }
+    }
+}
+
+fn look_at(name: String, handle: &Handle, waits: &mut HashMap<usize, Vec<WaitView>>) -> DispatcherView {
+    let shared = &handle.shared;
+    let mut sleepers: HashMap<usize, Vec<WaitView>> = HashMap::new();
+    let due = shared.clock.sleepers();
+    for (at, task) in due {
+        let wait = WaitView { reason: "sleep".to_owned(), until: Some(at) };
+        sleepers.entry(task).or_default().push(wait);
+    }
+    let names = shared.names.lock().clone();
+    let tasks = shared.live.tasks().into_iter().map(|(task, context)| {
+        let mut own = waits.remove(&task).unwrap_or_default();
+        own.extend(sleepers.remove(&task).unwrap_or_default());
+        TaskView {
+            name: names.get(&task).map(|name| name.to_string()),
+            context: context.as_ref().and_then(|context| context.name().map(str::to_owned)),
+            context_id: context.as_ref().map(crate::Context::id),
+            deadline: context.as_ref().and_then(crate::Context::deadline),
+            waits: own,
+        }
+    });
+    let tasks = tasks.collect();
+    let ended = shared.live.ended();
+    DispatcherView {
+        name,
+        now: shared.clock.now(),
+        workers: handle.counters(),
+        queued: shared.stealers.iter().map(crossbeam_deque::Stealer::len).collect(),
+        queued_outside: shared.injector.len(),
+        queues: shared.queues.all().iter().map(|queue| (queue.name().to_owned(), queue.counters())).collect(),
+        tasks,
+        finished: ended.finished,
+        aborted: ended.aborted,
+        timers: shared.clock.pending(),
+    }
+}
+
+/// What an [`Inspector`] saw. `{}` shows it to people; [`prometheus`](Self::prometheus) to machines.
+///
+/// # Example
+/// ```
+/// let seen = lehr_runtime::Inspector::new().look();
+/// assert_eq!(seen.to_string(), "");
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Inspection {
+    /// The dispatchers, in the order in which they were made known.
+    pub dispatchers: Vec<DispatcherView>,
+    /// The ports that still exist, in the order in which they were made known.
+    pub ports: Vec<PortView>,
+    /// Waits whose owner is no task of these dispatchers: a thread, a one-time receiver, an interleave, or somebody just woken.
+    pub other_waits: Vec<WaitView>,
+}
+
+/// A dispatcher, as an [`Inspector`] saw it.
+///
+/// # Example
+/// See [`Inspector`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct DispatcherView {
+    /// As it was made known.
+    pub name: String,
+    /// The time on its clock.
+    pub now: Duration,
+    /// What each worker has done.
+    pub workers: Vec<Counters>,
+    /// Jobs in each worker's queue.
+    pub queued: Vec<usize>,
+    /// Jobs in the queue for everybody.
+    pub queued_outside: usize,
+    /// The queues with names, and how they stand.
+    pub queues: Vec<(String, QueueCounters)>,
+    /// The living tasks.
+    pub tasks: Vec<TaskView>,
+    /// Tasks that came to their end.
+    pub finished: usize,
+    /// Tasks that were dropped before it.
+    pub aborted: usize,
+    /// Timers pending on its clock.
+    pub timers: usize,
+}
+
+/// A living task, as an [`Inspector`] saw it.
+///
+/// # Example
+/// See [`Inspector`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TaskView {
+    /// As it was [`named`](crate::named).
+    pub name: Option<String>,
+    /// The name of the context it was spawned in.
+    pub context: Option<String>,
+    /// That context's identity.
+    pub context_id: Option<u64>,
+    /// That context's deadline.
+    pub deadline: Option<Duration>,
+    /// What it waits for, as far as that is a watched port or a timer; nothing also if it is queued or runs.
+    pub waits: Vec<WaitView>,
+}
+
+/// A wait, as an [`Inspector`] saw it.
+///
+/// # Example
+/// See [`Inspector`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WaitView {
+    /// What for.
+    pub reason: String,
+    /// Until when, if it ends by itself.
+    pub until: Option<Duration>,
+}
+
+/// A port, as an [`Inspector`] saw it.
+///
+/// # Example
+/// See [`Inspector`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PortView {
+    /// The port's name.
+    pub name: String,
+    /// How it stands.
+    pub gauges: Gauges,
+}
+
+impl fmt::Display for WaitView {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.until {
+            None => formatter.write_str(&self.reason),
+            Some(until) => write!(formatter, "{} until {until:?}", self.reason),
+        }
+    }
+}
+
+impl fmt::Display for TaskView {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => write!(formatter, "task {name:?}")?,
+            None => formatter.write_str("task")?,
+        }
+        if let Some(id) = self.context_id {
+            write!(formatter, " in context {:?} ({id})", self.context.as_deref().unwrap_or("several"))?;
+        }
+        if let Some(deadline) = self.deadline {
+            write!(formatter, ", until {deadline:?}")?;
+        }
+        if self.waits.is_empty() {
+            return formatter.write_str(": queued, running, or waiting for what is not watched");
+        }
+        for (place, wait) in self.waits.iter().enumerate() {
+            write!(formatter, "{}{wait}", if place == 0 { ": waits for " } else { ", or " })?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Inspection {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for dispatcher in &self.dispatchers {
+            let (tasks, running) =
+                (dispatcher.tasks.len(), dispatcher.workers.iter().filter(|worker| worker.is_running));
+            writeln!(
+                formatter,
+                "dispatcher {:?}: {} of {} workers in a job, {} jobs queued, {tasks} tasks living, {} timers, time {:?}",
+                dispatcher.name,
+                running.count(),
+                dispatcher.workers.len(),
+                dispatcher.queued.iter().sum::<usize>() + dispatcher.queued_outside,
+                dispatcher.timers,
+                dispatcher.now,
+            )?;
+            for (name, counters) in &dispatcher.queues {
+                writeln!(
+                    formatter,
+                    "  queue {name:?}: {} waiting to begin, {} living",
+                    counters.depth, counters.living
+                )?;
+            }
+            for task in &dispatcher.tasks {
+                writeln!(formatter, "  {task}")?;
+            }
+        }
+        for PortView { name, gauges } in &self.ports {
+            let (items, receivers) = (gauges.len, gauges.receivers_waiting);
+            writeln!(
+                formatter,
+                "{name}: {items} items, {receivers} receivers and {} posters waiting",
+                gauges.posters_waiting
+            )?;
+        }
+        for wait in &self.other_waits {
+            writeln!(formatter, "somebody else waits for {wait}")?;
+        }
+        Ok(())
+    }
+}
