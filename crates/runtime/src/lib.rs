@@ -211,7 +211,7 @@ pub use port::persistent::Receiver;
 pub use port_set::PortSet;
 pub use queue::{
     Admission, DepthOverflow, DiscardReason, Discarded, Priority, Queue, QueueBuilder, QueueCounters, QueueError,
-    Rejected, Rejection, SpawnWait,
+    RateOverflow, Rejected, Rejection, SpawnWait,
 };
 pub use reply::{Answer, Reply};
 pub use task::{Task, YieldNow, all, block_on, yield_now};

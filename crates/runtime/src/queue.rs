@@ -18,10 +18,11 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::future::Future;
 use std::sync::Weak;
+use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
 
-pub use admission::{Admission, DepthOverflow};
+pub use admission::{Admission, DepthOverflow, RateOverflow};
 pub use priority::Priority;
 pub use waiting::SpawnWait;
 
@@ -29,6 +30,7 @@ use crate::dispatch::{Dispatcher, Handle, Job, Shared};
 use crate::error::TaskError;
 use crate::sync::{Arc, AtomicUsize, Mutex, Ordering};
 use crate::task::{Task, admit};
+use crate::timer::Scheduled;
 use admission::{Gauge, Verdict};
 use priority::Registry;
 use queued::{Queued, Standing};
@@ -255,6 +257,7 @@ impl QueueBuilder {
             sink: self.sink,
             registry: Arc::downgrade(registry),
             takeable: registry.takeable.clone(),
+            has_rate: matches!(self.admission, Admission::Rate { .. }),
             ready: AtomicUsize::new(0),
             living: AtomicUsize::new(0),
             tally: CachePadded::new(Tally::new()),
@@ -267,6 +270,8 @@ impl QueueBuilder {
                 has_ended: false,
                 gauge: Gauge::new(self.admission),
                 waiting: Waiting::default(),
+                alarm: None,
+                ticks: 0,
             }),
         });
         registry.register(&core)?;
@@ -542,7 +547,7 @@ impl Queue {
             }
             let depth = state.fresh.len();
             let State { gauge, waiting, .. } = &mut *state;
-            (gone, waiting.grant(gauge, depth))
+            (gone, waiting.grant(gauge, depth, None))
         };
         wake.all();
         let count = gone.len();
@@ -569,6 +574,7 @@ pub(crate) struct Core {
     registry: Weak<Registry>,
     /// What workers may take from all queues of the dispatcher together; see [`Registry`].
     takeable: Arc<CachePadded<AtomicUsize>>,
+    has_rate: bool,
     /// What they may take from this one: nothing while it is suspended. Written under the lock of `state`.
     ready: AtomicUsize,
     /// Tasks admitted, or about to be, and not ended.
@@ -628,6 +634,10 @@ struct State {
     has_ended: bool,
     gauge: Gauge,
     waiting: Waiting,
+    /// Rings when the next turn of a rate comes, while somebody waits for it.
+    alarm: Option<Scheduled>,
+    /// How often the rate was looked at.
+    ticks: u64,
 }
 
 impl State {
@@ -674,12 +684,13 @@ impl Core {
         if !shared.accepts() {
             return Verdict::Refused(Rejection::Closed);
         }
+        let now = self.now(shared);
         let mut state = self.state.lock();
         if state.is_closed {
             return Verdict::Refused(Rejection::Closed);
         }
         let (depth, is_crowded) = (state.fresh.len(), !state.waiting.is_empty());
-        let verdict = state.gauge.ask(depth, is_crowded);
+        let verdict = state.gauge.ask(depth, is_crowded, now);
         if !matches!(verdict, Verdict::Refused(_)) {
             self.count_admitted();
         }
@@ -689,6 +700,40 @@ impl Core {
     fn count_admitted(&self) {
         // Relaxed: a count; `retire` looks at it under the lock.
         self.living.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The time, for a policy that looks at it.
+    fn now(&self, shared: &Shared) -> Option<Duration> {
+        self.has_rate.then(|| shared.clock.now())
+    }
+
+    /// Lets in who waits for a turn of a rate that has come, and has itself called when the next one comes. Under no lock.
+    fn tick(self: &Arc<Self>, shared: &Arc<Shared>) {
+        let Some(now) = self.now(shared) else { return };
+        let (wake, next, number) = {
+            let mut state = self.state.lock();
+            state.ticks += 1;
+            let number = state.ticks;
+            let depth = state.fresh.len();
+            let State { gauge, waiting, .. } = &mut *state;
+            let wake = waiting.grant(gauge, depth, Some(now));
+            let is_over = state.is_closed || state.waiting.is_empty();
+            let next = (!is_over).then(|| state.gauge.wait(now));
+            (wake, next, number)
+        };
+        wake.all();
+        let Some(next) = next else { return };
+        let (core, dispatcher) = (Arc::downgrade(self), Arc::downgrade(shared));
+        let alarm = shared.clock.schedule_in(next, move || {
+            if let (Some(core), Some(shared)) = (core.upgrade(), dispatcher.upgrade()) {
+                core.tick(&shared);
+            }
+        });
+        let _old_or_late = {
+            let mut state = self.state.lock();
+            // A later tick has looked at all that this one saw, and keeps its own alarm.
+            if state.ticks == number { state.alarm.replace(alarm) } else { Some(alarm) }
+        };
     }
 
     /// Makes a task of a future. It must have been counted as admitted.
@@ -803,7 +848,7 @@ impl Core {
                 self.hide(1);
                 let depth = state.fresh.len();
                 let State { gauge, waiting, .. } = &mut *state;
-                (entry, waiting.grant(gauge, depth))
+                (entry, waiting.grant(gauge, depth, None))
             } else {
                 let entry = state.woken.pop_front()?;
                 self.hide(1);
@@ -865,7 +910,7 @@ impl Core {
 
     /// The dispatcher has ended: gives back what is queued, to be dropped, and keeps nothing from here on.
     pub(crate) fn end(&self) -> Vec<Job> {
-        let (left, wake) = {
+        let (left, wake, _alarm_is_cancelled_after_the_lock) = {
             let mut state = self.state.lock();
             state.is_closed = true;
             state.has_ended = true;
@@ -875,7 +920,7 @@ impl Core {
             let fresh = std::mem::take(&mut state.fresh);
             let woken = std::mem::take(&mut state.woken);
             let left = fresh.into_iter().chain(woken).map(|entry| entry.job).collect();
-            (left, state.waiting.wake_everybody())
+            (left, state.waiting.wake_everybody(), state.alarm.take())
         };
         wake.all();
         left

@@ -3,6 +3,8 @@
 //! A place is taken before the task is made, so that a refused future can be given back, and filled afterwards. Between the
 //! two the place counts, so a policy is never exceeded by two who came together.
 
+use std::time::Duration;
+
 use super::{DiscardReason, Rejection};
 
 /// Who may come into a queue. Asked once for each task, before its first poll.
@@ -31,6 +33,16 @@ pub enum Admission {
         /// What becomes of one more.
         overflow: DepthOverflow,
     },
+    /// `burst` at once after a pause, and `per_sec` in a second from then on, by the clock of the dispatcher: a bucket that holds
+    /// `burst` tokens and is filled at that rate, and that each task takes a token from.
+    Rate {
+        /// How many in a second; positive.
+        per_sec: f64,
+        /// How many at once; at least 1.
+        burst: u32,
+        /// What becomes of one more.
+        overflow: RateOverflow,
+    },
 }
 
 /// What becomes of a task too many.
@@ -51,11 +63,26 @@ pub enum DepthOverflow {
     Wait,
 }
 
+/// What becomes of a task too early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RateOverflow {
+    /// It is thrown away.
+    Drop,
+    /// [`Queue::spawn_wait`](super::Queue::spawn_wait) waits for its turn; [`Queue::spawn`](super::Queue::spawn) gives the
+    /// future back.
+    Wait,
+}
+
 impl Admission {
     /// Why nobody could ever come in.
     pub(super) fn fault(self) -> Option<&'static str> {
         match self {
             Self::Depth { max: 0, .. } => Some("a depth of 0 admits nobody"),
+            Self::Rate { burst: 0, .. } => Some("a burst of 0 admits nobody"),
+            Self::Rate { per_sec, burst, .. } => Bucket::new(per_sec, burst)
+                .is_none()
+                .then_some("a rate is positive, and not so small that a turn lasts centuries"),
             Self::Unbounded | Self::Depth { .. } => None,
         }
     }
@@ -76,52 +103,111 @@ pub(super) struct Gauge {
     policy: Admission,
     /// Places taken and not filled yet.
     reserved: usize,
+    /// Of a rate.
+    bucket: Option<Bucket>,
+}
+
+/// Tokens, as the time at which the next one would be due if all came evenly (the virtual scheduling form of the algorithm).
+struct Bucket {
+    /// Between two tokens.
+    interval: Duration,
+    /// How much earlier than evenly a token may be taken: all of a burst but the first.
+    slack: Duration,
+    due: Duration,
+}
+
+impl Bucket {
+    /// A full one; nothing if the rate is none.
+    fn new(per_sec: f64, burst: u32) -> Option<Self> {
+        let interval = Duration::try_from_secs_f64(1.0 / per_sec).ok().filter(|_| per_sec > 0.0)?;
+        let slack =
+            interval.checked_mul(burst.checked_sub(1)?).filter(|slack| slack.as_secs() < u64::from(u32::MAX))?;
+        (interval.as_secs() < u64::from(u32::MAX)).then_some(Self { interval, slack, due: Duration::ZERO })
+    }
+
+    /// How long until there is a token.
+    fn wait(&self, now: Duration) -> Duration {
+        self.due.saturating_sub(now + self.slack)
+    }
+
+    fn take(&mut self, now: Duration) -> bool {
+        let has_token = self.wait(now).is_zero();
+        if has_token {
+            self.due = self.due.max(now) + self.interval;
+        }
+        has_token
+    }
+
+    fn give_back(&mut self) {
+        self.due = self.due.saturating_sub(self.interval);
+    }
 }
 
 impl Gauge {
     pub(super) fn new(policy: Admission) -> Self {
-        Self { policy, reserved: 0 }
+        let bucket = match policy {
+            Admission::Rate { per_sec, burst, .. } => Bucket::new(per_sec, burst),
+            _ => None,
+        };
+        Self { policy, reserved: 0, bucket }
     }
 
-    /// Asks for a place where `depth` tasks wait to begin and, if `is_crowded`, others wait for a place.
-    pub(super) fn ask(&mut self, depth: usize, is_crowded: bool) -> Verdict {
-        let Admission::Depth { overflow, .. } = self.policy else {
-            self.reserve();
-            return Verdict::Admitted;
-        };
-        if self.has_room(depth) && !is_crowded {
-            self.reserve();
+    /// How long until the rate lets another in.
+    pub(super) fn wait(&self, now: Duration) -> Duration {
+        self.bucket.as_ref().map_or(Duration::ZERO, |bucket| bucket.wait(now))
+    }
+
+    /// Asks for a place where `depth` tasks wait to begin and, if `is_crowded`, others wait for a place. `now` is looked at by a
+    /// rate alone.
+    pub(super) fn ask(&mut self, depth: usize, is_crowded: bool, now: Option<Duration>) -> Verdict {
+        if !is_crowded && self.take_place(depth, now) {
             return Verdict::Admitted;
         }
-        match overflow {
-            DepthOverflow::DropOldest => {
-                self.reserve();
+        match self.policy {
+            Admission::Unbounded | Admission::Depth { overflow: DepthOverflow::DropOldest, .. } => {
+                self.reserved += 1;
                 Verdict::Admitted
             }
-            DepthOverflow::DropNewest => Verdict::Discard(DiscardReason::Newest),
-            DepthOverflow::Reject | DepthOverflow::Wait => Verdict::Refused(Rejection::Full),
+            Admission::Depth { overflow: DepthOverflow::DropNewest, .. } => Verdict::Discard(DiscardReason::Newest),
+            Admission::Depth { .. } => Verdict::Refused(Rejection::Full),
+            Admission::Rate { overflow: RateOverflow::Drop, .. } => Verdict::Discard(DiscardReason::Rate),
+            Admission::Rate { overflow: RateOverflow::Wait, .. } => Verdict::Refused(Rejection::Rate),
         }
     }
 
     /// Whether refused spawns may wait.
     pub(super) fn lets_wait(&self) -> bool {
-        matches!(self.policy, Admission::Depth { overflow: DepthOverflow::Wait, .. })
+        matches!(
+            self.policy,
+            Admission::Depth { overflow: DepthOverflow::Wait, .. }
+                | Admission::Rate { overflow: RateOverflow::Wait, .. }
+        )
     }
 
-    /// Whether there is a place free.
-    pub(super) fn has_room(&self, depth: usize) -> bool {
-        match self.policy {
-            Admission::Unbounded => true,
-            Admission::Depth { max, .. } => depth + self.reserved < max,
+    pub(super) fn is_rate(&self) -> bool {
+        self.bucket.is_some()
+    }
+
+    /// Takes a place if one is free. Of a rate, only with the time.
+    pub(super) fn take_place(&mut self, depth: usize, now: Option<Duration>) -> bool {
+        let is_free = match (self.policy, &mut self.bucket) {
+            (Admission::Depth { max, .. }, _) => depth + self.reserved < max,
+            (_, Some(bucket)) => now.is_some_and(|now| bucket.take(now)),
+            (_, None) => true,
+        };
+        self.reserved += usize::from(is_free);
+        is_free
+    }
+
+    /// A place that was taken will not be filled.
+    pub(super) fn give_back(&mut self) {
+        self.reserved -= 1;
+        if let Some(bucket) = &mut self.bucket {
+            bucket.give_back();
         }
     }
 
-    /// Takes a place, free or not.
-    pub(super) fn reserve(&mut self) {
-        self.reserved += 1;
-    }
-
-    /// A place that was taken is filled, or given back.
+    /// A place that was taken is filled.
     pub(super) fn enter(&mut self) {
         self.reserved -= 1;
     }
@@ -129,5 +215,37 @@ impl Gauge {
     /// Whether the oldest must go, now that `depth` tasks wait to begin.
     pub(super) fn is_displacing(&self, depth: usize) -> bool {
         matches!(self.policy, Admission::Depth { max, overflow: DepthOverflow::DropOldest } if depth > max)
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use std::time::Duration;
+
+    use super::Bucket;
+
+    const fn ms(count: u64) -> Duration {
+        Duration::from_millis(count)
+    }
+
+    #[test]
+    fn a_bucket_gives_its_burst_and_then_its_rate() {
+        let mut bucket = Bucket::new(10.0, 3).unwrap();
+        let hour = ms(3_600_000);
+        assert_eq!((0..5).filter(|_| bucket.take(hour)).count(), 3);
+        assert_eq!(bucket.wait(hour), ms(100));
+        assert!(!bucket.take(hour + ms(99)) && bucket.take(hour + ms(100)) && !bucket.take(hour + ms(100)));
+        bucket.give_back();
+        assert!(bucket.take(hour + ms(100)));
+        // After a pause of two turns there are two, not three.
+        assert_eq!((0..5).filter(|_| bucket.take(hour + ms(300))).count(), 2);
+    }
+
+    #[test]
+    fn what_is_no_rate_makes_no_bucket() {
+        for per_sec in [0.0, -1.0, f64::NAN, f64::NEG_INFINITY, 1e-300] {
+            assert!(Bucket::new(per_sec, 1).is_none(), "{per_sec}");
+        }
+        assert!(Bucket::new(1.0, 0).is_none());
     }
 }

@@ -8,6 +8,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use pin_project_lite::pin_project;
 
@@ -53,10 +54,9 @@ impl Waiting {
     }
 
     /// Gives free places to the first in line.
-    pub(super) fn grant(&mut self, gauge: &mut Gauge, depth: usize) -> Wake {
+    pub(super) fn grant(&mut self, gauge: &mut Gauge, depth: usize, now: Option<Duration>) -> Wake {
         let mut wake = Wake::default();
-        while self.granted < self.line.len() && gauge.has_room(depth) {
-            gauge.reserve();
+        while self.granted < self.line.len() && gauge.take_place(depth, now) {
             wake.0.push(self.line[self.granted].waker.clone());
             self.granted += 1;
         }
@@ -123,6 +123,7 @@ impl Place<'_> {
     fn poll(&mut self, context: &Context<'_>) -> (Answer, Option<Waker>) {
         let core = &self.queue.core;
         let accepts = self.queue.handle.shared.accepts();
+        let now = core.now(&self.queue.handle.shared);
         let mut state = core.state.lock();
         let State { gauge, waiting, is_closed, fresh, .. } = &mut *state;
         if let Some(number) = self.number {
@@ -132,7 +133,7 @@ impl Place<'_> {
                 self.number = None;
                 let (_, old) = waiting.leave(number);
                 if has_place {
-                    gauge.enter();
+                    gauge.give_back();
                 }
                 return (Answer::Back(Rejection::Closed), old);
             }
@@ -149,11 +150,15 @@ impl Place<'_> {
         if *is_closed || !accepts {
             return (Answer::Back(Rejection::Closed), None);
         }
-        if !waiting.is_empty() || !gauge.has_room(fresh.len()) {
+        if !waiting.is_empty() || !gauge.take_place(fresh.len(), now) {
             self.number = Some(waiting.join(context.waker().clone()));
+            let is_rate = gauge.is_rate();
+            drop(state);
+            if is_rate {
+                core.tick(&self.queue.handle.shared);
+            }
             return (Answer::Wait, None);
         }
-        gauge.reserve();
         core.count_admitted();
         (Answer::Go, None)
     }
@@ -167,11 +172,13 @@ impl Drop for Place<'_> {
             let State { gauge, waiting, fresh, .. } = &mut *state;
             let (had_place, waker) = waiting.leave(number);
             if had_place {
-                gauge.enter();
+                gauge.give_back();
             }
-            (waiting.grant(gauge, fresh.len()), waker)
+            (waiting.grant(gauge, fresh.len(), None), waker)
         };
         wake.all();
+        // Its turn of a rate may be somebody else's now.
+        self.queue.core.tick(&self.queue.handle.shared);
     }
 }
 

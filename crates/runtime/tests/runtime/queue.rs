@@ -1,12 +1,13 @@
 use std::future::Future;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
 
 use lehr_runtime::{
-    Admission, DepthOverflow, DiscardReason, Discarded, Dispatcher, Port, QueueError, Rejection, TaskError, all,
-    block_on, yield_now,
+    Admission, Builder, Clock, DepthOverflow, DiscardReason, Discarded, Dispatcher, Port, QueueError, RateOverflow,
+    Rejection, SpawnWait, TaskError, all, block_on, yield_now,
 };
 
 use crate::{on_each, poll_once};
@@ -343,4 +344,63 @@ fn settings_that_admit_nobody_are_refused() {
     let handle = dispatcher.handle().clone();
     drop(dispatcher);
     assert_eq!(handle.queue("late").build().unwrap_err(), QueueError::Closed);
+}
+
+/// Polls every spawn that waits, and adds the outputs of those that were admitted; gives how many those are by now.
+fn take_admitted<F>(spawns: &mut Vec<Pin<Box<SpawnWait<'_, F>>>>, admitted: &mut Vec<F::Output>) -> usize
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    spawns.retain_mut(|spawn| match poll_once(spawn.as_mut()) {
+        Poll::Pending => true,
+        Poll::Ready(task) => {
+            admitted.push(block_on(task.unwrap()).unwrap());
+            false
+        }
+    });
+    admitted.len()
+}
+
+// 58
+#[test]
+fn a_rate_lets_a_burst_in_and_then_one_a_turn_however_long_it_was_idle() {
+    for threads in [1, 2, 8] {
+        let clock = Clock::virtual_time();
+        let dispatcher = Builder::new().threads(threads).clock(clock.clone()).start().unwrap();
+        let rate = |overflow| Admission::Rate { per_sec: 10.0, burst: 5, overflow };
+        let dropping = dispatcher.queue("dropping").admission(rate(RateOverflow::Drop)).build().unwrap();
+        let waiting = dispatcher.queue("waiting").admission(rate(RateOverflow::Wait)).build().unwrap();
+        clock.advance(Duration::from_secs(3600));
+
+        let tasks = (0..100).map(|i| dropping.spawn(async move { i }).unwrap()).collect();
+        let outcomes = block_on(all(tasks));
+        assert_eq!(outcomes[..5], [Ok(0), Ok(1), Ok(2), Ok(3), Ok(4)]);
+        assert!(outcomes[5..].iter().all(|outcome| *outcome == Err(TaskError::Discarded)));
+
+        let mut spawns: Vec<_> = (0..100).map(|i| Box::pin(waiting.spawn_wait(async move { i }))).collect();
+        let mut admitted = Vec::new();
+        assert_eq!(take_admitted(&mut spawns, &mut admitted), 5);
+        assert_eq!(waiting.spawn(async {}).unwrap_err().reason, Rejection::Rate);
+        for turn in 1..=90 {
+            clock.advance(Duration::from_millis(99));
+            assert_eq!(take_admitted(&mut spawns, &mut admitted), 4 + turn);
+            clock.advance(Duration::from_millis(1));
+            assert_eq!(take_admitted(&mut spawns, &mut admitted), 5 + turn);
+        }
+        // The next in line goes away; the turn is that of the one after it.
+        drop(spawns.remove(0));
+        clock.advance(Duration::from_millis(100));
+        assert_eq!(take_admitted(&mut spawns, &mut admitted), 96);
+        // One that has its turn and does not take it passes it on.
+        clock.advance(Duration::from_millis(100));
+        drop(spawns.remove(0));
+        assert_eq!(take_admitted(&mut spawns, &mut admitted), 97);
+        waiting.close();
+        for spawn in spawns {
+            assert_eq!(block_on(spawn).unwrap_err().reason, Rejection::Closed);
+        }
+        assert_eq!(admitted, (0..95).chain([96, 98]).collect::<Vec<_>>());
+        assert_eq!(waiting.counters().waiting, 0);
+    }
 }
