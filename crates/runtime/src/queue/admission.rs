@@ -64,6 +64,20 @@ pub enum DepthOverflow {
 }
 
 /// What becomes of a task too early.
+///
+/// # Example
+/// ```
+/// use std::time::Duration;
+/// use lehr_runtime::{Admission, Builder, Clock, RateOverflow, TaskError, block_on};
+/// let clock = Clock::virtual_time();
+/// let dispatcher = Builder::new().threads(1).clock(clock.clone()).start().unwrap();
+/// let admission = Admission::Rate { per_sec: 10.0, burst: 1, overflow: RateOverflow::Drop };
+/// let queue = dispatcher.queue("samples").admission(admission).build().unwrap();
+/// let [first, second] = [1, 2].map(|sample| queue.spawn(async move { sample }).unwrap());
+/// assert_eq!((block_on(first), block_on(second)), (Ok(1), Err(TaskError::Discarded)));
+/// clock.advance(Duration::from_millis(100));
+/// assert_eq!(block_on(queue.spawn(async { 3 }).unwrap()), Ok(3));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RateOverflow {

@@ -1,0 +1,139 @@
+//! A queue before it exists.
+
+use std::fmt;
+
+use super::core::Sink;
+use super::refusal::{Discarded, QueueError};
+use super::{Admission, Core, Priority, Queue};
+use crate::dispatch::{Dispatcher, Handle};
+use crate::sync::Arc;
+
+/// Settings of a queue before it exists. Made by [`Dispatcher::queue`].
+///
+/// # Example
+/// See [`Dispatcher::queue`].
+#[must_use = "a queue exists once it is built"]
+pub struct QueueBuilder {
+    handle: Handle,
+    name: String,
+    admission: Admission,
+    priority: Priority,
+    sink: Option<Sink>,
+    is_suspended: bool,
+}
+
+impl fmt::Debug for QueueBuilder {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("QueueBuilder").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl QueueBuilder {
+    /// Who may come in. Default: [`Admission::Unbounded`].
+    ///
+    /// # Example
+    /// See [`Rejected`](super::Rejected).
+    pub fn admission(mut self, admission: Admission) -> Self {
+        self.admission = admission;
+        self
+    }
+
+    /// Its rank among the queues of the dispatcher. Default: a share of weight 1.
+    ///
+    /// # Example
+    /// See [`Dispatcher::queue`].
+    pub fn priority(mut self, priority: Priority) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    /// Who is told of each task that is thrown away. Called on the thread that caused it, under no lock; it must be quick,
+    /// for it may be a poster's. A panic of it is the poster's panic.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Admission, DepthOverflow, DiscardReason, Dispatcher, Port};
+    /// let (dispatcher, lost) = (Dispatcher::new(1).unwrap(), Port::new());
+    /// let out = lost.clone();
+    /// let queue = dispatcher
+    ///     .queue("frames")
+    ///     .admission(Admission::Depth { max: 1, overflow: DepthOverflow::DropOldest })
+    ///     .on_discard(move |discarded| out.post(discarded.reason).unwrap())
+    ///     .suspended()
+    ///     .build()
+    ///     .unwrap();
+    /// let (first, second) = (queue.spawn(async {}).unwrap(), queue.spawn(async {}).unwrap());
+    /// assert_eq!(lost.try_receive(), Some(DiscardReason::Oldest));
+    /// # drop((first, second));
+    /// ```
+    pub fn on_discard(mut self, sink: impl Fn(Discarded) + Send + Sync + 'static) -> Self {
+        self.sink = Some(Arc::new(sink));
+        self
+    }
+
+    /// It begins suspended, as after [`Queue::suspend`].
+    ///
+    /// # Example
+    /// See [`Queue::close`].
+    pub fn suspended(mut self) -> Self {
+        self.is_suspended = true;
+        self
+    }
+
+    /// Makes the queue.
+    ///
+    /// # Errors
+    /// [`QueueError::NameTaken`], [`QueueError::Setting`], or [`QueueError::Closed`] after the dispatcher's end.
+    ///
+    /// # Example
+    /// See [`Dispatcher::queue`].
+    pub fn build(self) -> Result<Queue, QueueError> {
+        if let Some(what) = self.admission.fault().or_else(|| self.priority.fault()) {
+            return Err(QueueError::Setting { name: self.name, what });
+        }
+        let shared = self.handle.shared.clone();
+        let registry = &shared.queues;
+        let core = Arc::new(Core::new(
+            self.name.into_boxed_str(),
+            self.admission,
+            self.priority,
+            self.sink,
+            self.is_suspended,
+            registry,
+        ));
+        registry.register(&core)?;
+        Ok(Queue { handle: Handle { shared, queue: Some(core.clone()) }, core })
+    }
+}
+
+impl Dispatcher {
+    /// Begins a queue called `name`, which must be unique among this dispatcher's queues.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Dispatcher, Priority, block_on};
+    /// let dispatcher = Dispatcher::new(2).unwrap();
+    /// let queue = dispatcher.queue("requests").priority(Priority::Share { weight: 3 }).build().unwrap();
+    /// assert_eq!(block_on(queue.spawn(async { 6 * 7 }).unwrap()), Ok(42));
+    /// ```
+    pub fn queue(&self, name: impl Into<String>) -> QueueBuilder {
+        self.handle.queue(name)
+    }
+}
+
+impl Handle {
+    /// Begins a queue of this handle's dispatcher; see [`Dispatcher::queue`].
+    ///
+    /// # Example
+    /// See [`Dispatcher::queue`].
+    pub fn queue(&self, name: impl Into<String>) -> QueueBuilder {
+        QueueBuilder {
+            handle: Handle { shared: self.shared.clone(), queue: None },
+            name: name.into(),
+            admission: Admission::Unbounded,
+            priority: Priority::default(),
+            sink: None,
+            is_suspended: false,
+        }
+    }
+}

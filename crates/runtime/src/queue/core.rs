@@ -1,0 +1,441 @@
+//! What the tasks and the handles of a queue share: two lists, a policy, and the counts.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::sync::Weak;
+use std::time::Duration;
+
+use crossbeam_utils::CachePadded;
+
+use super::QueueCounters;
+use super::admission::{Admission, Gauge, Verdict};
+use super::priority::{Priority, Registry};
+use super::queued::{self, Queued, Standing};
+use super::refusal::{DiscardReason, Discarded, Rejection};
+use super::waiting::Waiting;
+use crate::dispatch::{Job, Shared};
+use crate::sync::{Arc, AtomicUsize, Mutex, Ordering};
+use crate::task::{Task, admit};
+use crate::timer::Scheduled;
+
+pub(super) type Sink = Arc<dyn Fn(Discarded) + Send + Sync>;
+
+/// What the tasks and the handles of a queue share.
+pub(crate) struct Core {
+    pub(super) name: Box<str>,
+    pub(crate) priority: Priority,
+    pub(super) sink: Option<Sink>,
+    pub(super) registry: Weak<Registry>,
+    /// What workers may take from all queues of the dispatcher together; see [`Registry`].
+    pub(super) takeable: Arc<CachePadded<AtomicUsize>>,
+    pub(super) has_rate: bool,
+    /// What they may take from this one: nothing while it is suspended. Written under the lock of `state`.
+    pub(super) ready: AtomicUsize,
+    /// Tasks admitted, or about to be, and not ended.
+    pub(super) living: AtomicUsize,
+    pub(super) tally: CachePadded<Tally>,
+    pub(super) state: Mutex<State>,
+}
+
+pub(super) struct Tally {
+    pub(super) finished: AtomicUsize,
+    pub(super) aborted: AtomicUsize,
+    pub(super) discarded: AtomicUsize,
+    pub(super) rejected: AtomicUsize,
+    pub(super) scheduled: AtomicUsize,
+}
+
+impl Tally {
+    pub(super) fn new() -> Self {
+        Self {
+            finished: AtomicUsize::new(0),
+            aborted: AtomicUsize::new(0),
+            discarded: AtomicUsize::new(0),
+            rejected: AtomicUsize::new(0),
+            scheduled: AtomicUsize::new(0),
+        }
+    }
+}
+
+/// How a task comes into a queue.
+#[derive(Clone, Copy)]
+pub(super) enum Entrance {
+    /// The policy gave it a place.
+    Asked,
+    /// The policy was not asked.
+    Unasked,
+    /// The policy throws it away.
+    Discarded(DiscardReason),
+    /// The queue is closed.
+    Closed,
+}
+
+/// Something to run, and when it came.
+pub(super) struct Entry {
+    pub(super) sequence: u64,
+    pub(super) job: Job,
+}
+
+pub(super) struct State {
+    /// Tasks that have not begun: what the policy is about. By ascending sequence.
+    pub(super) fresh: VecDeque<Entry>,
+    /// Tasks that have, and were woken. By ascending sequence.
+    pub(super) woken: VecDeque<Entry>,
+    pub(super) next_sequence: u64,
+    pub(super) is_suspended: bool,
+    pub(super) is_closed: bool,
+    /// The dispatcher has ended: nothing is kept any more.
+    pub(super) has_ended: bool,
+    pub(super) gauge: Gauge,
+    pub(super) waiting: Waiting,
+    /// Rings when the next turn of a rate comes, while somebody waits for it.
+    pub(super) alarm: Option<Scheduled>,
+    /// How often the rate was looked at.
+    pub(super) ticks: u64,
+}
+
+impl State {
+    pub(super) fn len(&self) -> usize {
+        self.fresh.len() + self.woken.len()
+    }
+
+    pub(super) fn entry(&mut self, job: Job) -> Entry {
+        let sequence = self.next_sequence;
+        self.next_sequence += 1;
+        Entry { sequence, job }
+    }
+}
+
+impl Core {
+    pub(super) fn new(
+        name: Box<str>,
+        admission: Admission,
+        priority: Priority,
+        sink: Option<Sink>,
+        is_suspended: bool,
+        registry: &Arc<Registry>,
+    ) -> Self {
+        Self {
+            name,
+            priority,
+            sink,
+            registry: Arc::downgrade(registry),
+            takeable: registry.takeable.clone(),
+            has_rate: matches!(admission, Admission::Rate { .. }),
+            ready: AtomicUsize::new(0),
+            living: AtomicUsize::new(0),
+            tally: CachePadded::new(Tally::new()),
+            state: Mutex::new(State {
+                fresh: VecDeque::new(),
+                woken: VecDeque::new(),
+                next_sequence: 0,
+                is_suspended,
+                is_closed: false,
+                has_ended: false,
+                gauge: Gauge::new(admission),
+                waiting: Waiting::default(),
+                alarm: None,
+                ticks: 0,
+            }),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// More may be taken by workers. Under the lock; notify after it.
+    pub(super) fn show(&self, count: usize) {
+        // Relaxed: a worker that misses it here reads `takeable` again. Only changed under the lock.
+        self.ready.fetch_add(count, Ordering::Relaxed);
+        // Release: pairs with the Acquire load in `Registry::has_work`; who sees the count sees the queue's registration.
+        self.takeable.fetch_add(count, Ordering::Release);
+    }
+
+    /// Less may be taken. Under the lock.
+    pub(super) fn hide(&self, count: usize) {
+        // Relaxed, both: whoever looks in vain finds the queue empty under its lock. The sum first: a worker that saw it and then found
+        // no queue ready would look again and again until the second line has run.
+        self.takeable.fetch_sub(count, Ordering::Relaxed);
+        self.ready.fetch_sub(count, Ordering::Relaxed);
+    }
+
+    /// Whether a worker may find something here.
+    pub(crate) fn is_ready(&self) -> bool {
+        // Relaxed: a hint; see `show`.
+        self.ready.load(Ordering::Relaxed) > 0
+    }
+
+    /// Asks the policy for a place; `Admitted` has taken it.
+    pub(super) fn ask(&self, shared: &Shared) -> Verdict {
+        if !shared.accepts() {
+            return Verdict::Refused(Rejection::Closed);
+        }
+        let now = self.now(shared);
+        let mut state = self.state.lock();
+        if state.is_closed {
+            return Verdict::Refused(Rejection::Closed);
+        }
+        let (depth, is_crowded) = (state.fresh.len(), !state.waiting.is_empty());
+        let verdict = state.gauge.ask(depth, is_crowded, now);
+        if !matches!(verdict, Verdict::Refused(_)) {
+            self.count_admitted();
+        }
+        verdict
+    }
+
+    pub(super) fn count_admitted(&self) {
+        // Relaxed: a count; `retire` looks at it under the lock.
+        self.living.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The time, for a policy that looks at it.
+    pub(super) fn now(&self, shared: &Shared) -> Option<Duration> {
+        self.has_rate.then(|| shared.clock.now())
+    }
+
+    /// Lets in who waits for a turn of a rate that has come, and has itself called when the next one comes. Under no lock.
+    pub(super) fn tick(self: &Arc<Self>, shared: &Arc<Shared>) {
+        let Some(now) = self.now(shared) else { return };
+        let (wake, next, number) = {
+            let mut state = self.state.lock();
+            state.ticks += 1;
+            let number = state.ticks;
+            let depth = state.fresh.len();
+            let State { gauge, waiting, .. } = &mut *state;
+            let wake = waiting.grant(gauge, depth, Some(now));
+            let is_over = state.is_closed || state.waiting.is_empty();
+            let next = (!is_over).then(|| state.gauge.wait(now));
+            (wake, next, number)
+        };
+        wake.all();
+        let Some(next) = next else { return };
+        let (core, dispatcher) = (Arc::downgrade(self), Arc::downgrade(shared));
+        let alarm = shared.clock.schedule_in(next, move || {
+            if let (Some(core), Some(shared)) = (core.upgrade(), dispatcher.upgrade()) {
+                core.tick(&shared);
+            }
+        });
+        let _old_or_late = {
+            let mut state = self.state.lock();
+            // A later tick has looked at all that this one saw, and keeps its own alarm.
+            if state.ticks == number { state.alarm.replace(alarm) } else { Some(alarm) }
+        };
+    }
+
+    /// Makes a task of a future. It must have been counted as admitted.
+    pub(super) fn admit<F>(self: &Arc<Self>, shared: &Arc<Shared>, future: F, entrance: Entrance) -> Task<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        let (core, scheduler) = (self.clone(), shared.clone());
+        let schedule = move |runnable| core.schedule(&scheduler, Job::Task(runnable));
+        let standing = Standing::new(self.clone());
+        let (runnable, task) =
+            admit(&shared.live, future, |future| async_task::spawn(Queued::new(standing, future), schedule));
+        match entrance {
+            Entrance::Asked => self.enter(shared, Job::Task(runnable)),
+            Entrance::Unasked => {
+                // Relaxed: a count for people.
+                self.tally.scheduled.fetch_add(1, Ordering::Relaxed);
+                self.schedule(shared, Job::Task(runnable));
+            }
+            Entrance::Discarded(reason) => self.discard(Job::Task(runnable), reason),
+            // Cancels it.
+            Entrance::Closed => drop(runnable),
+        }
+        Task::new(task)
+    }
+
+    /// Spawns without asking the policy, unless the queue is closed: then the task is cancelled. It counts as begun, so it is
+    /// never thrown away.
+    pub(crate) fn spawn_unasked<F>(self: &Arc<Self>, shared: &Arc<Shared>, future: F) -> Task<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        let is_open = {
+            // Under the lock, so that a queue that is being closed either sees this task or refuses it.
+            let state = self.state.lock();
+            self.count_admitted();
+            !state.is_closed
+        };
+        let is_open = is_open && shared.accepts();
+        self.admit(shared, future, if is_open { Entrance::Unasked } else { Entrance::Closed })
+    }
+
+    /// Queues a task for its first poll, in the place that was taken for it. Whom it displaces is discarded.
+    pub(super) fn enter(&self, shared: &Shared, job: Job) {
+        let displaced = {
+            let mut state = self.state.lock();
+            state.gauge.enter();
+            if state.has_ended {
+                Err(job)
+            } else {
+                let entry = state.entry(job);
+                state.fresh.push_back(entry);
+                let is_displacing = state.gauge.is_displacing(state.fresh.len());
+                let displaced = if is_displacing { state.fresh.pop_front() } else { None };
+                if !state.is_suspended && displaced.is_none() {
+                    self.show(1);
+                }
+                Ok(displaced)
+            }
+        };
+        match displaced {
+            Ok(None) => {
+                // Relaxed: a count for people.
+                self.tally.scheduled.fetch_add(1, Ordering::Relaxed);
+                shared.sleep.notify();
+            }
+            Ok(Some(oldest)) => {
+                // Relaxed: a count for people.
+                self.tally.scheduled.fetch_add(1, Ordering::Relaxed);
+                self.discard(oldest.job, DiscardReason::Oldest);
+            }
+            // After the lock: this drops the future.
+            Err(job) => drop(job),
+        }
+    }
+
+    /// Queues a task that was woken.
+    pub(crate) fn schedule(&self, shared: &Shared, job: Job) {
+        let refused = {
+            let mut state = self.state.lock();
+            if state.has_ended {
+                Some(job)
+            } else {
+                let entry = state.entry(job);
+                state.woken.push_back(entry);
+                if !state.is_suspended {
+                    self.show(1);
+                }
+                None
+            }
+        };
+        match refused {
+            None => shared.sleep.notify(),
+            // After the lock: this drops the future.
+            Some(job) => drop(job),
+        }
+    }
+
+    /// What came first, for a worker to run.
+    pub(crate) fn pop(&self) -> Option<Job> {
+        let (entry, wake) = {
+            let mut state = self.state.lock();
+            if state.is_suspended {
+                return None;
+            }
+            let fresh = state.fresh.front().map_or(u64::MAX, |entry| entry.sequence);
+            let woken = state.woken.front().map_or(u64::MAX, |entry| entry.sequence);
+            if fresh < woken {
+                let entry = state.fresh.pop_front()?;
+                self.hide(1);
+                let depth = state.fresh.len();
+                let State { gauge, waiting, .. } = &mut *state;
+                (entry, waiting.grant(gauge, depth, None))
+            } else {
+                let entry = state.woken.pop_front()?;
+                self.hide(1);
+                return Some(entry.job);
+            }
+        };
+        wake.all();
+        Some(entry.job)
+    }
+
+    /// Throws a task away that has not begun, and says so. Under no lock.
+    pub(super) fn discard(&self, job: Job, reason: DiscardReason) {
+        // Relaxed: a count for people.
+        self.tally.discarded.fetch_add(1, Ordering::Relaxed);
+        queued::discard(job);
+        if let Some(sink) = &self.sink {
+            sink(Discarded { queue: self.name.to_string(), reason });
+        }
+    }
+
+    pub(super) fn close(&self) {
+        let wake = {
+            let mut state = self.state.lock();
+            state.is_closed = true;
+            state.waiting.wake_everybody()
+        };
+        wake.all();
+        self.retire();
+    }
+
+    /// Leaves the registry if it is closed and its last task has ended.
+    pub(super) fn retire(&self) {
+        let is_over = {
+            let state = self.state.lock();
+            // Relaxed: under the lock that every admission takes; a closed queue admits no more.
+            state.is_closed && self.living.load(Ordering::Relaxed) == 0
+        };
+        if is_over && let Some(registry) = self.registry.upgrade() {
+            registry.remove(self);
+        }
+    }
+
+    /// A task has ended: by coming to its end, by being thrown away, or by being dropped.
+    pub(super) fn ended(&self, how: queued::End) {
+        let count = match how {
+            queued::End::Finished => Some(&self.tally.finished),
+            queued::End::Discarded => None,
+            queued::End::Dropped => Some(&self.tally.aborted),
+        };
+        if let Some(count) = count {
+            // Relaxed: a count for people, and for a shutdown after its workers have ended.
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+        // Relaxed: `retire` looks again under the lock.
+        if self.living.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.retire();
+        }
+    }
+
+    /// The dispatcher has ended: gives back what is queued, to be dropped, and keeps nothing from here on.
+    pub(crate) fn end(&self) -> Vec<Job> {
+        let (left, wake, _alarm_is_cancelled_after_the_lock) = {
+            let mut state = self.state.lock();
+            state.is_closed = true;
+            state.has_ended = true;
+            if !state.is_suspended {
+                self.hide(state.len());
+            }
+            let fresh = std::mem::take(&mut state.fresh);
+            let woken = std::mem::take(&mut state.woken);
+            let left = fresh.into_iter().chain(woken).map(|entry| entry.job).collect();
+            (left, state.waiting.wake_everybody(), state.alarm.take())
+        };
+        wake.all();
+        left
+    }
+
+    /// Wakes the spawns that wait, so that they see that the dispatcher accepts nothing from them any more.
+    pub(crate) fn wake_waiting(&self) {
+        let wake = self.state.lock().waiting.wake_everybody();
+        wake.all();
+    }
+
+    pub(crate) fn counters(&self) -> QueueCounters {
+        // Relaxed: counts for people.
+        let read = |count: &AtomicUsize| count.load(Ordering::Relaxed);
+        let (depth, woken, waiting) = {
+            let state = self.state.lock();
+            (state.fresh.len(), state.woken.len(), state.waiting.len())
+        };
+        QueueCounters {
+            depth,
+            woken,
+            waiting,
+            living: read(&self.living),
+            scheduled: read(&self.tally.scheduled),
+            finished: read(&self.tally.finished),
+            aborted: read(&self.tally.aborted),
+            discarded: read(&self.tally.discarded),
+            rejected: read(&self.tally.rejected),
+        }
+    }
+}

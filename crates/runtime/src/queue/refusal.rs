@@ -1,0 +1,131 @@
+//! What a queue says no with: a queue that cannot be made, a spawn that is given back, a task that is thrown away.
+
+use std::fmt;
+
+/// Why a queue could not be made.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Dispatcher, QueueError};
+/// let dispatcher = Dispatcher::new(1).unwrap();
+/// let first = dispatcher.queue("disk").build().unwrap();
+/// assert_eq!(dispatcher.queue("disk").build().unwrap_err(), QueueError::NameTaken { name: "disk".to_owned() });
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum QueueError {
+    /// The dispatcher has a queue of this name that has not ended.
+    NameTaken {
+        /// The name.
+        name: String,
+    },
+    /// A setting that no task could ever meet, such as a depth of 0.
+    Setting {
+        /// The queue's name.
+        name: String,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// The dispatcher has been shut down.
+    Closed,
+}
+
+impl fmt::Display for QueueError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NameTaken { name } => write!(formatter, "the dispatcher has a queue called {name:?} already"),
+            Self::Setting { name, what } => write!(formatter, "queue {name:?}: {what}"),
+            Self::Closed => formatter.write_str("the dispatcher has been shut down"),
+        }
+    }
+}
+
+impl std::error::Error for QueueError {}
+
+/// A spawn that a queue refused, with the future given back.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Admission, DepthOverflow, Dispatcher, Rejection, block_on};
+/// let dispatcher = Dispatcher::new(1).unwrap();
+/// let admission = Admission::Depth { max: 1, overflow: DepthOverflow::Reject };
+/// let queue = dispatcher.queue("disk").admission(admission).suspended().build().unwrap();
+/// let first = queue.spawn(async { 1 }).unwrap();
+/// let rejected = queue.spawn(async { 2 }).unwrap_err();
+/// assert_eq!(rejected.reason, Rejection::Full);
+/// assert_eq!(block_on(rejected.future), 2);
+/// ```
+pub struct Rejected<F> {
+    /// What was to be spawned, not polled yet.
+    pub future: F,
+    /// Why it was refused.
+    pub reason: Rejection,
+}
+
+/// Why a queue refuses a task.
+///
+/// # Example
+/// See [`Rejected`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Rejection {
+    /// As many tasks as its depth allows wait to be begun, or others wait for a place.
+    Full,
+    /// It has admitted as many as its rate allows for now, or others wait for their turn.
+    Rate,
+    /// It was closed, or its dispatcher has begun to shut down.
+    Closed,
+}
+
+impl fmt::Display for Rejection {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Full => "the queue is full",
+            Self::Rate => "the queue admits no more for now",
+            Self::Closed => "the queue is closed",
+        })
+    }
+}
+
+impl<F> fmt::Debug for Rejected<F> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Rejected").field("reason", &self.reason).finish_non_exhaustive()
+    }
+}
+
+impl<F> fmt::Display for Rejected<F> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "task not spawned: {}", self.reason)
+    }
+}
+
+impl<F> std::error::Error for Rejected<F> {}
+
+/// A task that was thrown away before it began, as the queue's sink is told.
+///
+/// # Example
+/// See [`QueueBuilder::on_discard`](super::QueueBuilder::on_discard).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Discarded {
+    /// The queue's name.
+    pub queue: String,
+    /// Why this task.
+    pub reason: DiscardReason,
+}
+
+/// Why a task was thrown away.
+///
+/// # Example
+/// See [`QueueBuilder::on_discard`](super::QueueBuilder::on_discard).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DiscardReason {
+    /// The queue was full, and this was the oldest task that had not begun.
+    Oldest,
+    /// The queue was full when this task came.
+    Newest,
+    /// The queue had admitted as many as its rate allows when this task came.
+    Rate,
+    /// [`Queue::clear`](super::Queue::clear) was called.
+    Cleared,
+}
