@@ -125,7 +125,7 @@ impl Queue {
     /// Cost: that of [`Handle::spawn`] and three short locks of the queue, over the life of a task that is never woken.
     ///
     /// # Example
-    /// See [`Dispatcher::queue`].
+    /// See [`Dispatcher::queue`](crate::Dispatcher::queue).
     pub fn spawn<F>(&self, future: F) -> Result<Task<F::Output>, Rejected<F>>
     where
         F: Future + Send + 'static,
