@@ -287,6 +287,9 @@ impl Settings {
 
     /// Calls `tell` for each handler that panics or is cancelled, on the worker where that happened, under no lock.
     ///
+    /// Without it a panic goes to the sinks of the [`Context`](crate::Context) that the item was posted in, and if that has none to the
+    /// process's [hook](crate::set_error_hook).
+    ///
     /// # Example
     /// See [`Failure`].
     pub fn on_failure(mut self, tell: impl Fn(Failure) + Send + Sync + 'static) -> Self {

@@ -18,22 +18,23 @@ pub(crate) mod options;
 pub(crate) mod permit;
 pub(crate) mod persistent;
 mod plain;
+pub(crate) mod predicate;
 pub(crate) mod queue;
 pub(crate) mod resident;
 pub(crate) mod sorter;
 pub(crate) mod waiters;
 
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::{Context, Poll};
 
 use crate::arbiter::Locked;
 use crate::arbiter::receive::Receive;
 use crate::arbiter::take::Take;
-use crate::error::{PostError, Reason, ReceiveError, Refusal, panic_message};
+use crate::error::{PostError, Reason, ReceiveError, Refusal};
 use crate::interleave::calls::Frame;
 use crate::sync::{Arc, Mutex, next_identity};
 use options::{Discard, DiscardedItem, Loss, Options, Overflow};
+use predicate::accepts;
 use queue::Queue;
 use waiters::{Left, Predicate, Standing, Ticket, Waiters, Wake, Want};
 
@@ -174,6 +175,7 @@ impl<T> Port<T> {
         let admitted = state.admit(item, None, &mut wake);
         drop(state);
         drop(wake);
+        self.report_slow();
         if let Some(loss) = admitted? {
             loss.report();
         }
@@ -191,11 +193,13 @@ impl<T> Port<T> {
             let mut state = self.core.state.lock();
             if let Some(refusal) = state.waiters.judge(&item, &frame) {
                 drop(state);
+                self.report_slow();
                 return Ok(Err(refusal));
             }
             state.admit(item, Some(&frame), &mut wake)
         };
         drop(wake);
+        self.report_slow();
         if let Some(loss) = admitted? {
             loss.report();
         }
@@ -240,6 +244,7 @@ impl<T> Port<T> {
             (element.item, element.context)
         };
         drop(wake);
+        self.report_slow();
         Some(item)
     }
 
@@ -269,6 +274,7 @@ impl<T> Port<T> {
             elements
         };
         drop(wake);
+        self.report_slow();
         elements.into_iter().map(|element| element.item).collect()
     }
 
@@ -302,7 +308,9 @@ impl<T> Port<T> {
     /// Waits for an item that `predicate` accepts; the others stay, in order.
     ///
     /// The predicate runs under the port's lock, on the thread that posts or that polls: it must be quick and must not use
-    /// ports. If it panics, the item stays and this receive, alone, fails. Cancel-safe, as [`receive`](Self::receive).
+    /// ports. If it panics, the item stays and this receive, alone, fails. In debug builds one that takes more than 10 ms is
+    /// reported to the process's hook ([`set_error_hook`](crate::set_error_hook)), with the port's name; nothing else changes.
+    /// Cancel-safe, as [`receive`](Self::receive).
     ///
     /// # Errors
     /// [`ReceiveError::Closed`], [`ReceiveError::Predicate`].
@@ -316,6 +324,25 @@ impl<T> Port<T> {
     /// (1..=3).for_each(|i| port.post(i).unwrap());
     /// assert_eq!(block_on(port.receive_if(|i| i % 2 == 0)), Ok(2));
     /// assert_eq!((port.try_receive(), port.try_receive()), (Some(1), Some(3)));
+    /// ```
+    ///
+    /// A slow one is reported:
+    /// ```standalone_crate
+    /// # #[cfg(debug_assertions)] {
+    /// # use std::time::{Duration, Instant};
+    /// # use lehr_runtime::{Port, block_on, set_error_hook};
+    /// let (port, seen) = (Port::named("slow"), Port::new());
+    /// let out = seen.clone();
+    /// set_error_hook(move |failure| out.post(failure.message()).unwrap());
+    /// port.post(1).unwrap();
+    /// let dawdle = |_: &i32| {
+    ///     let start = Instant::now();
+    ///     while start.elapsed() < Duration::from_millis(11) {}
+    ///     true
+    /// };
+    /// assert_eq!(block_on(port.receive_if(dawdle)), Ok(1));
+    /// assert!(seen.try_receive().unwrap().starts_with("a predicate on port \"slow\" took"));
+    /// # }
     /// ```
     pub fn receive_if(&self, predicate: impl Fn(&T) -> bool + Send + 'static) -> Receive<'_, T> {
         Receive::new(self, Some(Box::new(Box::new(predicate))))
@@ -435,6 +462,12 @@ impl<T> Port<T> {
         self.core.state.lock().waiters.len()
     }
 
+    /// After the lock: says so if a predicate took too long under it.
+    #[inline]
+    fn report_slow(&self) {
+        predicate::report_slow(|| self.name());
+    }
+
     pub(crate) fn closed(&self) -> ReceiveError {
         ReceiveError::Closed { port: self.name() }
     }
@@ -463,6 +496,7 @@ impl<T> Port<T> {
             polled
         };
         drop(wake);
+        self.report_slow();
         outcome.map(|outcome| {
             outcome.map_err(|refusal| match refusal {
                 Unreceived::Closed => self.closed(),
@@ -486,6 +520,7 @@ impl<T> Port<T> {
             left
         };
         drop(wake);
+        self.report_slow();
     }
 }
 
@@ -717,10 +752,4 @@ impl<T> State<T> {
             }
         }
     }
-}
-
-/// Asks a predicate; its panic is an answer.
-pub(crate) fn accepts<T>(predicate: &(dyn Fn(&T) -> bool + Send), item: &T) -> Result<bool, String> {
-    // Unwind safety: a predicate that panicked is not called again, and it saw the item through a shared reference only.
-    catch_unwind(AssertUnwindSafe(|| predicate(item))).map_err(|payload| panic_message(payload.as_ref()))
 }

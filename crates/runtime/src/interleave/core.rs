@@ -7,6 +7,7 @@ use std::task::Waker;
 
 use super::admission::{Admission, Lane, Operation, Phase};
 use super::guard::Version;
+use crate::context;
 use crate::dispatch::Handle;
 use crate::error::TaskError;
 use crate::port::Port;
@@ -97,8 +98,11 @@ impl<S: Send + Sync + 'static> Core<S> {
             inner.admission.count_failure(error.is_panic());
             self.on_failure.is_some().then(|| inner.admission.name(operation))
         };
-        if let (Some(tell), Some(operation)) = (&self.on_failure, name) {
-            tell(Failure { operation, error: error.clone() });
+        match (&self.on_failure, name, error) {
+            (Some(tell), Some(operation), _) => tell(Failure { operation, error: error.clone() }),
+            // One address: the sinks of the context that the panic went through, or else the process's hook.
+            (None, _, TaskError::Panicked { message }) => context::closure_panicked(message.clone()),
+            _ => {}
         }
     }
 

@@ -284,6 +284,7 @@ impl<T> Port<T> {
             }
         };
         drop(wake);
+        self.report_slow();
         if let Some(loss) = loss {
             loss.report();
         }
@@ -309,6 +310,7 @@ impl<T> Port<T> {
         // The place is taken: from here on the permit answers for it, whatever the sink does.
         let permit = Permit { port: Some(self.clone()) };
         drop(wake);
+        self.report_slow();
         if let Some(loss) = loss {
             loss.report();
         }
@@ -323,6 +325,8 @@ impl<T> Port<T> {
         state.append(item, None, &mut wake);
         state.end_if_closing(&mut wake);
         drop(state);
+        drop(wake);
+        self.report_slow();
     }
 
     fn give_place_back(&self) {

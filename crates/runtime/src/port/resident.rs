@@ -65,6 +65,7 @@ impl<T> Port<T> {
             }
         };
         drop(wake);
+        self.report_slow();
     }
 
     /// A resident goes away, if it has not: what it took and did not fetch is offered to the others, oldest first.
@@ -85,6 +86,7 @@ impl<T> Port<T> {
             left
         };
         drop(wake);
+        self.report_slow();
     }
 
     /// A resident fetches an item that it took; nothing if somebody else has fetched it or the resident has left. With
@@ -101,6 +103,7 @@ impl<T> Port<T> {
             (item, is_last.then(|| state.waiters.remove(ticket)))
         };
         drop(wake);
+        self.report_slow();
         Some(item)
     }
 
@@ -116,6 +119,7 @@ impl<T> Port<T> {
             item
         };
         drop(wake);
+        self.report_slow();
         Some(item)
     }
 }

@@ -714,7 +714,7 @@ impl<T> Slot<T> {
     fn accepts(&self, item: &T) -> Result<bool, String> {
         match &self.want {
             Want::One(None) => Ok(true),
-            Want::One(Some(predicate)) => super::accepts(predicate.as_ref().as_ref(), item),
+            Want::One(Some(predicate)) => super::predicate::accepts(predicate.as_ref().as_ref(), item),
             Want::Resident(_) | Want::Take(_) | Want::Watch(_) | Want::Sort(_) => Ok(false),
         }
     }

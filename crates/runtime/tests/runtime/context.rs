@@ -290,30 +290,36 @@ fn a_deadline_cancels_the_callee_and_tells_the_caller_once() {
                 reply.answer(number + wait.receive().await.unwrap()).ok();
             }
         });
-        // The first is being handled, and the second still queued, when their time is over.
-        let callers: Vec<_> = (0..2)
-            .map(|number| {
-                let context = Context::named(format!("call {number}")).timeout(&clock, Duration::from_secs(5)).build();
-                let service = service.clone();
-                dispatcher.spawn(async move {
-                    let ask = async { service.ask(|reply| Ask::Sum(number, reply)).unwrap().await };
-                    context.call(ask).await
-                })
+        let call = |number: u32, seconds: u64| {
+            let context =
+                Context::named(format!("call {number}")).timeout(&clock, Duration::from_secs(seconds)).build();
+            let service = service.clone();
+            dispatcher.spawn(async move {
+                let ask = async { service.ask(|reply| Ask::Sum(number, reply)).unwrap().await };
+                context.call(ask).await
             })
-            .collect();
-        let first = block_on(begun.receive()).unwrap();
+        };
+        // The first is being handled, and the second still queued, when its time is over; then that of the first.
+        let first = call(0, 5);
+        assert_eq!(block_on(begun.receive()), Ok(0));
+        let second = call(1, 4);
         while service.is_empty() {
             std::thread::yield_now();
         }
-        clock.advance(Duration::from_secs(5));
+        let callers = vec![second, first];
+        clock.advance(Duration::from_secs(4));
+        clock.advance(Duration::from_secs(1));
         for outcome in block_on(all(callers)) {
             let error = outcome.unwrap().unwrap_err();
             assert!(matches!(error.cause(), Cause::DeadlineExceeded), "{error:?}");
         }
         // The next is served: the callee's turn was given up, and the queued call never began.
+        while drops.load(Ordering::Relaxed) == 0 {
+            std::thread::yield_now();
+        }
         never.post(1).unwrap();
         let answer = block_on(service.ask(|reply| Ask::Sum(9, reply)).unwrap());
-        assert_eq!((answer, begun.drain()), (Ok(10), vec![9]), "after {first}");
+        assert_eq!((answer, begun.drain()), (Ok(10), vec![9]));
         service.close();
         block_on(receiver.ended()).unwrap();
         assert_eq!((drops.load(Ordering::Relaxed), never.waiting(), clock.pending()), (2, 0, 0));

@@ -2,8 +2,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lehr_runtime::{
-    Dispatcher, Exclusive, Handlers, Interleave, Order, Port, Reason, Refusal, Reply, Settings, Shed, Shutdown,
-    Snapshot, Source, TaskError, block_on, yield_now,
+    Context, Dispatcher, Exclusive, Handlers, Interleave, Order, Port, Reason, Refusal, Reply, Settings, Shed,
+    Shutdown, Snapshot, Source, TaskError, block_on, yield_now,
 };
 
 use crate::{Arbitrary, on_each};
@@ -1004,5 +1004,29 @@ fn an_interleave_with_two_branches_on_a_port_may_be_made_while_others_post_there
             assert_eq!(handled + port.drain().len(), posted);
             assert_eq!(port.waiting(), 0);
         });
+    });
+}
+
+// 42, 69
+#[test]
+fn a_panic_of_a_handler_goes_to_the_context_of_its_item() {
+    on_each(|dispatcher| {
+        let (risky, errors) = (Port::new(), Port::new());
+        let handlers = Handlers::new().exclusive(&risky, |mut state: Exclusive<u64>, is_lucky: bool| async move {
+            *state += 1;
+            yield_now().await;
+            assert!(is_lucky, "no luck");
+        });
+        let interleave = Interleave::start(dispatcher.handle(), 0, handlers);
+        Context::named("request").errors_to(&errors).build().run(|| {
+            risky.post(false).unwrap();
+            risky.post(true).unwrap();
+        });
+        let error = block_on(errors.receive()).unwrap();
+        assert!(error.message().contains("no luck"), "{error}");
+        while interleave.latest().map(|state| *state) != Some(2) {
+            std::thread::yield_now();
+        }
+        assert_eq!((block_on(interleave.stop()), errors.len()), (Ok(2), 0));
     });
 }

@@ -1,0 +1,81 @@
+//! Asking a predicate under its port's lock: its panic is an answer, and in debug builds its time is watched.
+//!
+//! A predicate that takes long holds up everybody at its port. That is a fault of the program and not of the message, so it is not an
+//! error of the receive: it is reported to the process's hook, once the lock is free, with the port's name. Time is the wall's, so
+//! a thread that lost its core in the middle may be reported too. Release builds read no clock.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::error::panic_message;
+
+/// Asks a predicate.
+///
+/// # Errors
+/// The text of its panic.
+pub(crate) fn accepts<T>(predicate: &(dyn Fn(&T) -> bool + Send), item: &T) -> Result<bool, String> {
+    // Unwind safety: a predicate that panicked is not called again, and it saw the item through a shared reference only.
+    let ask = || catch_unwind(AssertUnwindSafe(|| predicate(item)));
+    watch::timed(ask).map_err(|payload| panic_message(payload.as_ref()))
+}
+
+/// To be called by whatever may have asked predicates, after the lock: reports the slowest of them if it was too slow.
+#[inline]
+pub(crate) fn report_slow(port: impl FnOnce() -> String) {
+    if let Some(time) = watch::take_slow() {
+        let limit = watch::LIMIT;
+        let text = format!(
+            "a predicate on {} took {time:.0?} under the port's lock; more than {limit:.0?} is too long",
+            port()
+        );
+        crate::context::ContextError::new(text).deliver(None);
+    }
+}
+
+#[cfg(all(debug_assertions, not(any(loom, shuttle))))]
+mod watch {
+    use std::cell::Cell;
+    use std::time::Duration;
+
+    use crate::sync::{Moment, thread_local};
+
+    /// From here on a predicate is reported: a thousand times what a quick one takes, so that only faults are.
+    pub(super) const LIMIT: Duration = Duration::from_millis(10);
+
+    thread_local! {
+        /// The slowest predicate that this thread has asked since it last reported one. On the thread and not in the port: what
+        /// asks and what reports are parts of one call.
+        static SLOWEST: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+    }
+
+    pub(super) fn timed<R>(ask: impl FnOnce() -> R) -> R {
+        let start = Moment::now();
+        let answer = ask();
+        let time = start.elapsed();
+        if time > LIMIT {
+            SLOWEST.with(|slowest| slowest.set(slowest.get().max(time)));
+        }
+        answer
+    }
+
+    pub(super) fn take_slow() -> Option<Duration> {
+        let slowest = SLOWEST.with(|slowest| slowest.replace(Duration::ZERO));
+        (slowest > Duration::ZERO).then_some(slowest)
+    }
+}
+
+#[cfg(not(all(debug_assertions, not(any(loom, shuttle)))))]
+mod watch {
+    use std::time::Duration;
+
+    pub(super) const LIMIT: Duration = Duration::MAX;
+
+    #[inline]
+    pub(super) fn timed<R>(ask: impl FnOnce() -> R) -> R {
+        ask()
+    }
+
+    #[inline]
+    pub(super) fn take_slow() -> Option<Duration> {
+        None
+    }
+}
