@@ -647,8 +647,9 @@ impl<T> State<T> {
         }
     }
 
-    /// A waiter has left the item that it was offered. Whoever is on the way to a later one moves up, so that the order in which
-    /// the others get their items is as if that waiter had never been there; the last item so freed is shown to those who wait.
+    /// A waiter has left the item that it was offered. Whoever is on the way to a later one moves up, unless somebody who registered
+    /// earlier waits and takes it, so that the others get their items in order as if that waiter had never been there; the
+    /// last item so freed is shown to those who wait.
     fn withdraw(&mut self, sequence: u64, wake: &mut Wake) {
         let mut free = self.queue.place_of(sequence);
         self.queue.withdraw(free);
@@ -658,6 +659,11 @@ impl<T> State<T> {
             let Some(holder) = self.queue.element(place).offered_to else { continue };
             ahead -= 1;
             if self.waiters.would_accept(holder, &self.queue.element(free).item) {
+                let (order, element) = (self.waiters.order(holder), self.queue.element(free));
+                if let Some(ticket) = self.waiters.offer_before(order, &element.item, element.sequence, None, wake) {
+                    self.queue.offer(free, ticket);
+                    return;
+                }
                 self.queue.withdraw(place);
                 self.queue.offer(free, holder);
                 self.waiters.exchange_offer(holder, self.queue.element(free).sequence);

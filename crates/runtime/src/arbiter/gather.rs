@@ -177,7 +177,9 @@ impl<T, E> Results for &Port<Result<T, E>> {
             }
         }
         let is_due = goal.is_met(successes, failures);
-        let yields = is_due && tickets.iter().any(|ticket| state.waiters.must_yield(*ticket));
+        // One that was woken itself, by whichever of its registrations, gives way to nobody.
+        let gives_way = |ticket: &Option<Ticket>| ticket.is_none() || state.waiters.must_yield(*ticket);
+        let yields = is_due && state.waiters.must_yield(None) && tickets.iter().all(gives_way);
         if is_due && !yields {
             state.waiters.takes(tickets[0]);
             let mut output = (Vec::with_capacity(successes), Vec::with_capacity(failures));

@@ -523,7 +523,7 @@ impl Admission {
 
     /// Starts what waits in an independent lane.
     fn start_independent(&mut self, index: usize, wake: &mut Wake) {
-        while !self.is_state_out && self.lane(index).running < self.lane(index).limit {
+        while self.phase != Phase::Ended && !self.is_state_out && self.lane(index).running < self.lane(index).limit {
             let Some(entry) = self.lane_mut(index).pending.pop_front() else { break };
             self.start(index, entry, false, wake);
         }

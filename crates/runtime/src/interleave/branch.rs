@@ -215,6 +215,9 @@ where
             return;
         }
         let branch = &self.branch;
+        // Before anything is released: what that would start, the dispatcher would refuse, and so release the next, one inside
+        // the other, as deep as items wait.
+        branch.core.turn_dropped();
         let lane = (branch.lane, branch.identity);
         let orphan = branch.core.change(|inner, _| inner.admission.drop_turn(lane, self.number));
         let is_end = branch.core.handle.is_aborting();
@@ -225,7 +228,6 @@ where
             }
             branch.core.release(grant.operation);
         }
-        branch.core.turn_dropped();
     }
 }
 

@@ -153,12 +153,13 @@ impl<S: Send + Sync + 'static, B: Branches, K, H> Drop for Turn<S, B, K, H> {
         let branch = &self.branch;
         let _late = branch.attendance.lock().waiting.remove(&self.number);
         if !self.is_over {
+            // First, as for a branch of single items.
+            branch.core.turn_dropped();
             let lane = (branch.lane, branch.identity);
             let orphan = branch.core.change(|inner, _| inner.admission.drop_turn(lane, self.number));
             if let Some(grant) = orphan {
                 branch.core.release(grant.operation);
             }
-            branch.core.turn_dropped();
         }
     }
 }

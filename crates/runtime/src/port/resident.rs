@@ -78,8 +78,9 @@ impl<T> Port<T> {
             }
             let left = state.waiters.remove(ticket);
             let places: Vec<usize> = state.queue.offered_to(ticket).collect();
-            places.iter().for_each(|place| state.queue.withdraw(*place));
             for place in places {
+                // One by one: a watcher is woken when the items are as many as it needs, so their number must not leap over that.
+                state.queue.withdraw(place);
                 let sequence = state.queue.element(place).sequence;
                 state.offer(place, sequence, None, &mut wake);
             }

@@ -315,9 +315,11 @@ impl<T> Waiters<T> {
         slot.waker.replace(waker.clone())
     }
 
-    /// The waiter was due and lets the others go first; its task has been told to look again.
+    /// The waiter was due and lets the others go first; its task has been told to look again, so it counts as woken, as it may have
+    /// before.
     pub(crate) fn yields(&mut self, ticket: Ticket) -> Option<Waker> {
-        self.has_looked(ticket);
+        let was_woken = self.has_looked(ticket);
+        self.woken += usize::from(was_woken);
         self.passes = 0;
         self.take_waker(ticket)
     }
@@ -380,9 +382,30 @@ impl<T> Waiters<T> {
         call: Option<&Arc<Frame>>,
         wake: &mut Wake,
     ) -> Option<Ticket> {
+        let taker = self.offer_before(u64::MAX, item, sequence, call, wake);
+        if taker.is_none() {
+            self.wake_takes(available, wake);
+            self.wake_watchers(item, available, wake);
+        }
+        taker
+    }
+
+    /// The same for those alone who wait for one item and stand before `end` in the order of registration.
+    #[inline]
+    pub(crate) fn offer_before(
+        &mut self,
+        end: u64,
+        item: &T,
+        sequence: u64,
+        call: Option<&Arc<Frame>>,
+        wake: &mut Wake,
+    ) -> Option<Ticket> {
         let mut place = self.singles.first;
         while let Some(ticket) = place {
             let slot = self.slot(ticket);
+            if slot.order >= end {
+                break;
+            }
             place = slot.place.neighbours().1;
             if let Want::Resident(resident) = &slot.want {
                 match resident.arrives(item, sequence, ticket, call, wake) {
@@ -403,8 +426,6 @@ impl<T> Waiters<T> {
                 Err(message) => self.fail(ticket, message, wake),
             }
         }
-        self.wake_takes(available, wake);
-        self.wake_watchers(item, available, wake);
         None
     }
 
@@ -489,6 +510,11 @@ impl<T> Waiters<T> {
     /// Whether the waiter for one item would accept this one; a panic says no, and is reported where it decides.
     pub(crate) fn would_accept(&self, ticket: Ticket, item: &T) -> bool {
         self.slot(ticket).accepts(item).unwrap_or(false)
+    }
+
+    /// Where the waiter stands in the order of registration.
+    pub(crate) fn order(&self, ticket: Ticket) -> u64 {
+        self.slot(ticket).order
     }
 
     /// Gives a waiter another item than the one it was offered.

@@ -280,3 +280,43 @@ fn competing_gathers_share_out_every_result_once() {
         assert_eq!((done.waiting(), failed.waiting()), (0, 0));
     });
 }
+
+#[test]
+fn a_gather_that_was_woken_and_passed_by_others_takes_when_it_looks_and_keeps_the_books_of_its_port() {
+    let port = Port::<Result<u32, u32>>::new();
+    let wakes = Arc::<Wakes>::default();
+    let mut first = Box::pin(gather(&port, 1));
+    assert!(wakes.poll(first.as_mut()).is_pending());
+    // Others look before it does, as often as they may.
+    for item in 0..32 {
+        port.post(Ok(item)).unwrap();
+        assert_eq!(poll_once(pin!(gather(&port, 1))), Poll::Ready(Ok((vec![item], vec![]))));
+    }
+    assert_eq!(wakes.count(), 1);
+    port.post(Ok(32)).unwrap();
+    assert_eq!(wakes.poll(first.as_mut()), Poll::Ready(Ok((vec![32], vec![]))));
+    assert_eq!(port.waiting(), 0);
+}
+
+#[test]
+fn a_gather_over_two_ports_may_give_way_at_one_after_it_was_woken_at_the_other() {
+    let (done, failed) = (Port::<u32>::new(), Port::<u32>::new());
+    let wakes = Arc::<Wakes>::default();
+    let mut waiting = Box::pin(failed.take(1));
+    assert!(poll_once(waiting.as_mut()).is_pending());
+    // Somebody is woken at the second port and passed as often as may be.
+    for item in 0..32 {
+        failed.post(item).unwrap();
+        assert_eq!(poll_once(pin!(failed.take(1))), Poll::Ready(Ok(vec![item])));
+    }
+    failed.post(2).unwrap();
+    let mut gathering = Box::pin(gather((&done, &failed), 2));
+    assert!(wakes.poll(gathering.as_mut()).is_pending());
+    done.post(1).unwrap();
+    assert_eq!(wakes.count(), 1);
+    assert!(wakes.poll(gathering.as_mut()).is_pending(), "it is the turn of the take");
+    assert_eq!(wakes.count(), 2, "it has told itself to look again");
+    assert_eq!(wakes.poll(gathering.as_mut()), Poll::Ready(Ok((vec![1], vec![2]))));
+    drop(waiting);
+    assert_eq!((done.waiting(), failed.waiting()), (0, 0));
+}

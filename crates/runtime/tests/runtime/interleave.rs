@@ -1030,3 +1030,54 @@ fn a_panic_of_a_handler_goes_to_the_context_of_its_item() {
         assert_eq!((block_on(interleave.stop()), errors.len()), (Ok(2), 0));
     });
 }
+
+// 41
+#[test]
+fn what_an_interleave_leaves_behind_is_seen_by_a_join_that_waited_for_it() {
+    on_each(|dispatcher| {
+        let gate = Gate::new();
+        let (items, others) = (Port::named("items"), Port::named("others"));
+        let handlers = Handlers::new().exclusive(&items, {
+            let gate = gate.clone();
+            move |_: Exclusive<()>, _: u32| gate.pass("busy")
+        });
+        let interleave = Interleave::start(dispatcher.handle(), (), handlers);
+        items.post(0).unwrap();
+        assert_eq!(gate.next_begun(), "busy");
+        // Three that it has taken for itself and not begun.
+        (1..=3).for_each(|item| items.post(item).unwrap());
+        let mut pair = std::pin::pin!(lehr_runtime::join((&items, &others)));
+        let wakes = Arc::<crate::Wakes>::default();
+        assert!(wakes.poll(pair.as_mut()).is_pending());
+        others.post("other").unwrap();
+        assert_eq!(wakes.count(), 1);
+        assert!(wakes.poll(pair.as_mut()).is_pending());
+        drop(interleave);
+        assert_eq!(wakes.count(), 2, "three items have come back at once");
+        assert_eq!(wakes.poll(pair.as_mut()), std::task::Poll::Ready(Ok((1, "other"))));
+    });
+}
+
+#[test]
+fn an_abort_of_a_busy_interleave_needs_no_more_stack_for_more_items() {
+    const ITEMS: usize = 100_000;
+    for threads in [1, 2, 8] {
+        let dispatcher = Dispatcher::new(threads).unwrap();
+        let (items, begun, never) = (Port::new(), Port::new(), Port::<()>::new());
+        let handlers = Handlers::new().exclusive(&items, {
+            let (begun, never) = (begun.clone(), never.clone());
+            move |_: Exclusive<()>, _: usize| {
+                let (begun, never) = (begun.clone(), never.clone());
+                async move {
+                    begun.post(()).unwrap();
+                    let _ = never.receive().await;
+                }
+            }
+        });
+        let _interleave = Interleave::start(dispatcher.handle(), (), handlers);
+        (0..=ITEMS).for_each(|item| items.post(item).unwrap());
+        block_on(begun.receive()).unwrap();
+        dispatcher.shutdown(Shutdown::Abort);
+        assert_eq!(items.drain().len(), ITEMS);
+    }
+}

@@ -231,3 +231,19 @@ fn dropping_user_values_may_use_the_port() {
     }
     assert_eq!(port.try_receive(), Some(1));
 }
+
+#[test]
+fn what_a_dropped_receive_was_offered_goes_to_the_first_that_waits_and_wants_it() {
+    let port = Port::new();
+    let (mut leaver, mut even, mut any) =
+        (Box::pin(port.receive()), Box::pin(port.receive_if(|item| item % 2 == 0)), Box::pin(port.receive()));
+    assert!(poll_once(leaver.as_mut()).is_pending());
+    assert!(poll_once(even.as_mut()).is_pending());
+    assert!(poll_once(any.as_mut()).is_pending());
+    port.post(2).unwrap();
+    port.post(3).unwrap();
+    drop(leaver);
+    // As if it had never been there: 2 to the second, who waits, and 3 to the third, who was on the way to it.
+    assert_eq!(poll_once(any.as_mut()), Poll::Ready(Ok(3)));
+    assert_eq!(poll_once(even.as_mut()), Poll::Ready(Ok(2)));
+}
