@@ -213,6 +213,24 @@ pub(crate) mod thread {
         imp::thread::Builder::new().name(name).spawn(body)
     }
 
+    /// Starts a named thread that nobody joins; gives whom to unpark.
+    ///
+    /// # Errors
+    /// As [`spawn`].
+    pub(crate) fn spawn_detached(name: String, body: impl FnOnce() + Send + 'static) -> std::io::Result<Thread> {
+        #[cfg(not(loom))]
+        return Ok(spawn(name, body)?.thread().clone());
+        #[cfg(loom)]
+        {
+            let (told, heard) = std::sync::mpsc::channel();
+            spawn(name, move || {
+                let _ = told.send(current());
+                body();
+            })?;
+            Ok(heard.recv().expect("a thread that starts tells who it is"))
+        }
+    }
+
     /// Which thread this is.
     pub(crate) fn current_id() -> imp::thread::ThreadId {
         imp::thread::current().id()

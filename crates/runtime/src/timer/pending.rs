@@ -200,9 +200,7 @@ fn start_driver(clock: Weak<Core>) -> thread::Thread {
             }
         }
     };
-    let driver =
-        thread::spawn("lehr-timers".to_owned(), life).expect("the system would not start the thread of the timers");
-    driver.thread().clone()
+    thread::spawn_detached("lehr-timers".to_owned(), life).expect("the system would not start the thread of the timers")
 }
 
 pub(super) fn nanoseconds(time: Duration) -> u64 {
