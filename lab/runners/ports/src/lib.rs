@@ -9,18 +9,28 @@
 //! 0 requests 64 2 1000                               -> {"seconds": 0.02}       clients workers requests-of-each
 //! 0 regions 2 1000 8 0                               -> {"seconds": 0.02}       threads regions serial-units units-inside
 //! 0 barrier 2 2 1000                                 -> {"seconds": 0.02}       ranks workers rounds
+//! 0 unit                                             -> {"ns": 965.0, "value": 17402209958924219335}
 //! ```
 //!
-//! What an engine does not do is `{"absent": true}`. A wrong result is a panic: the runner ends, and the lab stops.
+//! `unit` is what 960 dependent steps of the generator last in this program (the median of nine looks), with `units(7, 1)`, by which the lab sees that they are
+//! the same steps. What an engine does not do is `{"absent": true}`. An answer to `about` may name engines that could not be had: `"absent": ["MPICH: …"]`.
+//! A wrong result is a panic: the runner ends, and the lab says so and goes on without it.
 
+pub mod actors;
+/// The very file that the lab has, so that both sides of the pipe mean the same by a word and by a unit.
+#[path = "../../../harness/src/ports/pattern.rs"]
 pub mod pattern;
+mod pin;
 pub mod rendezvous;
+pub mod services;
 pub mod spawned;
 
 use std::collections::VecDeque;
 use std::io::{BufRead, Write};
+use std::time::Instant;
 
-pub use pattern::{Form, Pattern, Run, pin, units};
+pub use pattern::{Form, Pattern, Run, units};
+pub use pin::pin;
 
 /// One request.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +43,8 @@ pub enum Job {
     Requests { clients: usize, workers: usize, each: usize },
     /// Parallel regions with `serial` units between them and `inside` units in each part.
     Regions { threads: usize, count: usize, serial: u32, inside: u32 },
+    /// What a unit of computation lasts; [`serve`] answers it.
+    Unit,
     /// Rounds of a barrier.
     Barrier { ranks: usize, workers: usize, rounds: usize },
 }
@@ -43,12 +55,32 @@ pub enum Answer {
     Seconds(f64),
     /// Bytes of a pending receive, seconds to create all, seconds to complete all.
     Pending(f64, f64, f64),
+    /// Nanoseconds of a unit of computation, and the generator's value after one from 7.
+    Unit(f64, u64),
     /// The engine does not do that.
     Absent,
 }
 
+fn unit() -> Answer {
+    let mut looks: Vec<f64> = (0..9)
+        .map(|_| {
+            let start = Instant::now();
+            units(1, 100);
+            start.elapsed().as_nanos() as f64 / 100.0
+        })
+        .collect();
+    looks.sort_by(f64::total_cmp);
+    Answer::Unit(looks[looks.len() / 2], units(7, 1))
+}
+
 /// Answers requests until the input ends. `libraries` are the crates whose versions are reported, `engines` what can be asked for by number.
 pub fn serve(libraries: &[&str], engines: &[&str], mut engine: impl FnMut(usize, Job) -> Answer) {
+    // A panic anywhere, in a rank's task too, ends the runner with one line: nobody waits for the others of its ring.
+    std::panic::set_hook(Box::new(|panic| {
+        let program = std::env::args().next().unwrap_or_default();
+        eprintln!("{program}: {}", panic.to_string().replace('\n', " "));
+        std::process::exit(1);
+    }));
     let mut out = std::io::stdout();
     for line in std::io::stdin().lock().lines() {
         let line = line.expect("the lab keeps the pipe open");
@@ -58,7 +90,8 @@ pub fn serve(libraries: &[&str], engines: &[&str], mut engine: impl FnMut(usize,
         } else {
             let (number, job) = parse(&line).unwrap_or_else(|| panic!("no request: {line:?}"));
             assert!(number < engines.len(), "no engine {number}");
-            match engine(number, job) {
+            match if matches!(job, Job::Unit) { unit() } else { engine(number, job) } {
+                Answer::Unit(ns, value) => format!("{{\"ns\": {ns}, \"value\": {value}}}"),
                 Answer::Seconds(seconds) => format!("{{\"seconds\": {seconds:e}}}"),
                 Answer::Pending(bytes, create, complete) => {
                     format!(
@@ -92,6 +125,7 @@ fn parse(line: &str) -> Option<(usize, Job)> {
         ("regions", &[threads, count, serial, inside]) => {
             Job::Regions { threads, count, serial: serial as u32, inside: inside as u32 }
         }
+        ("unit", &[]) => Job::Unit,
         ("barrier", &[ranks, workers, rounds]) => Job::Barrier { ranks, workers, rounds },
         _ => return None,
     };

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
 use lehr_port_peers::rendezvous::{on_tasks, on_tokio, tokio_runtime};
+use lehr_port_peers::services::{Client, clients_on_tokio};
 use lehr_port_peers::spawned::{self, Spawner};
 use lehr_port_peers::{Answer, Form, Job, Pattern, asynchronous, resident_bytes, serve};
 use tokio::sync::{mpsc, oneshot};
@@ -78,6 +79,17 @@ fn main() {
     });
 }
 
+#[derive(Clone)]
+struct Asking(mpsc::UnboundedSender<(u64, oneshot::Sender<u64>)>);
+
+impl Client for Asking {
+    async fn ask(&self, value: u64) -> u64 {
+        let (reply, replied) = oneshot::channel();
+        self.0.send((value, reply)).expect("the service is there");
+        replied.await.expect("the service answers")
+    }
+}
+
 /// mpsc to one service task, a oneshot channel for each reply.
 fn requests(clients: usize, workers: usize, each: usize) -> f64 {
     tokio_runtime(workers).block_on(async {
@@ -87,25 +99,7 @@ fn requests(clients: usize, workers: usize, each: usize) -> f64 {
                 reply.send(value + 1).expect("the client waits");
             }
         });
-        let start = Instant::now();
-        let tasks: Vec<_> = (0..clients)
-            .map(|_| {
-                let ask = ask.clone();
-                tokio::spawn(async move {
-                    let mut x = 0;
-                    for _ in 0..each {
-                        let (reply, replied) = oneshot::channel();
-                        ask.send((x, reply)).expect("the service is there");
-                        x = replied.await.expect("the service answers");
-                    }
-                    x
-                })
-            })
-            .collect();
-        for task in tasks {
-            assert_eq!(task.await.expect("a client panicked"), each as u64);
-        }
-        start.elapsed().as_secs_f64()
+        clients_on_tokio(clients, each, Asking(ask)).await
     })
 }
 

@@ -1,0 +1,3 @@
+module lehr/lab/runners/go
+
+go 1.25

@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""MPI as a runner of the lab: a request a line, each answered with a line of JSON (the protocol stands in lab/runners/ports/src/lib.rs).
+
+The number of ranks of an MPI program is fixed when it starts, so this starts one for each number that is asked for (lab/runners/c/mpi_patterns.c, compiled by
+`make peers-mpi`) and keeps the last few. They sleep until their turn. A program that ends, prints something else or gives no answer is stopped, its case is
+absent, and standard error says so in a line. Standard library only.
+"""
+
+import itertools
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+# Seconds until a case counts as stuck. MPICH with more ranks than cores needs milliseconds a stage.
+PATIENCE = 120
+
+# Programs of one engine that are kept: the ranks of the case, and those of its computation alone.
+KEPT = 3
+
+# More than the C program's `shared`.
+SHARED_BYTES = 1 << 16
+
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def open_mpi(home, ranks, shared):
+    """Open MPI's best form: bound to cores while there are enough, else yielding when idle."""
+    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    enough = ["--bind-to", "core"]
+    crowded = ["--map-by", ":OVERSUBSCRIBE", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
+    form = enough if ranks <= CORES else crowded
+    return [home / "bin" / "mpiexec", *root, *form, "-n", str(ranks), home / "mpi_patterns", shared], {}
+
+
+def mpich(home, ranks, shared):
+    """MPICH's best form. Beyond the cores: the launcher that keeps all ranks in one session, and a yield after a few polls."""
+    if ranks <= CORES:
+        return [home / "bin" / "mpiexec", "-n", str(ranks), "-bind-to", "core", home / "mpi_patterns", shared], {}
+    return [home / "bin" / "mpiexec.gforker", "-n", str(ranks), home / "mpi_patterns", shared], {"MPIR_CVAR_POLLS_BEFORE_YIELD": "10"}
+
+
+def threadcomm(home, ranks, _shared):
+    """MPICH with threads of one process as ranks."""
+    return [home / "mpi_patterns_threadcomm", str(ranks)], {"MPIR_CVAR_POLLS_BEFORE_YIELD": "10"} if ranks > CORES else {}
+
+
+# name, environment, program, least ranks, how it is started
+KINDS = [
+    ("Open MPI {}, processes", "openmpi", "mpi_patterns", 1, open_mpi),
+    ("MPICH {}, processes", "mpich", "mpi_patterns", 1, mpich),
+    ("MPICH {}, threads as ranks", "mpich", "mpi_patterns_threadcomm", 2, threadcomm),
+]
+
+
+class Failed(Exception):
+    """A program that cannot answer any more."""
+
+
+class Program:
+    """A running MPI program with so many ranks."""
+
+    def __init__(self, command, environment):
+        self.errors = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            [str(word) for word in command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            env={**os.environ, **environment},
+            start_new_session=True,
+        )
+
+    def ask(self, request, patience):
+        """The answer to a request, as an object with a number of that name."""
+        try:
+            self.process.stdin.write(request.encode() + b"\n")
+            self.process.stdin.flush()
+        except OSError as error:
+            raise Failed(f"ended{self.reason()}") from error
+        # A line is written at once, so it is there whole or not at all.
+        if not select.select([self.process.stdout], [], [], patience)[0]:
+            raise Failed(f"gave no answer within {patience} s")
+        line = self.process.stdout.readline()
+        if not line:
+            raise Failed(f"ended{self.reason()}")
+        try:
+            answer = json.loads(line)
+        except ValueError as error:
+            raise Failed(f"answered {line[:80]!r}") from error
+        if not isinstance(answer, dict):
+            raise Failed(f"answered {line[:80]!r}")
+        return answer
+
+    def reason(self):
+        """The first line that it left on standard error and that looks like a sentence of ours, else the first one."""
+        self.errors.seek(0)
+        lines = [line.strip() for line in self.errors.read().decode(errors="replace").splitlines() if any(map(str.isalpha, line))]
+        ours = [line for line in lines if line.startswith("mpi_patterns")]
+        return ": " + (ours or lines)[0][:200] if lines else ""
+
+    def stop(self):
+        """Ends it with all its ranks, which are in its session; some launchers give their ranks sessions of their own, and end them when they end."""
+        for name in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(self.process.pid, name)
+            except OSError:
+                pass
+            try:
+                self.process.wait(5)
+                break
+            except subprocess.TimeoutExpired:
+                continue
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.errors.close()
+
+    def finish(self):
+        """Lets it end by itself: its input is closed."""
+        try:
+            self.process.stdin.close()
+            self.process.wait(5)
+        except (OSError, subprocess.TimeoutExpired):
+            pass
+        self.stop()
+
+
+class Engine:
+    """One MPI, with the programs that run for it."""
+
+    def __init__(self, name, start, least):
+        self.name = name
+        self.start = start
+        self.least = least
+        self.programs = {}
+        self.stuck = set()
+
+    def program(self, ranks):
+        """The program with so many ranks; starts it, and ends the one that was not asked for the longest."""
+        program = self.programs.pop(ranks, None)
+        if program is None:
+            if len(self.programs) == KEPT:
+                self.programs.pop(next(iter(self.programs))).finish()
+            command, environment = self.start(ranks)
+            program = Program(command, environment)
+        self.programs[ranks] = program
+        return program
+
+    def ask(self, ranks, request, what):
+        """The answer, or None if there is none: then it is not asked this again."""
+        if ranks < self.least or (ranks, what) in self.stuck:
+            return None
+        try:
+            return self.program(ranks).ask(request, PATIENCE)
+        except (Failed, OSError) as failed:
+            print(f"{self.name}: {what} with {ranks} ranks is left out: it {failed}", file=sys.stderr, flush=True)
+            self.stuck.add((ranks, what))
+            program = self.programs.pop(ranks, None)
+            if program is not None:
+                program.stop()
+            return None
+
+    def finish(self):
+        """Ends all programs."""
+        for program in self.programs.values():
+            program.finish()
+
+
+def find(peers, shared):
+    """The engines that are there, the versions of their libraries, and a line for each that is not."""
+    engines, libraries, absent = [], {}, []
+    for title, folder, program, least, command in KINDS:
+        home = peers / folder
+        stamp = home / ".installed"
+        version = stamp.read_text(encoding="utf-8").split("==")[-1] if stamp.is_file() else ""
+        name = " ".join(title.format(version).replace(" ,", ",").split())
+        if not (home / program).is_file():
+            absent.append(f"{name}: not built, `make peers-mpi` builds it")
+            continue
+        libraries[folder] = version
+        engines.append(Engine(name, lambda ranks, command=command, home=home: command(home, ranks, shared()), least))
+    return engines, libraries, absent
+
+
+def answer(engines, words):
+    """What a request other than `about` is answered; None if no engine does it."""
+    number, kind, rest = int(words[0]), words[1], words[2:]
+    if number >= len(engines):
+        return None
+    engine = engines[number]
+    if kind == "unit":
+        return engine.ask(max(engine.least, 1), "unit", "a unit of computation")
+    if kind != "pattern" or len(rest) != 6:
+        return None
+    form, pattern, ranks, workers, units, stages = *rest[:2], *map(int, rest[2:])
+    # A rank has a process or thread of its own and takes every core; a single rank is at home on one core too.
+    if form != "rendezvous" or not (workers == CORES or workers == ranks == 1):
+        return None
+    return engine.ask(ranks, f"pattern {pattern} {units} {stages}", pattern)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        counter = itertools.count()
+
+        def shared():
+            """A file of zeros for one program, which its ranks map."""
+            path = Path(folder) / str(next(counter))
+            path.write_bytes(bytes(SHARED_BYTES))
+            return path
+
+        engines, libraries, absent = find(HERE.parent, shared)
+        try:
+            for line in sys.stdin:
+                words = line.split()
+                if words == ["about"]:
+                    said = {"libraries": libraries, "engines": [engine.name for engine in engines], "absent": absent}
+                else:
+                    said = answer(engines, words)
+                print(json.dumps(said if said is not None else {"absent": True}), flush=True)
+        finally:
+            for engine in engines:
+                engine.finish()
+
+
+if __name__ == "__main__":
+    main()
