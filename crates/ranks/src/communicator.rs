@@ -1,20 +1,39 @@
-//! What a rank holds of the others: its number, theirs, and the collectives.
+//! What a rank holds of the others: its number, theirs, and the calls that reach them.
+//!
+//! A communicator is a group of ranks and a context of its own in the fabric, so that its messages meet no others. Messages
+//! between two ranks are in `point_to_point.rs`, what all ranks do together in `collective/`, one a file; new communicators in
+//! `group.rs`.
 
 use std::fmt;
 use std::future::poll_fn;
 
 use crate::error::Error;
-use crate::fabric::{Deposits, Fabric};
+use crate::fabric::Fabric;
+use crate::fabric::threads::exchange::{Deposits, Endpoint};
+use crate::group::Group;
 use crate::message::Reader;
 use crate::reduction::Fold;
+use crate::sync::Arc;
 
-/// One rank's end of the group. The collectives are in `collective/`, one a file.
+/// One rank's end of a group of ranks.
 ///
-/// All ranks call the same collectives in the same order. A rank that ends, by returning or by a panic, while others wait for
-/// it, ends their waiting with [`Error::RankLeft`]. The future of a collective may be dropped while it waits: the rank's part
-/// has been sent, and the rank's next collective first waits for the abandoned one to be complete.
+/// Messages between two ranks need it shared, so that several may be under way at once; collectives need it exclusively, since all
+/// ranks call the same collectives in the same order. For both at once, or for two collectives at once, take a duplicate.
+///
+/// A rank that ends, by returning or by a panic, while others wait for it, ends their waiting with [`Error::RankLeft`].
+///
+/// The future of a collective may be dropped while it waits. Between threads the rank's part has been done then, and the
+/// rank's next collective first waits for the abandoned one to be complete; on other fabrics the next collective is
+/// [`Error::Abandoned`], and the others are told when this rank ends.
 pub struct Communicator {
-    pub(crate) fabric: Box<dyn Fabric>,
+    pub(crate) fabric: Arc<dyn Fabric>,
+    pub(crate) group: Group,
+    /// Between threads, the path of collectives.
+    pub(crate) exchange: Option<Endpoint>,
+    /// Over messages, how many collectives were begun.
+    pub(crate) begun: u32,
+    /// Over messages, why no collective can be begun: one was given up, or failed.
+    pub(crate) stopped: Option<Error>,
     /// What this rank folds of its own leaves.
     pub(crate) own: Fold,
     /// What this rank folds of all ranks' covers when it is the last to arrive.
@@ -23,37 +42,48 @@ pub struct Communicator {
 
 impl fmt::Debug for Communicator {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Communicator").field("rank", &self.rank()).field("size", &self.size()).finish()
+        formatter
+            .debug_struct("Communicator")
+            .field("rank", &self.rank())
+            .field("size", &self.size())
+            .field("fabric", &self.fabric.name())
+            .finish()
     }
 }
 
-/// Which collective a message belongs to: its first word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Call {
-    Barrier = 1,
-    Broadcast,
-    Gather,
-    AllReduce,
-    AllReduceLeaves,
-}
+macro_rules! calls {
+    ($($call:ident $name:literal,)*) => {
+        /// Which collective a message belongs to.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Call { Unknown = 0, $($call,)* }
 
-impl Call {
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Barrier => "barrier",
-            Self::Broadcast => "broadcast",
-            Self::Gather => "gather",
-            Self::AllReduce => "all_reduce",
-            Self::AllReduceLeaves => "all_reduce_leaves",
+        impl Call {
+            pub(crate) const fn name(self) -> &'static str {
+                match self { Self::Unknown => "an unknown collective", $(Self::$call => $name,)* }
+            }
+
+            pub(crate) fn of(word: u64) -> Self {
+                $(if word == Self::$call as u64 { return Self::$call; })*
+                Self::Unknown
+            }
         }
-    }
+    };
+}
 
-    fn name_of(word: u64) -> &'static str {
-        [Self::Barrier, Self::Broadcast, Self::Gather, Self::AllReduce, Self::AllReduceLeaves]
-            .into_iter()
-            .find(|call| *call as u64 == word)
-            .map_or("an unknown collective", Self::name)
-    }
+calls! {
+    Barrier "barrier",
+    Broadcast "broadcast",
+    Gather "gather",
+    Scatter "scatter",
+    AllGather "all_gather",
+    AllToAll "all_to_all",
+    Reduce "reduce",
+    AllReduce "all_reduce",
+    AllReduceLeaves "all_reduce_leaves",
+    ReduceScatter "reduce_scatter",
+    Scan "scan",
+    ExclusiveScan "exclusive_scan",
+    Split "split",
 }
 
 /// First word of what a fold makes: all is well.
@@ -66,26 +96,69 @@ const DISAGREED: u64 = 1;
 /// length).
 pub(crate) const HEAD: usize = 2;
 
+/// The two calls of an [`Error::Mismatch`], as two ranks made them.
+pub(crate) fn mismatch(collective: Call, first: (usize, u64, u64), other: (usize, u64, u64)) -> Error {
+    let describe =
+        |(rank, call, number): (usize, u64, u64)| format!("rank {rank} calls {} with {number}", Call::of(call).name());
+    Error::Mismatch { collective: collective.name(), detail: format!("{}, {}", describe(first), describe(other)) }
+}
+
 impl Communicator {
-    /// A communicator over one end of a fabric.
-    pub fn new(fabric: Box<dyn Fabric>) -> Self {
-        Self { fabric, own: Fold::new(0), whole: Fold::new(0) }
+    /// A communicator of all ranks over one end of a fabric.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_ranks::{Communicator, fabric::bytes};
+    /// let world: Vec<_> = bytes::endpoints(2).into_iter().map(Communicator::over).collect();
+    /// assert_eq!((world[1].rank(), world[1].size()), (1, 2));
+    /// ```
+    pub fn over(fabric: impl Fabric + 'static) -> Self {
+        let fabric: Arc<dyn Fabric> = Arc::new(fabric);
+        let group = Group::all(fabric.rank(), fabric.size());
+        Self::on(fabric, group, None)
+    }
+
+    pub(crate) fn on_threads(fabric: Arc<dyn Fabric>, exchange: Endpoint) -> Self {
+        let group = Group::all(fabric.rank(), fabric.size());
+        Self::on(fabric, group, Some(exchange))
+    }
+
+    pub(crate) fn on(fabric: Arc<dyn Fabric>, group: Group, exchange: Option<Endpoint>) -> Self {
+        Self { fabric, group, exchange, begun: 0, stopped: None, own: Fold::new(0), whole: Fold::new(0) }
     }
 
     /// This rank's number, from 0.
     pub fn rank(&self) -> usize {
-        self.fabric.rank()
+        self.group.rank()
     }
 
     /// How many ranks there are.
     pub fn size(&self) -> usize {
-        self.fabric.size()
+        self.group.size()
+    }
+
+    pub(crate) fn assert_rank(&self, role: &str, rank: usize) {
+        assert!(rank < self.size(), "{role} {rank} of {} ranks", self.size());
+    }
+
+    /// The path of collectives between threads.
+    pub(crate) fn shared(&self) -> &Endpoint {
+        self.exchange.as_ref().expect("asked for only where there is one")
+    }
+
+    async fn wait(&mut self, call: Call) -> Result<(), Error> {
+        let exchange = self.exchange.as_mut().expect("asked for only where there is one");
+        poll_fn(|context| exchange.poll_complete(context)).await.map_err(|rank| {
+            let rank = self.group.world(rank);
+            self.fabric.fail(rank);
+            Error::RankLeft { rank, waiting_in: call.name() }
+        })
     }
 
     /// Waits for an exchange that was abandoned.
     pub(crate) async fn settle(&mut self, call: Call) -> Result<(), Error> {
-        while self.fabric.is_waiting() {
-            poll_fn(|context| self.fabric.poll_complete(call.name(), context)).await?;
+        while self.shared().is_waiting() {
+            self.wait(call).await?;
         }
         Ok(())
     }
@@ -96,13 +169,14 @@ impl Communicator {
         call: Call,
         number: usize,
         write: impl FnOnce(&mut Vec<u64>, &Fold),
-        mut fold: impl FnMut(&dyn Deposits, &mut Vec<u64>, &mut Fold),
+        mut fold: impl FnMut(&Deposits<'_>, &mut Vec<u64>, &mut Fold),
     ) {
-        let message = self.fabric.deposit();
+        let exchange = self.exchange.as_mut().expect("asked for only where there is one");
+        let message = exchange.deposit();
         message.extend([call as u64, number as u64]);
         write(message, &self.own);
         let whole = &mut self.whole;
-        self.fabric.arrive(&mut |deposits, folded| {
+        exchange.arrive(&mut |deposits, folded| {
             let head = |rank| &deposits.of(rank)[..HEAD];
             if let Some(rank) = (1..deposits.size()).find(|&rank| head(rank) != head(0)) {
                 folded.extend([DISAGREED, rank as u64]);
@@ -117,24 +191,22 @@ impl Communicator {
 
     /// Waits until the exchange is complete and all ranks have been found to agree.
     pub(crate) async fn complete(&mut self, call: Call) -> Result<(), Error> {
-        poll_fn(|context| self.fabric.poll_complete(call.name(), context)).await?;
-        let folded = self.fabric.folded();
+        self.wait(call).await?;
+        let folded = self.shared().folded();
         if folded[0] == AGREED {
             return Ok(());
         }
-        let describe = |head: &[u64]| format!("{} with {}", Call::name_of(head[0]), head[1]);
-        let (first, other) = (describe(&folded[2..2 + HEAD]), describe(&folded[2 + HEAD..]));
-        let detail = format!("rank 0 calls {first}, rank {} calls {other}", folded[1]);
-        Err(Error::Mismatch { collective: call.name(), detail })
+        let [_, rank, first, second, third, fourth] = folded[..] else { unreachable!("a disagreement has six words") };
+        Err(mismatch(call, (self.group.world(0), first, second), (self.group.world(rank as usize), third, fourth)))
     }
 
     /// The body of a rank's message in the exchange completed last.
     pub(crate) fn deposited(&self, rank: usize) -> Reader<'_> {
-        Reader::new(&self.fabric.deposited(rank)[HEAD..])
+        Reader::new(&self.shared().deposited(rank)[HEAD..])
     }
 
     /// What the fold wrote in the exchange completed last.
     pub(crate) fn folded(&self) -> Reader<'_> {
-        Reader::new(&self.fabric.folded()[1..])
+        Reader::new(&self.shared().folded()[1..])
     }
 }

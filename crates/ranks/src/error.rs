@@ -32,6 +32,32 @@ pub enum Error {
         /// What disagrees, with both values.
         detail: String,
     },
+    /// A message is longer than the memory that was to take it. It was taken and is lost.
+    Truncated {
+        /// Who sent it.
+        source: usize,
+        /// How many bytes were sent.
+        sent: usize,
+        /// How many bytes there was room for.
+        room: usize,
+    },
+    /// A message does not hold values of the type that was asked for.
+    Decoding {
+        /// Who sent it.
+        source: usize,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// An earlier collective of this communicator was given up, so that it cannot be told in which the ranks are.
+    Abandoned {
+        /// The collective that was given up.
+        collective: &'static str,
+    },
+    /// A message could not be moved: a fault of the fabric or of what is under it.
+    Transport {
+        /// What it said.
+        message: String,
+    },
     /// A layout, engine or number of ranks that is not a valid one.
     Invalid {
         /// What was given and what is allowed.
@@ -55,6 +81,16 @@ impl fmt::Display for Error {
             Self::Mismatch { collective, detail } => {
                 write!(formatter, "the ranks disagree in their calls of {collective}: {detail}")
             }
+            Self::Truncated { source, sent, room } => {
+                write!(formatter, "a message of rank {source} has {sent} bytes, but there is room for {room}")
+            }
+            Self::Decoding { source, message } => {
+                write!(formatter, "a message of rank {source} holds something else than was asked for: {message}")
+            }
+            Self::Abandoned { collective } => {
+                write!(formatter, "an earlier {collective} was given up before it was complete")
+            }
+            Self::Transport { message } => write!(formatter, "a message could not be moved: {message}"),
             Self::Invalid { message } => formatter.write_str(message),
             Self::Start { message } => write!(formatter, "no worker threads: {message}"),
         }

@@ -1,49 +1,203 @@
-//! The one seam between ranks: an *exchange*. Each rank deposits a message, all arrive, and afterwards each rank may read
-//! what every rank deposited and what the last to arrive made of it.
+//! The one seam between ranks: messages of bytes, sent to a rank and taken by who matches them.
 //!
-//! Every collective is one exchange with its own messages and its own fold, so a new fabric (processes, nodes) has one thing
-//! to do. Cost contract of an exchange: each rank's message is written once and read once by the fold; one synchronisation in
-//! which each rank waits at most once; no allocation once the messages have reached their lengths.
+//! [`Fabric`] is one rank's end. It has to move a message (`send`, `poll_receive`), to look for one (`poll_probe`) and to say
+//! who has ended. Everything else, collectives included, is made of that above the seam, so a new fabric has little to do,
+//! and the conformance cases run on it by one more line in a table.
+//!
+//! | fabric | what it is | messages |
+//! | --- | --- | --- |
+//! | [`threads`] | ranks of one process | stay where they are written; collectives have a path of their own, the *exchange* |
+//! | [`ports`] | ranks of one process over ports of the runtime, as papers 000 to 004 have it | are posted |
+//! | [`bytes`] | ranks of one process through the codec | become frames in a stream, so that the wire path is tested without a wire |
+//!
+//! Fabrics between processes live in crates of their own and fill the same trait. [`inbox::Inbox`] does the matching for a fabric that
+//! can only move messages.
+//!
+//! **Cost contract.** `send` copies the bytes at most once and never waits. `poll_receive` looks first at what has come; it may spin for
+//! some microseconds if every rank has a core, and otherwise returns [`Poll::Pending`] at once: it never blocks its worker. A fabric
+//! that must be asked for progress (no thread of its own) asks in `poll_receive` and `poll_probe`, and while it is pending wakes its
+//! caller so that it is asked again.
 
+pub mod bytes;
+pub mod inbox;
+pub mod ports;
+pub(crate) mod receiving;
 pub mod threads;
 
+use std::borrow::Cow;
 use std::task::{Context, Poll};
 
+use crate::communicator::Communicator;
 use crate::error::Error;
 
-/// What the ranks deposited, as the fold sees it.
-pub trait Deposits {
-    /// How many ranks there are.
-    fn size(&self) -> usize;
-    /// The message of a rank.
-    fn of(&self, rank: usize) -> &[u64];
+/// The fabrics whose ranks are in this process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// [`threads`]: shared memory. The default.
+    #[default]
+    Threads,
+    /// [`threads`], but with collectives made of messages, as on every other fabric.
+    Mail,
+    /// [`ports`]: over ports of the runtime.
+    Ports,
+    /// [`bytes`]: through the codec.
+    Bytes,
 }
 
-/// What the last to arrive makes of the deposits: written to a buffer that is empty at first.
-pub type Fold<'a> = &'a mut dyn FnMut(&dyn Deposits, &mut Vec<u64>);
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Threads, Self::Mail, Self::Ports, Self::Bytes];
 
-/// One rank's end of a fabric. The calls of an exchange come in the order of their declaration.
-pub trait Fabric: Send {
+    /// The communicators of a new group of `size` ranks, in order of rank. `may_spin` says that every rank has a core to itself.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_ranks::fabric::Kind;
+    /// let world = Kind::Ports.communicators(3, false);
+    /// assert_eq!((world.len(), world[2].rank(), world[2].size()), (3, 2, 3));
+    /// ```
+    pub fn communicators(self, size: usize, may_spin: bool) -> Vec<Communicator> {
+        match self {
+            Self::Threads => threads::communicators(size, may_spin),
+            Self::Mail => threads::endpoints(size, may_spin).into_iter().map(Communicator::over).collect(),
+            Self::Ports => ports::endpoints(size).into_iter().map(Communicator::over).collect(),
+            Self::Bytes => bytes::endpoints(size).into_iter().map(Communicator::over).collect(),
+        }
+    }
+}
+
+/// What a message is matched by, beside its source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Label {
+    /// The group of ranks and the kind of traffic: point-to-point and collectives of a communicator have one each, and so
+    /// have duplicates and parts of it, so that their messages never meet.
+    pub context: u32,
+    /// Chosen by the sender; in collective contexts, which collective and which of them.
+    pub tag: u32,
+}
+
+/// Which messages a receive takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Pattern {
+    /// From this rank, or from any.
+    pub source: Option<usize>,
+    /// In this context.
+    pub context: u32,
+    /// With this tag, or with any.
+    pub tag: Option<u32>,
+}
+
+impl Pattern {
+    /// Whether a message from `source` labelled `label` is one of them.
+    pub fn matches(&self, source: usize, label: Label) -> bool {
+        self.context == label.context
+            && self.source.is_none_or(|wanted| wanted == source)
+            && self.tag.is_none_or(|wanted| wanted == label.tag)
+    }
+}
+
+/// A message that has come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Who sent it.
+    pub source: usize,
+    /// What it was sent with.
+    pub label: Label,
+    /// What was sent.
+    pub bytes: Vec<u8>,
+}
+
+/// What is known of a message before it is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Envelope {
+    /// Who sent it.
+    pub source: usize,
+    /// What it was sent with.
+    pub label: Label,
+    /// How many bytes it has.
+    pub length: usize,
+}
+
+/// The place of a pending receive or probe among others of its rank; empty before the first poll. It holds no message.
+///
+/// Of several receives that match the same message, the one polled first gets it.
+#[derive(Debug, Default)]
+pub struct Turn(pub(crate) Option<u64>);
+
+impl Turn {
+    /// The number that the fabric gave, if any.
+    pub fn number(&self) -> Option<u64> {
+        self.0
+    }
+
+    /// Gives it a number: by a fabric that does its own matching.
+    pub fn set(&mut self, number: Option<u64>) {
+        self.0 = number;
+    }
+}
+
+/// One rank's end of a fabric over all ranks of the program. Shared by all communicators of the rank.
+///
+/// Between two ranks and within a context, messages are matched in the order in which they were sent.
+///
+/// Dropping an end tells the other ranks that this one has ended: as *failed* if it is dropped while its thread panics or after
+/// [`fail`](Self::fail), else as ended in order. What a rank sent before it ended can still be received.
+pub trait Fabric: Send + Sync {
+    /// What messages and reports call it, such as `threads` or `mpi`.
+    fn name(&self) -> &'static str;
+
     /// This rank's number, from 0.
     fn rank(&self) -> usize;
+
     /// How many ranks there are.
     fn size(&self) -> usize;
-    /// Empty memory for this rank's message in the next exchange. Ends the reading of the last.
-    fn deposit(&mut self) -> &mut Vec<u64>;
-    /// Says that the message is complete. The last rank to say so folds all messages; if its fold panics, the exchange never
-    /// completes, and the others are told when this end is dropped.
-    fn arrive(&mut self, fold: Fold<'_>);
-    /// Whether this rank has arrived in an exchange that it has not yet seen completed.
-    fn is_waiting(&self) -> bool;
-    /// Waits until all have arrived and the fold is done.
-    ///
-    /// Cancel-safe: it may be given up and taken up again.
+
+    /// Hands a message over to rank `to`, which may be this one. Never waits: what cannot be sent at once is kept.
     ///
     /// # Errors
-    /// [`Error::RankLeft`] if a rank has ended without arriving.
-    fn poll_complete(&mut self, waiting_in: &'static str, context: &mut Context<'_>) -> Poll<Result<(), Error>>;
-    /// The message of a rank in the exchange that was completed last.
-    fn deposited(&self, rank: usize) -> &[u64];
-    /// What the fold made of the exchange that was completed last.
-    fn folded(&self) -> &[u64];
+    /// [`Error::Transport`]. That the receiver has ended is no error: nobody will miss the message.
+    fn send(&self, to: usize, label: Label, bytes: Cow<'_, [u8]>) -> Result<(), Error>;
+
+    /// Takes the earliest message that matches; or waits, in the turn that it had on its first poll.
+    ///
+    /// Cancel-safe: a receive that is given up, by [`forget`](Self::forget), has taken nothing.
+    ///
+    /// # Errors
+    /// [`Error::RankLeft`] if no message matches and none will: the source has ended; or any source would do, and a rank has failed, or
+    /// all others have ended. [`Error::Transport`].
+    fn poll_receive(
+        &self,
+        pattern: &Pattern,
+        turn: &mut Turn,
+        waiting_in: &'static str,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Message, Error>>;
+
+    /// Shows the earliest message that matches and leaves it where it is; otherwise as [`poll_receive`](Self::poll_receive).
+    ///
+    /// # Errors
+    /// As for [`poll_receive`](Self::poll_receive).
+    fn poll_probe(
+        &self,
+        pattern: &Pattern,
+        turn: &mut Turn,
+        waiting_in: &'static str,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Envelope, Error>>;
+
+    /// Gives up a turn. To be called whenever a pending receive or probe is dropped; harmless otherwise.
+    fn forget(&self, turn: &mut Turn);
+
+    /// Says that this rank cannot go on because of rank `culprit` (perhaps itself), so that those who wait for this rank are told of
+    /// that one. Only the first call counts.
+    fn fail(&self, culprit: usize);
+
+    /// Waits until all that was handed over has left this process, so that the end may be dropped. Nothing to do for most.
+    ///
+    /// # Errors
+    /// [`Error::Transport`].
+    fn poll_flush(&self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        let _ = context;
+        Poll::Ready(Ok(()))
+    }
 }

@@ -6,7 +6,7 @@ use lehr_runtime::{Dispatcher, TaskError};
 
 use crate::communicator::Communicator;
 use crate::error::Error;
-use crate::fabric::threads::endpoints;
+use crate::fabric::Kind;
 use crate::layout::Layout;
 
 /// Runs `program` once per rank, each with its communicator, and returns what they returned, in order of rank.
@@ -34,11 +34,38 @@ where
     F: Future<Output = T> + Send,
     T: Send,
 {
+    run_on(dispatcher, Kind::Threads, layout, program)
+}
+
+/// As [`run`], over a fabric of the caller's choice: any of those whose ranks are in this process.
+///
+/// # Errors
+/// As for [`run`].
+///
+/// # Panics
+/// On a worker of a dispatcher.
+///
+/// # Example
+/// ```
+/// use lehr_ranks::{Layout, fabric::Kind, run_on};
+/// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+/// let told = run_on(&dispatcher, Kind::Bytes, Layout::threads(3), |mut comm| async move {
+///     let mut value = [comm.rank()];
+///     comm.broadcast(2, &mut value).await.map(|()| value[0])
+/// });
+/// assert_eq!(told.unwrap(), [Ok(2), Ok(2), Ok(2)]);
+/// ```
+pub fn run_on<T, F, P>(dispatcher: &Dispatcher, kind: Kind, layout: Layout, program: P) -> Result<Vec<T>, Error>
+where
+    P: Fn(Communicator) -> F,
+    F: Future<Output = T> + Send,
+    T: Send,
+{
     layout.check()?;
     let size = layout.ranks();
     // Spinning ranks must not stand in the way of ranks without a worker, nor of workers without a core.
     let may_spin = size <= dispatcher.threads() && !dispatcher.handle().is_oversubscribed();
-    let ranks = endpoints(size, may_spin).into_iter().map(|end| program(Communicator::new(Box::new(end))));
+    let ranks = kind.communicators(size, may_spin).into_iter().map(program);
     let ended = dispatcher.run_all(ranks.collect());
     let failure = |(rank, outcome): (usize, &Result<T, TaskError>)| match outcome {
         Err(TaskError::Panicked { message }) => Some(Error::Panicked { rank, message: message.clone() }),

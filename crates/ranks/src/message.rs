@@ -8,6 +8,19 @@ pub trait Plain: bytemuck::Pod + Send + Sync {}
 
 impl<T: bytemuck::Pod + Send + Sync> Plain for T {}
 
+/// Copies values out of bytes, whose place in memory need not suit them.
+///
+/// # Panics
+/// If the bytes are no whole number of values.
+pub(crate) fn collect<T: Plain>(bytes: &[u8]) -> Vec<T> {
+    if size_of::<T>() == 0 {
+        return Vec::new();
+    }
+    let mut values = vec![T::zeroed(); bytes.len() / size_of::<T>()];
+    bytemuck::cast_slice_mut::<T, u8>(&mut values).copy_from_slice(bytes);
+    values
+}
+
 /// Appends a slice: its length in values, then its bytes, filled up with zeros to a whole word.
 pub(crate) fn write<T: Plain>(words: &mut Vec<u64>, values: &[T]) {
     let bytes: &[u8] = bytemuck::cast_slice(values);

@@ -86,6 +86,11 @@ impl<T: Copy + Default> Fold<T> {
         self.nodes.clear();
     }
 
+    /// How many numbers a partial has.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
     /// Adds a node that begins where the last one ended; `write` overwrites its partial. Completed pairs are combined.
     ///
     /// # Panics

@@ -4,7 +4,7 @@
 //! `RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test -p lehr-ranks --release --test model_loom`
 #![cfg(loom)]
 
-use lehr_ranks::fabric::threads::endpoints;
+use lehr_ranks::fabric::threads::communicators;
 use lehr_ranks::{Communicator, Error};
 use lehr_runtime::block_on;
 use loom::thread;
@@ -19,7 +19,7 @@ fn model<F: Future<Output = ()>>(
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
     builder.check(move || {
-        let mut ends = endpoints(size, may_spin).into_iter().map(|end| Communicator::new(Box::new(end)));
+        let mut ends = communicators(size, may_spin).into_iter();
         let mine = ends.next().unwrap();
         let others: Vec<_> = ends.map(|end| thread::spawn(move || block_on(program(end)))).collect();
         block_on(program(mine));

@@ -4,7 +4,7 @@
 //! `RUSTFLAGS="--cfg shuttle" CARGO_TARGET_DIR=target/shuttle cargo test -p lehr-ranks --release --test model_shuttle`
 #![cfg(shuttle)]
 
-use lehr_ranks::fabric::threads::endpoints;
+use lehr_ranks::fabric::threads::communicators;
 use lehr_ranks::{Communicator, Engine, Error, Execution, Program, Round, Rounds, drive};
 use lehr_runtime::block_on;
 use shuttle::thread;
@@ -15,10 +15,8 @@ fn explore(iterations: usize, body: impl Fn() + Send + Sync + Clone + 'static) {
 }
 
 fn ranks<F: Future<Output = ()>>(size: usize, program: impl Fn(Communicator) -> F + Send + Sync + Copy + 'static) {
-    let running: Vec<_> = endpoints(size, false)
-        .into_iter()
-        .map(|end| thread::spawn(move || block_on(program(Communicator::new(Box::new(end))))))
-        .collect();
+    let running: Vec<_> =
+        communicators(size, false).into_iter().map(|comm| thread::spawn(move || block_on(program(comm)))).collect();
     running.into_iter().for_each(|rank| rank.join().unwrap());
 }
 

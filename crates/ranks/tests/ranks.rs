@@ -11,5 +11,7 @@
 mod conformance;
 #[path = "ranks/engines.rs"]
 mod engines;
+#[path = "ranks/fabrics.rs"]
+mod fabrics;
 #[path = "ranks/faults.rs"]
 mod faults;

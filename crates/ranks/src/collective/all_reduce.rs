@@ -1,14 +1,14 @@
 //! All-reduce, over ranks and over leaves.
 //!
-//! Required: partials of one length. Checked: the lengths, by comparing them. Algorithm: an exchange in which each rank
-//! deposits the nodes that cover its leaves (or itself, as one leaf), the last to arrive folds all of them in order, and
-//! everybody copies the root. Result: all have the same bits.
+//! Required: partials of one length. Checked: the lengths, by comparing them. Algorithm: between threads an exchange
+//! in which each rank deposits the nodes that cover its leaves (or itself, as one leaf), the last to arrive folds all of them in
+//! order, and everybody copies the root; over messages the same covers climb a binomial tree to rank 0, whose root is broadcast. Result: all have the same bits.
 
 use std::ops::Range;
 
 use crate::communicator::{Call, Communicator, HEAD};
 use crate::error::Error;
-use crate::fabric::Deposits;
+use crate::fabric::threads::exchange::Deposits;
 use crate::message::{self, Plain, Reader};
 use crate::reduction::{Fold, Node};
 
@@ -36,11 +36,26 @@ impl Communicator {
     pub async fn all_reduce<T: Plain + Default>(
         &mut self,
         values: &mut [T],
-        combine: impl Fn(&mut [T], &[T]) + Send,
+        combine: impl Fn(&mut [T], &[T]) + Send + Sync,
     ) -> Result<(), Error> {
-        self.settle(Call::AllReduce).await?;
         let length = values.len();
-        let fold = |deposits: &dyn Deposits, folded: &mut Vec<u64>, _: &mut Fold| {
+        if self.exchange.is_none() {
+            return self
+                .stepwise(Call::AllReduce, std::mem::size_of_val(values), async |steps| {
+                    let mut own = Fold::<T>::new(length);
+                    own.push(Node::leaf(steps.rank()), &combine, |partial| partial.copy_from_slice(values));
+                    steps.reduce(&mut own, &combine).await?;
+                    if steps.rank() == 0
+                        && let Some(root) = own.root(&combine)
+                    {
+                        values.copy_from_slice(root);
+                    }
+                    steps.broadcast(0, bytemuck::cast_slice_mut(values)).await
+                })
+                .await;
+        }
+        self.settle(Call::AllReduce).await?;
+        let fold = |deposits: &Deposits<'_>, folded: &mut Vec<u64>, _: &mut Fold| {
             let mut whole = Fold::<T>::new(length);
             for rank in 0..deposits.size() {
                 let mut reader = Reader::new(&deposits.of(rank)[HEAD..]);
@@ -77,13 +92,18 @@ impl Communicator {
         leaves: Range<usize>,
         total: &mut [f64],
         mut map: impl FnMut(usize, &mut [f64]) + Send,
-        combine: impl Fn(&mut [f64], &[f64]) + Send,
+        combine: impl Fn(&mut [f64], &[f64]) + Send + Sync,
     ) -> Result<(), Error> {
-        self.settle(Call::AllReduceLeaves).await?;
         let length = total.len();
+        if self.exchange.is_some() {
+            self.settle(Call::AllReduceLeaves).await?;
+        }
         self.own.clear(length);
         for leaf in leaves {
             self.own.push(Node::leaf(leaf), &combine, |partial| map(leaf, partial));
+        }
+        if self.exchange.is_none() {
+            return self.all_reduce_leaves_over_messages(total, &combine).await;
         }
         let write = |words: &mut Vec<u64>, own: &Fold| {
             words.push(own.nodes().len() as u64);
@@ -92,7 +112,7 @@ impl Communicator {
                 message::write(words, partial);
             }
         };
-        let fold = |deposits: &dyn Deposits, folded: &mut Vec<u64>, whole: &mut Fold| {
+        let fold = |deposits: &Deposits<'_>, folded: &mut Vec<u64>, whole: &mut Fold| {
             whole.clear(length);
             for rank in 0..deposits.size() {
                 let [nodes, rest @ ..] = &deposits.of(rank)[HEAD..] else { unreachable!("a count was written") };
@@ -111,9 +131,37 @@ impl Communicator {
         };
         self.begin(Call::AllReduceLeaves, length, write, fold);
         self.complete(Call::AllReduceLeaves).await?;
-        if self.fabric.folded().len() > 1 {
+        if self.shared().folded().len() > 1 {
             self.folded().read(total);
         }
         Ok(())
+    }
+
+    async fn all_reduce_leaves_over_messages(
+        &mut self,
+        total: &mut [f64],
+        combine: &(dyn Fn(&mut [f64], &[f64]) + Sync),
+    ) -> Result<(), Error> {
+        let mut own = std::mem::replace(&mut self.own, Fold::new(0));
+        let outcome = self
+            .stepwise(Call::AllReduceLeaves, total.len(), async |steps| {
+                steps.reduce(&mut own, combine).await?;
+                // The root of the tree, and before it whether there is one.
+                let mut told = vec![0.0; 1 + total.len()];
+                if steps.rank() == 0
+                    && let Some(root) = own.root(combine)
+                {
+                    told[0] = 1.0;
+                    told[1..].copy_from_slice(root);
+                }
+                steps.broadcast(0, bytemuck::cast_slice_mut(&mut told)).await?;
+                if told[0] != 0.0 {
+                    total.copy_from_slice(&told[1..]);
+                }
+                Ok(())
+            })
+            .await;
+        self.own = own;
+        outcome
     }
 }

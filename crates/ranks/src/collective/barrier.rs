@@ -1,6 +1,7 @@
 //! Barrier.
 //!
-//! Required: nothing. Checked: that all ranks call it. Algorithm: an empty exchange. Result: all have arrived.
+//! Required: nothing. Checked: that all ranks call it. Algorithm: between threads an empty exchange; over messages
+//! dissemination: in step k each rank tells the one 2^k further and hears from the one 2^k before. Result: all have arrived.
 
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
@@ -19,8 +20,25 @@ impl Communicator {
     /// assert_eq!(ends, [Ok(()), Ok(()), Ok(())]);
     /// ```
     pub async fn barrier(&mut self) -> Result<(), Error> {
+        if self.exchange.is_none() {
+            return self.barrier_over_messages().await;
+        }
         self.settle(Call::Barrier).await?;
         self.begin(Call::Barrier, 0, |_, _| {}, |_, _, _| {});
         self.complete(Call::Barrier).await
+    }
+
+    async fn barrier_over_messages(&mut self) -> Result<(), Error> {
+        self.stepwise(Call::Barrier, 0, async |steps| {
+            let (rank, size) = (steps.rank(), steps.size());
+            let mut distance = 1;
+            while distance < size {
+                steps.send((rank + distance) % size, &[])?;
+                steps.receive((rank + size - distance) % size).await?;
+                distance *= 2;
+            }
+            Ok(())
+        })
+        .await
     }
 }

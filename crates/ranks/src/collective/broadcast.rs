@@ -1,7 +1,7 @@
 //! Broadcast.
 //!
-//! Required: the root, and slices of one length. Checked: both, by comparing them. Algorithm: an exchange in which the root
-//! alone deposits its values, and the others copy them from there. Result: all have the root's values.
+//! Required: the root, and slices of one length. Checked: both, by comparing them. Algorithm: between threads an exchange in
+//! which the root alone deposits its values, and the others copy them from there; over messages a binomial tree. Result: all have the root's values.
 
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
@@ -29,10 +29,14 @@ impl Communicator {
     pub async fn broadcast<T: Plain>(&mut self, root: usize, values: &mut [T]) -> Result<(), Error> {
         let size = self.size();
         assert!(root < size, "root {root} of {size} ranks");
-        self.settle(Call::Broadcast).await?;
         let is_root = self.rank() == root;
         // Root and length in one number: `root` is below `size` on every rank.
         let number = std::mem::size_of_val(values).wrapping_mul(size).wrapping_add(root);
+        if self.exchange.is_none() {
+            let bytes = bytemuck::cast_slice_mut(values);
+            return self.stepwise(Call::Broadcast, number, async |steps| steps.broadcast(root, bytes).await).await;
+        }
+        self.settle(Call::Broadcast).await?;
         let write = |words: &mut Vec<u64>, _: &_| {
             if is_root {
                 message::write(words, values);

@@ -1,7 +1,7 @@
 //! Gather.
 //!
-//! Required: the root; lengths may differ. Checked: that all name the same root. Algorithm: an exchange in which all deposit
-//! and the root copies. Result: the root has everybody's values.
+//! Required: the root; lengths may differ. Checked: that all name the same root. Algorithm: between threads an exchange in which
+//! all deposit and the root copies; over messages all send to the root. Result: the root has everybody's values.
 
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
@@ -29,6 +29,9 @@ impl Communicator {
     pub async fn gather<T: Plain>(&mut self, root: usize, values: &[T]) -> Result<Option<Vec<Vec<T>>>, Error> {
         let size = self.size();
         assert!(root < size, "root {root} of {size} ranks");
+        if self.exchange.is_none() {
+            return self.gather_over_messages(root, values).await;
+        }
         self.settle(Call::Gather).await?;
         self.begin(Call::Gather, root, |words, _| message::write(words, values), |_, _, _| {});
         self.complete(Call::Gather).await?;
@@ -42,5 +45,28 @@ impl Communicator {
             values
         };
         Ok(Some((0..size).map(collect).collect()))
+    }
+
+    async fn gather_over_messages<T: Plain>(
+        &mut self,
+        root: usize,
+        values: &[T],
+    ) -> Result<Option<Vec<Vec<T>>>, Error> {
+        self.stepwise(Call::Gather, root, async |steps| {
+            if steps.rank() != root {
+                steps.send(root, bytemuck::cast_slice(values))?;
+                return Ok(None);
+            }
+            let mut gathered = Vec::with_capacity(steps.size());
+            for rank in 0..steps.size() {
+                gathered.push(if rank == root {
+                    values.to_vec()
+                } else {
+                    message::collect(&steps.receive(rank).await?[..])
+                });
+            }
+            Ok(Some(gathered))
+        })
+        .await
     }
 }

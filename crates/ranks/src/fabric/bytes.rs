@@ -1,0 +1,151 @@
+//! Ranks of one process, through the codec: each message becomes a frame in the stream of its receiver and is decoded there, so
+//! that everything that depends on the wire path runs, and is tested, without a wire.
+//!
+//! One stream a receiver, under a lock. A receiver decodes all that is there into its [`Inbox`]; a sender rings the inbox after it has
+//! written. Whoever is about to wait looks at the stream once more after it has taken its place, so no ring is missed.
+
+use std::borrow::Cow;
+use std::task::{Context, Poll};
+
+use super::inbox::Inbox;
+use super::{Envelope, Fabric, Label, Message, Pattern, Turn};
+use crate::error::Error;
+use crate::frame::{self, Frame};
+use crate::sync::{Arc, Mutex};
+
+/// One rank's end; see [`endpoints`].
+pub struct Endpoint {
+    ranks: Arc<[Rank]>,
+    rank: usize,
+    culprit: Mutex<Option<usize>>,
+}
+
+struct Rank {
+    stream: Mutex<Stream>,
+    inbox: Inbox,
+}
+
+/// What was sent to a rank and not yet decoded.
+struct Stream {
+    bytes: Vec<u8>,
+    /// How many frames each rank has written.
+    written: Vec<u64>,
+    /// How many frames of each rank were read.
+    read: Vec<u64>,
+}
+
+/// The ends of a new fabric for `size` ranks, in order of rank.
+pub fn endpoints(size: usize) -> Vec<Endpoint> {
+    let rank = |rank| {
+        let stream = Stream { bytes: Vec::new(), written: vec![0; size], read: vec![0; size] };
+        Rank { stream: Mutex::new(stream), inbox: Inbox::new(rank, size) }
+    };
+    let ranks: Arc<[Rank]> = (0..size).map(rank).collect();
+    (0..size).map(|rank| Endpoint { ranks: ranks.clone(), rank, culprit: Mutex::default() }).collect()
+}
+
+impl Endpoint {
+    fn write(&self, to: usize, write: impl FnOnce(&mut Vec<u8>, u64)) {
+        let mut stream = self.ranks[to].stream.lock();
+        let sequence = stream.written[self.rank];
+        stream.written[self.rank] += 1;
+        write(&mut stream.bytes, sequence);
+        drop(stream);
+        self.ranks[to].inbox.ring();
+    }
+
+    /// Decodes what has come.
+    fn drain(&self) -> Result<(), Error> {
+        let Rank { stream, inbox } = &self.ranks[self.rank];
+        let mut stream = stream.lock();
+        let bytes = std::mem::take(&mut stream.bytes);
+        let mut rest = &bytes[..];
+        // Delivered under the lock of the stream, so that two receives of this rank cannot change the order.
+        while let Some((frame, sequence, after)) = frame::read(rest)? {
+            let (Frame::Message(Message { source, .. }) | Frame::Ended { source } | Frame::Failed { source, .. }) =
+                frame;
+            if stream.read[source] != sequence {
+                let message = format!("frame {sequence} of rank {source} came in place of {}", stream.read[source]);
+                return Err(Error::Transport { message });
+            }
+            stream.read[source] += 1;
+            match frame {
+                Frame::Message(message) => inbox.deliver(message),
+                Frame::Ended { source } => inbox.end(source, None),
+                Frame::Failed { source, culprit } => inbox.end(source, Some(culprit)),
+            }
+            rest = after;
+        }
+        if !rest.is_empty() {
+            return Err(Error::Transport { message: "a frame without its end".to_owned() });
+        }
+        Ok(())
+    }
+
+    fn poll<R>(&self, mut poll: impl FnMut(&Inbox) -> Poll<Result<R, Error>>) -> Poll<Result<R, Error>> {
+        let inbox = &self.ranks[self.rank].inbox;
+        self.drain()?;
+        if let Poll::Ready(outcome) = poll(inbox) {
+            return Poll::Ready(outcome);
+        }
+        self.drain()?;
+        poll(inbox)
+    }
+}
+
+impl Fabric for Endpoint {
+    fn name(&self) -> &'static str {
+        "bytes"
+    }
+
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.ranks.len()
+    }
+
+    fn send(&self, to: usize, label: Label, bytes: Cow<'_, [u8]>) -> Result<(), Error> {
+        self.write(to, |stream, sequence| frame::write(stream, self.rank, label, sequence, &bytes));
+        Ok(())
+    }
+
+    fn poll_receive(
+        &self,
+        pattern: &Pattern,
+        turn: &mut Turn,
+        waiting_in: &'static str,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Message, Error>> {
+        self.poll(|inbox| inbox.poll_receive(pattern, turn, waiting_in, context))
+    }
+
+    fn poll_probe(
+        &self,
+        pattern: &Pattern,
+        turn: &mut Turn,
+        waiting_in: &'static str,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Envelope, Error>> {
+        self.poll(|inbox| inbox.poll_probe(pattern, turn, waiting_in, context))
+    }
+
+    fn forget(&self, turn: &mut Turn) {
+        self.ranks[self.rank].inbox.forget(turn);
+    }
+
+    fn fail(&self, culprit: usize) {
+        self.culprit.lock().get_or_insert(culprit);
+    }
+}
+
+impl Drop for Endpoint {
+    fn drop(&mut self) {
+        let failed = std::thread::panicking().then_some(self.rank);
+        let culprit = self.culprit.lock().or(failed);
+        for to in (0..self.size()).filter(|&to| to != self.rank) {
+            self.write(to, |stream, sequence| frame::write_end(stream, self.rank, sequence, culprit));
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! One rank's messages that have come and not been taken, and who waits for more: the matching, for every fabric that can only
+//! move messages.
+//!
+//! A fabric [`deliver`](Inbox::deliver)s what comes, in the order in which each source sent it, and passes receives on. A pending receive has
+//! a number, drawn at its first poll; it takes the earliest message that matches it unless a receive with a lower number matches
+//! that too. So receives are served in the order in which they began, as MPI requires of posted receives, and yet a pending one
+//! holds nothing.
+//!
+//! A search walks over the messages of other contexts and tags that wait: programs that let thousands of messages lie pay
+//! for it.
+
+use std::collections::VecDeque;
+use std::task::{Context, Poll, Waker};
+
+use super::{Envelope, Message, Pattern, Turn};
+use crate::error::Error;
+use crate::sync::Mutex;
+
+/// Messages for one rank.
+#[derive(Debug)]
+pub struct Inbox {
+    rank: usize,
+    size: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// In the order of their coming.
+    messages: VecDeque<Message>,
+    /// In the order of their numbers.
+    waiting: Vec<Waiting>,
+    /// The number of the next to wait.
+    next: u64,
+    /// In the order of their ending.
+    ended: Vec<Ended>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    number: u64,
+    pattern: Pattern,
+    /// Whether it will take the message. A probe leaves it, so nobody waits behind it.
+    takes: bool,
+    waker: Waker,
+}
+
+#[derive(Debug)]
+struct Ended {
+    rank: usize,
+    /// The rank because of which it failed; none if it ended in order.
+    culprit: Option<usize>,
+}
+
+impl Inbox {
+    /// An empty one, for rank `rank` of `size`.
+    pub fn new(rank: usize, size: usize) -> Self {
+        Self { rank, size, state: Mutex::default() }
+    }
+
+    /// Adds a message that has come.
+    pub fn deliver(&self, message: Message) {
+        let mut state = self.state.lock();
+        let wakers = state.wakers(|waiting| waiting.pattern.matches(message.source, message.label));
+        state.messages.push_back(message);
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Notes that a rank has ended, failed because of `culprit` or, if there is none, in order. The first note counts.
+    pub fn end(&self, rank: usize, culprit: Option<usize>) {
+        let mut state = self.state.lock();
+        if state.ended.iter().all(|ended| ended.rank != rank) {
+            state.ended.push(Ended { rank, culprit });
+        }
+        let wakers = state.wakers(|_| true);
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Wakes whoever waits, to ask again: for a fabric whose messages lie elsewhere.
+    pub fn ring(&self) {
+        let wakers = self.state.lock().wakers(|_| true);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// What [`Fabric::poll_receive`](super::Fabric::poll_receive) says of the messages here.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn poll_receive(
+        &self,
+        pattern: &Pattern,
+        turn: &mut Turn,
+        waiting_in: &'static str,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Message, Error>> {
+        let take = |state: &mut State, place: usize| state.messages.remove(place).expect("the place was found");
+        self.poll(pattern, turn, true, waiting_in, context, take)
+    }
+
+    /// What [`Fabric::poll_probe`](super::Fabric::poll_probe) says of the messages here.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn poll_probe(
+        &self,
+        pattern: &Pattern,
+        turn: &mut Turn,
+        waiting_in: &'static str,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Envelope, Error>> {
+        let look = |state: &mut State, place: usize| {
+            let message = &state.messages[place];
+            Envelope { source: message.source, label: message.label, length: message.bytes.len() }
+        };
+        self.poll(pattern, turn, false, waiting_in, context, look)
+    }
+
+    /// What [`Fabric::forget`](super::Fabric::forget) has to do.
+    pub fn forget(&self, turn: &mut Turn) {
+        let Some(number) = turn.0.take() else { return };
+        let mut state = self.state.lock();
+        let gone = state.leave(number);
+        // Somebody who waited behind it may be next.
+        let wakers = state.wakers(|_| true);
+        drop(state);
+        drop(gone);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    fn poll<R>(
+        &self,
+        pattern: &Pattern,
+        turn: &mut Turn,
+        takes: bool,
+        waiting_in: &'static str,
+        context: &mut Context<'_>,
+        found: impl FnOnce(&mut State, usize) -> R,
+    ) -> Poll<Result<R, Error>> {
+        let mut state = self.state.lock();
+        let number = turn.0.unwrap_or(u64::MAX);
+        let outcome = if let Some(place) = state.find(pattern, number) {
+            Ok(found(&mut state, place))
+        } else if let Some(rank) = state.hopeless(pattern, self.rank, self.size) {
+            Err(Error::RankLeft { rank, waiting_in })
+        } else {
+            let replaced = state.wait(pattern, turn, takes, context.waker());
+            drop(state);
+            drop(replaced);
+            return Poll::Pending;
+        };
+        let gone = turn.0.take().and_then(|number| state.leave(number));
+        // Of what is left, something may be for who waited behind this one.
+        let wakers = if gone.is_some() { state.wakers(|_| true) } else { Vec::new() };
+        drop(state);
+        drop(gone);
+        wakers.into_iter().for_each(Waker::wake);
+        Poll::Ready(outcome)
+    }
+}
+
+impl State {
+    /// The earliest message that matches and that nobody with a lower number would take.
+    fn find(&self, pattern: &Pattern, number: u64) -> Option<usize> {
+        let before =
+            || self.waiting.iter().take_while(|waiting| waiting.number < number).filter(|waiting| waiting.takes);
+        self.messages.iter().position(|message| {
+            let matches = |pattern: &Pattern| pattern.matches(message.source, message.label);
+            matches(pattern) && !before().any(|waiting| matches(&waiting.pattern))
+        })
+    }
+
+    /// The rank to name if what is waited for will never come.
+    fn hopeless(&self, pattern: &Pattern, rank: usize, size: usize) -> Option<usize> {
+        if self.messages.iter().any(|message| pattern.matches(message.source, message.label)) {
+            return None;
+        }
+        if let Some(source) = pattern.source {
+            let ended = self.ended.iter().find(|ended| ended.rank == source)?;
+            return Some(ended.culprit.unwrap_or(source));
+        }
+        let failed = self.ended.iter().find_map(|ended| ended.culprit);
+        let others = self.ended.iter().filter(|ended| ended.rank != rank);
+        failed.or_else(|| {
+            if size > 1 && others.clone().count() == size - 1 { others.map(|ended| ended.rank).next() } else { None }
+        })
+    }
+
+    /// Takes or keeps a place among the waiting; gives back the waker that was there.
+    fn wait(&mut self, pattern: &Pattern, turn: &mut Turn, takes: bool, waker: &Waker) -> Option<Waker> {
+        if let Some(number) = turn.0 {
+            let waiting =
+                self.waiting.iter_mut().find(|waiting| waiting.number == number).expect("a turn has its place");
+            return (!waiting.waker.will_wake(waker)).then(|| std::mem::replace(&mut waiting.waker, waker.clone()));
+        }
+        let number = self.next;
+        self.next += 1;
+        turn.0 = Some(number);
+        self.waiting.push(Waiting { number, pattern: *pattern, takes, waker: waker.clone() });
+        None
+    }
+
+    fn leave(&mut self, number: u64) -> Option<Waiting> {
+        let place = self.waiting.iter().position(|waiting| waiting.number == number)?;
+        Some(self.waiting.remove(place))
+    }
+
+    fn wakers(&self, wanted: impl Fn(&Waiting) -> bool) -> Vec<Waker> {
+        self.waiting.iter().filter(|waiting| wanted(waiting)).map(|waiting| waiting.waker.clone()).collect()
+    }
+}

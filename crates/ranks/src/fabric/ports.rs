@@ -1,0 +1,156 @@
+//! Ranks of one process over ports of the runtime, as papers 000 to 004 have it: a send is a post to the port of the receiver, and
+//! the receiver listens at its port.
+//!
+//! A port does not match sources and tags (paper 001 finds that CCR would need a port for each pair of ranks), so what the listener hears goes
+//! into an [`Inbox`]. The listener is a future that belongs to no task: whoever waits for a message polls it, and what it hears wakes
+//! whoever waits in the inbox.
+
+use std::borrow::Cow;
+use std::pin::Pin;
+use std::task::{Context, Poll, Wake, Waker};
+
+use lehr_runtime::Port;
+
+use super::inbox::Inbox;
+use super::{Envelope, Fabric, Label, Message, Pattern, Turn};
+use crate::error::Error;
+use crate::sync::{Arc, Mutex};
+
+/// What is posted.
+enum Parcel {
+    Message(Message),
+    /// A rank has ended; failed because of the culprit, if there is one.
+    Ended {
+        rank: usize,
+        culprit: Option<usize>,
+    },
+}
+
+/// One rank's end; see [`endpoints`].
+pub struct Endpoint {
+    ports: Arc<[Port<Parcel>]>,
+    rank: usize,
+    inbox: Arc<Ringing>,
+    /// Moves what is posted into the inbox, for ever.
+    listener: Mutex<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    /// Of the listener: rings the inbox.
+    waker: Waker,
+    culprit: Mutex<Option<usize>>,
+}
+
+/// An inbox whose waiters are woken when the listener has something to hear.
+struct Ringing(Inbox);
+
+impl Wake for Ringing {
+    fn wake(self: Arc<Self>) {
+        self.0.ring();
+    }
+}
+
+/// The ends of a new fabric for `size` ranks, in order of rank.
+pub fn endpoints(size: usize) -> Vec<Endpoint> {
+    let ports: Arc<[Port<Parcel>]> = (0..size).map(|rank| Port::named(format!("rank {rank}"))).collect();
+    let end = |rank: usize| {
+        let inbox = Arc::new(Ringing(Inbox::new(rank, size)));
+        let (port, heard) = (ports[rank].clone(), inbox.clone());
+        let listener = async move {
+            while let Ok(parcel) = port.receive().await {
+                match parcel {
+                    Parcel::Message(message) => heard.0.deliver(message),
+                    Parcel::Ended { rank, culprit } => heard.0.end(rank, culprit),
+                }
+            }
+        };
+        let waker = Waker::from(inbox.clone());
+        Endpoint {
+            ports: ports.clone(),
+            rank,
+            inbox,
+            listener: Mutex::new(Box::pin(listener)),
+            waker,
+            culprit: Mutex::default(),
+        }
+    };
+    (0..size).map(end).collect()
+}
+
+impl Endpoint {
+    /// Hears what was posted, and listens.
+    fn listen(&self) {
+        let mut listener = self.listener.lock();
+        // Never ready: the port is closed when this end is dropped.
+        let _ = listener.as_mut().poll(&mut Context::from_waker(&self.waker));
+    }
+
+    fn poll<R>(&self, mut poll: impl FnMut(&Inbox) -> Poll<Result<R, Error>>) -> Poll<Result<R, Error>> {
+        self.listen();
+        if let Poll::Ready(outcome) = poll(&self.inbox.0) {
+            return Poll::Ready(outcome);
+        }
+        // The listener may have been rung before this receive had its place.
+        self.listen();
+        poll(&self.inbox.0)
+    }
+}
+
+impl Fabric for Endpoint {
+    fn name(&self) -> &'static str {
+        "ports"
+    }
+
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.ports.len()
+    }
+
+    fn send(&self, to: usize, label: Label, bytes: Cow<'_, [u8]>) -> Result<(), Error> {
+        let message = Message { source: self.rank, label, bytes: bytes.into_owned() };
+        // A closed port is that of a rank that has ended: nobody will miss the message.
+        drop(self.ports[to].post(Parcel::Message(message)));
+        Ok(())
+    }
+
+    fn poll_receive(
+        &self,
+        pattern: &Pattern,
+        turn: &mut Turn,
+        waiting_in: &'static str,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Message, Error>> {
+        self.poll(|inbox| inbox.poll_receive(pattern, turn, waiting_in, context))
+    }
+
+    fn poll_probe(
+        &self,
+        pattern: &Pattern,
+        turn: &mut Turn,
+        waiting_in: &'static str,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Envelope, Error>> {
+        self.poll(|inbox| inbox.poll_probe(pattern, turn, waiting_in, context))
+    }
+
+    fn forget(&self, turn: &mut Turn) {
+        self.inbox.0.forget(turn);
+    }
+
+    fn fail(&self, culprit: usize) {
+        self.culprit.lock().get_or_insert(culprit);
+    }
+}
+
+impl Drop for Endpoint {
+    fn drop(&mut self) {
+        let failed = std::thread::panicking().then_some(self.rank);
+        let culprit = self.culprit.lock().or(failed);
+        self.ports[self.rank].close();
+        for (rank, port) in self.ports.iter().enumerate() {
+            if rank != self.rank {
+                drop(port.post(Parcel::Ended { rank: self.rank, culprit }));
+            }
+        }
+    }
+}

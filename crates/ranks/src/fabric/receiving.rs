@@ -1,0 +1,69 @@
+//! A receive and a probe as futures: they keep their turn while they are polled and give it up when they are dropped.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use super::{Envelope, Fabric, Message, Pattern, Turn};
+use crate::error::Error;
+
+/// Waits for a message. Cancel-safe: it holds nothing.
+#[must_use = "a receive does nothing until it is awaited"]
+pub(crate) struct Receiving<'a> {
+    place: Place<'a>,
+}
+
+/// Waits for a message and leaves it. Cancel-safe: it holds nothing.
+#[must_use = "a probe does nothing until it is awaited"]
+pub(crate) struct Probing<'a> {
+    place: Place<'a>,
+}
+
+struct Place<'a> {
+    fabric: &'a dyn Fabric,
+    pattern: Pattern,
+    turn: Turn,
+    waiting_in: &'static str,
+}
+
+impl<'a> Place<'a> {
+    fn new(fabric: &'a dyn Fabric, pattern: Pattern, waiting_in: &'static str) -> Self {
+        Self { fabric, pattern, turn: Turn::default(), waiting_in }
+    }
+}
+
+impl<'a> Receiving<'a> {
+    pub(crate) fn new(fabric: &'a dyn Fabric, pattern: Pattern, waiting_in: &'static str) -> Self {
+        Self { place: Place::new(fabric, pattern, waiting_in) }
+    }
+}
+
+impl<'a> Probing<'a> {
+    pub(crate) fn new(fabric: &'a dyn Fabric, pattern: Pattern, waiting_in: &'static str) -> Self {
+        Self { place: Place::new(fabric, pattern, waiting_in) }
+    }
+}
+
+impl Future for Receiving<'_> {
+    type Output = Result<Message, Error>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Place { fabric, pattern, turn, waiting_in } = &mut self.place;
+        fabric.poll_receive(pattern, turn, waiting_in, context)
+    }
+}
+
+impl Future for Probing<'_> {
+    type Output = Result<Envelope, Error>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Place { fabric, pattern, turn, waiting_in } = &mut self.place;
+        fabric.poll_probe(pattern, turn, waiting_in, context)
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.fabric.forget(&mut self.turn);
+    }
+}

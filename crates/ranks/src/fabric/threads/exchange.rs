@@ -1,0 +1,309 @@
+//! Collectives between ranks of one process: messages stay where they are written, and one counter and one flag synchronise.
+//!
+//! Each rank deposits a message, all arrive, the last to arrive folds, and afterwards each rank may read what every rank
+//! deposited and what the fold made of it. Cost of an exchange: each message is written once and read where it was written; one
+//! synchronisation in which each rank waits at most once; no allocation once the messages have reached their lengths.
+//!
+//! There are two sets of buffers, used in turn, so that an exchange needs one synchronisation and not two: a rank writes the
+//! buffers of exchange e + 2 over those of exchange e only after exchange e + 1 is complete, and a rank arrives in e + 1 only
+//! after it has read what it wanted of e.
+//!
+//! | shared word | meaning | who writes it |
+//! | --- | --- | --- |
+//! | `arrived` | arrivals since the beginning, all exchanges together | each rank, once per exchange |
+//! | `completed` | exchanges completed | the last to arrive |
+//! | `sleeping` | ranks that have left a waker or are about to | each waiting rank, up and down |
+//! | `left` | ranks that have ended | each rank once, when its end is dropped |
+//!
+//! A waiting rank spins for a short while if ranks and workers allow it, and then suspends, so that ranks may outnumber cores.
+#![allow(unsafe_code, reason = "messages are read by other ranks where they were written")]
+
+use std::task::{Context, Poll, Waker};
+
+use crossbeam_utils::CachePadded;
+
+use crate::sync::{Arc, AtomicUsize, Cell, Mutex, Ordering, fence, spin_loop};
+
+/// Looks at `completed` before a rank suspends, when it may spin: some tens of microseconds, about what it costs to wake a
+/// sleeping core.
+const SPINS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 1000 };
+
+/// What the last to arrive makes of the deposits: written to a buffer that is empty at first.
+pub(crate) type Fold<'a> = &'a mut dyn FnMut(&Deposits<'_>, &mut Vec<u64>);
+
+/// What all ends share.
+struct Shared {
+    ranks: Box<[CachePadded<Rank>]>,
+    /// What the folds made, for even and for odd exchanges. Written by the last to arrive.
+    folded: [CachePadded<Cell<Vec<u64>>>; 2],
+    arrived: CachePadded<AtomicUsize>,
+    completed: CachePadded<AtomicUsize>,
+    sleeping: CachePadded<AtomicUsize>,
+    left: CachePadded<AtomicUsize>,
+    /// In the order of their happening.
+    endings: Mutex<Vec<Ending>>,
+    spins: u32,
+}
+
+/// What one rank writes and the others read.
+struct Rank {
+    /// Its messages, for even and for odd exchanges.
+    messages: [Cell<Vec<u64>>; 2],
+    /// Whom to wake when an exchange is complete, or never will be.
+    waker: Mutex<Option<Waker>>,
+}
+
+/// That a rank has ended.
+struct Ending {
+    /// In how many exchanges the rank had arrived.
+    arrivals: usize,
+    /// The rank because of which it ended: itself, unless it was told of another.
+    culprit: usize,
+}
+
+// SAFETY: the cells are accessed by the protocol of the module's page: a message by its owner alone between `deposit` and
+// `arrive`, by the last to arrive during its fold, and by all, shared, between completion and their own next arrival but one.
+unsafe impl Sync for Shared {}
+// SAFETY: nothing in it is bound to a thread.
+unsafe impl Send for Shared {}
+
+/// One rank's end; see [`endpoints`].
+pub(crate) struct Endpoint {
+    shared: Arc<Shared>,
+    rank: usize,
+    /// Exchanges in which this rank has arrived.
+    arrivals: usize,
+    is_waiting: bool,
+    /// Whether this end counts in `sleeping`.
+    is_sleeping: bool,
+    /// Whether a fold panicked here, so that the exchange in progress can never be completed.
+    is_broken: bool,
+    /// The rank because of which this one ends, as far as it knows.
+    culprit: usize,
+}
+
+/// The ends of a new fabric for `size` ranks, in order of rank. `may_spin` says that every rank has a core to itself.
+pub(crate) fn endpoints(size: usize, may_spin: bool) -> Vec<Endpoint> {
+    let ranks = (0..size).map(|_| {
+        CachePadded::new(Rank { messages: [Cell::new(Vec::new()), Cell::new(Vec::new())], waker: Mutex::new(None) })
+    });
+    let zero = || CachePadded::new(AtomicUsize::new(0));
+    let shared = Arc::new(Shared {
+        ranks: ranks.collect(),
+        folded: [CachePadded::new(Cell::new(Vec::new())), CachePadded::new(Cell::new(Vec::new()))],
+        arrived: zero(),
+        completed: zero(),
+        sleeping: zero(),
+        left: zero(),
+        endings: Mutex::default(),
+        spins: if may_spin { SPINS } else { 0 },
+    });
+    let end = |rank| Endpoint {
+        shared: shared.clone(),
+        rank,
+        arrivals: 0,
+        is_waiting: false,
+        is_sleeping: false,
+        is_broken: false,
+        culprit: rank,
+    };
+    (0..size).map(end).collect()
+}
+
+impl Shared {
+    /// Wakes every rank that has gone to sleep.
+    fn ring(&self) {
+        // Orders the caller's news (completion, or a rank that left) before the load below. Pairs with the fence in
+        // `Endpoint::sleep`: either the load sees that rank, or that rank sees the news.
+        fence(Ordering::SeqCst);
+        // Relaxed: ordered by the fence.
+        if self.sleeping.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        for rank in &self.ranks {
+            let waker = rank.waker.lock().take();
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+        }
+    }
+
+    fn message(&self, rank: usize, exchange: usize) -> &[u64] {
+        // SAFETY: called by those whom the protocol lets read this message now, and the slice does not outlive that right: it
+        // borrows from an `Endpoint` whose next `deposit` or `arrive` needs it exclusively, or from the fold.
+        self.ranks[rank].messages[exchange % 2].read(|message| unsafe { &*message })
+    }
+}
+
+/// The deposits of one exchange, while the last to arrive folds them.
+pub(crate) struct Deposits<'a> {
+    shared: &'a Shared,
+    exchange: usize,
+}
+
+impl Deposits<'_> {
+    /// How many ranks there are.
+    pub(crate) fn size(&self) -> usize {
+        self.shared.ranks.len()
+    }
+
+    /// The message of a rank.
+    pub(crate) fn of(&self, rank: usize) -> &[u64] {
+        self.shared.message(rank, self.exchange)
+    }
+}
+
+impl Endpoint {
+    /// The exchange that this rank arrived in last.
+    fn exchange(&self) -> usize {
+        self.arrivals.checked_sub(1).expect("there is something to read only after an exchange")
+    }
+
+    fn assert_ready(&self) {
+        assert!(!self.is_waiting, "an exchange is completed before the next begins");
+        assert!(!self.is_broken, "a fold panicked at this end, so its exchange can never be completed");
+    }
+
+    fn is_complete(&self) -> bool {
+        // Acquire: pairs with the Release in `arrive`; all messages and the fold are visible.
+        self.shared.completed.load(Ordering::Acquire) >= self.arrivals
+    }
+
+    /// The rank because of which the exchange that this rank waits for will not be completed: of those that ended before they
+    /// arrived in it, the culprit of the first.
+    fn missing(&self) -> Option<usize> {
+        // Relaxed: the locks below order what is read; a rank that leaves later rings again.
+        if self.shared.left.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        let endings = self.shared.endings.lock();
+        endings.iter().find(|ending| ending.arrivals < self.arrivals).map(|ending| ending.culprit)
+    }
+
+    fn sleep(&mut self, waker: &Waker) {
+        let replaced = self.shared.ranks[self.rank].waker.lock().replace(waker.clone());
+        drop(replaced);
+        if !self.is_sleeping {
+            self.is_sleeping = true;
+            // Relaxed: ordered by the fence below.
+            self.shared.sleeping.fetch_add(1, Ordering::Relaxed);
+        }
+        // Orders the count before the caller's last look. Pairs with the fence in `ring`.
+        fence(Ordering::SeqCst);
+    }
+
+    fn get_up(&mut self) {
+        if self.is_sleeping {
+            self.is_sleeping = false;
+            // Relaxed: too high a count costs a look at the wakers, no more.
+            self.shared.sleeping.fetch_sub(1, Ordering::Relaxed);
+            let waker = self.shared.ranks[self.rank].waker.lock().take();
+            drop(waker);
+        }
+    }
+}
+
+/// The calls of an exchange come in this order.
+impl Endpoint {
+    /// How many ranks there are.
+    pub(crate) fn size(&self) -> usize {
+        self.shared.ranks.len()
+    }
+
+    /// Empty memory for this rank's message in the next exchange. Ends the reading of the last.
+    pub(crate) fn deposit(&mut self) -> &mut Vec<u64> {
+        self.assert_ready();
+        // SAFETY: this is the message of exchange `arrivals`. Nobody reads it before we arrive in that exchange. Its memory
+        // was last used for exchange `arrivals - 2`; we have seen exchange `arrivals - 1` complete, so every rank had arrived
+        // in that one, which takes its end exclusively and so ends all reading of `arrivals - 2`.
+        let message =
+            self.shared.ranks[self.rank].messages[self.arrivals % 2].write(|message| unsafe { &mut *message });
+        message.clear();
+        message
+    }
+
+    /// Says that the message is complete. The last rank to say so folds all messages; if its fold panics, the exchange never
+    /// completes, and the others are told when this end is dropped.
+    pub(crate) fn arrive(&mut self, fold: Fold<'_>) {
+        self.assert_ready();
+        let exchange = self.arrivals;
+        // Release: publishes our message, and that we have read what we wanted of earlier exchanges. Acquire: the last to
+        // arrive sees the same of all others, whose additions stand before its own.
+        let before = self.shared.arrived.fetch_add(1, Ordering::AcqRel);
+        if before + 1 == (exchange + 1) * self.size() {
+            // Until the fold is done this rank counts as one that has not arrived: if the fold panics, the others are told
+            // so when this end is dropped, and this end refuses to go on.
+            self.is_broken = true;
+            // SAFETY: we are the last to arrive in this exchange, so nobody else writes; and nobody reads this buffer, last
+            // used two exchanges ago, by the argument of `deposit`.
+            let folded = self.shared.folded[exchange % 2].write(|folded| unsafe { &mut *folded });
+            folded.clear();
+            fold(&Deposits { shared: &self.shared, exchange }, folded);
+            self.is_broken = false;
+            // Release: pairs with the Acquire in `is_complete`.
+            self.shared.completed.store(exchange + 1, Ordering::Release);
+            self.shared.ring();
+        }
+        self.arrivals = exchange + 1;
+        self.is_waiting = true;
+    }
+
+    /// Whether this rank has arrived in an exchange that it has not yet seen completed.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.is_waiting
+    }
+
+    /// Waits until all have arrived and the fold is done; on failure, names the rank because of which that will not be.
+    ///
+    /// Cancel-safe: it may be given up and taken up again.
+    pub(crate) fn poll_complete(&mut self, context: &mut Context<'_>) -> Poll<Result<(), usize>> {
+        let mut spins = self.shared.spins;
+        while !self.is_complete() {
+            if spins > 0 {
+                spins -= 1;
+                spin_loop();
+                continue;
+            }
+            self.sleep(context.waker());
+            if self.is_complete() {
+                break;
+            }
+            if let Some(rank) = self.missing() {
+                // Between the two looks the exchange may have been completed and the rank have left after it; then it does
+                // not count as missing, because it arrived.
+                self.get_up();
+                self.culprit = rank;
+                return Poll::Ready(Err(rank));
+            }
+            return Poll::Pending;
+        }
+        self.get_up();
+        self.is_waiting = false;
+        Poll::Ready(Ok(()))
+    }
+
+    /// The message of a rank in the exchange that was completed last.
+    pub(crate) fn deposited(&self, rank: usize) -> &[u64] {
+        assert!(!self.is_waiting, "messages are read after their exchange is complete");
+        self.shared.message(rank, self.exchange())
+    }
+
+    /// What the fold made of the exchange that was completed last.
+    pub(crate) fn folded(&self) -> &[u64] {
+        assert!(!self.is_waiting, "messages are read after their exchange is complete");
+        // SAFETY: written before completion, which we have seen, and not again before we arrive in the next exchange but one,
+        // which takes this end exclusively.
+        self.shared.folded[self.exchange() % 2].read(|folded| unsafe { &*folded })
+    }
+}
+
+impl Drop for Endpoint {
+    fn drop(&mut self) {
+        self.get_up();
+        let Self { arrivals, culprit, .. } = *self;
+        self.shared.endings.lock().push(Ending { arrivals, culprit });
+        // Relaxed: ordered by the fence in `ring`.
+        self.shared.left.fetch_add(1, Ordering::Relaxed);
+        self.shared.ring();
+    }
+}

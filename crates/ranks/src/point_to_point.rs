@@ -1,0 +1,234 @@
+//! Messages between two ranks: send, receive, probe.
+//!
+//! A message carries a tag. Between two ranks messages with the same tag are taken in the order in which they were sent. A send is
+//! complete when its values have been copied. There are no calls that return requests: a future that has been polled *is* the request, and several may be polled together.
+
+use std::borrow::Cow;
+
+use crate::communicator::Communicator;
+use crate::error::Error;
+use crate::fabric::receiving::{Probing, Receiving};
+use crate::fabric::{Label, Message, Pattern};
+use crate::group::Traffic;
+use crate::message::{self, Plain};
+
+/// Which messages will do, for [`receive_any`](Communicator::receive_any) and [`probe`](Communicator::probe).
+///
+/// # Example
+/// ```
+/// use lehr_ranks::Wanted;
+/// let reports = Wanted { tag: Some(3), ..Wanted::ANY }; // from anybody
+/// assert_eq!(reports.source, None);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// From this rank; none for any.
+    pub source: Option<usize>,
+    /// With this tag; none for any.
+    pub tag: Option<u32>,
+}
+
+impl Wanted {
+    /// Any message.
+    pub const ANY: Self = Self { source: None, tag: None };
+}
+
+/// Where a message came from and how long it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// The rank that sent it.
+    pub source: usize,
+    /// The tag that it was sent with.
+    pub tag: u32,
+    /// Its length in bytes.
+    pub bytes: usize,
+}
+
+impl Communicator {
+    /// Sends values to rank `to`, which may be this one. Complete when they have been copied: it does not wait for the receiver.
+    ///
+    /// Cost: one copy.
+    ///
+    /// # Errors
+    /// [`Error::Transport`]. That the receiver has ended is no error.
+    ///
+    /// # Panics
+    /// If there is no rank `to`.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_ranks::{Layout, run};
+    /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// let heard = run(&dispatcher, Layout::threads(2), |comm| async move {
+    ///     let other = 1 - comm.rank();
+    ///     comm.send(other, 7, &[comm.rank() as u32, 10]).await?;
+    ///     comm.receive::<u32>(other, 7).await
+    /// });
+    /// assert_eq!(heard.unwrap(), [Ok(vec![1, 10]), Ok(vec![0, 10])]);
+    /// ```
+    pub async fn send<T: Plain>(&self, to: usize, tag: u32, values: &[T]) -> Result<(), Error> {
+        self.assert_rank("receiver", to);
+        self.post(Traffic::Messages, to, tag, Cow::Borrowed(bytemuck::cast_slice(values)))
+    }
+
+    /// Waits for a message of rank `from` with this tag, and gives its values.
+    ///
+    /// Cancel-safe: dropped before it is ready, it has taken nothing.
+    ///
+    /// # Errors
+    /// [`Error::RankLeft`] if the rank has ended and no such message is left; [`Error::Decoding`] if the message is not a number of
+    /// whole values; [`Error::Transport`].
+    ///
+    /// # Panics
+    /// If there is no rank `from`.
+    ///
+    /// # Example
+    /// See [`send`](Self::send).
+    pub async fn receive<T: Plain>(&self, from: usize, tag: u32) -> Result<Vec<T>, Error> {
+        let message = self.message(Wanted { source: Some(from), tag: Some(tag) }, "receive").await?;
+        self.values(&message)
+    }
+
+    /// As [`receive`](Self::receive), into memory of the caller. The message may be shorter: the status says how long it is.
+    ///
+    /// # Errors
+    /// As for [`receive`](Self::receive); [`Error::Truncated`] if the message is longer than `values`.
+    ///
+    /// # Panics
+    /// If there is no rank `from`.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_ranks::{Layout, run};
+    /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// let heard = run(&dispatcher, Layout::threads(1), |comm| async move {
+    ///     comm.send(0, 7, &[1.5, 2.5]).await?; // to itself
+    ///     let mut values = [0.0; 4];
+    ///     let status = comm.receive_into(0, 7, &mut values).await?;
+    ///     Ok::<_, lehr_ranks::Error>((values, status.bytes))
+    /// });
+    /// assert_eq!(heard.unwrap(), [Ok(([1.5, 2.5, 0.0, 0.0], 16))]);
+    /// ```
+    pub async fn receive_into<T: Plain>(&self, from: usize, tag: u32, values: &mut [T]) -> Result<Status, Error> {
+        let message = self.message(Wanted { source: Some(from), tag: Some(tag) }, "receive_into").await?;
+        let status = self.status(&message);
+        let room = bytemuck::cast_slice_mut::<T, u8>(values);
+        let Some(place) = room.get_mut(..message.bytes.len()) else {
+            return Err(Error::Truncated { source: status.source, sent: status.bytes, room: room.len() });
+        };
+        place.copy_from_slice(&message.bytes);
+        Ok(status)
+    }
+
+    /// Waits for the first message that will do, and gives its values and where it came from.
+    ///
+    /// Cancel-safe: dropped before it is ready, it has taken nothing.
+    ///
+    /// # Errors
+    /// As for [`receive`](Self::receive). If any source will do, [`Error::RankLeft`] as soon as a rank has failed or all others have ended.
+    ///
+    /// # Panics
+    /// If there is no such source.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_ranks::{Layout, Wanted, run};
+    /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// let sums = run(&dispatcher, Layout::threads(3), |comm| async move {
+    ///     if comm.rank() > 0 {
+    ///         return comm.send(0, 1, &[comm.rank() as u64]).await.map(|()| 0);
+    ///     }
+    ///     let mut sum = 0;
+    ///     for _ in 1..comm.size() {
+    ///         let (values, status) = comm.receive_any::<u64>(Wanted::ANY).await?;
+    ///         assert_eq!(values[0], status.source as u64);
+    ///         sum += values[0];
+    ///     }
+    ///     Ok(sum)
+    /// });
+    /// assert_eq!(sums.unwrap(), [Ok(3), Ok(0), Ok(0)]);
+    /// ```
+    pub async fn receive_any<T: Plain>(&self, wanted: Wanted) -> Result<(Vec<T>, Status), Error> {
+        let message = self.message(wanted, "receive_any").await?;
+        Ok((self.values(&message)?, self.status(&message)))
+    }
+
+    /// Waits until there is a message that will do, and says what it is. It stays where it is.
+    ///
+    /// Between a probe and the receive that follows another receive of this rank may take the message.
+    ///
+    /// # Errors
+    /// As for [`receive_any`](Self::receive_any), but for [`Error::Decoding`].
+    ///
+    /// # Panics
+    /// If there is no such source.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_ranks::{Layout, Wanted, run};
+    /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// let lengths = run(&dispatcher, Layout::threads(1), |comm| async move {
+    ///     comm.send(0, 3, &[1_u16, 2]).await?;
+    ///     let status = comm.probe(Wanted::ANY).await?;
+    ///     let values = comm.receive::<u16>(status.source, status.tag).await?;
+    ///     Ok::<_, lehr_ranks::Error>((status.bytes, values.len()))
+    /// });
+    /// assert_eq!(lengths.unwrap(), [Ok((4, 2))]);
+    /// ```
+    pub async fn probe(&self, wanted: Wanted) -> Result<Status, Error> {
+        let pattern = self.pattern(Traffic::Messages, wanted);
+        let found = Probing::new(&*self.fabric, pattern, "probe").await.map_err(|error| self.failed(error))?;
+        Ok(Status { source: self.group.local(found.source), tag: found.label.tag, bytes: found.length })
+    }
+
+    /// Hands a message to the fabric.
+    pub(crate) fn post(&self, traffic: Traffic, to: usize, tag: u32, bytes: Cow<'_, [u8]>) -> Result<(), Error> {
+        let label = Label { context: self.group.context(traffic), tag };
+        self.fabric.send(self.group.world(to), label, bytes)
+    }
+
+    pub(crate) fn pattern(&self, traffic: Traffic, wanted: Wanted) -> Pattern {
+        if let Some(source) = wanted.source {
+            self.assert_rank("source", source);
+        }
+        let source = wanted.source.map(|source| self.group.world(source));
+        Pattern { source, context: self.group.context(traffic), tag: wanted.tag }
+    }
+
+    async fn message(&self, wanted: Wanted, waiting_in: &'static str) -> Result<Message, Error> {
+        self.take(Traffic::Messages, wanted, waiting_in).await
+    }
+
+    pub(crate) async fn take(
+        &self,
+        traffic: Traffic,
+        wanted: Wanted,
+        waiting_in: &'static str,
+    ) -> Result<Message, Error> {
+        let pattern = self.pattern(traffic, wanted);
+        Receiving::new(&*self.fabric, pattern, waiting_in).await.map_err(|error| self.failed(error))
+    }
+
+    /// Tells the fabric because of whom this rank cannot go on, if it cannot.
+    pub(crate) fn failed(&self, error: Error) -> Error {
+        if let Error::RankLeft { rank, .. } = error {
+            self.fabric.fail(rank);
+        }
+        error
+    }
+
+    fn status(&self, message: &Message) -> Status {
+        Status { source: self.group.local(message.source), tag: message.label.tag, bytes: message.bytes.len() }
+    }
+
+    fn values<T: Plain>(&self, message: &Message) -> Result<Vec<T>, Error> {
+        let bytes = &message.bytes;
+        let whole = if size_of::<T>() == 0 { bytes.is_empty() } else { bytes.len().is_multiple_of(size_of::<T>()) };
+        if !whole {
+            let source = self.group.local(message.source);
+            let message = format!("{} bytes are no whole number of values of {} bytes", bytes.len(), size_of::<T>());
+            return Err(Error::Decoding { source, message });
+        }
+        Ok(message::collect(bytes))
+    }
+}
