@@ -75,8 +75,11 @@ calls! {
     Broadcast "broadcast",
     Gather "gather",
     Scatter "scatter",
+    ScatterV "scatter_v",
     AllGather "all_gather",
+    AllGatherV "all_gather_v",
     AllToAll "all_to_all",
+    AllToAllV "all_to_all_v",
     Reduce "reduce",
     AllReduce "all_reduce",
     AllReduceLeaves "all_reduce_leaves",
@@ -96,11 +99,41 @@ const DISAGREED: u64 = 1;
 /// length).
 pub(crate) const HEAD: usize = 2;
 
-/// The two calls of an [`Error::Mismatch`], as two ranks made them.
-pub(crate) fn mismatch(collective: Call, first: (usize, u64, u64), other: (usize, u64, u64)) -> Error {
-    let describe =
-        |(rank, call, number): (usize, u64, u64)| format!("rank {rank} calls {} with {number}", Call::of(call).name());
-    Error::Mismatch { collective: collective.name(), detail: format!("{}, {}", describe(first), describe(other)) }
+/// The number that carries a root and a length: `root` is below `size` on every rank.
+pub(crate) fn rooted(root: usize, length: usize, size: usize) -> usize {
+    length.wrapping_mul(size).wrapping_add(root)
+}
+
+/// A call as one rank made it.
+#[derive(Clone, Copy)]
+pub(crate) struct Made {
+    /// The rank, by the world's number.
+    pub rank: usize,
+    pub call: Call,
+    pub number: u64,
+}
+
+impl Made {
+    fn describe(self, size: usize) -> String {
+        let Self { rank, call, number } = self;
+        let (name, size) = (call.name(), size as u64);
+        let detail = match call {
+            Call::Barrier | Call::Split | Call::AllGatherV | Call::AllToAllV | Call::Unknown => String::new(),
+            Call::Gather | Call::ScatterV => format!(" with root {number}"),
+            Call::Broadcast | Call::Scatter | Call::Reduce => {
+                format!(" with root {} and {} bytes", number % size, number / size)
+            }
+            _ => format!(" with {number} bytes"),
+        };
+        format!("rank {rank} calls {name}{detail}")
+    }
+}
+
+/// That two of `size` ranks made different calls, seen by one that is in `collective`.
+pub(crate) fn mismatch(collective: Call, size: usize, one: Made, other: Made) -> Error {
+    let (first, second) = if one.rank < other.rank { (one, other) } else { (other, one) };
+    let detail = format!("{}, {}", first.describe(size), second.describe(size));
+    Error::Mismatch { collective: collective.name(), detail }
 }
 
 impl Communicator {
@@ -148,11 +181,20 @@ impl Communicator {
 
     async fn wait(&mut self, call: Call) -> Result<(), Error> {
         let exchange = self.exchange.as_mut().expect("asked for only where there is one");
-        poll_fn(|context| exchange.poll_complete(context)).await.map_err(|rank| {
-            let rank = self.group.world(rank);
-            self.fabric.fail(rank);
-            Error::RankLeft { rank, waiting_in: call.name() }
-        })
+        let completed = poll_fn(|context| exchange.poll_complete(context)).await;
+        completed.map_err(|rank| self.failed(Error::RankLeft { rank, waiting_in: call.name() }))
+    }
+
+    /// Notes because of whom this rank cannot go on, if it cannot, for those who wait for it.
+    pub(crate) fn failed(&self, error: Error) -> Error {
+        if let Error::RankLeft { rank, .. } = error {
+            self.blame(rank);
+        }
+        error
+    }
+
+    pub(crate) fn blame(&self, culprit: usize) {
+        self.fabric.fail(self.group.blame(culprit));
     }
 
     /// Waits for an exchange that was abandoned.
@@ -196,8 +238,12 @@ impl Communicator {
         if folded[0] == AGREED {
             return Ok(());
         }
-        let [_, rank, first, second, third, fourth] = folded[..] else { unreachable!("a disagreement has six words") };
-        Err(mismatch(call, (self.group.world(0), first, second), (self.group.world(rank as usize), third, fourth)))
+        let [_, rank, first, first_number, other, other_number] = folded[..] else {
+            unreachable!("a disagreement has six words")
+        };
+        let first = Made { rank: self.group.world(0), call: Call::of(first), number: first_number };
+        let other = Made { rank: self.group.world(rank as usize), call: Call::of(other), number: other_number };
+        Err(mismatch(call, self.size(), first, other))
     }
 
     /// The body of a rank's message in the exchange completed last.
@@ -208,5 +254,13 @@ impl Communicator {
     /// What the fold wrote in the exchange completed last.
     pub(crate) fn folded(&self) -> Reader<'_> {
         Reader::new(&self.shared().folded()[1..])
+    }
+}
+
+impl Drop for Communicator {
+    fn drop(&mut self) {
+        if let (Some(exchange), Some(culprit)) = (&mut self.exchange, self.group.culprit()) {
+            exchange.blame(culprit);
+        }
     }
 }

@@ -74,6 +74,9 @@ pub struct Label {
     pub context: u32,
     /// Chosen by the sender; in collective contexts, which collective and which of them.
     pub tag: u32,
+    /// Under which number the sender wants to be told that the message was taken; 0 if it does not. Travels with the message; nothing is
+    /// matched by it, and the fabric does nothing about it.
+    pub receipt: u32,
 }
 
 /// Which messages a receive takes.

@@ -8,7 +8,9 @@
 //! | 16..20 | source | its rank | match |
 //! | 20..24 | context | the label's | match |
 //! | 24..28 | tag | the label's | match |
-//! | 28..32 | kind | 0 for a message; 1, 2 for the last frame of a rank that ended in order, that failed | tell them apart |
+//! | 28..32 | receipt | the label's | tell the sender that the message was taken, if it is not 0 |
+//! | 32..36 | kind | 0 for a message; 1, 2 for the last frame of a rank that ended in order, that failed | tell them apart |
+//! | 36..40 | | zeros | nothing; they keep what follows aligned |
 //!
 //! All numbers are little-endian.
 
@@ -16,7 +18,7 @@ use crate::error::Error;
 use crate::fabric::{Label, Message};
 
 /// Bytes of a header.
-pub const HEADER: usize = 32;
+pub const HEADER: usize = 40;
 
 /// What a frame says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,11 +49,11 @@ pub type Read<'a> = (Frame, u64, &'a [u8]);
 /// use lehr_ranks::fabric::{Label, Message};
 /// use lehr_ranks::frame::{self, Frame};
 /// let mut stream = Vec::new();
-/// frame::write(&mut stream, 3, Label { context: 0, tag: 7 }, 0, b"abc");
+/// frame::write(&mut stream, 3, Label { context: 0, tag: 7, receipt: 0 }, 0, b"abc");
 /// let (frame, sequence, rest) = frame::read(&stream).unwrap().expect("a whole frame");
-/// let message = Message { source: 3, label: Label { context: 0, tag: 7 }, bytes: b"abc".to_vec() };
+/// let message = Message { source: 3, label: Label { context: 0, tag: 7, receipt: 0 }, bytes: b"abc".to_vec() };
 /// assert_eq!((frame, sequence, rest), (Frame::Message(message), 0, &[][..]));
-/// assert_eq!(frame::read(&stream[..34]), Ok(None)); // its end has not come yet
+/// assert_eq!(frame::read(&stream[..42]), Ok(None)); // its end has not come yet
 /// ```
 pub fn write(stream: &mut Vec<u8>, source: usize, label: Label, sequence: u64, bytes: &[u8]) {
     header(stream, bytes.len() as u64, sequence, source, label, 0);
@@ -60,14 +62,14 @@ pub fn write(stream: &mut Vec<u8>, source: usize, label: Label, sequence: u64, b
 
 /// Appends the last frame of a rank that has ended, failed because of `culprit` or, if there is none, in order.
 pub fn write_end(stream: &mut Vec<u8>, source: usize, sequence: u64, culprit: Option<usize>) {
-    let label = Label { context: culprit.unwrap_or(0) as u32, tag: 0 };
+    let label = Label { context: culprit.unwrap_or(0) as u32, tag: 0, receipt: 0 };
     header(stream, 0, sequence, source, label, if culprit.is_some() { 2 } else { 1 });
 }
 
 fn header(stream: &mut Vec<u8>, length: u64, sequence: u64, source: usize, label: Label, kind: u32) {
     stream.extend_from_slice(&length.to_le_bytes());
     stream.extend_from_slice(&sequence.to_le_bytes());
-    for field in [source as u32, label.context, label.tag, kind] {
+    for field in [source as u32, label.context, label.tag, label.receipt, kind, 0] {
         stream.extend_from_slice(&field.to_le_bytes());
     }
 }
@@ -83,8 +85,8 @@ pub fn read(stream: &[u8]) -> Result<Option<Read<'_>>, Error> {
     let word = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().expect("four bytes"));
     let length = usize::try_from(long(0)).map_err(|_| Error::Transport { message: "a frame too long".to_owned() })?;
     let Some((bytes, rest)) = rest.split_at_checked(length) else { return Ok(None) };
-    let (source, label) = (word(16) as usize, Label { context: word(20), tag: word(24) });
-    let frame = match word(28) {
+    let (source, label) = (word(16) as usize, Label { context: word(20), tag: word(24), receipt: word(28) });
+    let frame = match word(32) {
         0 => Frame::Message(Message { source, label, bytes: bytes.to_vec() }),
         1 => Frame::Ended { source },
         2 => Frame::Failed { source, culprit: label.context as usize },
@@ -99,7 +101,7 @@ mod tests {
 
     #[test]
     fn frames_come_back_in_order_and_a_cut_frame_waits_for_its_end() {
-        let label = Label { context: 5, tag: u32::MAX };
+        let label = Label { context: 5, tag: u32::MAX, receipt: 3 };
         let mut stream = Vec::new();
         write(&mut stream, 1, label, 0, &[]);
         write(&mut stream, 1, label, 1, &[1, 2, 3]);
@@ -123,7 +125,7 @@ mod tests {
     #[test]
     fn a_frame_of_an_unknown_kind_is_an_error() {
         let mut stream = vec![0_u8; HEADER];
-        stream[28] = 9;
+        stream[32] = 9;
         assert!(matches!(read(&stream), Err(Error::Transport { message }) if message.contains("kind 9")));
     }
 }

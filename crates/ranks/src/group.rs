@@ -1,6 +1,8 @@
-//! Who belongs to a communicator, under which number, and in which context its messages travel.
+//! Who belongs to a communicator, under which number, and in which context its messages travel; and how new ones are made.
 
-use crate::sync::Arc;
+use crate::communicator::{Call, Communicator};
+use crate::error::Error;
+use crate::sync::{Arc, Mutex};
 
 /// Contexts of a communicator: one for each kind of traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,6 +11,10 @@ pub(crate) enum Traffic {
     Messages = 0,
     /// Collectives.
     Collectives = 1,
+    /// Shifts and exchanges with neighbours.
+    Neighbours = 2,
+    /// Answers to synchronous sends.
+    Receipts = 3,
 }
 
 /// How many contexts a communicator has.
@@ -23,12 +29,25 @@ pub(crate) struct Group {
     members: Option<Arc<[usize]>>,
     /// The number of this communicator: the same on all its ranks, and no other communicator of one of them has it.
     number: u32,
+    books: Arc<Mutex<Books>>,
+}
+
+/// What all communicators of a rank share.
+#[derive(Debug)]
+struct Books {
+    /// The next number that no communicator of this rank has had.
+    next: u32,
+    /// The number of the last receipt that was asked for.
+    receipt: u32,
+    /// Because of which rank this one cannot go on.
+    culprit: Option<usize>,
 }
 
 impl Group {
     /// All ranks of a fabric.
     pub(crate) fn all(rank: usize, size: usize) -> Self {
-        Self { rank, size, members: None, number: 0 }
+        let books = Arc::new(Mutex::new(Books { next: 1, receipt: 0, culprit: None }));
+        Self { rank, size, members: None, number: 0, books }
     }
 
     pub(crate) fn rank(&self) -> usize {
@@ -53,5 +72,90 @@ impl Group {
     /// The context of a kind of traffic.
     pub(crate) fn context(&self, traffic: Traffic) -> u32 {
         self.number * KINDS + traffic as u32
+    }
+
+    /// A number for a receipt; never 0.
+    pub(crate) fn receipt(&self) -> u32 {
+        let mut books = self.books.lock();
+        books.receipt = books.receipt.checked_add(1).unwrap_or(1);
+        books.receipt
+    }
+
+    /// Notes because of which rank this one cannot go on. The first note counts, and is given back.
+    pub(crate) fn blame(&self, culprit: usize) -> usize {
+        *self.books.lock().culprit.get_or_insert(culprit)
+    }
+
+    pub(crate) fn culprit(&self) -> Option<usize> {
+        self.books.lock().culprit
+    }
+}
+
+impl Communicator {
+    /// Makes communicators of parts of the ranks: all that give the same `color` are in one, numbered by `key` and, among equal keys, as
+    /// they are numbered here. A rank that gives none is in none.
+    ///
+    /// The new communicator lives by itself: this one may be dropped.
+    ///
+    /// # Errors
+    /// [`Error::RankLeft`], [`Error::Mismatch`], [`Error::Transport`].
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_ranks::{Layout, run};
+    /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// let sums = run(&dispatcher, Layout::threads(5), |mut comm| async move {
+    ///     let rank = comm.rank();
+    ///     // Even and odd ranks, each group numbered backwards.
+    ///     let mut part = comm.split(Some(rank as u32 % 2), -(rank as i64)).await?.expect("a color was given");
+    ///     let mut sum = [rank];
+    ///     part.all_reduce(&mut sum, |left, right| left[0] += right[0]).await?;
+    ///     Ok::<_, lehr_ranks::Error>((part.rank(), part.size(), sum[0]))
+    /// });
+    /// let expected = [(2, 3, 6), (1, 2, 4), (1, 3, 6), (0, 2, 4), (0, 3, 6)];
+    /// assert_eq!(sums.unwrap(), expected.map(Ok));
+    /// ```
+    pub async fn split(&mut self, color: Option<u32>, key: i64) -> Result<Option<Self>, Error> {
+        let (rank, size) = (self.rank(), self.size());
+        let next = self.group.books.lock().next;
+        let mut told = vec![[0_i64; 3]; size];
+        let mine = [color.map_or(-1, i64::from), key, i64::from(next)];
+        self.all_gather_as(Call::Split, &[mine], &mut told).await?;
+        let number = told.iter().map(|told| told[2]).max().expect("there is a rank") as u32;
+        self.group.books.lock().next = number + 1;
+        if color.is_none() {
+            return Ok(None);
+        }
+        let mut ranks: Vec<usize> = (0..size).filter(|&other| told[other][0] == mine[0]).collect();
+        ranks.sort_by_key(|&rank| (told[rank][1], rank));
+        let place = ranks.iter().position(|&other| other == rank).expect("this rank gave its own color");
+        let members: Arc<[usize]> = ranks.iter().map(|&rank| self.group.world(rank)).collect();
+        let exchange = self.exchange.as_ref().map(|exchange| exchange.part(number, &members));
+        let books = self.group.books.clone();
+        let group = Group { rank: place, size: members.len(), members: Some(members), number, books };
+        Ok(Some(Self::on(self.fabric.clone(), group, exchange)))
+    }
+
+    /// Makes a communicator of the same ranks whose messages and collectives do not meet those of this one.
+    ///
+    /// # Errors
+    /// As for [`split`](Self::split).
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_ranks::{Layout, run};
+    /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// let heard = run(&dispatcher, Layout::threads(2), |mut comm| async move {
+    ///     let other = comm.duplicate().await?;
+    ///     let peer = 1 - comm.rank();
+    ///     comm.send(peer, 0, &[1_u8]).await?;
+    ///     other.send(peer, 0, &[2_u8]).await?;
+    ///     Ok::<_, lehr_ranks::Error>((other.receive::<u8>(peer, 0).await?, comm.receive::<u8>(peer, 0).await?))
+    /// });
+    /// assert_eq!(heard.unwrap(), [Ok((vec![2], vec![1])), Ok((vec![2], vec![1]))]);
+    /// ```
+    pub async fn duplicate(&mut self) -> Result<Self, Error> {
+        let duplicate = self.split(Some(0), 0).await?;
+        Ok(duplicate.expect("a color was given"))
     }
 }

@@ -3,6 +3,9 @@
 //! Words, because every fabric can move them and any plain type can be read back from them without regard to alignment; and
 //! because `f64`, which nearly everything here is, can be used in place.
 
+use crate::communicator::HEAD;
+use crate::fabric::threads::exchange::Deposits;
+
 /// Types that travel as their bytes: numbers, arrays of numbers, and structs that `bytemuck` vouches for.
 pub trait Plain: bytemuck::Pod + Send + Sync {}
 
@@ -40,6 +43,11 @@ impl<'a> Reader<'a> {
         Self { words }
     }
 
+    /// The body of what a rank deposited.
+    pub(crate) fn of(deposits: &Deposits<'a>, rank: usize) -> Self {
+        Self { words: &deposits.of(rank)[HEAD..] }
+    }
+
     /// How many values the next slice has.
     pub(crate) fn length(&self) -> usize {
         self.words[0] as usize
@@ -52,6 +60,25 @@ impl<'a> Reader<'a> {
         let (words, rest) = self.words[1..].split_at(bytes.len().div_ceil(size_of::<u64>()));
         bytes.copy_from_slice(&bytemuck::cast_slice(words)[..bytes.len()]);
         self.words = rest;
+    }
+
+    /// Copies the part of the next slice that begins at value `start`, and stays before the slice.
+    pub(crate) fn read_part<T: Plain>(&self, start: usize, values: &mut [T]) {
+        let start = start * size_of::<T>();
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(values);
+        bytes.copy_from_slice(&bytemuck::cast_slice(&self.words[1..])[start..start + bytes.len()]);
+    }
+
+    /// The next slice as a `Vec`.
+    pub(crate) fn collect<T: Plain>(&mut self) -> Vec<T> {
+        let mut values = vec![T::zeroed(); self.length()];
+        self.read(&mut values);
+        values
+    }
+
+    /// Goes behind the next slice, which was written as `T`.
+    pub(crate) fn skip<T: Plain>(&mut self) {
+        self.words = &self.words[1 + (self.length() * size_of::<T>()).div_ceil(size_of::<u64>())..];
     }
 
     /// The next slice, which must have been written as `f64`, in place.

@@ -71,6 +71,66 @@ impl Communicator {
         self.post(Traffic::Messages, to, tag, Cow::Borrowed(bytemuck::cast_slice(values)))
     }
 
+    /// As [`send`](Self::send), but complete only when the message has been received.
+    ///
+    /// Dropped before it is ready, it has sent the message all the same.
+    ///
+    /// # Errors
+    /// As for [`send`](Self::send); [`Error::RankLeft`] if the receiver has ended.
+    ///
+    /// # Panics
+    /// If there is no rank `to`.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_ranks::{Layout, run};
+    /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// let heard = run(&dispatcher, Layout::threads(2), |comm| async move {
+    ///     if comm.rank() == 0 {
+    ///         return comm.send_synchronous(1, 7, &[1.5]).await.map(|()| vec![]); // rank 1 has it now
+    ///     }
+    ///     comm.receive::<f64>(0, 7).await
+    /// });
+    /// assert_eq!(heard.unwrap(), [Ok(vec![]), Ok(vec![1.5])]);
+    /// ```
+    pub async fn send_synchronous<T: Plain>(&self, to: usize, tag: u32, values: &[T]) -> Result<(), Error> {
+        self.assert_rank("receiver", to);
+        let receipt = self.group.receipt();
+        let label = Label { context: self.group.context(Traffic::Messages), tag, receipt };
+        self.fabric.send(self.group.world(to), label, Cow::Borrowed(bytemuck::cast_slice(values)))?;
+        let wanted = Wanted { source: Some(to), tag: Some(receipt) };
+        self.take(Traffic::Receipts, wanted, "send_synchronous").await.map(drop)
+    }
+
+    /// Sends to one rank and receives from another, which may be the same or this one, under the same tag.
+    ///
+    /// # Errors
+    /// As for [`receive`](Self::receive).
+    ///
+    /// # Panics
+    /// If there is no rank `to` or `from`.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_ranks::{Layout, run};
+    /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// let heard = run(&dispatcher, Layout::threads(3), |comm| async move {
+    ///     let (rank, size) = (comm.rank(), comm.size());
+    ///     comm.send_receive((rank + 1) % size, &[rank], (rank + 2) % size, 0).await
+    /// });
+    /// assert_eq!(heard.unwrap(), [Ok(vec![2]), Ok(vec![0]), Ok(vec![1])]);
+    /// ```
+    pub async fn send_receive<T: Plain>(
+        &self,
+        to: usize,
+        values: &[T],
+        from: usize,
+        tag: u32,
+    ) -> Result<Vec<T>, Error> {
+        self.send(to, tag, values).await?;
+        self.receive(from, tag).await
+    }
+
     /// Waits for a message of rank `from` with this tag, and gives its values.
     ///
     /// Cancel-safe: dropped before it is ready, it has taken nothing.
@@ -183,7 +243,7 @@ impl Communicator {
 
     /// Hands a message to the fabric.
     pub(crate) fn post(&self, traffic: Traffic, to: usize, tag: u32, bytes: Cow<'_, [u8]>) -> Result<(), Error> {
-        let label = Label { context: self.group.context(traffic), tag };
+        let label = Label { context: self.group.context(traffic), tag, receipt: 0 };
         self.fabric.send(self.group.world(to), label, bytes)
     }
 
@@ -206,18 +266,16 @@ impl Communicator {
         waiting_in: &'static str,
     ) -> Result<Message, Error> {
         let pattern = self.pattern(traffic, wanted);
-        Receiving::new(&*self.fabric, pattern, waiting_in).await.map_err(|error| self.failed(error))
-    }
-
-    /// Tells the fabric because of whom this rank cannot go on, if it cannot.
-    pub(crate) fn failed(&self, error: Error) -> Error {
-        if let Error::RankLeft { rank, .. } = error {
-            self.fabric.fail(rank);
+        let message = Receiving::new(&*self.fabric, pattern, waiting_in).await.map_err(|error| self.failed(error))?;
+        if message.label.receipt != 0 {
+            let label =
+                Label { context: self.group.context(Traffic::Receipts), tag: message.label.receipt, receipt: 0 };
+            self.fabric.send(message.source, label, Cow::Borrowed(&[]))?;
         }
-        error
+        Ok(message)
     }
 
-    fn status(&self, message: &Message) -> Status {
+    pub(crate) fn status(&self, message: &Message) -> Status {
         Status { source: self.group.local(message.source), tag: message.label.tag, bytes: message.bytes.len() }
     }
 

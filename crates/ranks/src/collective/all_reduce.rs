@@ -41,7 +41,7 @@ impl Communicator {
         let length = values.len();
         if self.exchange.is_none() {
             return self
-                .stepwise(Call::AllReduce, std::mem::size_of_val(values), async |steps| {
+                .stepwise(Call::AllReduce, size_of_val(values), async |steps| {
                     let mut own = Fold::<T>::new(length);
                     own.push(Node::leaf(steps.rank()), &combine, |partial| partial.copy_from_slice(values));
                     steps.reduce(&mut own, &combine).await?;
@@ -58,12 +58,12 @@ impl Communicator {
         let fold = |deposits: &Deposits<'_>, folded: &mut Vec<u64>, _: &mut Fold| {
             let mut whole = Fold::<T>::new(length);
             for rank in 0..deposits.size() {
-                let mut reader = Reader::new(&deposits.of(rank)[HEAD..]);
+                let mut reader = Reader::of(deposits, rank);
                 whole.push(Node::leaf(rank), &combine, |partial| reader.read(partial));
             }
             message::write(folded, whole.root(&combine).unwrap_or_default());
         };
-        self.begin(Call::AllReduce, std::mem::size_of_val(values), |words, _| message::write(words, values), fold);
+        self.begin(Call::AllReduce, size_of_val(values), |words, _| message::write(words, values), fold);
         self.complete(Call::AllReduce).await?;
         self.folded().read(values);
         Ok(())
@@ -94,7 +94,7 @@ impl Communicator {
         mut map: impl FnMut(usize, &mut [f64]) + Send,
         combine: impl Fn(&mut [f64], &[f64]) + Send + Sync,
     ) -> Result<(), Error> {
-        let length = total.len();
+        let (length, bytes) = (total.len(), size_of_val(total));
         if self.exchange.is_some() {
             self.settle(Call::AllReduceLeaves).await?;
         }
@@ -129,7 +129,7 @@ impl Communicator {
                 message::write(folded, root);
             }
         };
-        self.begin(Call::AllReduceLeaves, length, write, fold);
+        self.begin(Call::AllReduceLeaves, bytes, write, fold);
         self.complete(Call::AllReduceLeaves).await?;
         if self.shared().folded().len() > 1 {
             self.folded().read(total);
@@ -144,7 +144,7 @@ impl Communicator {
     ) -> Result<(), Error> {
         let mut own = std::mem::replace(&mut self.own, Fold::new(0));
         let outcome = self
-            .stepwise(Call::AllReduceLeaves, total.len(), async |steps| {
+            .stepwise(Call::AllReduceLeaves, size_of_val(total), async |steps| {
                 steps.reduce(&mut own, combine).await?;
                 // The root of the tree, and before it whether there is one.
                 let mut told = vec![0.0; 1 + total.len()];

@@ -3,7 +3,7 @@
 //! Required: the root, and slices of one length. Checked: both, by comparing them. Algorithm: between threads an exchange in
 //! which the root alone deposits its values, and the others copy them from there; over messages a binomial tree. Result: all have the root's values.
 
-use crate::communicator::{Call, Communicator};
+use crate::communicator::{Call, Communicator, rooted};
 use crate::error::Error;
 use crate::message::{self, Plain};
 
@@ -30,8 +30,7 @@ impl Communicator {
         let size = self.size();
         assert!(root < size, "root {root} of {size} ranks");
         let is_root = self.rank() == root;
-        // Root and length in one number: `root` is below `size` on every rank.
-        let number = std::mem::size_of_val(values).wrapping_mul(size).wrapping_add(root);
+        let number = rooted(root, size_of_val(values), size);
         if self.exchange.is_none() {
             let bytes = bytemuck::cast_slice_mut(values);
             return self.stepwise(Call::Broadcast, number, async |steps| steps.broadcast(root, bytes).await).await;

@@ -38,13 +38,7 @@ impl Communicator {
         if self.rank() != root {
             return Ok(None);
         }
-        let collect = |rank| {
-            let mut reader = self.deposited(rank);
-            let mut values = vec![T::zeroed(); reader.length()];
-            reader.read(&mut values);
-            values
-        };
-        Ok(Some((0..size).map(collect).collect()))
+        Ok(Some((0..size).map(|rank| self.deposited(rank).collect()).collect()))
     }
 
     async fn gather_over_messages<T: Plain>(

@@ -10,7 +10,7 @@
 
 use std::borrow::Cow;
 
-use crate::communicator::{Call, Communicator, mismatch};
+use crate::communicator::{Call, Communicator, Made, mismatch};
 use crate::error::Error;
 use crate::group::Traffic;
 use crate::message::Plain;
@@ -90,11 +90,11 @@ impl Steps<'_> {
         let number = u64::from_le_bytes(message.bytes[..size_of::<u64>()].try_into().expect("eight bytes"));
         let Self { communicator, call, tag, number: own } = *self;
         if message.label.tag != tag || number != own {
-            let theirs = u64::from(message.label.tag >> COUNT_BITS);
-            let (rank, from) = (communicator.group.world(communicator.rank()), message.source);
-            communicator.fabric.fail(rank);
-            let (mine, theirs) = ((rank, call as u64, own), (from, theirs, number));
-            return Err(if rank < from { mismatch(call, mine, theirs) } else { mismatch(call, theirs, mine) });
+            let theirs = Call::of(u64::from(message.label.tag >> COUNT_BITS));
+            let rank = communicator.group.world(communicator.rank());
+            communicator.blame(rank);
+            let mine = Made { rank, call, number: own };
+            return Err(mismatch(call, self.size(), mine, Made { rank: message.source, call: theirs, number }));
         }
         Ok(Body(message.bytes))
     }

@@ -12,7 +12,7 @@ use crate::sync::Arc;
 ///
 /// For who starts ranks by other means than [`run`](crate::run).
 pub fn communicators(size: usize, may_spin: bool) -> Vec<Communicator> {
-    let exchanges = exchange::endpoints(size, may_spin);
+    let exchanges = exchange::endpoints(&(0..size).collect::<Vec<_>>(), may_spin);
     let mails = mail::endpoints(size, may_spin);
     mails
         .into_iter()

@@ -1,7 +1,7 @@
 //! What every fabric must do: each case is a program of one rank that knows by itself, from its rank and the number of ranks, what it
 //! must see. A test program of any fabric includes this file and runs [`all`] on each rank.
 
-use lehr_ranks::{Communicator, Plain};
+use lehr_ranks::{Boundary, Communicator, Error, Grid, Plain, Wanted};
 
 /// Numbers of values in a message: none, one, few, many.
 pub const LENGTHS: [usize; 4] = [0, 1, 3, 1000];
@@ -40,8 +40,14 @@ pub async fn all(comm: &mut Communicator) {
     each_type::<f64>(comm).await;
     each_type::<u8>(comm).await;
     each_type::<[i32; 3]>(comm).await;
-    all_reduce(comm).await;
+    for length in LENGTHS {
+        reductions(comm, length).await;
+    }
     all_reduce_leaves(comm).await;
+    matching(comm).await;
+    values(comm).await;
+    parts(comm).await;
+    neighbours(comm).await;
     for _ in 0..20 {
         comm.barrier().await.unwrap();
     }
@@ -50,9 +56,13 @@ pub async fn all(comm: &mut Communicator) {
 async fn each_type<T: Sample>(comm: &mut Communicator) {
     for length in LENGTHS {
         messages::<T>(comm, length).await;
+        all_gather::<T>(comm, length).await;
+        all_to_all::<T>(comm, length).await;
+        shifts::<T>(comm, length).await;
         for root in 0..comm.size() {
             broadcast::<T>(comm, root, length).await;
             gather::<T>(comm, root, length).await;
+            scatter::<T>(comm, root, length).await;
         }
     }
 }
@@ -97,14 +107,216 @@ fn map(rank: usize, index: usize) -> [i64; 2] {
     [rank as i64 + 2, index as i64 + 1]
 }
 
-async fn all_reduce(comm: &mut Communicator) {
-    for length in LENGTHS {
-        let of = |rank: usize| (0..length).map(|index| map(rank, index)).collect::<Vec<_>>();
-        let mut maps = of(comm.rank());
-        comm.all_reduce(&mut maps, compose).await.unwrap();
+/// Everything that combines, over all roots, with an operation that is not commutative.
+async fn reductions(comm: &mut Communicator, length: usize) {
+    let (rank, size) = (comm.rank(), comm.size());
+    let of = |rank: usize| (0..length).map(|index| map(rank, index)).collect::<Vec<_>>();
+    let up_to = |end: usize| {
         let mut oracle = of(0);
-        (1..comm.size()).for_each(|rank| compose(&mut oracle, &of(rank)));
-        assert_eq!(maps, oracle);
+        (1..end).for_each(|rank| compose(&mut oracle, &of(rank)));
+        oracle
+    };
+
+    let mut maps = of(rank);
+    comm.all_reduce(&mut maps, compose).await.unwrap();
+    assert_eq!(maps, up_to(size));
+
+    for root in 0..size {
+        let mut maps = of(rank);
+        comm.reduce(root, &mut maps, compose).await.unwrap();
+        assert_eq!(maps, if rank == root { up_to(size) } else { of(rank) });
+    }
+
+    let mut maps = of(rank);
+    comm.scan(&mut maps, compose).await.unwrap();
+    assert_eq!(maps, up_to(rank + 1));
+
+    let mut maps = of(rank);
+    comm.exclusive_scan(&mut maps, compose).await.unwrap();
+    assert_eq!(maps, if rank == 0 { of(0) } else { up_to(rank) });
+
+    // Here a rank gives `size` parts of `length` values.
+    let of = |rank: usize| (0..length * size).map(|index| map(rank, index)).collect::<Vec<_>>();
+    let mut oracle = of(0);
+    (1..size).for_each(|rank| compose(&mut oracle, &of(rank)));
+    let mut part = vec![[0; 2]; length];
+    comm.reduce_scatter(&of(rank), &mut part, compose).await.unwrap();
+    assert_eq!(part, oracle[rank * length..][..length]);
+}
+
+async fn all_gather<T: Sample>(comm: &mut Communicator, length: usize) {
+    let (rank, size) = (comm.rank(), comm.size());
+    let mut gathered = vec![T::default(); size * length];
+    comm.all_gather(&says::<T>(rank, length), &mut gathered).await.unwrap();
+    assert_eq!(gathered, (0..size).flat_map(|rank| says::<T>(rank, length)).collect::<Vec<_>>());
+    let gathered = comm.all_gather_v(&says::<T>(rank, length * (rank % 3))).await.unwrap();
+    assert_eq!(gathered, (0..size).map(|rank| says::<T>(rank, length * (rank % 3))).collect::<Vec<_>>());
+}
+
+async fn all_to_all<T: Sample>(comm: &mut Communicator, length: usize) {
+    let (rank, size) = (comm.rank(), comm.size());
+    // What `from` has for `to`, the second time of a length that depends on both.
+    let part = |from: usize, to: usize| says::<T>(from + 7 * to, length);
+    let values: Vec<T> = (0..size).flat_map(|to| part(rank, to)).collect();
+    let mut received = vec![T::default(); values.len()];
+    comm.all_to_all(&values, &mut received).await.unwrap();
+    assert_eq!(received, (0..size).flat_map(|from| part(from, rank)).collect::<Vec<_>>());
+    let part = |from: usize, to: usize| says::<T>(from + 7 * to, length + (from + 2 * to) % 3);
+    let values: Vec<Vec<T>> = (0..size).map(|to| part(rank, to)).collect();
+    let received = comm.all_to_all_v(&values).await.unwrap();
+    assert_eq!(received, (0..size).map(|from| part(from, rank)).collect::<Vec<_>>());
+}
+
+async fn scatter<T: Sample>(comm: &mut Communicator, root: usize, length: usize) {
+    let (rank, size) = (comm.rank(), comm.size());
+    let all = if rank == root { says::<T>(root, size * length) } else { vec![] };
+    let mut part = vec![T::default(); length];
+    comm.scatter(root, &all, &mut part).await.unwrap();
+    assert_eq!(part, says::<T>(root, size * length)[rank * length..][..length]);
+    let parts: Vec<Vec<T>> = (0..size).map(|to| says::<T>(to, length * (to % 3))).collect();
+    let part = comm.scatter_v(root, if rank == root { &parts } else { &[] }).await.unwrap();
+    assert_eq!(part, parts[rank]);
+}
+
+async fn shifts<T: Sample>(comm: &mut Communicator, length: usize) {
+    let (rank, size) = (comm.rank(), comm.size());
+    let own = says::<T>(rank, length);
+    for displacement in [0, 1, -1, 2, -(size as isize) - 1] {
+        let mut received = vec![T::default(); length];
+        comm.shift(displacement, &own, &mut received).await.unwrap();
+        let from = (rank as isize - displacement).rem_euclid(size as isize) as usize;
+        assert_eq!(received, says::<T>(from, length));
+    }
+    // An exchange is two shifts.
+    let upwards = says::<T>(rank + 50, length);
+    let (mut below, mut above) = (own.clone(), own.clone());
+    comm.exchange(Boundary::Periodic, &own, &upwards, &mut below, &mut above).await.unwrap();
+    let (mut from_below, mut from_above) = (own.clone(), own.clone());
+    comm.shift(1, &upwards, &mut from_below).await.unwrap();
+    comm.shift(-1, &own, &mut from_above).await.unwrap();
+    assert_eq!((&below, &above), (&from_below, &from_above));
+    assert_eq!(below, says::<T>((rank + size - 1) % size + 50, length));
+    // At open ends nothing comes.
+    let (mut below, mut above) = (own.clone(), own.clone());
+    comm.exchange(Boundary::Open, &own, &upwards, &mut below, &mut above).await.unwrap();
+    assert_eq!(below, if rank == 0 { own.clone() } else { says::<T>(rank - 1 + 50, length) });
+    assert_eq!(above, if rank + 1 == size { own } else { says::<T>(rank + 1, length) });
+}
+
+/// Exchanges on grids of one and two dimensions, with messages of different lengths.
+async fn neighbours(comm: &mut Communicator) {
+    let (rank, size) = (comm.rank(), comm.size());
+    let columns = (1..=size).rev().find(|columns| columns * columns <= size && size.is_multiple_of(*columns)).unwrap();
+    for boundary in [Boundary::Open, Boundary::Periodic] {
+        let grids = [
+            Grid::line(size, boundary),
+            Grid::new(&[(size / columns, boundary), (columns, boundary)]),
+            Grid::new(&[(columns, Boundary::Periodic), (size / columns, Boundary::Open)]),
+        ];
+        for grid in grids {
+            let say = |rank: usize, direction: usize| says::<u8>(10 * rank + direction, rank + direction);
+            for _ in 0..3 {
+                let outgoing: Vec<Vec<u8>> = grid.directions().map(|direction| say(rank, direction)).collect();
+                let received = comm.exchange_on(&grid, &outgoing).await.unwrap();
+                for (direction, received) in received.into_iter().enumerate() {
+                    let expected = grid.towards(rank, direction).map(|other| say(other, direction ^ 1));
+                    assert_eq!(received, expected);
+                }
+            }
+        }
+    }
+}
+
+/// Any source, any tag, probes, synchronous and persistent sends.
+async fn matching(comm: &mut Communicator) {
+    let (rank, size) = (comm.rank(), comm.size());
+    // Everybody sends rank 0 three messages, of which the last has another tag; rank 0 takes that one first.
+    for (tag, length) in [(1, 2), (1, 3), (2, 4)] {
+        comm.send(0, tag, &says::<u8>(rank + length, length)).await.unwrap();
+    }
+    if rank == 0 {
+        let mut seen = vec![0; size];
+        for _ in 0..size {
+            let (values, status) = comm.receive_any::<u8>(Wanted { tag: Some(2), ..Wanted::ANY }).await.unwrap();
+            assert_eq!(values, says::<u8>(status.source + 4, 4));
+            seen[status.source] += 1;
+        }
+        assert_eq!(seen, vec![1; size]);
+        for from in (0..size).rev() {
+            let wanted = Wanted { source: Some(from), tag: None };
+            for length in [2, 3] {
+                // The probe sees what the receive gets, in the order in which it was sent.
+                let probed = comm.probe(wanted).await.unwrap();
+                assert_eq!((probed.source, probed.tag, probed.bytes), (from, 1, length));
+                let (values, status) = comm.receive_any::<u8>(wanted).await.unwrap();
+                assert_eq!((values, status), (says::<u8>(from + length, length), probed));
+            }
+        }
+    }
+    // A synchronous send to the next, who receives before it sends on; and to oneself, with the receive already there.
+    let next = (rank + 1) % size;
+    if size > 1 {
+        if rank > 0 {
+            assert_eq!(comm.receive::<u8>(rank - 1, 9).await.unwrap(), [3]);
+        }
+        if rank + 1 < size {
+            comm.send_synchronous(next, 9, &[3_u8]).await.unwrap();
+        }
+    }
+    let mut send = comm.persistent_send(next, 4, vec![0_u32]);
+    let mut receive = comm.persistent_receive::<u32>((rank + size - 1) % size, 4, 2);
+    for stage in 0..10 {
+        send.values[0] = stage;
+        send.start().await.unwrap();
+        assert_eq!(receive.start().await.unwrap().bytes, 4);
+        assert_eq!(receive.values, [stage, 0]);
+    }
+    // Too long for the memory: an error that says so, and the next message is right again.
+    comm.send(rank, 8, &[1_u8, 2, 3]).await.unwrap();
+    comm.send(rank, 8, &[4_u8]).await.unwrap();
+    let error = comm.receive_into(rank, 8, &mut [0_u8; 2]).await.unwrap_err();
+    assert_eq!(error, Error::Truncated { source: rank, sent: 3, room: 2 });
+    assert!(matches!(comm.receive::<u16>(rank, 8).await, Err(Error::Decoding { .. })));
+}
+
+/// Values of types that are not plain.
+async fn values(comm: &mut Communicator) {
+    let (rank, size) = (comm.rank(), comm.size());
+    let value = |rank: usize| (format!("rank {rank}"), vec![Some(rank as u64), None]);
+    comm.send_value((rank + 1) % size, 0, &value(rank)).await.unwrap();
+    let before = (rank + size - 1) % size;
+    assert_eq!(comm.receive_value::<(String, Vec<Option<u64>>)>(before, 0).await.unwrap(), value(before));
+    comm.send_value(rank, 1, &[1_u8; 3]).await.unwrap();
+    assert!(matches!(comm.receive_value::<u8>(rank, 1).await, Err(Error::Decoding { .. })));
+}
+
+/// Parts and duplicates: who is in them, and that nothing crosses from one to another.
+async fn parts(comm: &mut Communicator) {
+    let (rank, size) = (comm.rank(), comm.size());
+    for colors in [1, 2, 3] {
+        // The last rank is in none.
+        let color = (rank + 1 < size || size == 1).then_some((rank % colors) as u32);
+        let part = comm.split(color, -(rank as i64)).await.unwrap();
+        assert_eq!(part.is_some(), color.is_some());
+        let Some(mut part) = part else { continue };
+        let mut members: Vec<usize> = (0..size.max(2) - 1).filter(|other| other % colors == rank % colors).collect();
+        members.reverse();
+        assert_eq!(members[part.rank()], rank);
+        assert_eq!(part.size(), members.len());
+        let gathered = part.all_gather_v(&[rank]).await.unwrap();
+        assert_eq!(gathered.concat(), members);
+        // A part of a part, beside messages in both.
+        let mut twin = part.duplicate().await.unwrap();
+        let peer = part.size() - 1 - part.rank();
+        part.send(peer, 0, &[1_u8]).await.unwrap();
+        twin.send(peer, 0, &[2_u8]).await.unwrap();
+        let mut half = twin.split(Some((twin.rank() % 2) as u32), 0).await.unwrap().unwrap();
+        let mut sum = [1_u64];
+        half.all_reduce(&mut sum, |left, right| left[0] += right[0]).await.unwrap();
+        assert_eq!(sum[0] as usize, (0..twin.size()).filter(|other| other % 2 == twin.rank() % 2).count());
+        assert_eq!(twin.receive::<u8>(peer, 0).await.unwrap(), [2]);
+        let (values, status) = part.receive_any::<u8>(Wanted::ANY).await.unwrap();
+        assert_eq!((values, status.source), (vec![1], peer));
     }
 }
 

@@ -43,6 +43,15 @@ struct Shared {
     /// In the order of their happening.
     endings: Mutex<Vec<Ending>>,
     spins: u32,
+    /// Groups of some of these ranks, whose ends have not all been taken yet.
+    parts: Mutex<Vec<Part>>,
+}
+
+/// The ends of a group of some of the ranks, until those take them.
+struct Part {
+    /// Which: the number of the new communicator, and its first rank by the world's number.
+    name: (u32, usize),
+    ends: Vec<Endpoint>,
 }
 
 /// What one rank writes and the others read.
@@ -55,9 +64,11 @@ struct Rank {
 
 /// That a rank has ended.
 struct Ending {
+    /// The rank, by the world's number.
+    world: usize,
     /// In how many exchanges the rank had arrived.
     arrivals: usize,
-    /// The rank because of which it ended: itself, unless it was told of another.
+    /// The rank because of which it ended, by the world's number: itself, unless it was told of another.
     culprit: usize,
 }
 
@@ -78,12 +89,15 @@ pub(crate) struct Endpoint {
     is_sleeping: bool,
     /// Whether a fold panicked here, so that the exchange in progress can never be completed.
     is_broken: bool,
-    /// The rank because of which this one ends, as far as it knows.
+    /// This rank's number in the world.
+    world: usize,
+    /// The rank because of which this one ends, as far as it knows, by the world's number.
     culprit: usize,
 }
 
-/// The ends of a new fabric for `size` ranks, in order of rank. `may_spin` says that every rank has a core to itself.
-pub(crate) fn endpoints(size: usize, may_spin: bool) -> Vec<Endpoint> {
+/// The ends of a new group of the ranks with these numbers in the world, in order. `may_spin` says that every rank has a core to itself.
+pub(crate) fn endpoints(members: &[usize], may_spin: bool) -> Vec<Endpoint> {
+    let size = members.len();
     let ranks = (0..size).map(|_| {
         CachePadded::new(Rank { messages: [Cell::new(Vec::new()), Cell::new(Vec::new())], waker: Mutex::new(None) })
     });
@@ -97,6 +111,7 @@ pub(crate) fn endpoints(size: usize, may_spin: bool) -> Vec<Endpoint> {
         left: zero(),
         endings: Mutex::default(),
         spins: if may_spin { SPINS } else { 0 },
+        parts: Mutex::default(),
     });
     let end = |rank| Endpoint {
         shared: shared.clone(),
@@ -105,7 +120,8 @@ pub(crate) fn endpoints(size: usize, may_spin: bool) -> Vec<Endpoint> {
         is_waiting: false,
         is_sleeping: false,
         is_broken: false,
-        culprit: rank,
+        world: members[rank],
+        culprit: members[rank],
     };
     (0..size).map(end).collect()
 }
@@ -141,14 +157,14 @@ pub(crate) struct Deposits<'a> {
     exchange: usize,
 }
 
-impl Deposits<'_> {
+impl<'a> Deposits<'a> {
     /// How many ranks there are.
     pub(crate) fn size(&self) -> usize {
         self.shared.ranks.len()
     }
 
     /// The message of a rank.
-    pub(crate) fn of(&self, rank: usize) -> &[u64] {
+    pub(crate) fn of(&self, rank: usize) -> &'a [u64] {
         self.shared.message(rank, self.exchange)
     }
 }
@@ -203,6 +219,49 @@ impl Endpoint {
     }
 }
 
+impl Endpoint {
+    /// This rank's end of a group of some of these ranks, with these numbers in the world, of which it is one. All of them ask, and the
+    /// communicator's `number` tells this group from others.
+    pub(crate) fn part(&self, number: u32, members: &[usize]) -> Self {
+        let name = (number, members[0]);
+        // Dropped after the lock is given back: each rings its group.
+        let mut orphans = Vec::new();
+        let mut parts = self.shared.parts.lock();
+        let place = parts.iter().position(|part| part.name == name).unwrap_or_else(|| {
+            let ends = endpoints(members, self.shared.spins > 0);
+            // Who has ended will not come for its end. Who ends later finds it here: it notes its ending before it looks.
+            let endings = self.shared.endings.lock();
+            let culprit =
+                |end: &Endpoint| endings.iter().find(|ending| ending.world == end.world).map(|ending| ending.culprit);
+            let mut wanted = Vec::new();
+            for mut end in ends {
+                if let Some(culprit) = culprit(&end) {
+                    end.blame(culprit);
+                    orphans.push(end);
+                } else {
+                    wanted.push(end);
+                }
+            }
+            parts.push(Part { name, ends: wanted });
+            parts.len() - 1
+        });
+        let ends = &mut parts[place].ends;
+        let mine = ends.iter().position(|end| end.world == self.world).expect("this rank is one of the members");
+        let end = ends.remove(mine);
+        if ends.is_empty() {
+            parts.remove(place);
+        }
+        drop(parts);
+        drop(orphans);
+        end
+    }
+
+    /// Says because of which rank this one will end, by the world's number.
+    pub(crate) fn blame(&mut self, culprit: usize) {
+        self.culprit = culprit;
+    }
+}
+
 /// The calls of an exchange come in this order.
 impl Endpoint {
     /// How many ranks there are.
@@ -253,7 +312,8 @@ impl Endpoint {
         self.is_waiting
     }
 
-    /// Waits until all have arrived and the fold is done; on failure, names the rank because of which that will not be.
+    /// Waits until all have arrived and the fold is done; on failure, names the rank because of which that will not
+    /// be, by the world's number.
     ///
     /// Cancel-safe: it may be given up and taken up again.
     pub(crate) fn poll_complete(&mut self, context: &mut Context<'_>) -> Poll<Result<(), usize>> {
@@ -300,10 +360,24 @@ impl Endpoint {
 impl Drop for Endpoint {
     fn drop(&mut self) {
         self.get_up();
-        let Self { arrivals, culprit, .. } = *self;
-        self.shared.endings.lock().push(Ending { arrivals, culprit });
+        let Self { world, arrivals, culprit, .. } = *self;
+        self.shared.endings.lock().push(Ending { world, arrivals, culprit });
         // Relaxed: ordered by the fence in `ring`.
         self.shared.left.fetch_add(1, Ordering::Relaxed);
         self.shared.ring();
+        // This rank will not take its ends of new groups any more. Dropped outside the lock: each rings its own group.
+        let not_taken: Vec<Endpoint> = {
+            let mut parts = self.shared.parts.lock();
+            let mine = |part: &mut Part| {
+                let place = part.ends.iter().position(|end| end.world == world)?;
+                Some(part.ends.remove(place))
+            };
+            let not_taken = parts.iter_mut().filter_map(mine).collect();
+            parts.retain(|part| !part.ends.is_empty());
+            not_taken
+        };
+        for mut end in not_taken {
+            end.blame(culprit);
+        }
     }
 }

@@ -1,0 +1,101 @@
+//! Scans: running combinations over the ranks, with this rank's values and without.
+//!
+//! Required: values of one length. Checked: the lengths, by comparing them. Algorithm: between threads an exchange in which each folds those before it; over
+//! messages a chain in which each rank hands on the cover of all ranks up to itself: size steps, but the tree of all other reductions, so that the
+//! last rank's scan has the bits of the all-reduce. Result: each has the combination of the values of the ranks before it.
+
+use crate::communicator::{Call, Communicator};
+use crate::error::Error;
+use crate::message::{self, Plain};
+use crate::reduction::{Fold, Node};
+
+impl Communicator {
+    /// Overwrites `values` with the combination of the values of ranks 0 to this one: one fixed tree over rank numbers, left before right.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_ranks::{Layout, run};
+    /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// let sums = run(&dispatcher, Layout::threads(3), |mut comm| async move {
+    ///     let mut value = [comm.rank() + 1];
+    ///     comm.scan(&mut value, |left, right| left[0] += right[0]).await.map(|()| value[0])
+    /// });
+    /// assert_eq!(sums.unwrap(), [Ok(1), Ok(3), Ok(6)]);
+    /// ```
+    pub async fn scan<T: Plain + Default>(
+        &mut self,
+        values: &mut [T],
+        combine: impl Fn(&mut [T], &[T]) + Send + Sync,
+    ) -> Result<(), Error> {
+        self.scan_as(Call::Scan, values, &combine).await
+    }
+
+    /// Overwrites `values` with the combination of the values of ranks 0 to the one before this one; rank 0 keeps its own. Otherwise as
+    /// [`scan`](Self::scan).
+    ///
+    /// # Errors
+    /// As for [`scan`](Self::scan).
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_ranks::{Layout, run};
+    /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// let starts = run(&dispatcher, Layout::threads(3), |mut comm| async move {
+    ///     let mut rows = [10 * (comm.rank() + 1)]; // 10, 20, 30
+    ///     comm.exclusive_scan(&mut rows, |left, right| left[0] += right[0]).await?;
+    ///     Ok::<_, lehr_ranks::Error>(if comm.rank() == 0 { 0 } else { rows[0] })
+    /// });
+    /// assert_eq!(starts.unwrap(), [Ok(0), Ok(10), Ok(30)]);
+    /// ```
+    pub async fn exclusive_scan<T: Plain + Default>(
+        &mut self,
+        values: &mut [T],
+        combine: impl Fn(&mut [T], &[T]) + Send + Sync,
+    ) -> Result<(), Error> {
+        self.scan_as(Call::ExclusiveScan, values, &combine).await
+    }
+
+    async fn scan_as<T: Plain + Default>(
+        &mut self,
+        call: Call,
+        values: &mut [T],
+        combine: &(dyn Fn(&mut [T], &[T]) + Send + Sync),
+    ) -> Result<(), Error> {
+        let (rank, size) = (self.rank(), self.size());
+        let inclusive = call == Call::Scan;
+        let mut before = Fold::<T>::new(values.len());
+        if self.exchange.is_none() {
+            return self
+                .stepwise(call, size_of_val(values), async |steps| {
+                    if rank > 0 {
+                        steps.receive_cover(rank - 1, &mut before, combine).await?;
+                    }
+                    let mut with_own = before.clone();
+                    with_own.push(Node::leaf(rank), combine, |partial| partial.copy_from_slice(values));
+                    if rank + 1 < size {
+                        steps.send_cover(rank + 1, &with_own)?;
+                    }
+                    let mut wanted = if inclusive { with_own } else { before };
+                    if let Some(root) = wanted.root(combine) {
+                        values.copy_from_slice(root);
+                    }
+                    Ok(())
+                })
+                .await;
+        }
+        self.settle(call).await?;
+        self.begin(call, size_of_val(values), |words, _| message::write(words, values), |_, _, _| {});
+        self.complete(call).await?;
+        for from in 0..rank + usize::from(inclusive) {
+            let mut deposited = self.deposited(from);
+            before.push(Node::leaf(from), combine, |partial| deposited.read(partial));
+        }
+        if let Some(root) = before.root(combine) {
+            values.copy_from_slice(root);
+        }
+        Ok(())
+    }
+}
