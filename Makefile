@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test fmt-check edges lint unit same-bits model need lint-need bench bench-kernels bench-runs bench-overhead quality peers peers-ports peers-go peers-mpi lab-ports lab-ports-quick soak docs fmt clean
+.PHONY: help demo test fmt-check edges lint unit mpi mpi-environment same-bits model need lint-need bench bench-kernels bench-runs bench-overhead quality peers peers-ports peers-go peers-mpi lab-ports lab-ports-quick soak docs fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -18,8 +18,8 @@ demo: need ## cluster the census blocks (deterministic annealing on the sphere) 
 	@cargo build --release -p lehr
 	@$(TARGET)/release/lehr demo census
 
-test: ## every gate, in order: formatting, edges, lints, tests, release build, model checks; ends with a summary
-	@$(PYTHON) tools/gates.py fmt-check edges lint unit same-bits model
+test: ## every gate, in order: formatting, edges, lints, tests, tests under mpiexec, release build, model checks; ends with a summary
+	@$(PYTHON) tools/gates.py fmt-check edges lint unit mpi same-bits model
 
 fmt-check: lint-need ## is everything formatted?
 	@cargo fmt --all --check
@@ -29,10 +29,22 @@ edges: need ## do the rooms keep to their edges and doors (ARCHITECTURE.md), and
 	@failed=0; for gate in edges links papers catalogue; do $(PYTHON) tools/$$gate.py || failed=1; done; exit $$failed
 
 lint: lint-need ## clippy on everything, warnings are errors
-	@cargo clippy --workspace --all-targets -- -D warnings
+	@cargo clippy --workspace --all-targets --features lehr-ranks-mpi/launched -- -D warnings
 
 unit: need ## every test of the workspace, documentation examples included
 	@cargo test --workspace
+
+MPI_ENVIRONMENT := target/mpi
+
+mpi: need $(if $(LEHR_MPIEXEC),,$(MPI_ENVIRONMENT)/.installed) ## tests in 1 to 4 processes under mpiexec (LEHR_MPIEXEC=FILE for another MPI than the one installed here)
+	@LEHR_MPIEXEC=$${LEHR_MPIEXEC:-$(abspath $(MPI_ENVIRONMENT))/bin/mpiexec} \
+		cargo test -p lehr-ranks-mpi --features launched --test launched
+
+mpi-environment: $(MPI_ENVIRONMENT)/.installed ## an environment with MPICH and its mpiexec, pinned, for the tests
+
+$(MPI_ENVIRONMENT)/.installed: crates/ranks-mpi/tests/requirements.txt
+	@$(PYTHON) tools/mpi_environment.py $(MPI_ENVIRONMENT) $<
+	@touch $@
 
 same-bits: need ## does the command that users install give the same bits as the one that the tests run?
 	@cargo build -p lehr

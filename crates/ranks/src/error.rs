@@ -20,6 +20,11 @@ pub enum Error {
         /// What this rank was waiting for.
         waiting_in: &'static str,
     },
+    /// A rank in another process failed; said in that process's words, which name the rank.
+    Elsewhere {
+        /// The words.
+        message: String,
+    },
     /// The dispatcher was shut down before the rank ended.
     Cancelled {
         /// The rank.
@@ -91,7 +96,7 @@ impl fmt::Display for Error {
                 write!(formatter, "an earlier {collective} was given up before it was complete")
             }
             Self::Transport { message } => write!(formatter, "a message could not be moved: {message}"),
-            Self::Invalid { message } => formatter.write_str(message),
+            Self::Invalid { message } | Self::Elsewhere { message } => formatter.write_str(message),
             Self::Start { message } => write!(formatter, "no worker threads: {message}"),
         }
     }

@@ -1,0 +1,21 @@
+//! The door to the environment: what launchers and users say to this crate outside the command line.
+//!
+//! | variable | who sets it | meaning |
+//! | --- | --- | --- |
+//! | those of `launcher.rs` | launchers | which of how many processes this is |
+//! | `LEHR_MPI_LIBRARY` | the user | the MPI library to open, and no other |
+//! | `LEHR_MPI_KEPT` | `keeper.rs`, for its child | that this is the child, and the program that started its keeper |
+//! | `PATH` | the system | where `mpiexec` stands, and beside it its library |
+#![allow(clippy::disallowed_methods, reason = "this is the door to the environment")]
+
+use std::ffi::OsString;
+
+/// A variable's value, if it is set and is text.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// A variable's value, if it is set and not empty; paths need not be text.
+pub(crate) fn path(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}

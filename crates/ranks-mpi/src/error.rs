@@ -1,0 +1,73 @@
+//! Why there is no MPI, or why MPI did not do what was asked.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// What went wrong between Lehr and the MPI library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// No library with the standard ABI was found. Install one, or name it in `LEHR_MPI_LIBRARY`.
+    NotFound {
+        /// What the launcher says about this process.
+        started: String,
+        /// Each place that was looked at, with what was wrong there.
+        looked_at: Vec<String>,
+    },
+    /// The library that was found cannot be used.
+    Unusable {
+        /// The library.
+        library: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// The library and the launcher do not belong together: each process believes to be alone.
+    Strangers {
+        /// What the launcher says about this process.
+        started: String,
+        /// What the library says about itself.
+        library: String,
+        /// How many processes the library sees.
+        processes: usize,
+    },
+    /// MPI has been started before in this process; it can be started once.
+    Started,
+    /// A call of MPI failed.
+    Call {
+        /// The function.
+        function: &'static str,
+        /// MPI's words.
+        message: String,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotFound { started, looked_at } => {
+                write!(formatter, "this is {started}, but no MPI library with the standard ABI was found:")?;
+                for place in looked_at {
+                    write!(formatter, "\n  {place}")?;
+                }
+                formatter.write_str(
+                    "\ninstall one (for example: pip install mpich), or name its file libmpi_abi.so.1 in LEHR_MPI_LIBRARY; \
+                     Open MPI 5 needs the adapter that docs/design/ranks-mpi.md describes",
+                )
+            }
+            Self::Unusable { library, reason } => {
+                write!(formatter, "the MPI library {} cannot be used: {reason}", library.display())
+            }
+            Self::Strangers { started, library, processes } => write!(
+                formatter,
+                "this is {started}, but the MPI library ({library}) sees {processes} of them: launcher and library do not \
+                 belong together; use the mpiexec of that library, or name the launcher's library in LEHR_MPI_LIBRARY"
+            ),
+            Self::Started => {
+                formatter.write_str("MPI has been started before in this process, and it can be started once")
+            }
+            Self::Call { function, message } => write!(formatter, "{function} failed: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

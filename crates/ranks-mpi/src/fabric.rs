@@ -1,0 +1,168 @@
+//! Ranks in several processes: messages between ranks of one process go from inbox to inbox, all others as frames over MPI.
+//!
+//! Each process has the same number of ranks, and the ranks of process p are p t .. (p + 1) t, so that neighbours are near. With one
+//! rank in each process this is the fabric `mpi` of the papers, with several it is their hybrid: threads inside, MPI
+//! between.
+//!
+//! **Progress.** MPI moves messages when it is called. A rank that waits calls it, from its own task: some times in a row, since what is
+//! waited for is often only a microsecond away; then it offers the processor to other processes and asks to be polled again, so
+//! that other tasks of the same worker run meanwhile. A waiting rank therefore holds no thread, but a process in which
+//! all ranks wait does not sleep either: that is how MPI programs wait. While all ranks of a process compute, its long messages
+//! stand still, as in any MPI program.
+
+use std::borrow::Cow;
+use std::task::{Context, Poll};
+
+use lehr_ranks::Error;
+use lehr_ranks::fabric::inbox::Inbox;
+use lehr_ranks::fabric::{Envelope, Fabric, Label, Message, Pattern, Turn};
+
+use crate::post::Post;
+use crate::sync::{Arc, Mutex, yield_now};
+use crate::trailer::{self, Kind, Trailer};
+
+/// Looks at MPI before a waiting rank lets others run, where it may spin: some microseconds.
+const SPINS: u32 = 64;
+
+/// What the ranks of one process share during a run.
+struct Here {
+    post: Arc<Post>,
+    inboxes: Arc<[Inbox]>,
+    run: u32,
+    spins: u32,
+}
+
+/// One rank's end.
+pub(crate) struct Endpoint {
+    here: Arc<Here>,
+    /// Its number among the ranks of this process.
+    thread: usize,
+    culprit: Mutex<Option<usize>>,
+}
+
+/// The ends of this process's ranks for a new run, in order of rank, and the number of the run. `may_spin` says that every rank has a worker to itself.
+pub(crate) fn endpoints(post: &Arc<Post>, threads: usize, may_spin: bool) -> Result<(Vec<Endpoint>, u32), Error> {
+    let (inboxes, run) = post.begin(threads).map_err(transport)?;
+    let spins = if may_spin { SPINS } else { 1 };
+    let here = Arc::new(Here { post: post.clone(), inboxes, run, spins });
+    let end = |thread| Endpoint { here: here.clone(), thread, culprit: Mutex::default() };
+    Ok(((0..threads).map(end).collect(), run))
+}
+
+/// What ranks are told when MPI fails.
+pub(crate) fn transport(error: crate::Error) -> Error {
+    Error::Transport { message: error.to_string() }
+}
+
+impl Endpoint {
+    /// Hands a frame to all other processes.
+    fn tell_all(&self, trailer: Trailer) {
+        let post = &self.here.post;
+        for process in (0..post.processes()).filter(|&process| process != post.process()) {
+            // If MPI has failed, the others are told by the end of the job.
+            let _ = post.send(process, Vec::new(), trailer);
+        }
+    }
+
+    fn poll<R>(
+        &self,
+        context: &mut Context<'_>,
+        mut poll: impl FnMut(&Inbox, &mut Context<'_>) -> Poll<Result<R, Error>>,
+    ) -> Poll<Result<R, Error>> {
+        let inbox = &self.here.inboxes[self.thread];
+        if let Poll::Ready(outcome) = poll(inbox, context) {
+            return Poll::Ready(outcome);
+        }
+        if self.here.post.processes() == 1 {
+            // Nothing comes from outside; the inbox wakes.
+            return Poll::Pending;
+        }
+        for _ in 0..self.here.spins {
+            self.here.post.fetch().map_err(transport)?;
+            if let Poll::Ready(outcome) = poll(inbox, context) {
+                return Poll::Ready(outcome);
+            }
+        }
+        yield_now();
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+impl Fabric for Endpoint {
+    fn name(&self) -> &'static str {
+        if self.here.inboxes.len() == 1 { "mpi" } else { "hybrid" }
+    }
+
+    fn rank(&self) -> usize {
+        self.here.post.process() * self.here.inboxes.len() + self.thread
+    }
+
+    fn size(&self) -> usize {
+        self.here.post.processes() * self.here.inboxes.len()
+    }
+
+    fn send(&self, to: usize, label: Label, bytes: Cow<'_, [u8]>) -> Result<(), Error> {
+        let threads = self.here.inboxes.len();
+        if to / threads == self.here.post.process() {
+            let message = Message { source: self.rank(), label, bytes: bytes.into_owned() };
+            self.here.inboxes[to % threads].deliver(message);
+            return Ok(());
+        }
+        let bytes = match bytes {
+            Cow::Owned(bytes) => bytes,
+            Cow::Borrowed(bytes) => {
+                let mut frame = Vec::with_capacity(bytes.len() + trailer::LENGTH);
+                frame.extend_from_slice(bytes);
+                frame
+            }
+        };
+        let Label { context, tag } = label;
+        let (source, run) = (self.rank() as u32, self.here.run);
+        let trailer = Trailer { run, source, to: to as u32, context, tag, kind: Kind::Message };
+        self.here.post.send(to / threads, bytes, trailer).map_err(transport)
+    }
+
+    fn poll_receive(
+        &self,
+        pattern: &Pattern,
+        turn: &mut Turn,
+        waiting_in: &'static str,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Message, Error>> {
+        self.poll(context, |inbox, context| inbox.poll_receive(pattern, turn, waiting_in, context))
+    }
+
+    fn poll_probe(
+        &self,
+        pattern: &Pattern,
+        turn: &mut Turn,
+        waiting_in: &'static str,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Envelope, Error>> {
+        self.poll(context, |inbox, context| inbox.poll_probe(pattern, turn, waiting_in, context))
+    }
+
+    fn forget(&self, turn: &mut Turn) {
+        self.here.inboxes[self.thread].forget(turn);
+    }
+
+    fn fail(&self, culprit: usize) {
+        self.culprit.lock().get_or_insert(culprit);
+    }
+}
+
+impl Drop for Endpoint {
+    fn drop(&mut self) {
+        let rank = self.rank();
+        let culprit = self.culprit.lock().or(std::thread::panicking().then_some(rank));
+        for (thread, inbox) in self.here.inboxes.iter().enumerate() {
+            if thread != self.thread {
+                inbox.end(rank, culprit);
+            }
+        }
+        let kind = if culprit.is_some() { Kind::Failed } else { Kind::Ended };
+        let context = culprit.unwrap_or(0) as u32;
+        self.tell_all(Trailer { run: self.here.run, source: rank as u32, to: 0, context, tag: 0, kind });
+    }
+}

@@ -1,0 +1,105 @@
+//! Saying which process died, when it could not say so itself.
+//!
+//! A launcher ends a job when one of its processes is killed, and so quickly that no other process can tell anything; what the launcher
+//! says names a process ID. The usual reason is memory: the system kills the process that needs most. So under a launcher the
+//! program runs as a child of itself, and the parent, its *keeper*, does nothing but wait. If the child is killed, the keeper says
+//! which process of the job it was and ends with an exit code that is not 0, on which the launcher ends the others.
+//!
+//! The child inherits everything by which it belongs to the job: environment, connections, processor mask, and the process
+//! group, to which launchers send their signals. The keeper adds to the environment the program that the launcher's library is
+//! beside (`library.rs`). It keeps the launcher's connection open until it ends, so that the launcher hears of both ends at once.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus};
+
+use crate::environment;
+use crate::launcher::Launcher;
+
+/// Set for the child.
+const KEPT: &str = "LEHR_MPI_KEPT";
+
+/// Who goes on after [`keep`].
+#[derive(Debug)]
+#[must_use]
+pub enum Kept {
+    /// This process does: it is the child, or there is no launcher and nothing to keep.
+    GoOn,
+    /// The child has ended, and this process, its keeper, ends with this code.
+    Ended {
+        /// The child's exit code, or 128 and the number of the signal that ended it.
+        code: u8,
+        /// What to tell the user, if the child was killed and so could not.
+        message: Option<String>,
+    },
+}
+
+/// Under a launcher, runs this program again as a child, with the same arguments, and waits for its end; see the module's page.
+///
+/// To be called first thing in `main`. Signals that ask a program to end (Ctrl-C) reach keeper and child alike; the caller makes
+/// sure that the keeper survives them, as `ignore_signals` is for, which is called in the keeper only.
+///
+/// # Errors
+/// If this program cannot be started again.
+///
+/// # Example
+/// ```
+/// use lehr_ranks_mpi::{Kept, Launcher, keep};
+/// if Launcher::of_this_process().is_none() {
+///     assert!(matches!(keep(|| ()).unwrap(), Kept::GoOn));
+/// }
+/// ```
+pub fn keep(ignore_signals: impl FnOnce()) -> std::io::Result<Kept> {
+    let Some(launcher) = Launcher::of_this_process() else { return Ok(Kept::GoOn) };
+    if environment::path(KEPT).is_some() {
+        return Ok(Kept::GoOn);
+    }
+    ignore_signals();
+    let mut arguments = std::env::args_os();
+    let name = arguments.next();
+    let mut command = Command::new(std::env::current_exe()?);
+    #[cfg(unix)]
+    if let Some(name) = name {
+        use std::os::unix::process::CommandExt;
+        command.arg0(name);
+    }
+    let starter = program_of_parent().map_or_else(|| OsString::from("unknown"), PathBuf::into_os_string);
+    let mut child = command.args(arguments).env(KEPT, starter).spawn()?;
+    let id = child.id();
+    Ok(ended(child.wait()?, &launcher, id))
+}
+
+/// The program that started the launcher's process, as the keeper saw it, or as this process sees it if it has no keeper.
+pub(crate) fn starter() -> Option<PathBuf> {
+    environment::path(KEPT).map(PathBuf::from).filter(|program| program.is_absolute()).or_else(program_of_parent)
+}
+
+/// The program of the parent process, where the system tells.
+fn program_of_parent() -> Option<PathBuf> {
+    #[cfg(target_os = "linux")]
+    return std::fs::read_link(format!("/proc/{}/exe", std::os::unix::process::parent_id())).ok();
+    #[cfg(not(target_os = "linux"))]
+    return None;
+}
+
+fn ended(status: ExitStatus, launcher: &Launcher, id: u32) -> Kept {
+    if let Some(code) = status.code() {
+        return Kept::Ended { code: u8::try_from(code & 0xff).unwrap_or(1), message: None };
+    }
+    #[cfg(unix)]
+    let signal = std::os::unix::process::ExitStatusExt::signal(&status).unwrap_or(0);
+    #[cfg(not(unix))]
+    let signal = 0;
+    let process = launcher.process();
+    let of = launcher.processes().map_or_else(String::new, |count| format!(" of {count}"));
+    let reason = match signal {
+        9 => " (killed from outside; the system does so when memory runs out)",
+        6 => " (aborted)",
+        4 | 7 | 8 | 11 => " (a fault in the program or a library)",
+        _ => "",
+    };
+    let message = format!(
+        "process {process}{of} (process ID {id}) was ended by signal {signal}{reason}; all others are ended too"
+    );
+    Kept::Ended { code: 128 + u8::try_from(signal & 0x7f).unwrap_or(0), message: Some(message) }
+}

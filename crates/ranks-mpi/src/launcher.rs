@@ -1,0 +1,123 @@
+//! Was this process started by an MPI launcher, and as which of how many?
+//!
+//! A launcher tells its processes by environment variables; each family has its own. That matters before MPI is found: a process
+//! that is one of four and finds no library must say so and end. Going on alone would be four silent copies of one
+//! run. What is read here is only a claim; `process.rs` compares it with what the library says after its start.
+
+/// One family of launchers.
+struct Family {
+    /// What people call it.
+    name: &'static str,
+    /// The variable with this process's number. Its presence is the sign.
+    rank: &'static str,
+    /// The variables with the number of processes, the first that is set counts.
+    sizes: &'static [&'static str],
+}
+
+/// Families, the most telling first: Slurm's variables are also set in jobs that start no MPI processes, so it is last.
+const FAMILIES: &[Family] = &[
+    Family { name: "Open MPI's mpiexec", rank: "OMPI_COMM_WORLD_RANK", sizes: &["OMPI_COMM_WORLD_SIZE"] },
+    Family { name: "MVAPICH's mpiexec", rank: "MV2_COMM_WORLD_RANK", sizes: &["MV2_COMM_WORLD_SIZE"] },
+    Family { name: "mpiexec (PMI)", rank: "PMI_RANK", sizes: &["PMI_SIZE"] },
+    Family { name: "PALS", rank: "PALS_RANKID", sizes: &["PALS_SIZE"] },
+    Family { name: "a PMIx launcher", rank: "PMIX_RANK", sizes: &["PMIX_SIZE", "SLURM_STEP_NUM_TASKS"] },
+    // SLURM_STEP_NUM_TASKS is set by srun for what it starts, and not in a batch script.
+    Family { name: "srun", rank: "SLURM_PROCID", sizes: &["SLURM_STEP_NUM_TASKS"] },
+];
+
+/// What a launcher claims about this process.
+///
+/// # Example
+/// ```
+/// use lehr_ranks_mpi::Launcher;
+/// let variables = |name: &str| match name {
+///     "PMI_RANK" => Some("2".to_owned()),
+///     "PMI_SIZE" => Some("4".to_owned()),
+///     _ => None,
+/// };
+/// let launcher = Launcher::detect(variables).unwrap();
+/// assert_eq!((launcher.process(), launcher.processes()), (2, Some(4)));
+/// assert!(Launcher::detect(|_| None).is_none());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launcher {
+    name: &'static str,
+    variable: &'static str,
+    process: usize,
+    processes: Option<usize>,
+}
+
+impl Launcher {
+    /// The launcher that set these variables, if one did. `variable` looks one up.
+    pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let number = |name: &str| variable(name).and_then(|text| text.trim().parse::<usize>().ok());
+        FAMILIES.iter().find_map(|family| {
+            let process = number(family.rank)?;
+            let processes = family.sizes.iter().find_map(|name| number(name));
+            // A task number without a number of tasks is what Slurm gives a batch script, which is no MPI process.
+            if family.rank == "SLURM_PROCID" && processes.is_none() {
+                return None;
+            }
+            Some(Self { name: family.name, variable: family.rank, process, processes })
+        })
+    }
+
+    /// The launcher of this process, from its environment.
+    pub fn of_this_process() -> Option<Self> {
+        Self::detect(crate::environment::variable)
+    }
+
+    /// This process's number, from 0.
+    pub fn process(&self) -> usize {
+        self.process
+    }
+
+    /// How many processes were started, if the launcher says so.
+    pub fn processes(&self) -> Option<usize> {
+        self.processes
+    }
+
+    /// Whether there are, or may be, other processes.
+    pub fn is_several(&self) -> bool {
+        self.processes != Some(1)
+    }
+
+    /// Words for a message: who started this, as what, and how that is known.
+    pub fn describe(&self) -> String {
+        let Self { name, variable, process, .. } = self;
+        match self.processes {
+            Some(processes) => format!("process {process} of {processes}, started by {name} ({variable} is set)"),
+            None => format!("process {process}, started by {name} ({variable} is set)"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn detect(set: &[(&str, &str)]) -> Option<Launcher> {
+        Launcher::detect(|name| set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+    }
+
+    #[test]
+    fn each_family_is_known_by_its_rank() {
+        for family in FAMILIES {
+            let found = detect(&[(family.rank, "1"), (family.sizes[0], "3")]).unwrap();
+            assert_eq!((found.process(), found.processes(), found.name), (1, Some(3), family.name));
+            assert!(found.is_several() && found.describe().contains("process 1 of 3"), "{}", found.describe());
+        }
+    }
+
+    #[test]
+    fn one_process_is_not_several_and_an_unknown_number_may_be() {
+        assert!(!detect(&[("PMI_RANK", "0"), ("PMI_SIZE", "1")]).unwrap().is_several());
+        assert!(detect(&[("PMIX_RANK", "0")]).unwrap().is_several());
+    }
+
+    #[test]
+    fn a_batch_script_and_nonsense_are_no_launcher() {
+        assert_eq!(detect(&[("SLURM_PROCID", "0"), ("SLURM_NTASKS", "4")]), None);
+        assert_eq!(detect(&[("PMI_RANK", "zero")]), None);
+    }
+}

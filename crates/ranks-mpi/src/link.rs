@@ -1,0 +1,206 @@
+//! Frames between processes: sending never waits, and whoever polls receives for the whole process.
+//!
+//! A frame is a run of bytes that belongs to the link from [`Link::send`] on, so that nothing a task does later (dropping its
+//! future, ending) can disturb a transfer. Incoming frames are found by a matched probe, which tells their length, and received
+//! straight into memory of that length: no bound on the length, no copy on the way, and no receive is ever left posted.
+//!
+//! All frames have one tag. Who in the process a frame is for stands in the frame; the link hands frames out in the order in which
+//! each process sent them, also where a long one is still arriving while a short one behind it is complete.
+//!
+//! Every call of MPI after the start is made by [`Traffic`], exclusively: whoever shares it has put it under one lock, which keeps the level
+//! "serialised".
+#![allow(unsafe_code, reason = "buffers are lent to MPI until their requests are complete")]
+
+use std::collections::VecDeque;
+
+use crate::abi::Comm;
+use crate::error::Error;
+use crate::mpi::{Mpi, Pending};
+use crate::sync::yield_now;
+
+/// The one tag of frames.
+const TAG: i32 = 1;
+
+/// A frame on its way out. The bytes are on the heap and do not move when this does.
+struct Sending {
+    request: Pending,
+    /// Kept until the request is complete.
+    _frame: Vec<u8>,
+}
+
+/// A frame on its way in: memory of the length that the probe told, filled when the request is complete.
+struct Arriving {
+    request: Pending,
+    /// Has the capacity; its length is set when the request is complete.
+    frame: Vec<u8>,
+    length: usize,
+    is_complete: bool,
+}
+
+/// MPI itself, and what is on its way.
+pub(crate) struct Traffic {
+    mpi: Mpi,
+    comm: Comm,
+    /// By destination, in order of sending. Only the first of each is asked after: they end nearly in order, and until then they
+    /// only hold memory.
+    sending: Vec<VecDeque<Sending>>,
+    /// By source, in order of matching, which is the order of sending.
+    arriving: Vec<VecDeque<Arriving>>,
+    /// How many frames are in `sending`, and in `arriving`.
+    counts: (usize, usize),
+    /// Frames that are complete, with the process that sent each.
+    come: VecDeque<(usize, Vec<u8>)>,
+    frames_sent: u64,
+    frames_received: u64,
+}
+
+impl Drop for Traffic {
+    fn drop(&mut self) {
+        // What is still on its way belongs to MPI. This is only so after a failure, when the process is about to end.
+        for sending in self.sending.drain(..).flatten() {
+            std::mem::forget(sending);
+        }
+        for arriving in self.arriving.drain(..).flatten() {
+            std::mem::forget(arriving);
+        }
+    }
+}
+
+/// This process's connection with the others.
+pub(crate) struct Link {
+    process: usize,
+    processes: usize,
+    traffic: Traffic,
+}
+
+impl Link {
+    /// Takes MPI over. All processes do this right after their start.
+    pub(crate) fn new(mpi: Mpi) -> Result<Self, Error> {
+        let (comm, process, processes) = mpi.world()?;
+        let traffic = Traffic {
+            mpi,
+            comm,
+            sending: (0..processes).map(|_| VecDeque::new()).collect(),
+            arriving: (0..processes).map(|_| VecDeque::new()).collect(),
+            counts: (0, 0),
+            come: VecDeque::new(),
+            frames_sent: 0,
+            frames_received: 0,
+        };
+        Ok(Self { process, processes, traffic })
+    }
+
+    pub(crate) fn process(&self) -> usize {
+        self.process
+    }
+
+    pub(crate) fn processes(&self) -> usize {
+        self.processes
+    }
+
+    pub(crate) fn traffic(&mut self) -> &mut Traffic {
+        &mut self.traffic
+    }
+}
+
+impl Traffic {
+    pub(crate) fn mpi(&self) -> &Mpi {
+        &self.mpi
+    }
+
+    /// Frames sent and received so far.
+    pub(crate) fn frames(&self) -> (u64, u64) {
+        (self.frames_sent, self.frames_received)
+    }
+
+    /// Sends a frame to a process, which may be this one. Does not wait.
+    pub(crate) fn send(&mut self, process: usize, frame: Vec<u8>) -> Result<(), Error> {
+        // SAFETY: the bytes stay in `Sending` until the request is complete, or for ever (`Drop`).
+        let mut request = unsafe { self.mpi.send(self.comm, process, TAG, &frame) }?;
+        self.frames_sent += 1;
+        // Short frames are usually gone already.
+        let is_sent = self.sending[process].is_empty() && self.mpi.test(&mut request)?;
+        if !is_sent {
+            self.sending[process].push_back(Sending { request, _frame: frame });
+            self.counts.0 += 1;
+        }
+        Ok(())
+    }
+
+    /// The next frame that is complete, and the process that sent it.
+    pub(crate) fn next(&mut self) -> Option<(usize, Vec<u8>)> {
+        self.come.pop_front()
+    }
+
+    /// Moves what can be moved, without waiting; what is complete then is given by [`next`](Self::next).
+    pub(crate) fn progress(&mut self) -> Result<(), Error> {
+        while let Some(found) = self.mpi.find(self.comm, TAG)? {
+            let (source, length) = (found.source, found.length);
+            let mut frame = Vec::<u8>::with_capacity(length);
+            // SAFETY: the capacity is at least the length; the frame stays in `Arriving`, untouched, until the request is complete,
+            // or for ever (`Drop`).
+            let mut request = unsafe { self.mpi.receive(found, frame.as_mut_ptr()) }?;
+            let is_complete = self.mpi.test(&mut request)?;
+            self.arriving[source].push_back(Arriving { request, frame, length, is_complete });
+            self.counts.1 += 1;
+            self.hand_out(source)?;
+        }
+        if self.counts.1 > 0 {
+            for source in 0..self.arriving.len() {
+                self.hand_out(source)?;
+            }
+        }
+        if self.counts.0 > 0 {
+            for sending in &mut self.sending {
+                while let Some(first) = sending.front_mut() {
+                    if !self.mpi.test(&mut first.request)? {
+                        break;
+                    }
+                    sending.pop_front();
+                    self.counts.0 -= 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands out the complete frames at the head of a source's queue.
+    fn hand_out(&mut self, source: usize) -> Result<(), Error> {
+        while let Some(first) = self.arriving[source].front_mut() {
+            if !first.is_complete {
+                first.is_complete = self.mpi.test(&mut first.request)?;
+            }
+            if !first.is_complete {
+                return Ok(());
+            }
+            let Some(Arriving { mut frame, length, .. }) = self.arriving[source].pop_front() else { return Ok(()) };
+            // SAFETY: the request is complete, so MPI has written `length` bytes, and the capacity was made for them.
+            unsafe { frame.set_len(length) };
+            self.counts.1 -= 1;
+            self.frames_received += 1;
+            self.come.push_back((source, frame));
+        }
+        Ok(())
+    }
+
+    /// Ends the traffic: every process has sent what it had to send, and all have said so. Frames that arrive meanwhile are for
+    /// nobody. Waits for the other processes to come here too.
+    pub(crate) fn settle(&mut self) -> Result<(), Error> {
+        while self.counts.0 > 0 {
+            self.progress()?;
+            yield_now();
+        }
+        let mut barrier = self.mpi.barrier(self.comm)?;
+        // In the barrier others may still wait for us to receive what they have sent.
+        while !self.mpi.test(&mut barrier)? || self.counts.1 > 0 {
+            self.progress()?;
+            yield_now();
+        }
+        self.progress()
+    }
+
+    /// Gives the communicator back, after [`settle`](Self::settle).
+    pub(crate) fn close(&mut self) -> Result<(), Error> {
+        self.mpi.free(self.comm)
+    }
+}

@@ -1,0 +1,158 @@
+//! The post office of a process: frames that came are sorted into the inboxes of its ranks.
+//!
+//! One lock for MPI and for the sorting, so that frames reach the inboxes in the order in which they came, whichever of the process's
+//! tasks happened to fetch them. Whoever waits fetches ([`Post::fetch`]): no thread is held for that. If another task is
+//! fetching, there is nothing to do: it sorts for all.
+//!
+//! A process may be faster than another by one run: what it sends then is kept until the run begins here.
+
+use std::collections::VecDeque;
+
+use lehr_ranks::fabric::inbox::Inbox;
+use lehr_ranks::fabric::{Label, Message};
+
+use crate::error::Error;
+use crate::link::{Link, Traffic};
+use crate::sync::{Arc, Mutex};
+use crate::trailer::{Kind, Trailer};
+
+/// This process's connection with the others, and what came over it.
+pub(crate) struct Post {
+    process: usize,
+    processes: usize,
+    counter: Mutex<Counter>,
+}
+
+/// What the lock of [`Post`] protects.
+pub(crate) struct Counter {
+    link: Link,
+    /// The present run, from 1.
+    run: u32,
+    /// The inboxes of this process's ranks; none between runs.
+    inboxes: Arc<[Inbox]>,
+    /// Frames of the next run, in the order of their coming.
+    early: VecDeque<(usize, Trailer, Vec<u8>)>,
+    /// Reports and verdicts of the present run, in the order of their coming.
+    papers: VecDeque<(usize, Kind, Vec<u8>)>,
+    /// Why nothing comes any more.
+    broken: Option<Error>,
+}
+
+impl Post {
+    pub(crate) fn new(link: Link) -> Self {
+        let (process, processes) = (link.process(), link.processes());
+        let (early, papers) = (VecDeque::new(), VecDeque::new());
+        let counter = Counter { link, run: 0, inboxes: Arc::new([]), early, papers, broken: None };
+        Self { process, processes, counter: Mutex::new(counter) }
+    }
+
+    pub(crate) fn process(&self) -> usize {
+        self.process
+    }
+
+    pub(crate) fn processes(&self) -> usize {
+        self.processes
+    }
+
+    /// Exclusive use of MPI. Waits while another thread has it, which is for the length of a few calls.
+    pub(crate) fn with<R>(&self, use_it: impl FnOnce(&mut Traffic) -> R) -> R {
+        use_it(self.counter.lock().link.traffic())
+    }
+
+    /// Begins a run with `threads` ranks in this process: their inboxes, and the number of the run.
+    pub(crate) fn begin(&self, threads: usize) -> Result<(Arc<[Inbox]>, u32), Error> {
+        let size = threads * self.processes;
+        let inboxes: Arc<[Inbox]> =
+            (0..threads).map(|thread| Inbox::new(self.process * threads + thread, size)).collect();
+        let mut counter = self.counter.lock();
+        counter.run += 1;
+        counter.inboxes = inboxes.clone();
+        for (source, trailer, bytes) in std::mem::take(&mut counter.early) {
+            counter.sort(self.process, source, trailer, bytes)?;
+        }
+        Ok((inboxes, counter.run))
+    }
+
+    /// Sends bytes to a process.
+    pub(crate) fn send(&self, process: usize, mut bytes: Vec<u8>, trailer: Trailer) -> Result<(), Error> {
+        trailer.write(&mut bytes);
+        let mut counter = self.counter.lock();
+        counter.link.traffic().send(process, bytes)
+    }
+
+    /// Moves what can be moved and sorts what has come, unless another task is at it. Does not wait.
+    ///
+    /// # Errors
+    /// [`Error::Call`], now and ever after.
+    pub(crate) fn fetch(&self) -> Result<(), Error> {
+        match self.counter.try_lock() {
+            Some(mut counter) => counter.fetch(self.process),
+            None => Ok(()),
+        }
+    }
+
+    /// The next report or verdict of the present run, if it has come.
+    pub(crate) fn paper(&self) -> Result<Option<(usize, Kind, Vec<u8>)>, Error> {
+        let mut counter = self.counter.lock();
+        counter.fetch(self.process)?;
+        Ok(counter.papers.pop_front())
+    }
+}
+
+impl Counter {
+    fn fetch(&mut self, process: usize) -> Result<(), Error> {
+        if let Some(error) = &self.broken {
+            return Err(error.clone());
+        }
+        let fetched = self.fetch_all(process);
+        if let Err(error) = &fetched {
+            self.broken = Some(error.clone());
+            // Whoever waits asks again and hears of it.
+            self.inboxes.iter().for_each(Inbox::ring);
+        }
+        fetched
+    }
+
+    fn fetch_all(&mut self, process: usize) -> Result<(), Error> {
+        self.link.traffic().progress()?;
+        while let Some((source, mut frame)) = self.link.traffic().next() {
+            let Some(trailer) = Trailer::cut(&mut frame) else {
+                return Err(Error::Call { function: "MPI_Imrecv", message: format!("process {source} sent no frame") });
+            };
+            self.sort(process, source, trailer, frame)?;
+        }
+        Ok(())
+    }
+
+    /// Puts one frame where it belongs.
+    fn sort(&mut self, process: usize, source: usize, trailer: Trailer, bytes: Vec<u8>) -> Result<(), Error> {
+        let Trailer { run, context, tag, kind, .. } = trailer;
+        if run > self.run {
+            self.early.push_back((source, trailer, bytes));
+            return Ok(());
+        }
+        if run < self.run {
+            // Its receiver has ended. Nobody misses it.
+            return Ok(());
+        }
+        let (from, to) = (trailer.source as usize, trailer.to as usize);
+        match kind {
+            Kind::Report | Kind::Verdict => self.papers.push_back((source, kind, bytes)),
+            Kind::Ended => self.inboxes.iter().for_each(|inbox| inbox.end(from, None)),
+            Kind::Failed => self.inboxes.iter().for_each(|inbox| inbox.end(from, Some(context as usize))),
+            Kind::Message => {
+                let threads = self.inboxes.len();
+                let place = to.checked_sub(process * threads);
+                let Some(inbox) = place.and_then(|place| self.inboxes.get(place)) else {
+                    let message = format!(
+                        "rank {from} in process {source} sent to rank {to}, which is not one of the {threads} in process \
+                         {process}: the processes disagree in how many ranks each of them has"
+                    );
+                    return Err(Error::Call { function: "MPI_Imrecv", message });
+                };
+                inbox.deliver(Message { source: from, label: Label { context, tag }, bytes });
+            }
+        }
+        Ok(())
+    }
+}

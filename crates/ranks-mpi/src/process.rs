@@ -1,0 +1,152 @@
+//! This process as one of a job: started, finished, or ended together with all others.
+//!
+//! **Level of threads.** MPI is asked for `MPI_THREAD_SERIALIZED`: any worker may call, one at a time. `FUNNELED` would tie every call to
+//! the thread that started MPI, so that each message of a task went through a thread of its own. `MULTIPLE` makes the library
+//! take locks in every call, and some sites do not offer it; one lock of ours, taken for a whole round of progress, is cheaper.
+//!
+//! **Ends.** A process that simply goes away leaves the others waiting (or worse, is taken for a success by the launcher). So there are
+//! two ends only: [`Process::finish`], in which all processes take part, and [`Process::abort`], which ends them all. A `Process` that is
+//! dropped without either aborts.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::error::Error;
+use crate::launcher::Launcher;
+use crate::library::Library;
+use crate::link::Link;
+use crate::mpi::Mpi;
+use crate::post::Post;
+use crate::sync::Arc;
+
+/// The major version of the ABI that `abi.rs` declares.
+const ABI_MAJOR: i32 = 1;
+/// The exit code of a process that is dropped without an end.
+const UNFINISHED: i32 = 1;
+
+/// This process, as one of those that an MPI launcher started.
+///
+/// It stays on the thread that started it, because MPI wants to be ended there.
+///
+/// # Example
+/// ```
+/// // Started by hand and not by mpiexec, this process is alone, whether MPI is installed or not.
+/// use lehr_ranks_mpi::{Launcher, Process};
+/// if Launcher::of_this_process().is_none() {
+///     assert!(Process::join()?.is_none());
+/// }
+/// # Ok::<(), lehr_ranks_mpi::Error>(())
+/// ```
+pub struct Process {
+    post: Arc<Post>,
+    library: String,
+    machine: String,
+    is_over: bool,
+    on_its_thread: PhantomData<*const ()>,
+}
+
+impl fmt::Debug for Process {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { library, machine, .. } = self;
+        write!(formatter, "process {} of {} on {machine}, {library}", self.number(), self.count())
+    }
+}
+
+impl Process {
+    /// Joins the job that this process was started for, if a launcher started it; `None` if it was started by hand, or as the
+    /// only process where no MPI is installed. Waits for the other processes of the job.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Unusable`], [`Error::Strangers`]: this is one of several processes, and they cannot reach each other. Do not
+    /// go on: each process would do all the work alone. [`Error::Call`] if MPI does not start.
+    pub fn join() -> Result<Option<Self>, Error> {
+        let Some(launcher) = Launcher::of_this_process() else { return Ok(None) };
+        match Self::start(&launcher) {
+            Err(Error::NotFound { .. }) if !launcher.is_several() => Ok(None),
+            started => started.map(Some),
+        }
+    }
+
+    /// Starts MPI and compares what it says with what the launcher says.
+    fn start(launcher: &Launcher) -> Result<Self, Error> {
+        let Library { functions, path } = Library::find(launcher)?;
+        let mpi = Mpi::start(functions)?;
+        let (major, minor) = mpi.abi_version()?;
+        if major != ABI_MAJOR {
+            let reason =
+                format!("its ABI has version {major}.{minor}, and this program was made for version {ABI_MAJOR}");
+            return Err(Error::Unusable { library: path, reason });
+        }
+        let (library, machine) = (mpi.library_version()?, mpi.processor_name()?);
+        let link = Link::new(mpi)?;
+        if launcher.processes().is_some_and(|claimed| claimed != link.processes()) {
+            let (started, processes) = (launcher.describe(), link.processes());
+            return Err(Error::Strangers { started, library, processes });
+        }
+        Ok(Self { post: Arc::new(Post::new(link)), library, machine, is_over: false, on_its_thread: PhantomData })
+    }
+
+    /// This process's number, from 0.
+    pub fn number(&self) -> usize {
+        self.post.process()
+    }
+
+    /// How many processes there are.
+    pub fn count(&self) -> usize {
+        self.post.processes()
+    }
+
+    /// The library, as it names itself.
+    pub fn library(&self) -> &str {
+        &self.library
+    }
+
+    /// The machine that this process runs on, as MPI names it.
+    pub fn machine(&self) -> &str {
+        &self.machine
+    }
+
+    /// Frames that this process has sent to and received from other processes.
+    pub fn frames(&self) -> (u64, u64) {
+        self.post.with(|traffic| traffic.frames())
+    }
+
+    /// The connection with the other processes.
+    pub(crate) fn post(&self) -> &Arc<Post> {
+        &self.post
+    }
+
+    /// Ends MPI in this process. Waits until all processes have come here.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn finish(mut self) -> Result<(), Error> {
+        self.post.with(|traffic| {
+            traffic.settle()?;
+            traffic.close()?;
+            traffic.mpi().finalize()
+        })?;
+        self.is_over = true;
+        Ok(())
+    }
+
+    /// Ends all processes of the job at once, this one with exit code `code`. To be called after the reason has been said.
+    pub fn abort(mut self, code: u8) -> ! {
+        self.end_all(i32::from(code))
+    }
+
+    fn end_all(&mut self, code: i32) -> ! {
+        self.is_over = true;
+        self.post.with(|traffic| traffic.mpi().abort(code));
+        // Some libraries return, once they have told the launcher.
+        std::process::exit(code)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.end_all(UNFINISHED)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What stands behind the bytes of a frame: whose message it is and for whom.
+//!
+//! Behind and not before, so that the bytes of a message that came need not be moved: the frame is cut, and is the message.
+//!
+//! | bytes of the trailer | field | written by the sender as | read by the receiver to |
+//! | --- | --- | --- | --- |
+//! | 0..4 | run | which run of ranks on this job, from 1 | keep what comes early for the run that it belongs to |
+//! | 4..8 | source | the rank that sent it | match |
+//! | 8..12 | to | the rank that it is for | find its inbox |
+//! | 12..16 | context | the label's; for a failure, the rank that is to blame | match |
+//! | 16..20 | tag | the label's | match |
+//! | 20..24 | kind | see [`Kind`] | tell them apart |
+//!
+//! All numbers are little-endian.
+
+/// Bytes of a trailer.
+pub(crate) const LENGTH: usize = 24;
+
+/// What a frame is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A message from a rank to a rank.
+    Message = 0,
+    /// A rank has ended in order and sends no more.
+    Ended = 1,
+    /// A rank has failed and sends no more.
+    Failed = 2,
+    /// How the ranks of a process ended, for the process that judges.
+    Report = 3,
+    /// What that process found, for all.
+    Verdict = 4,
+}
+
+/// The fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Trailer {
+    pub(crate) run: u32,
+    pub(crate) source: u32,
+    pub(crate) to: u32,
+    pub(crate) context: u32,
+    pub(crate) tag: u32,
+    pub(crate) kind: Kind,
+}
+
+impl Trailer {
+    /// Appends it to the bytes of a frame.
+    pub(crate) fn write(&self, frame: &mut Vec<u8>) {
+        let Self { run, source, to, context, tag, kind } = *self;
+        for field in [run, source, to, context, tag, kind as u32] {
+            frame.extend_from_slice(&field.to_le_bytes());
+        }
+    }
+
+    /// Cuts it off a frame; nothing if the frame has no valid one.
+    pub(crate) fn cut(frame: &mut Vec<u8>) -> Option<Self> {
+        let start = frame.len().checked_sub(LENGTH)?;
+        let field = |index: usize| {
+            let at = start + 4 * index;
+            u32::from_le_bytes(frame[at..at + 4].try_into().expect("four bytes"))
+        };
+        let kind = [Kind::Message, Kind::Ended, Kind::Failed, Kind::Report, Kind::Verdict];
+        let kind = *kind.get(field(5) as usize)?;
+        let trailer = Self { run: field(0), source: field(1), to: field(2), context: field(3), tag: field(4), kind };
+        frame.truncate(start);
+        Some(trailer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_cut_off_again() {
+        for kind in [Kind::Message, Kind::Ended, Kind::Failed, Kind::Report, Kind::Verdict] {
+            let trailer = Trailer { run: 1, source: u32::MAX, to: 3, context: 4, tag: 5, kind };
+            let mut frame = b"body".to_vec();
+            trailer.write(&mut frame);
+            assert_eq!(frame.len(), 4 + LENGTH);
+            assert_eq!(Trailer::cut(&mut frame), Some(trailer));
+            assert_eq!(frame, b"body");
+        }
+    }
+
+    #[test]
+    fn what_is_no_frame_is_refused() {
+        assert_eq!(Trailer::cut(&mut vec![0; LENGTH - 1]), None);
+        assert_eq!(Trailer::cut(&mut vec![9; LENGTH]), None);
+    }
+}

@@ -1,0 +1,90 @@
+//! Ranks that fail: all processes hear of it, say the same, and end in order.
+
+use std::process::ExitCode;
+
+use lehr_ranks::Communicator;
+use lehr_ranks_mpi::Process;
+use lehr_runtime::Dispatcher;
+
+use crate::Test;
+use crate::job::{Ended, run};
+
+pub const TESTS: &[Test] = &[
+    ("faults::a_panic_is_said_by_all_with_the_rank", a_panic_is_said_by_all_with_the_rank),
+    ("faults::a_wrong_collective_is_named_with_both_calls", a_wrong_collective_is_named_with_both_calls),
+    ("faults::a_rank_that_ends_early_is_named", a_rank_that_ends_early_is_named),
+    ("faults::a_late_rank_is_waited_for", a_late_rank_is_waited_for),
+    ("faults::a_rank_killed_in_a_collective_ends_the_job", a_rank_killed_in_a_collective_ends_the_job),
+];
+
+/// The lines that tell how the ranks of the processes ended.
+fn verdicts(ended: &Ended) -> Vec<&str> {
+    ended.sorted().into_iter().filter(|line| line.starts_with("verdict: ")).collect()
+}
+
+fn a_panic_is_said_by_all_with_the_rank() {
+    for (processes, threads, rank) in [(2, 1, 1), (3, 1, 0), (2, 2, 2)] {
+        let ended = run(processes, &["fault", &threads.to_string(), "panic", &rank.to_string()], &[]);
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        let expected = format!("verdict: rank {rank} panicked: enough");
+        assert_eq!(verdicts(&ended), vec![expected; processes], "{ended:?}");
+    }
+}
+
+fn a_wrong_collective_is_named_with_both_calls() {
+    let ended = run(2, &["fault", "1", "wrong", "1"], &[]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let text = ended.lines.join("\n");
+    assert!(text.contains("rank 0 calls barrier") && text.contains("rank 1 calls broadcast"), "{text}");
+}
+
+fn a_rank_that_ends_early_is_named() {
+    let ended = run(3, &["fault", "1", "leave", "1"], &[]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.lines.join("\n").contains("rank 1 had ended"), "{ended:?}");
+}
+
+fn a_late_rank_is_waited_for() {
+    for (processes, threads) in [(2, 1), (2, 2)] {
+        let ended = run(processes, &["fault", &threads.to_string(), "late", "1"], &[]).expect_success();
+        assert_eq!(verdicts(&ended), vec!["verdict: well"; processes], "{ended:?}");
+    }
+}
+
+fn a_rank_killed_in_a_collective_ends_the_job() {
+    for processes in [2, 3] {
+        let ended = run(processes, &["kept-fault", "1", "killed", "1"], &[]);
+        assert!(ended.code.is_some_and(|code| code != 0), "{ended:?}");
+        assert!(ended.lines.join("\n").contains(&format!("process 1 of {processes}")), "{ended:?}");
+    }
+}
+
+/// All ranks meet in barriers, until the culprit does what the test is about.
+pub fn fault(process: &Process, threads: usize, what: &str, culprit: usize) -> ExitCode {
+    let dispatcher = Dispatcher::new(2).unwrap();
+    let program = |mut comm: Communicator| async move {
+        for round in 0..20 {
+            if round == 10 && comm.rank() == culprit {
+                match what {
+                    "panic" => panic!("enough"),
+                    "wrong" => return comm.broadcast(0, &mut [1_u8]).await,
+                    "leave" => return Ok(()),
+                    "killed" => crate::programs::kill_this_process(),
+                    // The others poll MPI in vain so many times. What is shown does not depend on how long this takes.
+                    "late" => lehr_runtime::sleep(std::time::Duration::from_secs(2)).await,
+                    _ => panic!("no fault {what}"),
+                }
+            }
+            comm.barrier().await?;
+        }
+        Ok(())
+    };
+    let verdict = match process.run(&dispatcher, threads, program) {
+        Ok(ranks) => {
+            ranks.into_iter().find_map(Result::err).map_or_else(|| "well".to_owned(), |error| error.to_string())
+        }
+        Err(error) => error.to_string(),
+    };
+    println!("verdict: {verdict}");
+    if verdict == "well" { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

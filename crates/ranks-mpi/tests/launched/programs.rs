@@ -1,0 +1,67 @@
+//! What one process of a job does. Each program says what it found on standard output, for the test to compare.
+
+use std::process::ExitCode;
+
+use lehr_ranks_mpi::{Kept, Process, keep};
+
+use crate::{conformance, faults};
+
+/// Runs the program of that name.
+pub fn run(name: &str, words: &[String]) -> ExitCode {
+    let number = |index: usize| words.get(index).map_or(0, |word| word.parse().expect("a number"));
+    // Programs named after a keeper have one, as the command has.
+    if name.starts_with("kept-") {
+        match keep(|| ()).expect("this program starts again") {
+            Kept::GoOn => {}
+            Kept::Ended { code, message } => {
+                if let Some(message) = message {
+                    println!("{message}");
+                }
+                return ExitCode::from(code);
+            }
+        }
+    }
+    let name = name.trim_start_matches("kept-");
+    let process = match Process::join() {
+        Ok(Some(process)) => process,
+        Ok(None) => {
+            println!("alone");
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => {
+            println!("{error}");
+            return ExitCode::from(4);
+        }
+    };
+    let is_last = process.number() + 1 == process.count();
+    match name {
+        "meet" => println!("{} of {}", process.number(), process.count()),
+        "abort" if is_last => process.abort(number(0) as u8),
+        "drop" if is_last => {
+            drop(process);
+            println!("still there after the end of the job");
+            return ExitCode::SUCCESS;
+        }
+        "kill" if is_last => kill_this_process(),
+        "conformance" => conformance::all_cases(&process, number(0), number(1)),
+        "long" => conformance::long_messages(&process),
+        "runs" => conformance::runs_do_not_mix(&process),
+        "fault" => {
+            let outcome = faults::fault(&process, number(0), &words[1], number(2));
+            process.finish().expect("all processes finish in order");
+            return outcome;
+        }
+        // The others wait for the last, who never comes: only the end of the job ends this.
+        "abort" | "drop" | "kill" => {}
+        _ => panic!("no program {name}"),
+    }
+    process.finish().expect("all processes finish");
+    ExitCode::SUCCESS
+}
+
+/// Ends this process as the system does when memory runs out: without a word, and with no chance to clean up.
+pub fn kill_this_process() -> ! {
+    let this = std::process::id().to_string();
+    let _ = std::process::Command::new("kill").args(["-KILL", &this]).status();
+    unreachable!("the signal cannot be caught")
+}
