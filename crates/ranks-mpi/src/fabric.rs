@@ -117,9 +117,9 @@ impl Fabric for Endpoint {
                 frame
             }
         };
-        let Label { context, tag } = label;
+        let Label { context, tag, receipt } = label;
         let (source, run) = (self.rank() as u32, self.here.run);
-        let trailer = Trailer { run, source, to: to as u32, context, tag, kind: Kind::Message };
+        let trailer = Trailer { run, source, to: to as u32, context, tag, receipt, kind: Kind::Message };
         self.here.post.send(to / threads, bytes, trailer).map_err(transport)
     }
 
@@ -163,6 +163,6 @@ impl Drop for Endpoint {
         }
         let kind = if culprit.is_some() { Kind::Failed } else { Kind::Ended };
         let context = culprit.unwrap_or(0) as u32;
-        self.tell_all(Trailer { run: self.here.run, source: rank as u32, to: 0, context, tag: 0, kind });
+        self.tell_all(Trailer { run: self.here.run, source: rank as u32, to: 0, context, tag: 0, receipt: 0, kind });
     }
 }

@@ -126,7 +126,7 @@ impl Counter {
 
     /// Puts one frame where it belongs.
     fn sort(&mut self, process: usize, source: usize, trailer: Trailer, bytes: Vec<u8>) -> Result<(), Error> {
-        let Trailer { run, context, tag, kind, .. } = trailer;
+        let Trailer { run, context, tag, receipt, kind, .. } = trailer;
         if run > self.run {
             self.early.push_back((source, trailer, bytes));
             return Ok(());
@@ -150,7 +150,7 @@ impl Counter {
                     );
                     return Err(Error::Call { function: "MPI_Imrecv", message });
                 };
-                inbox.deliver(Message { source: from, label: Label { context, tag }, bytes });
+                inbox.deliver(Message { source: from, label: Label { context, tag, receipt }, bytes });
             }
         }
         Ok(())

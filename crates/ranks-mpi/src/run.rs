@@ -78,7 +78,7 @@ impl Process {
 fn judge(post: &Post, run: u32, own: Option<Error>) -> Result<Option<Error>, Error> {
     let process = post.process();
     let send = |to: usize, kind: Kind, text: &str| {
-        let trailer = Trailer { run, source: process as u32, to: to as u32, context: 0, tag: 0, kind };
+        let trailer = Trailer { run, source: process as u32, to: to as u32, context: 0, tag: 0, receipt: 0, kind };
         post.send(to, text.as_bytes().to_vec(), trailer).map_err(transport)
     };
     let text = own.as_ref().map_or_else(String::new, Error::to_string);

@@ -9,12 +9,13 @@
 //! | 8..12 | to | the rank that it is for | find its inbox |
 //! | 12..16 | context | the label's; for a failure, the rank that is to blame | match |
 //! | 16..20 | tag | the label's | match |
-//! | 20..24 | kind | see [`Kind`] | tell them apart |
+//! | 20..24 | receipt | the label's | tell the sender that it was taken, if it is not 0 |
+//! | 24..28 | kind | see [`Kind`] | tell them apart |
 //!
 //! All numbers are little-endian.
 
 /// Bytes of a trailer.
-pub(crate) const LENGTH: usize = 24;
+pub(crate) const LENGTH: usize = 28;
 
 /// What a frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,14 +40,15 @@ pub(crate) struct Trailer {
     pub(crate) to: u32,
     pub(crate) context: u32,
     pub(crate) tag: u32,
+    pub(crate) receipt: u32,
     pub(crate) kind: Kind,
 }
 
 impl Trailer {
     /// Appends it to the bytes of a frame.
     pub(crate) fn write(&self, frame: &mut Vec<u8>) {
-        let Self { run, source, to, context, tag, kind } = *self;
-        for field in [run, source, to, context, tag, kind as u32] {
+        let Self { run, source, to, context, tag, receipt, kind } = *self;
+        for field in [run, source, to, context, tag, receipt, kind as u32] {
             frame.extend_from_slice(&field.to_le_bytes());
         }
     }
@@ -59,8 +61,9 @@ impl Trailer {
             u32::from_le_bytes(frame[at..at + 4].try_into().expect("four bytes"))
         };
         let kind = [Kind::Message, Kind::Ended, Kind::Failed, Kind::Report, Kind::Verdict];
-        let kind = *kind.get(field(5) as usize)?;
-        let trailer = Self { run: field(0), source: field(1), to: field(2), context: field(3), tag: field(4), kind };
+        let kind = *kind.get(field(6) as usize)?;
+        let [run, source, to, context, tag, receipt] = [0, 1, 2, 3, 4, 5].map(field);
+        let trailer = Self { run, source, to, context, tag, receipt, kind };
         frame.truncate(start);
         Some(trailer)
     }
@@ -73,7 +76,7 @@ mod tests {
     #[test]
     fn what_is_written_is_cut_off_again() {
         for kind in [Kind::Message, Kind::Ended, Kind::Failed, Kind::Report, Kind::Verdict] {
-            let trailer = Trailer { run: 1, source: u32::MAX, to: 3, context: 4, tag: 5, kind };
+            let trailer = Trailer { run: 1, source: u32::MAX, to: 3, context: 4, tag: 5, receipt: 6, kind };
             let mut frame = b"body".to_vec();
             trailer.write(&mut frame);
             assert_eq!(frame.len(), 4 + LENGTH);
