@@ -9,12 +9,13 @@
 //! they have work), timers, and the context that follows messages. Read next: `dispatch/worker.rs`, then `dispatch/SLEEP.md`.
 
 mod blocking;
-#[allow(unsafe_code, reason = "closures lie in the queue itself; the file says why that is right")]
+#[allow(unsafe_code, reason = "closures lie in cells that are used again; the file says why that is right")]
 mod closure;
 #[allow(unsafe_code, reason = "one thread-local pointer; the file says why it is valid")]
 mod current;
 mod live;
 mod pinning;
+#[allow(unsafe_code, reason = "a task or a closure in one word; the file says why that is right")]
 mod queue;
 mod shutdown;
 pub(crate) mod sleep;
@@ -453,9 +454,8 @@ impl Handle {
         if let Some(queue) = &self.queue {
             return queue.spawn_unasked(&self.shared, future);
         }
-        let shared = self.shared.clone();
-        let schedule = move |runnable| shared.schedule(runnable);
-        let (runnable, task) = admit(&self.shared.live, future, |future| async_task::spawn(future, schedule));
+        let home = async_task::Builder::new().metadata(self.shared.clone());
+        let (runnable, task) = admit(&self.shared.live, future, |future| home.spawn(|_| future, woken));
         self.shared.start(runnable);
         Task::new(task)
     }
@@ -483,7 +483,7 @@ impl Handle {
         if !self.shared.accepts() {
             return Err(closure);
         }
-        let job = Job::Call(match context::current::capture() {
+        let job = Job::call(match context::current::capture() {
             None => Closure::new(closure),
             Some(context) => Closure::new(move || context.run(closure)),
         });
@@ -553,6 +553,32 @@ pub fn is_on_worker() -> bool {
     with_current(|current| current.is_some_and(|current| !current.is_away.get()))
 }
 
+/// A task that is to be polled; it knows its dispatcher.
+pub(crate) type Runnable = async_task::Runnable<Arc<Shared>>;
+
+/// A task, to be queued, and its handle.
+pub(crate) type Spawned<T> = (Runnable, async_task::Task<T, Arc<Shared>>);
+
+/// Queues a task of a dispatcher that has just been woken.
+///
+/// A function and not a closure that holds the dispatcher: `async-task` calls one that holds something under a reference to the
+/// task of its own, which costs three more atomic operations a wake. For the same reason a worker uses its own reference to the
+/// dispatcher here, that of the task being gone as soon as somebody has polled it to its end.
+#[inline]
+pub(crate) fn woken(runnable: Runnable) {
+    let elsewhere = with_current(|current| match current {
+        Some(current) if current.keeps(runnable.metadata()) => {
+            current.shared.schedule_near(current, runnable);
+            None
+        }
+        _ => Some(runnable),
+    });
+    if let Some(runnable) = elsewhere {
+        let shared = runnable.metadata().clone();
+        shared.schedule(runnable);
+    }
+}
+
 /// What the workers share.
 pub(crate) struct Shared {
     /// Unique in the process; a worker knows its dispatcher by it.
@@ -584,9 +610,9 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// Queues a task for the first time, unless this dispatcher takes no more: then the task is cancelled.
-    pub(crate) fn start(&self, runnable: async_task::Runnable) {
+    pub(crate) fn start(&self, runnable: Runnable) {
         if self.accepts() {
-            self.push(Job::Task(runnable));
+            self.push(Job::task(runnable));
         } else {
             // Cancels it.
             drop(runnable);
@@ -605,23 +631,38 @@ impl Shared {
 
     /// Queues a task that was woken.
     #[inline]
-    pub(crate) fn schedule(&self, runnable: async_task::Runnable) {
+    pub(crate) fn schedule(&self, runnable: Runnable) {
         // Acquire: as in `start`.
         if self.stage.load(Ordering::Acquire) == ABORTING {
             drop(runnable);
         } else {
-            self.push(Job::Task(runnable));
+            self.push(Job::task(runnable));
         }
+    }
+
+    /// The same on a worker that queues for us.
+    #[inline]
+    fn schedule_near(&self, current: &current::Current, runnable: Runnable) {
+        // Acquire: as in `start`.
+        if self.stage.load(Ordering::Acquire) == ABORTING {
+            drop(runnable);
+        } else {
+            self.push_near(current, Job::task(runnable));
+        }
+    }
+
+    /// Queues work on a worker that queues for us.
+    #[inline]
+    fn push_near(&self, current: &current::Current, job: Job) {
+        current.local.push(job);
+        self.sleep.notify_near(current.looks.get(), || current.local.len());
     }
 
     /// Queues work: on the calling worker if it is ours, else for everybody.
     #[inline]
     pub(crate) fn push(&self, job: Job) {
         with_current(|current| match current {
-            Some(current) if current.keeps(self) => {
-                current.local.push(job);
-                self.sleep.notify_near(current.looks.get(), || current.local.len());
-            }
+            Some(current) if current.keeps(self) => self.push_near(current, job),
             _ => self.share(job),
         });
     }

@@ -58,16 +58,41 @@ impl<T> std::error::Error for PostError<T> {}
 
 /// A receive, take or join that can never be answered. No item was taken.
 ///
+/// One word: what a receive gives travels through every layer of futures above it, nearly always without an error in it, and with
+/// this in its other half it goes in registers.
+///
 /// # Example
 /// ```
-/// use lehr_runtime::{Port, ReceiveError, block_on};
+/// use lehr_runtime::{Port, ReceiveErrorKind, block_on};
 /// let port = Port::<u8>::named("orders");
 /// port.close();
-/// assert_eq!(block_on(port.receive()), Err(ReceiveError::Closed { port: port.name() }));
+/// let error = block_on(port.receive()).unwrap_err();
+/// assert!(error.is_closed());
+/// assert_eq!(*error.kind(), ReceiveErrorKind::Closed { port: port.name() });
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct ReceiveError {
+    kind: Box<ReceiveErrorKind>,
+}
+
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<std::task::Poll<Result<u64, ReceiveError>>>() == 16);
+
+/// Why a receive, take or join can never be answered; see [`ReceiveError::kind`].
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Port, ReceiveErrorKind, block_on};
+/// let marks = Port::named("marks");
+/// marks.post(7).unwrap();
+/// let error = block_on(marks.receive_if(|_| panic!("no sevens"))).unwrap_err();
+/// let ReceiveErrorKind::Predicate { port, message } = error.kind() else { panic!("{error}") };
+/// assert_eq!((port.as_str(), message.as_str()), ("port \"marks\"", "no sevens"));
+/// assert_eq!(marks.len(), 1);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum ReceiveError {
+pub enum ReceiveErrorKind {
     /// The port is closed and does not hold what was asked of it; what it does hold stays there.
     Closed {
         /// The port's name.
@@ -87,14 +112,49 @@ pub enum ReceiveError {
     },
 }
 
+impl ReceiveError {
+    /// Why.
+    ///
+    /// # Example
+    /// See [`ReceiveErrorKind`].
+    pub fn kind(&self) -> &ReceiveErrorKind {
+        &self.kind
+    }
+
+    /// Whether the port is closed: for many a loop that receives, the good end.
+    ///
+    /// # Example
+    /// See [`ReceiveError`].
+    pub fn is_closed(&self) -> bool {
+        matches!(*self.kind, ReceiveErrorKind::Closed { .. })
+    }
+}
+
+impl From<ReceiveErrorKind> for ReceiveError {
+    #[cold]
+    fn from(kind: ReceiveErrorKind) -> Self {
+        Self { kind: Box::new(kind) }
+    }
+}
+
+impl fmt::Debug for ReceiveError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "ReceiveError::{:?}", self.kind)
+    }
+}
+
 impl fmt::Display for ReceiveError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Closed { port } => write!(formatter, "{port} is closed and does not hold what was asked of it"),
-            Self::SamePort { port } => {
+        match &*self.kind {
+            ReceiveErrorKind::Closed { port } => {
+                write!(formatter, "{port} is closed and does not hold what was asked of it")
+            }
+            ReceiveErrorKind::SamePort { port } => {
                 write!(formatter, "{port} is named twice in one join; ask for two of it instead")
             }
-            Self::Predicate { port, message } => write!(formatter, "a predicate on {port} panicked: {message}"),
+            ReceiveErrorKind::Predicate { port, message } => {
+                write!(formatter, "a predicate on {port} panicked: {message}")
+            }
         }
     }
 }

@@ -194,7 +194,7 @@ pub use dispatch::{
     Builder, Counters, Dispatcher, Handle, Idle, Named, QueueReport, Report, Shutdown, StartError, Stuck, blocking,
     is_on_worker, named,
 };
-pub use error::{PostError, Reason, ReceiveError, Refusal, TaskError};
+pub use error::{PostError, Reason, ReceiveError, ReceiveErrorKind, Refusal, TaskError};
 pub use inspect::{DispatcherView, Inspection, Inspector, PortView, TaskView, WaitView};
 pub use interleave::{
     Activity, Both, CombineError, Exclusive, Failure, Handlers, Interleave, InterleaveHandle, IntoSource, Item, Items,

@@ -15,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crossbeam_utils::CachePadded;
 
-use crate::dispatch::{Closure, Dispatcher, Handle, Job, is_on_worker};
+use crate::dispatch::{Closure, Dispatcher, Handle, Job, is_on_worker, woken};
 use crate::error::TaskError;
 use crate::sync::{Arc, AtomicUsize, Mutex, Ordering, spin_loop, thread};
 use crate::task::{Task, admit, block_on};
@@ -413,7 +413,7 @@ impl ParallelLoop {
                 region.calls.fetch_add(1, Ordering::Relaxed);
                 // For whoever is idle: queued here it would wait for this very worker.
                 let region = region.clone();
-                shared.share(Job::Call(Closure::uncounted(move || region.help())));
+                shared.share(Job::call(Closure::uncounted(move || region.help())));
             }
             region.work(on_panic, block);
         });
@@ -470,14 +470,13 @@ impl Dispatcher {
         let mut ending =
             Ending { tasks: Vec::with_capacity(futures.len()), outputs: Vec::with_capacity(futures.len()) };
         for future in futures {
-            let scheduler = shared.clone();
-            let schedule = move |runnable| scheduler.schedule(runnable);
+            let home = async_task::Builder::new().metadata(shared.clone());
             let (runnable, task) = admit(&shared.live, future, |future| {
-                // SAFETY: the future and its output are `Send`, and the schedule function is `Send`, `Sync` and `'static`. The
+                // SAFETY: the future and its output are `Send`, and the schedule function holds nothing. The
                 // future borrows from the caller, who is kept here by `ending` until the handle has told that the future was
                 // dropped: `async-task` answers a handle only after it has dropped the future, be it run or cancelled, and
                 // the output is moved out here. A waker that lives longer keeps the cell's header alone.
-                unsafe { async_task::spawn_unchecked(future, schedule) }
+                unsafe { home.spawn_unchecked(|_| future, woken) }
             });
             ending.tasks.push(Task::new(task));
             shared.start(runnable);

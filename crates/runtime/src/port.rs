@@ -30,7 +30,7 @@ use std::task::{Context, Poll};
 use crate::arbiter::Locked;
 use crate::arbiter::receive::Receive;
 use crate::arbiter::take::Take;
-use crate::error::{PostError, Reason, ReceiveError, Refusal};
+use crate::error::{PostError, Reason, ReceiveError, ReceiveErrorKind, Refusal};
 use crate::interleave::calls::Frame;
 use crate::sync::{Arc, Mutex, next_identity};
 use options::{Discard, DiscardedItem, Loss, Options, Overflow};
@@ -171,6 +171,7 @@ impl<T> Port<T> {
     }
 
     /// A post to a port that is closed or has options, or where others wait than plain receivers.
+    #[inline(never)]
     fn post_by_policy(&self, item: T, mut state: Locked<'_, T>, mut wake: Wake) -> Result<(), PostError<T>> {
         let admitted = state.admit(item, None, &mut wake);
         drop(state);
@@ -283,7 +284,7 @@ impl<T> Port<T> {
     /// Cancel-safe: a pending receive holds nothing. Woken by a post that is for it, or by [`close`](Self::close).
     ///
     /// # Errors
-    /// [`ReceiveError::Closed`] if the port is closed and has nothing left for it.
+    /// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and has nothing left for it.
     ///
     /// Built and dropped without being awaited it does nothing, and the compiler says so:
     // 14
@@ -294,12 +295,12 @@ impl<T> Port<T> {
     ///
     /// # Example
     /// ```
-    /// use lehr_runtime::{Port, ReceiveError, block_on};
+    /// use lehr_runtime::{Port, block_on};
     /// let port = Port::named("in");
     /// port.post(1).unwrap();
     /// port.close();
     /// assert_eq!(block_on(port.receive()), Ok(1));
-    /// assert_eq!(block_on(port.receive()), Err(ReceiveError::Closed { port: "port \"in\"".to_owned() }));
+    /// assert!(block_on(port.receive()).unwrap_err().is_closed());
     /// ```
     pub fn receive(&self) -> Receive<'_, T> {
         Receive::new(self, None)
@@ -313,7 +314,7 @@ impl<T> Port<T> {
     /// Cancel-safe, as [`receive`](Self::receive).
     ///
     /// # Errors
-    /// [`ReceiveError::Closed`], [`ReceiveError::Predicate`].
+    /// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed), [`ReceiveErrorKind::Predicate`](crate::ReceiveErrorKind::Predicate).
     ///
     /// Cost: one call for each item that waits in the port, then one for each that is posted while it waits.
     ///
@@ -353,7 +354,7 @@ impl<T> Port<T> {
     /// Cancel-safe: until there are enough, they all stay in the port.
     ///
     /// # Errors
-    /// [`ReceiveError::Closed`] if the port is closed and holds fewer.
+    /// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and holds fewer.
     ///
     /// # Example
     /// ```
@@ -469,10 +470,11 @@ impl<T> Port<T> {
     }
 
     pub(crate) fn closed(&self) -> ReceiveError {
-        ReceiveError::Closed { port: self.name() }
+        ReceiveErrorKind::Closed { port: self.name() }.into()
     }
 
     /// A poll of a receive; see [`Receive`].
+    #[inline]
     pub(crate) fn poll_receive(
         &self,
         ticket: &mut Option<Ticket>,
@@ -486,6 +488,20 @@ impl<T> Port<T> {
         {
             return polled.map(Ok);
         }
+        self.poll_receive_generally(state, ticket, order, predicate, context)
+    }
+
+    /// The same for a receive with a predicate, or at a port that is closed or has options, or of one who has been told to look and
+    /// finds nothing.
+    #[inline(never)]
+    fn poll_receive_generally(
+        &self,
+        state: Locked<'_, T>,
+        ticket: &mut Option<Ticket>,
+        order: Option<u64>,
+        predicate: &mut Option<Predicate<T>>,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<T, ReceiveError>> {
         let mut wake = Wake::default();
         let (outcome, _dropped_after_the_lock) = {
             let mut state = state;
@@ -500,12 +516,14 @@ impl<T> Port<T> {
         outcome.map(|outcome| {
             outcome.map_err(|refusal| match refusal {
                 Unreceived::Closed => self.closed(),
-                Unreceived::Predicate(message) => ReceiveError::Predicate { port: self.name(), message },
+                Unreceived::Predicate(message) => ReceiveErrorKind::Predicate { port: self.name(), message }.into(),
             })
         })
     }
 
     /// A waiter goes away: what it was offered is offered to the next.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn leave(&self, ticket: Ticket) {
         let mut wake = Wake::default();
         let _dropped_after_the_lock = {
@@ -536,11 +554,11 @@ impl<T> State<T> {
     /// Appends an item and shows it to the waiters.
     #[inline]
     pub(crate) fn append(&mut self, item: T, call: Option<&Arc<Frame>>, wake: &mut Wake) {
-        let sequence = self.queue.push(item);
+        let sequence = self.queue.push(item, None);
         if let Some(arrivals) = self.options.as_mut().and_then(|options| options.arrivals.as_mut()) {
             arrivals.note(sequence, &self.queue);
         }
-        if self.waiters.len() > 0 {
+        if self.waiters.has_listed() {
             let place = self.queue.len() - 1;
             self.offer(place, sequence, call, wake);
         }

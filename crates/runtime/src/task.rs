@@ -1,5 +1,6 @@
 //! A task: what a future becomes on a dispatcher. Panics are caught at each poll and become [`TaskError::Panicked`].
 
+use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
@@ -8,7 +9,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use pin_project_lite::pin_project;
 
 use crate::context::{self, Unclaimed};
-use crate::dispatch::{Guard, Live};
+use crate::dispatch::{Guard, Live, Shared, Spawned};
 use crate::error::TaskError;
 use crate::sync::{Arc, AtomicBool, Ordering, thread};
 
@@ -29,13 +30,18 @@ use crate::sync::{Arc, AtomicBool, Ordering, thread};
 /// assert_eq!(block_on(dispatcher.spawn(async { 6 * 7 })), Ok(42));
 /// ```
 #[must_use = "dropping the handle cancels the task: await it, or call `detach`"]
-#[derive(Debug)]
 pub struct Task<T> {
-    inner: async_task::FallibleTask<Result<T, Unclaimed>>,
+    inner: async_task::FallibleTask<Result<T, Unclaimed>, Arc<Shared>>,
+}
+
+impl<T> fmt::Debug for Task<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Task").field("is_finished", &self.is_finished()).finish_non_exhaustive()
+    }
 }
 
 impl<T> Task<T> {
-    pub(crate) fn new(task: async_task::Task<Result<T, Unclaimed>>) -> Self {
+    pub(crate) fn new(task: async_task::Task<Result<T, Unclaimed>, Arc<Shared>>) -> Self {
         Self { inner: task.fallible() }
     }
 
@@ -213,11 +219,7 @@ pin_project! {
 const _: () = assert!(size_of::<Guarded<u64>>() <= size_of::<u64>() + 3 * size_of::<usize>());
 
 /// Makes a task of a future by `spawn`, in the context that is current: its end by cancellation will wake it.
-pub(crate) fn admit<F: Future, T>(
-    live: &Live,
-    future: F,
-    spawn: impl FnOnce(Guarded<F>) -> (async_task::Runnable, async_task::Task<T>),
-) -> (async_task::Runnable, async_task::Task<T>) {
+pub(crate) fn admit<F: Future, T>(live: &Live, future: F, spawn: impl FnOnce(Guarded<F>) -> Spawned<T>) -> Spawned<T> {
     let context = context::current::capture();
     let listening = context.clone();
     let mut key = None;

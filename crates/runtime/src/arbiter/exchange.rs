@@ -15,7 +15,7 @@ use std::task::{Context, Poll};
 
 use super::{Late, unwatch, watch};
 use crate::dispatch::may_go_on;
-use crate::error::{ReceiveError, panic_message};
+use crate::error::{ReceiveError, ReceiveErrorKind, panic_message};
 use crate::port::queue::Queue;
 use crate::port::sorter::{Classify, Sorter};
 use crate::port::waiters::{Ticket, Want};
@@ -142,7 +142,7 @@ impl<T, S: Clone + 'static, K: Fn(&T) -> S + Clone + Send + Unpin + 'static> Rul
 /// missing; one wake-up, by the item that completes the set. Two small allocations the first time it has to wait.
 ///
 /// # Errors
-/// [`ReceiveError::Closed`] if the port is closed and lacks an item of a source; [`ReceiveError::Predicate`] if a comparison
+/// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and lacks an item of a source; [`ReceiveErrorKind::Predicate`](crate::ReceiveErrorKind::Predicate) if a comparison
 /// panics.
 ///
 /// # Example
@@ -357,7 +357,7 @@ impl<T, L: Sources, R: Rule<T, Source = L::Source>> Future for Exchange<'_, T, L
                 let late = this.leave(&mut state);
                 drop(state);
                 drop(late);
-                Poll::Ready(Err(ReceiveError::Predicate { port: port.name(), message }))
+                Poll::Ready(Err(ReceiveErrorKind::Predicate { port: port.name(), message }.into()))
             }
         }
     }

@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 
 use super::{Late, Ready, unwatch, watch};
 use crate::dispatch::may_go_on;
-use crate::error::ReceiveError;
+use crate::error::{ReceiveError, ReceiveErrorKind};
 use crate::port::sorter::{Classify, Sorter};
 use crate::port::waiters::{Ticket, Wake, Want};
 use crate::port::{Port, State};
@@ -67,7 +67,7 @@ type Gathering<R> = Poll<Gathered<R>>;
 /// Cost: a lock a port each time it looks, which is once for one port, and about 2 log₂ `total` times for two.
 ///
 /// # Errors
-/// [`ReceiveError::Closed`] if what is asked for can no longer come; what is there stays there. [`ReceiveError::SamePort`] if the two
+/// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if what is asked for can no longer come; what is there stays there. [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if the two
 /// ports are one.
 ///
 /// # Example
@@ -252,7 +252,7 @@ impl<T, E> Results for (&Port<T>, &Port<E>) {
     fn poll(&self, goal: &Goal, tickets: &mut Tickets, context: &mut Context<'_>) -> Gathering<Self> {
         let (done, failed) = (&self.0.core, &self.1.core);
         if done.identity == failed.identity {
-            return Poll::Ready(Err(ReceiveError::SamePort { port: self.0.name() }));
+            return Poll::Ready(Err(ReceiveErrorKind::SamePort { port: self.0.name() }.into()));
         }
         // Ports in ascending identity.
         let (mut done, mut failed) = if done.identity < failed.identity {

@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 use super::{Branch, Late, Locked, Ready, Verdict, judge, probe, take, unwatch, watch};
 use crate::context::{self, WithContext, turn};
 use crate::dispatch::{Handle, may_go_on};
-use crate::error::ReceiveError;
+use crate::error::{ReceiveError, ReceiveErrorKind};
 use crate::port::State;
 use crate::port::persistent::Receiver;
 use crate::port::waiters::{Ticket, Want};
@@ -90,7 +90,7 @@ impl<B: Branches> fmt::Debug for Join<B> {
 /// Cost: one lock a port; no allocation for a tuple of ports.
 ///
 /// # Errors
-/// [`ReceiveError::SamePort`] at once if a port is named twice; [`ReceiveError::Closed`] if a port is closed and lacks items.
+/// [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) at once if a port is named twice; [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if a port is closed and lacks items.
 ///
 /// # Example
 /// ```
@@ -152,7 +152,7 @@ impl<B: Branches> Join<B> {
     /// Cost: per set of items that of a join; a task for each turn, once.
     ///
     /// # Errors
-    /// [`ReceiveError::SamePort`] if a port is named twice.
+    /// [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if a port is named twice.
     ///
     /// # Panics
     /// If `concurrency` is 0.
@@ -186,7 +186,7 @@ impl<B: Branches> Join<B> {
     {
         assert!(concurrency > 0, "a receiver that may run no handler would never receive");
         if let Some(twin) = self.twin {
-            return Err(ReceiveError::SamePort { port: self.branches.name(twin) });
+            return Err(ReceiveErrorKind::SamePort { port: self.branches.name(twin) }.into());
         }
         let handler = Arc::new(handler);
         let turns = (0..concurrency).map(|_| {
@@ -207,7 +207,7 @@ impl<B: Branches> Join<B> {
 impl<B: Branches> Join<B> {
     /// The error of a join that names a port twice.
     pub(crate) fn fault(&self) -> Option<ReceiveError> {
-        self.twin.map(|twin| ReceiveError::SamePort { port: self.branches.name(twin) })
+        self.twin.map(|twin| ReceiveErrorKind::SamePort { port: self.branches.name(twin) }.into())
     }
 
     /// The same with ports of its own, for a task.
@@ -248,7 +248,7 @@ impl<B: Branches> Future for Join<B> {
         context::current::settle();
         let this = &mut *self;
         if let Some(twin) = this.twin {
-            return Poll::Ready(Err(ReceiveError::SamePort { port: this.branches.name(twin) }));
+            return Poll::Ready(Err(ReceiveErrorKind::SamePort { port: this.branches.name(twin) }.into()));
         }
         if !may_go_on(context) {
             return Poll::Pending;

@@ -54,6 +54,7 @@ impl<T> fmt::Debug for Receive<'_, T> {
 impl<T> Future for Receive<'_, T> {
     type Output = Result<T, ReceiveError>;
 
+    #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         context::current::settle();
         let this = &mut *self;
@@ -65,8 +66,9 @@ impl<T> Future for Receive<'_, T> {
 }
 
 impl<T> Drop for Receive<'_, T> {
+    #[inline]
     fn drop(&mut self) {
-        if let Some(ticket) = self.ticket.take() {
+        if let Some(ticket) = self.ticket {
             self.port.leave(ticket);
         }
     }

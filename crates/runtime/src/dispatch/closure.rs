@@ -1,38 +1,82 @@
 //! A closure in a queue, without an allocation if it is small: the cheapest form of work that there is.
 //!
 //! A task needs a cell of its own because others hold on to it: its handle, its wakers. A closure that runs once to its end is
-//! held by its queue alone, so it can lie in it. What is larger than three words, or aligned more strictly than a word, goes into a
-//! box, and the box into the queue.
+//! held by its queue alone, and its cell can serve the next one: a worker keeps the cells of closures that it has called, and puts
+//! those that it queues into them. What is larger than three words, or aligned more strictly than a word, goes into a box, and the box
+//! into the cell.
 
+use std::cell::RefCell;
 use std::mem::{ManuallyDrop, MaybeUninit, align_of, size_of};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
 
+use super::current::with_current;
 use crate::error::panic_message;
 
 /// Room for the closures of most programs: a port or two, and a number.
 type Room = [usize; 3];
 
+/// Where a closure lies. The cell owns it only as long as a [`Closure`] holds the cell.
+pub(super) struct Cell {
+    room: MaybeUninit<Room>,
+    acts: &'static Acts,
+}
+
+/// Cells that a worker keeps for the next closures, at most so many.
+const KEPT: usize = 256;
+
+/// The empty cells of a worker.
+#[derive(Default)]
+pub(super) struct Cells {
+    #[allow(clippy::vec_box, reason = "the boxes themselves go from hand to hand")]
+    empty: RefCell<Vec<Box<Cell>>>,
+}
+
+impl Cells {
+    /// An empty cell, from the worker's if there is one.
+    #[inline]
+    fn get() -> Box<Cell> {
+        let kept = with_current(|current| current.and_then(|current| current.cells.empty.borrow_mut().pop()));
+        kept.unwrap_or_else(|| Box::new(Cell { room: MaybeUninit::uninit(), acts: NOTHING }))
+    }
+
+    /// Keeps an empty cell, or frees it.
+    #[inline]
+    fn put(cell: Box<Cell>) {
+        with_current(|current| {
+            let Some(current) = current else { return };
+            let mut empty = current.cells.empty.borrow_mut();
+            if empty.len() < KEPT {
+                empty.push(cell);
+            }
+        });
+    }
+}
+
 /// What can be done with the closure in the room.
 struct Acts {
-    /// Moves it out of the room and calls it.
-    call: unsafe fn(&mut MaybeUninit<Room>),
+    /// Moves it out of its cell, gives the cell back, and calls it.
+    call: unsafe fn(Box<Cell>),
     /// Drops it where it is.
     drop: unsafe fn(&mut MaybeUninit<Room>),
     /// Whether somebody outside asked for it: then a shutdown reports what became of it.
     is_counted: bool,
 }
 
+/// Of an empty cell.
+static NOTHING: &Acts = &Acts { call: |_| {}, drop: |_| {}, is_counted: false };
+
 /// A closure to be called once, or dropped.
 pub(crate) struct Closure {
-    room: MaybeUninit<Room>,
-    acts: &'static Acts,
+    cell: ManuallyDrop<Box<Cell>>,
 }
 
-// SAFETY: `new` asks for a closure that may be sent, and the room holds nothing else.
+// SAFETY: `new` asks for a closure that may be sent, and the cell holds nothing else.
 unsafe impl Send for Closure {}
 
 impl Closure {
     /// What a user of the crate wants to have called.
+    #[inline]
     pub(crate) fn new<F: FnOnce() + Send + 'static>(closure: F) -> Self {
         Self::of::<F, true>(closure)
     }
@@ -43,10 +87,12 @@ impl Closure {
     }
 
     /// Whether a shutdown reports it.
+    #[inline]
     pub(crate) fn is_counted(&self) -> bool {
-        self.acts.is_counted
+        self.cell.acts.is_counted
     }
 
+    #[inline]
     fn of<F: FnOnce() + Send + 'static, const IS_COUNTED: bool>(closure: F) -> Self {
         if fits::<F>() {
             Self::put::<F, IS_COUNTED>(closure)
@@ -55,29 +101,52 @@ impl Closure {
         }
     }
 
+    #[inline]
     fn put<F: FnOnce() + Send + 'static, const IS_COUNTED: bool>(closure: F) -> Self {
         debug_assert!(fits::<F>());
-        let mut room = MaybeUninit::<Room>::uninit();
-        // SAFETY: the room is as large as the closure and aligned as strictly (`fits`), and holds nothing yet.
-        unsafe { room.as_mut_ptr().cast::<F>().write(closure) };
-        Self { room, acts: const { &Acts { call: call::<F>, drop: drop_in::<F>, is_counted: IS_COUNTED } } }
+        let mut cell = Cells::get();
+        // SAFETY: the room is as large as the closure and aligned as strictly (`fits`), and an empty cell holds nothing.
+        unsafe { cell.room.as_mut_ptr().cast::<F>().write(closure) };
+        cell.acts = const { &Acts { call: call::<F>, drop: drop_in::<F>, is_counted: IS_COUNTED } };
+        Self { cell: ManuallyDrop::new(cell) }
     }
 
     /// Calls it; the text of its panic if it does not come to its end.
+    #[inline]
     pub(crate) fn call(self) -> Result<(), String> {
         let mut this = ManuallyDrop::new(self);
-        let call = this.acts.call;
-        // Unwind safety: what the closure held is gone with it. SAFETY: the room holds the closure that `acts` were made for, and
-        // it is not dropped again, `this` being kept from it.
-        catch_unwind(AssertUnwindSafe(|| unsafe { call(&mut this.room) }))
-            .map_err(|payload| panic_message(payload.as_ref()))
+        // SAFETY: `this` is not used or dropped afterwards, so the box has one owner.
+        let cell = unsafe { ManuallyDrop::take(&mut this.cell) };
+        let call = cell.acts.call;
+        // Unwind safety: what the closure held is gone with it. SAFETY: the cell holds the closure that `acts` were made for.
+        catch_unwind(AssertUnwindSafe(|| unsafe { call(cell) })).map_err(|payload| panic_message(payload.as_ref()))
+    }
+
+    /// Its one word, for a queue; aligned as a pointer is.
+    #[inline]
+    pub(super) fn into_raw(self) -> NonNull<()> {
+        let mut this = ManuallyDrop::new(self);
+        // SAFETY: `this` is not used or dropped afterwards, so the box has one owner.
+        let cell = unsafe { ManuallyDrop::take(&mut this.cell) };
+        NonNull::from(Box::leak(cell)).cast()
+    }
+
+    /// # Safety
+    /// The word is of `into_raw`, and nothing else is made of it that is used or dropped.
+    #[inline]
+    pub(super) unsafe fn from_raw(word: NonNull<()>) -> Self {
+        // SAFETY: the caller's promise; `into_raw` leaked a box.
+        Self { cell: ManuallyDrop::new(unsafe { Box::from_raw(word.cast::<Cell>().as_ptr()) }) }
     }
 }
 
 impl Drop for Closure {
     fn drop(&mut self) {
-        // SAFETY: the room holds the closure that `acts` were made for: only `call` moves it out, and then this does not run.
-        unsafe { (self.acts.drop)(&mut self.room) };
+        // SAFETY: the room holds the closure that `acts` were made for: only `call` and `into_raw` take the cell, and then this does
+        // not run. If the destructor panics, the cell is lost and nothing else.
+        unsafe { (self.cell.acts.drop)(&mut self.cell.room) };
+        // SAFETY: nobody uses a value after it was dropped.
+        Cells::put(unsafe { ManuallyDrop::take(&mut self.cell) });
     }
 }
 
@@ -87,10 +156,12 @@ const fn fits<F>() -> bool {
 }
 
 /// # Safety
-/// The room holds an `F`, which is gone afterwards.
-unsafe fn call<F: FnOnce()>(room: &mut MaybeUninit<Room>) {
-    // SAFETY: the caller's promise.
-    let closure = unsafe { room.as_ptr().cast::<F>().read() };
+/// The cell holds an `F`.
+unsafe fn call<F: FnOnce()>(cell: Box<Cell>) {
+    // SAFETY: the caller's promise; the cell is given back as an empty one, so the closure is not dropped in it.
+    let closure = unsafe { cell.room.as_ptr().cast::<F>().read() };
+    // Before the call: what the closure queues goes into the same cell, which is still near.
+    Cells::put(cell);
     closure();
 }
 

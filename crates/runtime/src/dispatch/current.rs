@@ -5,6 +5,7 @@ use std::ptr;
 
 use crossbeam_deque::Worker;
 
+use super::closure::Cells;
 use super::watchdog::Doing;
 use super::{Job, Shared};
 use crate::sync::Arc;
@@ -16,6 +17,8 @@ pub(crate) struct Current {
     pub(crate) index: usize,
     pub(crate) local: Worker<Job>,
     pub(crate) shared: Arc<Shared>,
+    /// Room for closures that it queues.
+    pub(super) cells: Cells,
     /// Whose tasks it queues for itself: those of its dispatcher, or nobody's if its queue is not to be used.
     pub(crate) queues_for: Cell<u64>,
     /// It is in a section that blocks, and somebody else does its work.

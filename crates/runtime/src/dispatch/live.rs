@@ -8,6 +8,7 @@ use std::task::Waker;
 
 use crossbeam_utils::CachePadded;
 
+use super::Spawned;
 use crate::context::Context;
 use crate::context::cancel::Key;
 use crate::sync::{Arc, AtomicUsize, Mutex, MutexGuard, Ordering, thread};
@@ -91,10 +92,7 @@ impl Live {
     }
 
     /// Builds a task around a guard and puts it on the list.
-    pub(crate) fn admit<T>(
-        &self,
-        build: impl FnOnce(Guard) -> (async_task::Runnable, async_task::Task<T>),
-    ) -> (async_task::Runnable, async_task::Task<T>) {
+    pub(crate) fn admit<T>(&self, build: impl FnOnce(Guard) -> Spawned<T>) -> Spawned<T> {
         // The last part is for threads that are not workers; a worker of another dispatcher may share a part, which costs
         // nothing but contention.
         let outside = self.inner.parts.len() - 1;

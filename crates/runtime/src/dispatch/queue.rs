@@ -1,28 +1,85 @@
-//! What waits in a queue. Admission policies, priorities and suspension will stand in front of it, here.
+//! What waits in a queue: one word, a task or a closure.
+//!
+//! One word and no more, because a queue is written by one thread while others may read it: what goes in and comes out passes
+//! through memory. Of one word the processor hands the value on as soon as it is written; of two that were written apart and are read
+//! together it does not, and waits until they have reached the cache, some five nanoseconds at every wake.
 
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+
+use super::Runnable;
 use super::closure::Closure;
 use crate::context::closure_panicked;
 
-/// A piece of work. Four words: it is moved into and out of a queue at every wake.
-pub(crate) enum Job {
-    /// A task to be polled once.
-    Task(async_task::Runnable),
-    /// A closure to be called once: one of a user's, or a parallel region that would like help.
+/// A piece of work: a task to be polled once, or a closure to be called once (a user's, or a parallel region that would like
+/// help). Dropped, it cancels the task or drops the closure.
+///
+/// The word is the task's or the closure's own pointer. Both are aligned to a word, so the lowest bit is free to say which: it
+/// is [`CALL`] for a closure.
+pub(crate) struct Job(NonNull<()>);
+
+const CALL: usize = 1;
+
+// SAFETY: a `Job` owns a `Runnable` or a `Closure` and nothing else, and both may be sent.
+unsafe impl Send for Job {}
+
+enum Opened {
+    Task(Runnable),
     Call(Closure),
 }
 
 impl Job {
-    /// Whether it is a closure that a shutdown reports.
-    pub(crate) fn is_counted_call(&self) -> bool {
-        matches!(self, Self::Call(closure) if closure.is_counted())
+    #[inline]
+    pub(crate) fn task(runnable: Runnable) -> Self {
+        let word = runnable.into_raw();
+        debug_assert!(word.addr().get() & CALL == 0, "a task begins with a pointer, and is aligned as one");
+        Self(word)
     }
 
+    #[inline]
+    pub(crate) fn call(closure: Closure) -> Self {
+        Self(closure.into_raw().map_addr(|address| address | CALL))
+    }
+
+    fn is_call(&self) -> bool {
+        self.0.addr().get() & CALL != 0
+    }
+
+    /// Whether it is a closure that a shutdown reports.
+    #[inline]
+    pub(crate) fn is_counted_call(&self) -> bool {
+        // SAFETY: the word came from `Closure::into_raw`; what is made of it here is not dropped, so `self` still owns it.
+        self.is_call() && unsafe { ManuallyDrop::new(Closure::from_raw(untagged(self.0))) }.is_counted()
+    }
+
+    #[inline]
+    fn open(self) -> Opened {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: `this` is not used again and not dropped.
+        unsafe { this.reopen() }
+    }
+
+    /// # Safety
+    /// To be called once, and `self` is not used afterwards.
+    #[inline]
+    unsafe fn reopen(&self) -> Opened {
+        if self.is_call() {
+            // SAFETY: the bit says that `call` made this of `Closure::into_raw`, and the caller that nobody takes it twice.
+            Opened::Call(unsafe { Closure::from_raw(untagged(self.0)) })
+        } else {
+            // SAFETY: likewise, `task` made this of `Runnable::into_raw`.
+            Opened::Task(unsafe { Runnable::from_raw(self.0) })
+        }
+    }
+
+    #[inline]
     pub(crate) fn run(self) {
-        match self {
-            Self::Task(runnable) => {
+        match self.open() {
+            Opened::Task(runnable) => {
                 runnable.run();
             }
-            Self::Call(closure) => {
+            Opened::Call(closure) => {
                 if let Err(message) = closure.call() {
                     closure_panicked(message);
                 }
@@ -31,4 +88,22 @@ impl Job {
     }
 }
 
-const _: () = assert!(size_of::<Job>() <= 32);
+#[inline]
+fn untagged(word: NonNull<()>) -> NonNull<()> {
+    word.map_addr(|address| std::num::NonZero::new(address.get() & !CALL).expect("no closure lies at the address 1"))
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        // SAFETY: nobody uses a value after it was dropped.
+        drop(unsafe { self.reopen() });
+    }
+}
+
+impl fmt::Debug for Job {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(if self.is_call() { "Job::Call" } else { "Job::Task" })
+    }
+}
+
+const _: () = assert!(size_of::<Option<Job>>() == size_of::<usize>());

@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use crossbeam_deque::{Steal, Worker};
 
+use super::closure::Cells;
 use super::current::{Current, NOBODY};
 use super::thief::Thief;
 use super::{ABORTING, Job, Shared};
@@ -114,6 +115,7 @@ pub(super) fn serve(shared: &Arc<Shared>, index: usize, local: Worker<Job>, role
         index,
         local,
         shared: shared.clone(),
+        cells: Cells::default(),
         queues_for: Cell::new(if role == Role::Spare { NOBODY } else { shared.identity }),
         is_away: Cell::new(false),
         doing,

@@ -178,7 +178,7 @@ impl<B: Branches<Owned = B>> Source<Both<B>> {
     /// Takes of several ports together, as [`join`](crate::join()) does; the rest as for [`take`](Source::take).
     ///
     /// # Errors
-    /// [`ReceiveError::SamePort`] if a port is named twice.
+    /// [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if a port is named twice.
     ///
     /// # Example
     /// ```

@@ -182,7 +182,7 @@ impl<T: Send + 'static, H: FnOnce(T) + Send + 'static> Wake for Waiting<T, H> {
         let shared = self.shared.clone();
         let mut call = Call(Some(self));
         if shared.accepts() {
-            shared.push(Job::Call(Closure::new(move || {
+            shared.push(Job::call(Closure::new(move || {
                 if let Some(waiting) = call.0.take() {
                     waiting.look(|item, handler, context| in_context(context, || handler(item)));
                 }

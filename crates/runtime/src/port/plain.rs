@@ -16,15 +16,12 @@ impl<T> State<T> {
         if self.is_closed || self.options.is_some() {
             return Err(item);
         }
-        if let Some(ticket) = self.waiters.first_plain() {
-            let sequence = self.queue.push_offered(item, ticket);
-            return Ok(self.waiters.settle_plain(ticket, sequence));
-        }
-        if self.waiters.len() > 0 {
+        let receiver = self.waiters.first_plain();
+        if receiver.is_none() && self.waiters.has_listed() {
             return Err(item);
         }
-        self.queue.push(item);
-        Ok(None)
+        let sequence = self.queue.push(item, receiver);
+        Ok(receiver.and_then(|ticket| self.waiters.settle_plain(ticket, sequence)))
     }
 
     /// A poll of a receive without a predicate, which may have a place to keep in the order of registration; nothing if the general

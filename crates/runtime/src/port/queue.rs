@@ -67,30 +67,50 @@ impl<T> Queue<T> {
         self.elements.len() - self.offered
     }
 
-    /// Appends an item; gives its sequence number.
+    /// Appends an item, offered to a receiver as it comes or to nobody; gives its sequence number.
     #[inline]
-    pub(crate) fn push(&mut self, item: T) -> u64 {
-        let context = context::current::capture();
-        let sequence = self.next_sequence;
-        self.next_sequence += 1;
-        self.elements.push_back(Element { sequence, offered_to: None, item, context });
-        sequence
+    pub(crate) fn push(&mut self, item: T, offered_to: Option<Ticket>) -> u64 {
+        // Two places that make an element, so that in the one which all programs without contexts take it is written where it
+        // is to be, and not first put together on the stack.
+        if context::current::in_use() {
+            self.push_in(item, offered_to, context::current::capture())
+        } else {
+            self.append(item, offered_to, None)
+        }
     }
 
-    /// Appends an item that is offered to `ticket` as it comes.
-    #[inline]
-    pub(crate) fn push_offered(&mut self, item: T, ticket: Ticket) -> u64 {
-        let sequence = self.push(item);
-        self.offer(self.elements.len() - 1, ticket);
+    #[inline(never)]
+    fn push_in(&mut self, item: T, offered_to: Option<Ticket>, context: Option<Context>) -> u64 {
+        self.append(item, offered_to, context)
+    }
+
+    #[inline(always)]
+    fn append(&mut self, item: T, offered_to: Option<Ticket>, context: Option<Context>) -> u64 {
+        let sequence = self.next_sequence;
+        self.next_sequence += 1;
+        self.offered += usize::from(offered_to.is_some());
+        self.elements.push_back(Element { sequence, offered_to, item, context });
         sequence
     }
 
     /// Removes the item with this sequence number, which must be in the queue.
     #[inline]
     pub(crate) fn remove_numbered(&mut self, sequence: u64) -> Element<T> {
-        let is_first = self.elements.front().is_some_and(|element| element.sequence == sequence);
-        let place = if is_first { 0 } else { self.place_of(sequence) };
-        self.remove(place)
+        if self.elements.front().is_some_and(|element| element.sequence == sequence)
+            && let Some(element) = self.remove_first()
+        {
+            return element;
+        }
+        self.remove(self.place_of(sequence))
+    }
+
+    /// Removes the oldest item, offered or not.
+    #[inline]
+    fn remove_first(&mut self) -> Option<Element<T>> {
+        let element = self.elements.pop_front()?;
+        self.offered -= usize::from(element.offered_to.is_some());
+        self.give_memory_back();
+        Some(element)
     }
 
     /// The place of the oldest available item at or after `start` that `accepts` takes; the first refusal by panic ends the
@@ -159,10 +179,8 @@ impl<T> Queue<T> {
     }
 
     /// Removes the item at `place`, offered or not.
-    #[inline]
     pub(crate) fn remove(&mut self, place: usize) -> Element<T> {
-        let element = if place == 0 { self.elements.pop_front() } else { self.elements.remove(place) };
-        let element = element.expect("the place was found under the same lock");
+        let element = self.elements.remove(place).expect("the place was found under the same lock");
         self.offered -= usize::from(element.offered_to.is_some());
         self.give_memory_back();
         element
@@ -171,17 +189,16 @@ impl<T> Queue<T> {
     /// Removes the oldest available item.
     #[inline]
     pub(crate) fn take_oldest(&mut self) -> Option<T> {
-        let place = if self.offered == 0 {
-            (!self.elements.is_empty()).then_some(0)
-        } else {
-            self.elements.iter().position(|element| element.offered_to.is_none())
-        };
-        place.map(|place| self.remove(place).into_item())
+        if self.offered == 0 {
+            return self.remove_first().map(Element::into_item);
+        }
+        let place = self.elements.iter().position(|element| element.offered_to.is_none())?;
+        Some(self.remove(place).into_item())
     }
 
     /// Removes the oldest item, offered or not.
     pub(crate) fn take_any(&mut self) -> Option<Element<T>> {
-        (!self.elements.is_empty()).then(|| self.remove(0))
+        self.remove_first()
     }
 
     /// Removes all items, with their memory.
@@ -196,7 +213,13 @@ impl<T> Queue<T> {
     fn give_memory_back(&mut self) {
         let capacity = self.elements.capacity();
         if capacity > CAPACITY_KEPT && self.elements.len() <= capacity / 4 {
-            self.elements.shrink_to((capacity / 2).max(CAPACITY_KEPT));
+            self.halve();
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn halve(&mut self) {
+        self.elements.shrink_to((self.elements.capacity() / 2).max(CAPACITY_KEPT));
     }
 }

@@ -103,7 +103,8 @@ pub(crate) enum Standing {
 /// | 00 | waiting | 31 bits each: the tickets before (high) and after (low) it in its list, 0 for none |
 /// | 01 | offered | 62 bits: the item's sequence number |
 /// | 10 | promised | nothing |
-/// | 11 | failed | nothing |
+/// | 11 | failed | bit 61 is 0 |
+/// | 11 | free, so no waiter | bit 61 is 1; low 31 bits: the next free slot's ticket, 0 for none |
 #[derive(Clone, Copy)]
 struct Place(u64);
 
@@ -114,6 +115,7 @@ impl Place {
     const OFFERED: u64 = 1 << 62;
     const PROMISED: u64 = 2 << 62;
     const FAILED: u64 = 3 << 62;
+    const FREE: u64 = 7 << 61;
     const KIND: u64 = 3 << 62;
 
     fn new(standing: Standing) -> Self {
@@ -133,7 +135,23 @@ impl Place {
         Self(number(previous) << 31 | number(next))
     }
 
+    /// Of a slot that nobody uses, in the chain of those.
+    fn free(next: Option<Ticket>) -> Self {
+        Self(Self::FREE | next.map_or(0, |ticket| u64::from(ticket.0.get())))
+    }
+
+    fn is_free(self) -> bool {
+        self.0 & Self::FREE == Self::FREE
+    }
+
+    /// The free slot after this free one.
+    fn next_free(self) -> Option<Ticket> {
+        debug_assert!(self.is_free(), "the chain of free slots holds nothing else");
+        Self::ticket(self.0)
+    }
+
     fn standing(self) -> Standing {
+        debug_assert!(!self.is_free(), "a ticket stays valid until its owner removes it");
         match self.0 & Self::KIND {
             0 => Standing::Waiting,
             Self::OFFERED => Standing::Offered(self.0 & !Self::KIND),
@@ -157,7 +175,8 @@ impl Place {
     }
 }
 
-/// A waiter. Ten million of these are what the size of every field was weighed for.
+/// A waiter, or room for one: then it wants whatever comes, has no waker, and its place says that it is free. Ten million of
+/// these are what the size of every field was weighed for.
 struct Slot<T> {
     /// Whom to wake; empty once it has been used, until the waiter looks again.
     waker: Option<Waker>,
@@ -167,14 +186,8 @@ struct Slot<T> {
     place: Place,
 }
 
-/// A slot, or a link of the chain of free ones.
-enum Entry<T> {
-    Used(Slot<T>),
-    Free(Option<Ticket>),
-}
-
 #[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<Entry<[u64; 9]>>() == 48, "a waiter takes 48 bytes, whatever it waits for");
+const _: () = assert!(size_of::<Slot<[u64; 9]>>() == 48, "a waiter takes 48 bytes, whatever it waits for");
 
 /// Those of one kind, in order of registration.
 #[derive(Clone, Copy, Default)]
@@ -185,7 +198,7 @@ struct List {
 
 /// See the module's page.
 pub(crate) struct Waiters<T> {
-    slots: Vec<Entry<T>>,
+    slots: Vec<Slot<T>>,
     /// The first free slot.
     free: Option<Ticket>,
     /// How many slots are in use.
@@ -235,12 +248,9 @@ impl<T> Waiters<T> {
 
     /// Each waiter's reason, and the address that tells its waker from others', if it has left one.
     pub(crate) fn reasons(&self) -> impl Iterator<Item = (String, Option<usize>)> {
-        self.slots.iter().filter_map(|entry| match entry {
-            Entry::Free(_) => None,
-            Entry::Used(slot) => {
-                let waker = slot.waker.as_ref().map(|waker| waker.data().addr());
-                Some((slot.want.reason(), waker))
-            }
+        self.slots.iter().filter(|slot| !slot.place.is_free()).map(|slot| {
+            let waker = slot.waker.as_ref().map(|waker| waker.data().addr());
+            (slot.want.reason(), waker)
         })
     }
 
@@ -265,16 +275,15 @@ impl<T> Waiters<T> {
             self.woken += usize::from(!want.is_one());
             self.passes = 0;
         }
-        let slot = Entry::Used(Slot { waker, order, want, place: Place::WAITING });
         self.used += 1;
         let ticket = match self.free {
             Some(ticket) => {
-                let entry = std::mem::replace(&mut self.slots[ticket.index()], slot);
-                let Entry::Free(next) = entry else { unreachable!("the chain of free slots holds nothing else") };
-                self.free = next;
+                let slot = &mut self.slots[ticket.index()];
+                self.free = slot.place.next_free();
+                *slot = Slot { waker, order, want, place: Place::WAITING };
                 ticket
             }
-            None => self.push(slot),
+            None => self.push(Slot { waker, order, want, place: Place::WAITING }),
         };
         self.link(ticket);
         ticket
@@ -282,7 +291,9 @@ impl<T> Waiters<T> {
 
     /// A slot that there was not yet. A large list grows by an eighth, not to the double, so that millions of waiters do not
     /// pay for millions that never come.
-    fn push(&mut self, slot: Entry<T>) -> Ticket {
+    #[cold]
+    #[inline(never)]
+    fn push(&mut self, slot: Slot<T>) -> Ticket {
         let len = self.slots.len();
         if len == self.slots.capacity() {
             self.slots.reserve_exact(if len < 4096 { len.max(4) } else { len / 8 });
@@ -358,8 +369,8 @@ impl<T> Waiters<T> {
             }
             Standing::Offered(_) | Standing::Promised => None,
         };
-        let entry = std::mem::replace(&mut self.slots[ticket.index()], Entry::Free(self.free));
-        let Entry::Used(slot) = entry else { unreachable!("a ticket is removed once, by its owner") };
+        let room = Slot { waker: None, order: 0, want: Want::One(None), place: Place::free(self.free) };
+        let slot = std::mem::replace(&mut self.slots[ticket.index()], room);
         self.free = Some(ticket);
         self.used -= 1;
         if self.used == 0 && self.slots.len() > 64 {
@@ -450,9 +461,9 @@ impl<T> Waiters<T> {
 
     /// The address of the resident with this ticket; nothing if it has left, whoever has the ticket now.
     pub(crate) fn resident(&self, ticket: Ticket) -> Option<*const ()> {
-        match self.slots.get(ticket.index())? {
-            Entry::Used(Slot { want: Want::Resident(resident), .. }) => Some(Arc::as_ptr(resident).cast()),
-            Entry::Used(_) | Entry::Free(_) => None,
+        match &self.slots.get(ticket.index())?.want {
+            Want::Resident(resident) => Some(Arc::as_ptr(resident).cast()),
+            _ => None,
         }
     }
 
@@ -570,18 +581,16 @@ impl<T> Waiters<T> {
 
     #[inline]
     fn slot(&self, ticket: Ticket) -> &Slot<T> {
-        match &self.slots[ticket.index()] {
-            Entry::Used(slot) => slot,
-            Entry::Free(_) => unreachable!("a ticket stays valid until its owner removes it"),
-        }
+        let slot = &self.slots[ticket.index()];
+        debug_assert!(!slot.place.is_free(), "a ticket stays valid until its owner removes it");
+        slot
     }
 
     #[inline]
     fn slot_mut(&mut self, ticket: Ticket) -> &mut Slot<T> {
-        match &mut self.slots[ticket.index()] {
-            Entry::Used(slot) => slot,
-            Entry::Free(_) => unreachable!("a ticket stays valid until its owner removes it"),
-        }
+        let slot = &mut self.slots[ticket.index()];
+        debug_assert!(!slot.place.is_free(), "a ticket stays valid until its owner removes it");
+        slot
     }
 
     /// The waker, if it has not been used; the waiter counts as woken from here on.
@@ -646,6 +655,12 @@ impl<T> Waiters<T> {
         matches!(self.slot(ticket).want, Want::One(None)).then_some(ticket)
     }
 
+    /// Whether anybody waits who has not been offered or promised anything.
+    #[inline]
+    pub(crate) fn has_listed(&self) -> bool {
+        self.singles.first.is_some() || self.takes.first.is_some() || self.watchers.first.is_some()
+    }
+
     /// Offers an item to that first one; gives whom to wake.
     #[inline]
     pub(crate) fn settle_plain(&mut self, ticket: Ticket, sequence: u64) -> Option<Waker> {
@@ -664,18 +679,22 @@ impl<T> Waiters<T> {
     #[inline]
     pub(crate) fn register_plain(&mut self, waker: Waker) -> Ticket {
         let (order, last) = (self.next_order(), self.singles.last);
-        let slot =
-            Entry::Used(Slot { waker: Some(waker), order, want: Want::One(None), place: Place::between(last, None) });
+        let place = Place::between(last, None);
         self.used += 1;
         let ticket = match self.free {
             Some(ticket) => {
-                let entry = &mut self.slots[ticket.index()];
-                let &mut Entry::Free(next) = entry else { unreachable!("the chain of free slots holds nothing else") };
-                *entry = slot;
-                self.free = next;
+                let slot = &mut self.slots[ticket.index()];
+                self.free = slot.place.next_free();
+                // Field by field, since room for a waiter already wants whatever comes: written as one, the new slot would be
+                // put together on the stack and the old one dropped.
+                slot.order = order;
+                slot.place = place;
+                let none = slot.waker.replace(waker);
+                debug_assert!(none.is_none() && matches!(slot.want, Want::One(None)), "this is how slots are left");
+                std::mem::forget(none);
                 ticket
             }
-            None => self.push(slot),
+            None => self.push(Slot { waker: Some(waker), order, want: Want::One(None), place }),
         };
         match last {
             Some(before) => {
@@ -694,10 +713,10 @@ impl<T> Waiters<T> {
             // The last of a burst: `remove` gives the memory back.
             return None;
         }
-        let entry = &mut self.slots[ticket.index()];
-        let Entry::Used(Slot { want: Want::One(None), place, waker: None, .. }) = entry else { return None };
-        let Standing::Offered(sequence) = place.standing() else { return None };
-        *entry = Entry::Free(self.free);
+        let slot = &mut self.slots[ticket.index()];
+        let Slot { want: Want::One(None), waker: None, .. } = slot else { return None };
+        let Standing::Offered(sequence) = slot.place.standing() else { return None };
+        slot.place = Place::free(self.free);
         self.free = Some(ticket);
         self.used -= 1;
         Some(sequence)

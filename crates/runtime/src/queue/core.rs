@@ -13,7 +13,7 @@ use super::priority::{Priority, Registry};
 use super::queued::{self, Queued, Standing};
 use super::refusal::{DiscardReason, Discarded, Rejection};
 use super::waiting::Waiting;
-use crate::dispatch::{Job, Shared};
+use crate::dispatch::{Job, Runnable, Shared};
 use crate::sync::{Arc, AtomicUsize, Mutex, Ordering};
 use crate::task::{Task, admit};
 use crate::timer::Scheduled;
@@ -229,19 +229,22 @@ impl Core {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let (core, scheduler) = (self.clone(), shared.clone());
-        let schedule = move |runnable| core.schedule(&scheduler, Job::Task(runnable));
+        let (core, home) = (self.clone(), async_task::Builder::new().metadata(shared.clone()));
+        let schedule = move |runnable: Runnable| {
+            let shared = runnable.metadata().clone();
+            core.schedule(&shared, Job::task(runnable));
+        };
         let standing = Standing::new(self.clone());
         let (runnable, task) =
-            admit(&shared.live, future, |future| async_task::spawn(Queued::new(standing, future), schedule));
+            admit(&shared.live, future, |future| home.spawn(|_| Queued::new(standing, future), schedule));
         match entrance {
-            Entrance::Asked => self.enter(shared, Job::Task(runnable)),
+            Entrance::Asked => self.enter(shared, Job::task(runnable)),
             Entrance::Unasked => {
                 // Relaxed: a count for people.
                 self.tally.scheduled.fetch_add(1, Ordering::Relaxed);
-                self.schedule(shared, Job::Task(runnable));
+                self.schedule(shared, Job::task(runnable));
             }
-            Entrance::Discarded(reason) => self.discard(Job::Task(runnable), reason),
+            Entrance::Discarded(reason) => self.discard(Job::task(runnable), reason),
             // Cancels it.
             Entrance::Closed => drop(runnable),
         }

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Waker};
 
-use lehr_runtime::{OneOf, Port, ReceiveError, block_on, choose, join};
+use lehr_runtime::{OneOf, Port, ReceiveError, ReceiveErrorKind, block_on, choose, join};
 use shuttle::thread;
 
 use super::explore;
@@ -138,7 +138,7 @@ fn closing_a_port_ends_a_choice_that_waits_at_it() {
         };
         q.post(1).unwrap();
         closer.join().unwrap();
-        let closed = Err(ReceiveError::Closed { port: "port \"p\"".to_owned() });
+        let closed = Err(ReceiveError::from(ReceiveErrorKind::Closed { port: "port \"p\"".to_owned() }));
         let mut received = 0;
         for chooser in choosers {
             match chooser.join().unwrap() {

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
 use lehr_runtime::{
-    Cancellable, OneOf, Overflow, Port, PostWait, ReceiveError, TaskError, TieBreaker, all, block_on, choice, choose,
-    gather, join,
+    Cancellable, OneOf, Overflow, Port, PostWait, ReceiveError, ReceiveErrorKind, TaskError, TieBreaker, all, block_on,
+    choice, choose, gather, join,
 };
 
 use crate::{Arbitrary, Wakes, on_each, poll_once};
@@ -228,7 +228,7 @@ fn handlers_use_the_code_around_them() {
     port.post(4).unwrap();
     assert_eq!(poll_once(running.as_mut()), Poll::Ready(Ok(10)));
     port.close();
-    let closed = ReceiveError::Closed { port: "port \"in\"".to_owned() };
+    let closed = ReceiveError::from(ReceiveErrorKind::Closed { port: "port \"in\"".to_owned() });
     assert_eq!(block_on(until_closed(&port, &stop)), Err(closed));
 }
 

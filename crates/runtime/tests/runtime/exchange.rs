@@ -2,7 +2,9 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use lehr_runtime::{Builder, Dispatcher, Overflow, Port, ReceiveError, all, block_on, exchange, exchange_by};
+use lehr_runtime::{
+    Builder, Dispatcher, Overflow, Port, ReceiveError, ReceiveErrorKind, all, block_on, exchange, exchange_by,
+};
 
 use crate::{Arbitrary, Wakes, on_each, poll_once};
 
@@ -140,7 +142,7 @@ fn an_exchange_ends_when_its_port_closes_without_a_source() {
     port.post(('a', 1)).unwrap();
     assert!(poll_once(pair.as_mut()).is_pending());
     port.close();
-    let closed = ReceiveError::Closed { port: "port \"ring\"".to_owned() };
+    let closed = ReceiveError::from(ReceiveErrorKind::Closed { port: "port \"ring\"".to_owned() });
     assert_eq!(poll_once(pair.as_mut()), Poll::Ready(Err(closed)));
     assert_eq!((port.len(), port.waiting()), (1, 0));
 }
@@ -149,7 +151,10 @@ fn an_exchange_ends_when_its_port_closes_without_a_source() {
 fn a_key_that_panics_fails_its_own_exchange_and_leaves_the_item() {
     let port = Port::named("ring");
     let key = |item: &i32| if *item < 0 { panic!("negative") } else { item % 2 };
-    let failed = ReceiveError::Predicate { port: "port \"ring\"".to_owned(), message: "negative".to_owned() };
+    let failed = ReceiveError::from(ReceiveErrorKind::Predicate {
+        port: "port \"ring\"".to_owned(),
+        message: "negative".to_owned(),
+    });
     let wakes = Arc::<Wakes>::default();
     let mut pair = pin!(exchange_by(&port, [0, 1], key));
     assert!(wakes.poll(pair.as_mut()).is_pending());

@@ -2,12 +2,12 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use lehr_runtime::{Port, ReceiveError, all, block_on, gather};
+use lehr_runtime::{Port, ReceiveError, ReceiveErrorKind, all, block_on, gather};
 
 use crate::{Wakes, on_each, poll_once};
 
 fn closed(name: &str) -> ReceiveError {
-    ReceiveError::Closed { port: format!("port {name:?}") }
+    ReceiveError::from(ReceiveErrorKind::Closed { port: format!("port {name:?}") })
 }
 
 // 30
@@ -229,7 +229,7 @@ fn a_gather_ends_when_what_it_lacks_can_no_longer_come() {
 #[test]
 fn one_port_as_both_is_refused() {
     let port = Port::<u8>::named("both");
-    let refused = ReceiveError::SamePort { port: "port \"both\"".to_owned() };
+    let refused = ReceiveError::from(ReceiveErrorKind::SamePort { port: "port \"both\"".to_owned() });
     assert_eq!(block_on(gather((&port, &port), 1)), Err(refused));
 }
 

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::sync::OnceLock;
 use std::task::Poll;
 
-use lehr_runtime::{Port, ReceiveError, block_on, yield_now};
+use lehr_runtime::{Port, ReceiveError, ReceiveErrorKind, block_on, yield_now};
 
 use crate::{on_each, poll_once};
 
@@ -118,7 +118,10 @@ fn a_predicate_that_panics_fails_its_receive_alone() {
     let mut waiting = pin!(port.receive_if(picky));
     assert!(poll_once(waiting.as_mut()).is_pending());
     port.post(13).unwrap();
-    let expected = ReceiveError::Predicate { port: "port \"risky\"".to_owned(), message: "no thirteens".to_owned() };
+    let expected = ReceiveError::from(ReceiveErrorKind::Predicate {
+        port: "port \"risky\"".to_owned(),
+        message: "no thirteens".to_owned(),
+    });
     assert_eq!(poll_once(waiting.as_mut()), Poll::Ready(Err(expected.clone())));
     // The item stays, is refused again by the same predicate, and later items flow.
     assert_eq!(block_on(port.receive_if(picky)), Err(expected));
