@@ -73,6 +73,10 @@ pub struct PortsArguments {
     /// The folder with the peers' programs [default: target/peers/ports]
     #[arg(long, value_name = "FOLDER")]
     pub peers: Option<PathBuf>,
+
+    /// Keep what is measured in this file, case by case; go on with the record that is there
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
 }
 
 /// What `lehr cluster` takes.

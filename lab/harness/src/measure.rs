@@ -15,6 +15,12 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
     (start.elapsed().as_secs_f64(), result)
 }
 
+/// The moment of the call, for what is timed in parts or on several threads.
+pub fn now() -> Instant {
+    #[allow(clippy::disallowed_methods, reason = "the harness's clock")]
+    Instant::now()
+}
+
 /// Lets so many seconds pass: for what is to be watched doing nothing.
 pub fn pause(seconds: f64) {
     std::thread::sleep(Duration::from_secs_f64(seconds));

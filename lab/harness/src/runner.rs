@@ -28,10 +28,12 @@ impl Runner {
         program: impl AsRef<OsStr>,
         arguments: impl IntoIterator<Item = S>,
     ) -> Result<Self> {
-        let mut child = Command::new(program.as_ref())
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
+        let mut command = Command::new(program.as_ref());
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        // Ctrl-C is for the harness, which decides when its runners end; they end with their input whatever happens to it.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command
             .spawn()
             .with_context(|| format!("cannot start the runner {name}: {}", program.as_ref().display()))?;
         let requests = child.stdin.take();

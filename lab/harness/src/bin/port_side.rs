@@ -1,9 +1,11 @@
 //! Ours as a runner of its own (`make peers-ports` puts it beside the peers): what needs a fresh process or an allocator that counts.
 //!
 //! ```text
-//! about                  -> {"libraries": {}, "engines": [...]}
-//! 0 pending 1000000      -> {"bytes": B, "create_seconds": S, "complete_seconds": S}     engine 0: a port each; 1: a thousand receives a port
-//! 2 allocations 100000   -> {"allocations": N}     heap allocations while so many messages go from a post to a handler
+//! about                            -> {"libraries": {}, "engines": [...]}
+//! 0 pending 1000000                -> {"bytes": B, "create_seconds": S, "complete_seconds": S}
+//!                                     engine 0: a task and a port each; 1: a task each, a thousand at a port; 3: Port::once, a thousand at a port
+//! 2 allocations 100000             -> {"allocations": N}     heap allocations a message, from a post to a handler
+//! 2 allocations FORM PATTERN RANKS WORKERS STAGES  -> {"allocations": N}     a stage and rank; FORM rendezvous, persistent, closures or fresh
 //! ```
 #![allow(
     clippy::disallowed_types,
@@ -18,6 +20,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lehr_harness::measure::timed;
+use lehr_harness::ports::pattern::{Form, Pattern, Run};
+use lehr_harness::ports::{rendezvous, spawned};
 use lehr_runtime::{Dispatcher, Port, block_on};
 
 /// The system's allocator, counting.
@@ -52,19 +56,32 @@ static ALLOCATOR: Counting = Counting;
 
 const RECEIVES_A_PORT: usize = 1000;
 
+/// Messages that warm queues and lists up before allocations are counted.
+const WARMING: usize = 1000;
+
+const ENGINES: [&str; 4] =
+    ["lehr receive, a port each", "lehr receive, shared ports", "lehr Port::on", "lehr once, shared ports"];
+
 fn main() {
     let mut out = std::io::stdout();
     for line in std::io::stdin().lock().lines() {
         let line = line.expect("the lab keeps the pipe open");
         let words: Vec<&str> = line.split_whitespace().collect();
         let answer = match words[..] {
-            ["about"] => {
-                "{\"libraries\": {}, \"engines\": [\"lehr receive, a port each\", \"lehr receive, shared ports\", \"lehr Port::on\"]}"
-                    .to_string()
-            }
+            ["about"] => format!("{{\"libraries\": {{}}, \"engines\": {ENGINES:?}}}"),
             ["0", "pending", count] => pending(number(count), 1),
             ["1", "pending", count] => pending(number(count), RECEIVES_A_PORT),
-            ["2", "allocations", count] => format!("{{\"allocations\": {}}}", allocations(number(count))),
+            ["3", "pending", count] => pending_once(number(count), RECEIVES_A_PORT),
+            ["2", "allocations", count] => {
+                let count = number(count);
+                format!("{{\"allocations\": {:e}}}", allocations(count) as f64 / (2 * count) as f64)
+            }
+            ["2", "allocations", form, pattern, ranks, workers, stages] => {
+                let (ranks, workers, stages) = (number(ranks), number(workers), number(stages));
+                let pattern = pattern_of(pattern);
+                let run = Run { form: Form::Rendezvous, pattern, ranks, workers, units: 0, stages };
+                format!("{{\"allocations\": {:e}}}", allocations_a_stage(form, run))
+            }
             _ => "{\"absent\": true}".to_string(),
         };
         writeln!(out, "{answer}").and_then(|()| out.flush()).expect("the lab reads the answer");
@@ -73,6 +90,16 @@ fn main() {
 
 fn number(word: &str) -> usize {
     word.parse().expect("a count")
+}
+
+fn pattern_of(word: &str) -> Pattern {
+    match word {
+        "pipeline" => Pattern::Pipeline,
+        "shift" => Pattern::Shift,
+        "two-shifts" => Pattern::TwoShifts,
+        "exchange" => Pattern::Exchange,
+        other => panic!("no pattern {other}"),
+    }
 }
 
 /// Tasks that each wait at a port. Counted: task, receive and port. Not counted: the vector of ports by which they are posted to, and memory that the dispatcher
@@ -114,6 +141,55 @@ fn pending(count: usize, receives_a_port: usize) -> String {
     format!("{{\"bytes\": {bytes}, \"create_seconds\": {create:e}, \"complete_seconds\": {complete:e}}}")
 }
 
+/// Handlers that each wait at a port for one item, without a task. Counted: the receiver and its share of the port's list.
+fn pending_once(count: usize, receives_a_port: usize) -> String {
+    let dispatcher = Dispatcher::new(0).expect("a dispatcher");
+    let mut ports: Vec<Option<Port<u64>>> = Vec::new();
+    ports.resize_with(count.div_ceil(receives_a_port), || None);
+    let left = Arc::new(AtomicUsize::new(count));
+    let before = resident_bytes();
+    let (create, ()) = timed(|| {
+        for index in 0..count {
+            let port = ports[index / receives_a_port].get_or_insert_with(Port::new);
+            let left = left.clone();
+            port.once(dispatcher.handle(), move |value| {
+                assert_eq!(value, 1);
+                // Relaxed: a count; what it stands for is seen by the ports themselves.
+                left.fetch_sub(1, Ordering::Relaxed);
+            })
+            .detach();
+        }
+    });
+    let bytes = (resident_bytes() - before) / count as f64;
+    let (complete, ()) = timed(|| {
+        for index in 0..count {
+            ports[index / receives_a_port].as_ref().expect("made above").post(1).expect("open");
+        }
+        while left.load(Ordering::Relaxed) > 0 {
+            std::hint::spin_loop();
+        }
+    });
+    format!("{{\"bytes\": {bytes}, \"create_seconds\": {create:e}, \"complete_seconds\": {complete:e}}}")
+}
+
+/// Heap allocations of a stage of a pattern, for each rank: those of twice as many stages less those of as many, so that what a run sets up does not count.
+fn allocations_a_stage(form: &str, run: Run) -> f64 {
+    let side = match form {
+        "rendezvous" => rendezvous::run,
+        "persistent" => spawned::persistent,
+        "closures" => spawned::closures,
+        "fresh" => spawned::fresh,
+        other => panic!("no form {other}"),
+    };
+    let of = |stages: usize| {
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        side(&Run { stages, ..run }).expect("a right result");
+        (ALLOCATIONS.load(Ordering::Relaxed) - before) as f64
+    };
+    let (once, twice) = (of(run.stages), of(2 * run.stages));
+    (twice - once) / (run.stages * run.ranks) as f64
+}
+
 /// Heap allocations while `count` messages are posted one by one to a persistent receiver, each answered before the next: the uncontended path, warmed up.
 fn allocations(count: usize) -> usize {
     let dispatcher = Dispatcher::new(1).expect("a dispatcher");
@@ -125,8 +201,8 @@ fn allocations(count: usize) -> usize {
     });
     let client = dispatcher.spawn(async move {
         let mut before = 0;
-        for message in 0..(count + 1000) as u64 {
-            if message == 1000 {
+        for message in 0..(count + WARMING) as u64 {
+            if message == WARMING as u64 {
                 before = ALLOCATIONS.load(Ordering::Relaxed);
             }
             asked.post(message).expect("open");

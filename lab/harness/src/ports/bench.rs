@@ -1,20 +1,25 @@
-//! What every case of `lehr lab ports` works with: the running peers, the probe, the unit's measured time, and the figures so far.
+//! What every case of `lehr lab ports` works with: the running peers, the probe, the unit's measured time, the figures so far and where they are kept.
 
 use std::path::Path;
 
 use anyhow::Result;
 use serde_json::{Value, json};
 
+use super::activity::{Activity, Watch};
+use super::estimate::Plan;
 use super::figure::{Figure, Place, Samples};
 use super::pattern::units;
 use super::peers::{self, Peer};
+use super::session::Session;
 use crate::machine::available_threads;
 use crate::measure::{Spread, timed};
 use crate::output;
 use crate::runner::number;
 
+/// Says whether the session should end; asked between samples.
+pub type Stop = Box<dyn FnMut() -> bool>;
+
 /// The state of a session.
-#[derive(Debug)]
 pub struct Bench {
     /// The peers that are there; none is fine.
     pub peers: Vec<Peer>,
@@ -22,9 +27,15 @@ pub struct Bench {
     pub cores: usize,
     /// What a unit of computation lasts, in nanoseconds: the median of several looks before the first case.
     pub unit_ns: f64,
-    /// What was measured so far.
+    /// What was measured so far, by this session or one before.
     pub figures: Vec<Figure>,
-    is_quiet: bool,
+    /// How many of them are from sessions before.
+    earlier: usize,
+    plan: Plan,
+    session: Option<Session>,
+    watch: Watch,
+    stop: Stop,
+    is_over: bool,
 }
 
 /// Who does the work of a sample.
@@ -41,14 +52,70 @@ impl Bench {
     ///
     /// # Errors
     /// A program in the folder that does not speak the protocol.
-    pub fn start(folder: &Path, is_quiet: bool) -> Result<Self> {
+    pub fn start(folder: &Path, stop: Stop) -> Result<Self> {
         let peers = peers::start_all(folder)?;
         if peers.is_empty() {
             output::note(peers::HOW_TO_BUILD);
         }
         let looks: Vec<f64> = (0..9).map(|_| timed(|| units(1, 100)).0 * 1e7).collect();
         let unit_ns = Spread::of(&looks).median;
-        Ok(Self { peers, cores: available_threads(), unit_ns, figures: Vec::new(), is_quiet })
+        Ok(Self {
+            peers,
+            cores: available_threads(),
+            unit_ns,
+            figures: Vec::new(),
+            earlier: 0,
+            plan: Plan::default(),
+            session: None,
+            watch: Watch::default(),
+            stop,
+            is_over: false,
+        })
+    }
+
+    /// Has what is measured kept in `session`, beside the figures that are there.
+    pub fn keep_in(&mut self, session: Session, figures: Vec<Figure>) {
+        self.earlier = figures.len();
+        self.figures = figures;
+        self.session = Some(session);
+    }
+
+    /// Announces what is to come, and counts the cases off against it.
+    pub fn follow(&mut self, plan: Plan) {
+        self.plan = plan;
+    }
+
+    /// Adds a figure.
+    pub fn add(&mut self, figure: Figure) {
+        self.figures.push(figure);
+    }
+
+    /// Whether a session before has measured this case (with that number of workers, if one is given).
+    pub fn knows(&self, experiment: &str, case: &str, workers: Option<usize>) -> bool {
+        self.figures[..self.earlier].iter().any(|figure| {
+            figure.experiment == experiment && figure.case == case && (workers.is_none() || figure.workers == workers)
+        })
+    }
+
+    /// Whether somebody asked for the end. A case that has begun then gives no figures.
+    pub fn is_over(&mut self) -> bool {
+        self.is_over = self.is_over || (self.stop)();
+        self.is_over
+    }
+
+    /// How busy the machine was with other things so far.
+    pub fn activity(&self) -> Option<Activity> {
+        self.watch.activity()
+    }
+
+    /// Writes what there is, if it is kept anywhere.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn save(&mut self) -> Result<()> {
+        self.watch.look();
+        let activity = self.watch.activity();
+        self.session.as_mut().map_or(Ok(()), |session| session.write(&self.figures, activity))
     }
 
     /// Every engine of every peer, by name; the floors too.
@@ -70,7 +137,7 @@ impl Bench {
     }
 
     /// Has `sides` take turns for `rounds` rounds, each sample with its place; the order turns by one each round. A side gives a value, or nothing if it does not
-    /// do that, which it must say the first time.
+    /// do that, which it must say the first time. Nobody has samples if the session is stopped before the last round.
     ///
     /// # Errors
     /// The first that a side reports.
@@ -85,6 +152,9 @@ impl Bench {
             let mut before = self.probe()?;
             for turn in 0..sides.len() {
                 let side = (turn + round) % sides.len();
+                if self.is_over() {
+                    return Ok(sides.iter().map(|_| None).collect());
+                }
                 if taken[side].is_none() {
                     continue;
                 }
@@ -101,11 +171,13 @@ impl Bench {
         Ok(taken)
     }
 
-    /// Says on standard error what is being measured.
-    pub fn progress(&self, text: &str) {
-        if !self.is_quiet {
-            output::note(text);
+    /// Says on standard error what is measured next and what of the plan is left, and keeps what was measured before.
+    pub fn progress(&mut self, text: &str) {
+        // A full disk is said once more at the end, where it is an error.
+        if let Err(error) = self.save() {
+            output::note(&format!("{error:#}"));
         }
+        output::note(&format!("{}{text}", self.plan.reached(text)));
     }
 
     /// Versions of the peers' libraries.
@@ -115,5 +187,55 @@ impl Bench {
             all.extend(peer.libraries.as_object().cloned().unwrap_or_default());
         }
         json!(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bench(stop: impl FnMut() -> bool + 'static) -> Bench {
+        Bench::start(Path::new("no such folder"), Box::new(stop)).unwrap()
+    }
+
+    #[test]
+    fn a_session_that_is_stopped_within_a_case_has_no_figures_of_it() {
+        let mut asked = 0;
+        let mut bench = bench(move || {
+            asked += 1;
+            asked > 3
+        });
+        let mut samples = 0;
+        let taken = bench.take_turns(5, &mut [1.0, 2.0], |_, side| {
+            samples += 1;
+            Ok(Some(*side))
+        });
+        assert!(taken.unwrap().iter().all(Option::is_none));
+        assert_eq!(samples, 3);
+        assert!(bench.is_over());
+    }
+
+    #[test]
+    fn what_a_session_before_measured_is_known_and_what_this_one_did_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bench = bench(|| false);
+        let mut samples = Samples::default();
+        samples.push(1.0, Place::Unknown);
+        let figure = |case: &str| Figure::new("rings", case, "lehr ports", "us", &samples, 1.0).with_workers(2);
+        let this = crate::ports::session::Taken {
+            command: "lehr lab ports".into(),
+            machine: crate::machine::Machine::look(),
+            libraries: Value::Null,
+            activity: None,
+        };
+        let (session, _) = Session::open(&folder.path().join("r.json"), this).unwrap();
+        bench.keep_in(session, vec![figure("2 ranks")]);
+        bench.add(figure("3 ranks"));
+        assert!(bench.knows("rings", "2 ranks", None) && bench.knows("rings", "2 ranks", Some(2)));
+        assert!(!bench.knows("rings", "2 ranks", Some(1)) && !bench.knows("rings", "3 ranks", None));
+        bench.save().unwrap();
+        let kept: Vec<Figure> =
+            serde_json::from_str(&std::fs::read_to_string(folder.path().join("r.json")).unwrap()).unwrap();
+        assert_eq!(kept.len(), 2);
     }
 }

@@ -45,6 +45,9 @@ pub fn run(bench: &mut Bench, definition: &Definition, only: Option<&str>, round
         if only.is_some_and(|part| !name.contains(part)) {
             continue;
         }
+        if bench.is_over() || bench.knows(&cell.form.to_string(), &cell.case(), None) {
+            continue;
+        }
         bench.progress(&name);
         measure(bench, definition, cell, rounds)?;
     }
@@ -58,6 +61,9 @@ pub fn run(bench: &mut Bench, definition: &Definition, only: Option<&str>, round
                 units: 0,
                 stages: definition.stages,
             };
+            if bench.is_over() || bench.knows("spare workers", &spare.case(), Some(workers)) {
+                continue;
+            }
             bench.progress(&format!("spare workers, {workers}"));
             let sides = vec![Side { name: "lehr ports".into(), engine: Engine::Ours(rendezvous::run), run: spare }];
             measure_sides(bench, definition, "spare workers", &spare, sides, rounds)?;
@@ -123,7 +129,7 @@ fn measure_sides(
         let figure = Figure::new(experiment, &cell.case(), &side.name, unit, &samples, bench.unit_ns)
             .with_workers(side.run.workers)
             .with_stages(side.run.stages);
-        bench.figures.push(figure);
+        bench.add(figure);
     }
     Ok(())
 }

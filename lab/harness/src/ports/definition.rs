@@ -42,6 +42,8 @@ pub struct Definition {
     pub posting_units: Vec<u32>,
     /// Bytes that each sample of posting copies at least.
     pub posting_bytes: f64,
+    /// Numbers of workers of the idle dispatchers.
+    pub idle_workers: Vec<usize>,
     /// Seconds that an idle dispatcher is watched.
     pub idle_seconds: f64,
     /// Numbers of clients of a service.

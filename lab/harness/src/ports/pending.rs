@@ -12,30 +12,44 @@ use super::peers::Peer;
 use crate::output;
 use crate::runner::number;
 
-/// Messages whose allocations are counted.
+/// Messages or stages whose allocations are counted.
 const MESSAGES: usize = 100_000;
+
+/// Receives of the small run that tells whether the large one fits into memory.
+const TRIAL: usize = 100_000;
 
 /// Measures every engine that has pending receives, `rounds` fresh processes each.
 ///
 /// # Errors
 /// A program that ended.
 pub fn run(bench: &mut Bench, definition: &Definition, rounds: usize) -> Result<()> {
+    if bench.knows("pending", "memory", None) {
+        return Ok(());
+    }
     bench.progress("pending");
     let mut measured: Vec<(String, usize, [Samples; 3])> = Vec::new();
-    for _ in 0..rounds {
+    for round in 0..rounds {
         for (engine, name) in bench.engines() {
-            let count = if name.starts_with("lehr") { definition.pending } else { definition.pending_of_peers };
-            let mut fresh = Peer::start(&bench.peers[engine.peer].path)?;
+            if bench.is_over() {
+                return Ok(());
+            }
+            let mut count = if name.starts_with("lehr") { definition.pending } else { definition.pending_of_peers };
+            let path = &bench.peers[engine.peer].path;
+            if round == 0 {
+                let Some(trial) = Peer::start(path)?.ask(&format!("{} pending {TRIAL}", engine.engine))? else {
+                    continue;
+                };
+                count = fitting(count, number(&trial, "bytes")?, available_bytes());
+                measured.push((name.clone(), count, Default::default()));
+            }
+            let Some((_, count, samples)) = measured.iter_mut().find(|(known, ..)| *known == name) else { continue };
+            let mut fresh = Peer::start(path)?;
             let Some(answer) = fresh.ask(&format!("{} pending {count}", engine.engine))? else { continue };
             let values = [
                 number(&answer, "bytes")?,
-                number(&answer, "create_seconds")? / count as f64 * 1e9,
-                number(&answer, "complete_seconds")? / count as f64 * 1e9,
+                number(&answer, "create_seconds")? / *count as f64 * 1e9,
+                number(&answer, "complete_seconds")? / *count as f64 * 1e9,
             ];
-            if !measured.iter().any(|(known, ..)| *known == name) {
-                measured.push((name.clone(), count, Default::default()));
-            }
-            let Some((.., samples)) = measured.iter_mut().find(|(known, ..)| *known == name) else { continue };
             for (samples, value) in samples.iter_mut().zip(values) {
                 samples.push(value, Place::Unknown);
             }
@@ -48,13 +62,52 @@ pub fn run(bench: &mut Bench, definition: &Definition, rounds: usize) -> Result<
     for (name, count, samples) in &measured {
         for ((case, unit), samples) in quantities.iter().zip(samples) {
             let figure = Figure::new("pending", case, name, unit, samples, bench.unit_ns).with_stages(*count);
-            bench.figures.push(figure);
+            bench.add(figure);
         }
     }
     Ok(())
 }
 
-/// Counts the heap allocations of a message from its post to its handler and back.
+/// As many of `count` receives as fit into half of the memory that is free, where that is known: a machine that starts to swap measures its disk, and one that
+/// ends programs ends somebody else's.
+fn fitting(count: usize, bytes: f64, available: Option<f64>) -> usize {
+    let Some(available) = available else { return count };
+    let fits = (available / 2.0 / bytes.max(1.0)) as usize;
+    if fits < count {
+        output::note(&format!("pending: {fits} instead of {count}, for want of memory"));
+    }
+    count.min(fits)
+}
+
+/// Memory that programs can have without swapping.
+fn available_bytes() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("MemAvailable"))?;
+    Some(line.split_whitespace().nth(1)?.parse::<f64>().ok()? * 1024.0)
+}
+
+/// What allocations are counted of: the request to the program of ours, and the case.
+fn counted() -> Vec<(String, String, &'static str)> {
+    let mut all = vec![(format!("allocations {MESSAGES}"), "post to handler".to_string(), "allocations a message")];
+    for (form, engine) in FORMS {
+        for pattern in ["pipeline", "shift", "two-shifts", "exchange"] {
+            let ranks = if pattern == "pipeline" { 1 } else { 2 };
+            let request = format!("allocations {engine} {pattern} {ranks} 1 {MESSAGES}");
+            all.push((request, format!("{form}: {pattern}, P = {ranks}"), "allocations a stage and rank"));
+        }
+    }
+    all
+}
+
+/// The forms of ours whose allocations are counted, and what the program calls them.
+const FORMS: [(&str, &str); 4] = [
+    ("rendezvous, lehr ports", "rendezvous"),
+    ("spawned, lehr persistent receivers", "persistent"),
+    ("spawned, lehr closures", "closures"),
+    ("spawned, lehr fresh tasks", "fresh"),
+];
+
+/// Counts the heap allocations of a message from its post to its handler and back, and of a stage of each pattern, on one worker.
 ///
 /// # Errors
 /// A program that ended.
@@ -65,13 +118,28 @@ pub fn allocations(bench: &mut Bench) -> Result<()> {
         if !name.starts_with("lehr") {
             continue;
         }
-        let answer = bench.peers[engine.peer].ask(&format!("{} allocations {MESSAGES}", engine.engine))?;
-        let Some(answer) = answer else { continue };
-        let mut samples = Samples::default();
-        samples.push(number(&answer, "allocations")? / (2 * MESSAGES) as f64, Place::Unknown);
-        let figure =
-            Figure::new("allocations", "post to handler", &name, "allocations a message", &samples, bench.unit_ns);
-        bench.figures.push(figure.with_stages(2 * MESSAGES));
+        for (request, case, unit) in counted() {
+            if bench.is_over() || bench.knows("allocations", &case, None) {
+                continue;
+            }
+            let Some(answer) = bench.peers[engine.peer].ask(&format!("{} {request}", engine.engine))? else { continue };
+            let mut samples = Samples::default();
+            samples.push(number(&answer, "allocations")?, Place::Unknown);
+            let figure = Figure::new("allocations", &case, &name, unit, &samples, bench.unit_ns);
+            bench.add(figure.with_workers(1).with_stages(MESSAGES));
+        }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_receives_than_half_of_the_memory_takes() {
+        assert_eq!(fitting(10_000_000, 128.0, Some(24e9)), 10_000_000);
+        assert_eq!(fitting(10_000_000, 1000.0, Some(10e9)), 5_000_000);
+        assert_eq!(fitting(7, 1e9, None), 7);
+    }
 }

@@ -2,6 +2,7 @@
 //! `regions`: parallel regions, empty and with work.
 
 use std::hint::black_box;
+use std::path::Path;
 
 use anyhow::{Result, ensure};
 use lehr_runtime::{Dispatcher, ParallelLoop, Port, all, block_on};
@@ -47,6 +48,9 @@ pub fn requests(bench: &mut Bench, definition: &Definition, rounds: usize) -> Re
     let mut workers = vec![1, bench.cores];
     workers.dedup();
     for &clients in &definition.clients {
+        if bench.is_over() || bench.knows("requests", &format!("{clients} clients"), None) {
+            continue;
+        }
         bench.progress(&format!("requests, {clients} clients"));
         let each = (definition.stages / 5 / clients).max(20);
         let mut sides = sides(bench, definition, "lehr ports", &workers);
@@ -77,7 +81,7 @@ fn add(
     for (side, samples) in sides.iter().zip(taken) {
         let Some(samples) = samples else { continue };
         let figure = Figure::new(experiment, case, &side.name, unit, &samples, bench.unit_ns);
-        bench.figures.push(figure.with_workers(side.workers).with_stages(stages));
+        bench.add(figure.with_workers(side.workers).with_stages(stages));
     }
 }
 
@@ -119,49 +123,68 @@ pub fn rings(bench: &mut Bench, definition: &Definition) -> Result<()> {
     let (form, pattern) = (Form::Rendezvous, Pattern::Exchange);
     for &ranks in &definition.ring_ranks {
         for &workers in &definition.ring_workers {
+            let case = format!("exchange, {ranks} ranks");
+            if bench.is_over() || bench.knows("rings", &case, Some(workers)) {
+                continue;
+            }
             bench.progress(&format!("rings, {ranks} ranks on {workers} workers"));
             let stages = definition.stages;
             let seconds = rendezvous::run(&Run { form, pattern, ranks, workers, units: 0, stages })?;
             let mut samples = Samples::default();
             samples.push(seconds / stages as f64 * 1e6, Place::Unknown);
-            let case = format!("exchange, {ranks} ranks");
             let figure = Figure::new("rings", &case, "lehr ports", "us a stage", &samples, bench.unit_ns);
-            bench.figures.push(figure.with_workers(workers).with_stages(stages));
+            bench.add(figure.with_workers(workers).with_stages(stages));
         }
     }
     Ok(())
 }
 
-/// The share of a core that a dispatcher uses which has nothing to do, with receives waiting.
+/// The share of a core that a dispatcher uses which has nothing to do, with receives waiting, after a burst that had all its workers running.
 ///
 /// # Errors
 /// A dispatcher that would not start.
 pub fn idle(bench: &mut Bench, definition: &Definition) -> Result<()> {
-    bench.progress("idle");
-    let dispatcher = Dispatcher::new(0)?;
-    let port: Port<u64> = Port::new();
-    let receiver = port.on(dispatcher.handle(), 1, |_| std::future::ready(()));
-    port.post(1)?;
-    // Past the workers' patience, however long the first message took.
-    pause(0.5);
-    let before = processor_seconds();
-    pause(definition.idle_seconds);
-    let mut samples = Samples::default();
-    if let (Some(before), Some(after)) = (before, processor_seconds()) {
-        samples.push(100.0 * (after - before) / definition.idle_seconds, Place::Unknown);
-        let figure = Figure::new("idle", "receives waiting", "lehr dispatcher", "% of a core", &samples, bench.unit_ns);
-        bench.figures.push(figure.with_workers(dispatcher.threads()));
+    for &workers in &definition.idle_workers {
+        if bench.is_over() || bench.knows("idle", "receives waiting", Some(workers)) {
+            continue;
+        }
+        bench.progress(&format!("idle, {workers} workers"));
+        let dispatcher = Dispatcher::new(workers)?;
+        let port: Port<u64> = Port::new();
+        let receiver = port.on(dispatcher.handle(), 1, |_| std::future::ready(()));
+        port.post(1)?;
+        let burst = (0..8 * workers).map(|rank| dispatcher.spawn(async move { black_box(units(rank as u64, 2000)) }));
+        for ended in block_on(all(burst.collect())) {
+            ended?;
+        }
+        // Past the workers' patience, however long the burst took.
+        pause(0.5);
+        let before = processor_seconds();
+        pause(definition.idle_seconds);
+        if let (Some(before), Some(after)) = (before, processor_seconds()) {
+            let mut samples = Samples::default();
+            samples.push(100.0 * (after - before) / definition.idle_seconds, Place::Unknown);
+            let figure =
+                Figure::new("idle", "receives waiting", "lehr dispatcher", "% of a core", &samples, bench.unit_ns);
+            bench.add(figure.with_workers(workers));
+        }
+        drop(receiver);
     }
-    drop(receiver);
     Ok(())
 }
 
-/// Processor time of this process, from the system's account in hundredths of a second; none where there is no such file.
+/// Processor time of the threads that this process has now; none where the system keeps no such account.
 fn processor_seconds() -> Option<f64> {
-    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The second field is a name in parentheses that may hold spaces; user and system time are the 12th and 13th after it.
-    let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
-    Some((fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?) / 100.0)
+    let threads = std::fs::read_dir("/proc/self/task").ok()?.flatten();
+    // A thread that has just ended has no account any more; those that are watched live.
+    let seconds: f64 = threads.filter_map(|thread| thread_seconds(&thread.path())).sum();
+    (seconds > 0.0).then_some(seconds)
+}
+
+/// Processor time of one thread, from the scheduler's account in nanoseconds.
+fn thread_seconds(folder: &Path) -> Option<f64> {
+    let account = std::fs::read_to_string(folder.join("schedstat")).ok()?;
+    Some(account.split_whitespace().next()?.parse::<f64>().ok()? * 1e-9)
 }
 
 /// Parallel regions of two parts: empty, with serial work between, and with 40 units in each part.
@@ -171,6 +194,9 @@ fn processor_seconds() -> Option<f64> {
 pub fn regions(bench: &mut Bench, definition: &Definition, rounds: usize) -> Result<()> {
     for (serial, inside, count) in [(0, 0, 20_000), (8, 0, 5_000), (0, 40, 400)] {
         let case = format!("two parts of {inside} units, {serial} units between");
+        if bench.is_over() || bench.knows("regions", &case, None) {
+            continue;
+        }
         bench.progress(&format!("regions, {case}"));
         let count = if definition.is_quick { count / 4 } else { count };
         let mut sides = sides(bench, definition, "lehr ParallelLoop", &[2]);
@@ -221,6 +247,19 @@ mod tests {
         for workers in [1, 2, 8] {
             assert!(ask(3, workers, 50).unwrap() > 0.0);
         }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_account_of_processor_time_grows_with_work() {
+        // This thread's alone: those of other tests may end meanwhile.
+        let own = Path::new("/proc/thread-self");
+        let before = thread_seconds(own).unwrap();
+        black_box(units(1, 2000));
+        // Accounts are brought up to date when a thread is switched.
+        pause(0.001);
+        assert!(thread_seconds(own).unwrap() > before);
+        assert!(processor_seconds().is_some());
     }
 
     #[test]

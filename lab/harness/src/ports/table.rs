@@ -2,9 +2,15 @@
 
 use super::definition::Holder;
 use super::figure::Figure;
+use super::posting::COPY;
 use crate::output::laid_out;
 
 const WIDTHS: [usize; 7] = [40, 7, 28, 8, 15, 11, 9];
+
+/// Experiments of many small cases, each a table of its own with a line a figure.
+const LISTED: [&str; 7] = ["spare workers", "rings", "posting rate", "posting", "pending", "allocations", "idle"];
+
+const LISTED_WIDTHS: [usize; 6] = [62, 32, 7, 30, 30, 13];
 
 /// All cases as aligned text.
 ///
@@ -13,7 +19,7 @@ const WIDTHS: [usize; 7] = [40, 7, 28, 8, 15, 11, 9];
 pub fn text(figures: &[Figure], holders: &[Holder], cores: usize) -> String {
     let mut lines = Vec::new();
     let mut cases: Vec<(&str, &str)> = Vec::new();
-    for figure in figures {
+    for figure in figures.iter().filter(|figure| !LISTED.contains(&figure.experiment.as_str())) {
         let case = (figure.experiment.as_str(), figure.case.as_str());
         if !cases.contains(&case) {
             cases.push(case);
@@ -44,7 +50,42 @@ pub fn text(figures: &[Figure], holders: &[Holder], cores: usize) -> String {
             ));
         }
     }
+    for experiment in LISTED {
+        lines.extend(list(figures, experiment, cores));
+    }
     lines.join("\n")
+}
+
+/// One table of all figures of an experiment; posted arrays by copy stand in it as rates, with their share of the copy alone.
+fn list(figures: &[Figure], experiment: &str, cores: usize) -> Vec<String> {
+    let is_shown = |figure: &&Figure| {
+        let is_rated = |other: &Figure| other.experiment == "posting rate" && other.case == figure.case;
+        figure.experiment == experiment && !(experiment == "posting" && figures.iter().any(is_rated))
+    };
+    let rows: Vec<&Figure> = figures.iter().filter(is_shown).collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let heads = ["", "engine", "workers", "min / median / max", "", "of the floor"].map(String::from);
+    let mut lines = vec![format!("\n{experiment}"), laid_out(&LISTED_WIDTHS, &heads)];
+    for row in &rows {
+        let floor = rows.iter().find(|other| {
+            other.engine == COPY && other.case == row.case && has_one_core(other, cores) == has_one_core(row, cores)
+        });
+        let share = floor.filter(|floor| row.is_ours() && row.unit == "GB/s" && floor.median > 0.0);
+        lines.push(laid_out(
+            &LISTED_WIDTHS,
+            &[
+                row.case.clone(),
+                row.engine.clone(),
+                row.workers.map_or_else(String::new, |workers| workers.to_string()),
+                format!("{} / {} / {}", digits(row.min), digits(row.median), digits(row.max)),
+                row.unit.clone(),
+                share.map_or_else(String::new, |floor| format!("{:.0} %", 100.0 * row.median / floor.median)),
+            ],
+        ));
+    }
+    lines
 }
 
 fn rank(figure: &Figure) -> usize {
@@ -153,6 +194,26 @@ mod tests {
         assert_eq!(rows[0].split_whitespace().collect::<Vec<_>>()[..3], ["lehr", "ports", "2"]);
         assert!(rows[0].contains("0.80 / -") && rows[0].ends_with("0.50       2.00"), "{}", rows[0]);
         assert!(rows[1].starts_with("one") && rows[2].starts_with("fast") && rows[4].starts_with("floor"));
+    }
+
+    #[test]
+    fn cases_without_peers_are_lines_of_one_table_and_copies_have_their_share_of_memcpy() {
+        let posted = |experiment: &str, engine: &str, value| {
+            let mut figure = figure(engine, 1, value);
+            (figure.experiment, figure.case) = (experiment.into(), "inside, 1000 doubles, 0 units".into());
+            figure.unit = if experiment == "posting" { "us a message" } else { "GB/s" }.into();
+            figure
+        };
+        let figures = [
+            posted("posting", "lehr ports", 0.1),
+            posted("posting rate", "lehr ports", 60.0),
+            posted("posting rate", COPY, 80.0),
+        ];
+        let text = text(&figures, &[], 2);
+        let rows: Vec<&str> = text.lines().skip(1).collect();
+        assert_eq!(rows[0], "posting rate");
+        assert!(rows[2].contains("60.00 / 60.00 / 60.00") && rows[2].ends_with("75 %"), "{}", rows[2]);
+        assert_eq!(rows.len(), 4, "a time whose rate is there is not said twice");
     }
 
     #[test]

@@ -1,0 +1,124 @@
+//! How busy the machine was with other things while a record was taken: what other programs used of it, and what its host took away.
+//!
+//! A figure of a busy machine is a figure of the business. Nobody decides which samples to leave out; the record says how it was, and its page says it on top.
+
+use serde::{Deserialize, Serialize};
+
+use super::figure::{Place, Samples};
+use crate::measure::Spread;
+
+/// Shares of the whole machine, in per cent, over the cases of a session; none where the system keeps no account.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Activity {
+    /// What programs used that were not the lab or its peers, least, middle and most of all cases.
+    pub others: [f64; 3],
+    /// What the host gave to other machines.
+    pub stolen: [f64; 3],
+}
+
+/// Watches from case to case.
+#[derive(Debug, Default)]
+pub struct Watch {
+    last: Option<Account>,
+    others: Samples,
+    stolen: Samples,
+}
+
+/// Processor time since the machine started, in the system's ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Account {
+    total: f64,
+    busy: f64,
+    stolen: f64,
+    ours: f64,
+}
+
+impl Watch {
+    /// Closes the interval since the last look, if it had any ticks, and opens the next.
+    pub fn look(&mut self) {
+        let Some(now) = Account::read() else { return };
+        if let Some(last) = self.last
+            && now.total - last.total < 10.0
+        {
+            return;
+        }
+        if let Some(last) = self.last.replace(now) {
+            let total = now.total - last.total;
+            let others = (now.busy - last.busy) - (now.ours - last.ours);
+            self.others.push(100.0 * others.max(0.0) / total, Place::Unknown);
+            self.stolen.push(100.0 * (now.stolen - last.stolen) / total, Place::Unknown);
+        }
+    }
+
+    /// The shares so far; none before the second look.
+    pub fn activity(&self) -> Option<Activity> {
+        let shares = |samples: &Samples| {
+            let Spread { min, median, max } = Spread::of(samples.values());
+            [min, median, max]
+        };
+        (!self.others.values().is_empty())
+            .then(|| Activity { others: shares(&self.others), stolen: shares(&self.stolen) })
+    }
+}
+
+impl Account {
+    fn read() -> Option<Self> {
+        let line = std::fs::read_to_string("/proc/stat").ok()?;
+        let mut account = Self::of_machine(line.lines().next()?)?;
+        let own = std::process::id();
+        for entry in std::fs::read_dir("/proc").ok()?.flatten() {
+            let Some(process) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+            // A process that has just ended is in its parent's account.
+            let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
+            if let Some((parent, ticks)) = process_ticks(&stat)
+                && (process == own || parent == own)
+            {
+                account.ours += ticks;
+            }
+        }
+        Some(account)
+    }
+
+    /// From the first line of `/proc/stat`: user, nice, system, idle, waiting for disks, interrupts, soft interrupts, stolen.
+    fn of_machine(line: &str) -> Option<Self> {
+        let ticks: Vec<f64> = line.split_whitespace().skip(1).take(8).filter_map(|word| word.parse().ok()).collect();
+        let &[user, nice, system, idle, waiting, interrupts, soft, stolen] = &ticks[..] else { return None };
+        let busy = user + nice + system + interrupts + soft;
+        Some(Self { total: busy + idle + waiting + stolen, busy, stolen, ours: 0.0 })
+    }
+}
+
+/// The parent of a process and its ticks, those of children that ended included, from its `stat`.
+fn process_ticks(stat: &str) -> Option<(u32, f64)> {
+    // The second field is a name in parentheses that may hold spaces.
+    let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
+    let ticks = fields.get(11..15)?.iter().map(|field| field.parse::<f64>().unwrap_or(0.0)).sum();
+    Some((fields.get(1)?.parse().ok()?, ticks))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machines_line_is_split_into_busy_idle_and_stolen() {
+        let account = Account::of_machine("cpu  100 20 30 800 10 5 5 40 0 0").unwrap();
+        assert_eq!((account.total, account.busy, account.stolen), (1010.0, 160.0, 40.0));
+        assert_eq!(Account::of_machine("intr 1 2"), None);
+    }
+
+    #[test]
+    fn a_name_with_spaces_and_parentheses_hides_no_field() {
+        let stat = "42 (a (b) c) S 7 42 42 0 -1 4194304 1 2 3 4 50 6 7 8 20 0 1 0 99";
+        assert_eq!(process_ticks(stat), Some((7, 71.0)));
+    }
+
+    #[test]
+    fn shares_are_of_the_whole_machine() {
+        let mut watch = Watch::default();
+        assert_eq!(watch.activity(), None);
+        watch.others.push(25.0, Place::Unknown);
+        watch.stolen.push(0.0, Place::Unknown);
+        assert_eq!(watch.activity().unwrap().others, [25.0; 3]);
+    }
+}

@@ -1,0 +1,134 @@
+//! A session's record on disk: the array of figures, written after each case, and beside it what they were taken on.
+//!
+//! What is measured is kept: a session that is stopped, or whose machine goes away, loses the case it was in. A session that is given the file of an earlier
+//! one goes on where that ended, so that the whole measurement, which takes hours, can be taken in pieces. Each piece is named beside the record.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::activity::Activity;
+use super::figure::Figure;
+use crate::machine::Machine;
+
+/// Where a record is written, and what earlier sessions left there.
+#[derive(Debug)]
+pub struct Session {
+    path: PathBuf,
+    about: About,
+}
+
+/// `RECORD.machine.json`: what the figures were taken on, and a note for the page that is made of them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct About {
+    /// What a reader of the page should know; written by hand and kept.
+    #[serde(default)]
+    pub note: String,
+    /// The sessions, oldest first.
+    #[serde(default)]
+    pub sessions: Vec<Taken>,
+}
+
+/// One session.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Taken {
+    /// The command without the options that only say where things are.
+    pub command: String,
+    /// Machine, compilers, commit.
+    pub machine: Machine,
+    /// Versions of the peers.
+    pub libraries: Value,
+    /// How busy the machine was with other things.
+    pub activity: Option<Activity>,
+}
+
+impl Session {
+    /// Opens the record at `path`; gives the figures that it has already.
+    ///
+    /// # Errors
+    /// A file that is no record.
+    pub fn open(path: &Path, this: Taken) -> Result<(Self, Vec<Figure>)> {
+        let figures = read(path)?.unwrap_or_default();
+        let mut about: About = read(&beside(path))?.unwrap_or_default();
+        about.sessions.push(this);
+        Ok((Self { path: path.into(), about }, figures))
+    }
+
+    /// Writes the record as it is now, by rename: a reader sees the old one or the new one.
+    ///
+    /// # Errors
+    /// If the folder takes no file.
+    pub fn write(&mut self, figures: &[Figure], activity: Option<Activity>) -> Result<()> {
+        if let Some(this) = self.about.sessions.last_mut() {
+            this.activity = activity;
+        }
+        write(&self.path, &serde_json::to_string_pretty(figures)?)?;
+        write(&beside(&self.path), &serde_json::to_string_pretty(&self.about)?)
+    }
+}
+
+/// `RECORD.machine.json` for `RECORD.json`.
+fn beside(path: &Path) -> PathBuf {
+    path.with_extension("machine.json")
+}
+
+fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>> {
+    match fs::read_to_string(path) {
+        Ok(text) => serde_json::from_str(&text).map(Some).with_context(|| format!("{} is no record", path.display())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    let partial = path.with_extension("partial");
+    fs::create_dir_all(path.parent().unwrap_or(Path::new("")))
+        .and_then(|()| fs::write(&partial, format!("{text}\n")))
+        .and_then(|()| fs::rename(&partial, path))
+        .with_context(|| format!("cannot write {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::figure::{Place, Samples};
+
+    fn taken(command: &str) -> Taken {
+        let machine = Machine::look();
+        Taken { command: command.into(), machine, libraries: Value::Null, activity: None }
+    }
+
+    #[test]
+    fn a_second_session_goes_on_with_the_figures_of_the_first_and_keeps_the_note() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("local").join("ports.json");
+        let (mut first, figures) = Session::open(&path, taken("one")).unwrap();
+        assert!(figures.is_empty());
+        let mut samples = Samples::default();
+        samples.push(0.25, Place::Near);
+        let figure = Figure::new("rendezvous", "shift, P = 2, 0 units", "lehr ports", "us a stage", &samples, 960.0);
+        first.about.note = "by hand".into();
+        first.write(std::slice::from_ref(&figure), None).unwrap();
+
+        let (mut second, figures) = Session::open(&path, taken("two")).unwrap();
+        assert_eq!(figures, [figure]);
+        second.write(&figures, Some(Activity { others: [0.0, 1.0, 2.0], stolen: [0.0; 3] })).unwrap();
+        let about: About = read(&beside(&path)).unwrap().unwrap();
+        let commands: Vec<_> = about.sessions.iter().map(|taken| taken.command.as_str()).collect();
+        assert_eq!((about.note.as_str(), &commands[..]), ("by hand", &["one", "two"][..]));
+        assert_eq!(about.sessions[1].activity.unwrap().others[1], 1.0);
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 2, "nothing half-written stays");
+    }
+
+    #[test]
+    fn another_file_is_not_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notes.json");
+        fs::write(&path, "what I thought").unwrap();
+        assert!(Session::open(&path, taken("one")).unwrap_err().to_string().contains("is no record"));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "what I thought");
+    }
+}
