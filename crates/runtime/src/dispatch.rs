@@ -35,6 +35,7 @@ pub use worker::Counters;
 
 use crate::context;
 use crate::error::TaskError;
+use crate::fork_join::Fork;
 use crate::queue::priority::Registry;
 use crate::sync::{Arc, AtomicUsize, Ordering, next_identity, thread};
 use crate::task::{Task, admit};
@@ -42,7 +43,7 @@ use crate::timer::Clock;
 use blocking::Spares;
 pub use blocking::blocking;
 pub(crate) use closure::Closure;
-pub(crate) use current::{as_one_wait, current_clock, may_go_on, with_current};
+pub(crate) use current::{Current, as_one_wait, current_clock, may_go_on, with_current};
 pub(crate) use live::{Guard, Live};
 use pinning::Pinning;
 pub(crate) use queue::Job;
@@ -156,6 +157,7 @@ pub struct Builder {
     weight: u32,
     pinning: Pinning,
     spares: Option<usize>,
+    stack_bytes: Option<usize>,
     watchdog: Option<watchdog::Plan>,
     clock: Clock,
 }
@@ -225,6 +227,23 @@ impl Builder {
         self
     }
 
+    /// How large the stack of each worker and of each spare thread is, for deep recursion in joins. Default: what the system's library
+    /// gives a thread, two million bytes as a rule. The system rounds it, and takes memory only for what is used.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Builder, fork_join::join};
+    /// fn depth(levels: u32) -> u32 {
+    ///     if levels == 0 { 0 } else { join(|| depth(levels - 1), || 1).0 + 1 }
+    /// }
+    /// let dispatcher = Builder::new().threads(2).stack_bytes(64 << 20).start().unwrap();
+    /// assert_eq!(dispatcher.handle().install(|| depth(10_000)), 10_000);
+    /// ```
+    pub fn stack_bytes(mut self, bytes: usize) -> Self {
+        self.stack_bytes = Some(bytes);
+        self
+    }
+
     /// Binds each worker to one core: the first to the first of the list, and so on, from the front again if there are more
     /// workers. Default: none is bound.
     ///
@@ -284,6 +303,8 @@ impl Builder {
         let name = self.name.unwrap_or_else(|| "lehr".to_owned());
         let spares = self.spares.unwrap_or(Self::SPARES);
         let locals: Vec<_> = (0..threads).map(|_| crossbeam_deque::Worker::new_fifo()).collect();
+        // The latest first for their owner: a join takes back what it has just forked.
+        let forks: Vec<_> = (0..threads).map(|_| crossbeam_deque::Worker::new_lifo()).collect();
         let shared = Arc::new(Shared {
             identity: next_identity(),
             threads,
@@ -291,9 +312,10 @@ impl Builder {
             idle,
             injector: Injector::new(),
             stealers: locals.iter().map(crossbeam_deque::Worker::stealer).collect(),
+            forks: forks.iter().map(crossbeam_deque::Worker::stealer).collect(),
             clock: self.clock,
             sleep: Sleep::with_spares(threads, spares, Some(sleep::WATCH)),
-            spares: Spares::new(spares, name.clone()),
+            spares: Spares::new(spares, name.clone(), self.stack_bytes),
             stage: CachePadded::new(AtomicUsize::new(RUNNING)),
             running: CachePadded::new(AtomicUsize::new(threads)),
             live: Live::new(threads + 1),
@@ -305,16 +327,16 @@ impl Builder {
         let mut dispatcher =
             Dispatcher { handle: Handle { shared, queue: None }, workers: Vec::with_capacity(threads), watchdog: None };
         let (told, heard) = std::sync::mpsc::channel();
-        for (index, local) in locals.into_iter().enumerate() {
+        for (index, (local, forks)) in locals.into_iter().zip(forks).enumerate() {
             let shared = dispatcher.handle.shared.clone();
             // On failure the dispatcher is dropped here, which ends and joins the threads that did start.
             let pinned = self.pinning.core_of(index).map(|core| (core, told.clone()));
-            let started = thread::spawn(format!("{name}-{index}"), move || {
+            let started = thread::spawn_with_stack(format!("{name}-{index}"), self.stack_bytes, move || {
                 if let Some((core, told)) = pinned {
                     // Nobody listens any more if another thread could not be started.
                     let _ = told.send((core, pinning::pin(core)));
                 }
-                worker::run(shared, index, local);
+                worker::run(shared, index, local, forks);
             });
             match started {
                 Ok(worker) => dispatcher.workers.push(worker),
@@ -589,6 +611,8 @@ pub(crate) struct Shared {
     /// Work from threads that are not our workers.
     pub(crate) injector: Injector<Job>,
     pub(crate) stealers: Box<[Stealer<Job>]>,
+    /// Halves of forks, by the worker that forked. Emptied by it before the job ends that forked, whatever the stage.
+    pub(crate) forks: Box<[Stealer<Fork>]>,
     /// The clock of its tasks.
     pub(crate) clock: Clock,
     pub(crate) sleep: Sleep,
@@ -673,7 +697,12 @@ impl Shared {
         self.sleep.notify();
     }
 
-    /// Whether any queue holds work.
+    /// Whether some worker has forked what nobody has begun.
+    pub(crate) fn has_forks(&self) -> bool {
+        self.forks.iter().any(|forks| !forks.is_empty())
+    }
+
+    /// Whether any queue holds work. Forks are not asked for: they belong to a job that runs.
     pub(crate) fn has_work(&self) -> bool {
         !self.injector.is_empty() || self.queues.has_work() || self.stealers.iter().any(|stealer| !stealer.is_empty())
     }

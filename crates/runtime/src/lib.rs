@@ -153,6 +153,7 @@
 //! | at most n handlers at once | [`Port::on`]; with a state, [`Settings::max_concurrent`] |
 //! | code that blocks a thread | [`blocking`] |
 //! | waiting for a time, again and again, no longer than | [`sleep`], [`every`], [`timeout`], [`post_after`] |
+//! | two closures at once, a set of them, that borrow | [`fork_join::join`], [`fork_join::scope`], [`Handle::install`] |
 //! | a loop over an array, futures that borrow | [`ParallelLoop`], [`Handle::parallel_for`], [`Dispatcher::run_all`] |
 //! | who is stuck, how full it is | [`Builder::watchdog`], [`Port::gauges`], [`Handle::counters`] |
 //!
@@ -165,6 +166,7 @@ mod arbiter;
 mod context;
 mod dispatch;
 mod error;
+pub mod fork_join;
 mod inspect;
 mod interleave;
 #[allow(unsafe_code, reason = "it lends the caller's stack to other threads; its page says why that is right")]
@@ -222,6 +224,7 @@ pub use timer::{Clock, Elapsed, Every, MissedTick, Posting, Sleep, Tick, Timeout
 #[doc(hidden)]
 pub mod model {
     pub use crate::dispatch::sleep::Sleep;
+    pub use crate::fork_join::latch::{End, Latch};
     pub use crate::parallel::Gate;
     #[cfg(loom)]
     pub use crate::sync::lock::Lock;

@@ -127,7 +127,7 @@ impl Gate {
 }
 
 /// Waits for a while without sleeping; whether what it waited for has come. A model has no patience: it must see every sleep.
-fn wait_awake(has_come: impl Fn() -> bool) -> bool {
+pub(crate) fn wait_awake(has_come: impl Fn() -> bool) -> bool {
     if cfg!(any(loom, shuttle)) {
         return has_come();
     }
@@ -373,11 +373,11 @@ impl ParallelLoop {
 
     /// Calls `body` once for each index of `range`, in blocks of `grain` indices, on the caller and every worker that comes.
     ///
-    /// The caller works too, and returns when all blocks have ended; it waits only for blocks that others have begun. Blocks
-    /// are handed out in ascending order, each to whoever asks next; in a block the indices ascend. It may be called on a
+    /// The caller works too, and returns when all blocks have ended; it waits only for blocks that others have begun. On a worker it
+    /// helps meanwhile, as [`join`](crate::fork_join::join) does: with what those blocks fork, loops and scopes in them included. Blocks are handed out in ascending order, each to whoever asks next; in a block the indices ascend. It may be called on a
     /// worker and outside.
     ///
-    /// Cost: one atomic addition per block, one queue entry per helper; no allocation.
+    /// Cost: one atomic addition per block, one queue entry per helper, called from outside, or one fork; no allocation.
     ///
     /// # Panics
     /// With the first panic of `body`, after all blocks that had begun have ended; what becomes of the others,
@@ -399,14 +399,30 @@ impl ParallelLoop {
         let region = &self.region;
         let block = |block: Range<usize>| block.for_each(&body);
         let on_panic = self.on_panic;
-        let in_gate = |()| region.work(on_panic, block);
         // Relaxed: published by the opening of the gate. Nobody reads them before; a helper left over from the last run that
         // comes now finds the gate closed, and one that comes later helps with this run.
         region.next.store(range.start, Ordering::Relaxed);
         region.end.store(range.end, Ordering::Relaxed);
         // No larger than the range, so that `next` cannot overflow however many helpers ask in vain.
         region.grain.store(grain.min(range.len()).max(1), Ordering::Relaxed);
-        region.loan.lend(&in_gate, || {
+        let work = || region.work(on_panic, block);
+        if is_inside {
+            // Forks that other workers take, and a wait that helps them.
+            crate::fork_join::spread(helpers + 1, &work);
+        } else {
+            self.lend(helpers, &work);
+        }
+        let panic = region.panic.lock().take();
+        if let Some(payload) = panic {
+            resume_unwind(payload);
+        }
+    }
+
+    /// Works beside up to so many workers, on a thread that is none of them: nobody could steal from it, so it calls for help and lends
+    /// what it has.
+    fn lend(&self, helpers: usize, work: &(impl Fn() + Sync)) {
+        let (region, shared) = (&self.region, &self.handle.shared);
+        region.loan.lend(&|()| work(), || {
             // Relaxed: for economy only; a stale value means one helper more or less.
             let waiting = region.calls.load(Ordering::Relaxed);
             for _ in waiting..helpers {
@@ -415,12 +431,8 @@ impl ParallelLoop {
                 let region = region.clone();
                 shared.share(Job::call(Closure::uncounted(move || region.help())));
             }
-            region.work(on_panic, block);
+            work();
         });
-        let panic = region.panic.lock().take();
-        if let Some(payload) = panic {
-            resume_unwind(payload);
-        }
     }
 }
 

@@ -52,9 +52,8 @@ mod modelled {
 #[cfg(not(shuttle))]
 pub(crate) type AtomicFlag = imp::sync::atomic::AtomicBool;
 
-/// A cell without rules, for [`lock::Lock`]; loom's own watches that nobody breaks those of the lock.
+/// A cell without rules, for [`lock::Lock`] and latches; loom's own watches that nobody breaks theirs.
 #[allow(unsafe_code, reason = "hands its caller's promise on")]
-#[cfg(not(shuttle))]
 pub(crate) mod cell {
     #[cfg(loom)]
     pub(crate) struct UnsafeCell<T>(loom::cell::UnsafeCell<T>);
@@ -210,7 +209,27 @@ pub(crate) mod thread {
     /// # Errors
     /// Whatever the system says when it has no more threads to give.
     pub(crate) fn spawn(name: String, body: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
-        imp::thread::Builder::new().name(name).spawn(body)
+        spawn_with_stack(name, None, body)
+    }
+
+    /// Starts a named thread with a stack of so many bytes, or of as many as is usual.
+    ///
+    /// # Errors
+    /// As [`spawn`].
+    pub(crate) fn spawn_with_stack(
+        name: String,
+        stack_bytes: Option<usize>,
+        body: impl FnOnce() + Send + 'static,
+    ) -> std::io::Result<JoinHandle<()>> {
+        let builder = imp::thread::Builder::new().name(name);
+        // A model brings stacks of its own.
+        #[cfg(not(any(loom, shuttle)))]
+        let builder = match stack_bytes {
+            Some(bytes) => builder.stack_size(bytes),
+            None => builder,
+        };
+        let _ = stack_bytes;
+        builder.spawn(body)
     }
 
     /// Starts a named thread that nobody joins; gives whom to unpark.

@@ -10,9 +10,11 @@
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
-use lehr_runtime::model::{Gate, Lock, Sleep};
+use lehr_runtime::model::{End, Gate, Latch, Lock, Sleep};
 use lehr_runtime::{Port, block_on, join};
+use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
@@ -416,4 +418,47 @@ fn a_close_ends_a_receive_that_waits() {
         assert!(block_on(port.receive()).is_err());
         closer.join().unwrap();
     });
+}
+
+/// What stands in the frame of a join: the latch, and the place for the result.
+struct Frame {
+    latch: Latch,
+    result: UnsafeCell<usize>,
+}
+
+/// A pointer to it, as a queue holds it.
+#[derive(Clone, Copy)]
+struct Pointer(*mut Frame);
+
+// SAFETY: the latch orders the two who have it; that it does is what is modelled.
+unsafe impl Send for Pointer {}
+
+#[test]
+fn a_latch_is_not_slept_through_and_its_frame_not_touched_after_the_end() {
+    for end in [End::Done, End::Returned] {
+        model(3, move || {
+            let frame = Box::into_raw(Box::new(Frame { latch: Latch::new(), result: UnsafeCell::new(0) }));
+            let pointer = Pointer(frame);
+            let thief = thread::spawn(move || {
+                let Pointer(frame) = { pointer };
+                // SAFETY: the owner keeps the frame until the end is set, and does not touch the result before.
+                unsafe {
+                    (*frame).result.with_mut(|result| *result = 7);
+                    Latch::set(&raw const (*frame).latch, end);
+                }
+            });
+            // SAFETY: the frame is given back below, after the end.
+            let owned = unsafe { &*frame };
+            while owned.latch.end().is_none() {
+                // A model does not know the limit: an end that does not wake is a deadlock.
+                owned.latch.sleep(Duration::ZERO);
+            }
+            assert_eq!(owned.latch.end(), Some(end));
+            // SAFETY: the end is set, so the thief is through with it.
+            assert_eq!(owned.result.with(|result| unsafe { *result }), 7);
+            // SAFETY: as above; loom objects if its cells are used once more.
+            drop(unsafe { Box::from_raw(frame) });
+            thief.join().unwrap();
+        });
+    }
 }

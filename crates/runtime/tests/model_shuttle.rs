@@ -11,6 +11,8 @@ mod capacity;
 mod choice;
 #[path = "model_shuttle/context.rs"]
 mod context;
+#[path = "model_shuttle/fork_join.rs"]
+mod fork_join;
 #[path = "model_shuttle/gather.rs"]
 mod gather;
 #[path = "model_shuttle/interleave.rs"]

@@ -17,6 +17,8 @@ mod choice;
 mod context;
 #[path = "runtime/exchange.rs"]
 mod exchange;
+#[path = "runtime/fork_join.rs"]
+mod fork_join;
 #[path = "runtime/gather.rs"]
 mod gather;
 #[path = "runtime/inspect.rs"]

@@ -65,6 +65,7 @@ pub(crate) struct Spares {
     max: usize,
     /// What the threads are called, before a dash and their number.
     name: String,
+    stack_bytes: Option<usize>,
     /// How many more are on duty than there are sections. Written under the lock of `state`.
     surplus: AtomicUsize,
     state: Mutex<State>,
@@ -138,8 +139,8 @@ impl Drop for Section<'_> {
 }
 
 impl Spares {
-    pub(super) fn new(max: usize, name: String) -> Self {
-        Self { max, name, surplus: AtomicUsize::new(0), state: Mutex::new(State::default()) }
+    pub(super) fn new(max: usize, name: String, stack_bytes: Option<usize>) -> Self {
+        Self { max, name, stack_bytes, surplus: AtomicUsize::new(0), state: Mutex::new(State::default()) }
     }
 
     /// How many were ever needed at once.
@@ -187,7 +188,8 @@ impl Spares {
         let (own, dispatcher) = (spare.clone(), shared.clone());
         // Relaxed: under the lock, which `end` takes before it looks at the number.
         shared.running.fetch_add(1, Ordering::Relaxed);
-        let started = thread::spawn(format!("{}-spare-{number}", self.name), move || live(&dispatcher, &own));
+        let name = format!("{}-spare-{number}", self.name);
+        let started = thread::spawn_with_stack(name, self.stack_bytes, move || live(&dispatcher, &own));
         match started {
             Ok(thread) => {
                 state.threads.push(thread);
@@ -234,7 +236,7 @@ fn live(shared: &Arc<Shared>, spare: &Arc<Spare>) {
     *spare.thread.lock() = Some(thread::current());
     while spare.wait(shared) {
         loop {
-            serve(shared, spare.slot, crossbeam_deque::Worker::new_fifo(), Role::Spare);
+            serve(shared, spare.slot, crossbeam_deque::Worker::new_fifo(), Role::Spare, None);
             if shared.spares.leave(spare) {
                 break;
             }

@@ -8,6 +8,7 @@ use crossbeam_deque::Worker;
 use super::closure::Cells;
 use super::watchdog::Doing;
 use super::{Job, Shared};
+use crate::fork_join::Fork;
 use crate::sync::Arc;
 use crate::timer::Clock;
 
@@ -29,7 +30,24 @@ pub(crate) struct Current {
     pub(crate) budget: Cell<u32>,
     /// How often the watch had looked when it began.
     pub(crate) looks: Cell<usize>,
+    /// The halves of its forks that nobody has begun; none if nobody could steal them.
+    pub(crate) forks: Option<Worker<Fork>>,
+    /// When it next rings for a fork.
+    pub(crate) bell: ForkBell,
 }
+
+/// When a worker that forks rings for a sleeper: at once, but after each ring that brought nobody in time it forks twice as often before
+/// the next. So long halves find help, and empty ones cost no system call.
+#[derive(Default)]
+pub(crate) struct ForkBell {
+    /// Forks that still pass in silence.
+    left: Cell<u32>,
+    /// How many do after the next ring.
+    silence: Cell<u32>,
+}
+
+/// The most forks that pass in silence: a millisecond or two of the smallest.
+const SILENCE_MAX: u32 = 1 << 16;
 
 /// No dispatcher has this identity.
 pub(crate) const NOBODY: u64 = 0;
@@ -62,6 +80,54 @@ impl Current {
         self.is_away.set(true);
         let _back = Back(self, self.queues_for.replace(NOBODY));
         section()
+    }
+
+    /// Whether others steal its forks.
+    #[inline]
+    pub(crate) fn has_thieves(&self) -> bool {
+        self.forks.is_some()
+    }
+
+    /// Puts the half of a fork where others find it.
+    #[inline]
+    pub(crate) fn push_fork(&self, fork: Fork) {
+        match &self.forks {
+            Some(forks) => forks.push(fork),
+            None => unreachable!("only who has thieves forks"),
+        }
+        if self.shared.sleep.is_nobody_looking() {
+            self.ring_for_fork();
+        }
+    }
+
+    /// Takes the latest half back; none if it was stolen, and then all older ones were too.
+    #[inline]
+    pub(crate) fn pop_fork(&self) -> Option<Fork> {
+        self.forks.as_ref().and_then(Worker::pop)
+    }
+
+    #[cold]
+    fn ring_for_fork(&self) {
+        let ForkBell { left, silence } = &self.bell;
+        // Whoever was woken when everybody slept finds nobody on watch, and may not be silent: SLEEP.md, case 6.
+        if left.get() > 0 && self.shared.sleep.is_watched() {
+            left.set(left.get() - 1);
+            return;
+        }
+        left.set(silence.get());
+        silence.set((silence.get() * 2 + 1).min(SILENCE_MAX));
+        self.shared.sleep.notify();
+    }
+
+    /// Somebody was there to take a half: ringing is worth it.
+    pub(crate) fn fork_was_taken(&self) {
+        self.bell.left.set(0);
+        self.bell.silence.set(0);
+    }
+
+    /// It has taken somebody's fork.
+    pub(crate) fn count_steal(&self) {
+        self.shared.counters[self.index].count_steal();
     }
 
     /// A new job begins.

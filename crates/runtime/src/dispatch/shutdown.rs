@@ -6,7 +6,7 @@ use crossbeam_deque::Steal;
 
 use super::{ABORTING, DRAINING, Dispatcher, Job, Shared};
 use crate::queue::{Core, QueueCounters};
-use crate::sync::{Arc, Moment, Ordering, thread};
+use crate::sync::{Arc, Moment, Ordering, fence, thread};
 
 /// What a poll that is in progress when the limit of a drain passes is given to come to its end. Polls take microseconds;
 /// this is for a machine that has given its cores to somebody else.
@@ -144,6 +144,8 @@ impl Dispatcher {
         }
         // Release: as above.
         shared.stage.store(ABORTING, Ordering::Release);
+        // Orders the stage before the last look at the queues; pairs with the fence in `Handle::install`.
+        fence(Ordering::SeqCst);
         self.workers.extend(shared.spares.end());
         shared.sleep.wake_all();
         let is_own_worker = super::with_current(|current| current.is_some_and(|current| current.is_of(&shared)));

@@ -125,6 +125,20 @@ impl Sleep {
         }
     }
 
+    /// Whether somebody sleeps and nobody searches: what is queued now is seen by no one soon, unless somebody rings. Perhaps out of date.
+    #[inline]
+    pub fn is_nobody_looking(&self) -> bool {
+        // Relaxed and without a fence: as in `notify_near`; what is missed here, the watch sees.
+        let word = self.word.load(Ordering::Relaxed);
+        word & SEARCHING_MASK == 0 && word >= SLEEPING
+    }
+
+    /// Whether a sleeper is on watch, who will see what is queued. Perhaps out of date.
+    pub fn is_watched(&self) -> bool {
+        // Relaxed: as above. It falls only when everybody sleeps, which the caller does not.
+        self.word.load(Ordering::Relaxed) & WATCHED != 0
+    }
+
     /// Says that a worker has queued work for itself, of which there is now `queued`, in a job that began when the watch had looked
     /// `since` times. It will come to that work itself; a sleeper is woken only if nobody is there to see that this takes long, if the
     /// job is a long one and so likely to go on, or if there is a crowd.

@@ -7,10 +7,16 @@
 //!
 //! Looking costs the owner too: each look takes the cache lines of its queue away from it. A worker that gets on is looked at less
 //! and less often.
+//!
+//! Halves of forks wait in queues of their own, and are taken at once: whoever forks asks for help. But looking for them is rationed in the same
+//! way, unless the last one that was taken was worth the trip.
 
 use std::time::Duration;
 
+use crossbeam_deque::Steal;
+
 use super::Shared;
+use crate::fork_join::Fork;
 use crate::sync::Moment;
 
 /// A queue whose owner has been in one job for so long is stuck behind it. About what a steal costs.
@@ -22,9 +28,20 @@ const WORTH: Duration = Duration::from_micros(4);
 /// The longest time for which a worker that gets on is left alone.
 const LEFT_ALONE: Duration = Duration::from_micros(20);
 
+/// How often a thief looks for forks, if the last one was not worth it.
+const FORKS_EVERY: Duration = Duration::from_micros(1);
+
+/// A fork that keeps its thief busy for so long was worth it: a few times what it costs to take.
+const FORK_WORTH: Duration = Duration::from_micros(2);
+
 /// What a searching worker knows of the others.
 pub(crate) struct Thief {
     own: usize,
+    /// The last look for forks, and for how long none is due after it.
+    forks: Option<Moment>,
+    forks_pause: Duration,
+    /// When it took a fork, until it looks again.
+    fork_taken: Option<Moment>,
     /// Whom to look at first: the last victim.
     first: usize,
     seen: Box<[Seen]>,
@@ -45,7 +62,39 @@ impl Seen {
 
 impl Thief {
     pub(crate) fn new(own: usize, workers: usize) -> Self {
-        Self { own, first: (own + 1) % workers, seen: vec![Seen::NOTHING; workers].into() }
+        Self {
+            own,
+            forks: None,
+            forks_pause: FORKS_EVERY,
+            fork_taken: None,
+            first: (own + 1) % workers,
+            seen: vec![Seen::NOTHING; workers].into(),
+        }
+    }
+
+    /// Takes the oldest, and so the largest, fork of some worker.
+    pub(crate) fn take_fork(&mut self, shared: &Shared, now: Moment) -> Option<Fork> {
+        if let Some(taken) = self.fork_taken.take() {
+            self.forks_pause = if now.since(taken) >= FORK_WORTH { Duration::ZERO } else { FORKS_EVERY };
+        }
+        if self.forks.is_some_and(|at| now.since(at) < self.forks_pause) {
+            return None;
+        }
+        self.forks = Some(now);
+        let workers = self.seen.len();
+        for step in 0..workers {
+            let victim = (self.first + step) % workers;
+            let queue = &shared.forks[victim];
+            if victim == self.own || queue.is_empty() {
+                continue;
+            }
+            if let Steal::Success(fork) = queue.steal() {
+                self.first = victim;
+                self.fork_taken = Some(Moment::now());
+                return Some(fork);
+            }
+        }
+        None
     }
 
     /// A worker whose queue is worth stealing from.
@@ -66,7 +115,7 @@ impl Thief {
         for seen in &mut self.seen {
             seen.pause = Duration::ZERO;
         }
-        self.choose(shared, Moment::now()).is_some()
+        shared.has_forks() || self.choose(shared, Moment::now()).is_some()
     }
 
     fn is_worth_it(&mut self, shared: &Shared, victim: usize, now: Moment) -> bool {

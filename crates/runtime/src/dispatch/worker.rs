@@ -5,9 +5,10 @@ use std::cell::Cell;
 use crossbeam_deque::{Steal, Worker};
 
 use super::closure::Cells;
-use super::current::{Current, NOBODY};
+use super::current::{Current, ForkBell, NOBODY};
 use super::thief::Thief;
-use super::{ABORTING, Job, Shared};
+use super::{ABORTING, Closure, Job, Shared};
+use crate::fork_join::Fork;
 use crate::queue::priority::Turns;
 use crate::sync::{Arc, AtomicUsize, Moment, Ordering, spin_loop, thread};
 
@@ -26,7 +27,7 @@ const OUTSIDE_SHARE: usize = 32;
 pub struct Counters {
     /// Jobs run: polls of tasks, and parallel regions helped.
     pub polls: usize,
-    /// Jobs taken from another worker's queue.
+    /// Jobs and halves of forks taken from another worker's queue.
     pub steals: usize,
     /// Times it fell asleep.
     pub sleeps: usize,
@@ -85,6 +86,11 @@ impl Tally {
         self.turns() % 2 == 1
     }
 
+    /// A fork was taken from somebody.
+    pub(super) fn count_steal(&self) {
+        Self::count(&self.steals);
+    }
+
     /// One more. A load and a store, since the worker is the only writer.
     fn count(count: &AtomicUsize) {
         // Relaxed: as in `read`.
@@ -102,13 +108,13 @@ pub(super) enum Role {
 }
 
 /// The life of a worker thread.
-pub(crate) fn run(shared: Arc<Shared>, index: usize, local: Worker<Job>) {
-    serve(&shared, index, local, Role::Worker);
+pub(crate) fn run(shared: Arc<Shared>, index: usize, local: Worker<Job>, forks: Worker<Fork>) {
+    serve(&shared, index, local, Role::Worker, Some(forks).filter(|_| shared.threads > 1));
     leave(&shared);
 }
 
 /// Takes jobs and runs them, until the dispatcher ends or, for a spare, until it is called off.
-pub(super) fn serve(shared: &Arc<Shared>, index: usize, local: Worker<Job>, role: Role) {
+pub(super) fn serve(shared: &Arc<Shared>, index: usize, local: Worker<Job>, role: Role, forks: Option<Worker<Fork>>) {
     let doing = shared.doing.get(index).cloned();
     let worker = Current {
         dispatcher: shared.identity,
@@ -121,6 +127,8 @@ pub(super) fn serve(shared: &Arc<Shared>, index: usize, local: Worker<Job>, role
         doing,
         budget: Cell::new(0),
         looks: Cell::new(0),
+        forks,
+        bell: ForkBell::default(),
     };
     worker.live(|| {
         let tally = &shared.counters[index];
@@ -180,7 +188,7 @@ impl Run<'_> {
         }
         self.shared.sleep.start_search();
         let job = self.search(turns);
-        if self.shared.sleep.stop_search() && self.shared.has_work() {
+        if self.shared.sleep.stop_search() && (self.shared.has_work() || self.shared.has_forks()) {
             // Posters relied on us, the last searcher, to see their work: hand that duty on.
             self.shared.sleep.notify();
         }
@@ -209,7 +217,11 @@ impl Run<'_> {
         let shared = self.shared;
         turns.take(&shared.queues, || {
             // Stealing too: the worker may never be without named work, and so never search.
-            self.take_near().or_else(|| self.take_from_outside()).or_else(|| self.steal(Moment::now()))
+            let near = self.take_near().or_else(|| self.take_from_outside());
+            near.or_else(|| {
+                let now = Moment::now();
+                self.take_fork(now).or_else(|| self.steal(now))
+            })
         })
     }
 
@@ -222,7 +234,7 @@ impl Run<'_> {
             {
                 return Some(job);
             }
-            if let Some(job) = self.take_from_outside().or_else(|| self.steal(now)) {
+            if let Some(job) = self.take_from_outside().or_else(|| self.take_fork(now)).or_else(|| self.steal(now)) {
                 return Some(job);
             }
             if self.is_over() {
@@ -262,6 +274,14 @@ impl Run<'_> {
                 Steal::Retry => spin_loop(),
             }
         }
+    }
+
+    fn take_fork(&mut self, now: Moment) -> Option<Job> {
+        let fork = self.thief.take_fork(self.shared, now)?;
+        self.shared.counters[self.index].count_steal();
+        let index = self.index;
+        // Not to be queued, and so never dropped uncalled: its owner waits for it.
+        Some(Job::call(Closure::uncounted(move || fork.run(index))))
     }
 
     fn steal(&mut self, now: Moment) -> Option<Job> {

@@ -1,0 +1,286 @@
+//! Fork and join: two closures, or a set of them, of which idle workers take a part, and a wait that works.
+//!
+//! [`join`] puts its second closure where idle workers look, calls the first, and takes the second back if nobody came. What was
+//! taken is waited for by *helping*: the worker that waits runs what the taker forks meanwhile. It never runs anything else on
+//! the waiting stack, no task and no stranger's fork; so it cannot wait for itself, and its stack gets no deeper than by calling
+//! both closures one after the other. Why that is so, and what it costs: `docs/design/fork-join.md`.
+//!
+//! Not here: work that outlives its caller (tasks), and waiting for messages (futures). The loop over a range,
+//! [`ParallelLoop`](crate::ParallelLoop), is made of joins when it runs on a worker. Read next: `fork_join/half.rs`.
+
+#[allow(unsafe_code, reason = "a half lies on its owner's stack; the file says why that is right")]
+mod half;
+#[allow(unsafe_code, reason = "a latch lies on its owner's stack; the file says why that is right")]
+pub(crate) mod latch;
+#[allow(unsafe_code, reason = "what a scope spawns borrows from outside it; the file says why that is right")]
+mod scope;
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::Duration;
+
+use crossbeam_deque::Steal;
+
+use crate::dispatch::sleep::WATCH;
+use crate::dispatch::{Closure, Current, Handle, Job, with_current};
+use crate::parallel::{Loan, wait_awake};
+use crate::sync::{Arc, Moment, Mutex, Ordering, fence, spin_loop, thread};
+pub(crate) use half::Fork;
+use half::{Half, Head, Outcome};
+use latch::{End, Latch};
+pub use scope::{Scope, scope};
+
+/// How often one who waits looks for something to help with; a look takes the lines of a queue from who uses it.
+const HELP_EVERY: Duration = Duration::from_nanos(500);
+
+/// The first sleep of one who waits, after which it looks for something to help with; the later ones are longer.
+const FIRST_SLEEP: Duration = Duration::from_micros(50);
+
+/// Calls two closures, maybe at once, and gives both results.
+///
+/// The caller calls `a`. Meanwhile an idle worker may call `b`; if none came, the caller does so itself when `a` has ended. Both may
+/// borrow from the caller's stack. While it waits for a `b` that another worker has begun, the caller runs what that worker forks, and
+/// sleeps only if there is nothing of that. It does so in a task too: the worker is held until both have ended, so a long join in
+/// a task delays the others of its worker as any long poll does.
+///
+/// On a thread that is no worker, and on a dispatcher of one, it is `(a(), b())`: use [`Handle::install`] to begin.
+///
+/// Neither closure may wait for the other by its own means (a channel, a lock held across `join` that the other wants): they need not run
+/// at once, and the caller may hold both.
+///
+/// Cost: if nobody takes `b`, an entry and its removal in the worker's own queue (some 20 ns); no allocation.
+///
+/// # Panics
+/// If a closure panics, after both have ended: with the panic of `a` if that did.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Dispatcher, fork_join::join};
+///
+/// fn sort(numbers: &mut [u32]) {
+///     let Some((&mut pivot, _)) = numbers.split_first_mut() else { return };
+///     let mut middle = 0;
+///     for i in 1..numbers.len() {
+///         if numbers[i] < pivot {
+///             middle += 1;
+///             numbers.swap(i, middle);
+///         }
+///     }
+///     numbers.swap(0, middle);
+///     let (low, high) = numbers.split_at_mut(middle);
+///     join(|| sort(low), || sort(&mut high[1..]));
+/// }
+///
+/// let dispatcher = Dispatcher::new(2).unwrap();
+/// let mut numbers = [3, 1, 4, 1, 5, 9, 2, 6];
+/// dispatcher.handle().install(|| sort(&mut numbers));
+/// assert_eq!(numbers, [1, 1, 2, 3, 4, 5, 6, 9]);
+/// ```
+#[inline]
+pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    with_current(|current| match current.filter(|current| current.has_thieves()) {
+        Some(current) => fork(current, a, b),
+        None => match catch_unwind(AssertUnwindSafe(a)) {
+            Ok(a) => (a, b()),
+            Err(payload) => after_panic(payload, || catch_unwind(AssertUnwindSafe(b))),
+        },
+    })
+}
+
+/// [`join`] on a worker that others steal from.
+#[inline]
+#[allow(unsafe_code, reason = "keeps the half in this frame; each block says how")]
+fn fork<A, B, RA, RB>(current: &Current, a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let half = Half::new(b);
+    // SAFETY: this is the only fork of it, and until it has come back or its latch is set, nothing below leaves this function: the
+    // closure's panic is caught, and neither the queue nor the wait panics.
+    current.push_fork(unsafe { half.fork() });
+    let a = catch_unwind(AssertUnwindSafe(a));
+    // Whatever was forked after it has been taken back or run, so what comes first out of the queue is it, or it was stolen.
+    let end = match current.pop_fork() {
+        Some(fork) if fork.is_of(half.head()) => End::Returned,
+        // An older one can only be there if this one was not stolen: thieves take the oldest. So this is a bug of ours, and leaving the
+        // frame would leave a pointer to it.
+        Some(_) => std::process::abort(),
+        None => wait_for(current, half.head()),
+    };
+    match (a, end) {
+        // SAFETY: it has come out of our own queue, or the latch says so.
+        (Ok(a), End::Returned) => (a, unsafe { half.take_back() }()),
+        // SAFETY: the latch says so.
+        (Ok(a), End::Done) => (a, unsafe { half.into_outcome() }.unwrap_or_else(|payload| resume_unwind(payload))),
+        (Err(payload), End::Returned) => {
+            // SAFETY: as above.
+            let b = unsafe { half.take_back() };
+            after_panic(payload, || catch_unwind(AssertUnwindSafe(b)))
+        }
+        // SAFETY: as above.
+        (Err(payload), End::Done) => after_panic(payload, || unsafe { half.into_outcome() }),
+    }
+}
+
+/// Lets the second closure end, and then passes the panic of the first on.
+#[cold]
+fn after_panic<RA, RB>(payload: Box<dyn Any + Send>, b: impl FnOnce() -> Outcome<RB>) -> (RA, RB) {
+    drop(b());
+    resume_unwind(payload)
+}
+
+/// Waits for a half that was stolen, and helps its thief.
+#[cold]
+fn wait_for(current: &Current, half: &Head) -> End {
+    current.fork_was_taken();
+    let latch = half.latch();
+    let help = || help(current, half.thief(), || latch.end().is_none());
+    wait_until(current, || latch.end().is_some(), help, |limit| latch.sleep(limit));
+    latch.end().expect("the wait is over")
+}
+
+/// Runs the oldest fork of `thief`, if that is still busy with what we wait for; whether there was one.
+///
+/// A worker that waits has forked nothing that is still in its queue (the oldest are stolen first, and what it waits for was
+/// stolen), and one that takes a fork begins with an empty queue. So all that is in the thief's queue belongs to what it runs. If it has
+/// ended that meanwhile, what we took may be anybody's: it goes back to its owner.
+fn help(current: &Current, thief: Option<usize>, is_at_it: impl Fn() -> bool) -> bool {
+    let Some(queue) = thief.and_then(|thief| current.shared.forks.get(thief)) else { return false };
+    if queue.is_empty() {
+        return false;
+    }
+    let Steal::Success(fork) = queue.steal() else { return false };
+    // Asked after the theft: if it is at it now, it was then.
+    if is_at_it() {
+        current.count_steal();
+        fork.run(current.index);
+    } else {
+        fork.give_back();
+    }
+    true
+}
+
+/// Waits on a worker: helps, looks for a while without sleeping as the idle policy says, then sleeps, and helps now and then.
+fn wait_until(current: &Current, is_over: impl Fn() -> bool, help: impl Fn() -> bool, sleep: impl Fn(Duration)) {
+    let idle = current.shared.idle;
+    let mut since = Moment::now();
+    let (mut looked, mut pause) = (None, FIRST_SLEEP);
+    while !is_over() {
+        let now = Moment::now();
+        if looked.is_none_or(|looked| now.since(looked) >= HELP_EVERY) {
+            if help() {
+                (since, looked, pause) = (Moment::now(), None, FIRST_SLEEP);
+                continue;
+            }
+            looked = Some(now);
+        }
+        let waited = now.since(since);
+        if waited < idle.spin {
+            spin_loop();
+        } else if waited - idle.spin < idle.yielding {
+            thread::yield_now();
+        } else {
+            sleep(pause);
+            pause = (pause * 2).min(WATCH);
+            looked = None;
+        }
+    }
+}
+
+/// Calls `work` in up to `parts` places at once, at least here.
+pub(crate) fn spread(parts: usize, work: &(impl Fn() + Sync)) {
+    if parts <= 1 {
+        return work();
+    }
+    join(|| spread(parts - parts / 2, work), || spread(parts / 2, work));
+}
+
+impl Handle {
+    /// Runs a closure on a worker of this dispatcher and gives its result; the way from outside into [`join`] and [`scope()`].
+    ///
+    /// On a worker of this dispatcher it is a call. Elsewhere the caller sleeps until a worker has run it, so it may borrow from the
+    /// caller's stack; on a worker of another dispatcher, that worker is held meanwhile. If this dispatcher ends before it has begun, the
+    /// caller runs it itself.
+    ///
+    /// Cost from outside: two allocations, and waking a worker if all sleep.
+    ///
+    /// # Panics
+    /// If the closure does.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Dispatcher, fork_join::join, is_on_worker};
+    /// let dispatcher = Dispatcher::new(2).unwrap();
+    /// let words = ["warp", "weft"];
+    /// let lengths = dispatcher.handle().install(|| {
+    ///     assert!(is_on_worker());
+    ///     join(|| words[0].len(), || words[1].len())
+    /// });
+    /// assert_eq!(lengths, (4, 4));
+    /// ```
+    pub fn install<R: Send>(&self, closure: impl FnOnce() -> R + Send) -> R {
+        if with_current(|current| current.is_some_and(|current| current.is_of(&self.shared))) {
+            return closure();
+        }
+        let context = crate::context::current::current();
+        let closure = Mutex::new(Some(closure));
+        let outcome = Mutex::new(None);
+        let call = |()| {
+            let closure = closure.lock().take();
+            let result = closure.map(|closure| {
+                catch_unwind(AssertUnwindSafe(|| {
+                    let _entered =
+                        crate::context::current::in_use().then(|| crate::context::current::enter(context.clone()));
+                    closure()
+                }))
+            });
+            *outcome.lock() = result;
+        };
+        if self.shared.accepts() {
+            let visit = Visit { loan: Arc::default(), latch: Arc::default() };
+            let (loan, latch) = (visit.loan.clone(), visit.latch.clone());
+            loan.lend(&call, || {
+                self.shared.share(Job::call(Closure::uncounted(move || {
+                    visit.loan.call(());
+                })));
+                // Orders the entry before the look at the stage, against the fence in `end` between the stage and the last look at
+                // the queues: either that finds the entry, or we see the end and do not wait for it.
+                fence(Ordering::SeqCst);
+                let is_over = || latch.end().is_some();
+                if !self.is_aborting() && !wait_awake(is_over) {
+                    while !is_over() {
+                        // The entry is called or dropped in any case, and ends the wait.
+                        latch.sleep(Duration::MAX);
+                    }
+                }
+            });
+        }
+        let begun = outcome.lock().take();
+        match begun {
+            Some(Ok(result)) => result,
+            Some(Err(payload)) => resume_unwind(payload),
+            None => (closure.lock().take().expect("it has not begun"))(),
+        }
+    }
+}
+
+/// A closure on its way to a worker, and the wait for it. Dropped uncalled, it ends the wait too.
+struct Visit {
+    loan: Arc<Loan<()>>,
+    latch: Arc<Latch>,
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        self.latch.set_counted();
+    }
+}

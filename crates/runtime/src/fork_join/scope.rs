@@ -1,0 +1,251 @@
+//! A set of closures that borrow from outside it, and end before it does.
+//!
+//! What is spawned stands in a list of the scope's own. A worker that comes to help registers in the scope and runs what is in the
+//! list until that is empty; the owner does the same when its body has ended. Helpers are called through the common queue, so they come only
+//! when they have nothing else on their stack: a spawn may outlive the fork it was made in, and one who waits for that fork must not
+//! run it (see `docs/design/fork-join.md`).
+
+use std::any::Any;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use super::{help, spread, wait_until};
+use crate::context::{self, Context};
+use crate::dispatch::sleep::WATCH;
+use crate::dispatch::{Closure, Current, Job, Shared, with_current};
+use crate::sync::{Arc, AtomicUsize, Mutex, Ordering, thread};
+
+/// What is spawned. `'static` is not true of it: see `Scope::spawn`.
+type Body = Box<dyn FnOnce(&Scope<'static>) + Send + 'static>;
+
+struct Spawned {
+    body: Body,
+    context: Option<Context>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Spawned and not begun.
+    list: Vec<Spawned>,
+    /// Workers that run what is in the list, and have nothing else on their stack.
+    helpers: Vec<usize>,
+    /// Calls for help in the common queue.
+    calls: usize,
+    /// The first panic of a spawned closure.
+    panic: Option<Box<dyn Any + Send>>,
+    /// The owner, if it sleeps or is about to.
+    owner: Option<thread::Thread>,
+}
+
+struct Core {
+    state: Mutex<State>,
+    /// Spawned and not ended. Changed under the lock.
+    left: AtomicUsize,
+    /// Whose workers help; nobody's if the scope was opened outside.
+    shared: Option<Arc<Shared>>,
+}
+
+/// Spawns closures that borrow what outlives `'scope`. Made by [`scope()`].
+///
+/// # Example
+/// See [`scope()`].
+pub struct Scope<'scope> {
+    core: Arc<Core>,
+    /// Invariant: a longer or a shorter life would let a closure borrow too little or too much.
+    life: PhantomData<fn(&'scope ()) -> &'scope ()>,
+}
+
+impl std::fmt::Debug for Scope<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Scope").finish_non_exhaustive()
+    }
+}
+
+/// Calls `body` with a scope to spawn into, and returns its result when all that was spawned has ended.
+///
+/// Idle workers begin with what is spawned at once, in no promised order; when `body` has ended the caller works too, and waits for what
+/// is in progress elsewhere as [`join`](super::join) waits. On a thread that is no worker, and on a dispatcher of one, the caller
+/// runs all of it after `body`. What is spawned must not wait for others by its own means.
+///
+/// Cost: one allocation a spawn, and a lock that the helpers share: for pieces of many microseconds. [`join`](super::join) is for
+/// smaller ones.
+///
+/// # Panics
+/// If `body` panics, or a spawned closure does, after all have ended: with the panic of `body`, or else with the first.
+///
+/// # Example
+/// ```
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+/// use lehr_runtime::{Dispatcher, fork_join::{Scope, scope}};
+///
+/// struct Tree { value: usize, children: Vec<Tree> }
+///
+/// fn add<'a>(scope: &Scope<'a>, tree: &'a Tree, sum: &'a AtomicUsize) {
+///     sum.fetch_add(tree.value, Ordering::Relaxed);
+///     for child in &tree.children {
+///         scope.spawn(move |scope| add(scope, child, sum));
+///     }
+/// }
+///
+/// let leaf = |value| Tree { value, children: vec![] };
+/// let tree = Tree { value: 1, children: vec![leaf(2), leaf(3)] };
+/// let dispatcher = Dispatcher::new(2).unwrap();
+/// let sum = AtomicUsize::new(0);
+/// dispatcher.handle().install(|| scope(|scope| add(scope, &tree, &sum)));
+/// assert_eq!(sum.into_inner(), 6);
+/// ```
+pub fn scope<'scope, R>(body: impl FnOnce(&Scope<'scope>) -> R) -> R {
+    let shared = with_current(|current| current.map(|current| current.shared.clone()));
+    let scope = Scope { core: Arc::new(Core::new(shared)), life: PhantomData };
+    let result = catch_unwind(AssertUnwindSafe(|| body(&scope)));
+    scope.core.finish();
+    let panic = scope.core.state.lock().panic.take();
+    match (result, panic) {
+        (Ok(result), None) => result,
+        (Err(payload), _) | (Ok(_), Some(payload)) => resume_unwind(payload),
+    }
+}
+
+impl<'scope> Scope<'scope> {
+    /// Has a closure called before the scope ends. It may spawn more.
+    ///
+    /// # Example
+    /// See [`scope()`].
+    pub fn spawn(&self, body: impl FnOnce(&Scope<'scope>) + Send + 'scope) {
+        let body: Box<dyn FnOnce(&Scope<'scope>) + Send + 'scope> = Box::new(body);
+        // SAFETY: only lifetimes change. What the closure borrows lives for `'scope`, and `scope` does not return, by result or by panic,
+        // before every closure of the list has been called and is gone (`Core::finish` waits for `left`, which falls after that).
+        // The `Scope` it is given has the same layout for every lifetime, and lets it spawn only what it could have borrowed itself.
+        let body = unsafe { std::mem::transmute::<Box<dyn FnOnce(&Scope<'scope>) + Send + 'scope>, Body>(body) };
+        self.core.add(Spawned { body, context: context::current::current() });
+    }
+}
+
+impl Core {
+    fn new(shared: Option<Arc<Shared>>) -> Self {
+        Self { state: Mutex::default(), left: AtomicUsize::new(0), shared }
+    }
+
+    fn add(self: &Arc<Self>, spawned: Spawned) {
+        let shared = self.shared.as_ref().filter(|shared| shared.accepts());
+        let (is_calling, owner) = {
+            let mut state = self.state.lock();
+            state.list.push(spawned);
+            // Relaxed: under the lock; the owner, which reads it without, is told under the lock too.
+            self.left.fetch_add(1, Ordering::Relaxed);
+            // The owner works at the end, so one less than there are.
+            let wanted = shared.map_or(0, |shared| state.list.len().min(shared.threads - 1));
+            let is_calling = state.calls + state.helpers.len() < wanted;
+            state.calls += usize::from(is_calling);
+            (is_calling, state.owner.take())
+        };
+        if let Some(owner) = owner {
+            owner.unpark();
+        }
+        if let Some(shared) = shared.filter(|_| is_calling) {
+            let core = self.clone();
+            shared.share(Job::call(Closure::uncounted(move || core.answer())));
+        }
+    }
+
+    /// A worker's answer to a call for help.
+    fn answer(self: &Arc<Self>) {
+        let index = with_current(|current| current.map(|current| current.index));
+        {
+            let mut state = self.state.lock();
+            state.calls -= 1;
+            state.helpers.extend(index);
+        }
+        self.work();
+        let mut state = self.state.lock();
+        if let Some(place) = state.helpers.iter().position(|&helper| Some(helper) == index) {
+            state.helpers.swap_remove(place);
+        }
+    }
+
+    /// Runs what is in the list until it is empty: the latest first, so that a tree of spawns does not grow wide.
+    fn work(self: &Arc<Self>) {
+        loop {
+            let next = self.state.lock().list.pop();
+            let Some(Spawned { body, context }) = next else { return };
+            let scope = Scope { core: self.clone(), life: PhantomData };
+            let result = catch_unwind(AssertUnwindSafe(|| {
+                let _entered = context::current::in_use().then(|| context::current::enter(context));
+                body(&scope);
+            }));
+            self.ended(result.err());
+        }
+    }
+
+    /// One spawned closure has been called and is gone.
+    fn ended(&self, panic: Option<Box<dyn Any + Send>>) {
+        let (later, owner) = {
+            let mut state = self.state.lock();
+            let later = match panic {
+                Some(_) if state.panic.is_none() => std::mem::replace(&mut state.panic, panic),
+                later => later,
+            };
+            // Release: what the closure did is visible to the owner that sees 0; pairs with the Acquire in `is_over`.
+            let is_last = self.left.fetch_sub(1, Ordering::Release) == 1;
+            (later, if is_last { state.owner.take() } else { None })
+        };
+        // Not under the lock: its destructor is the user's.
+        drop(later);
+        if let Some(owner) = owner {
+            owner.unpark();
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        // Acquire: pairs with the Release in `ended`.
+        self.left.load(Ordering::Acquire) == 0
+    }
+
+    /// The owner's part when its body has ended.
+    fn finish(self: &Arc<Self>) {
+        while !self.is_over() {
+            let parts = self.shared.as_ref().map_or(1, |shared| shared.threads).min(self.state.lock().list.len());
+            spread(parts, &|| self.work());
+            let has_reason = || self.is_over() || !self.state.lock().list.is_empty();
+            with_current(|current| match current {
+                Some(current) => {
+                    wait_until(current, has_reason, || self.help_helpers(current), |limit| self.sleep(limit))
+                }
+                None => {
+                    while !has_reason() {
+                        self.sleep(WATCH);
+                    }
+                }
+            });
+        }
+    }
+
+    /// Runs a fork of some helper; whether there was one.
+    fn help_helpers(&self, current: &Current) -> bool {
+        for place in 0.. {
+            let helper = self.state.lock().helpers.get(place).copied();
+            if helper.is_none() {
+                break;
+            }
+            // A helper comes with an empty stack and leaves when the list is empty: while it is registered, all that it has forked
+            // belongs to this scope.
+            if help(current, helper, || self.state.lock().helpers.iter().any(|&other| Some(other) == helper)) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Sleeps until all has ended, something is spawned, `limit` has passed, or for no reason. A model has no clock, and no limit.
+    fn sleep(&self, limit: std::time::Duration) {
+        {
+            let mut state = self.state.lock();
+            // Under the lock, under which it changes: whoever ends or spawns the next one finds our name.
+            if self.is_over() || !state.list.is_empty() {
+                return;
+            }
+            state.owner = Some(thread::current());
+        }
+        if cfg!(any(loom, shuttle)) { thread::park() } else { thread::park_timeout(limit) }
+    }
+}
