@@ -7,12 +7,16 @@
 use std::fmt;
 use std::future::poll_fn;
 
+use lehr_runtime::Elapsed;
+
+use crate::check::{Made, dissent, mismatch};
 use crate::error::Error;
 use crate::fabric::Fabric;
 use crate::fabric::threads::exchange::{Deposits, Endpoint};
 use crate::group::Group;
 use crate::message::Reader;
 use crate::reduction::Fold;
+use crate::settings::Settings;
 use crate::sync::Arc;
 
 /// One rank's end of a group of ranks.
@@ -30,6 +34,7 @@ pub struct Communicator {
     pub(crate) group: Group,
     /// Between threads, the path of collectives.
     pub(crate) exchange: Option<Endpoint>,
+    pub(crate) settings: Settings,
     /// Over messages, how many collectives were begun.
     pub(crate) begun: u32,
     /// Over messages, why no collective can be begun: one was given up, or failed.
@@ -87,54 +92,19 @@ calls! {
     Scan "scan",
     ExclusiveScan "exclusive_scan",
     Split "split",
+    Shift "shift",
+    Exchange "exchange",
+    ExchangeOn "exchange_on",
 }
 
 /// First word of what a fold makes: all is well.
 const AGREED: u64 = 0;
-/// First word of what a fold makes: the rank in the second word disagrees with rank 0 in its first words, which follow, first
-/// those of rank 0.
+/// First word of what a fold makes: two ranks, whose numbers and heads follow, disagree.
 const DISAGREED: u64 = 1;
 
 /// Words at the head of each message that must be the same on all ranks: the call, and one number of its own (a root, a
 /// length).
 pub(crate) const HEAD: usize = 2;
-
-/// The number that carries a root and a length: `root` is below `size` on every rank.
-pub(crate) fn rooted(root: usize, length: usize, size: usize) -> usize {
-    length.wrapping_mul(size).wrapping_add(root)
-}
-
-/// A call as one rank made it.
-#[derive(Clone, Copy)]
-pub(crate) struct Made {
-    /// The rank, by the world's number.
-    pub rank: usize,
-    pub call: Call,
-    pub number: u64,
-}
-
-impl Made {
-    fn describe(self, size: usize) -> String {
-        let Self { rank, call, number } = self;
-        let (name, size) = (call.name(), size as u64);
-        let detail = match call {
-            Call::Barrier | Call::Split | Call::AllGatherV | Call::AllToAllV | Call::Unknown => String::new(),
-            Call::Gather | Call::ScatterV => format!(" with root {number}"),
-            Call::Broadcast | Call::Scatter | Call::Reduce => {
-                format!(" with root {} and {} bytes", number % size, number / size)
-            }
-            _ => format!(" with {number} bytes"),
-        };
-        format!("rank {rank} calls {name}{detail}")
-    }
-}
-
-/// That two of `size` ranks made different calls, seen by one that is in `collective`.
-pub(crate) fn mismatch(collective: Call, size: usize, one: Made, other: Made) -> Error {
-    let (first, second) = if one.rank < other.rank { (one, other) } else { (other, one) };
-    let detail = format!("{}, {}", first.describe(size), second.describe(size));
-    Error::Mismatch { collective: collective.name(), detail }
-}
 
 impl Communicator {
     /// A communicator of all ranks over one end of a fabric.
@@ -157,7 +127,8 @@ impl Communicator {
     }
 
     pub(crate) fn on(fabric: Arc<dyn Fabric>, group: Group, exchange: Option<Endpoint>) -> Self {
-        Self { fabric, group, exchange, begun: 0, stopped: None, own: Fold::new(0), whole: Fold::new(0) }
+        let settings = Settings::default();
+        Self { fabric, group, exchange, settings, begun: 0, stopped: None, own: Fold::new(0), whole: Fold::new(0) }
     }
 
     /// This rank's number, from 0.
@@ -181,13 +152,24 @@ impl Communicator {
 
     async fn wait(&mut self, call: Call) -> Result<(), Error> {
         let exchange = self.exchange.as_mut().expect("asked for only where there is one");
-        let completed = poll_fn(|context| exchange.poll_complete(context)).await;
+        let complete = poll_fn(|context| exchange.poll_complete(context));
+        let completed = match &self.settings.patience {
+            None => complete.await,
+            Some((clock, limit)) => match clock.timeout(*limit, complete).await {
+                Ok(completed) => completed,
+                Err(Elapsed) => {
+                    let limit = *limit;
+                    let rank = self.shared().absent();
+                    return Err(self.failed(Error::Late { rank, waiting_in: call.name(), limit }));
+                }
+            },
+        };
         completed.map_err(|rank| self.failed(Error::RankLeft { rank, waiting_in: call.name() }))
     }
 
     /// Notes because of whom this rank cannot go on, if it cannot, for those who wait for it.
     pub(crate) fn failed(&self, error: Error) -> Error {
-        if let Error::RankLeft { rank, .. } = error {
+        if let Error::RankLeft { rank, .. } | Error::Late { rank: Some(rank), .. } = error {
             self.blame(rank);
         }
         error
@@ -220,10 +202,10 @@ impl Communicator {
         let whole = &mut self.whole;
         exchange.arrive(&mut |deposits, folded| {
             let head = |rank| &deposits.of(rank)[..HEAD];
-            if let Some(rank) = (1..deposits.size()).find(|&rank| head(rank) != head(0)) {
-                folded.extend([DISAGREED, rank as u64]);
-                folded.extend(head(0));
-                folded.extend(head(rank));
+            if let Some((usual, other)) = dissent(deposits.size(), head) {
+                folded.extend([DISAGREED, usual as u64, other as u64]);
+                folded.extend(head(usual));
+                folded.extend(head(other));
             } else {
                 folded.push(AGREED);
                 fold(deposits, folded, whole);
@@ -238,12 +220,13 @@ impl Communicator {
         if folded[0] == AGREED {
             return Ok(());
         }
-        let [_, rank, first, first_number, other, other_number] = folded[..] else {
-            unreachable!("a disagreement has six words")
+        let [_, usual, other, usual_call, usual_number, other_call, other_number] = folded[..] else {
+            unreachable!("a disagreement has seven words")
         };
-        let first = Made { rank: self.group.world(0), call: Call::of(first), number: first_number };
-        let other = Made { rank: self.group.world(rank as usize), call: Call::of(other), number: other_number };
-        Err(mismatch(call, self.size(), first, other))
+        let usual = Made { rank: self.group.world(usual as usize), head: [usual_call, usual_number] };
+        let other = Made { rank: self.group.world(other as usize), head: [other_call, other_number] };
+        self.blame(other.rank);
+        Err(mismatch(call, self.size(), usual, other))
     }
 
     /// The body of a rank's message in the exchange completed last.

@@ -1,6 +1,7 @@
 //! Who failed, where, and what the others saw.
 
 use std::fmt;
+use std::time::Duration;
 
 /// Why a program on ranks has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,9 +14,9 @@ pub enum Error {
         /// The panic's message.
         message: String,
     },
-    /// A rank had ended (early, or by a panic) when this rank waited for it in a collective.
+    /// A rank had ended (early, or by a panic) when this rank waited for it, or for one that had ended because of it.
     RankLeft {
-        /// The rank that had ended.
+        /// The rank that had ended, by its number among all ranks.
         rank: usize,
         /// What this rank was waiting for.
         waiting_in: &'static str,
@@ -24,6 +25,15 @@ pub enum Error {
     Elsewhere {
         /// The words.
         message: String,
+    },
+    /// A rank did not come within the patience of a communicator.
+    Late {
+        /// The rank; none if any would have done.
+        rank: Option<usize>,
+        /// What this rank was waiting for.
+        waiting_in: &'static str,
+        /// How long it waited.
+        limit: Duration,
     },
     /// The dispatcher was shut down before the rank ended.
     Cancelled {
@@ -81,6 +91,15 @@ impl fmt::Display for Error {
             Self::Panicked { rank, message } => write!(formatter, "rank {rank} panicked: {message}"),
             Self::RankLeft { rank, waiting_in } => {
                 write!(formatter, "rank {rank} had ended while another rank waited for it in {waiting_in}")
+            }
+            Self::Late { rank: Some(rank), waiting_in, limit } => {
+                write!(
+                    formatter,
+                    "rank {rank} did not come within {limit:?} while another rank waited for it in {waiting_in}"
+                )
+            }
+            Self::Late { rank: None, waiting_in, limit } => {
+                write!(formatter, "no rank came within {limit:?} while another rank waited in {waiting_in}")
             }
             Self::Cancelled { rank } => write!(formatter, "rank {rank} was cancelled: its dispatcher was shut down"),
             Self::Mismatch { collective, detail } => {

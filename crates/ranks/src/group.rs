@@ -15,10 +15,12 @@ pub(crate) enum Traffic {
     Neighbours = 2,
     /// Answers to synchronous sends.
     Receipts = 3,
+    /// What a checked communicator compares.
+    Checks = 4,
 }
 
-/// How many contexts a communicator has.
-const KINDS: u32 = 4;
+/// Places for contexts of a communicator.
+const KINDS: u32 = 8;
 
 /// The ranks of a communicator.
 #[derive(Clone, Debug)]
@@ -133,7 +135,9 @@ impl Communicator {
         let exchange = self.exchange.as_ref().map(|exchange| exchange.part(number, &members));
         let books = self.group.books.clone();
         let group = Group { rank: place, size: members.len(), members: Some(members), number, books };
-        Ok(Some(Self::on(self.fabric.clone(), group, exchange)))
+        let mut part = Self::on(self.fabric.clone(), group, exchange);
+        part.settings = self.settings.clone();
+        Ok(Some(part))
     }
 
     /// Makes a communicator of the same ranks whose messages and collectives do not meet those of this one.

@@ -15,8 +15,8 @@ use crate::layout::Layout;
 /// cores. Between two awaits a rank runs without interruption.
 ///
 /// # Errors
-/// [`Error::Invalid`] for a layout that cannot be placed; [`Error::Panicked`] for the first rank, by number, whose code
-/// panicked; the others' waiting ends with [`Error::RankLeft`], so none hangs.
+/// [`Error::Invalid`] for a layout that cannot be placed; [`Error::Panicked`] for a rank whose code panicked,
+/// of several one that did not because of another; the others' waiting ends with [`Error::RankLeft`], so none hangs.
 ///
 /// # Panics
 /// On a worker of a dispatcher.
@@ -65,14 +65,19 @@ where
     let size = layout.ranks();
     // Spinning ranks must not stand in the way of ranks without a worker, nor of workers without a core.
     let may_spin = size <= dispatcher.threads() && !dispatcher.handle().is_oversubscribed();
-    let ranks = kind.communicators(size, may_spin).into_iter().map(program);
+    let world = kind.communicators(size, may_spin);
+    let groups: Vec<_> = world.iter().map(|communicator| communicator.group.clone()).collect();
+    let ranks = world.into_iter().map(program);
     let ended = dispatcher.run_all(ranks.collect());
-    let failure = |(rank, outcome): (usize, &Result<T, TaskError>)| match outcome {
-        Err(TaskError::Panicked { message }) => Some(Error::Panicked { rank, message: message.clone() }),
+    let panicked = |(rank, outcome): (usize, &Result<T, TaskError>)| match outcome {
+        Err(TaskError::Panicked { message }) => Some((rank, message.clone())),
         _ => None,
     };
-    if let Some(failure) = ended.iter().enumerate().find_map(failure) {
-        return Err(failure);
+    // A rank that was told of another's failure may have panicked because of that.
+    let is_first = |(rank, _): &(usize, String)| groups[*rank].culprit().is_none_or(|culprit| culprit == *rank);
+    let all = || ended.iter().enumerate().filter_map(panicked);
+    if let Some((rank, message)) = all().find(is_first).or_else(|| all().next()) {
+        return Err(Error::Panicked { rank, message });
     }
     ended.into_iter().enumerate().map(|(rank, outcome)| outcome.map_err(|_| Error::Cancelled { rank })).collect()
 }

@@ -29,6 +29,7 @@
 //! seam between methods and those who run them.
 #![deny(unsafe_code)]
 
+mod check;
 mod collective;
 mod communicator;
 mod engine;
@@ -43,6 +44,7 @@ mod partition;
 mod persistent;
 mod point_to_point;
 mod reduction;
+mod settings;
 mod sync;
 pub mod timing;
 mod topology;
@@ -58,4 +60,5 @@ pub use partition::Partition;
 pub use persistent::{PersistentReceive, PersistentSend};
 pub use point_to_point::{Status, Wanted};
 pub use reduction::{Combine, Fold, Node};
+pub use settings::Order;
 pub use topology::{Boundary, Grid};

@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use lehr_runtime::Elapsed;
+
 use crate::communicator::Communicator;
 use crate::error::Error;
 use crate::fabric::receiving::{Probing, Receiving};
@@ -237,7 +239,8 @@ impl Communicator {
     /// ```
     pub async fn probe(&self, wanted: Wanted) -> Result<Status, Error> {
         let pattern = self.pattern(Traffic::Messages, wanted);
-        let found = Probing::new(&*self.fabric, pattern, "probe").await.map_err(|error| self.failed(error))?;
+        let probing = Probing::new(&*self.fabric, pattern, "probe");
+        let found = self.patiently(probing, &wanted, "probe").await?;
         Ok(Status { source: self.group.local(found.source), tag: found.label.tag, bytes: found.length })
     }
 
@@ -266,13 +269,31 @@ impl Communicator {
         waiting_in: &'static str,
     ) -> Result<Message, Error> {
         let pattern = self.pattern(traffic, wanted);
-        let message = Receiving::new(&*self.fabric, pattern, waiting_in).await.map_err(|error| self.failed(error))?;
+        let receiving = Receiving::new(&*self.fabric, pattern, waiting_in);
+        let message = self.patiently(receiving, &wanted, waiting_in).await?;
         if message.label.receipt != 0 {
             let label =
                 Label { context: self.group.context(Traffic::Receipts), tag: message.label.receipt, receipt: 0 };
             self.fabric.send(message.source, label, Cow::Borrowed(&[]))?;
         }
         Ok(message)
+    }
+
+    /// Awaits a receive or a probe for no longer than the patience of this communicator.
+    async fn patiently<R>(
+        &self,
+        waiting: impl Future<Output = Result<R, Error>>,
+        wanted: &Wanted,
+        waiting_in: &'static str,
+    ) -> Result<R, Error> {
+        let outcome = match &self.settings.patience {
+            None => waiting.await,
+            Some((clock, limit)) => clock.timeout(*limit, waiting).await.unwrap_or_else(|Elapsed| {
+                let rank = wanted.source.map(|source| self.group.world(source));
+                Err(Error::Late { rank, waiting_in, limit: *limit })
+            }),
+        };
+        outcome.map_err(|error| self.failed(error))
     }
 
     pub(crate) fn status(&self, message: &Message) -> Status {

@@ -115,6 +115,31 @@ impl<T: Copy + Default> Fold<T> {
         }
     }
 
+    /// Combines a partial with what there is, which must be at most one partial, in the order of the calls and not of the tree.
+    pub(crate) fn append(&mut self, combine: Combine<'_, T>, write: impl FnOnce(&mut [T])) {
+        debug_assert!(self.nodes.len() < 2, "what was pushed has been collapsed");
+        let place = self.nodes.len();
+        if place == self.partials.len() {
+            self.partials.push(Vec::new());
+        }
+        self.partials[place].resize(self.length, T::default());
+        write(&mut self.partials[place]);
+        self.nodes.push(Node::leaf(0));
+        if place > 0 {
+            self.combine_last(combine);
+        }
+    }
+
+    /// Combines all there is to one partial, which belongs to no tree any more.
+    pub(crate) fn collapse(&mut self, combine: Combine<'_, T>) {
+        while self.nodes.len() > 1 {
+            self.combine_last(combine);
+        }
+        if let Some(node) = self.nodes.first_mut() {
+            *node = Node::leaf(0);
+        }
+    }
+
     /// The cover so far, ascending: at most two nodes per level.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = (Node, &[T])> {
         self.nodes.iter().copied().zip(self.partials.iter().map(Vec::as_slice))

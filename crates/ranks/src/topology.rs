@@ -61,6 +61,13 @@ impl Grid {
         0..2 * self.dimensions.len()
     }
 
+    /// A number by which unlike grids of one size can be told apart.
+    pub(crate) fn digest(&self) -> usize {
+        self.dimensions.iter().fold(1, |digest: usize, (extent, boundary)| {
+            digest.wrapping_mul(1_000_003).wrapping_add(2 * extent + usize::from(*boundary == Boundary::Open))
+        })
+    }
+
     /// Where a rank is.
     ///
     /// # Panics

@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::fabric::threads::exchange::Deposits;
 use crate::message::{self, Plain, Reader};
 use crate::reduction::{Fold, Node};
+use crate::settings::Order;
 
 impl Communicator {
     /// Overwrites `values` on all ranks with the combination of all ranks' values: one fixed tree over rank numbers, left
@@ -102,6 +103,10 @@ impl Communicator {
         for leaf in leaves {
             self.own.push(Node::leaf(leaf), &combine, |partial| map(leaf, partial));
         }
+        let order = self.settings.order;
+        if order == Order::Any {
+            self.own.collapse(&combine);
+        }
         if self.exchange.is_none() {
             return self.all_reduce_leaves_over_messages(total, &combine).await;
         }
@@ -121,7 +126,10 @@ impl Communicator {
                     let [level, index, rest @ ..] = words else { unreachable!("so many nodes were written") };
                     let node = Node { level: *level as u32, index: *index as usize };
                     let partial = Reader::new(rest).numbers();
-                    whole.push(node, &combine, |own| own.copy_from_slice(partial));
+                    match order {
+                        Order::Fixed => whole.push(node, &combine, |own| own.copy_from_slice(partial)),
+                        Order::Any => whole.append(&combine, |own| own.copy_from_slice(partial)),
+                    }
                     words = &rest[1 + partial.len()..];
                 }
             }

@@ -3,7 +3,8 @@
 //! Required: the root, and slices of one length. Checked: both, by comparing them. Algorithm: between threads an exchange in
 //! which the root alone deposits its values, and the others copy them from there; over messages a binomial tree. Result: all have the root's values.
 
-use crate::communicator::{Call, Communicator, rooted};
+use crate::check::rooted;
+use crate::communicator::{Call, Communicator};
 use crate::error::Error;
 use crate::message::{self, Plain};
 

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::communicator::Communicator;
+use crate::communicator::{Call, Communicator};
 use crate::error::Error;
 use crate::group::Traffic;
 use crate::message::{self, Plain};
@@ -45,6 +45,7 @@ impl Communicator {
     ) -> Result<(), Error> {
         let (rank, size) = (self.rank(), self.size());
         let closed = boundary == Boundary::Periodic;
+        self.check(Call::Exchange, usize::from(closed)).await?;
         let lower = (closed || rank > 0).then(|| (rank + size - 1) % size);
         let upper = (closed || rank + 1 < size).then(|| (rank + 1) % size);
         // The tag says in which direction a message goes: on a ring of two both neighbours are one rank.
@@ -96,6 +97,7 @@ impl Communicator {
         let rank = self.rank();
         assert_eq!(grid.size(), self.size(), "the grid has as many ranks as the communicator");
         assert_eq!(outgoing.len(), grid.directions().len(), "one message for each direction");
+        self.check(Call::ExchangeOn, grid.digest()).await?;
         for direction in grid.directions() {
             if let Some(neighbour) = grid.towards(rank, direction) {
                 let bytes = Cow::Borrowed(bytemuck::cast_slice(&outgoing[direction]));

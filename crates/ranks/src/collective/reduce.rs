@@ -3,7 +3,8 @@
 //! Required: the root, and values of one length. Checked: both, by comparing them. Algorithm: as all-reduce, but only the root reads the result; over
 //! messages rank 0, where the tree has its root, passes it on. Result: the root has the combination of everybody's values.
 
-use crate::communicator::{Call, Communicator, rooted};
+use crate::check::rooted;
+use crate::communicator::{Call, Communicator};
 use crate::error::Error;
 use crate::fabric::threads::exchange::Deposits;
 use crate::message::{self, Plain, Reader};

@@ -4,7 +4,8 @@
 //! comparing them. Algorithm: between threads an exchange in which the root deposits everything and each copies its part; over messages the root sends
 //! each its part. Result: each has its part.
 
-use crate::communicator::{Call, Communicator, rooted};
+use crate::check::rooted;
+use crate::communicator::{Call, Communicator};
 use crate::error::Error;
 use crate::message::{self, Plain};
 

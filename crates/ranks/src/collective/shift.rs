@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::communicator::Communicator;
+use crate::communicator::{Call, Communicator};
 use crate::error::Error;
 use crate::group::Traffic;
 use crate::message::Plain;
@@ -37,6 +37,7 @@ impl Communicator {
         let (rank, size) = (self.rank() as isize, self.size() as isize);
         let at = |displacement: isize| (rank + displacement).rem_euclid(size) as usize;
         let distance = displacement.rem_euclid(size);
+        self.check(Call::Shift, distance as usize).await?;
         // The tag is the distance, so that a shift by another one is noticed as missing and not taken for this one.
         let tag = distance as u32;
         self.tell_neighbour(at(distance), tag, values)?;

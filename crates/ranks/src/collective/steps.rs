@@ -10,12 +10,14 @@
 
 use std::borrow::Cow;
 
-use crate::communicator::{Call, Communicator, Made, mismatch};
+use crate::check::{Made, mismatch};
+use crate::communicator::{Call, Communicator};
 use crate::error::Error;
 use crate::group::Traffic;
 use crate::message::Plain;
 use crate::point_to_point::Wanted;
 use crate::reduction::{Fold, Node};
+use crate::settings::Order;
 
 /// Bits of the tag that count.
 const COUNT_BITS: u32 = 24;
@@ -54,8 +56,15 @@ impl Communicator {
         self.begun = self.begun.wrapping_add(1);
         // Stands if this future is dropped before its end.
         self.stopped = Some(Error::Abandoned { collective: call.name() });
+        let compared = match self.settings.is_checked {
+            true => self.compare([call as u64, number as u64]).await,
+            false => Ok(()),
+        };
         let steps = Steps { communicator: self, call, tag, number: number as u64 };
-        let outcome = body(&steps).await;
+        let outcome = match compared {
+            Ok(()) => body(&steps).await,
+            Err(error) => Err(error),
+        };
         self.stopped = outcome.as_ref().err().cloned();
         outcome
     }
@@ -90,11 +99,11 @@ impl Steps<'_> {
         let number = u64::from_le_bytes(message.bytes[..size_of::<u64>()].try_into().expect("eight bytes"));
         let Self { communicator, call, tag, number: own } = *self;
         if message.label.tag != tag || number != own {
-            let theirs = Call::of(u64::from(message.label.tag >> COUNT_BITS));
+            let theirs = u64::from(message.label.tag >> COUNT_BITS);
             let rank = communicator.group.world(communicator.rank());
             communicator.blame(rank);
-            let mine = Made { rank, call, number: own };
-            return Err(mismatch(call, self.size(), mine, Made { rank: message.source, call: theirs, number }));
+            let mine = Made { rank, head: [call as u64, own] };
+            return Err(mismatch(call, self.size(), mine, Made { rank: message.source, head: [theirs, number] }));
         }
         Ok(Body(message.bytes))
     }
@@ -134,6 +143,9 @@ impl Steps<'_> {
         combine: &(dyn Fn(&mut [T], &[T]) + Sync),
     ) -> Result<(), Error> {
         let (rank, size) = (self.rank(), self.size());
+        if self.communicator.settings.order == Order::Any {
+            own.collapse(combine);
+        }
         let mut distance = 1;
         while distance < size {
             if rank & distance != 0 {
@@ -173,7 +185,11 @@ impl Steps<'_> {
             let (index, after) = after.split_first_chunk().expect("an index was sent");
             let node = Node { level: u64::from_le_bytes(*level) as u32, index: u64::from_le_bytes(*index) as usize };
             let (partial, after) = after.split_at(own.length() * size_of::<T>());
-            own.push(node, combine, |values| bytemuck::cast_slice_mut(values).copy_from_slice(partial));
+            let write = |values: &mut [T]| bytemuck::cast_slice_mut(values).copy_from_slice(partial);
+            match self.communicator.settings.order {
+                Order::Fixed => own.push(node, combine, write),
+                Order::Any => own.append(combine, write),
+            }
             rest = after;
         }
         Ok(())

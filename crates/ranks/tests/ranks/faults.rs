@@ -3,8 +3,11 @@
 use std::future::Future;
 use std::task::{Context, Waker};
 
-use lehr_ranks::{Error, Layout, run};
-use lehr_runtime::Dispatcher;
+use std::time::Duration;
+
+use lehr_ranks::fabric::Kind;
+use lehr_ranks::{Boundary, Communicator, Error, Layout, Wanted, run, run_on};
+use lehr_runtime::{Clock, Dispatcher};
 
 fn on_each(test: impl Fn(&Dispatcher)) {
     for threads in [1, 2, 8] {
@@ -127,4 +130,215 @@ fn layouts_that_cannot_be_placed_are_refused() {
     for layout in [Layout::threads(0), Layout { threads: 1, processes: 2, nodes: 1 }] {
         assert!(matches!(run(&dispatcher, layout, |_| async {}), Err(Error::Invalid { .. })));
     }
+}
+
+/// Each fabric, on each number of threads.
+fn on_each_fabric(test: impl Fn(&Dispatcher, Kind)) {
+    on_each(|dispatcher| Kind::ALL.into_iter().for_each(|kind| test(dispatcher, kind)));
+}
+
+/// Waits in some call for ranks that do not come; by number, so that the ranks may wait in different ones.
+async fn wait_in(comm: &mut Communicator, call: usize) -> Result<(), Error> {
+    let (rank, size) = (comm.rank(), comm.size());
+    match call % 7 {
+        0 => comm.barrier().await,
+        1 => comm.broadcast(2, &mut [0_u8; 3]).await,
+        2 => comm.all_reduce(&mut [1.0], |left, right| left[0] += right[0]).await,
+        3 => comm.all_gather(&[rank], &mut vec![0; size]).await,
+        4 => comm.scan(&mut [1_u64], |left, right| left[0] += right[0]).await,
+        5 => comm.exchange(Boundary::Periodic, &[1], &[2], &mut [0], &mut [0]).await,
+        _ => comm.all_to_all(&vec![rank; size], &mut vec![0; size]).await,
+    }
+}
+
+#[test]
+fn whoever_waits_is_told_which_rank_panicked() {
+    on_each_fabric(|dispatcher, kind| {
+        for call in 0..7 {
+            let told = std::sync::Mutex::new(Vec::new());
+            let outcome = run_on(dispatcher, kind, Layout::threads(5), |mut comm| {
+                let told = &told;
+                async move {
+                    assert_ne!(comm.rank(), 2, "rank two falls");
+                    let error = match wait_in(&mut comm, call).await {
+                        Err(error) => error,
+                        // Its part did not need rank 2; the barrier does.
+                        Ok(()) => comm.barrier().await.unwrap_err(),
+                    };
+                    told.lock().unwrap().push(error);
+                }
+            });
+            assert_eq!(outcome, Err(Error::Panicked { rank: 2, message: panics("rank two falls") }));
+            let told = told.into_inner().unwrap();
+            assert_eq!(told.len(), 4);
+            for error in told {
+                assert!(matches!(error, Error::RankLeft { rank: 2, .. }), "{kind:?}, call {call}: {error}");
+            }
+        }
+    });
+}
+
+/// What `assert_ne!` adds to its message.
+fn panics(message: &str) -> String {
+    format!("assertion `left != right` failed: {message}\n  left: 2\n right: 2")
+}
+
+#[test]
+fn a_receive_from_any_source_ends_when_a_rank_has_failed_and_not_when_one_has_ended() {
+    on_each_fabric(|dispatcher, kind| {
+        let outcome = run_on(dispatcher, kind, Layout::threads(3), |comm| async move {
+            match comm.rank() {
+                0 => {
+                    let first = comm.receive_any::<u8>(Wanted::ANY).await.unwrap();
+                    assert_eq!(first.0, [1]);
+                    // Rank 1 has ended in order, or is about to; rank 2 falls when it hears this.
+                    comm.send(2, 0, &[0_u8]).await.unwrap();
+                    let error = comm.receive_any::<u8>(Wanted::ANY).await.unwrap_err();
+                    assert_eq!(error, Error::RankLeft { rank: 2, waiting_in: "receive_any" });
+                }
+                1 => comm.send(0, 0, &[1_u8]).await.unwrap(),
+                _ => {
+                    comm.receive::<u8>(0, 0).await.unwrap();
+                    panic!("rank two falls");
+                }
+            }
+        });
+        assert_eq!(outcome, Err(Error::Panicked { rank: 2, message: "rank two falls".to_owned() }));
+    });
+}
+
+#[test]
+fn what_a_rank_sent_before_it_ended_can_still_be_received() {
+    on_each_fabric(|dispatcher, kind| {
+        let heard = run_on(dispatcher, kind, Layout::threads(2), |comm| async move {
+            if comm.rank() == 1 {
+                comm.send(0, 1, &[5_u16]).await.unwrap();
+                return (Ok(vec![]), Ok(vec![]));
+            }
+            let nothing = comm.receive::<u16>(1, 2).await;
+            (comm.receive::<u16>(1, 1).await, nothing)
+        })
+        .unwrap();
+        assert_eq!(heard[0], (Ok(vec![5]), Err(Error::RankLeft { rank: 1, waiting_in: "receive" })));
+    });
+}
+
+#[test]
+fn a_receive_that_is_dropped_has_taken_nothing_and_stands_in_nobodys_way() {
+    on_each_fabric(|dispatcher, kind| {
+        run_on(dispatcher, kind, Layout::threads(2), |comm| async move {
+            if comm.rank() == 1 {
+                comm.receive::<u8>(0, 9).await.unwrap(); // until rank 0 waits
+                for value in 0..3_u8 {
+                    comm.send(0, 0, &[value]).await.unwrap();
+                }
+                comm.send(0, 7, &[0_u8]).await.unwrap();
+                return;
+            }
+            let poll = |future: std::pin::Pin<&mut dyn Future<Output = Result<Vec<u8>, Error>>>| {
+                future.poll(&mut Context::from_waker(Waker::noop()))
+            };
+            let mut first = Box::pin(comm.receive::<u8>(1, 0));
+            let mut second = Box::pin(comm.receive::<u8>(1, 0));
+            assert!(poll(first.as_mut()).is_pending() && poll(second.as_mut()).is_pending());
+            comm.send(1, 9, &[0_u8]).await.unwrap();
+            comm.receive::<u8>(1, 7).await.unwrap();
+            // All have come. The first message is not for the second receive while the first, which began before it, waits.
+            drop(first);
+            assert_eq!(second.await.unwrap(), [0]);
+            assert_eq!(comm.receive::<u8>(1, 0).await.unwrap(), [1]);
+            assert_eq!(comm.receive::<u8>(1, 0).await.unwrap(), [2]);
+        })
+        .unwrap();
+    });
+}
+
+#[test]
+fn on_a_checked_communicator_every_rank_is_told_who_calls_something_else() {
+    on_each_fabric(|dispatcher, kind| {
+        for (culprit, call) in [(0, 0), (1, 3), (3, 5)] {
+            let ends = run_on(dispatcher, kind, Layout::threads(4), |mut comm| async move {
+                comm.set_checked(true);
+                comm.barrier().await?;
+                let mut part = comm.split(Some(0), 0).await?.expect("all are in it");
+                if comm.rank() == culprit { wait_in(&mut part, call).await } else { wait_in(&mut part, 2).await }
+            })
+            .unwrap();
+            let name = ["barrier", "", "", "all_gather", "", "exchange"][call];
+            for end in ends {
+                let message = end.unwrap_err().to_string();
+                assert!(message.contains(&format!("rank {culprit} calls {name}")), "{kind:?}: {message}");
+                assert!(message.contains("calls all_reduce with 8 bytes"), "{kind:?}: {message}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_collective_that_was_given_up_over_messages_is_an_error_for_all() {
+    on_each_fabric(|dispatcher, kind| {
+        if kind == Kind::Threads {
+            return; // There it is completed; see above.
+        }
+        let ends = run_on(dispatcher, kind, Layout::threads(3), |mut comm| async move {
+            if comm.rank() == 1 {
+                let mut barrier = Box::pin(comm.barrier());
+                assert!(barrier.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+                drop(barrier);
+            } else {
+                comm.receive::<u8>(1, 0).await.unwrap();
+            }
+            if comm.rank() == 1 {
+                for to in [0, 2] {
+                    comm.send(to, 0, &[0_u8]).await.unwrap();
+                }
+            }
+            // Rank 1's part in the barrier had two steps, of which one was made.
+            comm.barrier().await?;
+            comm.barrier().await
+        })
+        .unwrap();
+        assert_eq!(ends[1], Err(Error::Abandoned { collective: "barrier" }));
+        for rank in [0, 2] {
+            assert!(matches!(ends[rank], Err(Error::RankLeft { rank: 1, waiting_in: "barrier" })), "{:?}", ends[rank]);
+        }
+    });
+}
+
+#[test]
+fn a_rank_that_is_late_is_named_once_the_others_patience_is_at_an_end() {
+    on_each_fabric(|dispatcher, kind| {
+        let (clock, given_up) = (Clock::virtual_time(), std::sync::atomic::AtomicUsize::new(0));
+        let limit = Duration::from_secs(3600);
+        let ends = run_on(dispatcher, kind, Layout::threads(4), |mut comm| {
+            let (clock, given_up) = (&clock, &given_up);
+            async move {
+                comm.set_checked(true);
+                if comm.rank() == 2 {
+                    // Late by hours: until the others have given up.
+                    while given_up.load(std::sync::atomic::Ordering::SeqCst) < 3 {
+                        clock.advance(limit);
+                        lehr_runtime::yield_now().await;
+                    }
+                    return comm.barrier().await;
+                }
+                comm.set_patience(clock, Some(limit));
+                let outcome = comm.barrier().await;
+                given_up.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                outcome
+            }
+        })
+        .unwrap();
+        for rank in [0, 1, 3] {
+            // Who is told by another that has given up already names the same rank.
+            assert!(
+                matches!(
+                    ends[rank],
+                    Err(Error::Late { rank: Some(2), waiting_in: "barrier", .. } | Error::RankLeft { rank: 2, .. })
+                ),
+                "{kind:?}: {:?}",
+                ends[rank]
+            );
+        }
+    });
 }

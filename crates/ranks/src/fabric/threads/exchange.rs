@@ -33,6 +33,8 @@ pub(crate) type Fold<'a> = &'a mut dyn FnMut(&Deposits<'_>, &mut Vec<u64>);
 
 /// What all ends share.
 struct Shared {
+    /// The world's number of each rank.
+    members: Box<[usize]>,
     ranks: Box<[CachePadded<Rank>]>,
     /// What the folds made, for even and for odd exchanges. Written by the last to arrive.
     folded: [CachePadded<Cell<Vec<u64>>>; 2],
@@ -58,6 +60,8 @@ struct Part {
 struct Rank {
     /// Its messages, for even and for odd exchanges.
     messages: [Cell<Vec<u64>>; 2],
+    /// How many exchanges it has arrived in, for those who ask who is late.
+    arrivals: AtomicUsize,
     /// Whom to wake when an exchange is complete, or never will be.
     waker: Mutex<Option<Waker>>,
 }
@@ -99,10 +103,15 @@ pub(crate) struct Endpoint {
 pub(crate) fn endpoints(members: &[usize], may_spin: bool) -> Vec<Endpoint> {
     let size = members.len();
     let ranks = (0..size).map(|_| {
-        CachePadded::new(Rank { messages: [Cell::new(Vec::new()), Cell::new(Vec::new())], waker: Mutex::new(None) })
+        CachePadded::new(Rank {
+            messages: [Cell::new(Vec::new()), Cell::new(Vec::new())],
+            arrivals: AtomicUsize::new(0),
+            waker: Mutex::new(None),
+        })
     });
     let zero = || CachePadded::new(AtomicUsize::new(0));
     let shared = Arc::new(Shared {
+        members: members.into(),
         ranks: ranks.collect(),
         folded: [CachePadded::new(Cell::new(Vec::new())), CachePadded::new(Cell::new(Vec::new()))],
         arrived: zero(),
@@ -286,6 +295,8 @@ impl Endpoint {
     pub(crate) fn arrive(&mut self, fold: Fold<'_>) {
         self.assert_ready();
         let exchange = self.arrivals;
+        // Relaxed: nothing is read because of it but the number itself.
+        self.shared.ranks[self.rank].arrivals.store(exchange + 1, Ordering::Relaxed);
         // Release: publishes our message, and that we have read what we wanted of earlier exchanges. Acquire: the last to
         // arrive sees the same of all others, whose additions stand before its own.
         let before = self.shared.arrived.fetch_add(1, Ordering::AcqRel);
@@ -340,6 +351,14 @@ impl Endpoint {
         self.get_up();
         self.is_waiting = false;
         Poll::Ready(Ok(()))
+    }
+
+    /// A rank that has not arrived in the exchange that this rank waits for, by the world's number.
+    pub(crate) fn absent(&self) -> Option<usize> {
+        // Relaxed: see `arrive`.
+        let has_arrived = |rank: &CachePadded<Rank>| rank.arrivals.load(Ordering::Relaxed) >= self.arrivals;
+        let rank = self.shared.ranks.iter().position(|rank| !has_arrived(rank))?;
+        Some(self.shared.members[rank])
     }
 
     /// The message of a rank in the exchange that was completed last.

@@ -1,0 +1,152 @@
+//! Do all ranks make the same call? What is compared, when, and who is named.
+//!
+//! Each collective has a head: which call it is, and one number that must be the same on all ranks (a root, a length). It is always
+//! compared, at no cost in messages: between threads by the last to arrive, over messages by each pair of ranks that talk. That finds every
+//! disagreement between threads; over messages only once two that disagree talk to each other, which may be later, or never if
+//! both only send.
+//!
+//! A [checked](Communicator::set_checked) communicator compares first: every rank tells every other its head before the collective begins (size²
+//! small messages), and shifts and exchanges, which are otherwise free of any agreement, are compared too. So the ranks that disagree are named, all
+//! ranks are told, and nothing was sent that nobody receives.
+//!
+//! Of the heads that differ the most frequent one is taken to be meant; the first rank that has another is named beside one that has it.
+
+use std::borrow::Cow;
+
+use crate::communicator::{Call, Communicator};
+use crate::error::Error;
+use crate::group::Traffic;
+use crate::point_to_point::Wanted;
+
+/// The call and the number that must be the same on all ranks.
+pub(crate) type Head = [u64; 2];
+
+/// A call as one rank made it.
+#[derive(Clone, Copy)]
+pub(crate) struct Made {
+    /// The rank, by the world's number.
+    pub rank: usize,
+    pub head: Head,
+}
+
+/// The number that carries a root and a length: `root` is below `size` on every rank.
+pub(crate) fn rooted(root: usize, length: usize, size: usize) -> usize {
+    length.wrapping_mul(size).wrapping_add(root)
+}
+
+/// A rank whose head is the one that most have, and the first that has another; none if all agree.
+pub(crate) fn dissent<'a>(size: usize, head: impl Fn(usize) -> &'a [u64]) -> Option<(usize, usize)> {
+    if (1..size).all(|rank| head(rank) == head(0)) {
+        return None;
+    }
+    let votes = |rank: usize| (0..size).filter(|&other| head(other) == head(rank)).count();
+    // Of several with as many votes the one with the lowest rank: `max_by_key` takes the last.
+    let usual = (0..size).rev().max_by_key(|&rank| votes(rank))?;
+    let other = (0..size).find(|&rank| head(rank) != head(usual))?;
+    Some((usual, other))
+}
+
+impl Made {
+    fn describe(self, size: usize) -> String {
+        let Self { rank, head: [call, number] } = self;
+        let (call, size) = (Call::of(call), size as u64);
+        let detail = match call {
+            Call::Barrier | Call::Split | Call::AllGatherV | Call::AllToAllV | Call::Unknown => String::new(),
+            Call::Gather | Call::ScatterV => format!(" with root {number}"),
+            Call::Broadcast | Call::Scatter | Call::Reduce => {
+                format!(" with root {} and {} bytes", number % size, number / size)
+            }
+            Call::Shift => format!(" by {number} places"),
+            Call::Exchange => format!(" on a line that is {}", if number == 0 { "open" } else { "a ring" }),
+            Call::ExchangeOn => " on some grid".to_owned(),
+            _ => format!(" with {number} bytes"),
+        };
+        format!("rank {rank} calls {}{detail}", call.name())
+    }
+}
+
+/// That two of `size` ranks made different calls, seen by one that is in `collective`.
+pub(crate) fn mismatch(collective: Call, size: usize, one: Made, other: Made) -> Error {
+    let (first, second) = if one.rank < other.rank { (one, other) } else { (other, one) };
+    let detail = format!("{}, {}", first.describe(size), second.describe(size));
+    Error::Mismatch { collective: collective.name(), detail }
+}
+
+impl Communicator {
+    /// Whether all ranks tell each other which collective they call before it begins, so that a disagreement is an error that names the ranks and
+    /// their calls, on all ranks. Costs size² small messages a collective; between threads nothing, since there the calls are compared anyway, except that
+    /// shifts and exchanges are compared too.
+    ///
+    /// Off at first. To be switched on all ranks alike; duplicates and parts made later have it too.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_ranks::{Error, Layout, fabric::Kind, run_on};
+    /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// let ends = run_on(&dispatcher, Kind::Bytes, Layout::threads(3), |mut comm| async move {
+    ///     comm.set_checked(true);
+    ///     let root = if comm.rank() == 1 { 2 } else { 0 };
+    ///     comm.broadcast(root, &mut [0_u8; 4]).await
+    /// });
+    /// let detail = "rank 0 calls broadcast with root 0 and 4 bytes, rank 1 calls broadcast with root 2 and 4 bytes";
+    /// for end in ends.unwrap() {
+    ///     assert_eq!(end, Err(Error::Mismatch { collective: "broadcast", detail: detail.to_owned() }));
+    /// }
+    /// ```
+    pub fn set_checked(&mut self, is_checked: bool) {
+        self.settings.is_checked = is_checked;
+    }
+
+    /// Compares a call that has no other synchronisation, if this communicator is checked.
+    pub(crate) async fn check(&mut self, call: Call, number: usize) -> Result<(), Error> {
+        if !self.settings.is_checked {
+            return Ok(());
+        }
+        if self.exchange.is_none() {
+            return self.compare([call as u64, number as u64]).await;
+        }
+        self.settle(call).await?;
+        self.begin(call, number, |_, _| {}, |_, _, _| {});
+        self.complete(call).await
+    }
+
+    /// Tells all other ranks this one's head and compares it with theirs.
+    pub(crate) async fn compare(&mut self, own: Head) -> Result<(), Error> {
+        let (rank, size, call) = (self.rank(), self.size(), Call::of(own[0]));
+        for distance in 1..size {
+            let bytes = Cow::Borrowed(bytemuck::bytes_of(&own));
+            self.post(Traffic::Checks, (rank + distance) % size, 0, bytes)?;
+        }
+        let mut heads = vec![own; size];
+        for distance in 1..size {
+            let from = (rank + distance) % size;
+            let message = self.take(Traffic::Checks, Wanted { source: Some(from), tag: None }, call.name()).await?;
+            bytemuck::bytes_of_mut(&mut heads[from]).copy_from_slice(&message.bytes);
+        }
+        match dissent(size, |rank| &heads[rank]) {
+            None => Ok(()),
+            Some((usual, other)) => {
+                let made = |rank: usize| Made { rank: self.group.world(rank), head: heads[rank] };
+                self.blame(self.group.world(other));
+                Err(mismatch(call, size, made(usual), made(other)))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_one_that_differs_from_most_is_named() {
+        let named = |heads: &[Head]| dissent(heads.len(), |rank| &heads[rank]);
+        let (a, b, c) = ([1, 0], [1, 5], [2, 0]);
+        assert_eq!(named(&[a]), None);
+        assert_eq!(named(&[a, a, a]), None);
+        assert_eq!(named(&[b, a, a]), Some((1, 0)));
+        assert_eq!(named(&[a, a, c]), Some((0, 2)));
+        assert_eq!(named(&[a, b]), Some((0, 1)));
+        assert_eq!(named(&[a, b, b, c, a]), Some((0, 1)));
+    }
+}

@@ -1,0 +1,77 @@
+//! How a communicator does what it does: whether calls are checked, in which order reductions are taken, how long it waits.
+//!
+//! Duplicates and parts begin with the settings of the communicator that they are made from.
+
+use std::time::Duration;
+
+use lehr_runtime::Clock;
+
+use crate::communicator::Communicator;
+
+/// In which order the partials of a reduction are combined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// In one tree over leaves, left before right: the same bits on any number of ranks and any fabric. The default.
+    #[default]
+    Fixed,
+    /// As is cheapest: each rank combines its own leaves and passes one partial on. Declares that the operations are associative and
+    /// commutative, at least as far as anybody cares. The bits depend on the number of ranks.
+    Any,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Settings {
+    pub(crate) is_checked: bool,
+    pub(crate) order: Order,
+    /// How long a rank waits for others, and by which clock.
+    pub(crate) patience: Option<(Clock, Duration)>,
+}
+
+impl Communicator {
+    /// In which order reductions are taken. To be set on all ranks alike.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_ranks::{Layout, Order, run};
+    /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// let sums = run(&dispatcher, Layout::threads(3), |mut comm| async move {
+    ///     comm.set_order(Order::Any); // a sum of integers is the same in any order
+    ///     let mut sum = [comm.rank()];
+    ///     comm.all_reduce(&mut sum, |left, right| left[0] += right[0]).await.map(|()| sum[0])
+    /// });
+    /// assert_eq!(sums.unwrap(), [Ok(3), Ok(3), Ok(3)]);
+    /// ```
+    pub fn set_order(&mut self, order: Order) {
+        self.settings.order = order;
+    }
+
+    /// How long a call waits for another rank before it ends as [`Error::Late`](crate::Error::Late), which names that rank; none for as long as it takes, which is
+    /// the default.
+    ///
+    /// Between threads, and on a [checked](Self::set_checked) communicator, the rank that is named is the one that has not come. Over messages, unchecked, it
+    /// is the one whose message was missing, and that may be late because of a third.
+    ///
+    /// # Example
+    /// ```
+    /// use std::time::Duration;
+    /// use lehr_ranks::{Error, Layout, run};
+    /// use lehr_runtime::Clock;
+    /// let dispatcher = lehr_runtime::Dispatcher::new(1).unwrap();
+    /// let clock = Clock::virtual_time(); // a test moves it by hand
+    /// let ends = run(&dispatcher, Layout::threads(1), |mut comm| {
+    ///     let clock = &clock;
+    ///     async move {
+    ///         comm.set_patience(clock, Some(Duration::from_secs(9)));
+    ///         let mut silence = std::pin::pin!(comm.receive::<u8>(0, 0)); // nothing was sent
+    ///         assert!(std::future::poll_fn(|context| std::task::Poll::Ready(silence.as_mut().poll(context))).await.is_pending());
+    ///         clock.advance(Duration::from_secs(9));
+    ///         silence.await
+    ///     }
+    /// });
+    /// let limit = Duration::from_secs(9);
+    /// assert_eq!(ends.unwrap(), [Err(Error::Late { rank: Some(0), waiting_in: "receive", limit })]);
+    /// ```
+    pub fn set_patience(&mut self, clock: &Clock, limit: Option<Duration>) {
+        self.settings.patience = limit.map(|limit| (clock.clone(), limit));
+    }
+}
