@@ -318,6 +318,7 @@ impl Builder {
             spares: Spares::new(spares, name.clone(), self.stack_bytes),
             stage: CachePadded::new(AtomicUsize::new(RUNNING)),
             running: CachePadded::new(AtomicUsize::new(threads)),
+            is_swept: AtomicUsize::new(0),
             live: Live::new(threads + 1),
             names: watchdog::Names::default(),
             queues: Arc::new(Registry::new(self.weight.max(1))),
@@ -620,6 +621,8 @@ pub(crate) struct Shared {
     pub(crate) stage: CachePadded<AtomicUsize>,
     /// How many workers have not ended.
     pub(crate) running: CachePadded<AtomicUsize>,
+    /// 1 when the owner has dropped what was left and looks for the last time: what comes later its poster drops.
+    pub(crate) is_swept: AtomicUsize,
     pub(crate) live: Live,
     /// What tasks are called, as far as they are.
     pub(crate) names: watchdog::Names,
@@ -693,8 +696,25 @@ impl Shared {
 
     /// Queues work for whoever comes first.
     pub(crate) fn share(&self, job: Job) {
+        // The caller may lose its core here. To a checker, which sees no step in a push, that has to be said.
+        #[cfg(shuttle)]
+        thread::yield_now();
         self.injector.push(job);
         self.sleep.notify();
+        self.drop_late();
+    }
+
+    /// Drops what was queued after the owner had looked for the last time: whoever saw a running dispatcher and then lost its core
+    /// may queue work that nobody else will ever look at. Call it after the work is in the common queue and after a `SeqCst` fence
+    /// ([`Sleep::notify`] is one).
+    pub(crate) fn drop_late(&self) {
+        // Relaxed: the caller's fence orders its push before this, the fence in `drop_leftovers` the flag before the last
+        // look at the queues. So either we see the flag, or the owner sees the work.
+        if self.is_swept.load(Ordering::Relaxed) == 1 {
+            while !self.injector.is_empty() {
+                drop(self.injector.steal());
+            }
+        }
     }
 
     /// Whether some worker has forked what nobody has begun.

@@ -21,6 +21,8 @@ mod interleave;
 mod queue;
 #[path = "model_shuttle/reply.rs"]
 mod reply;
+#[path = "model_shuttle/shutdown.rs"]
+mod shutdown;
 #[path = "model_shuttle/take.rs"]
 mod take;
 

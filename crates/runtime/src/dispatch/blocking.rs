@@ -48,6 +48,8 @@ pub fn blocking<R>(reason: &'static str, section: impl FnOnce() -> R) -> R {
         let _section = shared.spares.begin(shared);
         if is_handed_over {
             shared.sleep.notify();
+            // For a worker that a drain has left behind in this very job.
+            shared.drop_late();
         }
         let section = || current.away(section);
         match &current.doing {

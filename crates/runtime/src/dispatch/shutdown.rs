@@ -215,9 +215,20 @@ fn is_calling(shared: &Shared) -> bool {
     shared.has_work() || shared.counters.iter().any(|tally| tally.is_running())
 }
 
-/// Drops every task and closure that is left, wherever it waits, and whatever their destructors schedule; gives the number of
-/// closures.
+/// Drops every task and closure that is left, also what was queued while it looked; gives the number of closures.
+///
+/// Twice: what is there at the first look is counted here. What comes after the flag is up is dropped, and not counted, by whoever
+/// queues it; what comes between the two is seen by one of the two sides at least.
 fn drop_leftovers(shared: &Shared) -> usize {
+    let uncalled = drop_queued(shared);
+    // Relaxed, with the fence: see `Shared::drop_late`.
+    shared.is_swept.store(1, Ordering::Relaxed);
+    fence(Ordering::SeqCst);
+    uncalled + drop_queued(shared)
+}
+
+/// Drops what waits anywhere, and whatever its destructors schedule; gives the number of closures.
+fn drop_queued(shared: &Shared) -> usize {
     let mut uncalled = 0;
     let mut drop_job = |job: Job| {
         uncalled += usize::from(job.is_counted_call());

@@ -10,7 +10,7 @@ use super::thief::Thief;
 use super::{ABORTING, Closure, Job, Shared};
 use crate::fork_join::Fork;
 use crate::queue::priority::Turns;
-use crate::sync::{Arc, AtomicUsize, Moment, Ordering, spin_loop, thread};
+use crate::sync::{Arc, AtomicUsize, Moment, Ordering, fence, spin_loop, thread};
 
 /// After so many jobs of its own a worker looks at the common queue first, so that a busy conversation cannot keep posts
 /// from outside waiting for ever. A prime, so that it does not fall into step with a program's own rhythm.
@@ -150,6 +150,9 @@ pub(super) fn serve(shared: &Arc<Shared>, index: usize, local: Worker<Job>, role
     while let Some(job) = worker.local.pop() {
         shared.injector.push(job);
     }
+    // A worker that was leaked comes here after that; see `drop_late`.
+    fence(Ordering::SeqCst);
+    shared.drop_late();
 }
 
 /// The thread ends.

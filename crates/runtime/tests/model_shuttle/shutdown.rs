@@ -1,0 +1,49 @@
+//! The end of a dispatcher beside threads that still wake its tasks and post to its receivers: what came too late is dropped,
+//! whoever drops it, and nothing stays in a queue that nobody looks into.
+
+use std::sync::Arc;
+
+use lehr_runtime::{Builder, Idle, Port, Shutdown, block_on};
+use shuttle::thread;
+
+use super::explore;
+
+#[test]
+fn a_task_that_is_woken_while_its_dispatcher_ends_is_dropped() {
+    explore(2000, || {
+        let dispatcher = Builder::new().threads(1).idle(Idle::SLEEP).start().unwrap();
+        let (port, held) = (Port::new(), Arc::new(()));
+        let task = {
+            let (port, held) = (port.clone(), held.clone());
+            dispatcher.spawn(async move {
+                let _held = held;
+                port.receive().await.unwrap();
+            })
+        };
+        let poster = thread::spawn(move || port.post(()).unwrap());
+        dispatcher.shutdown(Shutdown::Abort);
+        poster.join().unwrap();
+        // In whatever way it has ended: it has.
+        let _ = block_on(task);
+        assert_eq!(Arc::strong_count(&held), 1);
+    });
+}
+
+#[test]
+fn an_item_for_a_one_time_receiver_of_a_dispatcher_that_ends_is_handled_or_another_s() {
+    explore(2000, || {
+        let dispatcher = Builder::new().threads(1).idle(Idle::SLEEP).start().unwrap();
+        let (port, handled) = (Port::new(), Port::new());
+        let out = handled.clone();
+        port.once(dispatcher.handle(), move |item: u8| out.post(item).unwrap()).detach();
+        let poster = {
+            let port = port.clone();
+            thread::spawn(move || port.post(1).unwrap())
+        };
+        dispatcher.shutdown(Shutdown::Abort);
+        poster.join().unwrap();
+        if handled.try_receive().is_none() {
+            assert_eq!(block_on(port.receive()), Ok(1));
+        }
+    });
+}
