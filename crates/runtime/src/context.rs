@@ -27,7 +27,7 @@ pub use scope::{Call, Scope, WithContext};
 pub use trace::{TraceParent, TraceParentError};
 
 pub(crate) use failure::{Unclaimed, closure_panicked, panicked};
-pub(crate) use scope::{in_context, turn};
+pub(crate) use scope::{Listening, goes_on, in_context, turn};
 
 use crate::sync::Arc;
 use builder::Baggage;

@@ -4,6 +4,12 @@
 //! them together: a wait keeps a waker, a waker belongs to a task, a task has a name if it was [`named`](crate::named) and the context it was spawned
 //! in. Nothing is written down for its sake on the way of a message; there is no list of all ports.
 //!
+//! Since when somebody waits is written down nowhere either. An inspector that [remembers](Inspector::remembering) says since which of its own looks
+//! it has seen the wait: how often it is asked is how exact that is.
+//!
+//! What it cannot see: waits at ports that it was not told of, at a queue's door, for answers, for tasks and for locks; who of two tasks that wait for each
+//! other is at fault; and what a thread outside does, which is only "somebody else".
+//!
 //! What it shows was true piece by piece, each piece under its own lock, and not all at one moment. Read next: `inspect/exposition.rs`
 //! for counters in the form that Prometheus reads.
 
@@ -16,9 +22,11 @@ use std::time::Duration;
 
 use crate::dispatch::{Counters, Handle};
 use crate::port::gauges::Gauges;
+use crate::port::waiters::Reason;
 use crate::port::{Core, Port};
 use crate::queue::QueueCounters;
 use crate::sync::{Arc, Mutex};
+use crate::timer::Clock;
 
 /// Looks at dispatchers and ports when it is asked.
 ///
@@ -44,6 +52,42 @@ use crate::sync::{Arc, Mutex};
 #[derive(Default)]
 pub struct Inspector {
     watched: Mutex<Watched>,
+    memory: Option<Memory>,
+}
+
+/// Which waits were seen at the last look.
+struct Memory {
+    clock: Clock,
+    seen: Mutex<HashMap<Registration, Seen>>,
+}
+
+/// A port's identity, a place there, and a position in the order of registration.
+type Registration = (u64, u32, u64);
+
+/// Since which look a wait has been there.
+#[derive(Clone, Copy)]
+struct Seen {
+    since: Duration,
+    /// How many items had been posted to the port, and how many were there.
+    traffic: (u64, usize),
+}
+
+impl Memory {
+    /// The moment since when each of these waits of a port has been seen.
+    fn compare(
+        now: Duration,
+        before: &HashMap<Registration, Seen>,
+        after: &mut HashMap<Registration, Seen>,
+        port: &Looked,
+        reason: &Reason,
+    ) -> Duration {
+        let key = (port.identity, reason.registration.0, reason.registration.1);
+        // One that comes back to its position after each item has not been away if no item came or went.
+        let same = before.get(&key).filter(|seen| reason.is_for_once || seen.traffic == port.traffic);
+        let since = same.map_or(now, |seen| seen.since);
+        after.insert(key, Seen { since, traffic: port.traffic });
+        since
+    }
 }
 
 #[derive(Default)]
@@ -60,15 +104,24 @@ impl fmt::Debug for Inspector {
 
 /// What a port shows.
 trait Look: Send + Sync {
-    fn look(self: Arc<Self>) -> (PortView, Vec<(String, Option<usize>)>);
+    fn look(self: Arc<Self>) -> Looked;
+}
+
+struct Looked {
+    identity: u64,
+    view: PortView,
+    reasons: Vec<Reason>,
+    /// How many items were ever posted, and how many are there.
+    traffic: (u64, usize),
 }
 
 impl<T: Send> Look for Core<T> {
-    fn look(self: Arc<Self>) -> (PortView, Vec<(String, Option<usize>)>) {
+    fn look(self: Arc<Self>) -> Looked {
         let port = Port { core: self };
-        let (name, gauges) = (port.name(), port.gauges());
-        let reasons = port.core.state.lock().waiters.reasons().collect();
-        (PortView { name, gauges }, reasons)
+        let view = PortView { name: port.name(), gauges: port.gauges() };
+        let state = port.core.state.lock();
+        let traffic = (state.queue.pushed(), state.queue.len());
+        Looked { identity: port.core.identity, view, reasons: state.waiters.reasons().collect(), traffic }
     }
 }
 
@@ -81,6 +134,32 @@ impl Inspector {
     /// ```
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Looks at nothing yet, and will say since which of its looks, by this clock, it has seen each wait ([`WaitView::since`]).
+    ///
+    /// A wait that began between two looks counts from the second, so what it says is at most the truth. Cost: an entry for each wait that the last
+    /// look saw; those who wait pay nothing.
+    ///
+    /// # Example
+    /// ```
+    /// use std::time::Duration;
+    /// use lehr_runtime::{Clock, Dispatcher, Inspector, Port};
+    /// let (dispatcher, clock, orders) = (Dispatcher::new(1).unwrap(), Clock::virtual_time(), Port::<u32>::new());
+    /// let inspector = Inspector::remembering(&clock);
+    /// inspector.watch_port(&orders);
+    /// let inbox = orders.clone();
+    /// let _desk = dispatcher.spawn(async move { inbox.receive().await });
+    /// while orders.waiting() == 0 {
+    ///     std::thread::yield_now();
+    /// }
+    /// clock.advance(Duration::from_secs(5));
+    /// assert_eq!(inspector.look().other_waits[0].since, Some(Duration::from_secs(5)));
+    /// clock.advance(Duration::from_secs(60));
+    /// assert_eq!(inspector.look().other_waits[0].since, Some(Duration::from_secs(5)), "it waits since then, or longer");
+    /// ```
+    pub fn remembering(clock: &Clock) -> Self {
+        Self { memory: Some(Memory { clock: clock.clone(), seen: Mutex::default() }), ..Self::default() }
     }
 
     /// Looks at a dispatcher from now on, by a name for people: its workers, queues, tasks and timers.
@@ -121,16 +200,22 @@ impl Inspector {
         let mut waits: HashMap<usize, Vec<WaitView>> = HashMap::new();
         let mut others = Vec::new();
         let mut views = Vec::new();
+        let before = self.memory.as_ref().map(|memory| (memory.clock.now(), memory.seen.lock().clone()));
+        let mut after = HashMap::new();
         for port in ports.into_iter().filter_map(|port| port.upgrade()) {
-            let (view, reasons) = port.look();
-            for (reason, task) in reasons {
-                let wait = WaitView { reason: format!("{reason} {}", view.name), until: None };
-                match task {
+            let port = port.look();
+            for reason in &port.reasons {
+                let since = before.as_ref().map(|(now, seen)| Memory::compare(*now, seen, &mut after, &port, reason));
+                let wait = WaitView { reason: format!("{} {}", reason.text, port.view.name), since, until: None };
+                match reason.task {
                     Some(task) => waits.entry(task).or_default().push(wait),
                     None => others.push(wait),
                 }
             }
-            views.push(view);
+            views.push(port.view);
+        }
+        if let Some(memory) = &self.memory {
+            let _replaced = std::mem::replace(&mut *memory.seen.lock(), after);
         }
         // Clocks that several dispatchers share are looked at with each of them, and a task belongs to one.
         let dispatchers = dispatchers.into_iter().map(|(name, handle)| look_at(name, &handle, &mut waits)).collect();
@@ -144,7 +229,7 @@ fn look_at(name: String, handle: &Handle, waits: &mut HashMap<usize, Vec<WaitVie
     let mut sleepers: HashMap<usize, Vec<WaitView>> = HashMap::new();
     let due = shared.clock.sleepers();
     for (at, task) in due {
-        let wait = WaitView { reason: "sleep".to_owned(), until: Some(at) };
+        let wait = WaitView { reason: "sleep".to_owned(), since: None, until: Some(at) };
         sleepers.entry(task).or_default().push(wait);
     }
     let names = shared.names.lock().clone();
@@ -250,6 +335,9 @@ pub struct TaskView {
 pub struct WaitView {
     /// What for.
     pub reason: String,
+    /// Since when at the latest, if it is a wait at a port and the inspector [remembers](Inspector::remembering): the look, by the
+    /// inspector's clock, that saw it first.
+    pub since: Option<Duration>,
     /// Until when, if it ends by itself.
     pub until: Option<Duration>,
 }
@@ -269,9 +357,13 @@ pub struct PortView {
 
 impl fmt::Display for WaitView {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.reason)?;
+        if let Some(since) = self.since {
+            write!(formatter, " since {since:?}")?;
+        }
         match self.until {
-            None => formatter.write_str(&self.reason),
-            Some(until) => write!(formatter, "{} until {until:?}", self.reason),
+            None => Ok(()),
+            Some(until) => write!(formatter, " until {until:?}"),
         }
     }
 }

@@ -167,7 +167,7 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
     /// what was pending is in its port, at its place, for whoever receives from it; then the handler runs alone.
     ///
     /// Questions among the pending are not answered by this: their askers wait until somebody receives or
-    /// [drains](Port::drain) them. A service drains its ports after the end and refuses what it finds.
+    /// [drains](Port::drain) them, unless the interleave is told to [refuse](Settings::refuse_pending) them.
     ///
     /// # Example
     /// See [`Interleave`].
@@ -207,6 +207,7 @@ pub struct Settings {
     order: Order,
     max_concurrent: Option<usize>,
     keeps_ports_open: bool,
+    refuses_pending: bool,
     on_failure: Option<Box<dyn Fn(Failure) + Send + Sync>>,
 }
 
@@ -218,6 +219,7 @@ impl fmt::Debug for Settings {
             .field("order", &self.order)
             .field("max_concurrent", &self.max_concurrent)
             .field("keeps_ports_open", &self.keeps_ports_open)
+            .field("refuses_pending", &self.refuses_pending)
             .finish_non_exhaustive()
     }
 }
@@ -285,6 +287,45 @@ impl Settings {
         self
     }
 
+    /// Has the end refuse what is left in the ports that it closes: every question in them fails as
+    /// [`Refusal::Stopping`](crate::Refusal), and no asker waits for an answer that nobody will give. For services, whose items are all
+    /// questions: other items are dropped too, though the [discard sink](crate::PortBuilder::on_discard) of a port that has one is
+    /// given them. What is on its way to another receiver of the port is left to it.
+    ///
+    /// It happens before the teardown handler begins (for the ports of independent branches, after it has ended), or when
+    /// the dispatcher ends. An interleave that closes no ports refuses nothing: with [`keep_ports_open`](Self::keep_ports_open),
+    /// or ended by [`Interleave::stop`] or by being dropped.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Dispatcher, Exclusive, Handlers, Port, Refusal, Reply, Settings, block_on};
+    /// let dispatcher = Dispatcher::new(1).unwrap();
+    /// let (work, stop, begun) = (Port::<(u32, Reply<u32>)>::new(), Port::new(), Port::new());
+    /// let (out, gate) = (begun.clone(), Port::<()>::new());
+    /// let wait = gate.clone();
+    /// let handlers = Handlers::new()
+    ///     .exclusive(&work, move |_: Exclusive<()>, (number, reply): (u32, Reply<u32>)| {
+    ///         out.post(()).unwrap();
+    ///         let wait = wait.clone();
+    ///         async move {
+    ///             wait.receive().await.unwrap();
+    ///             reply.answer(number).unwrap();
+    ///         }
+    ///     })
+    ///     .teardown(&stop, |(), ()| async {});
+    /// let interleave = Settings::new().refuse_pending().start(dispatcher.handle(), (), handlers);
+    /// let (first, second) = (work.ask(|reply| (1, reply)).unwrap(), work.ask(|reply| (2, reply)).unwrap());
+    /// block_on(begun.receive()).unwrap();
+    /// stop.post(()).unwrap();
+    /// gate.post(()).unwrap();
+    /// assert_eq!((block_on(first), block_on(second)), (Ok(1), Err(Refusal::Stopping)));
+    /// block_on(interleave.ended()).unwrap();
+    /// ```
+    pub fn refuse_pending(mut self) -> Self {
+        self.refuses_pending = true;
+        self
+    }
+
     /// Calls `tell` for each handler that panics or is cancelled, on the worker where that happened, under no lock.
     ///
     /// Without it a panic goes to the sinks of the [`Context`](crate::Context) that the item was posted in, and if that has none to the
@@ -320,6 +361,7 @@ impl Settings {
             name: self.name,
             handle: dispatcher.clone(),
             keeps_ports_open: self.keeps_ports_open,
+            refuses_pending: self.refuses_pending,
             on_failure: self.on_failure,
             inner: Mutex::new(inner),
             end: Port::new(),
@@ -433,7 +475,7 @@ impl<S: Clone + Send + Sync + 'static> Interleave<S> {
             }
         })
         .await;
-        core.leave_ports(false);
+        core.leave_ports(false, false);
         let version = core.consume_state();
         core.finish_quietly(Ok(()));
         let _ = end.await;

@@ -176,7 +176,7 @@ impl<T> Port<T> {
         let admitted = state.admit(item, None, &mut wake);
         drop(state);
         drop(wake);
-        self.report_slow();
+        self.settle_predicates();
         if let Some(loss) = admitted? {
             loss.report();
         }
@@ -194,13 +194,13 @@ impl<T> Port<T> {
             let mut state = self.core.state.lock();
             if let Some(refusal) = state.waiters.judge(&item, &frame) {
                 drop(state);
-                self.report_slow();
+                self.settle_predicates();
                 return Ok(Err(refusal));
             }
             state.admit(item, Some(&frame), &mut wake)
         };
         drop(wake);
-        self.report_slow();
+        self.settle_predicates();
         if let Some(loss) = admitted? {
             loss.report();
         }
@@ -245,7 +245,7 @@ impl<T> Port<T> {
             (element.item, element.context)
         };
         drop(wake);
-        self.report_slow();
+        self.settle_predicates();
         Some(item)
     }
 
@@ -275,7 +275,7 @@ impl<T> Port<T> {
             elements
         };
         drop(wake);
-        self.report_slow();
+        self.settle_predicates();
         elements.into_iter().map(|element| element.item).collect()
     }
 
@@ -463,10 +463,10 @@ impl<T> Port<T> {
         self.core.state.lock().waiters.len()
     }
 
-    /// After the lock: says so if a predicate took too long under it.
+    /// After the lock: drops what a predicate panicked with under it, and says so if one took too long.
     #[inline]
-    fn report_slow(&self) {
-        predicate::report_slow(|| self.name());
+    pub(crate) fn settle_predicates(&self) {
+        predicate::settle(|| self.name());
     }
 
     pub(crate) fn closed(&self) -> ReceiveError {
@@ -503,16 +503,44 @@ impl<T> Port<T> {
         context: &mut Context<'_>,
     ) -> Poll<Result<T, ReceiveError>> {
         let mut wake = Wake::default();
+        let outcome = self.poll_receive_by_rule(state, ticket, order, predicate, context, &mut wake);
+        drop(wake);
+        self.settle_predicates();
+        outcome
+    }
+
+    /// The same without a predicate, for a caller that has a lock of its own: who is to be woken it wakes after that.
+    pub(crate) fn poll_receive_and_wake_later(
+        &self,
+        ticket: &mut Option<Ticket>,
+        context: &mut Context<'_>,
+        wake: &mut Wake,
+    ) -> Poll<Result<T, ReceiveError>> {
+        let mut state = self.core.state.lock();
+        match state.receive_plainly(ticket, false, context.waker()) {
+            Some(polled) => polled.map(Ok),
+            None => self.poll_receive_by_rule(state, ticket, None, &mut None, context, wake),
+        }
+    }
+
+    /// A poll of a receive that is not the plain one.
+    fn poll_receive_by_rule(
+        &self,
+        mut state: Locked<'_, T>,
+        ticket: &mut Option<Ticket>,
+        order: Option<u64>,
+        predicate: &mut Option<Predicate<T>>,
+        context: &mut Context<'_>,
+        wake: &mut Wake,
+    ) -> Poll<Result<T, ReceiveError>> {
         let (outcome, _dropped_after_the_lock) = {
-            let mut state = state;
             let polled = state.poll_receive(ticket, order, predicate, context);
             if polled.0.is_ready() {
-                state.after_removal(&mut wake);
+                state.after_removal(wake);
             }
+            drop(state);
             polled
         };
-        drop(wake);
-        self.report_slow();
         outcome.map(|outcome| {
             outcome.map_err(|refusal| match refusal {
                 Unreceived::Closed => self.closed(),
@@ -538,7 +566,7 @@ impl<T> Port<T> {
             left
         };
         drop(wake);
-        self.report_slow();
+        self.settle_predicates();
     }
 }
 

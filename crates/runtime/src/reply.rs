@@ -7,6 +7,7 @@
 //!
 //! Read next: [`Port::ask`], then `error.rs` for the reasons.
 
+use std::cell::Cell as LocalCell;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -15,6 +16,30 @@ use std::task::{Context, Poll, Waker};
 use crate::error::{PostError, Refusal};
 use crate::port::Port;
 use crate::sync::{Arc, Mutex};
+
+#[allow(clippy::missing_const_for_thread_local, reason = "the model checkers' macros take no const block")]
+mod stopping {
+    use super::LocalCell;
+
+    crate::sync::thread_local! {
+        /// Replies that this thread drops are refused because the service is stopping.
+        pub(super) static STOPPING: LocalCell<bool> = LocalCell::new(false);
+    }
+}
+use stopping::STOPPING;
+
+/// Runs `discard`, in which a reply that is dropped unanswered refuses as [`Refusal::Stopping`].
+pub(crate) fn while_stopping<R>(discard: impl FnOnce() -> R) -> R {
+    /// Puts the flag back, also if `discard` panics.
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            STOPPING.with(|stopping| stopping.set(self.0));
+        }
+    }
+    let _restore = Restore(STOPPING.with(|stopping| stopping.replace(true)));
+    discard()
+}
 
 /// What the two ends share. User values are moved out of it under its lock and dropped after.
 enum Cell<T> {
@@ -151,7 +176,10 @@ impl<T> Reply<T> {
 impl<T> Drop for Reply<T> {
     fn drop(&mut self) {
         // Used replies have no cell left, and an asker that has gone needs no refusal.
-        let _ = self.settle(Err(Refusal::NoReply));
+        if self.cell.is_some() {
+            let is_stopping = STOPPING.try_with(LocalCell::get).unwrap_or(false);
+            let _ = self.settle(Err(if is_stopping { Refusal::Stopping } else { Refusal::NoReply }));
+        }
     }
 }
 

@@ -45,6 +45,8 @@ mod queue;
 mod receive;
 #[path = "runtime/reply.rs"]
 mod reply;
+#[path = "runtime/rounds.rs"]
+mod rounds;
 #[path = "runtime/shutdown.rs"]
 mod shutdown;
 #[path = "runtime/take.rs"]
@@ -63,6 +65,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
 
 use lehr_runtime::{Builder, Dispatcher};
 
@@ -70,6 +73,24 @@ use lehr_runtime::{Builder, Dispatcher};
 fn on_each(test: impl Fn(&Dispatcher)) {
     for threads in [1, 2, 8] {
         test(&Builder::new().name("test").threads(threads).start().unwrap());
+    }
+}
+
+/// Waits until something is so, for as long as that takes.
+///
+/// It looks a few times at once and then sleeps between its looks, longer and longer: a wait that only gives its core away gets it back,
+/// on a machine with much else to do, after everybody else's time slice.
+fn until(is_so: impl Fn() -> bool) {
+    for _ in 0..100 {
+        if is_so() {
+            return;
+        }
+        std::hint::spin_loop();
+    }
+    let mut pause = Duration::from_micros(20);
+    while !is_so() {
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(1));
     }
 }
 

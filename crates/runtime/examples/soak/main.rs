@@ -9,6 +9,8 @@
 //! with a single consumer must besides give each poster's items in the poster's order, and the handlers of an interleave must never
 //! overlap where their groups forbid it.
 //!
+//! Before the worlds it repeats some behaviours of the catalogue as often as that says, which the tests cannot take the time for (`tests/runtime/rounds.rs`).
+//!
 //! `cargo run --release -p lehr-runtime --example soak -- [SECONDS] [SEED]`, or `make soak`. The first world that fails ends the soak with its seed and a
 //! code other than 0; a world that does not end within a minute has failed too.
 #![allow(
@@ -19,6 +21,8 @@
 )]
 
 mod ledger;
+#[path = "../../tests/runtime/rounds.rs"]
+mod rounds;
 mod world;
 
 use std::sync::mpsc;
@@ -38,6 +42,11 @@ fn main() {
             usual(panic);
         }
     }));
+    if seconds > 0 {
+        for threads in [1, 2, 8] {
+            repeat(threads);
+        }
+    }
     let start = Instant::now();
     let (mut worlds, mut sum, mut shown) = (0_u64, ledger::Summary::default(), start);
     for seed in first.. {
@@ -62,6 +71,28 @@ fn main() {
         }
     }
     println!("soaked {} s, {worlds} worlds, nothing lost and nothing twice: {sum}", start.elapsed().as_secs());
+}
+
+/// The catalogue's numbers of rounds; a behaviour that fails panics and ends the soak, one that hangs never lets it begin.
+fn repeat(threads: usize) {
+    const ROUNDS: usize = 1_000_000;
+    let dispatcher = lehr_runtime::Dispatcher::new(threads).expect("threads");
+    for (name, behaviour) in [
+        ("competing joins (23)", rounds::competing_joins as fn(&lehr_runtime::Dispatcher, usize)),
+        ("takes of two (25)", rounds::takes_of_two),
+        ("interleaves on a busy port (18)", rounds::interleaves_on_a_busy_port),
+    ] {
+        let start = Instant::now();
+        behaviour(&dispatcher, ROUNDS);
+        println!("{ROUNDS} rounds of {name} on {threads} workers: {:.1} s", start.elapsed().as_secs_f64());
+    }
+}
+
+/// Waits until something is so.
+fn until(is_so: impl Fn() -> bool) {
+    while !is_so() {
+        std::thread::sleep(Duration::from_micros(20));
+    }
 }
 
 fn fail(seed: u64, fault: &str) -> ! {

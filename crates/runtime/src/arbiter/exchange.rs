@@ -9,13 +9,13 @@
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use super::{Late, unwatch, watch};
 use crate::dispatch::may_go_on;
-use crate::error::{ReceiveError, ReceiveErrorKind, panic_message};
+use crate::error::{ReceiveError, ReceiveErrorKind};
+use crate::port::predicate::caught;
 use crate::port::queue::Queue;
 use crate::port::sorter::{Classify, Sorter};
 use crate::port::waiters::{Ticket, Want};
@@ -224,8 +224,8 @@ impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
     fn find(&self, queue: &Queue<T>, places: &mut Places<L>) -> Result<usize, String> {
         let sources = self.sources.sources();
         let places = places.as_mut();
-        // Unwind safety: items and sources are seen through shared references; the places are not used after a panic.
-        catch_unwind(AssertUnwindSafe(|| {
+        // The places are not used after a panic.
+        caught(|| {
             let mut missing = sources.len();
             for (place, item) in queue.available_items() {
                 if missing == 0 {
@@ -240,8 +240,7 @@ impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
                 }
             }
             missing
-        }))
-        .map_err(|payload| panic_message(payload.as_ref()))
+        })
     }
 
     /// Removes the items that were found.
@@ -285,9 +284,7 @@ impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
             }
             (first..named.len()).filter(|&i| places[i].is_none() && named[i] == named[first]).count()
         };
-        // Unwind safety: as in `find`.
-        let lacking = catch_unwind(AssertUnwindSafe(|| self.sources.row(missing)));
-        let mut lacking = lacking.map_err(|payload| panic_message(payload.as_ref()))?;
+        let mut lacking = caught(|| self.sources.row(missing))?;
         let sorter = if self.ticket.is_none() { Some(self.new_sorter()) } else { None };
         let want = || Want::Sort(sorter.expect("made above for one that is not registered"));
         let late = watch(state, &mut self.ticket, want, yields, context);
@@ -357,6 +354,7 @@ impl<T, L: Sources, R: Rule<T, Source = L::Source>> Future for Exchange<'_, T, L
                 let late = this.leave(&mut state);
                 drop(state);
                 drop(late);
+                port.settle_predicates();
                 Poll::Ready(Err(ReceiveErrorKind::Predicate { port: port.name(), message }.into()))
             }
         }

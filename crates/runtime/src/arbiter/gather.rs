@@ -181,7 +181,7 @@ impl<T, E> Results for &Port<Result<T, E>> {
         let gives_way = |ticket: &Option<Ticket>| ticket.is_none() || state.waiters.must_yield(*ticket);
         let yields = is_due && state.waiters.must_yield(None) && tickets.iter().all(gives_way);
         if is_due && !yields {
-            state.waiters.takes(tickets[0]);
+            state.waiters.takes_as_one(tickets);
             let mut output = (Vec::with_capacity(successes), Vec::with_capacity(failures));
             for _ in 0..successes + failures {
                 match state.queue.take_oldest().expect("counted under the same lock") {

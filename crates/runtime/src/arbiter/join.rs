@@ -14,7 +14,7 @@ use crate::context::{self, WithContext, turn};
 use crate::dispatch::{Handle, may_go_on};
 use crate::error::{ReceiveError, ReceiveErrorKind};
 use crate::port::State;
-use crate::port::persistent::Receiver;
+use crate::port::persistent::{Receiver, Turns};
 use crate::port::waiters::{Ticket, Want};
 use crate::sync::Arc;
 
@@ -46,6 +46,8 @@ pub trait Branches: super::sealed::Sealed + Unpin {
     fn name(&self, branch: usize) -> String;
     #[doc(hidden)]
     fn close(&self, branch: usize);
+    #[doc(hidden)]
+    fn refuse_left(&self, branch: usize);
     /// Looks at all ports, and takes if every one has enough and `may_take`, asked last and under all their locks, allows it.
     #[doc(hidden)]
     fn poll(
@@ -189,18 +191,21 @@ impl<B: Branches> Join<B> {
             return Err(ReceiveErrorKind::SamePort { port: self.branches.name(twin) }.into());
         }
         let handler = Arc::new(handler);
-        let turns = (0..concurrency).map(|_| {
-            let (branches, handler) = (self.branches.owned(), handler.clone());
+        let turns = Turns::new(self.name(), concurrency);
+        let tasks = (0..concurrency).map(|_| {
+            let (branches, handler, turns) = (self.branches.owned(), handler.clone(), turns.clone());
             context::current::detached(|| {
                 dispatcher.spawn(async move {
                     let mut join = join(branches);
                     while let Ok((items, context)) = WithContext::new(&mut join).await {
-                        turn(context, || handler(items)).await;
+                        let turn = turn(context, || handler(items)).await;
+                        turn.inspect_err(|message| turns.lose("a handler", message))?;
                     }
+                    Ok(())
                 })
             })
         });
-        Ok(Receiver::of(turns.collect()))
+        Ok(Receiver::of(tasks.collect()))
     }
 }
 
@@ -232,6 +237,11 @@ impl<B: Branches> Join<B> {
     /// Closes all its ports.
     pub(crate) fn close_ports(&self) {
         self.order.as_ref().iter().for_each(|branch| self.branches.close(*branch));
+    }
+
+    /// Refuses what is left in its ports.
+    pub(crate) fn refuse_left(&self) {
+        self.order.as_ref().iter().for_each(|branch| self.branches.refuse_left(*branch));
     }
 
     /// What messages call it: the names of its ports.
@@ -333,6 +343,10 @@ impl<B: Branch> Branches for Vec<B> {
         self[branch].port().close();
     }
 
+    fn refuse_left(&self, branch: usize) {
+        self[branch].port().refuse_left();
+    }
+
     fn poll(
         &self,
         order: &Self::Order,
@@ -417,6 +431,13 @@ macro_rules! branches {
             fn close(&self, branch: usize) {
                 match branch {
                     $($index => self.$index.port().close(),)+
+                    _ => unreachable!("a join has no branch {branch}"),
+                }
+            }
+
+            fn refuse_left(&self, branch: usize) {
+                match branch {
+                    $($index => self.$index.port().refuse_left(),)+
                     _ => unreachable!("a join has no branch {branch}"),
                 }
             }

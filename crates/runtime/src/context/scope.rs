@@ -11,6 +11,7 @@ use pin_project_lite::pin_project;
 
 use super::cancel::{Key, Node};
 use super::{Context, ContextError, current, panicked};
+use crate::error::panic_message;
 use crate::sync::Arc;
 
 impl Context {
@@ -94,7 +95,7 @@ impl<F: Future> Future for Scope<F> {
 }
 
 /// Listens to a node of the tree of cancellation until it is dropped.
-struct Listening {
+pub(crate) struct Listening {
     node: Arc<Node>,
     key: Key,
 }
@@ -106,7 +107,7 @@ impl Drop for Listening {
 }
 
 /// Whether the context goes on; if so, its end will wake the poller.
-fn goes_on(context: &Context, listening: &mut Option<Listening>, polling: &Polling<'_>) -> bool {
+pub(crate) fn goes_on(context: &Context, listening: &mut Option<Listening>, polling: &Polling<'_>) -> bool {
     let Some(node) = context.node() else { return true };
     if node.stopped().is_some() {
         return false;
@@ -165,13 +166,13 @@ pin_project! {
     /// One turn of a persistent handler, in the context of its item.
     ///
     /// Ends when that context does, the rest of the turn being dropped. A panic goes to the item's sinks if it has any, and the
-    /// receiver gets on with the next item; without any it goes on to the receiver's own task.
+    /// receiver gets on with the next item; without any it is the output.
     #[must_use = "futures do nothing unless awaited"]
     struct Turn<F> {
         #[pin]
         future: F,
         listening: Option<Listening>,
-        context: Context,
+        context: Option<Context>,
     }
 }
 
@@ -182,37 +183,40 @@ pub(crate) fn in_context<R>(context: Option<Context>, call: impl FnOnce() -> R) 
 }
 
 /// Runs the turn whose future `begin` makes, that being done in the context too.
-pub(crate) async fn turn<F: Future<Output = ()>>(context: Option<Context>, begin: impl FnOnce() -> F) {
-    match context {
-        None => begin().await,
-        Some(context) => Turn { future: async { begin().await }, listening: None, context }.await,
-    }
+///
+/// # Errors
+/// The text of a panic that no context wants to hear of.
+pub(crate) async fn turn<F: Future<Output = ()>>(
+    context: Option<Context>,
+    begin: impl FnOnce() -> F,
+) -> Result<(), String> {
+    Turn { future: async { begin().await }, listening: None, context }.await
 }
 
 impl<F: Future<Output = ()>> Future for Turn<F> {
-    type Output = ();
+    type Output = Result<(), String>;
 
-    fn poll(self: Pin<&mut Self>, polling: &mut Polling<'_>) -> Poll<()> {
+    fn poll(self: Pin<&mut Self>, polling: &mut Polling<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let context = this.context;
-        if !goes_on(context, this.listening, polling) {
-            return Poll::Ready(());
+        let context = this.context.as_ref();
+        if context.is_some_and(|context| !goes_on(context, this.listening, polling)) {
+            return Poll::Ready(Ok(()));
         }
         // Unwind safety: after a panic the future is not polled again, only dropped.
         let polled = catch_unwind(AssertUnwindSafe(|| {
-            let _entered = current::enter(Some(context.clone()));
+            let _entered = context.map(|context| current::enter(Some(context.clone())));
             this.future.poll(polling)
         }));
         match polled {
-            Ok(polled) => polled,
+            Ok(polled) => polled.map(Ok),
             Err(payload) => {
-                let unclaimed = panicked(payload.as_ref(), Some(context.clone()));
+                let unclaimed = panicked(payload.as_ref(), context.cloned());
                 if !unclaimed.has_sink() {
                     unclaimed.claim();
-                    std::panic::resume_unwind(payload);
+                    return Poll::Ready(Err(panic_message(payload.as_ref())));
                 }
                 unclaimed.deliver();
-                Poll::Ready(())
+                Poll::Ready(Ok(()))
             }
         }
     }

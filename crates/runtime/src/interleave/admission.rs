@@ -12,11 +12,21 @@
 //! | independent | starts | starts | starts |
 //! | teardown | closes; starts | closes; starts when all have ended | the same |
 
+mod activity;
+mod lane;
+mod loans;
+mod running;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::task::Waker;
 
+pub use activity::Activity;
+use lane::Entry;
+pub(super) use lane::{Grant, Lane, Next};
+pub use running::Operation;
+use running::Running;
+
 use super::calls::Frame;
-use crate::error::Refusal;
 use crate::port::waiters::{Ticket, Wake};
 use crate::sync::Arc;
 
@@ -51,14 +61,6 @@ pub enum Group {
     Teardown,
 }
 
-/// A handler that was granted its start and has not ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Operation {
-    slot: u32,
-    /// Tells the uses of a slot apart.
-    generation: u32,
-}
-
 /// How far the interleave has come. It only ever goes down this list, except from `Closing` back to `Open` if somebody takes
 /// the teardown item away before it is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,163 +71,6 @@ pub(super) enum Phase {
     /// Nothing runs any more but the teardown handler and independent ones.
     Tearing,
     Ended,
-}
-
-/// Something that wants to start.
-#[derive(Debug)]
-pub(super) struct Entry {
-    stamp: u64,
-    /// The item, by its ticket and its number; nothing if the branch takes its items when it starts.
-    pub(super) item: Option<(Ticket, u64)>,
-    /// The chain of calls that waits for it.
-    call: Option<Arc<Frame>>,
-}
-
-/// The right to start, for a turn of the branch to pick up.
-#[derive(Debug)]
-pub(super) struct Grant {
-    pub(super) operation: Operation,
-    pub(super) item: Option<(Ticket, u64)>,
-    pub(super) call: Option<Arc<Frame>>,
-}
-
-/// A branch as admission sees it.
-pub(super) struct Lane {
-    /// Tells the uses of a place among the lanes apart.
-    identity: u64,
-    pub(super) group: Group,
-    /// How many of its handlers may run at once.
-    limit: usize,
-    running: usize,
-    /// By ascending stamp.
-    pending: VecDeque<Entry>,
-    /// The stamp under which it stands in `heads`.
-    listed: Option<u64>,
-    granted: VecDeque<Grant>,
-    /// Turns without work, the last one first to be woken.
-    idle: Vec<(u64, Waker)>,
-    /// How many turns may stay without work.
-    turns_kept: usize,
-    /// Makes a new turn when it is woken.
-    spawner: Waker,
-    pub(super) name: String,
-    /// Takes nothing any more; goes when its last handler has ended.
-    pub(super) is_spent: bool,
-}
-
-impl Lane {
-    pub(super) fn new(
-        identity: u64,
-        group: Group,
-        limit: usize,
-        turns_kept: usize,
-        spawner: Waker,
-        name: String,
-    ) -> Self {
-        Self {
-            identity,
-            group,
-            limit,
-            running: 0,
-            pending: VecDeque::new(),
-            listed: None,
-            granted: VecDeque::new(),
-            idle: Vec::new(),
-            turns_kept,
-            spawner,
-            name,
-            is_spent: false,
-        }
-    }
-
-    /// Makes a turn when it is woken.
-    pub(super) fn spawner(&self) -> Waker {
-        self.spawner.clone()
-    }
-
-    pub(super) fn pending(&self) -> usize {
-        self.pending.len()
-    }
-}
-
-struct Running {
-    lane: usize,
-    /// Whether it excludes others, and so stands on `stack`.
-    is_stacked: bool,
-    /// Whether it has lent its exclusivity to calls of its own chain.
-    is_lent: bool,
-    is_cancelled: bool,
-    /// Who must end before it has ended: its turn, and its guard.
-    holders: u8,
-    /// Whom to wake when it is cancelled.
-    waker: Option<Waker>,
-    /// Whom to wake when the calls to which it has lent its exclusivity have ended.
-    lender: Option<Waker>,
-}
-
-/// What an interleave is doing and has done; out of date as soon as it is known.
-///
-/// # Example
-/// ```
-/// use lehr_runtime::{Dispatcher, Exclusive, Handlers, Interleave, Port, block_on};
-/// let dispatcher = Dispatcher::new(1).unwrap();
-/// let (work, begun) = (Port::new(), Port::new());
-/// let out = begun.clone();
-/// let handlers = Handlers::new().exclusive(&work, move |_: Exclusive<()>, item: u32| {
-///     out.post(item).unwrap();
-///     std::future::pending()
-/// });
-/// let interleave = Interleave::start(dispatcher.handle(), (), handlers);
-/// (1..=3).for_each(|item| work.post(item).unwrap());
-/// assert_eq!(block_on(begun.receive()), Ok(1));
-/// let activity = interleave.activity();
-/// assert_eq!((activity.exclusive, activity.pending_exclusive), (1, 2));
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Activity {
-    /// Concurrent handlers that run.
-    pub concurrent: usize,
-    /// Exclusive handlers that run: more than one only when one has lent its exclusivity to its own calls.
-    pub exclusive: usize,
-    /// Independent handlers that run.
-    pub independent: usize,
-    /// Concurrent items that wait in their ports for admission.
-    pub pending_concurrent: usize,
-    /// Exclusive items that wait in their ports for admission.
-    pub pending_exclusive: usize,
-    /// How many exclusive items have started before the concurrent item that waits longest although they came after it.
-    pub passes: u64,
-    /// The most that `passes` ever was: above 0 only with [`Order::PhaseFair`], and without bound only with
-    /// [`Order::ExclusiveBias`], where it tells of starvation.
-    pub passes_max: u64,
-    /// Handlers started since the beginning.
-    pub started: u64,
-    /// Handlers that panicked.
-    pub panicked: u64,
-    /// Handlers that were cancelled.
-    pub cancelled: u64,
-    /// Branches.
-    pub branches: usize,
-}
-
-/// What a turn of a branch is to do.
-pub(super) enum Next {
-    Run(Grant),
-    /// Wait: it will be woken.
-    Park,
-    End,
-}
-
-/// How a chain of calls stands to what runs.
-enum Relation {
-    /// None of it runs here.
-    Stranger,
-    /// It comes through this operation, which has lent its exclusivity.
-    Lender(Operation),
-    /// One of its operations shares the state already, and it wants to share too.
-    Sharer,
-    /// An operation of this lane would have to end first, and waits for it.
-    Deadlock(usize),
 }
 
 /// See the module's page.
@@ -361,48 +206,6 @@ impl Admission {
         }
     }
 
-    /// The same for a call whose chain runs here already; gives the entry back if it must wait like any other.
-    fn arrive_in_call(&mut self, lane: usize, entry: Entry, call: &Arc<Frame>, wake: &mut Wake) -> Result<(), Entry> {
-        match self.relation(lane, call) {
-            Relation::Stranger | Relation::Deadlock(_) => return Err(entry),
-            Relation::Lender(operation) if self.stack.last() == Some(&operation) => self.start(lane, entry, true, wake),
-            Relation::Lender(_) => self.nested.push_back((lane, entry)),
-            // Its caller shares already, so it takes nothing from anybody. To make it wait behind an exclusive item, which waits
-            // for its caller, would be the deadlock of recursive readers.
-            Relation::Sharer => self.start(lane, entry, false, wake),
-        }
-        Ok(())
-    }
-
-    /// How a chain of calls that wants to start in `lane` stands to what runs here: its innermost operation that does decides.
-    fn relation(&self, lane: usize, call: &Frame) -> Relation {
-        let group = self.lane(lane).group;
-        if group.list().is_none() {
-            return Relation::Stranger;
-        }
-        for operation in call.operations(self.identity) {
-            let Some(running) = self.running(operation) else { continue };
-            if running.is_lent {
-                return Relation::Lender(operation);
-            }
-            let is_concurrent = self.lane(running.lane).group == Group::Concurrent;
-            if running.is_stacked || (is_concurrent && group == Group::Exclusive) {
-                return Relation::Deadlock(running.lane);
-            }
-            if is_concurrent {
-                return Relation::Sharer;
-            }
-        }
-        Relation::Stranger
-    }
-
-    /// Why a call to `lane` could never be answered, if that is so.
-    pub(super) fn judge(&self, lane: usize, call: &Frame) -> Option<Refusal> {
-        let Relation::Deadlock(holder) = self.relation(lane, call) else { return None };
-        let name = |lane| self.lane(lane).name.clone().into_boxed_str();
-        Some(Refusal::WouldDeadlock { running: name(holder), requested: name(lane) })
-    }
-
     /// An operation has ended, as far as one of its holders is concerned.
     pub(super) fn release(&mut self, operation: Operation, wake: &mut Wake) {
         let Some(running) = self.running_mut(operation) else { return };
@@ -464,26 +267,6 @@ impl Admission {
         if self.phase == Phase::Closing && self.is_idle() && self.on_idle.is_some() {
             self.phase = Phase::Tearing;
             wake.add(self.on_idle.take());
-        }
-    }
-
-    /// Starts a call of the chain of `top` that waits for another, or lets `top` go on.
-    fn start_nested(&mut self, top: Operation, wake: &mut Wake) {
-        let Some(running) = self.running_mut(top) else { return };
-        if !running.is_lent {
-            return;
-        }
-        let lender = running.lender.take();
-        let identity = self.identity;
-        let next = self.nested.iter().position(|(_, entry)| {
-            entry.call.as_ref().is_some_and(|call| call.operations(identity).any(|operation| operation == top))
-        });
-        match next.and_then(|place| self.nested.remove(place)) {
-            Some((lane, entry)) => {
-                self.running_mut(top).expect("it is on the stack").lender = lender;
-                self.start(lane, entry, true, wake);
-            }
-            None => wake.add(lender),
         }
     }
 
@@ -550,7 +333,13 @@ impl Admission {
         lane.running += 1;
         let group = lane.group;
         lane.granted.push_back(Grant { operation, item: entry.item, call: entry.call });
-        wake.add(Some(lane.idle.pop().map_or_else(|| lane.spawner.clone(), |(_, waker)| waker)));
+        wake.add(Some(match lane.idle.pop() {
+            Some((_, waker)) => waker,
+            None => {
+                lane.turns += 1;
+                lane.spawner.clone()
+            }
+        }));
         if is_stacked {
             self.stack.push(operation);
         } else if group == Group::Concurrent {
@@ -619,37 +408,6 @@ impl Admission {
         self.pump(wake);
     }
 
-    /// What a turn of the branch is to do next. `is_held` says that the branch needs it even if it has no work.
-    pub(super) fn next(&mut self, (index, identity): (usize, u64), turn: u64, is_held: bool, waker: &Waker) -> Next {
-        let is_over = self.phase == Phase::Ended;
-        let lane = self.lanes[index].as_mut().filter(|lane| lane.identity == identity);
-        let Some(lane) = lane else { return Next::End };
-        lane.idle.retain(|(other, _)| *other != turn);
-        if let Some(grant) = lane.granted.pop_front() {
-            return Next::Run(grant);
-        }
-        if is_over || lane.is_spent || (!is_held && lane.idle.len() >= lane.turns_kept) {
-            return Next::End;
-        }
-        lane.idle.push((turn, waker.clone()));
-        Next::Park
-    }
-
-    /// A turn was dropped by its dispatcher. What it was woken for, and nobody will do now.
-    pub(super) fn drop_turn(&mut self, (index, identity): (usize, u64), turn: u64) -> Option<Grant> {
-        let lane = self.lanes[index].as_mut().filter(|lane| lane.identity == identity)?;
-        let before = lane.idle.len();
-        lane.idle.retain(|(other, _)| *other != turn);
-        if lane.idle.len() < before { None } else { lane.granted.pop_front() }
-    }
-
-    /// A branch takes nothing any more.
-    pub(super) fn spend(&mut self, (index, identity): (usize, u64)) {
-        if let Some(lane) = self.lanes[index].as_mut().filter(|lane| lane.identity == identity) {
-            lane.is_spent = true;
-        }
-    }
-
     /// Nothing more starts; `on_idle` is woken when nothing runs. False if the interleave is closing already.
     pub(super) fn close(&mut self) -> bool {
         let was_open = self.phase == Phase::Open;
@@ -673,114 +431,6 @@ impl Admission {
         }
     }
 
-    /// Wakes every turn that has no work, so that it sees the end.
-    pub(super) fn wake_idle(&mut self, wake: &mut Wake) {
-        for lane in self.lanes.iter_mut().flatten() {
-            lane.idle.drain(..).for_each(|(_, waker)| wake.add(Some(waker)));
-        }
-    }
-
-    /// The exclusivity of an operation is lent to the calls of its chain.
-    pub(super) fn lend(&mut self, operation: Operation) {
-        if let Some(running) = self.running_mut(operation) {
-            running.is_lent = true;
-        }
-    }
-
-    /// The lender wants it back: true if it has it, else its waker is woken when the calls have ended.
-    pub(super) fn reclaim(&mut self, operation: Operation, waker: &Waker, wake: &mut Wake) -> bool {
-        if self.stack.last() == Some(&operation) {
-            self.end_loan(operation, wake);
-            return true;
-        }
-        if let Some(running) = self.running_mut(operation) {
-            running.lender = Some(waker.clone());
-        }
-        false
-    }
-
-    /// Ends a loan: calls that came through it and have not started wait like all others.
-    pub(super) fn end_loan(&mut self, operation: Operation, wake: &mut Wake) {
-        if let Some(running) = self.running_mut(operation) {
-            running.is_lent = false;
-        }
-        let identity = self.identity;
-        let waiting = std::mem::take(&mut self.nested);
-        for (index, entry) in waiting {
-            let is_of_the_loan =
-                entry.call.as_ref().is_some_and(|call| call.operations(identity).any(|caller| caller == operation));
-            if !is_of_the_loan {
-                self.nested.push_back((index, entry));
-                continue;
-            }
-            let lane = self.lane_mut(index);
-            let group = lane.group;
-            let place = lane.pending.partition_point(|other| other.stamp < entry.stamp);
-            lane.pending.insert(place, entry);
-            self.count_pending(group, 1);
-            self.relist(index);
-        }
-        self.pump(wake);
-    }
-
-    /// One more holder of an operation that runs.
-    pub(super) fn hold(&mut self, operation: Operation) {
-        if let Some(running) = self.running_mut(operation) {
-            running.holders += 1;
-        }
-    }
-
-    /// A handler waits for something: whom to wake if it is cancelled. True if it has been.
-    pub(super) fn suspend(&mut self, operation: Operation, waker: &Waker) -> bool {
-        let Some(running) = self.running_mut(operation) else { return false };
-        if !running.waker.as_ref().is_some_and(|known| known.will_wake(waker)) {
-            running.waker = Some(waker.clone());
-        }
-        running.is_cancelled
-    }
-
-    pub(super) fn is_cancelled(&self, operation: Operation) -> bool {
-        self.running(operation).is_some_and(|running| running.is_cancelled)
-    }
-
-    /// Cancels what runs, in the lanes that `which` names; gives their number.
-    pub(super) fn cancel(&mut self, which: impl Fn(usize) -> bool, wake: &mut Wake) -> usize {
-        let mut count = 0;
-        for running in self.operations.iter_mut().filter_map(|(_, running)| running.as_mut()) {
-            if which(running.lane) && !running.is_cancelled {
-                running.is_cancelled = true;
-                count += 1;
-                wake.add(running.waker.take());
-            }
-        }
-        count
-    }
-
-    pub(super) fn count_failure(&mut self, is_panic: bool) {
-        if is_panic {
-            self.activity.panicked += 1;
-        } else {
-            self.activity.cancelled += 1;
-        }
-    }
-
-    /// What messages call a running operation.
-    pub(super) fn name(&self, operation: Operation) -> String {
-        self.running(operation).map_or_else(String::new, |running| self.lane(running.lane).name.clone())
-    }
-
-    pub(super) fn activity(&self) -> Activity {
-        Activity {
-            concurrent: self.concurrent,
-            exclusive: self.stack.len(),
-            independent: self.independent,
-            pending_concurrent: self.pending[CONCURRENT],
-            pending_exclusive: self.pending[EXCLUSIVE],
-            branches: self.lanes.len() - self.free_lanes.len(),
-            ..self.activity
-        }
-    }
-
     /// Whether no handler is left, be it one that nobody waits for.
     pub(super) fn is_empty(&self) -> bool {
         self.operations.len() == self.free_operations.len()
@@ -796,13 +446,6 @@ impl Admission {
         self.wake_idle(wake);
     }
 
-    fn count_pending(&mut self, group: Group, change: isize) {
-        if let Some(list) = group.list() {
-            let count = self.pending[list].checked_add_signed(change);
-            self.pending[list] = count.expect("what is taken off was counted");
-        }
-    }
-
     /// Puts a lane into the list of its group, or takes it out, or moves it, as it now stands.
     fn relist(&mut self, index: usize) {
         let Some(lane) = self.lanes[index].as_mut() else { return };
@@ -816,15 +459,5 @@ impl Admission {
                 self.heads[list].insert(stamp, index);
             }
         }
-    }
-
-    fn running(&self, operation: Operation) -> Option<&Running> {
-        let (generation, running) = self.operations.get(operation.slot as usize)?;
-        running.as_ref().filter(|_| *generation == operation.generation)
-    }
-
-    fn running_mut(&mut self, operation: Operation) -> Option<&mut Running> {
-        let (generation, running) = self.operations.get_mut(operation.slot as usize)?;
-        running.as_mut().filter(|_| *generation == operation.generation)
     }
 }

@@ -12,12 +12,14 @@ use std::task::{Poll, Wake as WakeTask, Waker};
 
 use super::admission::{Grant, Group, Lane, Next, Operation, Phase};
 use super::calls::{self, Frame, Place};
-use super::core::{Core, Member};
+use super::core::{AtPort, Core};
 use super::guard::Kind;
-use crate::context::current::collect;
+use crate::context::current::{self, collect, detached};
+use crate::context::{Context, Listening, goes_on};
 use crate::dispatch::may_go_on;
 use crate::error::{TaskError, panic_message};
 use crate::port::Port;
+use crate::port::predicate::caught;
 use crate::port::resident::{Judgement, Resident, Response};
 use crate::port::waiters::{Ticket, Wake};
 use crate::sync::{Arc, next_identity};
@@ -35,8 +37,7 @@ pub(super) type Filter<T> = Box<dyn Fn(&T) -> bool + Send + Sync>;
 
 /// Asks a filter, if there is one. One that panics does not want the item.
 pub(super) fn accepts<T>(filter: Option<&Filter<T>>, item: &T) -> bool {
-    // Unwind safety: the filter sees the item through a shared reference.
-    filter.is_none_or(|filter| catch_unwind(AssertUnwindSafe(|| filter(item))).unwrap_or(false))
+    filter.is_none_or(|filter| caught(|| filter(item)).unwrap_or(false))
 }
 
 /// See the module's page.
@@ -107,11 +108,7 @@ where
             if let Some(item) = item {
                 let guard = K::enter(&branch.core, grant.operation);
                 let handler = async { (branch.handler)(guard, item).await };
-                // In the context that the item was posted in.
-                match contexts.into_iter().next() {
-                    None => run(&branch.core, &grant, handler).await,
-                    Some(context) => run(&branch.core, &grant, context.scope(handler)).await,
-                }
+                run(&branch.core, &grant, contexts.into_iter().next(), handler).await;
             }
             drop(pass);
             if branch.is_once {
@@ -142,26 +139,35 @@ pub(super) async fn next<S: Send + Sync + 'static>(
     .await
 }
 
-/// Runs a handler to its end, its panic or its cancellation, as part of its operation.
+/// Runs a handler to its end, its panic or its cancellation, as part of its operation and in the context that its items were posted
+/// in. When that context is cancelled or its time has passed, so is the handler, be it before it has begun.
 pub(super) async fn run<S: Send + Sync + 'static>(
     core: &Arc<Core<S>>,
     grant: &Grant,
+    context: Option<Context>,
     handler: impl Future<Output = ()>,
 ) {
     let place = Place { interleave: core.identity, operation: grant.operation };
+    let mut listening: Option<Listening> = None;
     let mut handler = pin!(handler);
     let mut was_suspended = false;
-    let outcome = std::future::poll_fn(|context| {
+    let outcome = std::future::poll_fn(|polling| {
         if was_suspended && core.inner.lock().admission.is_cancelled(grant.operation) {
             return Poll::Ready(Err(TaskError::Cancelled));
         }
+        if context.as_ref().is_some_and(|context| !goes_on(context, &mut listening, polling)) {
+            return Poll::Ready(Err(TaskError::Cancelled));
+        }
+        let poll = || {
+            let _entered = context.as_ref().map(|context| current::enter(Some(context.clone())));
+            calls::within(place, grant.call.as_ref(), || handler.as_mut().poll(polling))
+        };
         // Unwind safety: the handler is not polled again after a panic, only dropped.
-        let poll = || calls::within(place, grant.call.as_ref(), || handler.as_mut().poll(context));
         match catch_unwind(AssertUnwindSafe(poll)) {
             Ok(Poll::Ready(())) => Poll::Ready(Ok(())),
             Ok(Poll::Pending) => {
                 was_suspended = true;
-                if core.inner.lock().admission.suspend(grant.operation, context.waker()) {
+                if core.inner.lock().admission.suspend(grant.operation, polling.waker()) {
                     Poll::Ready(Err(TaskError::Cancelled))
                 } else {
                     Poll::Pending
@@ -219,15 +225,19 @@ where
         // the other, as deep as items wait.
         branch.core.turn_dropped();
         let lane = (branch.lane, branch.identity);
-        let orphan = branch.core.change(|inner, _| inner.admission.drop_turn(lane, self.number));
-        let is_end = branch.core.handle.is_aborting();
-        if let Some(grant) = orphan {
-            if !is_end {
-                // Its queue threw it away. What a task was to do is lost with the task; a reply that the item carries says so.
-                drop(grant.item.and_then(|item| branch.fetch(item)));
+        // Its queue is closed, or takes nothing from this thread any more.
+        let left = branch.core.change(|inner, wake| {
+            let left = inner.admission.abandon_turn(lane, self.number, wake);
+            if branch.is_once && !left.items.is_empty() {
+                inner.admission.lane_mut(branch.lane).is_spent = false;
             }
-            branch.core.release(grant.operation);
+            left
+        });
+        if !left.items.is_empty() {
+            branch.port.decline(&left.items, branch.address());
+            branch.core.change(|inner, _| inner.admission.accept_again(lane));
         }
+        left.operations.into_iter().for_each(|operation| branch.core.release(operation));
     }
 }
 
@@ -243,7 +253,8 @@ where
     fn wake(self: Arc<Self>) {
         let handle = self.core.handle.clone();
         let turn = Turn { branch: self, number: next_identity(), is_over: false };
-        handle.spawn(Self::turn(turn)).detach();
+        // In no context: it outlives the item whose poster happens to make it.
+        detached(|| handle.spawn(Self::turn(turn))).detach();
     }
 }
 
@@ -260,7 +271,10 @@ where
             return Response::Pass;
         }
         let mut inner = self.core.inner.lock();
-        if !inner.is_seated(self.lane, self.identity) || inner.admission.phase == Phase::Ended {
+        if !inner.is_seated(self.lane, self.identity)
+            || inner.admission.phase == Phase::Ended
+            || inner.admission.lane(self.lane).is_declining()
+        {
             return Response::Pass;
         }
         inner.admission.arrive(self.lane, Some((ticket, sequence)), call, wake);
@@ -293,28 +307,16 @@ where
     }
 }
 
-impl<S, T, K, H> Member for Single<S, T, K, H>
+impl<S, T, K, H> AtPort for Single<S, T, K, H>
 where
     S: Send + Sync + 'static,
     T: Send + 'static,
     K: Kind<S>,
     H: Send + Sync + 'static,
 {
-    fn is_at(&self, port: u64) -> bool {
-        self.port.core.identity == port
-    }
+    type Item = T;
 
-    fn close_ports(&self) {
-        self.port.close();
-    }
-
-    fn leave(&self, ticket: Option<Ticket>) {
-        if let Some(ticket) = ticket {
-            self.port.depart(ticket, self.identity());
-        }
-    }
-
-    fn identity(&self) -> *const () {
-        std::ptr::from_ref(self).cast()
+    fn port(&self) -> &Port<T> {
+        &self.port
     }
 }

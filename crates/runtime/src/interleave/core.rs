@@ -20,6 +20,8 @@ pub struct Core<S> {
     pub(super) name: String,
     pub(super) handle: Handle,
     pub(super) keeps_ports_open: bool,
+    /// Whether what is left in the ports that it has closed is refused.
+    pub(super) refuses_pending: bool,
     pub(super) on_failure: Option<Box<dyn Fn(Failure) + Send + Sync>>,
     pub(super) inner: Mutex<Inner<S>>,
     /// Closed when the interleave has ended.
@@ -58,8 +60,40 @@ pub(super) trait Member: Send + Sync {
     fn close_ports(&self);
     /// Leaves its ports.
     fn leave(&self, ticket: Option<Ticket>);
+    /// Refuses what is left in its ports.
+    fn refuse_left(&self);
     /// Where a resident stands: see [`Port::fetch`].
     fn identity(&self) -> *const ();
+}
+
+/// A branch that is a resident of one port.
+pub(super) trait AtPort: Send + Sync {
+    type Item: Send;
+    fn port(&self) -> &Port<Self::Item>;
+}
+
+impl<B: AtPort> Member for B {
+    fn is_at(&self, port: u64) -> bool {
+        self.port().core.identity == port
+    }
+
+    fn close_ports(&self) {
+        self.port().close();
+    }
+
+    fn leave(&self, ticket: Option<Ticket>) {
+        if let Some(ticket) = ticket {
+            self.port().depart(ticket, self.identity());
+        }
+    }
+
+    fn refuse_left(&self) {
+        self.port().refuse_left();
+    }
+
+    fn identity(&self) -> *const () {
+        std::ptr::from_ref(self).cast()
+    }
 }
 
 /// A handler that did not come to its end.
@@ -191,8 +225,9 @@ impl<S: Send + Sync + 'static> Core<S> {
         members.iter().for_each(|member| member.close_ports());
     }
 
-    /// All branches, or all but the independent ones, leave their ports; what they had not started stays there.
-    pub(super) fn leave_ports(&self, independents_too: bool) {
+    /// All branches, or all but the independent ones, leave their ports; what they had not started stays there, unless the ports are
+    /// closed and what is left is to be refused.
+    pub(super) fn leave_ports(&self, independents_too: bool, are_closed: bool) {
         let seats = self.change(|inner, wake| {
             let mut seats = Vec::new();
             for index in 0..inner.members.len() {
@@ -207,6 +242,9 @@ impl<S: Send + Sync + 'static> Core<S> {
         });
         for (_, seat) in &seats {
             seat.member.leave(seat.ticket);
+        }
+        if are_closed && self.refuses_pending {
+            seats.iter().for_each(|(_, seat)| seat.member.refuse_left());
         }
         let _dropped_after_the_lock: Vec<_> = {
             let mut inner = self.inner.lock();
@@ -229,7 +267,7 @@ impl<S: Send + Sync + 'static> Core<S> {
             if closes_ports {
                 self.close_ports(true);
             }
-            self.leave_ports(true);
+            self.leave_ports(true, closes_ports);
         }
     }
 
@@ -238,12 +276,16 @@ impl<S: Send + Sync + 'static> Core<S> {
         if !self.keeps_ports_open {
             self.close_ports(true);
         }
-        self.finish_quietly(outcome);
+        self.leave_for_good(outcome, !self.keeps_ports_open);
     }
 
     /// The same with the ports left open.
     pub(super) fn finish_quietly(&self, outcome: Result<(), TaskError>) {
-        self.leave_ports(true);
+        self.leave_for_good(outcome, false);
+    }
+
+    fn leave_for_good(&self, outcome: Result<(), TaskError>, are_closed: bool) {
+        self.leave_ports(true, are_closed);
         self.change(|inner, wake| {
             inner.outcome.get_or_insert(outcome);
             inner.admission.phase = Phase::Ended;

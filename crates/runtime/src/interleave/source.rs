@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::panic::Location;
 
 use super::branch::{Filter, Options, Single};
 use super::core::Core;
@@ -125,6 +126,7 @@ impl<T> Source<Items<T>> {
 pub struct Several<T> {
     port: Port<T>,
     count: usize,
+    made_at: &'static Location<'static>,
 }
 
 impl<T> fmt::Debug for Several<T> {
@@ -139,6 +141,7 @@ impl<T> fmt::Debug for Several<T> {
 /// See [`Source::join`].
 pub struct Both<B> {
     branches: B,
+    made_at: &'static Location<'static>,
 }
 
 impl<B> fmt::Debug for Both<B> {
@@ -169,8 +172,10 @@ impl<T> Source<Several<T>> {
     /// assert_eq!(block_on(sums.receive()), Ok(6));
     /// assert_eq!(numbers.len(), 1);
     /// ```
+    #[track_caller]
     pub fn take(port: &Port<T>, count: usize) -> Self {
-        Self { waits: Several { port: port.clone(), count }, options: Options::default() }
+        let waits = Several { port: port.clone(), count, made_at: Location::caller() };
+        Self { waits, options: Options::default() }
     }
 }
 
@@ -196,11 +201,12 @@ impl<B: Branches<Owned = B>> Source<Both<B>> {
     /// ages.post(36).unwrap();
     /// assert_eq!(block_on(lines.receive()).unwrap(), "Good day, Ada of 36");
     /// ```
+    #[track_caller]
     pub fn join<P: Branches<Owned = B>>(ports: P) -> Result<Self, ReceiveError> {
-        let join = join(ports);
+        let (join, made_at) = (join(ports), Location::caller());
         match join.fault() {
             Some(fault) => Err(fault),
-            None => Ok(Self { waits: Both { branches: join.owned() }, options: Options::default() }),
+            None => Ok(Self { waits: Both { branches: join.owned(), made_at }, options: Options::default() }),
         }
     }
 }
@@ -248,10 +254,10 @@ impl<T: Send + 'static> Waits for Several<T> {
         H: Fn(K::Guard, Vec<T>) -> F + Send + Sync + 'static,
         F: Future<Output = ()> + Send + 'static,
     {
-        let Source { waits: Several { port, count }, options } = source;
+        let Source { waits: Several { port, count, made_at }, options } = source;
         // A join of one port.
         let handler = move |guard, mut items: Vec<Vec<T>>| handler(guard, items.pop().unwrap_or_default());
-        Together::<S, Vec<(Port<T>, usize)>, K, _>::install(core, vec![(port, count)], options, handler);
+        Together::<S, Vec<(Port<T>, usize)>, K, _>::install(core, vec![(port, count)], made_at, options, handler);
     }
 }
 
@@ -273,7 +279,8 @@ where
         H: Fn(K::Guard, B::Output) -> F + Send + Sync + 'static,
         F: Future<Output = ()> + Send + 'static,
     {
-        Together::<S, B, K, H>::install(core, source.waits.branches, source.options, handler);
+        let Source { waits: Both { branches, made_at }, options } = source;
+        Together::<S, B, K, H>::install(core, branches, made_at, options, handler);
     }
 }
 

@@ -18,8 +18,10 @@ use std::task::{Poll, Wake as WakeTask, Waker};
 use super::admission::{Group, Lane, Phase};
 use super::branch::{Filter, accepts};
 use super::calls::Frame;
-use super::core::{Core, Member};
+use super::core::{AtPort, Core};
 use super::source::{Items, Source};
+use crate::context::Context;
+use crate::context::current::{collect, detached};
 use crate::error::{TaskError, panic_message};
 use crate::port::Port;
 use crate::port::resident::{Judgement, Resident, Response};
@@ -41,8 +43,8 @@ pub(super) struct Teardown<S, T, H> {
 enum Stage<T> {
     /// The item lies in the port.
     Noted(Ticket, u64),
-    /// The item is here; running handlers are waited for.
-    Accepted(T),
+    /// The item is here, with the context it was posted in; running handlers are waited for.
+    Accepted(T, Option<Context>),
     /// Nothing has come, or the handler has begun.
     Idle,
 }
@@ -72,11 +74,12 @@ where
     /// Fetches the item, closes the ports and has the handler begin when nothing runs any more.
     fn accept(self: &Arc<Self>, ticket: Ticket, sequence: u64) {
         let address = std::ptr::from_ref(&**self).cast();
-        match self.port.fetch(ticket, sequence, address, true) {
+        let (item, contexts) = collect(|| self.port.fetch(ticket, sequence, address, true));
+        match item {
             // `loses` has opened the interleave again.
             None => {}
             Some(item) => {
-                *self.stage.lock() = Stage::Accepted(item);
+                *self.stage.lock() = Stage::Accepted(item, contexts.into_iter().next());
                 if !self.core.keeps_ports_open {
                     self.core.close_ports(false);
                 }
@@ -86,13 +89,18 @@ where
         }
     }
 
-    async fn run(self: Arc<Self>, item: T, mut guard: Unfinished<S>) {
-        self.core.leave_ports(false);
+    async fn run(self: Arc<Self>, item: T, context: Option<Context>, mut guard: Unfinished<S>) {
+        self.core.leave_ports(false, !self.core.keeps_ports_open);
         let handler = self.handler.lock().take();
         let outcome = match (self.core.consume_state(), handler) {
             (Some(version), Some(handler)) => {
                 let state = Arc::unwrap_or_clone(version.state);
-                self.core.clone().tear(async { handler(state, item).await }).await
+                let handler = async { handler(state, item).await };
+                match context {
+                    None => self.core.clone().tear(handler).await,
+                    // Entered, and not stopped by it: half an end would be none.
+                    Some(context) => self.core.clone().tear(context.scope(handler)).await,
+                }
             }
             // It has been aborted meanwhile.
             _ => Err(TaskError::Cancelled),
@@ -151,11 +159,11 @@ where
         let stage = std::mem::replace(&mut *self.stage.lock(), Stage::Idle);
         match stage {
             Stage::Noted(ticket, sequence) => self.accept(ticket, sequence),
-            Stage::Accepted(item) => {
+            Stage::Accepted(item, context) => {
                 let handle = self.core.handle.clone();
                 self.core.change(|inner, _| inner.teardown = Some(Waker::noop().clone()));
                 let guard = Unfinished { core: self.core.clone(), is_finished: false };
-                handle.spawn(self.run(item, guard)).detach();
+                detached(|| handle.spawn(self.run(item, context, guard))).detach();
             }
             Stage::Idle => {}
         }
@@ -203,27 +211,15 @@ where
     }
 }
 
-impl<S, T, H> Member for Teardown<S, T, H>
+impl<S, T, H> AtPort for Teardown<S, T, H>
 where
     S: Send + Sync + 'static,
     T: Send + 'static,
     H: Send + 'static,
 {
-    fn is_at(&self, port: u64) -> bool {
-        self.port.core.identity == port
-    }
+    type Item = T;
 
-    fn close_ports(&self) {
-        self.port.close();
-    }
-
-    fn leave(&self, ticket: Option<Ticket>) {
-        if let Some(ticket) = ticket {
-            self.port.depart(ticket, self.identity());
-        }
-    }
-
-    fn identity(&self) -> *const () {
-        std::ptr::from_ref(self).cast()
+    fn port(&self) -> &Port<T> {
+        &self.port
     }
 }

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::panic::Location;
 use std::task::{Context, Poll, Waker};
 
 use super::admission::{Group, Lane};
@@ -14,6 +15,8 @@ use super::branch::{Options, Pass, next, run};
 use super::core::{Core, Member};
 use super::guard::Kind;
 use crate::arbiter::join::{Branches, Join, join};
+use crate::context::Context as ItemContext;
+use crate::context::current::{collect, detached};
 use crate::dispatch::may_go_on;
 use crate::port::waiters::Ticket;
 use crate::sync::{Arc, Mutex, next_identity};
@@ -26,6 +29,8 @@ pub(super) struct Together<S, B: Branches, K, H> {
     /// Its ports, with nobody waiting at them: every turn has a join of its own.
     ports: Join<B>,
     is_once: bool,
+    /// Where the program asked for it: what the trace of the items' common context shows.
+    made_at: &'static Location<'static>,
     attendance: Mutex<Attendance>,
     handler: H,
     _kind: std::marker::PhantomData<fn() -> K>,
@@ -50,7 +55,13 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     /// Adds the branch and starts its turns. Does nothing if the interleave is over.
-    pub(super) fn install(core: &Arc<Core<S>>, branches: B, options: Options, handler: H) {
+    pub(super) fn install(
+        core: &Arc<Core<S>>,
+        branches: B,
+        made_at: &'static Location<'static>,
+        options: Options,
+        handler: H,
+    ) {
         let identity = next_identity();
         let ports = join(branches);
         let turns = if options.is_once || K::group() == Group::Exclusive { 1 } else { options.limit.unwrap_or(1) };
@@ -62,6 +73,7 @@ where
                 identity,
                 ports,
                 is_once: options.is_once,
+                made_at,
                 attendance: Mutex::new(Attendance::default()),
                 handler,
                 _kind: std::marker::PhantomData,
@@ -73,7 +85,7 @@ where
         if let Some(branch) = branch {
             for _ in 0..turns {
                 let turn = Turn { branch: branch.clone(), number: next_identity(), is_over: false };
-                core.handle.spawn(Self::turn(turn)).detach();
+                detached(|| core.handle.spawn(Self::turn(turn))).detach();
             }
         }
     }
@@ -96,13 +108,14 @@ where
             }
             let Some(grant) = next(&branch.core, lane, *number, true).await else { break };
             let pass = Pass { core: &branch.core, operation: grant.operation };
-            let taken = std::future::poll_fn(|context| Poll::Ready(join.poll_if(&mut || true, context))).await;
-            let Poll::Ready(Ok(items)) = taken else { continue };
+            let take = |polling: &mut Context<'_>| Poll::Ready(collect(|| join.poll_if(&mut || true, polling)));
+            let (Poll::Ready(Ok(items)), contexts) = std::future::poll_fn(take).await else { continue };
             if branch.is_once {
                 branch.core.inner.lock().admission.spend(lane);
             }
             let guard = K::enter(&branch.core, grant.operation);
-            run(&branch.core, &grant, async { (branch.handler)(guard, items).await }).await;
+            let handler = async { (branch.handler)(guard, items).await };
+            run(&branch.core, &grant, ItemContext::merge(contexts, branch.made_at), handler).await;
             drop(pass);
             if branch.is_once {
                 break;
@@ -188,6 +201,10 @@ where
             std::mem::take(&mut attendance.waiting)
         };
         waiting.into_values().for_each(Waker::wake);
+    }
+
+    fn refuse_left(&self) {
+        self.ports.refuse_left();
     }
 
     fn identity(&self) -> *const () {

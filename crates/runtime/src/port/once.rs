@@ -133,19 +133,22 @@ impl<T: Send + 'static, H: FnOnce(T) + Send + 'static> Waiting<T, H> {
         let Some(core) = self.port.upgrade() else { return };
         let port = Port { core };
         let waker = Waker::from(self.clone());
+        // Woken when it is dropped, after the stage's lock: whoever waits for the place of the item may run anything.
+        let mut wake = ManyWakers::default();
         let mut stage = self.stage.lock();
         if stage.handler.is_none() {
             // It left in the meantime: an item taken now would be nobody's.
             return;
         }
         let (answer, contexts) = current::collect(|| {
-            port.poll_receive(&mut stage.ticket, None, &mut None, &mut Context::from_waker(&waker))
+            port.poll_receive_and_wake_later(&mut stage.ticket, &mut Context::from_waker(&waker), &mut wake)
         });
         let handler = match answer {
             Poll::Pending => return,
             Poll::Ready(_) => stage.handler.take(),
         };
         drop(stage);
+        drop(wake);
         if let (Poll::Ready(Ok(item)), Some(handler)) = (answer, handler) {
             // One item, so at most one context.
             run(item, handler, contexts.into_iter().next());

@@ -70,6 +70,8 @@ pub enum Discard {
     Newest,
     /// It was still in the port when the last handle of the port went away.
     Abandoned,
+    /// It was still in the port when an interleave ended that [refuses](crate::Settings::refuse_pending) what is left.
+    Stopping,
 }
 
 /// Whom a port tells of the items that it gives up.

@@ -284,7 +284,7 @@ impl<T> Port<T> {
             }
         };
         drop(wake);
-        self.report_slow();
+        self.settle_predicates();
         if let Some(loss) = loss {
             loss.report();
         }
@@ -310,7 +310,7 @@ impl<T> Port<T> {
         // The place is taken: from here on the permit answers for it, whatever the sink does.
         let permit = Permit { port: Some(self.clone()) };
         drop(wake);
-        self.report_slow();
+        self.settle_predicates();
         if let Some(loss) = loss {
             loss.report();
         }
@@ -326,7 +326,7 @@ impl<T> Port<T> {
         state.end_if_closing(&mut wake);
         drop(state);
         drop(wake);
-        self.report_slow();
+        self.settle_predicates();
     }
 
     fn give_place_back(&self) {

@@ -7,11 +7,12 @@
 use std::future::Future;
 
 use crate::arbiter::receive::Receive;
-use crate::context::{self, turn};
+use crate::context::{self, closure_panicked, turn};
 use crate::dispatch::Handle;
+use crate::error::{ReceiveErrorKind, TaskError};
 use crate::port::Port;
 use crate::port::waiters::Predicate;
-use crate::sync::Arc;
+use crate::sync::{Arc, Mutex};
 use crate::task::{Task, all};
 
 /// A persistent receiver; it stays at its port until this is dropped.
@@ -34,12 +35,40 @@ use crate::task::{Task, all};
 #[must_use = "the receiver leaves its port when this is dropped"]
 #[derive(Debug)]
 pub struct Receiver {
-    tasks: Vec<Task<()>>,
+    tasks: Vec<Task<Result<(), String>>>,
+}
+
+/// How many turns of a receiver are left, for the report of those that are lost.
+pub(crate) struct Turns {
+    /// What messages call its port or ports.
+    name: String,
+    left: Mutex<usize>,
+}
+
+impl Turns {
+    pub(crate) fn new(name: String, count: usize) -> Arc<Self> {
+        Arc::new(Self { name, left: Mutex::new(count) })
+    }
+
+    /// A turn is lost for this reason: tells the process's hook, since nobody may ever ask how the receiver ended.
+    pub(crate) fn lose(&self, what: &str, message: &str) {
+        let left = {
+            let mut left = self.left.lock();
+            *left -= 1;
+            *left
+        };
+        let consequence = match left {
+            0 => "its receiver has ended".to_owned(),
+            1 => "its receiver goes on with 1 turn".to_owned(),
+            left => format!("its receiver goes on with {left} turns"),
+        };
+        closure_panicked(format!("{what} of {} panicked: {message}; {consequence}", self.name));
+    }
 }
 
 impl Receiver {
     /// Of the turns that its tasks take.
-    pub(crate) fn of(tasks: Vec<Task<()>>) -> Self {
+    pub(crate) fn of(tasks: Vec<Task<Result<(), String>>>) -> Self {
         Self { tasks }
     }
 
@@ -47,12 +76,14 @@ impl Receiver {
     ///
     /// # Errors
     /// The first panic of a handler: that turn of the handler is lost, with its item; a receiver with a limit of 1 then
-    /// leaves its port, one with a higher limit goes on with a turn less.
+    /// leaves its port, one with a higher limit goes on with a turn less. The process's [hook](crate::set_error_hook) has been told
+    /// of each, when it happened. A panic that the sink of a context was told of costs no turn and is no error here.
     ///
     /// # Example
     /// See [`Receiver`].
-    pub async fn ended(self) -> Result<(), crate::TaskError> {
-        all(self.tasks).await.into_iter().collect()
+    pub async fn ended(self) -> Result<(), TaskError> {
+        let mut outcomes = all(self.tasks).await.into_iter();
+        outcomes.try_for_each(|outcome| outcome?.map_err(|message| TaskError::Panicked { message }))
     }
 
     /// Lets the receiver stay for as long as its port and its dispatcher.
@@ -85,13 +116,29 @@ impl<T: Send + 'static> Port<T> {
     /// when this returns. A handler gives a future; one that has nothing to wait for ends with `async {}`.
     ///
     /// Each turn runs in the [`Context`](crate::Context) that its item was posted in, and ends with it. If that context has a sink
-    /// for errors, a panic goes there and the receiver goes on; otherwise it ends the turn's task, see [`Receiver::ended`].
+    /// for errors, a panic of the handler goes there and the receiver goes on. Otherwise the turn is lost: with a concurrency of 1 that
+    /// is the end of the receiver, and what comes later stays in the port. The process's [hook](crate::set_error_hook), which prints
+    /// unless it was set, is told at once, with the port's name and what is left of the receiver; so is whoever awaits
+    /// [`Receiver::ended`]. A handler that is to survive its panics wants a context with a sink, or catches them itself.
     ///
     /// # Panics
     /// If `concurrency` is 0.
     ///
     /// # Example
-    /// See [`Receiver`].
+    /// [`Receiver`] has the plain case; this is what a panic does:
+    /// ```standalone_crate
+    /// use lehr_runtime::{Dispatcher, Port, block_on, set_error_hook};
+    /// let dispatcher = Dispatcher::new(1).unwrap();
+    /// let (numbers, told) = (Port::named("numbers"), Port::new());
+    /// let out = told.clone();
+    /// set_error_hook(move |failure| out.post(failure.message()).unwrap());
+    /// let receiver = numbers.on(dispatcher.handle(), 1, |number: u32| async move { assert!(number > 0, "no number") });
+    /// (0..=1).for_each(|number| numbers.post(number).unwrap());
+    /// let text = "a handler of port \"numbers\" panicked: no number; its receiver has ended";
+    /// assert_eq!(block_on(told.receive()).unwrap(), text);
+    /// assert!(block_on(receiver.ended()).unwrap_err().is_panic());
+    /// assert_eq!(numbers.drain(), [1]);
+    /// ```
     pub fn on<H, F>(&self, dispatcher: &Handle, concurrency: usize, handler: H) -> Receiver
     where
         H: Fn(T) -> F + Send + Sync + 'static,
@@ -145,20 +192,30 @@ impl<T: Send + 'static> Port<T> {
         F: Future<Output = ()> + Send,
     {
         assert!(concurrency > 0, "a receiver that may run no handler would never receive");
-        let order = self.core.state.lock().waiters.next_order();
+        let order = self.core.state.lock().waiters.next_order_kept();
         let handler = Arc::new(handler);
-        let turns = (0..concurrency).map(|_| {
-            let (port, predicate, handler) = (self.clone(), predicate.clone(), handler.clone());
+        let turns = Turns::new(self.name(), concurrency);
+        let tasks = (0..concurrency).map(|_| {
+            let (port, predicate, handler, turns) = (self.clone(), predicate.clone(), handler.clone(), turns.clone());
             // The receiver's own task is in no context: an error handler registered in the very context whose errors it handles
             // would otherwise be told of its own.
             context::current::detached(|| {
                 dispatcher.spawn(async move {
-                    while let Ok((item, context)) = Receive::in_order(&port, order, predicate()).with_context().await {
-                        turn(context, || handler(item)).await;
+                    loop {
+                        match Receive::in_order(&port, order, predicate()).with_context().await {
+                            Ok((item, context)) => turn(context, || handler(item))
+                                .await
+                                .inspect_err(|message| turns.lose("a handler", message))?,
+                            Err(error) => {
+                                let ReceiveErrorKind::Predicate { message, .. } = error.kind() else { return Ok(()) };
+                                turns.lose("a predicate", message);
+                                return Err(message.clone());
+                            }
+                        }
                     }
                 })
             })
         });
-        Receiver::of(turns.collect())
+        Receiver::of(tasks.collect())
     }
 }

@@ -4,23 +4,68 @@
 //! error of the receive: it is reported to the process's hook, once the lock is free, with the port's name. Time is the wall's, so
 //! a thread that lost its core in the middle may be reported too. Release builds read no clock.
 
+use std::any::Any;
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::error::panic_message;
+use crate::sync::process::Flag;
 
 /// Asks a predicate.
 ///
 /// # Errors
 /// The text of its panic.
 pub(crate) fn accepts<T>(predicate: &(dyn Fn(&T) -> bool + Send), item: &T) -> Result<bool, String> {
-    // Unwind safety: a predicate that panicked is not called again, and it saw the item through a shared reference only.
-    let ask = || catch_unwind(AssertUnwindSafe(|| predicate(item)));
-    watch::timed(ask).map_err(|payload| panic_message(payload.as_ref()))
+    watch::timed(|| caught(|| predicate(item)))
 }
 
-/// To be called by whatever may have asked predicates, after the lock: reports the slowest of them if it was too slow.
+/// Asks code of the user's under a lock. What it panicked with is kept until [`settle`], since dropping it may run more of that code.
+///
+/// # Errors
+/// The text of its panic.
+pub(crate) fn caught<R>(ask: impl FnOnce() -> R) -> Result<R, String> {
+    // Unwind safety: what panicked is not called again, and it saw the item through a shared reference only.
+    catch_unwind(AssertUnwindSafe(ask)).map_err(|payload| {
+        let message = panic_message(payload.as_ref());
+        HAS_PANICKED.raise();
+        // On a thread that is ending, nobody would drop it later.
+        let _ = payloads::PAYLOADS.try_with(|payloads| payloads.borrow_mut().push(payload));
+        message
+    })
+}
+
+/// Raised by the first predicate that panics: before that, nobody looks for payloads.
+static HAS_PANICKED: Flag = Flag::new();
+
+#[allow(clippy::missing_const_for_thread_local, reason = "the model checkers' macros take no const block")]
+mod payloads {
+    use super::{Any, RefCell};
+
+    crate::sync::thread_local! {
+        /// Of panics under a lock that this thread holds, or has just given back.
+        pub(super) static PAYLOADS: RefCell<Vec<Box<dyn Any + Send>>> = RefCell::new(Vec::new());
+    }
+}
+
+/// Drops what predicates panicked with. A payload that panics in its turn is let go as it is.
+#[cold]
+fn drop_payloads() {
+    let payloads = payloads::PAYLOADS.try_with(|payloads| std::mem::take(&mut *payloads.borrow_mut()));
+    for payload in payloads.into_iter().flatten() {
+        // Unwind safety: nothing is left of it.
+        if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            std::mem::forget(second);
+        }
+    }
+}
+
+/// To be called by whatever may have asked predicates, after the lock: drops what they panicked with, and reports the slowest of them
+/// if it was too slow.
 #[inline]
-pub(crate) fn report_slow(port: impl FnOnce() -> String) {
+pub(crate) fn settle(port: impl FnOnce() -> String) {
+    if HAS_PANICKED.is_up() {
+        drop_payloads();
+    }
     if let Some(time) = watch::take_slow() {
         let limit = watch::LIMIT;
         let text = format!(

@@ -201,6 +201,14 @@ impl<T> Queue<T> {
         self.remove_first()
     }
 
+    /// Removes all items that have not been offered to anybody, oldest first.
+    pub(crate) fn take_available(&mut self) -> VecDeque<Element<T>> {
+        let (left, taken) =
+            std::mem::take(&mut self.elements).into_iter().partition(|element| element.offered_to.is_some());
+        self.elements = left;
+        taken
+    }
+
     /// Removes all items, with their memory.
     pub(crate) fn take_all(&mut self) -> VecDeque<Element<T>> {
         self.offered = 0;

@@ -5,11 +5,13 @@
 //! port goes on counting the item, anybody may still take it with [`Port::try_receive`], and when the resident leaves, whatever
 //! it had not fetched is offered to the next in order, in the old order.
 
+use super::options::{Discard, DiscardedItem, Loss};
 use super::queue::Queue;
 use super::waiters::{Standing, Ticket, Waiters, Wake, Want};
 use super::{Port, State};
 use crate::error::Refusal;
 use crate::interleave::calls::Frame;
+use crate::reply::while_stopping;
 use crate::sync::Arc;
 
 /// What the owner of a resident decides about its items. Called under the port's lock, so it may take locks that come after
@@ -65,7 +67,7 @@ impl<T> Port<T> {
             }
         };
         drop(wake);
-        self.report_slow();
+        self.settle_predicates();
     }
 
     /// A resident goes away, if it has not: what it took and did not fetch is offered to the others, oldest first.
@@ -87,7 +89,7 @@ impl<T> Port<T> {
             left
         };
         drop(wake);
-        self.report_slow();
+        self.settle_predicates();
     }
 
     /// A resident fetches an item that it took; nothing if somebody else has fetched it or the resident has left. With
@@ -104,11 +106,49 @@ impl<T> Port<T> {
             (item, is_last.then(|| state.waiters.remove(ticket)))
         };
         drop(wake);
-        self.report_slow();
+        self.settle_predicates();
         Some(item)
     }
 
-    /// The same for an item that the resident is not going to handle: one that wanted a single item waits on.
+    /// Items that a resident took and cannot handle go back to their places: those that wait for them are offered them, in order, and
+    /// the resident, which must pass them over for so long, waits on.
+    pub(crate) fn decline(&self, items: &[(Ticket, u64)], identity: *const ()) {
+        let mut wake = Wake::default();
+        {
+            let mut state = self.core.state.lock();
+            for &(ticket, sequence) in items {
+                // Somebody else may have taken it.
+                let Some(place) = state.place_of(ticket, sequence, identity) else { continue };
+                if state.waiters.standing(ticket) != Standing::Waiting {
+                    state.waiters.disappoint(ticket);
+                }
+                state.queue.withdraw(place);
+                state.offer(place, sequence, None, &mut wake);
+            }
+        }
+        drop(wake);
+        self.settle_predicates();
+    }
+
+    /// Takes out what is left in the port on nobody's way, oldest first, and refuses the questions among it because the service is
+    /// stopping. The port's sink, if it has one, is given the items.
+    pub(crate) fn refuse_left(&self) {
+        let mut wake = Wake::default();
+        let (elements, sink) = {
+            let mut state = self.core.state.lock();
+            let elements = state.queue.take_available();
+            state.after_removal(&mut wake);
+            (elements, state.options.as_ref().and_then(|options| options.sink.clone()))
+        };
+        drop(wake);
+        for element in elements {
+            let discarded = DiscardedItem { item: element.item, reason: Discard::Stopping };
+            let loss = Loss { sink: sink.clone(), discarded, context: element.context };
+            while_stopping(|| loss.report());
+        }
+    }
+
+    /// As [`fetch`](Self::fetch), for an item that the resident is not going to handle: one that wanted a single item waits on.
     pub(crate) fn shed(&self, ticket: Ticket, sequence: u64, identity: *const ()) -> Option<T> {
         let mut wake = Wake::default();
         let item = {
@@ -120,7 +160,7 @@ impl<T> Port<T> {
             item
         };
         drop(wake);
-        self.report_slow();
+        self.settle_predicates();
         Some(item)
     }
 }

@@ -5,9 +5,7 @@
 //! before. Items that others take away meanwhile are not counted back; then the look finds them missing and writes them down
 //! anew. So the owner may look once in vain, but is never forgotten: of a class that is written down nothing has arrived since.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use crate::error::panic_message;
+use super::predicate::caught;
 
 type Closure<T> = Box<dyn Fn(&T) -> Option<usize> + Send>;
 
@@ -48,12 +46,11 @@ impl<T> Sorter<T> {
     /// # Errors
     /// The text of the classifier's panic.
     pub(crate) fn arrives(&mut self, item: &T) -> Result<bool, String> {
-        // Unwind safety: the classifier sees the item through a shared reference, and its owner fails and asks it no more.
-        let class = catch_unwind(AssertUnwindSafe(|| match &self.classify {
+        let class = caught(|| match &self.classify {
             Classify::Function(class) => class(item),
             Classify::Closure(class) => class(item),
-        }));
-        let Some(class) = class.map_err(|payload| panic_message(payload.as_ref()))? else { return Ok(false) };
+        });
+        let Some(class) = class? else { return Ok(false) };
         if self.lacking[class] == 0 {
             return Ok(false);
         }

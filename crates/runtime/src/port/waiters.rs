@@ -196,6 +196,17 @@ struct List {
     last: Option<Ticket>,
 }
 
+/// Why somebody waits.
+pub(crate) struct Reason {
+    pub(crate) text: String,
+    /// The address that tells its waker from others', if it has left one.
+    pub(crate) task: Option<usize>,
+    /// Its place, and its position in the order of registration.
+    pub(crate) registration: (u32, u64),
+    /// Whether it never comes back to that position: then the two say which wait it is.
+    pub(crate) is_for_once: bool,
+}
+
 /// See the module's page.
 pub(crate) struct Waiters<T> {
     slots: Vec<Slot<T>>,
@@ -246,18 +257,25 @@ impl<T> Waiters<T> {
         }
     }
 
-    /// Each waiter's reason, and the address that tells its waker from others', if it has left one.
-    pub(crate) fn reasons(&self) -> impl Iterator<Item = (String, Option<usize>)> {
-        self.slots.iter().filter(|slot| !slot.place.is_free()).map(|slot| {
-            let waker = slot.waker.as_ref().map(|waker| waker.data().addr());
-            (slot.want.reason(), waker)
+    /// Those who wait, for an inspector.
+    pub(crate) fn reasons(&self) -> impl Iterator<Item = Reason> {
+        (0_u32..).zip(&self.slots).filter(|(_, slot)| !slot.place.is_free()).map(|(number, slot)| Reason {
+            text: slot.want.reason(),
+            task: slot.waker.as_ref().map(|waker| waker.data().addr()),
+            registration: (number, slot.order),
+            is_for_once: slot.order % 2 == 0,
         })
     }
 
-    /// The next position in the order of registration.
+    /// The next position in the order of registration: an even number, for one who registers there once.
     pub(crate) fn next_order(&mut self) -> u64 {
-        self.next_order += 1;
+        self.next_order += 2;
         self.next_order
+    }
+
+    /// The same as an odd number, for one who comes back to it.
+    pub(crate) fn next_order_kept(&mut self) -> u64 {
+        self.next_order() + 1
     }
 
     /// How many wait, offered or not.
@@ -347,10 +365,24 @@ impl<T> Waiters<T> {
             return;
         }
         let was_woken = own.is_some_and(|own| self.slot(own).waker.is_none());
-        if was_woken {
+        self.count_passes(usize::from(was_woken));
+    }
+
+    /// The same for one that is registered several times, each for another reason: it was woken if one of these was, and does not
+    /// pass itself.
+    pub(crate) fn takes_as_one(&mut self, own: &[Option<Ticket>]) {
+        if self.woken > 0 {
+            let woken = own.iter().flatten().filter(|own| self.slot(**own).waker.is_none()).count();
+            self.count_passes(woken);
+        }
+    }
+
+    /// One with so many registrations that were woken takes what others were woken for too.
+    fn count_passes(&mut self, own: usize) {
+        if own > 0 {
             self.passes = 0;
         }
-        self.passes += u32::from(self.woken > usize::from(was_woken));
+        self.passes += u32::from(self.woken > own);
     }
 
     /// Removes a waiter.

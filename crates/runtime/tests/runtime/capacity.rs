@@ -359,18 +359,14 @@ fn receivers_of_a_fair_port_take_turns() {
                 out.post((name, item)).unwrap();
                 std::future::ready(())
             });
-            while port.waiting() == usize::from(name == "second") {
-                std::thread::yield_now();
-            }
+            crate::until(|| port.waiting() != usize::from(name == "second"));
             receiver
         });
         for item in 0..10 {
             port.post(item).unwrap();
             let turn = if item % 2 == 0 { "first" } else { "second" };
             assert_eq!(block_on(seen.receive()), Ok((turn, item)));
-            while port.waiting() < 2 {
-                std::thread::yield_now();
-            }
+            crate::until(|| port.waiting() >= 2);
         }
         drop(receivers);
     });

@@ -386,19 +386,13 @@ fn a_task_that_loses_is_cancelled_and_a_borrowed_one_goes_on() {
             })
         };
         let mut lent = spawn();
-        while go.waiting() < 1 {
-            std::thread::yield_now();
-        }
+        crate::until(|| go.waiting() >= 1);
         let owned = spawn();
-        while go.waiting() < 2 {
-            std::thread::yield_now();
-        }
+        crate::until(|| go.waiting() >= 2);
         block_on(async {
             choice! { _ = &mut lent => (), _ = owned => (), () = std::future::ready(()) => () }
         });
-        while go.waiting() > 1 {
-            std::thread::yield_now();
-        }
+        crate::until(|| go.waiting() <= 1);
         go.post(()).unwrap();
         assert_eq!(block_on(lent), Ok::<(), TaskError>(()));
         assert_eq!((ended.len(), go.waiting()), (1, 0));

@@ -320,3 +320,21 @@ fn a_gather_over_two_ports_may_give_way_at_one_after_it_was_woken_at_the_other()
     drop(waiting);
     assert_eq!((done.waiting(), failed.waiting()), (0, 0));
 }
+
+#[test]
+fn a_gather_that_takes_what_it_was_woken_for_has_passed_nobody() {
+    let port = Port::<Result<u32, u32>>::new();
+    // Woken by its second registration, as often as one may pass others.
+    for item in 0..32 {
+        let mut failing = Box::pin(gather(&port, 100).fail_fast());
+        assert!(poll_once(failing.as_mut()).is_pending());
+        port.post(Err(item)).unwrap();
+        assert_eq!(poll_once(failing.as_mut()), Poll::Ready(Ok((vec![], vec![item]))));
+    }
+    let mut waiting = Box::pin(port.take(1));
+    assert!(poll_once(waiting.as_mut()).is_pending());
+    port.post(Ok(7)).unwrap();
+    assert_eq!(poll_once(pin!(gather(&port, 1))), Poll::Ready(Ok((vec![7], vec![]))), "nobody was passed before");
+    drop(waiting);
+    assert_eq!(port.waiting(), 0);
+}

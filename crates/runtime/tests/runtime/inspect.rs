@@ -32,9 +32,7 @@ fn every_wait_has_an_owner_a_reason_and_a_deadline() {
         let request = Context::named("request").timeout(&clock, second * 2).build();
         let sleeping = request.run(|| dispatcher.spawn(async move { sleep(second * 5).await }));
         clock.wait_for_timers(3);
-        while (left.waiting(), right.waiting()) != (2, 2) {
-            std::thread::yield_now();
-        }
+        crate::until(|| (left.waiting(), right.waiting()) == (2, 2));
 
         let seen = inspector.look();
         let tasks = &seen.dispatchers[0].tasks;
@@ -55,9 +53,7 @@ fn every_wait_has_an_owner_a_reason_and_a_deadline() {
 
         // Who is gone is not seen, and its name and context are forgotten.
         drop((pairing, taking, patient, sleeping, request));
-        while left.waiting() + right.waiting() + clock.pending() > 0 {
-            std::thread::yield_now();
-        }
+        crate::until(|| left.waiting() + right.waiting() + clock.pending() == 0);
         drop(left);
         let after = dispatcher.spawn(async {});
         block_on(after).unwrap();
@@ -114,12 +110,52 @@ fn a_choice_is_one_task_with_several_waits() {
         let task = dispatcher.spawn(async move {
             choice! { item = first.receive() => item, item = second.receive() => item }
         });
-        while b.waiting() == 0 {
-            std::thread::yield_now();
-        }
+        crate::until(|| b.waiting() != 0);
         let seen = inspector.look();
         assert_eq!(reasons(&seen.dispatchers[0].tasks[0]), ["receive at port \"a\"", "receive at port \"b\""]);
         a.post(1).unwrap();
         assert_eq!(block_on(task), Ok(Ok(1)));
+    });
+}
+
+#[test]
+fn an_inspector_that_remembers_says_since_which_look_somebody_waits() {
+    on_each(|dispatcher| {
+        let (clock, second) = (Clock::virtual_time(), Duration::from_secs(1));
+        let (items, others) = (Port::<u8>::named("items"), Port::<u8>::named("others"));
+        let inspector = Inspector::remembering(&clock);
+        inspector.watch_dispatcher("main", dispatcher.handle());
+        inspector.watch_port(&items);
+        let since = || {
+            let seen = inspector.look();
+            let tasks = seen.dispatchers.into_iter().flat_map(|dispatcher| dispatcher.tasks);
+            let mut since: Vec<_> = tasks.flat_map(|task| task.waits).map(|wait| wait.since.unwrap()).collect();
+            since.sort_unstable();
+            since
+        };
+        let join = {
+            let (items, others) = (items.clone(), others.clone());
+            dispatcher.spawn(async move { join((&items, &others)).await })
+        };
+        crate::until(|| items.waiting() == 1);
+        clock.advance(second);
+        assert_eq!(since(), [second]);
+        // The join waits on while items come and go; a persistent receiver comes anew for each.
+        let handled = Port::new();
+        let out = handled.clone();
+        let receiver = items.on(dispatcher.handle(), 1, move |item| {
+            out.post(item).unwrap();
+            async {}
+        });
+        crate::until(|| items.waiting() == 2);
+        clock.advance(second);
+        assert_eq!(since(), [second, 2 * second]);
+        clock.advance(second);
+        assert_eq!(since(), [second, 2 * second], "neither has moved");
+        items.post(1).unwrap();
+        block_on(handled.receive()).unwrap();
+        crate::until(|| items.waiting() == 2);
+        assert_eq!(since(), [second, 3 * second]);
+        drop((receiver, join));
     });
 }

@@ -5,7 +5,7 @@ use std::task::Poll;
 
 use lehr_runtime::{Builder, Port, ReceiveError, ReceiveErrorKind, all, block_on, join, join_all};
 
-use crate::{Arbitrary, Wakes, on_each, poll_once};
+use crate::{Wakes, on_each, poll_once};
 
 // 22
 #[test]
@@ -52,11 +52,8 @@ fn of_two_joins_made_ready_by_one_post_one_takes_and_the_other_waits_on() {
             p.post(1).unwrap();
             r.post(3).unwrap();
             q.post(2).unwrap();
-            while q.waiting() + usize::from(first.is_finished()) + usize::from(second.is_finished()) < 2
-                || !(first.is_finished() || second.is_finished())
-            {
-                std::thread::yield_now();
-            }
+            let ended = || usize::from(first.is_finished()) + usize::from(second.is_finished());
+            crate::until(|| ended() > 0 && q.waiting() + ended() >= 2);
             // The item in the middle is owned by exactly one join; the other one's item is still visible.
             assert_eq!((q.len(), p.len() + r.len()), (0, 1));
             q.post(4).unwrap();
@@ -69,55 +66,8 @@ fn of_two_joins_made_ready_by_one_post_one_takes_and_the_other_waits_on() {
 // 23
 #[test]
 fn competing_joins_lose_nothing_keep_each_order_and_both_get_on() {
-    const POSTS: usize = 60_000;
-    on_each(|dispatcher| {
-        let ports: [Port<usize>; 3] = std::array::from_fn(|_| Port::new());
-        let consumer = |a: usize, b: usize| {
-            let (a, b) = (ports[a].clone(), ports[b].clone());
-            dispatcher.spawn(async move {
-                let mut pairs = Vec::new();
-                while let Ok(pair) = join((&a, &b)).await {
-                    pairs.push(pair);
-                }
-                pairs
-            })
-        };
-        let (pq, qr) = (consumer(0, 1), consumer(1, 2));
-        std::thread::scope(|scope| {
-            for (seed, port) in ports.iter().enumerate() {
-                // Neither join can take all of q: p and r have only three quarters as many items.
-                let posts = if seed == 1 { POSTS } else { POSTS / 4 * 3 };
-                scope.spawn(move || {
-                    let mut arbitrary = Arbitrary(seed as u64 + 1);
-                    for item in 0..posts {
-                        port.post(item).unwrap();
-                        if arbitrary.below(8) == 0 {
-                            std::thread::yield_now();
-                        }
-                    }
-                });
-            }
-        });
-        while !ports[1].is_empty() {
-            std::thread::yield_now();
-        }
-        ports.iter().for_each(Port::close);
-        let (pq, qr) = (block_on(pq).unwrap(), block_on(qr).unwrap());
-        assert_eq!(pq.len() + qr.len(), POSTS, "every item of q was paired once");
-        assert!(!pq.is_empty() && !qr.is_empty(), "both got on");
-        assert!(pq.iter().map(|pair| pair.0).eq(0..pq.len()), "p was consumed in its order");
-        assert!(qr.iter().map(|pair| pair.1).eq(0..qr.len()), "r was consumed in its order");
-        let mut q: Vec<usize> = pq.iter().map(|pair| pair.1).chain(qr.iter().map(|pair| pair.0)).collect();
-        assert!(pq.windows(2).all(|pairs| pairs[0].1 < pairs[1].1), "q was consumed in its order");
-        assert!(qr.windows(2).all(|pairs| pairs[0].0 < pairs[1].0), "q was consumed in its order");
-        q.sort_unstable();
-        assert!(q.into_iter().eq(0..POSTS), "nothing of q was lost or repeated");
-        assert_eq!(
-            (ports[0].len(), ports[2].len()),
-            (POSTS / 4 * 3 - pq.len(), POSTS / 4 * 3 - qr.len()),
-            "the rest is still there"
-        );
-    });
+    // 10^6 posts in all.
+    on_each(|dispatcher| crate::rounds::competing_joins(dispatcher, 400_000));
 }
 
 // The bound of 23. One worker, so that the order of turns is the same in every run.
@@ -137,9 +87,7 @@ fn a_satisfiable_join_is_passed_at_most_32_times() {
         })
     };
     let consumers = vec![consumer(0), consumer(1)];
-    while ports[1].waiting() < 2 {
-        std::thread::yield_now();
-    }
+    crate::until(|| ports[1].waiting() >= 2);
     let [p, q, r] = ports.clone();
     let poster = dispatcher.spawn(async move {
         for item in 0..PAIRS {
@@ -213,9 +161,7 @@ fn a_persistent_join_handles_every_pair_and_leaves_when_dropped() {
         let total: usize = block_on(sums.take(PAIRS)).unwrap().into_iter().sum();
         assert_eq!(total, 3 * PAIRS * (PAIRS - 1) / 2);
         drop(receiver);
-        while p.waiting() + q.waiting() > 0 {
-            std::thread::yield_now();
-        }
+        crate::until(|| p.waiting() + q.waiting() == 0);
         p.post(1).unwrap();
         (0..2).for_each(|_| q.post(1).unwrap());
         assert_eq!((p.len(), q.len(), sums.len()), (1, 2, 0));
@@ -327,9 +273,7 @@ fn a_cancelled_receive_hands_its_item_to_a_join_that_waits_for_it() {
             let (p, q) = (p.clone(), q.clone());
             dispatcher.spawn(async move { join((&p, &q)).await })
         };
-        while q.waiting() == 0 {
-            std::thread::yield_now();
-        }
+        crate::until(|| q.waiting() != 0);
         q.post(2).unwrap();
         p.post(1).unwrap();
         assert!(!both.is_finished(), "the item is on its way to the single receive");

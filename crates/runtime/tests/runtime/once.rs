@@ -1,7 +1,9 @@
-use std::sync::Arc;
+use std::future::Future;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
-use lehr_runtime::{Dispatcher, Port, Shutdown, block_on};
+use lehr_runtime::{Dispatcher, Once, Overflow, Port, Shutdown, block_on};
 
 use crate::on_each;
 
@@ -69,9 +71,7 @@ fn a_port_that_closes_or_goes_away_drops_the_handler() {
         let inside = held.clone();
         port.once(dispatcher.handle(), move |_| drop(inside)).detach();
         drop(port);
-        while Arc::strong_count(&held) > 1 {
-            std::thread::yield_now();
-        }
+        crate::until(|| Arc::strong_count(&held) <= 1);
     });
 }
 
@@ -112,6 +112,8 @@ fn receivers_that_come_and_go_while_items_are_posted_lose_none() {
         poster.join().unwrap();
         let mut seen = Vec::new();
         while seen.len() < 20_000 {
+            // Either the handlers or this thread have something to take.
+            crate::until(|| !out.is_empty() || (port.waiting() == 0 && !port.is_empty()));
             seen.extend(out.try_receive().into_iter().chain(if port.waiting() == 0 {
                 port.try_receive()
             } else {
@@ -143,4 +145,33 @@ fn an_item_that_was_there_is_in_its_port_until_the_handler_is_called() {
     dispatcher.shutdown(Shutdown::Abort);
     busy.detach();
     assert_eq!((port.len(), port.waiting()), (1, 0));
+}
+
+#[test]
+fn whoever_gets_the_place_of_its_item_may_drop_the_receiver() {
+    /// Drops a receiver when it is woken.
+    struct Dropper(Mutex<Option<Once>>, Port<()>);
+    impl Wake for Dropper {
+        fn wake(self: Arc<Self>) {
+            drop(self.0.lock().unwrap().take());
+            self.1.post(()).unwrap();
+        }
+    }
+    on_each(|dispatcher| {
+        let (port, out) = (Port::bounded(1, Overflow::Wait), Port::new());
+        port.post(1).unwrap();
+        let dropper = Arc::new(Dropper(Mutex::new(None), Port::new()));
+        let mut waiting = std::pin::pin!(port.post_wait(2));
+        let waker = Waker::from(dropper.clone());
+        assert!(waiting.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        let seen = out.clone();
+        {
+            let mut slot = dropper.0.lock().unwrap();
+            *slot = Some(port.once(dispatcher.handle(), move |item: u8| seen.post(item).unwrap()));
+        }
+        block_on(dropper.1.receive()).unwrap();
+        assert_eq!(block_on(out.receive()), Ok(1));
+        block_on(waiting).unwrap();
+        assert_eq!(port.drain(), [2]);
+    });
 }

@@ -122,9 +122,7 @@ fn a_close_leaves_what_is_there_and_wakes_who_waits() {
             let port = port.clone();
             dispatcher.spawn(async move { port.receive().await })
         };
-        while port.waiting() == 0 {
-            std::thread::yield_now();
-        }
+        crate::until(|| port.waiting() != 0);
         port.close();
         assert!(matches!(block_on(waiting), Ok(Err(error)) if error.is_closed()));
     });

@@ -106,9 +106,7 @@ fn pending_receives_end_when_their_port_closes() {
                 })
             })
             .collect();
-        while port.waiting() < 4 {
-            std::thread::yield_now();
-        }
+        crate::until(|| port.waiting() >= 4);
         port.close();
         for outcome in block_on(lehr_runtime::all(waiting)) {
             assert!(matches!(outcome.unwrap(), Err(error) if error.is_closed()));

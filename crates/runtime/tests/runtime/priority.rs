@@ -36,9 +36,7 @@ fn spawn_many(queue: &Queue, count: usize, runs: &Runs, mark: char) {
 }
 
 fn wait_for(queues: &[&Queue]) {
-    while queues.iter().any(|queue| queue.counters().living > 0) {
-        std::thread::yield_now();
-    }
+    crate::until(|| queues.iter().all(|queue| queue.counters().living == 0));
 }
 
 /// The lengths of the runs of `mark` that are followed by something else.
@@ -123,9 +121,7 @@ fn a_strict_queue_goes_first_and_starves_nobody_beyond_the_bound() {
             (0..20).for_each(|_| dispatcher.spawn(note(&runs, 'O')).detach());
         });
         wait_for(&[&urgent, &low]);
-        while runs.lock().unwrap().values().map(Vec::len).sum::<usize>() < 5040 {
-            std::thread::yield_now();
-        }
+        crate::until(|| runs.lock().unwrap().values().map(Vec::len).sum::<usize>() >= 5040);
         let runs = runs.lock().unwrap();
         for seen in runs.values() {
             // Every other job comes after 64 urgent ones in a row, as long as there are any.

@@ -6,8 +6,8 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use lehr_runtime::{
-    Admission, Builder, Clock, DepthOverflow, DiscardReason, Discarded, Dispatcher, Port, QueueError, RateOverflow,
-    Rejection, SpawnWait, TaskError, all, block_on, yield_now,
+    Admission, Builder, Clock, DepthOverflow, DiscardReason, Discarded, Dispatcher, Exclusive, Handlers, Interleave,
+    Port, QueueError, RateOverflow, Rejection, SpawnWait, TaskError, all, block_on, yield_now,
 };
 
 use crate::{on_each, poll_once};
@@ -170,9 +170,7 @@ fn a_suspended_queue_runs_nothing_and_then_all_in_order() {
             items.receive().await.unwrap();
             seen.lock().unwrap().push(0);
         });
-        while wakes.waiting() == 0 {
-            std::thread::yield_now();
-        }
+        crate::until(|| wakes.waiting() != 0);
         queue.suspend();
         queue.suspend();
         let mut tasks = vec![begun.unwrap()];
@@ -196,6 +194,52 @@ fn a_suspended_queue_runs_nothing_and_then_all_in_order() {
         }
         assert_eq!(ran, (0..20).collect::<Vec<_>>());
     });
+}
+
+// 59
+#[test]
+fn timers_that_fire_while_a_queue_is_suspended_run_their_tasks_after_it() {
+    for threads in [1, 2, 8] {
+        let clock = Clock::virtual_time();
+        let dispatcher = Builder::new().threads(threads).clock(clock.clone()).start().unwrap();
+        let queue = dispatcher.queue("held").build().unwrap();
+        let ran = Port::new();
+        let sleepers: Vec<_> = (1..=3)
+            .map(|second| {
+                let ran = ran.clone();
+                let sleeping = async move {
+                    lehr_runtime::sleep(Duration::from_secs(second)).await;
+                    ran.post(second).unwrap();
+                };
+                queue.spawn(sleeping).unwrap()
+            })
+            .collect();
+        crate::until(|| clock.pending() == 3);
+        queue.suspend();
+        let last = {
+            let ran = ran.clone();
+            queue.spawn(async move { ran.post(4).unwrap() }).unwrap()
+        };
+        for second in 1..=2 {
+            clock.advance(Duration::from_secs(1));
+            crate::until(|| queue.counters().woken == second);
+        }
+        // The workers are free, and do nothing of the queue.
+        block_on(dispatcher.spawn(async {})).unwrap();
+        assert_eq!((queue.counters().depth, queue.counters().woken, clock.pending(), ran.len()), (1, 2, 1, 0));
+        queue.resume();
+        block_on(last).unwrap();
+        let mut seen = block_on(ran.take(3)).unwrap();
+        if threads > 1 {
+            seen.sort_unstable();
+            assert_eq!(seen, [1, 2, 4]);
+        } else {
+            assert_eq!(seen, [4, 1, 2], "the order in which they came into the queue");
+        }
+        clock.advance(Duration::from_secs(1));
+        assert!(block_on(all(sleepers)).iter().all(Result::is_ok));
+        assert_eq!(ran.drain(), [3]);
+    }
 }
 
 // 60
@@ -229,15 +273,9 @@ fn a_closed_queue_runs_or_reports_every_task_and_takes_no_more() {
             assert_eq!((ran + discarded, discarded), (200, cleared));
             assert_eq!((told.load(Ordering::Relaxed), queue.counters().discarded), (cleared, cleared));
             // It has ended, and another may have its name, as soon as its last task is gone.
-            while queue.counters().living > 0 {
-                std::thread::yield_now();
-            }
+            crate::until(|| queue.counters().living == 0);
         }
-        let mut next = dispatcher.queue("ending").build();
-        while next.is_err() {
-            std::thread::yield_now();
-            next = dispatcher.queue("ending").build();
-        }
+        crate::until(|| dispatcher.queue("ending").build().is_ok());
     });
 }
 
@@ -253,9 +291,7 @@ fn spawns_that_wait_when_the_queue_closes_get_their_futures_back() {
                 std::thread::spawn(move || block_on(queue.spawn_wait(async move { i })).unwrap_err())
             })
             .collect();
-        while queue.counters().waiting < 3 {
-            std::thread::yield_now();
-        }
+        crate::until(|| queue.counters().waiting >= 3);
         queue.close();
         for (i, thread) in threads.into_iter().enumerate() {
             let rejected = thread.join().unwrap();
@@ -298,6 +334,35 @@ fn a_discarded_task_gives_back_what_it_holds() {
         let outcomes = block_on(all(tasks));
         assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 1);
         assert_eq!((permits.len(), queue.counters().discarded), (1, 9));
+    });
+}
+
+// 61
+#[test]
+fn a_discarded_task_that_held_the_exclusivity_of_an_interleave_gives_it_back() {
+    on_each(|dispatcher| {
+        let queue =
+            dispatcher.queue("full").admission(depth(1, DepthOverflow::DropOldest)).suspended().build().unwrap();
+        let (add, tasks) = (Port::new(), Port::new());
+        let (jobs, out) = (queue.clone(), tasks.clone());
+        let handlers = Handlers::new().exclusive(&add, move |mut total: Exclusive<u32>, number: u32| {
+            *total += number;
+            // The guard goes into a task that will never begin.
+            let task = jobs.spawn(async move { drop(total) }).unwrap();
+            out.post(task).unwrap_or_else(|_| unreachable!("the port is open"));
+            async {}
+        });
+        let interleave = Interleave::start(dispatcher.handle(), 0, handlers);
+        (1..=2).for_each(|number| add.post(number).unwrap());
+        let first = block_on(tasks.receive()).unwrap_or_else(|_| unreachable!("the port is open"));
+        assert_eq!((interleave.activity().exclusive, interleave.activity().pending_exclusive), (1, 1));
+        // Throws the task away that has the guard.
+        queue.spawn(async {}).unwrap().detach();
+        assert_eq!(block_on(first), Err(TaskError::Discarded));
+        let second = block_on(tasks.receive()).unwrap_or_else(|_| unreachable!("the port is open"));
+        queue.resume();
+        assert_eq!(block_on(second), Ok(()));
+        assert_eq!(block_on(interleave.stop()), Ok(3));
     });
 }
 

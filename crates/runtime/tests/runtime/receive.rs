@@ -44,17 +44,13 @@ fn the_persistent_receiver_registered_first_gets_every_item_it_is_free_for() {
                 out.post((name, item)).unwrap();
                 std::future::ready(())
             });
-            while port.waiting() == usize::from(name == "second") {
-                std::thread::yield_now();
-            }
+            crate::until(|| port.waiting() != usize::from(name == "second"));
             receiver
         });
         for item in 0..10 {
             port.post(item).unwrap();
             assert_eq!(block_on(seen.receive()), Ok(("first", item)));
-            while port.waiting() < 2 {
-                std::thread::yield_now();
-            }
+            crate::until(|| port.waiting() >= 2);
         }
         drop(receivers);
     });
@@ -181,13 +177,9 @@ fn a_dropped_receiver_leaves_its_port() {
     on_each(|dispatcher| {
         let port = Port::<u8>::new();
         let receiver = port.on(dispatcher.handle(), 2, |_| async { panic!("nobody posted before it left") });
-        while port.waiting() < 2 {
-            std::thread::yield_now();
-        }
+        crate::until(|| port.waiting() >= 2);
         drop(receiver);
-        while port.waiting() > 0 {
-            std::thread::yield_now();
-        }
+        crate::until(|| port.waiting() == 0);
         port.post(1).unwrap();
         assert_eq!(port.try_receive(), Some(1));
     });
@@ -249,4 +241,26 @@ fn what_a_dropped_receive_was_offered_goes_to_the_first_that_waits_and_wants_it(
     // As if it had never been there: 2 to the second, who waits, and 3 to the third, who was on the way to it.
     assert_eq!(poll_once(any.as_mut()), Poll::Ready(Ok(3)));
     assert_eq!(poll_once(even.as_mut()), Poll::Ready(Ok(2)));
+}
+
+// 19
+#[test]
+fn what_a_predicate_panics_with_may_use_the_port_when_it_is_dropped() {
+    /// Asks the port when it is dropped.
+    struct Asks(Port<u8>, Port<usize>);
+    impl Drop for Asks {
+        fn drop(&mut self) {
+            self.1.post(self.0.len()).unwrap();
+        }
+    }
+    let (port, seen) = (Port::new(), Port::new());
+    let payload = std::sync::Mutex::new(Some(Asks(port.clone(), seen.clone())));
+    let panics = move |_: &u8| -> bool { std::panic::panic_any(payload.lock().unwrap().take()) };
+    let mut receive = std::pin::pin!(port.receive_if(panics));
+    assert!(crate::poll_once(receive.as_mut()).is_pending());
+    port.post(1).unwrap();
+    assert_eq!(seen.try_receive(), Some(1), "dropped after the lock, before the post returned");
+    let error = block_on(receive).unwrap_err();
+    assert!(matches!(error.kind(), ReceiveErrorKind::Predicate { .. }), "{error}");
+    assert_eq!(port.drain(), [1]);
 }

@@ -61,9 +61,8 @@ fn a_drain_past_its_limit_aborts_what_still_waits() {
                 })
                 .detach();
         }
-        while never.waiting() < 7 || dispatcher.handle().counters().iter().any(|worker| worker.is_running) {
-            std::thread::yield_now();
-        }
+        let is_busy = || dispatcher.handle().counters().iter().any(|worker| worker.is_running);
+        crate::until(|| never.waiting() == 7 && !is_busy());
         let report = dispatcher.shutdown(Shutdown::Drain { limit: Duration::from_millis(2) });
         assert_eq!(report, Report { finished: 0, aborted: 7, ..Report::default() });
         assert_eq!((drops.load(Ordering::Relaxed), never.waiting()), (7, 0));
@@ -78,9 +77,7 @@ fn a_drain_does_not_wait_for_ever_for_a_poll_that_does_not_end() {
         let (tell, ask) = (entered.clone(), leave.clone());
         let stuck = dispatcher.spawn(async move {
             tell.post(()).unwrap();
-            while ask.try_receive().is_none() {
-                std::thread::yield_now();
-            }
+            crate::until(|| ask.try_receive().is_some());
         });
         block_on(entered.receive()).unwrap();
         let report = dispatcher.shutdown(Shutdown::Drain { limit: Duration::from_millis(2) });
@@ -112,9 +109,7 @@ fn after_an_abort_no_task_runs_and_every_destructor_has_run() {
                 })
                 .detach();
         }
-        while running.load(Ordering::Relaxed) < 100 {
-            std::thread::yield_now();
-        }
+        crate::until(|| running.load(Ordering::Relaxed) >= 100);
         let report = dispatcher.shutdown(Shutdown::Abort);
         let (ran, dropped) = (running.load(Ordering::Relaxed), drops.load(Ordering::Relaxed));
         assert_eq!((report.finished, report.aborted, report.leaked, dropped), (0, 30, 0, 30));
@@ -175,9 +170,7 @@ fn what_drops_during_an_abort_may_wake_and_spawn() {
                 })
                 .detach();
         }
-        while port.waiting() < 5 {
-            std::thread::yield_now();
-        }
+        crate::until(|| port.waiting() >= 5);
         let report = dispatcher.shutdown(Shutdown::Abort);
         assert_eq!((drops.load(Ordering::Relaxed), port.len(), report.aborted), (5, 5, 10));
     }
@@ -204,9 +197,7 @@ fn sleeping_workers_are_woken_for_work_and_for_the_end() {
         let dispatcher = Builder::new().threads(threads).idle(Idle::SLEEP).start().unwrap();
         let sleeps = || dispatcher.handle().counters().iter().map(|worker| worker.sleeps).sum::<usize>();
         for i in 0..200 {
-            while i % 50 == 0 && sleeps() < threads {
-                std::thread::yield_now();
-            }
+            crate::until(|| i % 50 > 0 || sleeps() >= threads);
             assert_eq!(block_on(dispatcher.spawn(async move { i })), Ok(i));
         }
         assert_eq!(dispatcher.shutdown(Shutdown::Drain { limit: SOON }), Report::default());
@@ -233,15 +224,11 @@ fn a_drain_counts_what_became_of_each_queue() {
             ends.spawn(async move { go.receive().await }).unwrap().detach();
         }
         let queued: Vec<_> = (0..4).map(|_| held.spawn(async {}).unwrap()).collect();
-        while go.waiting() < 5 || over.counters().living > 0 {
-            std::thread::yield_now();
-        }
+        crate::until(|| go.waiting() == 5 && over.counters().living == 0);
         let handle = dispatcher.handle().clone();
         let owner = std::thread::spawn(move || {
             // Until the drain has begun.
-            while handle.execute(|| {}).is_ok() {
-                std::thread::yield_now();
-            }
+            crate::until(|| handle.execute(|| {}).is_err());
             assert_eq!(ends.spawn(async {}).unwrap_err().reason, Rejection::Closed);
             (0..5).for_each(|_| go.post(()).unwrap());
             held.clear()
@@ -273,9 +260,7 @@ fn an_abort_drops_what_queues_hold_and_counts_it() {
         (0..4).for_each(|_| spawn(&held));
         let full = held.clone();
         let waiting = std::thread::spawn(move || block_on(full.spawn_wait(async { 7 })).unwrap_err());
-        while never.waiting() < 3 || held.counters().waiting < 1 {
-            std::thread::yield_now();
-        }
+        crate::until(|| never.waiting() == 3 && held.counters().waiting == 1);
         let report = dispatcher.shutdown(Shutdown::Abort);
         assert_eq!((counts(&report, "waits"), counts(&report, "held")), ((0, 3, 0), (0, 4, 0)));
         assert_eq!((report.aborted, drops.load(Ordering::Relaxed)), (7, 7));

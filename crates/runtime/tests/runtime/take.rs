@@ -2,7 +2,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use lehr_runtime::{Port, all, block_on};
+use lehr_runtime::{Port, block_on};
 
 use crate::{Wakes, on_each, poll_once};
 
@@ -19,25 +19,8 @@ fn a_take_of_one_fires_once_and_leaves_the_rest() {
 // 25
 #[test]
 fn a_take_of_two_fires_once_however_four_items_come() {
-    const ROUNDS: usize = 100_000;
-    on_each(|dispatcher| {
-        let handle = dispatcher.handle().clone();
-        let driver = dispatcher.spawn(async move {
-            for _ in 0..ROUNDS {
-                let port = Port::new();
-                let sources: Vec<_> = (0..2)
-                    .map(|source| {
-                        let port = port.clone();
-                        handle.spawn(async move { (0..2).for_each(|item| port.post((source, item)).unwrap()) })
-                    })
-                    .collect();
-                let taken = port.take(2).await.unwrap();
-                assert!(all(sources).await.iter().all(Result::is_ok));
-                assert_eq!((taken.len(), port.len(), port.waiting()), (2, 2, 0));
-            }
-        });
-        block_on(driver).unwrap();
-    });
+    // `make soak` runs the catalogue's 10^6 rounds.
+    on_each(|dispatcher| crate::rounds::takes_of_two(dispatcher, 100_000));
 }
 
 #[test]
@@ -118,9 +101,7 @@ fn a_take_is_woken_only_when_there_is_enough() {
             let port = port.clone();
             dispatcher.spawn(async move { port.take(3).await })
         };
-        while port.waiting() == 0 {
-            std::thread::yield_now();
-        }
+        crate::until(|| port.waiting() != 0);
         let polls = |dispatcher: &lehr_runtime::Dispatcher| -> usize {
             dispatcher.handle().counters().iter().map(|worker| worker.polls).sum()
         };

@@ -65,9 +65,7 @@ fn a_busy_worker_delays_no_timer() {
             dispatcher.spawn(async {
                 let port = Port::new();
                 let _posting = post_after(Duration::from_millis(1), &port, ());
-                while port.try_receive().is_none() {
-                    std::thread::yield_now();
-                }
+                crate::until(|| port.try_receive().is_some());
             })
         });
         assert!(block_on(all(tasks.collect())).iter().all(Result::is_ok));
@@ -93,9 +91,7 @@ fn the_loser_of_a_choice_with_a_timeout_leaves_nothing_registered() {
         });
         clock.wait_for_timers(1);
         port.post(7).unwrap();
-        while !port.is_empty() {
-            std::thread::yield_now();
-        }
+        crate::until(|| port.is_empty());
         // The timer of the second round may be registered at any moment from here on.
         while !task.is_finished() {
             clock.advance(SECOND);
@@ -165,8 +161,8 @@ fn a_day_of_ticks_takes_no_real_time() {
             }
         });
         while !task.is_finished() {
+            crate::until(|| clock.pending() > 0 || task.is_finished());
             clock.advance_to_next();
-            std::thread::yield_now();
         }
         assert_eq!(block_on(task), Ok(()));
         assert_eq!(ticks.drain(), (1..=24).map(|hour| SECOND * 3600 * hour).collect::<Vec<_>>());
@@ -216,9 +212,7 @@ fn a_hundred_thousand_timers_fire_or_are_dropped_once_each() {
         clock.wait_for_timers(MANY);
         let (kept, dropped): (Vec<_>, Vec<_>) = tasks.into_iter().enumerate().partition(|(i, _)| i % 2 == 0);
         drop(dropped);
-        while clock.pending() > MANY / 2 {
-            std::thread::yield_now();
-        }
+        crate::until(|| clock.pending() <= MANY / 2);
         clock.advance(SECOND * 100);
         let kept = kept.into_iter().map(|(_, task)| task).collect();
         assert!(block_on(all(kept)).iter().all(Result::is_ok));

@@ -22,9 +22,7 @@ fn the_watchdog_reports_thread_task_and_reason_of_every_stuck_worker() {
                 let body = async move {
                     let stay = || {
                         inside.post(()).unwrap();
-                        while leave.try_receive().is_none() {
-                            std::thread::yield_now();
-                        }
+                        crate::until(|| leave.try_receive().is_some());
                     };
                     if i == 0 { blocking("a slow disk", stay) } else { named("inner", async move { stay() }).await }
                 };
@@ -66,9 +64,7 @@ fn the_watchdog_says_when_no_worker_gets_on_and_what_waits_behind() {
     let asked = leave.clone();
     let stuck = dispatcher.spawn(named("alone", async move {
         (0..3).for_each(|_| handle.spawn(async {}).detach());
-        while asked.try_receive().is_none() {
-            std::thread::yield_now();
-        }
+        crate::until(|| asked.try_receive().is_some());
     }));
     let report = loop {
         let report = block_on(reports.receive()).unwrap();

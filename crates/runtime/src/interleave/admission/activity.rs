@@ -1,0 +1,77 @@
+//! What an interleave has done, as counts for people.
+
+use super::{Admission, CONCURRENT, EXCLUSIVE, Group};
+
+/// What an interleave is doing and has done; out of date as soon as it is known.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Dispatcher, Exclusive, Handlers, Interleave, Port, block_on};
+/// let dispatcher = Dispatcher::new(1).unwrap();
+/// let (work, begun) = (Port::new(), Port::new());
+/// let out = begun.clone();
+/// let handlers = Handlers::new().exclusive(&work, move |_: Exclusive<()>, item: u32| {
+///     out.post(item).unwrap();
+///     std::future::pending()
+/// });
+/// let interleave = Interleave::start(dispatcher.handle(), (), handlers);
+/// (1..=3).for_each(|item| work.post(item).unwrap());
+/// assert_eq!(block_on(begun.receive()), Ok(1));
+/// let activity = interleave.activity();
+/// assert_eq!((activity.exclusive, activity.pending_exclusive), (1, 2));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Activity {
+    /// Concurrent handlers that run.
+    pub concurrent: usize,
+    /// Exclusive handlers that run: more than one only when one has lent its exclusivity to its own calls.
+    pub exclusive: usize,
+    /// Independent handlers that run.
+    pub independent: usize,
+    /// Concurrent items that wait in their ports for admission.
+    pub pending_concurrent: usize,
+    /// Exclusive items that wait in their ports for admission.
+    pub pending_exclusive: usize,
+    /// How many exclusive items have started before the concurrent item that waits longest although they came after it.
+    pub passes: u64,
+    /// The most that `passes` ever was: above 0 only with [`Order::PhaseFair`], and without bound only with
+    /// [`Order::ExclusiveBias`], where it tells of starvation.
+    pub passes_max: u64,
+    /// Handlers started since the beginning.
+    pub started: u64,
+    /// Handlers that panicked.
+    pub panicked: u64,
+    /// Handlers that were cancelled.
+    pub cancelled: u64,
+    /// Branches.
+    pub branches: usize,
+}
+
+impl Admission {
+    pub(in crate::interleave) fn count_failure(&mut self, is_panic: bool) {
+        if is_panic {
+            self.activity.panicked += 1;
+        } else {
+            self.activity.cancelled += 1;
+        }
+    }
+
+    pub(in crate::interleave) fn activity(&self) -> Activity {
+        Activity {
+            concurrent: self.concurrent,
+            exclusive: self.stack.len(),
+            independent: self.independent,
+            pending_concurrent: self.pending[CONCURRENT],
+            pending_exclusive: self.pending[EXCLUSIVE],
+            branches: self.lanes.len() - self.free_lanes.len(),
+            ..self.activity
+        }
+    }
+
+    pub(super) fn count_pending(&mut self, group: Group, change: isize) {
+        if let Some(list) = group.list() {
+            let count = self.pending[list].checked_add_signed(change);
+            self.pending[list] = count.expect("what is taken off was counted");
+        }
+    }
+}

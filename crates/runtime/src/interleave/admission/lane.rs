@@ -1,0 +1,204 @@
+//! A branch as admission sees it: what waits, what has been granted, and the turns that come for it.
+
+use std::collections::VecDeque;
+use std::task::Waker;
+
+use super::{Admission, Group, Operation, Phase};
+use crate::interleave::calls::Frame;
+use crate::port::waiters::{Ticket, Wake};
+use crate::sync::Arc;
+
+/// Something that wants to start.
+#[derive(Debug)]
+pub(in crate::interleave) struct Entry {
+    pub(super) stamp: u64,
+    /// The item, by its ticket and its number; nothing if the branch takes its items when it starts.
+    pub(in crate::interleave) item: Option<(Ticket, u64)>,
+    /// The chain of calls that waits for it.
+    pub(super) call: Option<Arc<Frame>>,
+}
+
+/// The right to start, for a turn of the branch to pick up.
+#[derive(Debug)]
+pub(in crate::interleave) struct Grant {
+    pub(in crate::interleave) operation: Operation,
+    pub(in crate::interleave) item: Option<(Ticket, u64)>,
+    pub(in crate::interleave) call: Option<Arc<Frame>>,
+}
+
+/// A branch as admission sees it.
+pub(in crate::interleave) struct Lane {
+    /// Tells the uses of a place among the lanes apart.
+    pub(super) identity: u64,
+    pub(in crate::interleave) group: Group,
+    /// How many of its handlers may run at once.
+    pub(super) limit: usize,
+    pub(super) running: usize,
+    /// By ascending stamp.
+    pub(super) pending: VecDeque<Entry>,
+    /// The stamp under which it stands in `heads`.
+    pub(super) listed: Option<u64>,
+    pub(super) granted: VecDeque<Grant>,
+    /// Turns without work, the last one first to be woken.
+    pub(super) idle: Vec<(u64, Waker)>,
+    /// How many turns may stay without work.
+    pub(super) turns_kept: usize,
+    /// Turns that were made when something started and have not ended. Not counted where they are made with the branch.
+    pub(super) turns: usize,
+    /// How many are just giving items back because nobody can be made to handle them: for so long, what is offered is passed over.
+    pub(super) declining: usize,
+    /// Makes a new turn when it is woken.
+    pub(super) spawner: Waker,
+    pub(in crate::interleave) name: String,
+    /// Takes nothing any more; goes when its last handler has ended.
+    pub(in crate::interleave) is_spent: bool,
+}
+
+impl Lane {
+    pub(in crate::interleave) fn new(
+        identity: u64,
+        group: Group,
+        limit: usize,
+        turns_kept: usize,
+        spawner: Waker,
+        name: String,
+    ) -> Self {
+        Self {
+            identity,
+            group,
+            limit,
+            running: 0,
+            pending: VecDeque::new(),
+            listed: None,
+            granted: VecDeque::new(),
+            idle: Vec::new(),
+            turns_kept,
+            turns: 0,
+            declining: 0,
+            spawner,
+            name,
+            is_spent: false,
+        }
+    }
+
+    /// Whether items are just being given back: then none is to be taken.
+    pub(in crate::interleave) fn is_declining(&self) -> bool {
+        self.declining > 0
+    }
+
+    /// Makes a turn when it is woken.
+    pub(in crate::interleave) fn spawner(&self) -> Waker {
+        self.spawner.clone()
+    }
+
+    pub(in crate::interleave) fn pending(&self) -> usize {
+        self.pending.len()
+    }
+}
+
+/// What a turn of a branch is to do.
+pub(in crate::interleave) enum Next {
+    Run(Grant),
+    /// Wait: it will be woken.
+    Park,
+    End,
+}
+
+/// What is left of a branch whose last turn was dropped.
+#[derive(Default)]
+pub(in crate::interleave) struct Abandoned {
+    /// What it had taken: to be given back.
+    pub(in crate::interleave) items: Vec<(Ticket, u64)>,
+    /// What had been granted: to be released.
+    pub(in crate::interleave) operations: Vec<Operation>,
+}
+
+impl Admission {
+    /// What a turn of the branch is to do next. `is_held` says that the branch needs it even if it has no work.
+    pub(in crate::interleave) fn next(
+        &mut self,
+        (index, identity): (usize, u64),
+        turn: u64,
+        is_held: bool,
+        waker: &Waker,
+    ) -> Next {
+        let is_over = self.phase == Phase::Ended;
+        let lane = self.lanes[index].as_mut().filter(|lane| lane.identity == identity);
+        let Some(lane) = lane else { return Next::End };
+        lane.idle.retain(|(other, _)| *other != turn);
+        if let Some(grant) = lane.granted.pop_front() {
+            return Next::Run(grant);
+        }
+        if is_over || lane.is_spent || (!is_held && lane.idle.len() >= lane.turns_kept) {
+            lane.turns -= usize::from(!is_held);
+            return Next::End;
+        }
+        lane.idle.push((turn, waker.clone()));
+        Next::Park
+    }
+
+    /// A turn that was made for a start was dropped, because its queue is closed or takes nothing from the thread that made it. What
+    /// nobody will do now: nothing while other turns live, who take over; else all that the branch has taken, which it declines until
+    /// [`accept_again`](Self::accept_again).
+    pub(in crate::interleave) fn abandon_turn(
+        &mut self,
+        (index, identity): (usize, u64),
+        turn: u64,
+        wake: &mut Wake,
+    ) -> Abandoned {
+        let mut left = Abandoned::default();
+        let Some(lane) = self.lanes[index].as_mut().filter(|lane| lane.identity == identity) else { return left };
+        lane.turns -= 1;
+        lane.idle.retain(|(other, _)| *other != turn);
+        if lane.turns > 0 {
+            if !lane.granted.is_empty()
+                && let Some((_, waker)) = lane.idle.pop()
+            {
+                wake.add(Some(waker));
+            }
+            return left;
+        }
+        for grant in lane.granted.drain(..) {
+            left.operations.push(grant.operation);
+            left.items.extend(grant.item);
+        }
+        if !left.items.is_empty() {
+            lane.declining += 1;
+            left.items.extend(lane.pending.iter().filter_map(|entry| entry.item));
+            let nested = self.nested.iter().filter(|(lane, _)| *lane == index);
+            left.items.extend(nested.filter_map(|(_, entry)| entry.item));
+            // They would be granted, refused and given back one inside the other, as deep as they wait.
+            self.clear(index, wake);
+        }
+        left
+    }
+
+    /// Ends the declining that [`abandon_turn`](Self::abandon_turn) began.
+    pub(in crate::interleave) fn accept_again(&mut self, (index, identity): (usize, u64)) {
+        if let Some(lane) = self.lanes[index].as_mut().filter(|lane| lane.identity == identity) {
+            lane.declining -= 1;
+        }
+    }
+
+    /// A turn was dropped by its dispatcher. What it was woken for, and nobody will do now.
+    pub(in crate::interleave) fn drop_turn(&mut self, (index, identity): (usize, u64), turn: u64) -> Option<Grant> {
+        let lane = self.lanes[index].as_mut().filter(|lane| lane.identity == identity)?;
+        let before = lane.idle.len();
+        lane.idle.retain(|(other, _)| *other != turn);
+        if lane.idle.len() < before { None } else { lane.granted.pop_front() }
+    }
+
+    /// A branch takes nothing any more.
+    pub(in crate::interleave) fn spend(&mut self, (index, identity): (usize, u64)) {
+        if let Some(lane) = self.lanes[index].as_mut().filter(|lane| lane.identity == identity) {
+            lane.is_spent = true;
+        }
+    }
+
+    /// Wakes every turn that has no work, so that it sees the end.
+    pub(in crate::interleave) fn wake_idle(&mut self, wake: &mut Wake) {
+        for lane in self.lanes.iter_mut().flatten() {
+            lane.idle.drain(..).for_each(|(_, waker)| wake.add(Some(waker)));
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Calls of a chain that runs in the interleave already: what would deadlock, what shares, and what enters by a loan of exclusivity.
+//!
+//! The chain itself is in `interleave/calls.rs`.
+
+use std::task::Waker;
+
+use super::lane::Entry;
+use super::{Admission, Group, Operation};
+use crate::error::Refusal;
+use crate::interleave::calls::Frame;
+use crate::port::waiters::Wake;
+use crate::sync::Arc;
+
+/// How a chain of calls stands to what runs.
+pub(super) enum Relation {
+    /// None of it runs here.
+    Stranger,
+    /// It comes through this operation, which has lent its exclusivity.
+    Lender(Operation),
+    /// One of its operations shares the state already, and it wants to share too.
+    Sharer,
+    /// An operation of this lane would have to end first, and waits for it.
+    Deadlock(usize),
+}
+
+impl Admission {
+    /// The same for a call whose chain runs here already; gives the entry back if it must wait like any other.
+    pub(super) fn arrive_in_call(
+        &mut self,
+        lane: usize,
+        entry: Entry,
+        call: &Arc<Frame>,
+        wake: &mut Wake,
+    ) -> Result<(), Entry> {
+        match self.relation(lane, call) {
+            Relation::Stranger | Relation::Deadlock(_) => return Err(entry),
+            Relation::Lender(operation) if self.stack.last() == Some(&operation) => self.start(lane, entry, true, wake),
+            Relation::Lender(_) => self.nested.push_back((lane, entry)),
+            // Its caller shares already, so it takes nothing from anybody. To make it wait behind an exclusive item, which waits
+            // for its caller, would be the deadlock of recursive readers.
+            Relation::Sharer => self.start(lane, entry, false, wake),
+        }
+        Ok(())
+    }
+
+    /// How a chain of calls that wants to start in `lane` stands to what runs here: its innermost operation that does decides.
+    pub(super) fn relation(&self, lane: usize, call: &Frame) -> Relation {
+        let group = self.lane(lane).group;
+        if group.list().is_none() {
+            return Relation::Stranger;
+        }
+        for operation in call.operations(self.identity) {
+            let Some(running) = self.running(operation) else { continue };
+            if running.is_lent {
+                return Relation::Lender(operation);
+            }
+            let is_concurrent = self.lane(running.lane).group == Group::Concurrent;
+            if running.is_stacked || (is_concurrent && group == Group::Exclusive) {
+                return Relation::Deadlock(running.lane);
+            }
+            if is_concurrent {
+                return Relation::Sharer;
+            }
+        }
+        Relation::Stranger
+    }
+
+    /// Why a call to `lane` could never be answered, if that is so.
+    pub(in crate::interleave) fn judge(&self, lane: usize, call: &Frame) -> Option<Refusal> {
+        let Relation::Deadlock(holder) = self.relation(lane, call) else { return None };
+        let name = |lane| self.lane(lane).name.clone().into_boxed_str();
+        Some(Refusal::WouldDeadlock { running: name(holder), requested: name(lane) })
+    }
+
+    /// Starts a call of the chain of `top` that waits for another, or lets `top` go on.
+    pub(super) fn start_nested(&mut self, top: Operation, wake: &mut Wake) {
+        let Some(running) = self.running_mut(top) else { return };
+        if !running.is_lent {
+            return;
+        }
+        let lender = running.lender.take();
+        let identity = self.identity;
+        let next = self.nested.iter().position(|(_, entry)| {
+            entry.call.as_ref().is_some_and(|call| call.operations(identity).any(|operation| operation == top))
+        });
+        match next.and_then(|place| self.nested.remove(place)) {
+            Some((lane, entry)) => {
+                self.running_mut(top).expect("it is on the stack").lender = lender;
+                self.start(lane, entry, true, wake);
+            }
+            None => wake.add(lender),
+        }
+    }
+
+    /// The exclusivity of an operation is lent to the calls of its chain.
+    pub(in crate::interleave) fn lend(&mut self, operation: Operation) {
+        if let Some(running) = self.running_mut(operation) {
+            running.is_lent = true;
+        }
+    }
+
+    /// The lender wants it back: true if it has it, else its waker is woken when the calls have ended.
+    pub(in crate::interleave) fn reclaim(&mut self, operation: Operation, waker: &Waker, wake: &mut Wake) -> bool {
+        if self.stack.last() == Some(&operation) {
+            self.end_loan(operation, wake);
+            return true;
+        }
+        if let Some(running) = self.running_mut(operation) {
+            running.lender = Some(waker.clone());
+        }
+        false
+    }
+
+    /// Ends a loan: calls that came through it and have not started wait like all others.
+    pub(in crate::interleave) fn end_loan(&mut self, operation: Operation, wake: &mut Wake) {
+        if let Some(running) = self.running_mut(operation) {
+            running.is_lent = false;
+        }
+        let identity = self.identity;
+        let waiting = std::mem::take(&mut self.nested);
+        for (index, entry) in waiting {
+            let is_of_the_loan =
+                entry.call.as_ref().is_some_and(|call| call.operations(identity).any(|caller| caller == operation));
+            if !is_of_the_loan {
+                self.nested.push_back((index, entry));
+                continue;
+            }
+            let lane = self.lane_mut(index);
+            let group = lane.group;
+            let place = lane.pending.partition_point(|other| other.stamp < entry.stamp);
+            lane.pending.insert(place, entry);
+            self.count_pending(group, 1);
+            self.relist(index);
+        }
+        self.pump(wake);
+    }
+}

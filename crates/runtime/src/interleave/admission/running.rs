@@ -1,0 +1,79 @@
+//! Handlers that run: who holds their place, and how they are cancelled.
+
+use std::task::Waker;
+
+use super::Admission;
+use crate::port::waiters::Wake;
+
+/// A handler that was granted its start and has not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation {
+    pub(super) slot: u32,
+    /// Tells the uses of a slot apart.
+    pub(super) generation: u32,
+}
+
+pub(super) struct Running {
+    pub(super) lane: usize,
+    /// Whether it excludes others, and so stands on `stack`.
+    pub(super) is_stacked: bool,
+    /// Whether it has lent its exclusivity to calls of its own chain.
+    pub(super) is_lent: bool,
+    pub(super) is_cancelled: bool,
+    /// Who must end before it has ended: its turn, and its guard.
+    pub(super) holders: u8,
+    /// Whom to wake when it is cancelled.
+    pub(super) waker: Option<Waker>,
+    /// Whom to wake when the calls to which it has lent its exclusivity have ended.
+    pub(super) lender: Option<Waker>,
+}
+
+impl Admission {
+    /// One more holder of an operation that runs.
+    pub(in crate::interleave) fn hold(&mut self, operation: Operation) {
+        if let Some(running) = self.running_mut(operation) {
+            running.holders += 1;
+        }
+    }
+
+    /// A handler waits for something: whom to wake if it is cancelled. True if it has been.
+    pub(in crate::interleave) fn suspend(&mut self, operation: Operation, waker: &Waker) -> bool {
+        let Some(running) = self.running_mut(operation) else { return false };
+        if !running.waker.as_ref().is_some_and(|known| known.will_wake(waker)) {
+            running.waker = Some(waker.clone());
+        }
+        running.is_cancelled
+    }
+
+    pub(in crate::interleave) fn is_cancelled(&self, operation: Operation) -> bool {
+        self.running(operation).is_some_and(|running| running.is_cancelled)
+    }
+
+    /// Cancels what runs, in the lanes that `which` names; gives their number.
+    pub(in crate::interleave) fn cancel(&mut self, which: impl Fn(usize) -> bool, wake: &mut Wake) -> usize {
+        let mut count = 0;
+        for running in self.operations.iter_mut().filter_map(|(_, running)| running.as_mut()) {
+            if which(running.lane) && !running.is_cancelled {
+                running.is_cancelled = true;
+                count += 1;
+                wake.add(running.waker.take());
+            }
+        }
+        count
+    }
+
+    /// What messages call a running operation.
+    pub(in crate::interleave) fn name(&self, operation: Operation) -> String {
+        self.running(operation).map_or_else(String::new, |running| self.lane(running.lane).name.clone())
+    }
+
+    pub(super) fn running(&self, operation: Operation) -> Option<&Running> {
+        let (generation, running) = self.operations.get(operation.slot as usize)?;
+        running.as_ref().filter(|_| *generation == operation.generation)
+    }
+
+    pub(super) fn running_mut(&mut self, operation: Operation) -> Option<&mut Running> {
+        let (generation, running) = self.operations.get_mut(operation.slot as usize)?;
+        running.as_mut().filter(|_| *generation == operation.generation)
+    }
+}

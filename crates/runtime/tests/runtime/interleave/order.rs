@@ -1,0 +1,272 @@
+//! Who runs beside whom, and in which order.
+
+use lehr_runtime::{Exclusive, Handlers, Interleave, Order, Port, Settings, Snapshot, block_on, yield_now};
+
+use super::{Gate, Rig};
+use crate::{Arbitrary, on_each};
+
+// 38
+#[test]
+fn an_exclusive_item_runs_after_those_that_run_and_before_later_concurrent_ones() {
+    on_each(|dispatcher| {
+        let rig = Rig::new();
+        let interleave = rig.start(dispatcher, Settings::new());
+        ["1", "2"].iter().for_each(|name| rig.get.post(name).unwrap());
+        ["3", "4"].iter().for_each(|name| rig.look.post(name).unwrap());
+        let mut begun: Vec<_> = (0..4).map(|_| rig.gate.next_begun()).collect();
+        begun.sort_unstable();
+        assert_eq!(begun, ["1", "2", "3", "4"]);
+        rig.update.post("writer").unwrap();
+        rig.get.post("late reader").unwrap();
+        let activity = interleave.activity();
+        assert_eq!((activity.concurrent, activity.exclusive), (4, 0));
+        assert_eq!((activity.pending_concurrent, activity.pending_exclusive), (1, 1));
+        (0..3).for_each(|_| assert!(!rig.gate.let_go().is_empty()));
+        assert!(rig.gate.begun.is_empty(), "one of the four still runs");
+        rig.gate.let_go();
+        assert_eq!(rig.gate.next_begun(), "writer");
+        assert_eq!((rig.get.len(), interleave.pending_at(&rig.get)), (1, 1));
+        rig.gate.let_go();
+        assert_eq!(rig.gate.next_begun(), "late reader");
+        rig.gate.let_go();
+        assert_eq!(block_on(interleave.stop()), Ok(vec!["writer"]));
+    });
+}
+
+// 39
+#[test]
+fn exclusive_items_of_several_branches_run_in_the_order_of_arrival() {
+    on_each(|dispatcher| {
+        let rig = Rig::new();
+        let interleave = rig.start(dispatcher, Settings::new());
+        rig.get.post("reader").unwrap();
+        assert_eq!(rig.gate.next_begun(), "reader");
+        rig.update.post("U1").unwrap();
+        rig.replace.post("R1").unwrap();
+        rig.update.post("U2").unwrap();
+        for name in ["reader", "U1", "R1", "U2"] {
+            assert_eq!(rig.gate.let_go(), name);
+        }
+        assert_eq!(block_on(interleave.stop()), Ok(vec!["U1", "R1", "U2"]));
+    });
+}
+
+#[test]
+fn a_reader_sees_what_was_posted_before_it_and_nothing_that_was_posted_after() {
+    on_each(|dispatcher| {
+        let (add, read, seen) = (Port::new(), Port::new(), Port::new());
+        let out = seen.clone();
+        let handlers = Handlers::new()
+            .exclusive(&add, |mut total: Exclusive<u64>, n: u64| async move {
+                yield_now().await;
+                *total += n;
+            })
+            .concurrent(&read, move |total: Snapshot<u64>, expected: u64| {
+                out.post((*total, expected)).unwrap();
+                async {}
+            });
+        let _interleave = Interleave::start(dispatcher.handle(), 0, handlers);
+        let mut arbitrary = Arbitrary(0x5eed);
+        let mut posted = 0;
+        for _ in 0..500 {
+            if arbitrary.below(3) == 0 {
+                read.post(posted).unwrap();
+            } else {
+                let n = arbitrary.below(100);
+                posted += n;
+                add.post(n).unwrap();
+            }
+        }
+        read.post(posted).unwrap();
+        loop {
+            let (total, expected) = block_on(seen.receive()).unwrap();
+            assert_eq!(total, expected);
+            if expected == posted {
+                break;
+            }
+        }
+    });
+}
+
+// 40
+#[test]
+fn in_arrival_order_no_exclusive_item_passes_a_concurrent_one_that_came_earlier() {
+    on_each(|dispatcher| {
+        let rig = Rig::new();
+        let interleave = rig.start(dispatcher, Settings::new());
+        (0..3).for_each(|_| rig.update.post("before").unwrap());
+        rig.get.post("reader").unwrap();
+        // An endless stream: whenever one ends, another is posted.
+        let mut order = Vec::new();
+        for _ in 0..8 {
+            rig.update.post("after").unwrap();
+            order.push(rig.gate.let_go());
+        }
+        assert_eq!(order, ["before", "before", "before", "reader", "after", "after", "after", "after"]);
+        assert_eq!(interleave.activity().passes_max, 0);
+    });
+}
+
+// 40
+#[test]
+fn with_phases_a_concurrent_item_waits_for_one_exclusive_handler() {
+    on_each(|dispatcher| {
+        let rig = Rig::new();
+        let _interleave = rig.start(dispatcher, Settings::new().order(Order::PhaseFair));
+        (0..5).for_each(|_| rig.update.post("writer").unwrap());
+        ["reader 1", "reader 2"].iter().for_each(|name| rig.get.post(name).unwrap());
+        assert_eq!((rig.gate.next_begun(), rig.gate.let_go()), ("writer", "writer"));
+        let mut readers = [rig.gate.next_begun(), rig.gate.next_begun()];
+        readers.sort_unstable();
+        assert_eq!(readers, ["reader 1", "reader 2"], "both run in the phase after the first writer");
+        rig.get.post("reader 3").unwrap();
+        (0..2).for_each(|_| assert!(rig.gate.let_go().starts_with("reader")));
+        assert_eq!((rig.gate.next_begun(), rig.gate.let_go()), ("writer", "writer"));
+        assert_eq!(rig.gate.next_begun(), "reader 3");
+        rig.gate.let_go();
+    });
+}
+
+// 40
+#[test]
+fn with_a_bias_a_concurrent_item_may_starve_and_that_is_counted() {
+    on_each(|dispatcher| {
+        let rig = Rig::new();
+        let interleave = rig.start(dispatcher, Settings::new().order(Order::ExclusiveBias));
+        rig.update.post("writer").unwrap();
+        rig.get.post("reader").unwrap();
+        for _ in 0..20 {
+            rig.update.post("writer").unwrap();
+            assert_eq!(rig.gate.let_go(), "writer");
+        }
+        assert_eq!(rig.gate.let_go(), "writer");
+        assert_eq!(rig.gate.let_go(), "reader");
+        assert_eq!((interleave.activity().passes, interleave.activity().passes_max), (0, 20));
+    });
+}
+
+// 41
+#[test]
+fn nothing_starts_beside_an_exclusive_handler_that_is_suspended() {
+    on_each(|dispatcher| {
+        let rig = Rig::new();
+        let _interleave = rig.start(dispatcher, Settings::new());
+        rig.update.post("suspended").unwrap();
+        assert_eq!(rig.gate.next_begun(), "suspended");
+        rig.replace.post("writer").unwrap();
+        rig.get.post("reader").unwrap();
+        // The workers are free: what is spawned now runs.
+        block_on(dispatcher.spawn(async { yield_now().await })).unwrap();
+        assert_eq!((rig.gate.begun.len(), rig.replace.len(), rig.get.len()), (0, 1, 1));
+        assert_eq!(rig.gate.let_go(), "suspended");
+        assert_eq!((rig.gate.next_begun(), rig.gate.let_go()), ("writer", "writer"));
+        assert_eq!((rig.gate.next_begun(), rig.gate.let_go()), ("reader", "reader"));
+    });
+}
+
+// 41
+#[test]
+fn exclusivity_lasts_as_long_as_the_guard_and_as_the_future() {
+    on_each(|dispatcher| {
+        let (keep, plain, guards, begun) = (Port::new(), Port::new(), Port::new(), Port::new());
+        let (out, said) = (guards.clone(), begun.clone());
+        let handlers = Handlers::new()
+            .exclusive(&keep, move |state: Exclusive<u8>, ()| {
+                out.post(state).unwrap_or_else(|_| unreachable!("the port is open"));
+                async {}
+            })
+            .exclusive(&plain, move |_: Exclusive<u8>, leave: Port<()>| {
+                said.post(()).unwrap();
+                async move { drop(leave.receive().await) }
+            });
+        let interleave = Interleave::start(dispatcher.handle(), 0, handlers);
+        keep.post(()).unwrap();
+        let mut guard = block_on(guards.receive()).unwrap_or_else(|_| unreachable!("the port is open"));
+        let leave = Port::new();
+        plain.post(leave.clone()).unwrap();
+        plain.post(leave.clone()).unwrap();
+        block_on(dispatcher.spawn(async { yield_now().await })).unwrap();
+        assert_eq!((begun.len(), interleave.activity().exclusive), (0, 1));
+        *guard += 1;
+        drop(guard);
+        // Its handler does not look at the guard, and is exclusive all the same.
+        block_on(begun.receive()).unwrap();
+        assert_eq!((interleave.activity().exclusive, interleave.activity().pending_exclusive), (1, 1));
+        (0..2).for_each(|_| leave.post(()).unwrap());
+        block_on(begun.receive()).unwrap();
+        assert_eq!(block_on(interleave.stop()), Ok(1));
+    });
+}
+
+// 42
+#[test]
+fn a_handler_that_panics_gives_way_to_the_next() {
+    on_each(|dispatcher| {
+        let (port, seen, failures) = (Port::named("update"), Port::new(), Port::new());
+        let (out, told) = (seen.clone(), failures.clone());
+        let handlers = Handlers::new().exclusive(&port, move |mut state: Exclusive<Vec<u32>>, item: u32| {
+            let out = out.clone();
+            state.push(item);
+            assert_ne!(item, 0, "in the call");
+            async move {
+                assert_ne!(item, 1, "before an await");
+                yield_now().await;
+                assert_ne!(item, 2, "after an await");
+                out.post(item).unwrap();
+            }
+        });
+        let settings =
+            Settings::new().named("store").on_failure(move |failure| told.post(failure.to_string()).unwrap());
+        let interleave = settings.start(dispatcher.handle(), Vec::new(), handlers);
+        (0..4).for_each(|item| port.post(item).unwrap());
+        assert_eq!(block_on(seen.receive()), Ok(3));
+        let told = block_on(failures.take(3)).unwrap();
+        assert!(told.iter().all(|text| text.starts_with("port \"update\" of store: the task panicked: ")), "{told:?}");
+        for (text, moment) in told.iter().zip(["in the call", "before an await", "after an await"]) {
+            assert!(text.contains(moment), "{text}");
+        }
+        assert_eq!(interleave.activity().panicked, 3);
+        assert_eq!(block_on(interleave.stop()), Ok(vec![0, 1, 2, 3]));
+    });
+}
+
+// 44
+#[test]
+fn no_more_concurrent_handlers_overlap_than_allowed() {
+    on_each(|dispatcher| {
+        let rig = Rig::new();
+        let interleave = rig.start(dispatcher, Settings::new().max_concurrent(2));
+        for _ in 0..5 {
+            rig.get.post("get").unwrap();
+            rig.look.post("look").unwrap();
+        }
+        for left in (0..10).rev() {
+            let running = 2.min(left + 1);
+            assert_eq!(interleave.activity().concurrent, running);
+            assert_eq!(interleave.activity().pending_concurrent, (left + 1) - running);
+            rig.gate.let_go();
+            // The end of a handler is a moment later than what it says last.
+            crate::until(|| interleave.activity().concurrent + interleave.activity().pending_concurrent <= left);
+        }
+    });
+}
+
+// 44
+#[test]
+fn a_branch_has_a_limit_of_its_own() {
+    on_each(|dispatcher| {
+        let (narrow, wide, gate) = (Port::new(), Port::new(), Gate::new());
+        let (first, second) = (gate.clone(), gate.clone());
+        let handlers = Handlers::new()
+            .concurrent(narrow.branch().limit(1), move |_: Snapshot<()>, name| first.pass(name))
+            .concurrent(&wide, move |_: Snapshot<()>, name| second.pass(name));
+        let interleave = Interleave::start(dispatcher.handle(), (), handlers);
+        (0..3).for_each(|_| narrow.post("narrow").unwrap());
+        (0..3).for_each(|_| wide.post("wide").unwrap());
+        let mut begun: Vec<_> = (0..4).map(|_| gate.next_begun()).collect();
+        begun.sort_unstable();
+        assert_eq!(begun, ["narrow", "wide", "wide", "wide"]);
+        assert_eq!((interleave.activity().concurrent, interleave.pending_at(&narrow)), (4, 2));
+        (0..6).for_each(|_| assert!(!gate.let_go().is_empty()));
+    });
+}

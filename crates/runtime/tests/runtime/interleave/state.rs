@@ -1,0 +1,260 @@
+//! What handlers see of the state, and what becomes of an item that is shed, cancelled, or fails.
+
+use lehr_runtime::{
+    Context, Exclusive, Handlers, Interleave, Port, Refusal, Settings, Shed, Snapshot, Source, TaskError, block_on,
+    yield_now,
+};
+
+use super::{Gate, Question, Rig};
+use crate::on_each;
+
+#[test]
+fn independent_handlers_run_at_any_time_and_see_what_the_last_guard_left() {
+    on_each(|dispatcher| {
+        let (write, peek, stop, gate, seen) = (Port::new(), Port::new(), Port::new(), Gate::new(), Port::new());
+        let (pass, last, out) = (gate.clone(), gate.clone(), seen.clone());
+        let handlers = Handlers::new()
+            .exclusive(&write, move |mut state: Exclusive<u32>, ()| {
+                let passed = pass.pass("write");
+                async move {
+                    *state += 1;
+                    passed.await;
+                    drop(state);
+                }
+            })
+            .independent(&peek, move |state: Snapshot<u32>, ()| {
+                out.post((*state, state.version())).unwrap();
+                async {}
+            })
+            .teardown(&stop, move |_: u32, ()| last.pass("stop"));
+        let interleave = Interleave::start(dispatcher.handle(), 0, handlers);
+        let peeked = || {
+            peek.post(()).unwrap();
+            block_on(seen.receive()).unwrap()
+        };
+        write.post(()).unwrap();
+        assert_eq!(gate.next_begun(), "write");
+        assert_eq!(peeked(), (0, 0), "the change is not finished");
+        assert_eq!(gate.let_go(), "write");
+        crate::until(|| interleave.activity().exclusive == 0);
+        assert_eq!(peeked(), (1, 1));
+        stop.post(()).unwrap();
+        assert_eq!(gate.next_begun(), "stop");
+        assert_eq!(peeked(), (1, 1), "also during the teardown");
+        assert_eq!(gate.let_go(), "stop");
+        block_on(interleave.ended()).unwrap();
+        assert!(peek.post(()).is_err());
+    });
+}
+
+#[test]
+fn a_snapshot_that_is_kept_does_not_change_and_holds_nobody_up() {
+    on_each(|dispatcher| {
+        let (read, write, kept, done) = (Port::new(), Port::new(), Port::new(), Port::new());
+        let (out, said) = (kept.clone(), done.clone());
+        let handlers = Handlers::new()
+            .concurrent(&read, move |state: Snapshot<Vec<u8>>, ()| {
+                out.post(state).unwrap();
+                async {}
+            })
+            .exclusive(&write, move |mut state: Exclusive<Vec<u8>>, byte| {
+                let before = state.as_ptr();
+                state.push(byte);
+                said.post(before == state.as_ptr()).unwrap();
+                async {}
+            });
+        let interleave = Interleave::start(dispatcher.handle(), Vec::with_capacity(8), handlers);
+        write.post(1).unwrap();
+        assert_eq!(block_on(done.receive()), Ok(true), "nobody looks: changed in place");
+        read.post(()).unwrap();
+        let old = block_on(kept.receive()).unwrap();
+        write.post(2).unwrap();
+        assert_eq!(block_on(done.receive()), Ok(false), "somebody looks: a copy is changed");
+        assert_eq!((old.to_vec(), old.version()), (vec![1], 1));
+        assert_eq!(block_on(interleave.stop()), Ok(vec![1, 2]));
+    });
+}
+
+// 50
+#[test]
+fn a_pending_item_that_is_shed_is_answered() {
+    on_each(|dispatcher| {
+        let (work, gate) = (Port::named("work"), Gate::new());
+        let pass = gate.clone();
+        let handlers = Handlers::new().exclusive(&work, move |_: Exclusive<()>, question: Question| {
+            let pass = pass.pass("work");
+            async move {
+                pass.await;
+                question.reply.answer(1).unwrap();
+            }
+        });
+        let interleave = Interleave::start(dispatcher.handle(), (), handlers);
+        let mut answers: Vec<_> = (0..4).map(|_| work.ask(|reply| Question { reply }).unwrap()).collect();
+        assert_eq!(gate.next_begun(), "work");
+        // One runs, three wait: nothing is shed while no more than three do.
+        assert!(interleave.shed(&work, Shed::Oldest, 3).is_none());
+        interleave.shed(&work, Shed::Oldest, 2).unwrap().reply.refuse(Refusal::Overloaded);
+        interleave.shed(&work, Shed::Newest, 1).unwrap().reply.refuse(Refusal::Overloaded);
+        assert_eq!((interleave.pending_at(&work), interleave.activity().pending_exclusive), (1, 1));
+        assert_eq!(block_on(answers.remove(3)), Err(Refusal::Overloaded));
+        assert_eq!(block_on(answers.remove(1)), Err(Refusal::Overloaded));
+        (0..2).for_each(|_| assert_eq!(gate.let_go(), "work"));
+        answers.into_iter().for_each(|answer| assert_eq!(block_on(answer), Ok(1)));
+    });
+}
+
+#[test]
+fn an_item_that_waits_for_admission_may_be_taken_by_anybody() {
+    on_each(|dispatcher| {
+        let rig = Rig::new();
+        let interleave = rig.start(dispatcher, Settings::new());
+        rig.get.post("reader").unwrap();
+        assert_eq!(rig.gate.next_begun(), "reader");
+        ["u1", "u2"].iter().for_each(|name| rig.update.post(name).unwrap());
+        rig.get.post("late").unwrap();
+        assert_eq!((rig.update.try_receive(), rig.update.try_receive()), (Some("u1"), Some("u2")));
+        // Nothing exclusive waits any more, so the late reader need not.
+        assert_eq!(rig.gate.next_begun(), "late");
+        assert_eq!(interleave.activity().pending_exclusive, 0);
+        (0..2).for_each(|_| assert!(!rig.gate.let_go().is_empty()));
+    });
+}
+
+// 52
+#[test]
+fn a_handler_that_is_cancelled_while_suspended_is_dropped_and_gives_way() {
+    struct Held(Port<&'static str>);
+    impl Drop for Held {
+        fn drop(&mut self) {
+            self.0.post("dropped").unwrap();
+        }
+    }
+    on_each(|dispatcher| {
+        let (stuck, next, seen) = (Port::new(), Port::new(), Port::new());
+        let (begun, out) = (seen.clone(), seen.clone());
+        let handlers = Handlers::new()
+            .exclusive(&stuck, move |mut state: Exclusive<u8>, ()| {
+                *state += 1;
+                begun.post("begun").unwrap();
+                let held = Held(begun.clone());
+                async move {
+                    let _held = held;
+                    std::future::pending::<()>().await;
+                    drop(state);
+                }
+            })
+            .exclusive(&next, move |_: Exclusive<u8>, ()| {
+                out.post("next").unwrap();
+                async {}
+            });
+        let interleave = Interleave::start(dispatcher.handle(), 0, handlers);
+        stuck.post(()).unwrap();
+        next.post(()).unwrap();
+        assert_eq!(block_on(seen.receive()), Ok("begun"));
+        assert_eq!(interleave.cancel_at(&stuck), 1);
+        assert_eq!(block_on(seen.take(2)), Ok(vec!["dropped", "next"]));
+        assert_eq!(interleave.activity().cancelled, 1);
+        assert_eq!(block_on(interleave.stop()), Ok(1));
+    });
+}
+
+// 42, 69
+#[test]
+fn a_panic_of_a_handler_goes_to_the_context_of_its_item() {
+    on_each(|dispatcher| {
+        let (risky, errors) = (Port::new(), Port::new());
+        let handlers = Handlers::new().exclusive(&risky, |mut state: Exclusive<u64>, is_lucky: bool| async move {
+            *state += 1;
+            yield_now().await;
+            assert!(is_lucky, "no luck");
+        });
+        let interleave = Interleave::start(dispatcher.handle(), 0, handlers);
+        Context::named("request").errors_to(&errors).build().run(|| {
+            risky.post(false).unwrap();
+            risky.post(true).unwrap();
+        });
+        let error = block_on(errors.receive()).unwrap();
+        assert!(error.message().contains("no luck"), "{error}");
+        crate::until(|| interleave.latest().map(|state| *state) == Some(2));
+        assert_eq!((block_on(interleave.stop()), errors.len()), (Ok(2), 0));
+    });
+}
+
+// 71, 73
+#[test]
+fn handlers_of_joins_and_takes_run_in_the_contexts_of_their_items() {
+    on_each(|dispatcher| {
+        let (a, b, seen, stop) = (Port::new(), Port::new(), Port::new(), Port::new());
+        let (out, both_out, last) = (seen.clone(), seen.clone(), seen.clone());
+        let now = || {
+            Context::current().map_or_else(Vec::new, |now| {
+                let mut ids: Vec<u64> = now.links().iter().map(Context::id).collect();
+                ids.extend(now.parent().map(Context::id));
+                ids.push(now.id());
+                ids
+            })
+        };
+        let handlers = Handlers::new()
+            .exclusive(Source::join((&a, &b)).unwrap(), move |_: Exclusive<()>, _: (u8, u8)| {
+                let out = out.clone();
+                async move {
+                    yield_now().await;
+                    out.post(now()).unwrap();
+                }
+            })
+            .concurrent(Source::take(&b, 3), move |_: Snapshot<()>, _: Vec<u8>| {
+                both_out.post(now()).unwrap();
+                async {}
+            })
+            .teardown(&stop, move |(), ()| async move { last.post(now()).unwrap() });
+        let (x, y) = (Context::named("x").build(), Context::named("y").build());
+        let interleave = Interleave::start(dispatcher.handle(), (), handlers);
+        x.run(|| a.post(1).unwrap());
+        y.run(|| b.post(1).unwrap());
+        let ids = block_on(seen.receive()).unwrap();
+        assert!(ids.contains(&x.id()) && ids.contains(&y.id()), "{ids:?}");
+        y.run(|| (0..3).for_each(|_| b.post(1).unwrap()));
+        assert_eq!(block_on(seen.receive()).unwrap(), [y.id()]);
+        // One that is in no context is handled in none, whoever was there before.
+        a.post(1).unwrap();
+        b.post(1).unwrap();
+        assert_eq!(block_on(seen.receive()).unwrap(), []);
+        x.run(|| stop.post(()).unwrap());
+        assert_eq!(block_on(seen.receive()).unwrap(), [x.id()]);
+        block_on(interleave.ended()).unwrap();
+    });
+}
+
+// 52, 74
+#[test]
+fn a_context_that_is_cancelled_stops_the_handlers_of_its_items_and_no_others() {
+    on_each(|dispatcher| {
+        let (work, pairs, gate, failures) = (Port::named("work"), Port::named("pairs"), Gate::new(), Port::new());
+        let (pass, also, told) = (gate.clone(), gate.clone(), failures.clone());
+        let handlers = Handlers::new()
+            .exclusive(&work, move |_: Exclusive<()>, name: &'static str| pass.pass(name))
+            .exclusive(Source::take(&pairs, 2), move |_: Exclusive<()>, names: Vec<&'static str>| also.pass(names[0]));
+        let settings = Settings::new().on_failure(move |failure| told.post(failure.error).unwrap());
+        let interleave = settings.start(dispatcher.handle(), (), handlers);
+        let request = Context::named("request").cancellable().build();
+        request.run(|| {
+            work.post("runs").unwrap();
+            assert_eq!(gate.next_begun(), "runs");
+            work.post("waits").unwrap();
+            (0..2).for_each(|_| pairs.post("pair").unwrap());
+        });
+        // A take arrives when its turn has seen that there is enough.
+        crate::until(|| interleave.activity().pending_exclusive == 2);
+        work.post("stranger").unwrap();
+        assert!(request.cancel());
+        // The one that runs, the one that waits and the pair: all are stopped, the stranger is not.
+        assert_eq!(block_on(failures.take(3)).unwrap(), [const { TaskError::Cancelled }; 3]);
+        assert_eq!((gate.next_begun(), gate.let_go()), ("stranger", "stranger"));
+        // The branch has lost no turn by it.
+        work.post("later").unwrap();
+        assert_eq!((gate.next_begun(), gate.let_go()), ("later", "later"));
+        crate::until(|| interleave.activity().exclusive == 0);
+        assert_eq!((interleave.activity().cancelled, gate.begun.len()), (3, 0));
+        assert_eq!(block_on(interleave.stop()), Ok(()));
+    });
+}
