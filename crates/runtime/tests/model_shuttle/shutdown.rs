@@ -20,6 +20,10 @@ fn a_task_that_is_woken_while_its_dispatcher_ends_is_dropped() {
                 port.receive().await.unwrap();
             })
         };
+        // Its task waits at the port: the post wakes it.
+        while port.waiting() == 0 {
+            thread::yield_now();
+        }
         let poster = thread::spawn(move || port.post(()).unwrap());
         dispatcher.shutdown(Shutdown::Abort);
         poster.join().unwrap();
