@@ -176,6 +176,8 @@ fn a_suspended_queue_runs_nothing_and_then_all_in_order() {
         let mut tasks = vec![begun.unwrap()];
         // Wakes a task of the queue, which waits as well.
         wakes.post(()).unwrap();
+        // At the end of its poll, if it is still in the one in which it began to wait.
+        crate::until(|| queue.counters().woken == 1);
         for i in 1..20 {
             let seen = ran.clone();
             tasks.push(queue.spawn(async move { seen.lock().unwrap().push(i) }).unwrap());
