@@ -696,9 +696,16 @@ impl Shared {
 
     /// Queues work for whoever comes first.
     pub(crate) fn share(&self, job: Job) {
-        // The caller may lose its core here. To a checker, which sees no step in a push, that has to be said.
+        // The caller may lose its core here, for as long as the end takes. To a checker, which sees no step in a push, that has to be
+        // said.
         #[cfg(shuttle)]
-        thread::yield_now();
+        for _ in 0..60 {
+            thread::yield_now();
+            // Relaxed: a model knows no other order.
+            if self.stage.load(Ordering::Relaxed) != ABORTING {
+                break;
+            }
+        }
         self.injector.push(job);
         self.sleep.notify();
         self.drop_late();
