@@ -5,6 +5,7 @@ use std::hint::black_box;
 use std::path::Path;
 
 use anyhow::{Result, ensure};
+use lehr_runtime::fork_join::join;
 use lehr_runtime::{Dispatcher, ParallelLoop, Port, all, block_on};
 
 use super::bench::{Bench, PeerEngine};
@@ -13,6 +14,10 @@ use super::figure::{Figure, Place, Samples};
 use super::pattern::{Form, Pattern, Run, units};
 use super::rendezvous;
 use crate::measure::{pause, timed};
+
+/// Our two forms of a region.
+const LOOP: &str = "lehr ParallelLoop";
+const JOIN: &str = "lehr join";
 
 /// A side of a case that is no pattern: ours, or a request to a peer.
 #[derive(Clone, Copy)]
@@ -199,11 +204,13 @@ pub fn regions(bench: &mut Bench, definition: &Definition, rounds: usize) -> Res
         }
         bench.progress(&format!("regions, {case}"));
         let count = if definition.is_quick { count / 4 } else { count };
-        let mut sides = sides(bench, definition, "lehr ParallelLoop", &[2]);
+        let mut sides = sides(bench, definition, LOOP, &[2]);
+        sides.insert(1, Side { name: JOIN.into(), engine: Engine::Ours, workers: 2 });
         let taken = bench.take_turns(rounds, &mut sides, |bench, side| {
             let (alone, x) = timed(|| (0..count).fold(1, |x, _| units(x, serial + inside)));
             black_box(x);
             let seconds = match side.engine {
+                Engine::Ours if side.name == JOIN => Some(joins(count, serial, inside)?),
                 Engine::Ours => Some(loops(count, serial, inside)?),
                 Engine::Peer(PeerEngine { peer, engine }) => {
                     bench.peers[peer].seconds(&format!("{engine} regions 2 {count} {serial} {inside}"))?
@@ -218,24 +225,34 @@ pub fn regions(bench: &mut Bench, definition: &Definition, rounds: usize) -> Res
 
 fn loops(count: usize, serial: u32, inside: u32) -> Result<f64> {
     let dispatcher = Dispatcher::new(2)?;
-    let handle = dispatcher.handle().clone();
-    let mut parallel = ParallelLoop::new(&handle);
-    // In a task, as rayon's is measured inside its pool.
-    let body = async move {
+    let mut parallel = ParallelLoop::new(dispatcher.handle());
+    let region = || {
+        parallel.run(0..2, 1, |part| {
+            black_box(units(part as u64, inside));
+        });
+    };
+    Ok(in_turn(&dispatcher, count, serial, region))
+}
+
+fn joins(count: usize, serial: u32, inside: u32) -> Result<f64> {
+    let region = || {
+        join(|| black_box(units(1, inside)), || black_box(units(2, inside)));
+    };
+    Ok(in_turn(&Dispatcher::new(2)?, count, serial, region))
+}
+
+/// Seconds for so many regions and the serial work between them, on a worker, as rayon's are measured inside its pool.
+fn in_turn(dispatcher: &Dispatcher, count: usize, serial: u32, mut region: impl FnMut() + Send) -> f64 {
+    dispatcher.handle().install(|| {
         let (seconds, x) = timed(|| {
-            let mut x = 1;
-            for _ in 0..count {
-                parallel.run(0..2, 1, |part| {
-                    black_box(units(part as u64, inside));
-                });
-                x = units(x, serial);
-            }
-            x
+            (0..count).fold(1, |x, _| {
+                region();
+                units(x, serial)
+            })
         });
         black_box(x);
         seconds
-    };
-    dispatcher.run_all(vec![body]).into_iter().next().map_or(Ok(f64::NAN), |seconds| Ok(seconds?))
+    })
 }
 
 #[cfg(test)]
@@ -265,5 +282,6 @@ mod tests {
     #[test]
     fn regions_end() {
         assert!(loops(10, 1, 1).unwrap() > 0.0);
+        assert!(joins(10, 1, 1).unwrap() > 0.0);
     }
 }
