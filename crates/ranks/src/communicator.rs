@@ -18,6 +18,7 @@ use crate::message::Reader;
 use crate::reduction::Fold;
 use crate::settings::Settings;
 use crate::sync::Arc;
+use crate::trace::{Activity, Noting};
 
 /// One rank's end of a group of ranks.
 ///
@@ -39,6 +40,8 @@ pub struct Communicator {
     pub(crate) begun: u32,
     /// Over messages, why no collective can be begun: one was given up, or failed.
     pub(crate) stopped: Option<Error>,
+    /// The note of the collective under way between threads.
+    noting: Option<Noting>,
     /// What this rank folds of its own leaves.
     pub(crate) own: Fold,
     /// What this rank folds of all ranks' covers when it is the last to arrive.
@@ -128,7 +131,17 @@ impl Communicator {
 
     pub(crate) fn on(fabric: Arc<dyn Fabric>, group: Group, exchange: Option<Endpoint>) -> Self {
         let settings = Settings::default();
-        Self { fabric, group, exchange, settings, begun: 0, stopped: None, own: Fold::new(0), whole: Fold::new(0) }
+        Self {
+            fabric,
+            group,
+            exchange,
+            settings,
+            begun: 0,
+            stopped: None,
+            noting: None,
+            own: Fold::new(0),
+            whole: Fold::new(0),
+        }
     }
 
     /// This rank's number, from 0.
@@ -152,6 +165,7 @@ impl Communicator {
 
     async fn wait(&mut self, call: Call) -> Result<(), Error> {
         let exchange = self.exchange.as_mut().expect("asked for only where there is one");
+        let _waiting = self.settings.track.as_ref().map(|track| track.begin(Activity::Wait, call.name()));
         let complete = poll_fn(|context| exchange.poll_complete(context));
         let completed = match &self.settings.patience {
             None => complete.await,
@@ -195,6 +209,7 @@ impl Communicator {
         write: impl FnOnce(&mut Vec<u64>, &Fold),
         mut fold: impl FnMut(&Deposits<'_>, &mut Vec<u64>, &mut Fold),
     ) {
+        self.noting = self.noting(Activity::Communication, call.name());
         let exchange = self.exchange.as_mut().expect("asked for only where there is one");
         let message = exchange.deposit();
         message.extend([call as u64, number as u64]);
@@ -216,6 +231,7 @@ impl Communicator {
     /// Waits until the exchange is complete and all ranks have been found to agree.
     pub(crate) async fn complete(&mut self, call: Call) -> Result<(), Error> {
         self.wait(call).await?;
+        self.noting = None;
         let folded = self.shared().folded();
         if folded[0] == AGREED {
             return Ok(());

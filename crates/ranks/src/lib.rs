@@ -2,17 +2,23 @@
 //!
 //! [`run`] starts a program once per rank, as tasks on a dispatcher, and gives each a [`Communicator`]:
 //!
-//! | call | what all ranks have afterwards |
+//! | call | what it does |
 //! | --- | --- |
-//! | [`barrier`](Communicator::barrier) | arrived |
-//! | [`broadcast`](Communicator::broadcast) | the root's values |
-//! | [`gather`](Communicator::gather) | nothing; the root, everybody's values |
-//! | [`all_reduce`](Communicator::all_reduce) | the combination of everybody's values |
+//! | [`send`](Communicator::send), [`receive`](Communicator::receive), [`receive_any`](Communicator::receive_any), [`probe`](Communicator::probe) | messages between two ranks; synchronous, persistent and combined forms beside them |
+//! | [`shift`](Communicator::shift), [`exchange`](Communicator::exchange), [`exchange_on`](Communicator::exchange_on) | values to and from neighbours on a line, a ring, a [`Grid`] |
+//! | [`barrier`](Communicator::barrier) | all have arrived |
+//! | [`broadcast`](Communicator::broadcast), [`scatter`](Communicator::scatter) | the root's values to all; to each its part |
+//! | [`gather`](Communicator::gather), [`all_gather`](Communicator::all_gather), [`all_to_all`](Communicator::all_to_all) | everybody's values to the root, to all; from each to each |
+//! | [`reduce`](Communicator::reduce), [`all_reduce`](Communicator::all_reduce), [`reduce_scatter`](Communicator::reduce_scatter) | the combination of everybody's values at the root, on all, dealt to all |
+//! | [`scan`](Communicator::scan), [`exclusive_scan`](Communicator::exclusive_scan) | the combination of the values of the ranks before |
 //! | [`all_reduce_leaves`](Communicator::all_reduce_leaves) | the root of the tree over everybody's leaves |
+//! | [`split`](Communicator::split), [`duplicate`](Communicator::duplicate) | communicators of some or all of the ranks |
+//!
+//! `docs/guide/mpi.md` has a line for each function of MPI. Where ranks are and how messages move is a [`fabric`]; all give the same bits.
 //!
 //! Reductions over rows follow one tree over *leaves*, blocks of rows whose size depends on the number of rows alone
 //! ([`Partition`], [`Fold`]), so that results have the same bits on any layout. [`drive`] runs a method, written once as a
-//! [`Program`], under any [`Engine`].
+//! [`Program`], under any [`Engine`]; [`map_reduce`](Communicator::map_reduce) is the other form of such a method.
 //!
 //! ```
 //! use lehr_ranks::{Layout, run};
@@ -39,6 +45,7 @@ pub mod frame;
 mod group;
 mod launch;
 mod layout;
+mod map_reduce;
 mod message;
 mod partition;
 mod persistent;
@@ -48,6 +55,7 @@ mod settings;
 mod sync;
 pub mod timing;
 mod topology;
+pub mod trace;
 mod value;
 
 pub use communicator::Communicator;
@@ -55,6 +63,7 @@ pub use engine::{Engine, Execution, LeafCells, Program, Round, Rounds, drive};
 pub use error::Error;
 pub use launch::{run, run_on};
 pub use layout::Layout;
+pub use map_reduce::{Iterated, MapReduce, Step};
 pub use message::Plain;
 pub use partition::Partition;
 pub use persistent::{PersistentReceive, PersistentSend};
@@ -62,3 +71,8 @@ pub use point_to_point::{Status, Wanted};
 pub use reduction::{Combine, Fold, Node};
 pub use settings::Order;
 pub use topology::{Boundary, Grid};
+
+/// The guide's chapter for readers who know MPI, here so that its code is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/mpi.md")]
+struct Guide;

@@ -13,6 +13,7 @@ use crate::fabric::receiving::{Probing, Receiving};
 use crate::fabric::{Label, Message, Pattern};
 use crate::group::Traffic;
 use crate::message::{self, Plain};
+use crate::trace::Activity;
 
 /// Which messages will do, for [`receive_any`](Communicator::receive_any) and [`probe`](Communicator::probe).
 ///
@@ -269,6 +270,8 @@ impl Communicator {
         waiting_in: &'static str,
     ) -> Result<Message, Error> {
         let pattern = self.pattern(traffic, wanted);
+        let calls = matches!(traffic, Traffic::Messages | Traffic::Neighbours);
+        let _noting = if calls { self.noting(Activity::Communication, waiting_in) } else { None };
         let receiving = Receiving::new(&*self.fabric, pattern, waiting_in);
         let message = self.patiently(receiving, &wanted, waiting_in).await?;
         if message.label.receipt != 0 {
@@ -286,6 +289,7 @@ impl Communicator {
         wanted: &Wanted,
         waiting_in: &'static str,
     ) -> Result<R, Error> {
+        let _noting = self.noting(Activity::Wait, waiting_in);
         let outcome = match &self.settings.patience {
             None => waiting.await,
             Some((clock, limit)) => clock.timeout(*limit, waiting).await.unwrap_or_else(|Elapsed| {

@@ -7,6 +7,8 @@ use std::time::Duration;
 use lehr_runtime::Clock;
 
 use crate::communicator::Communicator;
+use crate::sync::Arc;
+use crate::trace::Track;
 
 /// In which order the partials of a reduction are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -25,6 +27,8 @@ pub(crate) struct Settings {
     pub(crate) order: Order,
     /// How long a rank waits for others, and by which clock.
     pub(crate) patience: Option<(Clock, Duration)>,
+    /// Where this rank notes what it does.
+    pub(crate) track: Option<Arc<Track>>,
 }
 
 impl Communicator {

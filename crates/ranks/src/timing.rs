@@ -1,7 +1,10 @@
-//! The clock, and nested timers over it. Nothing that is computed depends on it.
+//! The clock, nested timers over it, and what timers say on all ranks together. Nothing that is computed depends on it.
 #![allow(clippy::disallowed_methods, reason = "this is the door to the clock")]
 
 use std::time::Instant;
+
+use crate::communicator::Communicator;
+use crate::error::Error;
 
 /// Measures from its start on.
 ///
@@ -85,5 +88,71 @@ impl Phases {
             self.totals[phase].1 += (now.start - since.start).as_secs_f64();
         }
         self.since = Some(now);
+    }
+}
+
+/// The seconds of a phase over the ranks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spread {
+    /// The phase.
+    pub name: String,
+    /// On how many ranks it was entered.
+    pub ranks: usize,
+    /// The least of these ranks.
+    pub min_s: f64,
+    /// Over these ranks.
+    pub mean_s: f64,
+    /// The most of these ranks.
+    pub max_s: f64,
+    /// The rank that took the most; the first of several.
+    pub slowest: usize,
+}
+
+impl Communicator {
+    /// Collects the phases of all ranks: on all of them the same table, in order of first entry on rank 0, then on rank 1, and so on.
+    ///
+    /// # Errors
+    /// Those of [`all_gather_v`](Self::all_gather_v).
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_ranks::timing::Phases;
+    /// use lehr_ranks::{Layout, run};
+    /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// let tables = run(&dispatcher, Layout::threads(3), |mut comm| async move {
+    ///     let mut phases = Phases::new();
+    ///     phases.enter(if comm.rank() == 2 { "write" } else { "compute" });
+    ///     phases.leave();
+    ///     comm.gather_phases(&phases).await.unwrap()
+    /// })
+    /// .unwrap();
+    /// let names: Vec<_> = tables[1].iter().map(|spread| (spread.name.as_str(), spread.ranks)).collect();
+    /// assert_eq!(names, [("compute", 2), ("write", 1)]);
+    /// assert_eq!(tables[1][1].slowest, 2);
+    /// ```
+    pub async fn gather_phases(&mut self, phases: &Phases) -> Result<Vec<Spread>, Error> {
+        let own = postcard::to_stdvec(&phases.totals).expect("names and numbers can be serialised");
+        let mut spreads = Vec::<Spread>::new();
+        for (rank, bytes) in self.all_gather_v(&own).await?.iter().enumerate() {
+            let totals: Vec<(String, f64)> = postcard::from_bytes(bytes)
+                .map_err(|error| Error::Decoding { source: rank, message: error.to_string() })?;
+            for (name, seconds) in totals {
+                let place = spreads.iter().position(|spread| spread.name == name).unwrap_or_else(|| {
+                    let none = Spread { name, ranks: 0, min_s: f64::INFINITY, mean_s: 0.0, max_s: -1.0, slowest: rank };
+                    spreads.push(none);
+                    spreads.len() - 1
+                });
+                let spread = &mut spreads[place];
+                spread.ranks += 1;
+                spread.min_s = spread.min_s.min(seconds);
+                // The sum, until all ranks have been seen.
+                spread.mean_s += seconds;
+                if seconds > spread.max_s {
+                    (spread.max_s, spread.slowest) = (seconds, rank);
+                }
+            }
+        }
+        spreads.iter_mut().for_each(|spread| spread.mean_s /= spread.ranks as f64);
+        Ok(spreads)
     }
 }

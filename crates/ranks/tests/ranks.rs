@@ -15,3 +15,7 @@ mod engines;
 mod fabrics;
 #[path = "ranks/faults.rs"]
 mod faults;
+#[path = "ranks/map_reduce.rs"]
+mod map_reduce;
+#[path = "ranks/traces.rs"]
+mod traces;

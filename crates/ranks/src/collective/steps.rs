@@ -18,6 +18,7 @@ use crate::message::Plain;
 use crate::point_to_point::Wanted;
 use crate::reduction::{Fold, Node};
 use crate::settings::Order;
+use crate::trace::Activity;
 
 /// Bits of the tag that count.
 const COUNT_BITS: u32 = 24;
@@ -56,6 +57,7 @@ impl Communicator {
         self.begun = self.begun.wrapping_add(1);
         // Stands if this future is dropped before its end.
         self.stopped = Some(Error::Abandoned { collective: call.name() });
+        let _noting = self.noting(Activity::Communication, call.name());
         let compared = match self.settings.is_checked {
             true => self.compare([call as u64, number as u64]).await,
             false => Ok(()),

@@ -1,0 +1,51 @@
+//! What a trace holds: spans that follow each other, waits inside of calls, and a file that a viewer can read.
+
+use lehr_ranks::fabric::Kind;
+use lehr_ranks::trace::{Activity, Trace};
+use lehr_ranks::{Layout, run_on};
+use lehr_runtime::Dispatcher;
+
+#[test]
+fn every_call_is_noted_and_waits_lie_inside_of_calls() {
+    let dispatcher = Dispatcher::new(2).unwrap();
+    for kind in Kind::ALL {
+        let trace = Trace::new();
+        run_on(&dispatcher, kind, Layout::threads(3), |mut comm| {
+            comm.record(&trace);
+            async move {
+                for _ in 0..2 {
+                    comm.barrier().await.unwrap();
+                    comm.note_compute("between");
+                    comm.all_reduce(&mut [1.0], |left, right| left[0] += right[0]).await.unwrap();
+                }
+                let rank = comm.rank();
+                comm.send_receive((rank + 1) % 3, &[0_u8], (rank + 2) % 3, 0).await.unwrap();
+            }
+        })
+        .unwrap();
+        for rank in 0..3 {
+            let spans = trace.spans(rank);
+            let calls: Vec<_> = spans.iter().filter(|span| span.activity == Activity::Communication).collect();
+            let names: Vec<_> = calls.iter().map(|span| span.name).collect();
+            assert_eq!(names, ["barrier", "all_reduce", "barrier", "all_reduce", "receive"], "{kind:?}");
+            for pair in calls.windows(2) {
+                assert!(pair[0].start_s + pair[0].duration_s <= pair[1].start_s + 1e-9);
+            }
+            let inside = |wait: &lehr_ranks::trace::Span| {
+                calls.iter().any(|call| {
+                    call.start_s <= wait.start_s
+                        && wait.start_s + wait.duration_s <= call.start_s + call.duration_s + 1e-9
+                })
+            };
+            assert!(spans.iter().filter(|span| span.activity == Activity::Wait).all(inside));
+            assert_eq!(spans.iter().filter(|span| span.name == "between").count(), 2);
+        }
+        // As many spans as lines, beside the two of the frame and the names of three tracks.
+        let json = trace.json();
+        let spans: usize = (0..3).map(|rank| trace.spans(rank).len()).sum();
+        assert_eq!(json.matches(r#""ph":"X""#).count(), spans);
+        assert_eq!(json.matches(r#""ph":"M""#).count(), 3);
+        assert_eq!(json.matches('{').count(), json.matches('}').count());
+        assert!(json.starts_with('{') && json.ends_with("]}\n"));
+    }
+}
