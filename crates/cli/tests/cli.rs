@@ -5,6 +5,7 @@
 mod cli {
     mod bad_input;
     mod help;
+    mod lab_ports;
     mod results;
     mod sandbox;
     mod small_data;

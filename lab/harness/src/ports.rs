@@ -14,6 +14,7 @@ pub mod pattern;
 pub mod peers;
 pub mod pending;
 pub mod posting;
+pub mod presence;
 pub mod rendezvous;
 pub mod services;
 pub mod session;
@@ -86,7 +87,7 @@ pub fn run(options: &Options, stop: Stop) -> Result<End> {
     let plan = plan(&bench, definition, options);
     output::note(&plan.announcement());
     bench.follow(plan);
-    let measured = cases(&mut bench, definition, options);
+    let measured = cases(&mut bench, definition, options).and_then(|()| presence::record(&mut bench));
     bench.save()?;
     measured?;
     let is_over = bench.is_over();

@@ -1,13 +1,22 @@
 //! A runner: a program in its own language that answers each line on its standard input with a line of JSON.
 //!
-//! The runner starts once and lives as long as its case, so that starting it, importing libraries and reading data are not measured.
+//! The runner starts once and lives as long as its case, so that starting it, importing libraries and reading data are not measured. A thread takes its answers
+//! in, so that one that never answers can be told from one that is slow.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
+
+use crate::measure::pause;
+
+/// How long a runner whose input is closed may take to end by itself, in looks of [`LOOK_SECONDS`].
+const LOOKS: usize = 500;
+const LOOK_SECONDS: f64 = 0.01;
 
 /// A running program and its two pipes. Ends with its owner.
 #[derive(Debug)]
@@ -15,7 +24,8 @@ pub struct Runner {
     name: String,
     child: Child,
     requests: Option<ChildStdin>,
-    answers: BufReader<ChildStdout>,
+    answers: Receiver<std::io::Result<String>>,
+    patience: Option<Duration>,
 }
 
 impl Runner {
@@ -37,32 +47,60 @@ impl Runner {
             .spawn()
             .with_context(|| format!("cannot start the runner {name}: {}", program.as_ref().display()))?;
         let requests = child.stdin.take();
-        let answers = BufReader::new(child.stdout.take().context("a piped output")?);
-        Ok(Self { name: name.into(), child, requests, answers })
+        let lines = BufReader::new(child.stdout.take().context("a piped output")?).lines();
+        let (answered, answers) = channel();
+        #[allow(clippy::disallowed_methods, reason = "the harness reads a pipe beside what it measures, not in it")]
+        std::thread::spawn(move || {
+            for line in lines {
+                // Nobody listens any more once the runner is dropped.
+                if answered.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        Ok(Self { name: name.into(), child, requests, answers, patience: None })
+    }
+
+    /// The same, giving up on an answer that does not come in so long a time.
+    pub fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = Some(patience);
+        self
     }
 
     /// Sends a line and waits for the answer.
     ///
     /// # Errors
-    /// If the runner ended or answered something that is no JSON.
+    /// If the runner ended, answered something that is no JSON, or gave no answer while there was patience.
     pub fn ask(&mut self, line: &str) -> Result<Value> {
         let requests = self.requests.as_mut().context("the input is open until the end")?;
         writeln!(requests, "{line}")
             .and_then(|()| requests.flush())
             .with_context(|| format!("the runner {} ended", self.name))?;
-        let mut answer = String::new();
-        self.answers.read_line(&mut answer).with_context(|| format!("cannot read from the runner {}", self.name))?;
-        if answer.is_empty() {
-            bail!("the runner {} ended without an answer to {line}", self.name);
-        }
+        let answer = match self.patience {
+            None => self.answers.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(patience) => self.answers.recv_timeout(patience),
+        };
+        let answer = match answer {
+            Ok(answer) => answer.with_context(|| format!("cannot read from the runner {}", self.name))?,
+            Err(RecvTimeoutError::Disconnected) => {
+                bail!("the runner {} ended without an answer to {line:?}", self.name)
+            }
+            Err(RecvTimeoutError::Timeout) => bail!("the runner {} gave no answer to {line:?}", self.name),
+        };
         serde_json::from_str(&answer).with_context(|| format!("the runner {} answered {answer:?}", self.name))
     }
 }
 
 impl Drop for Runner {
     fn drop(&mut self) {
-        // A closed input ends a runner's loop; one that is stuck in a long answer is ended.
+        // A closed input ends a runner's loop, and what it started in turn; one that is stuck in a long answer is ended.
         drop(self.requests.take());
+        for _ in 0..LOOKS {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                return;
+            }
+            pause(LOOK_SECONDS);
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -105,6 +143,13 @@ mod tests {
         assert_eq!(number(&echo.ask("{\"a\": 1.5}").unwrap(), "a").unwrap(), 1.5);
         assert_eq!(numbers(&echo.ask("{\"b\": [[1, 2], [3]]}").unwrap(), "b").unwrap(), [1.0, 2.0, 3.0]);
         assert!(echo.ask("no json").is_err());
+    }
+
+    #[test]
+    fn a_runner_that_never_answers_is_given_up() {
+        let mut silent =
+            Runner::start("silent", "sh", ["-c", "cat > /dev/null"]).unwrap().with_patience(Duration::ZERO);
+        assert!(format!("{:#}", silent.ask("{}").unwrap_err()).contains("silent gave no answer"));
     }
 
     #[test]

@@ -6,7 +6,7 @@
  *   0 copy MODE DOUBLES THREADS TIMES UNITS       -> {"seconds": S}         mode inside, outside, stepped (2,000,000), stepped20 (20,000,000), handle (no copy)
  *   0 hand-over MODE DOUBLES THREADS TIMES UNITS  -> {"seconds": S}         the same, and the message goes through a ring under a lock
  *   0 probe                                       -> {"round_trip_ns": N}   cache line round trip between cores 0 and 1
- *   0 unit                                        -> {"ns": N}              one unit of computation
+ *   0 unit                                        -> {"ns": N, "value": V}  one unit of computation (the median of nine looks), and the generator's value
  *   1 regions THREADS COUNT SERIAL INSIDE         -> {"seconds": S}         OpenMP, if compiled with it
  */
 #define _GNU_SOURCE
@@ -354,6 +354,7 @@ static double copies(void) {
 /* ---- where the two cores are: the median round trip of a cache line over 21 bursts ------------------------------------------------------------------------- */
 #define BURST 200
 #define BURSTS 21
+#define LOOKS 9 /* fewer than BURSTS, whose place they use */
 static struct { _Alignas(256) _Atomic uint64_t v; } ping, pong;
 static double bursts[BURSTS];
 
@@ -438,7 +439,7 @@ int main(void) {
             run.units = c;
             run.stages = d;
             if (run.pattern < 0 || a < 1 || b < 1) wrong("no request");
-            seconds_or_absent(a > RANKS_MAX ? -1 : run.pattern == NONE ? on_threads(compute_thread) : !strcmp(form, "spawned") ? spawned() : rendezvous());
+            seconds_or_absent(a > RANKS_MAX || b > most ? -1 : run.pattern == NONE ? on_threads(compute_thread) : !strcmp(form, "spawned") ? spawned() : rendezvous());
         } else if (sscanf(line, "0 %31s %31s %ld %ld %ld %ld", form, word, &a, &b, &c, &d) == 6 && (!strcmp(form, "copy") || !strcmp(form, "hand-over"))) {
             int mode = index_of(word, modes, 5);
             if (mode < 0 || a < 1 || b < 1 || b > cores()) wrong("no request");
@@ -453,10 +454,14 @@ int main(void) {
         } else if (!strncmp(line, "0 probe", 7)) {
             if (cores() < 2) printf("{\"absent\": true}\n");
             else printf("{\"round_trip_ns\": %.0f}\n", probe());
-        } else if (!strncmp(line, "0 unit", 6)) {
-            double start = now();
-            units(1, 200);
-            printf("{\"ns\": %.1f}\n", (now() - start) / 200 * 1e9);
+        } else if (sscanf(line, "%ld %31s", &a, word) == 2 && !strcmp(word, "unit")) {
+            for (int i = 0; i < LOOKS; i++) {
+                double start = now();
+                units(1, 100);
+                bursts[i] = (now() - start) * 1e7;
+            }
+            qsort(bursts, LOOKS, sizeof *bursts, ascending);
+            printf("{\"ns\": %.1f, \"value\": %llu}\n", bursts[LOOKS / 2], (unsigned long long)units(7, 1));
         } else if (sscanf(line, "1 regions %ld %ld %ld %ld", &a, &b, &c, &d) == 4) {
 #ifdef _OPENMP
             seconds_or_absent(regions(a, b, c, d));

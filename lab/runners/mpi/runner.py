@@ -75,13 +75,13 @@ class Program:
             stderr=self.errors,
             env={**os.environ, **environment},
             start_new_session=True,
+            bufsize=0,
         )
 
     def ask(self, request, patience):
         """The answer to a request, as an object with a number of that name."""
         try:
             self.process.stdin.write(request.encode() + b"\n")
-            self.process.stdin.flush()
         except OSError as error:
             raise Failed(f"ended{self.reason()}") from error
         # A line is written at once, so it is there whole or not at all.
@@ -106,7 +106,7 @@ class Program:
         return ": " + (ours or lines)[0][:200] if lines else ""
 
     def stop(self):
-        """Ends it with all its ranks, which are in its session; some launchers give their ranks sessions of their own, and end them when they end."""
+        """Ends it with all its ranks: they are in its session, or in one of their own that the launcher ends when it ends."""
         for name in (signal.SIGTERM, signal.SIGKILL):
             try:
                 os.killpg(self.process.pid, name)

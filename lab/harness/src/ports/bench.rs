@@ -54,9 +54,6 @@ impl Bench {
     /// A program in the folder that does not speak the protocol.
     pub fn start(folder: &Path, stop: Stop) -> Result<Self> {
         let peers = peers::start_all(folder)?;
-        if peers.is_empty() {
-            output::note(peers::HOW_TO_BUILD);
-        }
         let looks: Vec<f64> = (0..9).map(|_| timed(|| units(1, 100)).0 * 1e7).collect();
         let unit_ns = Spread::of(&looks).median;
         Ok(Self {

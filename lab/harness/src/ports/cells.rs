@@ -2,6 +2,9 @@
 //!
 //! Overhead is the time of all stages less that of the same computation without messages, measured next to each sample, divided by the stages. Without
 //! computation it is the time of a stage. A sample has as many stages as the definition asks for, or as many as fit into its time limit.
+//!
+//! Ours and the peers' pools are measured on one worker, on one a core and, in the whole measurement, on one a rank (001 tables 1 and 2: match and default).
+//! What has a thread or process a rank takes all cores and says that it is absent in the other forms.
 
 use anyhow::Result;
 
@@ -21,6 +24,12 @@ const OURS: [(Form, &str, Ours); 4] = [
     (Form::Spawned, "lehr closures", spawned::closures),
     (Form::Spawned, "lehr fresh tasks", spawned::fresh),
 ];
+
+/// Stages of the first look at a side: engines differ by a million in what a stage costs.
+const FIRST_LOOK: usize = 20;
+
+/// A look that lasts this part of a sample tells how many stages fit into a sample.
+const TELLING: f64 = 0.05;
 
 /// A side of a cell.
 #[derive(Clone, Copy)]
@@ -85,22 +94,16 @@ fn workers(cores: usize, ranks: usize, is_quick: bool) -> Vec<usize> {
 
 fn measure(bench: &mut Bench, definition: &Definition, cell: Run, rounds: usize) -> Result<()> {
     let mut sides = Vec::new();
+    let peers: Vec<_> = bench.engines().into_iter().filter(|(_, name)| definition.wants_peer(name)).collect();
     for workers in workers(bench.cores, cell.ranks, definition.is_quick) {
+        let run = Run { workers, ..cell };
         for (form, name, ours) in OURS {
             if form == cell.form {
-                sides.push(Side { name: name.into(), engine: Engine::Ours(ours), run: Run { workers, ..cell } });
+                sides.push(Side { name: name.into(), engine: Engine::Ours(ours), run });
             }
         }
-    }
-    // Peers have the core for themselves or one worker a core; what they were made for.
-    for (engine, name) in bench.engines() {
-        if !definition.wants_peer(&name) {
-            continue;
-        }
-        let mut forms = vec![1, bench.cores];
-        forms.dedup();
-        for workers in forms {
-            sides.push(Side { name: name.clone(), engine: Engine::Peer(engine), run: Run { workers, ..cell } });
+        for (engine, name) in &peers {
+            sides.push(Side { name: name.clone(), engine: Engine::Peer(*engine), run });
         }
     }
     measure_sides(bench, definition, &cell.form.to_string(), &cell, sides, rounds)
@@ -136,10 +139,20 @@ fn measure_sides(
 
 /// As many stages as a sample may have; none if the engine does not do this cell. Warms the side up.
 fn fitting_stages(bench: &mut Bench, definition: &Definition, side: &Side) -> Result<Option<usize>> {
-    let stages = definition.stages.min(if side.run.units == 0 { 500 } else { 50 });
-    let Some(seconds) = seconds(bench, side, &Run { stages, ..side.run })? else { return Ok(None) };
-    let fitting = definition.seconds_per_sample_max / seconds * stages as f64;
-    Ok(Some((fitting as usize).clamp(stages, definition.stages)))
+    let (most, limit) = (definition.stages, definition.seconds_per_sample_max);
+    let mut stages = most.min(FIRST_LOOK);
+    loop {
+        let Some(seconds) = seconds(bench, side, &Run { stages, ..side.run })? else { return Ok(None) };
+        if seconds >= TELLING * limit || stages == most {
+            return Ok(Some(fitting(stages, seconds, limit, most)));
+        }
+        stages = most.min(8 * stages);
+    }
+}
+
+/// The stages that fit into `limit` seconds where so many took so long; no fewer than the first look has and no more than asked for.
+fn fitting(stages: usize, seconds: f64, limit: f64, most: usize) -> usize {
+    ((limit / seconds * stages as f64) as usize).clamp(most.min(FIRST_LOOK), most)
 }
 
 fn overhead_us(bench: &mut Bench, side: &Side, cores: usize) -> Result<Option<f64>> {
@@ -163,6 +176,14 @@ fn seconds(bench: &mut Bench, side: &Side, run: &Run) -> Result<Option<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sample_has_as_many_stages_as_fit_into_its_time() {
+        assert_eq!(fitting(20, 0.02, 0.5, 500_000), 500);
+        assert_eq!(fitting(20, 1e-6, 0.5, 500_000), 500_000);
+        assert_eq!(fitting(20, 30.0, 0.5, 500_000), FIRST_LOOK);
+        assert_eq!(fitting(3, 30.0, 0.5, 3), 3);
+    }
 
     #[test]
     fn workers_are_one_as_many_as_cores_and_as_many_as_ranks() {

@@ -41,7 +41,7 @@ impl Plan {
             }
             let ours = if cell.form == Form::Rendezvous { 1 } else { 3 };
             let workers = if definition.is_quick || cell.ranks <= 2 { 2 } else { 3 };
-            let samples = ours * workers + 2 * sides.peers;
+            let samples = workers * (ours + sides.peers);
             // With computation, the same computation alone is taken beside each sample.
             let parts = if cell.units > 0 { 2.0 } else { 1.0 };
             let each = parts * definition.seconds_per_sample_max + AROUND_SAMPLE;

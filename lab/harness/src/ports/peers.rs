@@ -1,10 +1,16 @@
-//! The other side: programs of `make peers-ports`, one a library, that answer lines (the protocol stands in `lab/runners/ports/src/lib.rs`).
+//! The other side: programs of `make peers-ports`, `peers-go` and `peers-mpi`, one a library, that answer lines (the protocol stands in
+//! `lab/runners/ports/src/lib.rs`).
+//!
+//! A program that is not built, does not speak the protocol, ends, or answers something else is *absent*: it is said in one line, the record has it, and the
+//! others go on. Only ours may not be wrong: its errors end the measurement.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
+use crate::output;
 use crate::runner::{Runner, number};
 
 /// Where `make peers-ports` puts the programs.
@@ -13,11 +19,35 @@ pub const FOLDER: &str = "target/peers/ports";
 /// The program of the C floors.
 pub const FLOOR: &str = "ports_floor";
 
+/// Ours as a runner.
+pub const OURS: &str = "lehr_port_side";
+
+/// The programs that are looked for, and what builds them. Others in the folder take part too.
+pub const PROGRAMS: [(&str, &str); 14] = [
+    ("actix", "peers-ports"),
+    ("async_executor", "peers-ports"),
+    ("crossbeam", "peers-ports"),
+    ("flume", "peers-ports"),
+    ("go", "peers-go"),
+    ("kameo", "peers-ports"),
+    ("kanal", "peers-ports"),
+    (OURS, "peers-ports"),
+    ("mpi", "peers-mpi"),
+    (FLOOR, "peers-ports"),
+    ("ractor", "peers-ports"),
+    ("rayon", "peers-ports"),
+    ("std_mpsc", "peers-ports"),
+    ("tokio", "peers-ports"),
+];
+
 /// What to do if there are none.
 pub const HOW_TO_BUILD: &str =
     "no peers: `make peers-ports` builds them (a minute or two), and --peers names a folder that has them";
 
-/// One library's program, running.
+/// How long a peer may take for an answer before it counts as stuck. A sample lasts half a second, a million pending receives some seconds.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// One library's program: running, or absent.
 #[derive(Debug)]
 pub struct Peer {
     /// The program's file.
@@ -26,7 +56,9 @@ pub struct Peer {
     pub engines: Vec<String>,
     /// Its libraries and their versions.
     pub libraries: Value,
-    runner: Runner,
+    /// Why it, or one of its engines, does not take part; a line each.
+    pub absent: Vec<String>,
+    runner: Option<Runner>,
 }
 
 impl Peer {
@@ -35,12 +67,39 @@ impl Peer {
     /// # Errors
     /// If it does not start or does not speak the protocol.
     pub fn start(path: &Path) -> Result<Self> {
-        let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        let mut runner = Runner::start(&name, path, std::iter::empty::<&str>())?;
+        let name = name_of(path);
+        let mut runner = Runner::start(&name, path, std::iter::empty::<&str>())?.with_patience(PATIENCE);
         let about = runner.ask("about")?;
-        let engines = about["engines"].as_array().with_context(|| format!("{name} names no engines"))?;
-        let engines = engines.iter().filter_map(Value::as_str).map(String::from).collect();
-        Ok(Self { path: path.into(), engines, libraries: about["libraries"].clone(), runner })
+        let words = |key: &str| -> Option<Vec<String>> {
+            about[key].as_array()?.iter().map(|word| word.as_str().map(String::from)).collect()
+        };
+        let engines = words("engines").with_context(|| format!("{name} names no engines"))?;
+        let absent = words("absent").unwrap_or_default();
+        Ok(Self { path: path.into(), engines, libraries: about["libraries"].clone(), absent, runner: Some(runner) })
+    }
+
+    /// The same program once more: a process in which nothing has happened yet. Absent if it does not start again.
+    ///
+    /// # Errors
+    /// If it is ours and does not start.
+    pub fn fresh(&self) -> Result<Self> {
+        match Self::start(&self.path) {
+            Err(error) if !self.is_ours() => {
+                output::note(&format!("{} does not start again: {error:#}", self.name()));
+                Ok(Self::missing(&self.path, format!("{error:#}")))
+            }
+            started => started,
+        }
+    }
+
+    /// A peer that does not take part.
+    fn missing(path: &Path, why: String) -> Self {
+        Self { path: path.into(), engines: Vec::new(), libraries: Value::Null, absent: vec![why], runner: None }
+    }
+
+    /// What it is called: its file's name.
+    pub fn name(&self) -> String {
+        name_of(&self.path)
     }
 
     /// Whether this is the floor and not a library.
@@ -48,13 +107,17 @@ impl Peer {
         self.path.file_stem().is_some_and(|stem| stem == FLOOR)
     }
 
-    /// Sends a request; `None` if the engine does not do that.
+    /// Whether this is ours in a process of its own.
+    pub fn is_ours(&self) -> bool {
+        self.path.file_stem().is_some_and(|stem| stem == OURS)
+    }
+
+    /// Sends a request; `None` if the engine does not do that, or the peer is absent, from now on too if it ends or answers something that is no answer.
     ///
     /// # Errors
-    /// If the program ended (a wrong result ends it) or answered something else.
+    /// If ours ended (a wrong result ends it) or answered something else.
     pub fn ask(&mut self, request: &str) -> Result<Option<Value>> {
-        let answer = self.runner.ask(request).with_context(|| format!("request {request:?}"))?;
-        Ok((answer["absent"] != Value::Bool(true)).then_some(answer))
+        self.checked(request, Ok)
     }
 
     /// Seconds that a request took.
@@ -62,45 +125,192 @@ impl Peer {
     /// # Errors
     /// As [`ask`](Self::ask).
     pub fn seconds(&mut self, request: &str) -> Result<Option<f64>> {
-        self.ask(request)?.map(|answer| number(&answer, "seconds")).transpose()
+        let seconds = self.numbers(request, &["seconds"])?;
+        Ok(seconds.and_then(|seconds| seconds.first().copied()))
+    }
+
+    /// Numbers of an answer, each finite.
+    ///
+    /// # Errors
+    /// As [`ask`](Self::ask).
+    pub fn numbers(&mut self, request: &str, names: &[&str]) -> Result<Option<Vec<f64>>> {
+        self.checked(request, |answer| {
+            let numbers: Result<Vec<f64>> = names.iter().map(|name| number(&answer, name)).collect();
+            let numbers = numbers?;
+            ensure!(numbers.iter().all(|number| number.is_finite()), "the answer is not finite: {answer}");
+            Ok(numbers)
+        })
+    }
+
+    fn checked<T>(&mut self, request: &str, check: impl FnOnce(Value) -> Result<T>) -> Result<Option<T>> {
+        let Some(runner) = &mut self.runner else { return Ok(None) };
+        let done = runner.ask(request).and_then(|answer| match &answer["absent"] {
+            Value::Bool(true) => Ok(None),
+            _ => check(answer).map(Some),
+        });
+        match done {
+            Ok(answer) => Ok(answer),
+            Err(error) if self.is_ours() => Err(error.context(format!("request {request:?}"))),
+            Err(error) => {
+                self.leave_out(format!("after {request:?}: {error:#}"));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Ends the peer and says why, in one line.
+    pub fn leave_out(&mut self, why: String) {
+        let why = why.replace('\n', " ");
+        output::note(&format!("{} is left out from here on, {why}", self.name()));
+        self.absent.push(why);
+        self.runner = None;
     }
 }
 
-/// Starts every program of `folder`, in the order of their names; none if there is no such folder.
+fn name_of(path: &Path) -> String {
+    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+/// Every program of `folder` in the order of their names, running or absent, and those of [`PROGRAMS`] that are not there, as absent. Says in a line or two who
+/// is absent.
 ///
 /// # Errors
-/// A program that does not speak the protocol.
+/// If ours does not speak the protocol.
 pub fn start_all(folder: &Path) -> Result<Vec<Peer>> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(Vec::new()) };
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
     let mut paths: Vec<_> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
     paths.retain(|path| path.is_file());
     paths.sort();
-    paths.iter().map(|path| Peer::start(path)).collect()
+    let mut peers = Vec::new();
+    for path in &paths {
+        match Peer::start(path) {
+            Ok(peer) => {
+                for why in &peer.absent {
+                    output::note(&format!("absent: {why}"));
+                }
+                peers.push(peer);
+            }
+            Err(error) if path.file_stem().is_some_and(|stem| stem == OURS) => bail!("{error:#}"),
+            Err(error) => {
+                let why = format!("{error:#}").replace('\n', " ");
+                output::note(&format!("{} is left out, {why}", name_of(path)));
+                peers.push(Peer::missing(path, why));
+            }
+        }
+    }
+    let is_there = |name: &str| paths.iter().any(|path| path.file_stem().is_some_and(|stem| stem == name));
+    let missing: Vec<_> = PROGRAMS.into_iter().filter(|(name, _)| !is_there(name)).collect();
+    if missing.len() == PROGRAMS.len() {
+        output::note(HOW_TO_BUILD);
+    } else if !missing.is_empty() {
+        let names: Vec<_> = missing.iter().map(|(name, target)| format!("{name} (make {target})")).collect();
+        output::note(&format!("not built: {}", names.join(", ")));
+    }
+    peers.extend(missing.iter().map(|(name, target)| {
+        Peer::missing(&folder.join(name), format!("not built, `make {target}` builds it where it can"))
+    }));
+    Ok(peers)
 }
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
+    use std::process::Command;
 
     use super::*;
 
+    /// A folder with one program of so many lines of shell.
+    fn folder_with(name: &str, script: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        // Another program writes it: a file that this process has written is busy while a child forked meanwhile by another test still has it open.
+        let text = format!("#!/bin/sh\n{script}\n");
+        let write = "printf '%s' \"$1\" > \"$2\" && chmod 755 \"$2\"";
+        let path = folder.path().join(name);
+        assert!(Command::new("sh").args(["-c", write, "sh", &text]).arg(path).status().unwrap().success());
+        folder
+    }
+
+    /// The program of that name, and how many more are absent.
+    fn started(folder: &tempfile::TempDir, name: &str) -> (Peer, usize) {
+        let mut peers = start_all(folder.path()).unwrap();
+        let place = peers.iter().position(|peer| peer.name() == name).unwrap();
+        let peer = peers.remove(place);
+        (peer, peers.iter().filter(|peer| peer.engines.is_empty() && !peer.absent.is_empty()).count())
+    }
+
+    const ABOUT: &str = "about) echo '{\"libraries\": {}, \"engines\": [\"one\"]}';;";
+
     #[test]
     fn a_program_that_speaks_the_protocol_is_a_peer() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("echo");
-        let script = "#!/bin/sh\nwhile read -r line; do case \"$line\" in about) echo '{\"libraries\": {}, \"engines\": [\"one\"]}';; \
-                      '0 pattern'*) echo '{\"seconds\": 0.5}';; *) echo '{\"absent\": true}';; esac; done\n";
-        std::fs::write(&path, script).unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let mut peers = start_all(folder.path()).unwrap();
-        assert_eq!(peers[0].engines, ["one"]);
-        assert_eq!(peers[0].seconds("0 pattern rendezvous shift 2 2 0 10").unwrap(), Some(0.5));
-        assert_eq!(peers[0].seconds("0 pending 10").unwrap(), None);
-        assert!(!peers[0].is_floor());
+        let folder = folder_with(
+            "echo",
+            &format!(
+                "while read -r line; do case \"$line\" in {ABOUT} '0 pattern'*) echo '{{\"seconds\": 0.5}}';; \
+                 *) echo '{{\"absent\": true}}';; esac; done"
+            ),
+        );
+        let (mut echo, others) = started(&folder, "echo");
+        assert_eq!((echo.engines.join(""), others), ("one".into(), PROGRAMS.len()));
+        assert_eq!(echo.seconds("0 pattern rendezvous shift 2 2 0 10").unwrap(), Some(0.5));
+        assert_eq!(echo.seconds("0 pending 10").unwrap(), None);
+        assert!(!echo.is_floor() && echo.absent.is_empty());
     }
 
     #[test]
-    fn no_folder_is_no_peers() {
-        assert!(start_all(Path::new("no such folder")).unwrap().is_empty());
+    fn no_folder_is_absent_peers() {
+        let peers = start_all(Path::new("no such folder")).unwrap();
+        assert_eq!(peers.len(), PROGRAMS.len());
+        assert!(peers.iter().all(|peer| peer.engines.is_empty() && peer.absent[0].contains("not built")));
+    }
+
+    #[test]
+    fn a_peer_that_ends_or_says_nonsense_is_left_out_with_its_reason() {
+        let cases = [
+            ("exit 3", "ended"),
+            ("echo 'I do not feel well'", "answered"),
+            ("echo '{\"seconds\": \"long\"}'", "no number"),
+            ("echo '{\"second\": 1}'", "no number"),
+            ("echo '{\"seconds\": null}'", "no number"),
+        ];
+        for (reaction, why) in cases {
+            let folder = folder_with(
+                "kanal",
+                &format!("while read -r line; do case \"$line\" in {ABOUT} *) {reaction};; esac; done"),
+            );
+            let (mut peer, others) = started(&folder, "kanal");
+            assert_eq!(others, PROGRAMS.len() - 1);
+            assert_eq!(peer.seconds("0 pattern rendezvous shift 2 2 0 10").unwrap(), None);
+            assert_eq!(peer.absent.len(), 1, "{reaction}");
+            assert!(peer.absent[0].contains(why) && !peer.absent[0].contains('\n'), "{reaction}: {:?}", peer.absent);
+            // Then it is not asked again.
+            assert_eq!(peer.ask("about").unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn a_program_that_does_not_speak_the_protocol_is_absent_from_the_start() {
+        for script in
+            ["exit 0", "echo hello; cat > /dev/null", "read -r line; echo '{\"engines\": 3}'; cat > /dev/null"]
+        {
+            let (peer, _) = started(&folder_with("tokio", script), "tokio");
+            assert!(peer.engines.is_empty() && peer.absent.len() == 1, "{script}: {:?}", peer.absent);
+        }
+    }
+
+    #[test]
+    fn ours_may_not_be_wrong() {
+        let folder =
+            folder_with(OURS, &format!("while read -r line; do case \"$line\" in {ABOUT} *) exit 1;; esac; done"));
+        let (mut ours, _) = started(&folder, OURS);
+        assert!(format!("{:#}", ours.seconds("0 pending 10").unwrap_err()).contains("0 pending 10"));
+        assert!(start_all(folder_with(OURS, "exit 1").path()).is_err());
+    }
+
+    #[test]
+    fn engines_that_could_not_be_had_are_known_with_their_reason() {
+        let folder = folder_with(
+            "mpi",
+            "read -r line; echo '{\"engines\": [], \"absent\": [\"MPICH: no wheel\"]}'; cat > /dev/null",
+        );
+        assert_eq!(started(&folder, "mpi").0.absent, ["MPICH: no wheel"]);
     }
 }

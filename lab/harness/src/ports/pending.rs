@@ -8,7 +8,6 @@ use anyhow::Result;
 use super::bench::Bench;
 use super::definition::Definition;
 use super::figure::{Figure, Place, Samples};
-use super::peers::Peer;
 use crate::output;
 use crate::runner::number;
 
@@ -34,22 +33,19 @@ pub fn run(bench: &mut Bench, definition: &Definition, rounds: usize) -> Result<
                 return Ok(());
             }
             let mut count = if name.starts_with("lehr") { definition.pending } else { definition.pending_of_peers };
-            let path = &bench.peers[engine.peer].path;
+            let peer = &bench.peers[engine.peer];
             if round == 0 {
-                let Some(trial) = Peer::start(path)?.ask(&format!("{} pending {TRIAL}", engine.engine))? else {
-                    continue;
-                };
-                count = fitting(count, number(&trial, "bytes")?, available_bytes());
+                let request = format!("{} pending {TRIAL}", engine.engine);
+                let Some(trial) = peer.fresh()?.numbers(&request, &["bytes"])? else { continue };
+                count = fitting(count, trial[0], available_bytes());
                 measured.push((name.clone(), count, Default::default()));
             }
             let Some((_, count, samples)) = measured.iter_mut().find(|(known, ..)| *known == name) else { continue };
-            let mut fresh = Peer::start(path)?;
-            let Some(answer) = fresh.ask(&format!("{} pending {count}", engine.engine))? else { continue };
-            let values = [
-                number(&answer, "bytes")?,
-                number(&answer, "create_seconds")? / *count as f64 * 1e9,
-                number(&answer, "complete_seconds")? / *count as f64 * 1e9,
-            ];
+            let names = ["bytes", "create_seconds", "complete_seconds"];
+            let answer = peer.fresh()?.numbers(&format!("{} pending {count}", engine.engine), &names)?;
+            let Some([bytes, create, complete]) = answer.as_deref() else { continue };
+            let each = 1e9 / *count as f64;
+            let values = [*bytes, create * each, complete * each];
             for (samples, value) in samples.iter_mut().zip(values) {
                 samples.push(value, Place::Unknown);
             }
@@ -59,6 +55,8 @@ pub fn run(bench: &mut Bench, definition: &Definition, rounds: usize) -> Result<
         output::note("pending: ours is a program of its own too, and `make peers-ports` builds it");
     }
     let quantities = [("memory", "bytes a receive"), ("create", "ns a receive"), ("complete", "ns a receive")];
+    // A peer that ended in every round has none.
+    measured.retain(|(.., samples)| !samples[0].values().is_empty());
     for (name, count, samples) in &measured {
         for ((case, unit), samples) in quantities.iter().zip(samples) {
             let figure = Figure::new("pending", case, name, unit, samples, bench.unit_ns).with_stages(*count);

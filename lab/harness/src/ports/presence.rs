@@ -1,0 +1,88 @@
+//! Who took part: what a unit of computation lasts on each side, and who is absent and why. Both stand in the record, after the cases.
+
+use anyhow::Result;
+
+use super::bench::Bench;
+use super::figure::{Figure, Place, Samples};
+use super::pattern::units;
+use crate::measure::timed;
+use crate::output;
+
+/// The experiment of the units.
+pub const UNIT: &str = "unit";
+
+/// The experiment of the absent. Its figures have no runs: the case is the reason, the engine is who.
+pub const ABSENT: &str = "absent";
+
+/// Looks at our own unit, as many as a runner takes.
+const LOOKS: usize = 9;
+
+/// A unit shorter than this part of ours is not 960 dependent steps any more.
+const FOLDED: f64 = 0.5;
+
+/// Adds the unit of every engine that has a figure, and the absent, in the place of those of sessions before. Adds nothing where nothing was measured. A peer whose generator gives another value does other work than ours: its figures are taken
+/// back and it is absent.
+///
+/// # Errors
+/// If ours ended.
+pub fn record(bench: &mut Bench) -> Result<()> {
+    if bench.figures.is_empty() {
+        return Ok(());
+    }
+    bench.figures.retain(|figure| figure.experiment != UNIT && figure.experiment != ABSENT);
+    let mut samples = Samples::default();
+    for _ in 0..LOOKS {
+        samples.push(timed(|| units(1, 100)).0 * 1e7, Place::Unknown);
+    }
+    let mut found = vec![figure("lehr", &samples, bench.unit_ns)];
+    let engines = bench.engines();
+    for (engine, name) in engines {
+        if !bench.figures.iter().any(|figure| figure.engine == name) {
+            continue;
+        }
+        let peer = &mut bench.peers[engine.peer];
+        let Some(answer) = peer.ask(&format!("{} unit", engine.engine))? else { continue };
+        if answer["value"].as_u64() != Some(units(7, 1)) {
+            peer.leave_out(format!("its unit of computation is another: {answer}"));
+            let names = peer.engines.clone();
+            bench.figures.retain(|figure| !names.contains(&figure.engine));
+            found.retain(|figure| !names.contains(&figure.engine));
+            continue;
+        }
+        let Some(ns) = answer["ns"].as_f64() else { continue };
+        if ns < FOLDED * bench.unit_ns {
+            output::note(&format!(
+                "{name}: a unit of computation lasts {ns:.0} ns there and {:.0} ns here",
+                bench.unit_ns
+            ));
+        }
+        let mut samples = Samples::default();
+        samples.push(ns, Place::Unknown);
+        found.push(figure(&name, &samples, bench.unit_ns));
+    }
+    bench.figures.extend(found);
+    for peer in &bench.peers {
+        for why in &peer.absent {
+            bench.figures.push(Figure {
+                experiment: ABSENT.into(),
+                case: why.clone(),
+                engine: peer.name(),
+                unit: "runs".into(),
+                min: 0.0,
+                median: 0.0,
+                max: 0.0,
+                runs: 0,
+                workers: None,
+                stages: None,
+                unit_ns: bench.unit_ns,
+                near: None,
+                far: None,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn figure(engine: &str, samples: &Samples, unit_ns: f64) -> Figure {
+    Figure::new(UNIT, "960 steps of the generator", engine, "ns", samples, unit_ns)
+}
