@@ -484,7 +484,7 @@ impl<T> Port<T> {
     ) -> Poll<Result<T, ReceiveError>> {
         let mut state = self.core.state.lock();
         if predicate.is_none()
-            && let Some(polled) = state.receive_plainly(ticket, order.is_some(), context.waker())
+            && let Some(polled) = state.receive_plainly(ticket, order, context.waker())
         {
             return polled.map(Ok);
         }

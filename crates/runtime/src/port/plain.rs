@@ -24,13 +24,13 @@ impl<T> State<T> {
         Ok(receiver.and_then(|ticket| self.waiters.settle_plain(ticket, sequence)))
     }
 
-    /// A poll of a receive without a predicate, which may have a place to keep in the order of registration; nothing if the general
-    /// way must be taken.
+    /// A poll of a receive without a predicate, which may have a place to keep in the order of registration (it matters only if others
+    /// wait); nothing if the general way must be taken.
     #[inline]
     pub(crate) fn receive_plainly(
         &mut self,
         ticket: &mut Option<Ticket>,
-        has_place: bool,
+        order: Option<u64>,
         waker: &Waker,
     ) -> Option<Poll<T>> {
         if self.options.is_some() {
@@ -45,10 +45,10 @@ impl<T> State<T> {
         if let Some(item) = self.queue.take_oldest() {
             return Some(Poll::Ready(item));
         }
-        if self.is_closed || has_place {
+        if self.is_closed || (order.is_some() && self.waiters.has_listed()) {
             return None;
         }
-        *ticket = Some(self.waiters.register_plain(waker.clone()));
+        *ticket = Some(self.waiters.register_plain(order, waker.clone()));
         Some(Poll::Pending)
     }
 }

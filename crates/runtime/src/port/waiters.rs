@@ -707,10 +707,13 @@ impl<T> Waiters<T> {
         slot.waker.take()
     }
 
-    /// Registers one who takes whatever comes, behind all others.
+    /// Registers one who takes whatever comes, behind all others: in the order of registration, or at a place of its own if nobody
+    /// else is listed.
     #[inline]
-    pub(crate) fn register_plain(&mut self, waker: Waker) -> Ticket {
-        let (order, last) = (self.next_order(), self.singles.last);
+    pub(crate) fn register_plain(&mut self, order: Option<u64>, waker: Waker) -> Ticket {
+        let last = self.singles.last;
+        debug_assert!(order.is_none() || last.is_none(), "a kept place is looked for the general way");
+        let order = order.unwrap_or_else(|| self.next_order());
         let place = Place::between(last, None);
         self.used += 1;
         let ticket = match self.free {
