@@ -517,7 +517,7 @@ impl<T> Port<T> {
         wake: &mut Wake,
     ) -> Poll<Result<T, ReceiveError>> {
         let mut state = self.core.state.lock();
-        match state.receive_plainly(ticket, false, context.waker()) {
+        match state.receive_plainly(ticket, None, context.waker()) {
             Some(polled) => polled.map(Ok),
             None => self.poll_receive_by_rule(state, ticket, None, &mut None, context, wake),
         }
