@@ -110,6 +110,13 @@ pub struct Message {
     pub bytes: Vec<u8>,
 }
 
+impl Message {
+    /// What is known of it without its bytes.
+    pub fn envelope(&self) -> Envelope {
+        Envelope { source: self.source, label: self.label, length: self.bytes.len() }
+    }
+}
+
 /// What is known of a message before it is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope {
@@ -175,6 +182,22 @@ pub trait Fabric: Send + Sync {
         waiting_in: &'static str,
         context: &mut Context<'_>,
     ) -> Poll<Result<Message, Error>>;
+
+    /// As [`poll_receive`](Self::poll_receive), but shows the bytes to `read`, once, instead of giving them away: for a fabric that can spare the memory.
+    ///
+    /// # Errors
+    /// As for [`poll_receive`](Self::poll_receive).
+    fn poll_read(
+        &self,
+        pattern: &Pattern,
+        turn: &mut Turn,
+        waiting_in: &'static str,
+        context: &mut Context<'_>,
+        read: &mut dyn FnMut(Envelope, &[u8]),
+    ) -> Poll<Result<(), Error>> {
+        let received = self.poll_receive(pattern, turn, waiting_in, context);
+        received.map_ok(|message| read(message.envelope(), &message.bytes))
+    }
 
     /// Shows the earliest message that matches and leaves it where it is; otherwise as [`poll_receive`](Self::poll_receive).
     ///

@@ -9,8 +9,8 @@ use lehr_runtime::Elapsed;
 
 use crate::communicator::Communicator;
 use crate::error::Error;
-use crate::fabric::receiving::{Probing, Receiving};
-use crate::fabric::{Label, Message, Pattern};
+use crate::fabric::receiving::{Probing, Reading, Receiving};
+use crate::fabric::{Envelope, Label, Message, Pattern};
 use crate::group::Traffic;
 use crate::message::{self, Plain};
 use crate::trace::Activity;
@@ -173,14 +173,10 @@ impl Communicator {
     /// assert_eq!(heard.unwrap(), [Ok(([1.5, 2.5, 0.0, 0.0], 16))]);
     /// ```
     pub async fn receive_into<T: Plain>(&self, from: usize, tag: u32, values: &mut [T]) -> Result<Status, Error> {
-        let message = self.message(Wanted { source: Some(from), tag: Some(tag) }, "receive_into").await?;
-        let status = self.status(&message);
-        let room = bytemuck::cast_slice_mut::<T, u8>(values);
-        let Some(place) = room.get_mut(..message.bytes.len()) else {
-            return Err(Error::Truncated { source: status.source, sent: status.bytes, room: room.len() });
-        };
-        place.copy_from_slice(&message.bytes);
-        Ok(status)
+        let wanted = Wanted { source: Some(from), tag: Some(tag) };
+        let bytes = bytemuck::cast_slice_mut(values);
+        let found = self.take_into(Traffic::Messages, wanted, "receive_into", bytes, false).await?;
+        Ok(Status { source: from, tag, bytes: found })
     }
 
     /// Waits for the first message that will do, and gives its values and where it came from.
@@ -274,12 +270,46 @@ impl Communicator {
         let _noting = if calls { self.noting(Activity::Communication, waiting_in) } else { None };
         let receiving = Receiving::new(&*self.fabric, pattern, waiting_in);
         let message = self.patiently(receiving, &wanted, waiting_in).await?;
-        if message.label.receipt != 0 {
-            let label =
-                Label { context: self.group.context(Traffic::Receipts), tag: message.label.receipt, receipt: 0 };
-            self.fabric.send(message.source, label, Cow::Borrowed(&[]))?;
-        }
+        self.acknowledge(message.envelope())?;
         Ok(message)
+    }
+
+    /// Waits for a message and copies its bytes; gives back how many. They must fill the memory, if `exactly`, and may not be more.
+    pub(crate) async fn take_into(
+        &self,
+        traffic: Traffic,
+        wanted: Wanted,
+        waiting_in: &'static str,
+        bytes: &mut [u8],
+        exactly: bool,
+    ) -> Result<usize, Error> {
+        let pattern = self.pattern(traffic, wanted);
+        let room = bytes.len();
+        let mut seen = None;
+        let read = |envelope: Envelope, sent: &[u8]| {
+            seen = Some(envelope);
+            if sent.len() == room || (!exactly && sent.len() < room) {
+                bytes[..sent.len()].copy_from_slice(sent);
+            }
+        };
+        let _noting = self.noting(Activity::Communication, waiting_in);
+        self.patiently(Reading::new(&*self.fabric, pattern, waiting_in, read), &wanted, waiting_in).await?;
+        let envelope = seen.expect("what was received was read");
+        self.acknowledge(envelope)?;
+        let sent = envelope.length;
+        if sent == room || (!exactly && sent < room) {
+            return Ok(sent);
+        }
+        Err(Error::Truncated { source: self.group.local(envelope.source), sent, room })
+    }
+
+    /// Tells the sender that its message was taken, if it wants to know.
+    fn acknowledge(&self, envelope: Envelope) -> Result<(), Error> {
+        if envelope.label.receipt == 0 {
+            return Ok(());
+        }
+        let label = Label { context: self.group.context(Traffic::Receipts), tag: envelope.label.receipt, receipt: 0 };
+        self.fabric.send(envelope.source, label, Cow::Borrowed(&[]))
     }
 
     /// Awaits a receive or a probe for no longer than the patience of this communicator.

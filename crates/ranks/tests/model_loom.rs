@@ -4,7 +4,7 @@
 //! `RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test -p lehr-ranks --release --test model_loom`
 #![cfg(loom)]
 
-use lehr_ranks::fabric::threads::communicators;
+use lehr_ranks::fabric::threads::{communicators, endpoints};
 use lehr_ranks::{Communicator, Error};
 use lehr_runtime::block_on;
 use loom::thread;
@@ -74,4 +74,59 @@ fn a_rank_that_leaves_ends_the_waiting_of_the_other() {
 #[test]
 fn a_rank_that_leaves_after_the_last_exchange_disturbs_nobody() {
     model(2, 3, false, |mut comm| async move { comm.barrier().await.unwrap() });
+}
+
+/// As [`model`], but over messages between two ranks that have channels.
+fn model_messages<F: Future<Output = ()>>(
+    preemptions: usize,
+    program: impl Fn(Communicator) -> F + Send + Sync + Copy + 'static,
+) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(move || {
+        let mut ends = endpoints(2, true).into_iter().map(Communicator::over);
+        let (mine, other) = (ends.next().unwrap(), ends.next().unwrap());
+        let other = thread::spawn(move || block_on(program(other)));
+        block_on(program(mine));
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn messages_cross_a_channel_whether_the_receiver_looks_or_sleeps() {
+    model_messages(2, |comm| async move {
+        if comm.rank() == 0 {
+            comm.send(1, 0, &[7_u8]).await.unwrap();
+            comm.send(1, 0, &[8_u64; 5]).await.unwrap();
+        } else {
+            assert_eq!(comm.receive::<u8>(0, 0).await, Ok(vec![7]));
+            assert_eq!(comm.receive::<u64>(0, 0).await, Ok(vec![8; 5]));
+        }
+    });
+}
+
+#[test]
+fn a_full_channel_and_the_end_of_its_sender_keep_the_order() {
+    // Two slots: the third message finds the channel full, unless the receiver has been there.
+    model_messages(2, |comm| async move {
+        if comm.rank() == 0 {
+            for value in 0..3_u8 {
+                comm.send(1, 0, &[value]).await.unwrap();
+            }
+        } else {
+            for value in 0..3_u8 {
+                assert_eq!(comm.receive::<u8>(0, 0).await, Ok(vec![value]));
+            }
+            assert_eq!(comm.receive::<u8>(0, 0).await, Err(Error::RankLeft { rank: 0, waiting_in: "receive" }));
+        }
+    });
+}
+
+#[test]
+fn two_ranks_tell_each_other() {
+    model_messages(2, |comm| async move {
+        let (rank, other) = (comm.rank() as u8, 1 - comm.rank());
+        comm.send(other, 0, &[rank]).await.unwrap();
+        assert_eq!(comm.receive::<u8>(other, 0).await, Ok(vec![1 - rank]));
+    });
 }

@@ -4,8 +4,9 @@
 //! `RUSTFLAGS="--cfg shuttle" CARGO_TARGET_DIR=target/shuttle cargo test -p lehr-ranks --release --test model_shuttle`
 #![cfg(shuttle)]
 
+use lehr_ranks::fabric::Kind;
 use lehr_ranks::fabric::threads::communicators;
-use lehr_ranks::{Communicator, Engine, Error, Execution, Program, Round, Rounds, drive};
+use lehr_ranks::{Boundary, Communicator, Engine, Error, Execution, Program, Round, Rounds, Wanted, drive};
 use lehr_runtime::block_on;
 use shuttle::thread;
 
@@ -93,4 +94,55 @@ fn every_engine_ends_its_rounds_and_its_threads() {
             assert_eq!(drive(&Execution { engine, ranks: 4, threads: 2 }, 192, &Ones), Ok(6.0));
         });
     }
+}
+
+#[test]
+fn messages_exchanges_and_collectives_over_messages_lose_nothing() {
+    for kind in [Kind::Mail, Kind::Ports, Kind::Bytes] {
+        for (size, may_spin) in [(3, true), (4, false)] {
+            explore(200, move || {
+                let running: Vec<_> = kind
+                    .communicators(size, may_spin)
+                    .into_iter()
+                    .map(|comm| thread::spawn(move || block_on(mix(comm))))
+                    .collect();
+                running.into_iter().for_each(|rank| rank.join().unwrap());
+            });
+        }
+    }
+}
+
+/// Bursts that fill channels, receives from any source, an exchange, a sum.
+async fn mix(mut comm: Communicator) {
+    let (rank, size) = (comm.rank(), comm.size());
+    let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
+    for value in 0..3_u64 {
+        comm.send(next, 0, &[value]).await.unwrap();
+    }
+    let (mut low, mut high) = ([9], [9]);
+    comm.exchange(Boundary::Periodic, &[rank], &[rank], &mut low, &mut high).await.unwrap();
+    assert_eq!((low[0], high[0]), (before, next));
+    for value in 0..3_u64 {
+        let (heard, status) = comm.receive_any::<u64>(Wanted::ANY).await.unwrap();
+        assert_eq!((heard, status.source), (vec![value], before));
+    }
+    let mut sum = [rank];
+    comm.all_reduce(&mut sum, |left, right| left[0] += right[0]).await.unwrap();
+    assert_eq!(sum[0], size * (size - 1) / 2);
+}
+
+#[test]
+fn parts_that_are_made_while_a_rank_ends_are_left_by_it() {
+    explore(500, || {
+        ranks(4, |mut comm| async move {
+            let rank = comm.rank();
+            let part = comm.split(Some(0), 0).await;
+            drop(comm);
+            if rank == 2 {
+                return; // with its part
+            }
+            let mut part = part.unwrap().unwrap();
+            assert_eq!(part.barrier().await, Err(Error::RankLeft { rank: 2, waiting_in: "barrier" }));
+        });
+    });
 }

@@ -56,12 +56,8 @@ impl Communicator {
         waiting_in: &'static str,
     ) -> Result<(), Error> {
         let wanted = Wanted { source: Some(from), tag: Some(tag) };
-        let message = self.take(Traffic::Neighbours, wanted, waiting_in).await?;
-        let room = bytemuck::cast_slice_mut::<T, u8>(received);
-        if message.bytes.len() != room.len() {
-            return Err(Error::Truncated { source: from, sent: message.bytes.len(), room: room.len() });
-        }
-        room.copy_from_slice(&message.bytes);
+        let bytes = bytemuck::cast_slice_mut(received);
+        self.take_into(Traffic::Neighbours, wanted, waiting_in, bytes, true).await?;
         Ok(())
     }
 }

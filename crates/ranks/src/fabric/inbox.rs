@@ -14,7 +14,7 @@ use std::task::{Context, Poll, Waker};
 
 use super::{Envelope, Message, Pattern, Turn};
 use crate::error::Error;
-use crate::sync::Mutex;
+use crate::sync::{AtomicUsize, Mutex, Ordering};
 
 /// Messages for one rank.
 #[derive(Debug)]
@@ -22,6 +22,9 @@ pub struct Inbox {
     rank: usize,
     size: usize,
     state: Mutex<State>,
+    /// Messages and waiting receives, as they were when the lock was last given back.
+    messages: AtomicUsize,
+    waiting: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
@@ -55,16 +58,39 @@ struct Ended {
 impl Inbox {
     /// An empty one, for rank `rank` of `size`.
     pub fn new(rank: usize, size: usize) -> Self {
-        Self { rank, size, state: Mutex::default() }
+        Self { rank, size, state: Mutex::default(), messages: AtomicUsize::new(0), waiting: AtomicUsize::new(0) }
     }
 
     /// Adds a message that has come.
     pub fn deliver(&self, message: Message) {
+        self.put(message).into_iter().for_each(Waker::wake);
+    }
+
+    /// Adds a message that has come, and gives back whom to wake.
+    pub(crate) fn put(&self, message: Message) -> Vec<Waker> {
         let mut state = self.state.lock();
         let wakers = state.wakers(|waiting| waiting.pattern.matches(message.source, message.label));
         state.messages.push_back(message);
-        drop(state);
-        wakers.into_iter().for_each(Waker::wake);
+        self.count(&state);
+        wakers
+    }
+
+    /// Whether there was neither a message nor anybody waiting, at some time since the caller last knew.
+    pub(crate) fn is_idle(&self) -> bool {
+        // Relaxed: whoever relies on it holds a lock under which messages are put here and waiting begins.
+        self.messages.load(Ordering::Relaxed) == 0 && !self.has_waiting()
+    }
+
+    /// Whether there was anybody waiting.
+    pub(crate) fn has_waiting(&self) -> bool {
+        // Relaxed: as in `is_idle`.
+        self.waiting.load(Ordering::Relaxed) != 0
+    }
+
+    fn count(&self, state: &State) {
+        // Relaxed: as in `is_idle`.
+        self.messages.store(state.messages.len(), Ordering::Relaxed);
+        self.waiting.store(state.waiting.len(), Ordering::Relaxed);
     }
 
     /// Notes that a rank has ended, failed because of `culprit` or, if there is none, in order. The first note counts.
@@ -110,10 +136,7 @@ impl Inbox {
         waiting_in: &'static str,
         context: &mut Context<'_>,
     ) -> Poll<Result<Envelope, Error>> {
-        let look = |state: &mut State, place: usize| {
-            let message = &state.messages[place];
-            Envelope { source: message.source, label: message.label, length: message.bytes.len() }
-        };
+        let look = |state: &mut State, place: usize| state.messages[place].envelope();
         self.poll(pattern, turn, false, waiting_in, context, look)
     }
 
@@ -122,6 +145,7 @@ impl Inbox {
         let Some(number) = turn.0.take() else { return };
         let mut state = self.state.lock();
         let gone = state.leave(number);
+        self.count(&state);
         // Somebody who waited behind it may be next.
         let wakers = state.wakers(|_| true);
         drop(state);
@@ -146,11 +170,13 @@ impl Inbox {
             Err(Error::RankLeft { rank, waiting_in })
         } else {
             let replaced = state.wait(pattern, turn, takes, context.waker());
+            self.count(&state);
             drop(state);
             drop(replaced);
             return Poll::Pending;
         };
         let gone = turn.0.take().and_then(|number| state.leave(number));
+        self.count(&state);
         // Of what is left, something may be for who waited behind this one.
         let wakers = if gone.is_some() { state.wakers(|_| true) } else { Vec::new() };
         drop(state);

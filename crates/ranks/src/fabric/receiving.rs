@@ -13,6 +13,13 @@ pub(crate) struct Receiving<'a> {
     place: Place<'a>,
 }
 
+/// Waits for a message and reads its bytes where they are. Cancel-safe: it holds nothing.
+#[must_use = "a receive does nothing until it is awaited"]
+pub(crate) struct Reading<'a, F> {
+    place: Place<'a>,
+    read: F,
+}
+
 /// Waits for a message and leaves it. Cancel-safe: it holds nothing.
 #[must_use = "a probe does nothing until it is awaited"]
 pub(crate) struct Probing<'a> {
@@ -38,6 +45,12 @@ impl<'a> Receiving<'a> {
     }
 }
 
+impl<'a, F: FnMut(Envelope, &[u8])> Reading<'a, F> {
+    pub(crate) fn new(fabric: &'a dyn Fabric, pattern: Pattern, waiting_in: &'static str, read: F) -> Self {
+        Self { place: Place::new(fabric, pattern, waiting_in), read }
+    }
+}
+
 impl<'a> Probing<'a> {
     pub(crate) fn new(fabric: &'a dyn Fabric, pattern: Pattern, waiting_in: &'static str) -> Self {
         Self { place: Place::new(fabric, pattern, waiting_in) }
@@ -53,6 +66,15 @@ impl Future for Receiving<'_> {
     }
 }
 
+impl<F: FnMut(Envelope, &[u8]) + Unpin> Future for Reading<'_, F> {
+    type Output = Result<(), Error>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Self { place: Place { fabric, pattern, turn, waiting_in }, read } = &mut *self;
+        fabric.poll_read(pattern, turn, waiting_in, context, read)
+    }
+}
+
 impl Future for Probing<'_> {
     type Output = Result<Envelope, Error>;
 
@@ -64,6 +86,8 @@ impl Future for Probing<'_> {
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        self.fabric.forget(&mut self.turn);
+        if self.turn.number().is_some() {
+            self.fabric.forget(&mut self.turn);
+        }
     }
 }

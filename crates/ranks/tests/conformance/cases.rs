@@ -45,6 +45,7 @@ pub async fn all(comm: &mut Communicator) {
     }
     all_reduce_leaves(comm).await;
     matching(comm).await;
+    bursts(comm).await;
     values(comm).await;
     parts(comm).await;
     neighbours(comm).await;
@@ -277,6 +278,21 @@ async fn matching(comm: &mut Communicator) {
     let error = comm.receive_into(rank, 8, &mut [0_u8; 2]).await.unwrap_err();
     assert_eq!(error, Error::Truncated { source: rank, sent: 3, room: 2 });
     assert!(matches!(comm.receive::<u16>(rank, 8).await, Err(Error::Decoding { .. })));
+}
+
+/// More messages than any fabric keeps at hand, of lengths around those at which it may treat them differently; in order, and two tags interleaved.
+async fn bursts(comm: &mut Communicator) {
+    let (rank, size) = (comm.rank(), comm.size());
+    let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
+    let length = |index: usize| [0, 1, 31, 32, 33, 64, 500, 5000][index % 8];
+    for index in 0..40 {
+        comm.send(next, (index % 2) as u32, &says::<u8>(rank + index, length(index))).await.unwrap();
+    }
+    for index in (1..40).step_by(2).chain((0..40).step_by(2)) {
+        let mut values = vec![0; length(index)];
+        let status = comm.receive_into(before, (index % 2) as u32, &mut values).await.unwrap();
+        assert_eq!((status.bytes, values), (length(index), says::<u8>(before + index, length(index))));
+    }
 }
 
 /// Values of types that are not plain.

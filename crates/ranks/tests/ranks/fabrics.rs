@@ -23,3 +23,16 @@ fn every_fabric_does_what_the_oracle_says() {
         }
     }
 }
+
+#[test]
+fn ranks_that_spin_do_the_same_even_if_they_have_no_core() {
+    let dispatcher = Dispatcher::new(4).unwrap();
+    for kind in [Kind::Threads, Kind::Mail] {
+        for size in [1, 2, 3, 4] {
+            let ranks =
+                kind.communicators(size, true).into_iter().map(|mut comm| async move { cases::all(&mut comm).await });
+            let ended = dispatcher.run_all(ranks.collect());
+            assert!(ended.iter().all(Result::is_ok), "{kind:?}, {size} ranks: {ended:?}");
+        }
+    }
+}

@@ -70,7 +70,7 @@ fn k_means_is_lloyds_and_has_the_same_bits_on_any_layout() {
     let mut lloyds_rounds = 0;
     loop {
         lloyds_rounds += 1;
-        let mut sums = vec![[0.0; 3]; 3];
+        let mut sums = [[0.0; 3]; 3];
         for point in &method.0 {
             let sum = &mut sums[method.nearest(*point, &lloyd)];
             *sum = [sum[0] + point[0], sum[1] + point[1], sum[2] + 1.0];

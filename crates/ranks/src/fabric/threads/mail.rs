@@ -1,26 +1,272 @@
-//! Messages between ranks of one process: each rank has an inbox, and who sends puts the message there.
+//! Messages between ranks of one process.
+//!
+//! Where ranks outnumber cores, or are many, a sender puts its message into the receiver's [`Inbox`]. Where every rank has a core, there is a
+//! *channel* for each pair of ranks besides: a short ring of slots, each with a flag and room for a small message in one cache line, so that a message
+//! crosses from core to core once, and nothing else does.
+//!
+//! | shared word | meaning | who writes it |
+//! | --- | --- | --- |
+//! | `Slot::ready` | p: free for message p of the channel; p + 1: holds it; p + `SLOTS`: taken | the sender, then who takes it |
+//! | `Rank::sleeping` | somebody waits in the inbox, so who sends must move its messages there | the receiver |
+//!
+//! The sender's end of a channel belongs to who holds the sender's `outgoing` lock, the other end to who holds the receiver's `incoming` lock: usually the
+//! receiver; but a sender that finds the ring full, or the receiver asleep, or that ends, takes it and moves what is there to the inbox. So
+//! a channel holds any number of messages, their order is kept, and a ring is never waited for.
+//!
+//! A receive looks into the channel first only if the inbox is idle (no message, nobody waiting): what is in the inbox is older, and who waits there
+//! goes first. Lock order: `outgoing` of a sender, `incoming` of a receiver, its inbox.
+//!
+//! Why no receiver sleeps on: it takes its place in the inbox, raises `sleeping`, and then looks at the channels once more; a sender fills
+//! its slot, and then looks at `sleeping`. A fence stands between the two steps of each, so at least one sees what the other did.
+#![allow(unsafe_code, reason = "slots are written by one rank and read by another without a lock")]
 
 use std::borrow::Cow;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use crossbeam_utils::CachePadded;
 
 use crate::error::Error;
 use crate::fabric::inbox::Inbox;
 use crate::fabric::{Envelope, Fabric, Label, Message, Pattern, Turn};
-use crate::sync::{Arc, Mutex};
+use crate::sync::{Arc, AtomicUsize, Cell, Mutex, MutexGuard, Ordering, fence, spin_loop};
+
+/// Slots of a channel: enough for an exchange and the next one.
+const SLOTS: usize = if cfg!(any(loom, shuttle)) { 2 } else { 4 };
+
+/// The most ranks with channels: each pair has one.
+const RANKS_MAX: usize = 32;
+
+/// Bytes that a slot holds itself: with its flag, label and length they fill a line of 64 bytes.
+const SHORT: usize = 32;
+
+/// Looks at a slot before a receiver takes its place in the inbox: some microseconds, about what it costs to wake a sleeping core.
+const SPINS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 1000 };
 
 /// One rank's end.
 pub(crate) struct Mail {
-    inboxes: Arc<[CachePadded<Inbox>]>,
+    ranks: Arc<[Rank]>,
     rank: usize,
+    /// For each receiver, how many messages went into the channel to it.
+    outgoing: CachePadded<Mutex<Box<[usize]>>>,
     culprit: Mutex<Option<usize>>,
 }
 
-/// The ends of a new fabric for `size` ranks, in order of rank.
-pub(crate) fn endpoints(size: usize, _may_spin: bool) -> Vec<Mail> {
-    let inboxes: Arc<[_]> = (0..size).map(|rank| CachePadded::new(Inbox::new(rank, size))).collect();
-    (0..size).map(|rank| Mail { inboxes: inboxes.clone(), rank, culprit: Mutex::default() }).collect()
+/// What is there for one rank to receive.
+struct Rank {
+    inbox: Inbox,
+    /// From each rank; none at all if there are too many ranks or too few cores.
+    channels: Box<[Channel]>,
+    /// For each sender, how many messages were taken out of the channel from it.
+    incoming: CachePadded<Mutex<Box<[usize]>>>,
+    sleeping: CachePadded<AtomicUsize>,
+}
+
+struct Channel {
+    slots: [CachePadded<Slot>; SLOTS],
+}
+
+#[repr(C)]
+struct Slot {
+    ready: AtomicUsize,
+    letter: Cell<Letter>,
+}
+
+#[repr(C)]
+struct Letter {
+    length: usize,
+    label: Label,
+    /// The message, if it is short.
+    short: [u8; SHORT],
+    /// The message, if it is long. Its memory stays here and is used again.
+    long: Vec<u8>,
+}
+
+// SAFETY: letters are accessed by the protocol of the module's page: by the sender, who holds `outgoing`, while the flag says that the slot is free, and by who holds
+// `incoming` while it says that the slot is filled.
+unsafe impl Sync for Slot {}
+// SAFETY: nothing in it is bound to a thread.
+unsafe impl Send for Slot {}
+
+/// The ends of a new fabric for `size` ranks, in order of rank. `may_spin` says that every rank has a core to itself.
+pub(crate) fn endpoints(size: usize, may_spin: bool) -> Vec<Mail> {
+    let channels = if may_spin && size <= RANKS_MAX { size } else { 0 };
+    let zeros = || CachePadded::new(Mutex::new(vec![0; channels].into_boxed_slice()));
+    let rank = |rank| Rank {
+        inbox: Inbox::new(rank, size),
+        channels: (0..channels).map(|_| Channel::new()).collect(),
+        incoming: zeros(),
+        sleeping: CachePadded::new(AtomicUsize::new(0)),
+    };
+    let ranks: Arc<[Rank]> = (0..size).map(rank).collect();
+    let end = |rank| Mail { ranks: ranks.clone(), rank, outgoing: zeros(), culprit: Mutex::default() };
+    (0..size).map(end).collect()
+}
+
+impl Letter {
+    fn bytes(&self) -> &[u8] {
+        if self.length <= SHORT { &self.short[..self.length] } else { &self.long }
+    }
+
+    fn write(&mut self, label: Label, bytes: Cow<'_, [u8]>) {
+        (self.length, self.label) = (bytes.len(), label);
+        if bytes.len() <= SHORT {
+            self.short[..bytes.len()].copy_from_slice(&bytes);
+        } else if let Cow::Owned(bytes) = bytes {
+            self.long = bytes;
+        } else {
+            self.long.clear();
+            self.long.extend_from_slice(&bytes);
+        }
+    }
+
+    fn take(&mut self) -> Vec<u8> {
+        if self.length <= SHORT { self.short[..self.length].to_vec() } else { std::mem::take(&mut self.long) }
+    }
+}
+
+impl Channel {
+    fn new() -> Self {
+        let letter = || Letter {
+            length: 0,
+            label: Label { context: 0, tag: 0, receipt: 0 },
+            short: [0; SHORT],
+            long: Vec::new(),
+        };
+        let slot = |number| Slot { ready: AtomicUsize::new(number), letter: Cell::new(letter()) };
+        Self { slots: std::array::from_fn(|number| CachePadded::new(slot(number))) }
+    }
+
+    fn slot(&self, number: usize) -> &Slot {
+        &self.slots[number % SLOTS]
+    }
+}
+
+impl Slot {
+    /// Whether it holds this message of its channel.
+    fn holds(&self, number: usize) -> bool {
+        // Acquire: pairs with the Release in `fill`; the letter is visible.
+        self.ready.load(Ordering::Acquire) == number + 1
+    }
+
+    /// Whether it is free for this message of its channel.
+    fn is_free_for(&self, number: usize) -> bool {
+        // Acquire: pairs with the Release in `empty`; whoever read the letter before has done so.
+        self.ready.load(Ordering::Acquire) == number
+    }
+
+    /// Writes a message. The caller holds the sender's `outgoing` and has found the slot free for this message.
+    fn fill(&self, number: usize, label: Label, bytes: Cow<'_, [u8]>) {
+        // SAFETY: only who holds `outgoing` writes to a free slot, and nobody reads one.
+        self.letter.write(|letter| unsafe { (*letter).write(label, bytes) });
+        // Release: pairs with the Acquire in `holds`.
+        self.ready.store(number + 1, Ordering::Release);
+    }
+
+    /// Looks at the message. The caller holds the receiver's `incoming` and has found that the slot holds it.
+    fn look<R>(&self, look: impl FnOnce(&Letter) -> R) -> R {
+        // SAFETY: the slot is filled, so the sender does not write; only who holds `incoming` reads or empties it.
+        self.letter.read(|letter| look(unsafe { &*letter }))
+    }
+
+    /// Takes the message out. The caller holds the receiver's `incoming` and has found that the slot holds it.
+    fn take(&self) -> (Label, Vec<u8>) {
+        // SAFETY: as in `look`; and `incoming` is exclusive.
+        self.letter.write(|letter| unsafe { ((*letter).label, (*letter).take()) })
+    }
+
+    /// Gives the slot back to the sender. The caller holds the receiver's `incoming` and has found that the slot holds this message.
+    fn empty(&self, number: usize) {
+        // Release: pairs with the Acquire in `is_free_for`.
+        self.ready.store(number + SLOTS, Ordering::Release);
+    }
+}
+
+impl Rank {
+    /// Moves what a sender has put into its channel to the inbox. Gives back whom to wake, once no lock is held.
+    fn drain_from(&self, source: usize, incoming: &mut [usize]) -> Vec<Waker> {
+        let mut wakers = Vec::new();
+        let next = &mut incoming[source];
+        loop {
+            let slot = self.channels[source].slot(*next);
+            if !slot.holds(*next) {
+                return wakers;
+            }
+            let (label, bytes) = slot.take();
+            slot.empty(*next);
+            *next += 1;
+            wakers.extend(self.inbox.put(Message { source, label, bytes }));
+        }
+    }
+
+    fn drain(&self, incoming: &mut [usize]) -> Vec<Waker> {
+        (0..self.channels.len()).flat_map(|source| self.drain_from(source, incoming)).collect()
+    }
+
+    /// Says to senders whether anybody waits in the inbox. Under `incoming`.
+    fn note_sleepers(&self) {
+        // Relaxed: too late a 0 costs a sender a look; a 1 that matters is raised before the fence in `poll`.
+        self.sleeping.store(usize::from(self.inbox.has_waiting()), Ordering::Relaxed);
+    }
+
+    /// Polls the inbox with all that has come in it.
+    fn poll<R>(&self, mut poll: impl FnMut(&Inbox) -> Poll<Result<R, Error>>) -> Poll<Result<R, Error>> {
+        if self.channels.is_empty() {
+            return poll(&self.inbox);
+        }
+        let mut incoming = self.incoming.lock();
+        let mut wakers = self.drain(&mut incoming);
+        let mut outcome = poll(&self.inbox);
+        if outcome.is_pending() {
+            // Relaxed: ordered by the fence.
+            self.sleeping.store(1, Ordering::Relaxed);
+            // Orders the word before the second look at the channels. Pairs with the fence in `send`.
+            fence(Ordering::SeqCst);
+            wakers.extend(self.drain(&mut incoming));
+            outcome = poll(&self.inbox);
+        }
+        self.note_sleepers();
+        drop(incoming);
+        wakers.into_iter().for_each(Waker::wake);
+        outcome
+    }
+}
+
+impl Mail {
+    fn here(&self) -> &Rank {
+        &self.ranks[self.rank]
+    }
+
+    /// Reads a message straight from its channel, if it is the next one there and nothing older waits in the inbox. Spins for it.
+    fn read_from_channel<R>(&self, pattern: &Pattern, read: impl FnOnce(Envelope, &[u8]) -> R) -> Option<R> {
+        let (here, source) = (self.here(), pattern.source?);
+        let channel = here.channels.get(source)?;
+        let mut spins = SPINS;
+        loop {
+            let mut incoming: MutexGuard<'_, _> = here.incoming.lock();
+            if !here.inbox.is_idle() {
+                return None;
+            }
+            let number = incoming[source];
+            let slot = channel.slot(number);
+            if slot.holds(number) {
+                let label = slot.look(|letter| letter.label);
+                if !pattern.matches(source, label) {
+                    return None;
+                }
+                let envelope = |letter: &Letter| Envelope { source, label, length: letter.length };
+                let outcome = slot.look(|letter| read(envelope(letter), letter.bytes()));
+                slot.empty(number);
+                incoming[source] += 1;
+                return Some(outcome);
+            }
+            // Not under the lock: a sender may need it.
+            drop(incoming);
+            while !slot.holds(number) {
+                spins = spins.checked_sub(1)?;
+                spin_loop();
+            }
+        }
+    }
 }
 
 impl Fabric for Mail {
@@ -33,11 +279,33 @@ impl Fabric for Mail {
     }
 
     fn size(&self) -> usize {
-        self.inboxes.len()
+        self.ranks.len()
     }
 
     fn send(&self, to: usize, label: Label, bytes: Cow<'_, [u8]>) -> Result<(), Error> {
-        self.inboxes[to].deliver(Message { source: self.rank, label, bytes: bytes.into_owned() });
+        let (source, receiver) = (self.rank, &self.ranks[to]);
+        let Some(channel) = receiver.channels.get(source) else {
+            receiver.inbox.deliver(Message { source, label, bytes: bytes.into_owned() });
+            return Ok(());
+        };
+        let mut wakers = Vec::new();
+        let mut outgoing = self.outgoing.lock();
+        let number = outgoing[to];
+        let slot = channel.slot(number);
+        if !slot.is_free_for(number) {
+            wakers = receiver.drain_from(source, &mut receiver.incoming.lock());
+            assert!(slot.is_free_for(number), "all slots of the channel were emptied");
+        }
+        slot.fill(number, label, bytes);
+        outgoing[to] = number + 1;
+        drop(outgoing);
+        // Orders the slot before the look at `sleeping`. Pairs with the fence in `Rank::poll`.
+        fence(Ordering::SeqCst);
+        // Relaxed: ordered by the fence.
+        if receiver.sleeping.load(Ordering::Relaxed) != 0 {
+            wakers.extend(receiver.drain_from(source, &mut receiver.incoming.lock()));
+        }
+        wakers.into_iter().for_each(Waker::wake);
         Ok(())
     }
 
@@ -48,7 +316,32 @@ impl Fabric for Mail {
         waiting_in: &'static str,
         context: &mut Context<'_>,
     ) -> Poll<Result<Message, Error>> {
-        self.inboxes[self.rank].poll_receive(pattern, turn, waiting_in, context)
+        if turn.number().is_none() {
+            let read = |envelope: Envelope, bytes: &[u8]| Message {
+                source: envelope.source,
+                label: envelope.label,
+                bytes: bytes.to_vec(),
+            };
+            if let Some(message) = self.read_from_channel(pattern, read) {
+                return Poll::Ready(Ok(message));
+            }
+        }
+        self.here().poll(|inbox| inbox.poll_receive(pattern, turn, waiting_in, context))
+    }
+
+    fn poll_read(
+        &self,
+        pattern: &Pattern,
+        turn: &mut Turn,
+        waiting_in: &'static str,
+        context: &mut Context<'_>,
+        read: &mut dyn FnMut(Envelope, &[u8]),
+    ) -> Poll<Result<(), Error>> {
+        if turn.number().is_none() && self.read_from_channel(pattern, &mut *read).is_some() {
+            return Poll::Ready(Ok(()));
+        }
+        let received = self.here().poll(|inbox| inbox.poll_receive(pattern, turn, waiting_in, context));
+        received.map_ok(|message| read(message.envelope(), &message.bytes))
     }
 
     fn poll_probe(
@@ -58,11 +351,20 @@ impl Fabric for Mail {
         waiting_in: &'static str,
         context: &mut Context<'_>,
     ) -> Poll<Result<Envelope, Error>> {
-        self.inboxes[self.rank].poll_probe(pattern, turn, waiting_in, context)
+        self.here().poll(|inbox| inbox.poll_probe(pattern, turn, waiting_in, context))
     }
 
     fn forget(&self, turn: &mut Turn) {
-        self.inboxes[self.rank].forget(turn);
+        if turn.number().is_none() {
+            return;
+        }
+        let here = self.here();
+        here.inbox.forget(turn);
+        if !here.channels.is_empty() {
+            let incoming = here.incoming.lock();
+            here.note_sleepers();
+            drop(incoming);
+        }
     }
 
     fn fail(&self, culprit: usize) {
@@ -74,10 +376,16 @@ impl Drop for Mail {
     fn drop(&mut self) {
         let failed = std::thread::panicking().then_some(self.rank);
         let culprit = self.culprit.lock().or(failed);
-        for (rank, inbox) in self.inboxes.iter().enumerate() {
-            if rank != self.rank {
-                inbox.end(self.rank, culprit);
+        for (to, receiver) in self.ranks.iter().enumerate() {
+            if to == self.rank {
+                continue;
             }
+            if !receiver.channels.is_empty() {
+                // What was sent comes before the end.
+                let wakers = receiver.drain_from(self.rank, &mut receiver.incoming.lock());
+                wakers.into_iter().for_each(Waker::wake);
+            }
+            receiver.inbox.end(self.rank, culprit);
         }
     }
 }
