@@ -30,7 +30,7 @@ edges: need ## do the rooms keep to their edges and doors (ARCHITECTURE.md), and
 	@failed=0; for gate in edges links papers catalogue; do $(PYTHON) tools/$$gate.py || failed=1; done; exit $$failed
 
 lint: lint-need ## clippy on everything, warnings are errors
-	@cargo clippy --workspace --all-targets --features lehr-ranks-mpi/launched -- -D warnings
+	@cargo clippy --workspace --all-targets --features lehr-ranks-mpi/launched,lehr/launched -- -D warnings
 
 unit: need ## every test of the workspace, documentation examples included
 	@cargo test --workspace
@@ -39,7 +39,7 @@ MPI_ENVIRONMENT := target/mpi
 
 mpi: need $(if $(LEHR_MPIEXEC),,$(MPI_ENVIRONMENT)/.installed) ## tests in 1 to 4 processes under mpiexec (LEHR_MPIEXEC=FILE for another MPI than the one installed here)
 	@LEHR_MPIEXEC=$${LEHR_MPIEXEC:-$(abspath $(MPI_ENVIRONMENT))/bin/mpiexec} \
-		cargo test -p lehr-ranks-mpi --features launched --test launched
+		cargo test -p lehr-ranks-mpi -p lehr --features lehr-ranks-mpi/launched,lehr/launched --test launched
 
 mpi-environment: $(MPI_ENVIRONMENT)/.installed ## an environment with MPICH and its mpiexec, pinned, for the tests
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use lehr_ranks::Layout;
 
 /// Data mining from a terminal.
 #[derive(Debug, Parser)]
@@ -236,6 +237,10 @@ pub struct ExecutionArguments {
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub ranks: Option<usize>,
 
+    /// Threads in a process x processes on a node x nodes, with --engine ranks; several processes are started by mpiexec
+    #[arg(long, value_name = "TxMxN", conflicts_with = "ranks")]
+    pub layout: Option<Layout>,
+
     /// Who runs the blocks of rows
     #[arg(long, value_enum, default_value_t = EngineArgument::Ranks)]
     pub engine: EngineArgument,
@@ -285,6 +290,9 @@ Example:
 
   lehr cluster measurements.csv --scale std --json | jq .result.clusters
       how many clusters the data suggest
+
+  mpiexec -n 4 lehr cluster measurements.csv --clusters 20
+      the same result, bit for bit, computed by four processes
 
 Ctrl-C stops the run, keeps a checkpoint and says how to continue.
 Exit codes: 0 done, 1 no result, 2 usage, 3 bad data, 4 environment, 130 stopped.";

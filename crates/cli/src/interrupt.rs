@@ -33,6 +33,12 @@ impl Interrupt {
         Ok(Interrupt { requests, requested: false })
     }
 
+    /// Lets requests to stop pass by, for a process that only waits for another which hears them too.
+    pub fn ignore() {
+        // If the system refuses, such a request ends this process, and with it those that it waits for: what was asked.
+        let _ = ctrlc::set_handler(|| ());
+    }
+
     /// Whether a stop was asked for since [`Interrupt::listen`]. Does not wait.
     pub fn is_requested(&mut self) -> bool {
         self.requested |= self.requests.try_recv().is_ok();

@@ -1,12 +1,13 @@
 //! The `lehr` command: arguments become a plan, the plan runs, the exit code says how it ended.
 //!
 //! Read in this order: [`arguments`] (as typed), [`plan`] (as needed; the one step where a command line can be wrong),
-//! [`command`] (what is done), [`folder`] (how results get on disk all at once), [`report`] (the page people open).
+//! [`command`] (what is done), [`company`] (by several processes), [`folder`] (how results get on disk all at once), [`report`] (the page people open).
 
 #![forbid(unsafe_code)]
 
 mod arguments;
 mod command;
+mod company;
 mod exit;
 mod folder;
 mod interrupt;
@@ -23,20 +24,73 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
+use lehr_ranks_mpi::{Kept, Launcher, Process, keep};
 
 use crate::arguments::{Arguments, Command, LabCommand};
+use crate::company::Company;
+use crate::exit::{Failure, Kind};
+use crate::interrupt::Interrupt;
 use crate::plan::Plan;
 
 fn main() -> ExitCode {
     let typed: Vec<OsString> = std::env::args_os().collect();
+    let launcher = Launcher::of_this_process();
+    // Of several processes that find the same fault, one says it.
+    let speaks = launcher.as_ref().is_none_or(|launcher| launcher.process() == 0);
     // Help and version end here with 0, a command line that cannot be parsed with 2.
-    let arguments = Arguments::parse_from(&typed);
+    let arguments = match Arguments::try_parse_from(&typed) {
+        Ok(arguments) => arguments,
+        Err(error) if speaks => error.exit(),
+        Err(error) => return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(1)),
+    };
     let done = match arguments.command {
-        Command::Lab(LabCommand::Ports(ports)) => command::lab::ports(ports),
-        command => Plan::new(Arguments { command }, &typed).and_then(command::cluster::run),
+        Command::Lab(_) if launcher.is_some_and(|launcher| launcher.is_several()) => {
+            Err(Failure::new(Kind::Usage, "measurements start their own processes: run lehr lab without mpiexec"))
+        }
+        Command::Lab(LabCommand::Ports(ports)) => command::lab::ports(ports).map(|()| ExitCode::SUCCESS),
+        command => start(Arguments { command }, &typed),
     };
     match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+        Ok(code) => code,
+        Err(failure) if speaks => failure.report(),
+        Err(failure) => ExitCode::from(failure.kind.code()),
     }
+}
+
+/// Does what was typed: alone, or as one of the processes that a launcher started.
+fn start(arguments: Arguments, typed: &[OsString]) -> Result<ExitCode, Failure> {
+    let environment = |cause: &dyn std::fmt::Display| Failure::new(Kind::Environment, cause.to_string());
+    match keep(Interrupt::ignore).map_err(|cause| environment(&cause))? {
+        Kept::GoOn => {}
+        Kept::Ended { code, message } => {
+            if let Some(message) = message {
+                output::failure("error", &message, None);
+            }
+            return Ok(ExitCode::from(code));
+        }
+    }
+    let execution = match &arguments.command {
+        Command::Cluster(cluster) => &cluster.execution,
+        Command::Demo(demo) => &demo.execution,
+        Command::Lab(_) => unreachable!("measurements have been handed over"),
+    };
+    match Process::join().map_err(|cause| environment(&cause))? {
+        None => cluster(arguments, typed, &Company::new(None)).map(|()| ExitCode::SUCCESS),
+        Some(process) if process.number() == 0 => {
+            let company = Company::new(Some(&process));
+            let done = cluster(arguments, typed, &company);
+            let code = match &done {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(failure) => failure.report(),
+            };
+            Company::end(process, done.map_or_else(|failure| failure.kind.code(), |()| 0))?;
+            Ok(code)
+        }
+        Some(process) => company::follow(process, execution).map(ExitCode::from),
+    }
+}
+
+/// Clusters, together with the other processes if there are any.
+fn cluster(arguments: Arguments, typed: &[OsString], company: &Company<'_>) -> Result<(), Failure> {
+    Plan::new(arguments, typed, company.job()).and_then(|plan| command::cluster::run(plan, company))
 }

@@ -10,7 +10,7 @@ use lehr_data::read::Selection;
 use lehr_data::scale::Scale;
 use lehr_mining::anneal::Checkpoint;
 use lehr_mining::vector::{Parameters, Precision};
-use lehr_ranks::{Engine, Execution};
+use lehr_ranks::{Engine, Execution, Job, Layout};
 
 use crate::arguments::{
     Arguments, Command, Dataset, EngineArgument, ExecutionArguments, MethodArguments, PrecisionArgument, ScaleArgument,
@@ -34,6 +34,8 @@ pub struct Plan {
     pub start: Start,
     /// Engine, ranks and threads.
     pub execution: Execution,
+    /// Where the ranks are.
+    pub layout: Layout,
     /// The folder for results.
     pub out: PathBuf,
     /// Replace what would otherwise be protected.
@@ -77,7 +79,8 @@ pub enum Start {
 }
 
 impl Plan {
-    /// Checks the arguments together. `typed` is the command line as it came, for [`Plan::resume_command`].
+    /// Checks the arguments together. `typed` is the command line as it came, for [`Plan::resume_command`]; `job` the processes that compute
+    /// together, if there are several.
     ///
     /// # Errors
     /// - [`Kind::Usage`]: options that contradict each other or the checkpoint.
@@ -85,7 +88,7 @@ impl Plan {
     ///
     /// # Panics
     /// If the command is `lehr lab`, which plans nothing.
-    pub fn new(arguments: Arguments, typed: &[OsString]) -> Result<Self, Failure> {
+    pub fn new(arguments: Arguments, typed: &[OsString], job: Option<Job>) -> Result<Self, Failure> {
         let (source, frame, mut method, execution, results) = match arguments.command {
             Command::Cluster(cluster) => {
                 let table = cluster.table;
@@ -121,12 +124,14 @@ impl Plan {
                 Start::Fresh(parameters(&method))
             }
         };
+        let (execution, layout) = self::execution(&execution, job)?;
         let out = results.out.or(results.resume).unwrap_or_else(|| PathBuf::from(OUT_DEFAULT));
         Ok(Plan {
             source,
             frame,
             start,
-            execution: self::execution(&execution)?,
+            execution,
+            layout,
             resume_command: resume_command(typed, &out),
             out,
             force: results.force,
@@ -184,7 +189,11 @@ fn parameters(method: &MethodArguments) -> Parameters {
     parameters
 }
 
-fn execution(arguments: &ExecutionArguments) -> Result<Execution, Failure> {
+/// Engine, ranks and threads of each process, and the layout of all.
+///
+/// # Errors
+/// [`Kind::Usage`]: options that contradict each other or the processes that were started.
+pub fn execution(arguments: &ExecutionArguments, job: Option<Job>) -> Result<(Execution, Layout), Failure> {
     let engine = match arguments.engine {
         EngineArgument::Ranks => Engine::Ranks,
         EngineArgument::Loop => Engine::Loop,
@@ -196,10 +205,30 @@ fn execution(arguments: &ExecutionArguments) -> Result<Execution, Failure> {
             format!("--ranks goes with --engine ranks only; --engine {engine} shares the rows among threads"),
         ));
     }
-    let mut execution = Execution { engine, ..Execution::default() };
+    let processes = job.map_or(1, |Job(job)| job.processes());
+    if arguments.layout.is_some() && engine != Engine::Ranks {
+        return Err(Failure::new(Kind::Usage, format!("--layout places ranks; --engine {engine} has none")));
+    }
+    if job.is_some() && engine != Engine::Ranks {
+        return Err(Failure::new(
+            Kind::Usage,
+            format!("--engine {engine} runs in one process, and mpiexec started {processes}"),
+        ));
+    }
+    let mut execution = Execution { engine, job, ..Execution::default() };
+    if job.is_some() {
+        // Several processes share the cores of a machine: one rank and one thread each, unless more are asked for.
+        (execution.threads, execution.ranks) = (1, 1);
+    }
+    if let Some(layout) = arguments.layout {
+        execution.ranks = layout.threads;
+        execution.threads = layout.threads.min(Execution::default().threads);
+    }
     if let Some(threads) = arguments.threads {
         execution.threads = threads;
-        execution.ranks = threads;
+        if arguments.layout.is_none() {
+            execution.ranks = threads;
+        }
     }
     if let Some(ranks) = arguments.ranks {
         execution.ranks = ranks;
@@ -207,7 +236,24 @@ fn execution(arguments: &ExecutionArguments) -> Result<Execution, Failure> {
     if engine != Engine::Ranks {
         execution.ranks = 1;
     }
-    Ok(execution)
+    let layout = match arguments.layout {
+        Some(layout) => layout,
+        None => Layout { threads: execution.ranks, processes, nodes: 1 },
+    };
+    let asked = layout.processes * layout.nodes;
+    if asked != processes {
+        let started = if job.is_some() { format!("mpiexec started {processes}") } else { "this is one".to_owned() };
+        let message = format!("--layout {layout} has {}, and {started}", processes_counted(asked));
+        return Err(
+            Failure::new(Kind::Usage, message).with_hint(format!("mpiexec -n {asked} lehr … --layout {layout}"))
+        );
+    }
+    Ok((execution, layout))
+}
+
+/// "1 process", "4 processes".
+pub fn processes_counted(processes: usize) -> String {
+    if processes == 1 { "1 process".to_owned() } else { format!("{processes} processes") }
 }
 
 /// Reads the checkpoint of `folder`, and refuses options that say something else than it does.
@@ -285,7 +331,7 @@ mod tests {
 
     fn plan(line: &[&str]) -> Result<Plan, Failure> {
         let typed: Vec<OsString> = std::iter::once("lehr").chain(line.iter().copied()).map(OsString::from).collect();
-        Plan::new(Arguments::try_parse_from(&typed).unwrap(), &typed)
+        Plan::new(Arguments::try_parse_from(&typed).unwrap(), &typed, None)
     }
 
     fn usage(line: &[&str]) -> String {
@@ -308,6 +354,19 @@ mod tests {
         assert_eq!((execution.threads, execution.ranks), (5, 5));
         let execution = plan(&["cluster", "a.csv", "--threads", "2", "--ranks", "7"]).unwrap().execution;
         assert_eq!((execution.threads, execution.ranks), (2, 7));
+    }
+
+    #[test]
+    fn a_layout_places_ranks_and_needs_its_processes() {
+        let plan = |line: &[&str]| plan(line).unwrap();
+        let found = plan(&["cluster", "a.csv", "--layout", "6x1x1", "--threads", "2"]);
+        assert_eq!(
+            (found.execution.threads, found.execution.ranks, found.layout.to_string()),
+            (2, 6, "6x1x1".to_owned())
+        );
+        assert_eq!(plan(&["cluster", "a.csv", "--ranks", "3"]).layout.to_string(), "3x1x1");
+        assert!(usage(&["cluster", "a.csv", "--layout", "1x4x1"]).contains("4 processes, and this is one"));
+        assert!(usage(&["cluster", "a.csv", "--layout", "2x1x1", "--engine", "loop"]).contains("places ranks"));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::command::demo;
 use crate::numbers::{amount, column, counted, duration, grouped, quantity, share, significant};
-use crate::plan::{Plan, Source};
+use crate::plan::{Plan, Source, processes_counted};
 use crate::space::Space;
 use crate::summary;
 use palette::Palette;
@@ -330,8 +330,11 @@ impl Run<'_> {
         ];
         let execution = &plan.execution;
         outcome.push(("Engine", execution.engine.to_string()));
-        let ranks = counted(execution.ranks as u64, "rank");
-        outcome.push(("Shared by", format!("{ranks} on {}", counted(execution.threads as u64, "thread"))));
+        let ranks = counted(plan.layout.ranks() as u64, "rank");
+        let processes = plan.layout.processes * plan.layout.nodes;
+        let threads = counted((execution.threads * processes) as u64, "thread");
+        let of = if processes > 1 { format!(" of {}", processes_counted(processes)) } else { String::new() };
+        outcome.push(("Shared by", format!("{ranks} on {threads}{of}")));
         if self.resumed {
             outcome.push(("Resumed", "yes: times are of the second part".to_owned()));
         }

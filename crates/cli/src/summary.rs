@@ -6,7 +6,6 @@
 use lehr_data::scale::Scale;
 use lehr_mining::anneal::{Split, Step};
 use lehr_mining::vector::{Model, Parameters, Plateau};
-use lehr_ranks::Layout;
 use serde::Serialize;
 
 use crate::plan::{Frame, Plan, Source};
@@ -199,8 +198,8 @@ impl<'a> Summary<'a> {
             warnings,
             execution: ExecutionFacts {
                 engine: plan.execution.engine.to_string(),
-                ranks: plan.execution.ranks,
-                threads: plan.execution.threads,
+                ranks: plan.layout.ranks(),
+                threads: plan.execution.threads * plan.layout.processes * plan.layout.nodes,
                 layout: layout(plan),
                 imbalance: model.imbalance,
                 resumed,
@@ -249,7 +248,7 @@ pub fn scale(frame: Frame) -> Scale {
 
 /// Threads, processes and nodes, as the group's papers write them.
 pub fn layout(plan: &Plan) -> String {
-    Layout::threads(plan.execution.ranks).to_string()
+    plan.layout.to_string()
 }
 
 #[cfg(test)]

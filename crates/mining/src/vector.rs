@@ -121,7 +121,7 @@ fn anneal<T: Kept>(
         state,
         lead: LeafCells::new(1, |_| lead.take().expect("one cell")),
     };
-    let outcome = drive(execution, run.rows.count, &run)?.expect("the lead brings the outcome");
+    let outcome = drive(execution, run.rows.count, &run)?.expect("the first loop of a process brings the outcome");
     Ok(Model::new(points, &run.rows, outcome, run.labelled.into_values(), &run.parameters))
 }
 
@@ -231,8 +231,9 @@ impl<T: Kept> Program for Run<'_, T> {
         let mut spreads = Vec::new();
         let spread = SpreadRound { points: self.points, rows: &self.rows, centers: &centers, cells: &self.labelled };
         total_of(rounds, &spread, &mut spreads).await?;
+        rounds.share(&self.labelled, Labelled::write, Labelled::read).await?;
         self.phase(is_lead, None);
-        if !is_lead {
+        if !rounds.is_first_here() {
             return Ok(None);
         }
         let phases = self.lead.with(0, |lead| lead.phases.seconds());

@@ -13,9 +13,9 @@
 use std::borrow::Cow;
 use std::task::{Context, Poll};
 
-use lehr_ranks::Error;
 use lehr_ranks::fabric::inbox::Inbox;
 use lehr_ranks::fabric::{Envelope, Fabric, Label, Message, Pattern, Turn};
+use lehr_ranks::{Error, Layout};
 
 use crate::post::Post;
 use crate::sync::{Arc, Mutex, yield_now};
@@ -42,6 +42,12 @@ pub(crate) struct Endpoint {
 
 /// The ends of this process's ranks for a new run, in order of rank, and the number of the run. `may_spin` says that every rank has a worker to itself.
 pub(crate) fn endpoints(post: &Arc<Post>, threads: usize, may_spin: bool) -> Result<(Vec<Endpoint>, u32), Error> {
+    let ranks = threads.checked_mul(post.processes());
+    if !ranks.is_some_and(|ranks| (1..=Layout::RANKS_MAX).contains(&ranks)) {
+        let message =
+            format!("{threads} ranks in each of {} processes: 1 to {} in all", post.processes(), Layout::RANKS_MAX);
+        return Err(Error::Invalid { message });
+    }
     let (inboxes, run) = post.begin(threads).map_err(transport)?;
     let spins = if may_spin { SPINS } else { 1 };
     let here = Arc::new(Here { post: post.clone(), inboxes, run, spins });

@@ -15,6 +15,7 @@ mod launcher;
 mod library;
 mod link;
 mod mpi;
+mod office;
 mod post;
 mod process;
 mod run;

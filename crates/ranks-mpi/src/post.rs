@@ -32,7 +32,7 @@ pub(crate) struct Counter {
     inboxes: Arc<[Inbox]>,
     /// Frames of the next run, in the order of their coming.
     early: VecDeque<(usize, Trailer, Vec<u8>)>,
-    /// Reports and verdicts of the present run, in the order of their coming.
+    /// Reports, verdicts and words, in the order of their coming.
     papers: VecDeque<(usize, Kind, Vec<u8>)>,
     /// Why nothing comes any more.
     broken: Option<Error>,
@@ -73,6 +73,11 @@ impl Post {
         Ok((inboxes, counter.run))
     }
 
+    /// The number of the run that was begun last.
+    pub(crate) fn run(&self) -> u32 {
+        self.counter.lock().run
+    }
+
     /// Sends bytes to a process.
     pub(crate) fn send(&self, process: usize, mut bytes: Vec<u8>, trailer: Trailer) -> Result<(), Error> {
         trailer.write(&mut bytes);
@@ -91,11 +96,13 @@ impl Post {
         }
     }
 
-    /// The next report or verdict of the present run, if it has come.
-    pub(crate) fn paper(&self) -> Result<Option<(usize, Kind, Vec<u8>)>, Error> {
+    /// The next report, verdict or word, if one has come: who sent it, and what it says. Of different kinds, one may be ahead of the other.
+    pub(crate) fn paper(&self, wanted: Kind) -> Result<Option<(usize, Vec<u8>)>, Error> {
         let mut counter = self.counter.lock();
         counter.fetch(self.process)?;
-        Ok(counter.papers.pop_front())
+        let place = counter.papers.iter().position(|(_, kind, _)| *kind == wanted);
+        let paper = place.and_then(|place| counter.papers.remove(place));
+        Ok(paper.map(|(source, _, bytes)| (source, bytes)))
     }
 }
 
@@ -137,7 +144,7 @@ impl Counter {
         }
         let (from, to) = (trailer.source as usize, trailer.to as usize);
         match kind {
-            Kind::Report | Kind::Verdict => self.papers.push_back((source, kind, bytes)),
+            Kind::Report | Kind::Verdict | Kind::Word => self.papers.push_back((source, kind, bytes)),
             Kind::Ended => self.inboxes.iter().for_each(|inbox| inbox.end(from, None)),
             Kind::Failed => self.inboxes.iter().for_each(|inbox| inbox.end(from, Some(context as usize))),
             Kind::Message => {

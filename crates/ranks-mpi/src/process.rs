@@ -11,11 +11,14 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use lehr_ranks::Job;
+
 use crate::error::Error;
 use crate::launcher::Launcher;
 use crate::library::Library;
 use crate::link::Link;
 use crate::mpi::Mpi;
+use crate::office::{Office, share};
 use crate::post::Post;
 use crate::sync::Arc;
 
@@ -39,6 +42,7 @@ const UNFINISHED: i32 = 1;
 /// ```
 pub struct Process {
     post: Arc<Post>,
+    job: Job,
     library: String,
     machine: String,
     is_over: bool,
@@ -83,7 +87,10 @@ impl Process {
             let (started, processes) = (launcher.describe(), link.processes());
             return Err(Error::Strangers { started, library, processes });
         }
-        Ok(Self { post: Arc::new(Post::new(link)), library, machine, is_over: false, on_its_thread: PhantomData })
+        let post = Arc::new(Post::new(link));
+        // As long as the process, as MPI is.
+        let job = Job(Box::leak(Box::new(Office { post: post.clone() })));
+        Ok(Self { post, job, library, machine, is_over: false, on_its_thread: PhantomData })
     }
 
     /// This process's number, from 0.
@@ -109,6 +116,22 @@ impl Process {
     /// Frames that this process has sent to and received from other processes.
     pub fn frames(&self) -> (u64, u64) {
         self.post.with(|traffic| traffic.frames())
+    }
+
+    /// This job, for [`lehr_ranks::Execution`]: methods then run on the ranks of all processes. Every process must run the same methods in the
+    /// same order, until [`finish`](Self::finish).
+    pub fn job(&self) -> Job {
+        self.job
+    }
+
+    /// Gives every process the bytes that process 0 has. All processes call it, process 0 with bytes; what the others pass is not looked at.
+    ///
+    /// Waits for process 0. The bytes go along a binomial tree.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn share(&self, bytes: Vec<u8>) -> Result<Vec<u8>, Error> {
+        share(&self.post, bytes).map_err(|error| Error::Call { function: "broadcast", message: error.to_string() })
     }
 
     /// The connection with the other processes.

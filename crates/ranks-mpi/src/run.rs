@@ -6,7 +6,7 @@
 
 use std::future::Future;
 
-use lehr_ranks::{Communicator, Error, Layout};
+use lehr_ranks::{Communicator, Error, Outcome};
 use lehr_runtime::{Dispatcher, TaskError};
 
 use crate::fabric::{endpoints, transport};
@@ -50,12 +50,6 @@ impl Process {
         F: Future<Output = T> + Send,
         T: Send,
     {
-        let ranks = threads.checked_mul(self.count());
-        if !ranks.is_some_and(|ranks| (1..=Layout::RANKS_MAX).contains(&ranks)) {
-            let message =
-                format!("{threads} ranks in each of {} processes: 1 to {} in all", self.count(), Layout::RANKS_MAX);
-            return Err(Error::Invalid { message });
-        }
         let may_spin = threads <= dispatcher.threads() && !dispatcher.handle().is_oversubscribed();
         let (ends, run) = endpoints(self.post(), threads, may_spin)?;
         let ended = dispatcher.run_all(ends.into_iter().map(Communicator::over).map(program).collect());
@@ -67,55 +61,62 @@ impl Process {
             Err(_) => Some(Error::Cancelled { rank: first + thread }),
             Ok(_) => None,
         });
-        match judge(self.post(), run, own)? {
-            Some(error) => Err(error),
-            None => Ok(ended.into_iter().flatten().collect()),
+        let report = own
+            .as_ref()
+            .map(|error| Outcome { is_panic: matches!(error, Error::Panicked { .. }), message: error.to_string() });
+        match (judge(self.post(), run, report.clone())?, own) {
+            (None, _) => Ok(ended.into_iter().flatten().collect()),
+            (verdict, Some(own)) if verdict == report => Err(own),
+            (Some(Outcome { message, .. }), _) => Err(Error::Elsewhere { message }),
         }
     }
 }
 
-/// What the processes agree on, given what this one has to report: the report of the lowest process that has one.
-fn judge(post: &Post, run: u32, own: Option<Error>) -> Result<Option<Error>, Error> {
+/// What the processes agree on, given what this one has to report: a panic before anything else, and then the report of the lowest
+/// process.
+pub(crate) fn judge(post: &Post, run: u32, own: Option<Outcome>) -> Result<Option<Outcome>, Error> {
     let process = post.process();
-    let send = |to: usize, kind: Kind, text: &str| {
+    let send = |to: usize, kind: Kind, outcome: &Option<Outcome>| {
         let trailer = Trailer { run, source: process as u32, to: to as u32, context: 0, tag: 0, receipt: 0, kind };
-        post.send(to, text.as_bytes().to_vec(), trailer).map_err(transport)
+        post.send(to, encode(outcome), trailer).map_err(transport)
     };
-    let text = own.as_ref().map_or_else(String::new, Error::to_string);
-    let verdict = if process == JUDGE {
-        let mut reports = vec![String::new(); post.processes()];
-        reports[JUDGE] = text.clone();
-        for _ in 1..post.processes() {
-            let (source, report) = wait(post, Kind::Report)?;
-            reports[source] = report;
-        }
-        let worst = reports.into_iter().find(|report| !report.is_empty()).unwrap_or_default();
-        for to in 1..post.processes() {
-            send(to, Kind::Verdict, &worst)?;
-        }
-        worst
-    } else {
-        send(JUDGE, Kind::Report, &text)?;
-        wait(post, Kind::Verdict)?.1
-    };
-    Ok(match own {
-        Some(own) if verdict == text => Some(own),
-        _ if verdict.is_empty() => None,
-        _ => Some(Error::Elsewhere { message: verdict }),
-    })
+    if process != JUDGE {
+        send(JUDGE, Kind::Report, &own)?;
+        return Ok(decode(&wait(post, Kind::Verdict)?.1));
+    }
+    let mut reports = vec![None; post.processes()];
+    reports[JUDGE] = own;
+    for _ in 1..post.processes() {
+        let (source, report) = wait(post, Kind::Report)?;
+        reports[source] = decode(&report);
+    }
+    let panicked = |report: &&Option<Outcome>| report.as_ref().is_some_and(|outcome| outcome.is_panic);
+    let worst = reports.iter().find(panicked).or_else(|| reports.iter().find(|report| report.is_some()));
+    let verdict = worst.cloned().flatten();
+    for to in 1..post.processes() {
+        send(to, Kind::Verdict, &verdict)?;
+    }
+    Ok(verdict)
 }
 
-/// Waits for a paper of a kind: who sent it, and its text.
-fn wait(post: &Post, wanted: Kind) -> Result<(usize, String), Error> {
+/// A report as bytes: nothing, or whether it was a panic and the words.
+fn encode(outcome: &Option<Outcome>) -> Vec<u8> {
+    match outcome {
+        None => Vec::new(),
+        Some(Outcome { is_panic, message }) => [&[u8::from(*is_panic)], message.as_bytes()].concat(),
+    }
+}
+
+fn decode(bytes: &[u8]) -> Option<Outcome> {
+    let (is_panic, message) = bytes.split_first()?;
+    Some(Outcome { is_panic: *is_panic != 0, message: String::from_utf8_lossy(message).into_owned() })
+}
+
+/// Waits for a paper of a kind: who sent it, and what it says.
+pub(crate) fn wait(post: &Post, wanted: Kind) -> Result<(usize, Vec<u8>), Error> {
     loop {
-        match post.paper().map_err(transport)? {
-            Some((source, kind, text)) if kind == wanted => {
-                return Ok((source, String::from_utf8_lossy(&text).into_owned()));
-            }
-            Some((source, kind, _)) => {
-                let message = format!("process {source} sent a {kind:?} where a {wanted:?} was expected");
-                return Err(Error::Transport { message });
-            }
+        match post.paper(wanted).map_err(transport)? {
+            Some(paper) => return Ok(paper),
             None => yield_now(),
         }
     }

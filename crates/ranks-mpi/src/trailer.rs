@@ -30,6 +30,8 @@ pub(crate) enum Kind {
     Report = 3,
     /// What that process found, for all.
     Verdict = 4,
+    /// What process 0 tells all between runs.
+    Word = 5,
 }
 
 /// The fields.
@@ -60,7 +62,7 @@ impl Trailer {
             let at = start + 4 * index;
             u32::from_le_bytes(frame[at..at + 4].try_into().expect("four bytes"))
         };
-        let kind = [Kind::Message, Kind::Ended, Kind::Failed, Kind::Report, Kind::Verdict];
+        let kind = [Kind::Message, Kind::Ended, Kind::Failed, Kind::Report, Kind::Verdict, Kind::Word];
         let kind = *kind.get(field(6) as usize)?;
         let [run, source, to, context, tag, receipt] = [0, 1, 2, 3, 4, 5].map(field);
         let trailer = Self { run, source, to, context, tag, receipt, kind };
@@ -75,7 +77,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_cut_off_again() {
-        for kind in [Kind::Message, Kind::Ended, Kind::Failed, Kind::Report, Kind::Verdict] {
+        for kind in [Kind::Message, Kind::Ended, Kind::Failed, Kind::Report, Kind::Verdict, Kind::Word] {
             let trailer = Trailer { run: 1, source: u32::MAX, to: 3, context: 4, tag: 5, receipt: 6, kind };
             let mut frame = b"body".to_vec();
             trailer.write(&mut frame);

@@ -81,7 +81,7 @@ fn main() {
     for _ in 0..SAMPLES {
         for ((engine, ranks, threads), overheads) in layouts.into_iter().zip(&mut overheads) {
             let bound = plain(&work, leaves, threads);
-            let execution = Execution { engine, ranks, threads };
+            let execution = Execution { engine, ranks, threads, job: None };
             let (seconds, _) = drive(&execution, rows, &Repeated(&work)).expect("the rounds run");
             overheads.push(seconds / bound - 1.0);
         }

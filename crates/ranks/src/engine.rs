@@ -8,6 +8,7 @@
 //! be independent: a leaf's map may read any rows.
 
 mod groups;
+mod job;
 mod leaf_cells;
 mod parallel_loop;
 mod ports;
@@ -18,8 +19,9 @@ use std::future::Future;
 use std::ops::Range;
 use std::str::FromStr;
 
-use lehr_runtime::{Builder, TaskError};
+use lehr_runtime::{Builder, Dispatcher, TaskError};
 
+pub use job::{Job, Outcome, Processes};
 pub use leaf_cells::LeafCells;
 
 use crate::error::Error;
@@ -71,6 +73,26 @@ pub trait Rounds: Send {
     /// Whether this is the one loop that reports and writes.
     fn is_lead(&self) -> bool;
 
+    /// Whether this is the one loop of its process that brings the result: the lead's in its process.
+    fn is_first_here(&self) -> bool {
+        self.is_lead()
+    }
+
+    /// Gives every process what the leaves' cells hold, where ranks are in several processes; elsewhere there is nothing to do.
+    /// `write` appends a cell's content to bytes, `read` overwrites a cell with it.
+    ///
+    /// # Errors
+    /// As for [`round`](Self::round).
+    fn share<T: Send>(
+        &mut self,
+        cells: &LeafCells<T>,
+        write: impl Fn(&T, &mut Vec<u8>) + Send,
+        read: impl Fn(&mut T, &[u8]) + Send,
+    ) -> impl Future<Output = Result<(), Error>> + Send {
+        let _ = (cells, write, read);
+        std::future::ready(Ok(()))
+    }
+
     /// How the rows are cut into leaves and dealt to ranks.
     fn partition(&self) -> Partition;
 
@@ -88,7 +110,7 @@ pub trait Program: Sync {
     /// What it computes.
     type Output: Send;
     /// Its own errors, which include those of the ranks.
-    type Error: From<Error> + Send;
+    type Error: From<Error> + fmt::Display + Send;
 
     /// The method's loop. Under [`Engine::Ranks`] it runs once on each rank, and all must reach the same decisions, which
     /// they do if those follow from the totals of rounds and from [`Rounds::agree`]; otherwise it runs once.
@@ -148,26 +170,30 @@ impl FromStr for Engine {
 pub struct Execution {
     /// The engine. Default: [`Engine::Ranks`].
     pub engine: Engine,
-    /// Ranks, at least 1; more than threads is allowed. Only [`Engine::Ranks`] has more than one. Default: as many as the
+    /// Ranks in this process, at least 1; more than threads is allowed. Only [`Engine::Ranks`] has more than one. Default: as many as the
     /// machine runs threads at once.
     pub ranks: usize,
     /// Worker threads, at least 1. Default: as many as the machine runs at once.
     pub threads: usize,
+    /// The processes that this one computes with; each has so many ranks and threads. Only [`Engine::Ranks`] has them. Default:
+    /// none.
+    pub job: Option<Job>,
 }
 
 impl Default for Execution {
     fn default() -> Self {
         let available = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { engine: Engine::default(), ranks: available, threads: available }
+        Self { engine: Engine::default(), ranks: available, threads: available, job: None }
     }
 }
 
-/// Runs a method over `rows` rows under an engine, on a dispatcher of its own; gives the lead's result.
+/// Runs a method over `rows` rows under an engine, on a dispatcher of its own; gives the lead's result, or, in each process of a job, that of its
+/// first rank.
 ///
 /// The program may borrow from the caller, who sleeps meanwhile.
 ///
 /// # Errors
-/// The program's own; [`Error::Panicked`] if its code panicked; [`Error::Invalid`] for 0 ranks or threads, or too many;
+/// The program's own; [`Error::Panicked`] if its code panicked; [`Error::Elsewhere`] if a rank in another process failed; [`Error::Invalid`] for 0 ranks or threads, or too many;
 /// [`Error::Start`] if the system gives no threads.
 ///
 /// # Panics
@@ -198,7 +224,7 @@ impl Default for Execution {
 /// assert_eq!(drive(&Execution::default(), 100, &sum), Ok(5050.0));
 /// ```
 pub fn drive<P: Program>(execution: &Execution, rows: usize, program: &P) -> Result<P::Output, P::Error> {
-    let Execution { engine, ranks, threads } = *execution;
+    let Execution { engine, ranks, threads, job } = *execution;
     if threads == 0 {
         return Err(Error::Invalid { message: "0 threads: at least 1 is needed".to_owned() }.into());
     }
@@ -209,21 +235,67 @@ pub fn drive<P: Program>(execution: &Execution, rows: usize, program: &P) -> Res
         .threads(threads)
         .start()
         .map_err(|error| Error::Start { message: error.to_string() })?;
-    match engine {
-        Engine::Ranks => {
+    match (engine, job) {
+        (Engine::Ranks, Some(job)) => together(&dispatcher, job, ranks, rows, program),
+        (_, Some(_)) => {
+            let message = format!("--engine {engine} runs in one process; several processes take --engine ranks");
+            Err(Error::Invalid { message }.into())
+        }
+        (Engine::Ranks, None) => {
             let partition = Partition::new(rows, ranks);
-            let program = |communicator| program.run(ranks::OnRanks::new(communicator, partition));
+            let program = |communicator| program.run(ranks::OnRanks::new(communicator, partition, ranks));
             let mut ended = run(&dispatcher, layout, program)?;
             ended.swap_remove(0)
         }
-        Engine::Loop => alone(&dispatcher, program.run(parallel_loop::OnLoop::new(dispatcher.handle(), rows))),
-        Engine::Ports => alone(&dispatcher, program.run(ports::OnPorts::new(dispatcher.handle(), rows))),
+        (Engine::Loop, None) => alone(&dispatcher, program.run(parallel_loop::OnLoop::new(dispatcher.handle(), rows))),
+        (Engine::Ports, None) => alone(&dispatcher, program.run(ports::OnPorts::new(dispatcher.handle(), rows))),
     }
+}
+
+/// Runs the loops of this process's ranks, as the other processes of the job run theirs.
+fn together<P: Program>(
+    dispatcher: &Dispatcher,
+    job: Job,
+    ranks: usize,
+    rows: usize,
+    program: &P,
+) -> Result<P::Output, P::Error> {
+    let Job(job) = job;
+    let may_spin = ranks <= dispatcher.threads() && !dispatcher.handle().is_oversubscribed();
+    let partition = Partition::new(rows, ranks * job.processes());
+    let loops = job.begin(ranks, may_spin)?.into_iter();
+    let loops = loops.map(|communicator| program.run(ranks::OnRanks::new(communicator, partition, ranks)));
+    let mut ended = dispatcher.run_all(loops.collect());
+    let panic = ended.iter().enumerate().find_map(|(place, outcome)| match outcome {
+        Err(TaskError::Panicked { message }) => {
+            Some(Error::Panicked { rank: job.process() * ranks + place, message: message.clone() })
+        }
+        Err(_) => Some(Error::Cancelled { rank: job.process() * ranks + place }),
+        Ok(_) => None,
+    });
+    let failed = |outcome: &Result<Result<P::Output, P::Error>, TaskError>| match outcome {
+        Ok(Err(error)) => Some(Outcome { is_panic: false, message: error.to_string() }),
+        _ => None,
+    };
+    let own = match &panic {
+        Some(error) => Some(Outcome { is_panic: true, message: error.to_string() }),
+        None => ended.iter().find_map(failed),
+    };
+    let agreed = job.end(own.clone())?;
+    match (agreed, panic) {
+        (None, _) => {}
+        (Some(agreed), Some(panic)) if Some(&agreed) == own.as_ref() => return Err(panic.into()),
+        // Our own error says the same, and the caller can tell its kind.
+        (Some(agreed), None) if Some(&agreed) == own.as_ref() => {}
+        (Some(agreed), _) => return Err(Error::Elsewhere { message: agreed.message }.into()),
+    }
+    let first = ended.iter().position(|outcome| matches!(outcome, Ok(Err(_)))).unwrap_or(0);
+    ended.swap_remove(first).unwrap_or(Err(Error::Cancelled { rank: job.process() * ranks }.into()))
 }
 
 /// Runs the one loop of an engine that has one.
 fn alone<T: Send, E: From<Error> + Send>(
-    dispatcher: &lehr_runtime::Dispatcher,
+    dispatcher: &Dispatcher,
     program: impl Future<Output = Result<T, E>> + Send,
 ) -> Result<T, E> {
     match dispatcher.run_all(vec![program]).pop().expect("one future has one outcome") {

@@ -59,7 +59,7 @@ pub mod trace;
 mod value;
 
 pub use communicator::Communicator;
-pub use engine::{Engine, Execution, LeafCells, Program, Round, Rounds, drive};
+pub use engine::{Engine, Execution, Job, LeafCells, Outcome, Processes, Program, Round, Rounds, drive};
 pub use error::Error;
 pub use launch::{run, run_on};
 pub use layout::Layout;

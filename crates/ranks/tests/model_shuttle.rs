@@ -91,7 +91,7 @@ fn every_engine_ends_its_rounds_and_its_threads() {
     for engine in Engine::ALL {
         explore(200, move || {
             // Six leaves.
-            assert_eq!(drive(&Execution { engine, ranks: 4, threads: 2 }, 192, &Ones), Ok(6.0));
+            assert_eq!(drive(&Execution { engine, ranks: 4, threads: 2, job: None }, 192, &Ones), Ok(6.0));
         });
     }
 }

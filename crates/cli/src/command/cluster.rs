@@ -10,6 +10,7 @@ use lehr_mining::vector::{self, Model, Parameters};
 use lehr_ranks::timing::Stopwatch;
 
 use crate::command::demo;
+use crate::company::Company;
 use crate::exit::{Failure, Kind};
 use crate::folder::{self, Folder};
 use crate::interrupt::Interrupt;
@@ -20,11 +21,11 @@ use crate::space::Space;
 use crate::summary::Summary;
 use crate::{report, tables};
 
-/// Runs a plan to its end.
+/// Runs a plan to its end, together with the other processes of a job, if there are any.
 ///
 /// # Errors
 /// [`Failure`], with nothing but a checkpoint left behind.
-pub fn run(mut plan: Plan) -> Result<(), Failure> {
+pub fn run(mut plan: Plan, company: &Company<'_>) -> Result<(), Failure> {
     let mut interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
     let table = match &plan.source {
@@ -57,6 +58,7 @@ pub fn run(mut plan: Plan) -> Result<(), Failure> {
     };
     let is_resumed = resumed.is_some();
     let mut folder = Folder::claim(&plan.out, input, plan.force, resumed)?;
+    company.order(&plan.start, space.points())?;
     let (parameters, model) = cluster(&mut plan, &space, &mut folder, &mut interrupt)?;
     phases.extend(model.phases.iter().cloned());
     for warning in &model.warnings {

@@ -21,6 +21,29 @@ pub(crate) struct Labelled {
     pub probabilities: Vec<f64>,
 }
 
+impl Labelled {
+    /// Appends the labels as bytes: the number of rows, their labels, their probabilities.
+    pub fn write(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&(self.labels.len() as u64).to_le_bytes());
+        self.labels.iter().for_each(|label| bytes.extend_from_slice(&label.to_le_bytes()));
+        self.probabilities.iter().for_each(|probability| bytes.extend_from_slice(&probability.to_le_bytes()));
+    }
+
+    /// Reads what [`write`](Self::write) wrote.
+    pub fn read(&mut self, bytes: &[u8]) {
+        let (rows, rest) = bytes.split_first_chunk().expect("a number of rows");
+        let (labels, probabilities) = rest.split_at(u64::from_le_bytes(*rows) as usize * size_of::<u32>());
+        self.labels = labels
+            .chunks_exact(size_of::<u32>())
+            .map(|bytes| u32::from_le_bytes(bytes.try_into().expect("four bytes")))
+            .collect();
+        self.probabilities = probabilities
+            .chunks_exact(size_of::<f64>())
+            .map(|bytes| f64::from_le_bytes(bytes.try_into().expect("eight bytes")))
+            .collect();
+    }
+}
+
 /// First round: labels into `cells`; sums are mass and first moment of each cluster (1 + D), stored units.
 pub(crate) struct LabelRound<'a, T: Kept> {
     pub points: &'a Points,

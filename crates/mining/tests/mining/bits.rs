@@ -16,11 +16,11 @@ fn run(points: &Points, parameters: &Parameters, execution: Execution) -> Model 
 fn executions() -> Vec<Execution> {
     let mut executions = Vec::new();
     for ranks in [1, 2, 3, 4, 7, 8] {
-        executions.push(Execution { engine: Engine::Ranks, ranks, threads: 2 });
+        executions.push(Execution { engine: Engine::Ranks, ranks, threads: 2, job: None });
     }
     for engine in [Engine::Loop, Engine::Ports] {
         for threads in [1, 2, 3] {
-            executions.push(Execution { engine, ranks: 1, threads });
+            executions.push(Execution { engine, ranks: 1, threads, job: None });
         }
     }
     executions
@@ -35,7 +35,7 @@ fn a_run_has_the_same_bits_on_every_layout() {
         [(&plane, 9, Precision::F64), (&plane, 9, Precision::F32), (&datasets::digits().0, 6, Precision::F64)]
     {
         let parameters = Parameters { clusters: Some(clusters), precision, ..Parameters::default() };
-        let reference = run(points, &parameters, Execution { engine: Engine::Ranks, ranks: 1, threads: 1 });
+        let reference = run(points, &parameters, Execution { engine: Engine::Ranks, ranks: 1, threads: 1, job: None });
         for execution in executions() {
             let model = run(points, &parameters, execution);
             let bits = |model: &Model| model.centers.iter().map(|y| y.to_bits()).collect::<Vec<_>>();

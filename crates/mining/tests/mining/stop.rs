@@ -48,8 +48,12 @@ fn a_run_stopped_anywhere_goes_on_to_the_same_bits_on_another_layout() {
     let mut stages = Vec::new();
     for calls in (0..).step_by(17) {
         let mut observer = StopAfter { calls, seen: Vec::new(), last: None };
-        match cluster(&points, &parameters(), &Execution { engine: Engine::Ranks, ranks: 3, threads: 2 }, &mut observer)
-        {
+        match cluster(
+            &points,
+            &parameters(),
+            &Execution { engine: Engine::Ranks, ranks: 3, threads: 2, job: None },
+            &mut observer,
+        ) {
             Err(Error::Stopped) => {}
             Ok(model) => {
                 assert_eq!(without_clock(model), whole);
@@ -64,7 +68,8 @@ fn a_run_stopped_anywhere_goes_on_to_the_same_bits_on_another_layout() {
         let read = Checkpoint::read(&path).unwrap();
         assert_eq!(read, last);
         let resumed =
-            resume(&points, read, &Execution { engine: Engine::Loop, ranks: 1, threads: 2 }, &mut Silent).unwrap();
+            resume(&points, read, &Execution { engine: Engine::Loop, ranks: 1, threads: 2, job: None }, &mut Silent)
+                .unwrap();
         assert_eq!(without_clock(resumed), whole, "stopped after {calls} calls");
     }
     for stage in [Stage::Annealing, Stage::Hardening, Stage::Refining] {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Round, Rounds};
+use super::{LeafCells, Round, Rounds};
 use crate::communicator::Communicator;
 use crate::error::Error;
 use crate::partition::Partition;
@@ -11,11 +11,13 @@ use crate::partition::Partition;
 pub(super) struct OnRanks {
     communicator: Communicator,
     partition: Partition,
+    /// Ranks in each process.
+    here: usize,
 }
 
 impl OnRanks {
-    pub(super) fn new(communicator: Communicator, partition: Partition) -> Self {
-        Self { communicator, partition }
+    pub(super) fn new(communicator: Communicator, partition: Partition, here: usize) -> Self {
+        Self { communicator, partition, here }
     }
 }
 
@@ -36,6 +38,46 @@ impl Rounds for OnRanks {
 
     fn is_lead(&self) -> bool {
         self.communicator.rank() == 0
+    }
+
+    fn is_first_here(&self) -> bool {
+        self.communicator.rank().is_multiple_of(self.here)
+    }
+
+    async fn share<T: Send>(
+        &mut self,
+        cells: &LeafCells<T>,
+        write: impl Fn(&T, &mut Vec<u8>) + Send,
+        read: impl Fn(&mut T, &[u8]) + Send,
+    ) -> Result<(), Error> {
+        if self.here == self.communicator.size() {
+            return Ok(());
+        }
+        let mut bytes = Vec::new();
+        for leaf in self.leaves() {
+            // The length goes before the content, whose length is known behind it.
+            let start = bytes.len();
+            bytes.extend_from_slice(&[0; size_of::<u64>()]);
+            cells.with(leaf, |cell| write(cell, &mut bytes));
+            let length = (bytes.len() - start - size_of::<u64>()) as u64;
+            bytes[start..start + size_of::<u64>()].copy_from_slice(&length.to_le_bytes());
+        }
+        let all = self.communicator.all_gather_v(&bytes).await?;
+        if !self.is_first_here() {
+            return Ok(());
+        }
+        for (rank, bytes) in all.iter().enumerate() {
+            let mut rest = &bytes[..];
+            for leaf in self.partition.leaves_of(rank) {
+                let (length, after) = rest.split_first_chunk().expect("every leaf was written with its length");
+                let (content, after) = after.split_at(u64::from_le_bytes(*length) as usize);
+                if rank / self.here != self.communicator.rank() / self.here {
+                    cells.with(leaf, |cell| read(cell, content));
+                }
+                rest = after;
+            }
+        }
+        Ok(())
     }
 
     fn partition(&self) -> Partition {

@@ -71,11 +71,11 @@ impl Program for Method {
 fn all_engines_ranks_and_threads_give_the_same_bits() {
     for rows in [0, 1, 31, 33, 1000, 8192 + 5, 20_000] {
         let method = Method { rows, rounds: 5 };
-        let one = drive(&Execution { engine: Engine::Ranks, ranks: 1, threads: 1 }, rows, &method).unwrap();
+        let one = drive(&Execution { engine: Engine::Ranks, ranks: 1, threads: 1, job: None }, rows, &method).unwrap();
         for engine in Engine::ALL {
             for ranks in [1, 2, 3, 4, 7, 8] {
                 for threads in [1, 2, 8] {
-                    let execution = Execution { engine, ranks, threads };
+                    let execution = Execution { engine, ranks, threads, job: None };
                     assert_eq!(drive(&execution, rows, &method).as_ref(), Ok(&one), "{rows} rows, {execution:?}");
                 }
             }
@@ -110,7 +110,7 @@ impl Program for Agreement {
 #[test]
 fn the_leads_flag_is_told_to_all() {
     for engine in Engine::ALL {
-        let execution = Execution { engine, ranks: 3, threads: 2 };
+        let execution = Execution { engine, ranks: 3, threads: 2, job: None };
         let (heard, ranks, imbalance) = drive(&execution, 4000, &Agreement).unwrap();
         assert_eq!(heard, [true, false, false, true, false, false]);
         assert_eq!(ranks, if engine == Engine::Ranks { 3 } else { 1 });
@@ -151,7 +151,7 @@ impl Program for Faulty {
 fn a_panic_in_a_leaf_is_one_error_whoever_runs_it() {
     for engine in Engine::ALL {
         for (ranks, threads) in [(1, 1), (4, 2), (3, 8)] {
-            let execution = Execution { engine, ranks, threads };
+            let execution = Execution { engine, ranks, threads, job: None };
             match drive(&execution, 4000, &Faulty { leaf: 70 }) {
                 Err(Error::Panicked { message, .. }) => assert_eq!(message, "leaf 70 is bad"),
                 other => panic!("{engine} on {ranks} ranks: {other:?}"),
@@ -188,7 +188,7 @@ impl Program for Undaunted {
 fn a_round_after_a_panic_that_was_caught_is_right() {
     for engine in [Engine::Loop, Engine::Ports] {
         for threads in [1, 2, 8] {
-            assert_eq!(drive(&Execution { engine, ranks: 1, threads }, 4000, &Undaunted), Ok(125.0));
+            assert_eq!(drive(&Execution { engine, ranks: 1, threads, job: None }, 4000, &Undaunted), Ok(125.0));
         }
     }
 }
@@ -201,7 +201,7 @@ fn engines_are_named_and_bad_executions_say_what_was_expected() {
     let message = "threads".parse::<Engine>().unwrap_err().to_string();
     assert!(message.contains("ranks, loop, ports") && message.contains("\"threads\""), "{message}");
     for (ranks, threads) in [(0, 1), (1, 0), (1, 100_000)] {
-        let execution = Execution { engine: Engine::Ranks, ranks, threads };
+        let execution = Execution { engine: Engine::Ranks, ranks, threads, job: None };
         assert!(drive(&execution, 10, &Agreement).is_err());
     }
 }

@@ -51,7 +51,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             if !arguments.wants(&name) {
                 continue;
             }
-            let layout = |count| Execution { engine, ranks: count, threads: count };
+            let layout = |count| Execution { engine, ranks: count, threads: count, job: None };
             let expected = run_with(&points, &parameters, &layout(1))?;
             let parallel = run_with(&points, &parameters, &layout(ranks))?;
             ensure!(

@@ -1,0 +1,140 @@
+//! The command in several processes, started by `mpiexec`: the same bytes on any layout, one voice, one end.
+//!
+//! `LEHR_MPIEXEC` names the launcher; `make mpi` installs one and sets it.
+#![allow(clippy::disallowed_methods, reason = "the environment says which launcher the tests use")]
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+/// A folder with a table of six groups.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let mut table = "x,y,weight\n".to_owned();
+    for row in 0..3000_u32 {
+        // Around six places, spread by a fixed pattern.
+        let (group, spread) = (row % 6, row.wrapping_mul(2_654_435_761) >> 16);
+        let (x, y) = (group * 7 % 5 * 10, group * 11 % 7 * 10);
+        let (dx, dy) = (spread & 0xff, spread >> 8 & 0xff);
+        table += &format!("{}.{dx:03},{}.{dy:03},{}\n", x, y, 1 + row % 3);
+    }
+    fs::write(folder.path().join("table.csv"), table).unwrap();
+    folder
+}
+
+/// `lehr` in so many processes, in a folder.
+fn command(folder: &Path, processes: usize, arguments: &[&str]) -> Command {
+    let launcher = std::env::var("LEHR_MPIEXEC")
+        .expect("LEHR_MPIEXEC names an mpiexec whose library has the MPI standard ABI; run make mpi");
+    let mut command = Command::new(launcher);
+    command.args(["-n", &processes.to_string(), env!("CARGO_BIN_EXE_lehr")]).args(arguments);
+    command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn lehr(folder: &Path, processes: usize, arguments: &[&str]) -> Output {
+    command(folder, processes, arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[track_caller]
+fn expect_success(output: &Output) {
+    assert_eq!(output.status.code(), Some(0), "{}{}", text(&output.stdout), text(&output.stderr));
+}
+
+/// The results whose bytes must not depend on the layout, in `out`.
+fn tables(folder: &Path, out: &str) -> [Vec<u8>; 2] {
+    ["labels.csv", "centers.csv"].map(|name| fs::read(folder.join(out).join(name)).unwrap())
+}
+
+#[test]
+fn results_have_the_same_bytes_on_any_layout() {
+    let folder = folder();
+    let run = |layout: &str, processes: usize| {
+        let arguments =
+            ["cluster", "table.csv", "--weights", "weight", "-k", "6", "-q", "--out", layout, "--layout", layout];
+        if processes == 1 {
+            let alone = Command::new(env!("CARGO_BIN_EXE_lehr")).args(arguments).current_dir(&folder).output().unwrap();
+            expect_success(&alone);
+        } else {
+            expect_success(&lehr(folder.path(), processes, &arguments));
+        }
+        let summary: serde_json::Value =
+            serde_json::from_slice(&fs::read(folder.path().join(layout).join("summary.json")).unwrap()).unwrap();
+        assert_eq!(summary["execution"]["layout"], layout);
+        tables(folder.path(), layout)
+    };
+    let one = run("1x1x1", 1);
+    for (layout, processes) in [("4x1x1", 1), ("1x4x1", 4), ("2x2x1", 2), ("1x1x3", 3)] {
+        assert!(run(layout, processes) == one, "{layout} gives the bytes of 1x1x1");
+    }
+}
+
+#[test]
+fn one_process_speaks() {
+    let folder = folder();
+    let done = lehr(folder.path(), 3, &["cluster", "table.csv", "-k", "6", "--out", "out"]);
+    expect_success(&done);
+    assert_eq!(text(&done.stdout).matches("report: ").count(), 1, "{}", text(&done.stdout));
+    let failed = lehr(folder.path(), 3, &["cluster", "nowhere.csv", "-k", "6"]);
+    assert_eq!(failed.status.code(), Some(4), "{}", text(&failed.stderr));
+    assert_eq!(text(&failed.stderr).trim(), "error: nowhere.csv: no such file");
+    let mistyped = lehr(folder.path(), 3, &["cluster", "table.csv", "--clutsers", "6"]);
+    assert_eq!(mistyped.status.code(), Some(2));
+    assert_eq!(text(&mistyped.stderr).matches("error: ").count(), 1, "{}", text(&mistyped.stderr));
+}
+
+#[test]
+fn a_layout_of_other_processes_is_refused() {
+    let folder = folder();
+    let failed = lehr(folder.path(), 2, &["cluster", "table.csv", "-k", "6", "--layout", "1x4x1"]);
+    assert_eq!(failed.status.code(), Some(2), "{}", text(&failed.stderr));
+    assert!(
+        text(&failed.stderr).contains("--layout 1x4x1 has 4 processes, and mpiexec started 2"),
+        "{}",
+        text(&failed.stderr)
+    );
+    let failed = lehr(folder.path(), 2, &["cluster", "table.csv", "-k", "6", "--engine", "loop"]);
+    assert_eq!(failed.status.code(), Some(2), "{}", text(&failed.stderr));
+}
+
+#[test]
+fn processes_without_a_library_do_not_compute_alone() {
+    let folder = folder();
+    let failed = command(folder.path(), 2, &["cluster", "table.csv", "-k", "6"])
+        .env("LEHR_MPI_LIBRARY", "nowhere/libmpi_abi.so.1")
+        .output()
+        .unwrap();
+    assert_eq!(failed.status.code(), Some(4), "{}", text(&failed.stderr));
+    assert_eq!(text(&failed.stderr).matches("no MPI library").count(), 1, "{}", text(&failed.stderr));
+    assert!(!folder.path().join("lehr-out").exists());
+}
+
+/// Starts a run that lasts until it is stopped, and waits until the first line of progress.
+fn start(folder: &Path) -> (Child, BufReader<std::process::ChildStderr>) {
+    let mut child =
+        command(folder, 3, &["cluster", "table.csv", "--stop-length", "1e-9", "--out", "out"]).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains('%') {
+        line.clear();
+        assert_ne!(lines.read_line(&mut line).unwrap(), 0, "the run ended before it was stopped");
+    }
+    (child, lines)
+}
+
+#[test]
+fn an_interrupt_stops_all_with_one_word_and_a_checkpoint() {
+    let folder = folder();
+    let (mut child, lines) = start(folder.path());
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let said: Vec<String> = lines.lines().map(Result::unwrap).collect();
+    assert!(!child.wait().unwrap().success());
+    assert_eq!(said.iter().filter(|line| line.contains("checkpoint saved in")).count(), 1, "{said:?}");
+    assert!(folder.path().join("out/checkpoint").is_file());
+}
