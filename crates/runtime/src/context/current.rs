@@ -114,17 +114,29 @@ pub(crate) fn failed_in(own: Option<&Context>) -> Option<Context> {
 /// The context of an item that is being taken, left for later. May be called under a port's lock.
 #[inline]
 pub(crate) fn leave(context: Option<Context>) {
-    if let Some(context) = context {
+    /// Kept out of the way of programs without contexts.
+    #[cold]
+    #[inline(never)]
+    fn keep(context: Context) {
         // On a thread that is ending there is nobody to collect it; it is dropped here.
         let _ = with_local(|local| local.taken.push(context));
+    }
+    if let Some(context) = context {
+        keep(context);
     }
 }
 
 /// Drops what was left. Not to be called under a lock.
 #[inline]
 pub(crate) fn settle() {
-    if in_use() {
+    /// As in [`leave`].
+    #[cold]
+    #[inline(never)]
+    fn drop_taken() {
         drop(with_local(|local| std::mem::take(&mut local.taken)));
+    }
+    if in_use() {
+        drop_taken();
     }
 }
 
