@@ -106,8 +106,7 @@ impl Communicator {
             return self.compare([call as u64, number as u64]).await;
         }
         self.settle(call).await?;
-        self.begin(call, number, |_, _| {}, |_, _, _| {});
-        self.complete(call).await
+        self.meet(call, number, |_, _| {}, |_, _, _| {}).await
     }
 
     /// Tells all other ranks this one's head and compares it with theirs.

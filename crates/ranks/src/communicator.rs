@@ -18,7 +18,7 @@ use crate::message::Reader;
 use crate::reduction::Fold;
 use crate::settings::Settings;
 use crate::sync::Arc;
-use crate::trace::{Activity, Noting};
+use crate::trace::Activity;
 
 /// One rank's end of a group of ranks.
 ///
@@ -40,8 +40,6 @@ pub struct Communicator {
     pub(crate) begun: u32,
     /// Over messages, why no collective can be begun: one was given up, or failed.
     pub(crate) stopped: Option<Error>,
-    /// The note of the collective under way between threads.
-    noting: Option<Noting>,
     /// What this rank folds of its own leaves.
     pub(crate) own: Fold,
     /// What this rank folds of all ranks' covers when it is the last to arrive.
@@ -131,17 +129,7 @@ impl Communicator {
 
     pub(crate) fn on(fabric: Arc<dyn Fabric>, group: Group, exchange: Option<Endpoint>) -> Self {
         let settings = Settings::default();
-        Self {
-            fabric,
-            group,
-            exchange,
-            settings,
-            begun: 0,
-            stopped: None,
-            noting: None,
-            own: Fold::new(0),
-            whole: Fold::new(0),
-        }
+        Self { fabric, group, exchange, settings, begun: 0, stopped: None, own: Fold::new(0), whole: Fold::new(0) }
     }
 
     /// This rank's number, from 0.
@@ -201,37 +189,26 @@ impl Communicator {
         Ok(())
     }
 
-    /// Deposits a message and arrives. The two words of the head are compared; `fold` runs only if all ranks agree on them.
-    pub(crate) fn begin(
+    /// An exchange: deposits a message, arrives, and waits until all have. The two words of the head are compared; `fold` runs only if all ranks
+    /// agree on them.
+    pub(crate) async fn meet(
         &mut self,
         call: Call,
         number: usize,
         write: impl FnOnce(&mut Vec<u64>, &Fold),
         mut fold: impl FnMut(&Deposits<'_>, &mut Vec<u64>, &mut Fold),
-    ) {
-        self.noting = self.noting(Activity::Communication, call.name());
+    ) -> Result<(), Error> {
+        let _noting = self.noting(Activity::Communication, call.name());
         let exchange = self.exchange.as_mut().expect("asked for only where there is one");
         let message = exchange.deposit();
         message.extend([call as u64, number as u64]);
         write(message, &self.own);
         let whole = &mut self.whole;
-        exchange.arrive(&mut |deposits, folded| {
-            let head = |rank| &deposits.of(rank)[..HEAD];
-            if let Some((usual, other)) = dissent(deposits.size(), head) {
-                folded.extend([DISAGREED, usual as u64, other as u64]);
-                folded.extend(head(usual));
-                folded.extend(head(other));
-            } else {
-                folded.push(AGREED);
-                fold(deposits, folded, whole);
-            }
-        });
-    }
-
-    /// Waits until the exchange is complete and all ranks have been found to agree.
-    pub(crate) async fn complete(&mut self, call: Call) -> Result<(), Error> {
+        exchange.arrive(&mut |deposits, folded| fold_agreed(deposits, folded, whole, &mut fold));
         self.wait(call).await?;
-        self.noting = None;
+        let exchange = self.exchange.as_mut().expect("asked for only where there is one");
+        let whole = &mut self.whole;
+        exchange.fold(&mut |deposits, folded| fold_agreed(deposits, folded, whole, &mut fold));
         let folded = self.shared().folded();
         if folded[0] == AGREED {
             return Ok(());
@@ -253,6 +230,24 @@ impl Communicator {
     /// What the fold wrote in the exchange completed last.
     pub(crate) fn folded(&self) -> Reader<'_> {
         Reader::new(&self.shared().folded()[1..])
+    }
+}
+
+/// Folds the deposits if their heads agree, and says so before the result.
+fn fold_agreed(
+    deposits: &Deposits<'_>,
+    folded: &mut Vec<u64>,
+    whole: &mut Fold,
+    fold: &mut impl FnMut(&Deposits<'_>, &mut Vec<u64>, &mut Fold),
+) {
+    let head = |rank| &deposits.of(rank)[..HEAD];
+    if let Some((usual, other)) = dissent(deposits.size(), head) {
+        folded.extend([DISAGREED, usual as u64, other as u64]);
+        folded.extend(head(usual));
+        folded.extend(head(other));
+    } else {
+        folded.push(AGREED);
+        fold(deposits, folded, whole);
     }
 }
 

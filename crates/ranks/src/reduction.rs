@@ -174,6 +174,42 @@ impl<T: Copy + Default> Fold<T> {
     }
 }
 
+/// Folds partials of `length` numbers, one a rank, in the tree over rank numbers; `read` overwrites a rank's. The root is at the beginning of what is given back,
+/// behind it memory that was needed.
+pub(crate) fn fold_ranks<T: bytemuck::Pod>(
+    ranks: usize,
+    length: usize,
+    mut read: impl FnMut(usize, &mut [T]),
+    combine: Combine<'_, T>,
+) -> Vec<T> {
+    let level = ranks.next_power_of_two().ilog2();
+    let mut memory = vec![T::zeroed(); (level as usize + 1) * length];
+    let (value, scratch) = memory.split_at_mut(length);
+    fold_node(Node { level, index: 0 }, ranks, value, scratch, &mut read, combine);
+    memory
+}
+
+/// Writes a node's value to `value`, with `memory` for what is under it.
+fn fold_node<T: Copy>(
+    node: Node,
+    ranks: usize,
+    value: &mut [T],
+    memory: &mut [T],
+    read: &mut dyn FnMut(usize, &mut [T]),
+    combine: Combine<'_, T>,
+) {
+    if node.level == 0 {
+        return read(node.index, value);
+    }
+    let right = Node { level: node.level - 1, index: 2 * node.index + 1 };
+    fold_node(Node { level: node.level - 1, index: 2 * node.index }, ranks, value, memory, read, combine);
+    if right.start() < ranks {
+        let (partial, memory) = memory.split_at_mut(value.len());
+        fold_node(right, ranks, partial, memory, read, combine);
+        combine(value, partial);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,6 +260,16 @@ mod tests {
         for leaves in 1..200_usize {
             let top = Node { level: leaves.next_power_of_two().ilog2(), index: 0 };
             assert_eq!(sequential(leaves).unwrap().to_bits(), defined(top, leaves).to_bits(), "{leaves} leaves");
+        }
+    }
+
+    #[test]
+    fn ranks_are_folded_as_leaves_are() {
+        for ranks in 1..70 {
+            let read = |rank: usize, partial: &mut [f64]| partial.fill((rank as f64).sin());
+            let root = fold_ranks(ranks, 2, read, &tell_tale)[..2].to_vec();
+            let expected = sequential(ranks).unwrap();
+            assert_eq!(root.iter().map(|x| x.to_bits()).collect::<Vec<_>>(), [expected.to_bits(); 2]);
         }
     }
 

@@ -42,8 +42,36 @@ fn two_ranks_reduce_three_times_over_two_sets_of_buffers() {
 }
 
 #[test]
-fn two_spinning_ranks_reduce() {
-    model(2, 2, true, |comm| sums(comm, 2));
+fn two_spinning_ranks_reduce_over_their_lines() {
+    model(2, 3, true, |comm| sums(comm, 3));
+}
+
+#[test]
+fn three_spinning_ranks_reduce() {
+    model(3, 2, true, |comm| sums(comm, 1));
+}
+
+#[test]
+fn long_messages_are_published_by_the_flag_of_a_line() {
+    model(2, 2, true, |mut comm| async move {
+        for round in 0..3 {
+            let mut told = [comm.rank() as u64 + round; 9];
+            comm.broadcast(1, &mut told).await.unwrap();
+            assert_eq!(told, [1 + round; 9]);
+        }
+    });
+}
+
+#[test]
+fn a_spinning_rank_is_told_of_one_that_leaves() {
+    model(2, 3, true, |mut comm| async move {
+        if comm.rank() == 0 {
+            comm.barrier().await.unwrap();
+            assert_eq!(comm.barrier().await, Err(Error::RankLeft { rank: 1, waiting_in: "barrier" }));
+        } else {
+            comm.barrier().await.unwrap();
+        }
+    });
 }
 
 #[test]

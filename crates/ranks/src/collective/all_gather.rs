@@ -64,8 +64,7 @@ impl Communicator {
                 .await;
         }
         self.settle(Call::AllGatherV).await?;
-        self.begin(Call::AllGatherV, 0, |words, _| message::write(words, values), |_, _, _| {});
-        self.complete(Call::AllGatherV).await?;
+        self.meet(Call::AllGatherV, 0, |words, _| message::write(words, values), |_, _, _| {}).await?;
         Ok((0..size).map(|rank| self.deposited(rank).collect()).collect())
     }
 
@@ -95,8 +94,7 @@ impl Communicator {
                 .await;
         }
         self.settle(call).await?;
-        self.begin(call, size_of_val(values), |words, _| message::write(words, values), |_, _, _| {});
-        self.complete(call).await?;
+        self.meet(call, size_of_val(values), |words, _| message::write(words, values), |_, _, _| {}).await?;
         for from in 0..size {
             self.deposited(from).read(&mut gathered[from * length..][..length]);
         }

@@ -10,7 +10,7 @@ use crate::communicator::{Call, Communicator, HEAD};
 use crate::error::Error;
 use crate::fabric::threads::exchange::Deposits;
 use crate::message::{self, Plain, Reader};
-use crate::reduction::{Fold, Node};
+use crate::reduction::{Fold, Node, fold_ranks};
 use crate::settings::Order;
 
 impl Communicator {
@@ -57,15 +57,10 @@ impl Communicator {
         }
         self.settle(Call::AllReduce).await?;
         let fold = |deposits: &Deposits<'_>, folded: &mut Vec<u64>, _: &mut Fold| {
-            let mut whole = Fold::<T>::new(length);
-            for rank in 0..deposits.size() {
-                let mut reader = Reader::of(deposits, rank);
-                whole.push(Node::leaf(rank), &combine, |partial| reader.read(partial));
-            }
-            message::write(folded, whole.root(&combine).unwrap_or_default());
+            let read = |rank: usize, partial: &mut [T]| Reader::of(deposits, rank).read(partial);
+            message::write(folded, &fold_ranks(deposits.size(), length, read, &combine)[..length]);
         };
-        self.begin(Call::AllReduce, size_of_val(values), |words, _| message::write(words, values), fold);
-        self.complete(Call::AllReduce).await?;
+        self.meet(Call::AllReduce, size_of_val(values), |words, _| message::write(words, values), fold).await?;
         self.folded().read(values);
         Ok(())
     }
@@ -137,8 +132,7 @@ impl Communicator {
                 message::write(folded, root);
             }
         };
-        self.begin(Call::AllReduceLeaves, bytes, write, fold);
-        self.complete(Call::AllReduceLeaves).await?;
+        self.meet(Call::AllReduceLeaves, bytes, write, fold).await?;
         if self.shared().folded().len() > 1 {
             self.folded().read(total);
         }

@@ -51,8 +51,7 @@ impl Communicator {
                 .await;
         }
         self.settle(Call::AllToAll).await?;
-        self.begin(Call::AllToAll, size_of_val(values), |words, _| message::write(words, values), |_, _, _| {});
-        self.complete(Call::AllToAll).await?;
+        self.meet(Call::AllToAll, size_of_val(values), |words, _| message::write(words, values), |_, _, _| {}).await?;
         for from in 0..size {
             self.deposited(from).read_part(rank * length, &mut received[from * length..][..length]);
         }
@@ -99,8 +98,7 @@ impl Communicator {
         }
         self.settle(Call::AllToAllV).await?;
         let write = |words: &mut Vec<u64>, _: &_| parts.iter().for_each(|part| message::write(words, part));
-        self.begin(Call::AllToAllV, 0, write, |_, _, _| {});
-        self.complete(Call::AllToAllV).await?;
+        self.meet(Call::AllToAllV, 0, write, |_, _, _| {}).await?;
         let mine = |from| {
             let mut reader = self.deposited(from);
             (0..rank).for_each(|_| reader.skip::<T>());

@@ -24,8 +24,7 @@ impl Communicator {
             return self.barrier_over_messages().await;
         }
         self.settle(Call::Barrier).await?;
-        self.begin(Call::Barrier, 0, |_, _| {}, |_, _, _| {});
-        self.complete(Call::Barrier).await
+        self.meet(Call::Barrier, 0, |_, _| {}, |_, _, _| {}).await
     }
 
     async fn barrier_over_messages(&mut self) -> Result<(), Error> {

@@ -42,8 +42,7 @@ impl Communicator {
                 message::write(words, values);
             }
         };
-        self.begin(Call::Broadcast, number, write, |_, _, _| {});
-        self.complete(Call::Broadcast).await?;
+        self.meet(Call::Broadcast, number, write, |_, _, _| {}).await?;
         if !is_root {
             self.deposited(root).read(values);
         }

@@ -33,8 +33,7 @@ impl Communicator {
             return self.gather_over_messages(root, values).await;
         }
         self.settle(Call::Gather).await?;
-        self.begin(Call::Gather, root, |words, _| message::write(words, values), |_, _, _| {});
-        self.complete(Call::Gather).await?;
+        self.meet(Call::Gather, root, |words, _| message::write(words, values), |_, _, _| {}).await?;
         if self.rank() != root {
             return Ok(None);
         }

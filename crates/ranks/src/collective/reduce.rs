@@ -8,7 +8,7 @@ use crate::communicator::{Call, Communicator};
 use crate::error::Error;
 use crate::fabric::threads::exchange::Deposits;
 use crate::message::{self, Plain, Reader};
-use crate::reduction::{Fold, Node};
+use crate::reduction::{Fold, Node, fold_ranks};
 
 impl Communicator {
     /// Overwrites the root's `values` with the combination of all ranks' values: one fixed tree over rank numbers, left before right. On the
@@ -63,15 +63,10 @@ impl Communicator {
         }
         self.settle(Call::Reduce).await?;
         let fold = |deposits: &Deposits<'_>, folded: &mut Vec<u64>, _: &mut Fold| {
-            let mut whole = Fold::<T>::new(length);
-            for rank in 0..deposits.size() {
-                let mut reader = Reader::of(deposits, rank);
-                whole.push(Node::leaf(rank), &combine, |partial| reader.read(partial));
-            }
-            message::write(folded, whole.root(&combine).unwrap_or_default());
+            let read = |rank: usize, partial: &mut [T]| Reader::of(deposits, rank).read(partial);
+            message::write(folded, &fold_ranks(deposits.size(), length, read, &combine)[..length]);
         };
-        self.begin(Call::Reduce, number, |words, _| message::write(words, values), fold);
-        self.complete(Call::Reduce).await?;
+        self.meet(Call::Reduce, number, |words, _| message::write(words, values), fold).await?;
         if rank == root {
             self.folded().read(values);
         }

@@ -64,8 +64,7 @@ impl Communicator {
         }
         self.settle(Call::ReduceScatter).await?;
         let write = |words: &mut Vec<u64>, _: &_| message::write(words, values);
-        self.begin(Call::ReduceScatter, size_of_val(values), write, |_, _, _| {});
-        self.complete(Call::ReduceScatter).await?;
+        self.meet(Call::ReduceScatter, size_of_val(values), write, |_, _, _| {}).await?;
         for from in 0..size {
             let deposited = self.deposited(from);
             whole.push(Node::leaf(from), &combine, |partial| deposited.read_part(rank * length, partial));

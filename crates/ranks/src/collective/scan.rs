@@ -87,8 +87,7 @@ impl Communicator {
                 .await;
         }
         self.settle(call).await?;
-        self.begin(call, size_of_val(values), |words, _| message::write(words, values), |_, _, _| {});
-        self.complete(call).await?;
+        self.meet(call, size_of_val(values), |words, _| message::write(words, values), |_, _, _| {}).await?;
         for from in 0..rank + usize::from(inclusive) {
             let mut deposited = self.deposited(from);
             before.push(Node::leaf(from), combine, |partial| deposited.read(partial));

@@ -59,8 +59,7 @@ impl Communicator {
                 message::write(words, values);
             }
         };
-        self.begin(Call::Scatter, number, write, |_, _, _| {});
-        self.complete(Call::Scatter).await?;
+        self.meet(Call::Scatter, number, write, |_, _, _| {}).await?;
         self.deposited(root).read_part(rank * length, part);
         Ok(())
     }
@@ -106,8 +105,7 @@ impl Communicator {
                 parts.iter().for_each(|part| message::write(words, part));
             }
         };
-        self.begin(Call::ScatterV, root, write, |_, _, _| {});
-        self.complete(Call::ScatterV).await?;
+        self.meet(Call::ScatterV, root, write, |_, _, _| {}).await?;
         let mut reader = self.deposited(root);
         (0..rank).for_each(|_| reader.skip::<T>());
         Ok(reader.collect())

@@ -15,6 +15,14 @@
 //! | `sleeping` | ranks that have left a waker or are about to | each waiting rank, up and down |
 //! | `left` | ranks that have ended | each rank once, when its end is dropped |
 //!
+//! **Lines.** Where every rank has a core, the counter would be what all wait for. There each rank has a line instead, two of them in turn: a flag, and the message
+//! itself if it is short, so that it crosses together with the news that it is there. Each rank looks at all lines and folds for itself; what is folded is
+//! the same, so the result is.
+//!
+//! | shared word | meaning | who writes it |
+//! | --- | --- | --- |
+//! | `Line::arrived` | exchanges in which the rank has arrived, as far as this line is used for them | its rank, once per exchange |
+//!
 //! A waiting rank spins for a short while if ranks and workers allow it, and then suspends, so that ranks may outnumber cores.
 #![allow(unsafe_code, reason = "messages are read by other ranks where they were written")]
 
@@ -27,6 +35,12 @@ use crate::sync::{Arc, AtomicUsize, Cell, Mutex, Ordering, fence, spin_loop};
 /// Looks at `completed` before a rank suspends, when it may spin: some tens of microseconds, about what it costs to wake a
 /// sleeping core.
 const SPINS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 1000 };
+
+/// The most ranks that look at each other's lines.
+const LINES_MAX: usize = 32;
+
+/// Words of a message that fit in a line of 64 bytes beside its flag and its length.
+const SHORT: usize = 6;
 
 /// What the last to arrive makes of the deposits: written to a buffer that is empty at first.
 pub(crate) type Fold<'a> = &'a mut dyn FnMut(&Deposits<'_>, &mut Vec<u64>);
@@ -45,6 +59,8 @@ struct Shared {
     /// In the order of their happening.
     endings: Mutex<Vec<Ending>>,
     spins: u32,
+    /// Whether ranks look at each other's lines and fold for themselves.
+    has_lines: bool,
     /// Groups of some of these ranks, whose ends have not all been taken yet.
     parts: Mutex<Vec<Part>>,
 }
@@ -56,8 +72,24 @@ struct Part {
     ends: Vec<Endpoint>,
 }
 
+/// A rank's message, if it is short, and that it is there.
+#[repr(C)]
+struct Line {
+    arrived: AtomicUsize,
+    message: Cell<Short>,
+}
+
+/// A message of at most `SHORT` words; if its length is greater, it is where long ones are.
+#[repr(C)]
+struct Short {
+    length: usize,
+    words: [u64; SHORT],
+}
+
 /// What one rank writes and the others read.
 struct Rank {
+    /// For even and for odd exchanges.
+    lines: [CachePadded<Line>; 2],
     /// Its messages, for even and for odd exchanges.
     messages: [Cell<Vec<u64>>; 2],
     /// How many exchanges it has arrived in, for those who ask who is late.
@@ -89,6 +121,10 @@ pub(crate) struct Endpoint {
     /// Exchanges in which this rank has arrived.
     arrivals: usize,
     is_waiting: bool,
+    /// With lines: how many ranks, from the first on, were seen to have arrived in the exchange that this one waits for.
+    seen: usize,
+    /// With lines: what this rank folded in the exchange that was completed last.
+    folded: Vec<u64>,
     /// Whether this end counts in `sleeping`.
     is_sleeping: bool,
     /// Whether a fold panicked here, so that the exchange in progress can never be completed.
@@ -104,6 +140,7 @@ pub(crate) fn endpoints(members: &[usize], may_spin: bool) -> Vec<Endpoint> {
     let size = members.len();
     let ranks = (0..size).map(|_| {
         CachePadded::new(Rank {
+            lines: [Line::new(), Line::new()],
             messages: [Cell::new(Vec::new()), Cell::new(Vec::new())],
             arrivals: AtomicUsize::new(0),
             waker: Mutex::new(None),
@@ -120,6 +157,7 @@ pub(crate) fn endpoints(members: &[usize], may_spin: bool) -> Vec<Endpoint> {
         left: zero(),
         endings: Mutex::default(),
         spins: if may_spin { SPINS } else { 0 },
+        has_lines: may_spin && size <= LINES_MAX,
         parts: Mutex::default(),
     });
     let end = |rank| Endpoint {
@@ -127,12 +165,21 @@ pub(crate) fn endpoints(members: &[usize], may_spin: bool) -> Vec<Endpoint> {
         rank,
         arrivals: 0,
         is_waiting: false,
+        seen: 0,
+        folded: Vec::new(),
         is_sleeping: false,
         is_broken: false,
         world: members[rank],
         culprit: members[rank],
     };
     (0..size).map(end).collect()
+}
+
+impl Line {
+    fn new() -> CachePadded<Self> {
+        let message = Cell::new(Short { length: 0, words: [0; SHORT] });
+        CachePadded::new(Self { arrived: AtomicUsize::new(0), message })
+    }
 }
 
 impl Shared {
@@ -154,6 +201,13 @@ impl Shared {
     }
 
     fn message(&self, rank: usize, exchange: usize) -> &[u64] {
+        if self.has_lines {
+            // SAFETY: as below; the line is written before its flag, in `arrive`, and again two exchanges later.
+            let short = self.ranks[rank].lines[exchange % 2].message.read(|short| unsafe { &*short });
+            if let Some(words) = short.words.get(..short.length) {
+                return words;
+            }
+        }
         // SAFETY: called by those whom the protocol lets read this message now, and the slice does not outlive that right: it
         // borrows from an `Endpoint` whose next `deposit` or `arrive` needs it exclusively, or from the fold.
         self.ranks[rank].messages[exchange % 2].read(|message| unsafe { &*message })
@@ -189,7 +243,14 @@ impl Endpoint {
         assert!(!self.is_broken, "a fold panicked at this end, so its exchange can never be completed");
     }
 
-    fn is_complete(&self) -> bool {
+    fn is_complete(&mut self) -> bool {
+        if self.shared.has_lines {
+            let parity = self.exchange() % 2;
+            // Acquire: pairs with the Release in `arrive`; the rank's message is visible.
+            let has_arrived = |rank: &Rank| rank.lines[parity].arrived.load(Ordering::Acquire) >= self.arrivals;
+            self.seen += self.shared.ranks[self.seen..].iter().take_while(|rank| has_arrived(rank)).count();
+            return self.seen == self.size();
+        }
         // Acquire: pairs with the Release in `arrive`; all messages and the fold are visible.
         self.shared.completed.load(Ordering::Acquire) >= self.arrivals
     }
@@ -290,13 +351,30 @@ impl Endpoint {
         message
     }
 
-    /// Says that the message is complete. The last rank to say so folds all messages; if its fold panics, the exchange never
+    /// Says that the message is complete. The last rank to say so folds all messages, unless there are lines; if its fold panics, the exchange never
     /// completes, and the others are told when this end is dropped.
     pub(crate) fn arrive(&mut self, fold: Fold<'_>) {
         self.assert_ready();
         let exchange = self.arrivals;
         // Relaxed: nothing is read because of it but the number itself.
         self.shared.ranks[self.rank].arrivals.store(exchange + 1, Ordering::Relaxed);
+        if self.shared.has_lines {
+            let rank = &self.shared.ranks[self.rank];
+            let line = &rank.lines[exchange % 2];
+            // SAFETY: our own message, which nobody reads before we have arrived; see `deposit`.
+            let message = rank.messages[exchange % 2].read(|message| unsafe { &*message });
+            // SAFETY: as in `deposit`: nobody reads this line before we have arrived, nor from its last use on.
+            let short = line.message.write(|short| unsafe { &mut *short });
+            short.length = message.len();
+            if let Some(words) = short.words.get_mut(..message.len()) {
+                words.copy_from_slice(message);
+            }
+            // Release: publishes our message, and that we have read what we wanted of earlier exchanges. Pairs with the Acquire in `is_complete`.
+            line.arrived.store(exchange + 1, Ordering::Release);
+            (self.arrivals, self.is_waiting, self.seen) = (exchange + 1, true, 0);
+            self.shared.ring();
+            return;
+        }
         // Release: publishes our message, and that we have read what we wanted of earlier exchanges. Acquire: the last to
         // arrive sees the same of all others, whose additions stand before its own.
         let before = self.shared.arrived.fetch_add(1, Ordering::AcqRel);
@@ -316,6 +394,16 @@ impl Endpoint {
         }
         self.arrivals = exchange + 1;
         self.is_waiting = true;
+    }
+
+    /// With lines, folds the messages of the exchange that was completed last; otherwise somebody has.
+    pub(crate) fn fold(&mut self, fold: Fold<'_>) {
+        if self.shared.has_lines {
+            let mut folded = std::mem::take(&mut self.folded);
+            folded.clear();
+            fold(&Deposits { shared: &self.shared, exchange: self.exchange() }, &mut folded);
+            self.folded = folded;
+        }
     }
 
     /// Whether this rank has arrived in an exchange that it has not yet seen completed.
@@ -370,6 +458,9 @@ impl Endpoint {
     /// What the fold made of the exchange that was completed last.
     pub(crate) fn folded(&self) -> &[u64] {
         assert!(!self.is_waiting, "messages are read after their exchange is complete");
+        if self.shared.has_lines {
+            return &self.folded;
+        }
         // SAFETY: written before completion, which we have seen, and not again before we arrive in the next exchange but one,
         // which takes this end exclusively.
         self.shared.folded[self.exchange() % 2].read(|folded| unsafe { &*folded })
