@@ -32,6 +32,11 @@ handles! {
         /// All processes of the job.
         WORLD = 0x101,
     }
+    /// `MPI_Info`.
+    Info {
+        /// No wishes.
+        NULL = 0x130,
+    }
     /// `MPI_Errhandler`.
     ErrorHandler {
         /// Errors come back as return codes.
@@ -68,6 +73,8 @@ pub(crate) struct Status {
 pub(crate) const SUCCESS: c_int = 0;
 /// `MPI_ANY_SOURCE`.
 pub(crate) const ANY_SOURCE: c_int = -1;
+/// `MPI_COMM_TYPE_SHARED`: those that share memory, so are on one machine.
+pub(crate) const TYPE_SHARED: c_int = 221;
 /// `MPI_THREAD_SERIALIZED`: any thread calls, one at a time.
 pub(crate) const THREAD_SERIALIZED: c_int = 2048;
 /// `MPI_MAX_ERROR_STRING`.
@@ -120,6 +127,7 @@ functions! {
     error_string = "MPI_Error_string" (code: c_int, text: *mut c_char, length: *mut c_int);
     set_error_handler = "MPI_Comm_set_errhandler" (comm: Comm, handler: ErrorHandler);
     duplicate = "MPI_Comm_dup" (comm: Comm, copy: *mut Comm);
+    split_type = "MPI_Comm_split_type" (comm: Comm, kind: c_int, key: c_int, info: Info, part: *mut Comm);
     free = "MPI_Comm_free" (comm: *mut Comm);
     rank = "MPI_Comm_rank" (comm: Comm, rank: *mut c_int);
     size = "MPI_Comm_size" (comm: Comm, size: *mut c_int);

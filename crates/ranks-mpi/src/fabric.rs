@@ -6,23 +6,30 @@
 //!
 //! **Progress.** MPI moves messages when it is called. A rank that waits calls it, from its own task: some times in a row, since what is
 //! waited for is often only a microsecond away; then it offers the processor to other processes and asks to be polled again, so
-//! that other tasks of the same worker run meanwhile. A waiting rank therefore holds no thread, but a process in which
-//! all ranks wait does not sleep either: that is how MPI programs wait. While all ranks of a process compute, its long messages
+//! that other tasks of the same worker run meanwhile. A waiting rank therefore holds no thread. After some milliseconds in vain it naps between
+//! looks, if its worker has nothing else to do: a rank that is late costs the others no processor.
+//! Where a machine has more ranks than cores, nobody looks twice before it gives way. While all ranks of a process compute, its long messages
 //! stand still, as in any MPI program.
 
 use std::borrow::Cow;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use lehr_ranks::fabric::inbox::Inbox;
 use lehr_ranks::fabric::{Envelope, Fabric, Label, Message, Pattern, Turn};
 use lehr_ranks::{Error, Layout};
 
 use crate::post::Post;
-use crate::sync::{Arc, Mutex, yield_now};
+use crate::sync::{Arc, Mutex, cores, sleep, yield_now};
 use crate::trailer::{self, Kind, Trailer};
 
 /// Looks at MPI before a waiting rank lets others run, where it may spin: some microseconds.
 const SPINS: u32 = 64;
+
+/// Polls in vain after which a waiting rank naps: a few milliseconds, of which the nap is a hundredth.
+const POLLS: u32 = 512;
+/// How long.
+const NAP: Duration = Duration::from_micros(50);
 
 /// What the ranks of one process share during a run.
 struct Here {
@@ -30,6 +37,8 @@ struct Here {
     inboxes: Arc<[Inbox]>,
     run: u32,
     spins: u32,
+    /// Whether every rank has a worker to itself, which may nap.
+    may_nap: bool,
 }
 
 /// One rank's end.
@@ -38,6 +47,8 @@ pub(crate) struct Endpoint {
     /// Its number among the ranks of this process.
     thread: usize,
     culprit: Mutex<Option<usize>>,
+    /// Polls in vain since the last success.
+    in_vain: Mutex<u32>,
 }
 
 /// The ends of this process's ranks for a new run, in order of rank, and the number of the run. `may_spin` says that every rank has a worker to itself.
@@ -49,9 +60,10 @@ pub(crate) fn endpoints(post: &Arc<Post>, threads: usize, may_spin: bool) -> Res
         return Err(Error::Invalid { message });
     }
     let (inboxes, run) = post.begin(threads).map_err(transport)?;
-    let spins = if may_spin { SPINS } else { 1 };
-    let here = Arc::new(Here { post: post.clone(), inboxes, run, spins });
-    let end = |thread| Endpoint { here: here.clone(), thread, culprit: Mutex::default() };
+    let is_roomy = post.neighbours() * threads <= cores();
+    let spins = if may_spin && is_roomy { SPINS } else { 1 };
+    let here = Arc::new(Here { post: post.clone(), inboxes, run, spins, may_nap: may_spin });
+    let end = |thread| Endpoint { here: here.clone(), thread, culprit: Mutex::default(), in_vain: Mutex::default() };
     Ok(((0..threads).map(end).collect(), run))
 }
 
@@ -86,10 +98,17 @@ impl Endpoint {
         for _ in 0..self.here.spins {
             self.here.post.fetch().map_err(transport)?;
             if let Poll::Ready(outcome) = poll(inbox, context) {
+                *self.in_vain.lock() = 0;
                 return Poll::Ready(outcome);
             }
         }
-        yield_now();
+        let mut in_vain = self.in_vain.lock();
+        *in_vain = in_vain.saturating_add(1);
+        if self.here.may_nap && *in_vain > POLLS {
+            sleep(NAP);
+        } else {
+            yield_now();
+        }
         context.waker().wake_by_ref();
         Poll::Pending
     }

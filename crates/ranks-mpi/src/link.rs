@@ -70,12 +70,14 @@ impl Drop for Traffic {
 pub(crate) struct Link {
     process: usize,
     processes: usize,
+    neighbours: usize,
     traffic: Traffic,
 }
 
 impl Link {
     /// Takes MPI over. All processes do this right after their start.
     pub(crate) fn new(mpi: Mpi) -> Result<Self, Error> {
+        let neighbours = mpi.neighbours()?;
         let (comm, process, processes) = mpi.world()?;
         let traffic = Traffic {
             mpi,
@@ -87,7 +89,7 @@ impl Link {
             frames_sent: 0,
             frames_received: 0,
         };
-        Ok(Self { process, processes, traffic })
+        Ok(Self { process, processes, neighbours, traffic })
     }
 
     pub(crate) fn process(&self) -> usize {
@@ -96,6 +98,11 @@ impl Link {
 
     pub(crate) fn processes(&self) -> usize {
         self.processes
+    }
+
+    /// How many of the processes are on this one's machine, itself included.
+    pub(crate) fn neighbours(&self) -> usize {
+        self.neighbours
     }
 
     pub(crate) fn traffic(&mut self) -> &mut Traffic {

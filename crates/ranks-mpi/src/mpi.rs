@@ -7,7 +7,7 @@
 use std::ffi::{c_char, c_int};
 use std::ptr;
 
-use crate::abi::{self, Comm, Datatype, ErrorHandler, Functions, Message, Request, Status};
+use crate::abi::{self, Comm, Datatype, ErrorHandler, Functions, Info, Message, Request, Status};
 use crate::error::Error;
 
 /// A library that has been started.
@@ -103,9 +103,22 @@ impl Mpi {
         Ok((copy, number(rank), number(size)))
     }
 
+    /// How many of the processes are on this one's machine.
+    pub(crate) fn neighbours(&self) -> Result<usize, Error> {
+        let (mut part, mut size) = (Comm::WORLD, 0);
+        // SAFETY: all processes do this right after their start; the pointers are to local variables.
+        unsafe {
+            let code = (self.functions.split_type)(Comm::WORLD, abi::TYPE_SHARED, 0, Info::NULL, &mut part);
+            self.check("MPI_Comm_split_type", code)?;
+            self.check("MPI_Comm_size", (self.functions.size)(part, &mut size))?;
+        }
+        self.free(part)?;
+        Ok(usize::try_from(size).expect("MPI counts processes from 1"))
+    }
+
     /// Gives a communicator back.
     pub(crate) fn free(&self, mut comm: Comm) -> Result<(), Error> {
-        // SAFETY: the communicator came from `world`, and nothing is pending on it (`Process::finish`).
+        // SAFETY: the communicator came from `world` or `neighbours`, and nothing is pending on it.
         self.check("MPI_Comm_free", unsafe { (self.functions.free)(&mut comm) })
     }
 

@@ -20,6 +20,7 @@ use crate::trailer::{Kind, Trailer};
 pub(crate) struct Post {
     process: usize,
     processes: usize,
+    neighbours: usize,
     counter: Mutex<Counter>,
 }
 
@@ -40,10 +41,10 @@ pub(crate) struct Counter {
 
 impl Post {
     pub(crate) fn new(link: Link) -> Self {
-        let (process, processes) = (link.process(), link.processes());
+        let (process, processes, neighbours) = (link.process(), link.processes(), link.neighbours());
         let (early, papers) = (VecDeque::new(), VecDeque::new());
         let counter = Counter { link, run: 0, inboxes: Arc::new([]), early, papers, broken: None };
-        Self { process, processes, counter: Mutex::new(counter) }
+        Self { process, processes, neighbours, counter: Mutex::new(counter) }
     }
 
     pub(crate) fn process(&self) -> usize {
@@ -52,6 +53,11 @@ impl Post {
 
     pub(crate) fn processes(&self) -> usize {
         self.processes
+    }
+
+    /// How many of the processes are on this one's machine, itself included.
+    pub(crate) fn neighbours(&self) -> usize {
+        self.neighbours
     }
 
     /// Exclusive use of MPI. Waits while another thread has it, which is for the length of a few calls.

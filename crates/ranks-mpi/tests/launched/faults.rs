@@ -32,10 +32,13 @@ fn a_panic_is_said_by_all_with_the_rank() {
 }
 
 fn a_wrong_collective_is_named_with_both_calls() {
-    let ended = run(2, &["fault", "1", "wrong", "1"], &[]);
-    assert_eq!(ended.code, Some(1), "{ended:?}");
-    let text = ended.lines.join("\n");
-    assert!(text.contains("rank 0 calls barrier") && text.contains("rank 1 calls broadcast"), "{text}");
+    // Unchecked, two ranks find out from each other's messages; of more, it takes a checked communicator to be sure.
+    for (processes, threads, what) in [(2, 1, "wrong"), (3, 1, "wrong-checked"), (2, 2, "wrong-checked")] {
+        let ended = run(processes, &["fault", &threads.to_string(), what, "1"], &[]);
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        let text = ended.lines.join("\n");
+        assert!(text.contains("rank 0 calls barrier") && text.contains("rank 1 calls broadcast"), "{text}");
+    }
 }
 
 fn a_rank_that_ends_early_is_named() {
@@ -63,11 +66,12 @@ fn a_rank_killed_in_a_collective_ends_the_job() {
 pub fn fault(process: &Process, threads: usize, what: &str, culprit: usize) -> ExitCode {
     let dispatcher = Dispatcher::new(2).unwrap();
     let program = |mut comm: Communicator| async move {
+        comm.set_checked(what == "wrong-checked");
         for round in 0..20 {
             if round == 10 && comm.rank() == culprit {
                 match what {
                     "panic" => panic!("enough"),
-                    "wrong" => return comm.broadcast(0, &mut [1_u8]).await,
+                    "wrong" | "wrong-checked" => return comm.broadcast(0, &mut [1_u8]).await,
                     "leave" => return Ok(()),
                     "killed" => crate::programs::kill_this_process(),
                     // The others poll MPI in vain so many times. What is shown does not depend on how long this takes.
