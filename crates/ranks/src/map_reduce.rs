@@ -168,19 +168,65 @@ fn map<M: MapReduce>(
     leaves: Range<usize>,
     state: &M::State,
 ) -> BTreeMap<u64, Vec<Emitted>> {
+    let width = method.width();
     let mut emitted = BTreeMap::<u64, Vec<Emitted>>::new();
+    let mut places = Places::default();
+    let (mut keys, mut values) = (Vec::new(), Vec::new());
     for leaf in leaves {
         let node = Node::leaf(leaf);
         method.map(partition.leaf_rows(leaf), state, &mut |key, value| {
-            assert_eq!(value.len(), method.width(), "a value has the width of the method");
-            let values = emitted.entry(key).or_default();
-            match values.last_mut() {
-                Some((last, sum)) if *last == node => method.combine(sum, value),
-                _ => values.push((node, value.to_vec())),
+            assert_eq!(value.len(), width, "a value has the width of the method");
+            let place = places.of(key, keys.len());
+            if place == keys.len() {
+                keys.push(key);
+                values.extend_from_slice(value);
+            } else {
+                method.combine(&mut values[place * width..][..width], value);
             }
         });
+        for (place, key) in keys.drain(..).enumerate() {
+            emitted.entry(key).or_default().push((node, values[place * width..][..width].to_vec()));
+            places.forget(key);
+        }
+        values.clear();
     }
     emitted
+}
+
+/// Where the value of a key is among those of a leaf: looked up once a row, so small keys, which are the usual ones, have a table.
+#[derive(Default)]
+struct Places {
+    /// By key, the place plus one; 0 for none.
+    small: Vec<usize>,
+    large: BTreeMap<u64, usize>,
+}
+
+impl Places {
+    /// Keys below this are small.
+    const SMALL: u64 = 4096;
+
+    /// The place of a key, which is `next` if it had none.
+    fn of(&mut self, key: u64, next: usize) -> usize {
+        if key >= Self::SMALL {
+            return *self.large.entry(key).or_insert(next);
+        }
+        let key = key as usize;
+        if key >= self.small.len() {
+            self.small.resize(key + 1, 0);
+        }
+        if self.small[key] == 0 {
+            self.small[key] = next + 1;
+        }
+        self.small[key] - 1
+    }
+
+    fn forget(&mut self, key: u64) {
+        if key < Self::SMALL {
+            self.small[key as usize] = 0;
+        } else {
+            self.large.remove(&key);
+        }
+    }
 }
 
 /// Combines and reduces what all ranks sent for the keys that belong here.

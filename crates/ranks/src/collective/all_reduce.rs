@@ -82,7 +82,7 @@ impl Communicator {
     /// [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
     ///
     /// # Panics
-    /// If the ranks' leaves are not contiguous or do not begin at 0: on the rank that arrives last.
+    /// If the ranks' leaves are not contiguous or do not begin at 0: on at least one rank.
     pub async fn all_reduce_leaves(
         &mut self,
         leaves: Range<usize>,

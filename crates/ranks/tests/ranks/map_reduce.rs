@@ -107,6 +107,44 @@ fn k_means_is_lloyds_and_has_the_same_bits_on_any_layout() {
 }
 
 #[test]
+fn keys_small_and_large_are_counted_once_for_each_row() {
+    struct Count;
+    impl MapReduce for Count {
+        type State = BTreeMap<u64, Vec<f64>>;
+
+        fn width(&self) -> usize {
+            1
+        }
+
+        fn map(&self, rows: Range<usize>, _: &Self::State, emit: &mut dyn FnMut(u64, &[f64])) {
+            for row in rows {
+                emit(row as u64 % 5, &[1.0]);
+                emit(u64::MAX - row as u64 % 3, &[1.0]);
+                emit(4095 + row as u64 % 2, &[row as f64]);
+            }
+        }
+
+        fn next(&self, _: Self::State, results: &BTreeMap<u64, Vec<f64>>) -> Step<Self::State> {
+            Step::Converged(results.clone())
+        }
+    }
+    let rows = 1001;
+    let mut expected = BTreeMap::<u64, Vec<f64>>::new();
+    for row in 0..rows as u64 {
+        for (key, value) in [(row % 5, 1.0), (u64::MAX - row % 3, 1.0), (4095 + row % 2, row as f64)] {
+            expected.entry(key).or_insert(vec![0.0])[0] += value;
+        }
+    }
+    let dispatcher = Dispatcher::new(2).unwrap();
+    for size in [1, 3, 4] {
+        let ends = run_on(&dispatcher, Kind::Threads, Layout::threads(size), |mut comm| async move {
+            comm.map_reduce(rows, &Count, BTreeMap::new(), 1).await.unwrap().state
+        });
+        assert!(ends.unwrap().into_iter().all(|counts| counts == expected));
+    }
+}
+
+#[test]
 fn rounds_end_at_their_limit_and_nothing_emitted_is_no_result() {
     struct Silent;
     impl MapReduce for Silent {
