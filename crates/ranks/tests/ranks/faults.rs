@@ -308,14 +308,18 @@ fn a_collective_that_was_given_up_over_messages_is_an_error_for_all() {
 #[test]
 fn a_rank_that_is_late_is_named_once_the_others_patience_is_at_an_end() {
     on_each_fabric(|dispatcher, kind| {
-        let (clock, given_up) = (Clock::virtual_time(), std::sync::atomic::AtomicUsize::new(0));
+        let clock = Clock::virtual_time();
+        let (begun, given_up) = (std::sync::atomic::AtomicUsize::new(0), std::sync::atomic::AtomicUsize::new(0));
         let limit = Duration::from_secs(3600);
         let ends = run_on(dispatcher, kind, Layout::threads(4), |mut comm| {
-            let (clock, given_up) = (&clock, &given_up);
+            let (clock, begun, given_up) = (&clock, &begun, &given_up);
             async move {
                 comm.set_checked(true);
                 if comm.rank() == 2 {
-                    // Late by hours: until the others have given up.
+                    // Late by hours: from when the others have done their part until they have given up.
+                    while begun.load(std::sync::atomic::Ordering::SeqCst) < 3 {
+                        lehr_runtime::yield_now().await;
+                    }
                     while given_up.load(std::sync::atomic::Ordering::SeqCst) < 3 {
                         clock.advance(limit);
                         lehr_runtime::yield_now().await;
@@ -323,7 +327,12 @@ fn a_rank_that_is_late_is_named_once_the_others_patience_is_at_an_end() {
                     return comm.barrier().await;
                 }
                 comm.set_patience(clock, Some(limit));
-                let outcome = comm.barrier().await;
+                let mut barrier = std::pin::pin!(comm.barrier());
+                let first =
+                    std::future::poll_fn(|context| std::task::Poll::Ready(barrier.as_mut().poll(context))).await;
+                assert!(first.is_pending());
+                begun.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                let outcome = barrier.await;
                 given_up.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
                 outcome
             }
