@@ -16,8 +16,16 @@ fn explore(iterations: usize, body: impl Fn() + Send + Sync + Clone + 'static) {
 }
 
 fn ranks<F: Future<Output = ()>>(size: usize, program: impl Fn(Communicator) -> F + Send + Sync + Copy + 'static) {
+    ranks_that(false, size, program);
+}
+
+fn ranks_that<F: Future<Output = ()>>(
+    may_spin: bool,
+    size: usize,
+    program: impl Fn(Communicator) -> F + Send + Sync + Copy + 'static,
+) {
     let running: Vec<_> =
-        communicators(size, false).into_iter().map(|comm| thread::spawn(move || block_on(program(comm)))).collect();
+        communicators(size, may_spin).into_iter().map(|comm| thread::spawn(move || block_on(program(comm)))).collect();
     running.into_iter().for_each(|rank| rank.join().unwrap());
 }
 
