@@ -62,11 +62,10 @@ fn start(arguments: Arguments, typed: &[OsString]) -> Result<ExitCode, Failure> 
     let environment = |cause: &dyn std::fmt::Display| Failure::new(Kind::Environment, cause.to_string());
     match keep(Interrupt::ignore).map_err(|cause| environment(&cause))? {
         Kept::GoOn => {}
-        Kept::Ended { code, message } => {
-            if let Some(message) = message {
-                output::failure("error", &message, None);
-            }
-            return Ok(ExitCode::from(code));
+        Kept::Ended { code } => return Ok(ExitCode::from(code)),
+        Kept::Killed(killed) => {
+            output::failure("error", killed.message(), None);
+            killed.follow();
         }
     }
     let execution = match &arguments.command {

@@ -3,7 +3,8 @@
 //! A launcher ends a job when one of its processes is killed, and so quickly that no other process can tell anything; what the launcher
 //! says names a process ID. The usual reason is memory: the system kills the process that needs most. So under a launcher the
 //! program runs as a child of itself, and the parent, its *keeper*, does nothing but wait. If the child is killed, the keeper says
-//! which process of the job it was and ends with an exit code that is not 0, on which the launcher ends the others.
+//! which process of the job it was and ends by the same signal, on which every launcher ends the others. (MPICH's ends them on an exit
+//! code that is not 0 only if it comes to see the closed connection before the end of the process: two times in three.)
 //!
 //! The child inherits everything by which it belongs to the job: environment, connections, processor mask, and the process
 //! group, to which launchers send their signals. The keeper adds to the environment the program that the launcher's library is
@@ -25,13 +26,38 @@ const KEPT: &str = "LEHR_MPI_KEPT";
 pub enum Kept {
     /// This process does: it is the child, or there is no launcher and nothing to keep.
     GoOn,
-    /// The child has ended, and this process, its keeper, ends with this code.
+    /// The child has come to its end, and this process, its keeper, ends with the same exit code.
     Ended {
-        /// The child's exit code, or 128 and the number of the signal that ended it.
+        /// The child's exit code.
         code: u8,
-        /// What to tell the user, if the child was killed and so could not.
-        message: Option<String>,
     },
+    /// The child was killed.
+    Killed(Killed),
+}
+
+/// A child that was killed, and what is left to do: tell the user, then [`follow`](Self::follow).
+#[derive(Debug)]
+#[must_use = "the launcher ends the job when the keeper follows its child"]
+pub struct Killed {
+    signal: i32,
+    message: String,
+}
+
+impl Killed {
+    /// What to tell the user, since the child could not.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Ends this process by the signal that ended its child, so that the launcher ends the job.
+    pub fn follow(self) -> ! {
+        #[cfg(unix)]
+        if let Some(signal) = rustix::process::Signal::from_named_raw(self.signal) {
+            // Whether it could be sent does not matter: an abort is a signal too.
+            let _ = rustix::process::kill_process(rustix::process::getpid(), signal);
+        }
+        std::process::abort()
+    }
 }
 
 /// Under a launcher, runs this program again as a child, with the same arguments, and waits for its end; see the module's page.
@@ -84,7 +110,7 @@ fn program_of_parent() -> Option<PathBuf> {
 
 fn ended(status: ExitStatus, launcher: &Launcher, id: u32) -> Kept {
     if let Some(code) = status.code() {
-        return Kept::Ended { code: u8::try_from(code & 0xff).unwrap_or(1), message: None };
+        return Kept::Ended { code: u8::try_from(code & 0xff).unwrap_or(1) };
     }
     #[cfg(unix)]
     let signal = std::os::unix::process::ExitStatusExt::signal(&status).unwrap_or(0);
@@ -101,5 +127,5 @@ fn ended(status: ExitStatus, launcher: &Launcher, id: u32) -> Kept {
     let message = format!(
         "process {process}{of} (process ID {id}) was ended by signal {signal}{reason}; all others are ended too"
     );
-    Kept::Ended { code: 128 + u8::try_from(signal & 0x7f).unwrap_or(0), message: Some(message) }
+    Kept::Killed(Killed { signal, message })
 }

@@ -23,6 +23,6 @@ mod sync;
 mod trailer;
 
 pub use error::Error;
-pub use keeper::{Kept, keep};
+pub use keeper::{Kept, Killed, keep};
 pub use launcher::Launcher;
 pub use process::Process;

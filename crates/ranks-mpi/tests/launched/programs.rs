@@ -13,11 +13,10 @@ pub fn run(name: &str, words: &[String]) -> ExitCode {
     if name.starts_with("kept-") {
         match keep(|| ()).expect("this program starts again") {
             Kept::GoOn => {}
-            Kept::Ended { code, message } => {
-                if let Some(message) = message {
-                    println!("{message}");
-                }
-                return ExitCode::from(code);
+            Kept::Ended { code } => return ExitCode::from(code),
+            Kept::Killed(killed) => {
+                println!("{}", killed.message());
+                killed.follow();
             }
         }
     }
