@@ -153,7 +153,7 @@ soak: need ## random worlds of ports, arbiters, panics, cancellations and shutdo
 	@cargo run -q --release -p lehr-runtime --example soak -- $(SOAK_SECONDS) $(SOAK_SEED)
 
 # The record that the page is made from.
-PORT_PAGE_RECORD := lab/records/2026-11-21/ports-quick.json
+PORT_PAGE_RECORD := lab/records/2026-11-21/ports.json
 
 docs/lab/ports.md: $(wildcard lab/report/*.py lab/definitions/runtime/*.json) $(PORT_PAGE_RECORD) $(PORT_PAGE_RECORD:.json=.machine.json)
 	@$(PYTHON) lab/report/ports.py $(PORT_PAGE_RECORD) > $@

@@ -79,7 +79,7 @@ class Cell:
 
     @property
     def to_peer(self):
-        return ratio(self.ours["median"], self.peer and self.peer["median"])
+        return self.ratio_to(self.peer)
 
     @property
     def least_to_peer(self):
@@ -88,7 +88,13 @@ class Cell:
 
     @property
     def to_floor(self):
-        return ratio(self.ours["median"], self.floor and self.floor["median"])
+        return self.ratio_to(self.floor)
+
+    def ratio_to(self, other):
+        """Of the medians; None where the overhead of one side cannot be told from zero: it is a small difference of two long times."""
+        if other is None or self.ours["min"] <= 0 or other["min"] <= 0:
+            return None
+        return ratio(self.ours["median"], other["median"])
 
     @property
     def to_holder(self):

@@ -323,7 +323,7 @@ def page(figures, holders, reasons, papers, about):
     yield "[design](../design/lab-ports.md)."
     yield ""
     yield f"- **Figures** are medians of up to {runs} rounds in which every side took its turn, with least and most in parentheses. A unit of computation lasted {figures[0]['unit_ns']:.0f} ns."
-    yield "- **Ratios** (×) are ours over theirs: below 1 we are ahead; from 0.95 to 1.05 is *level*. An overhead below zero has no ratio."
+    yield "- **Ratios** (×) are ours over theirs: below 1 we are ahead; from 0.95 to 1.05 is *level*. An overhead whose least is not above zero cannot be told from zero and has no ratio."
     yield "- **Holder**: the best figure known before, near / far where the placement of the two cores matters, from `lab/definitions/runtime/ports.json`, which says who. **Peer**"
     yield "  and **floor** (a C program) are the best of this record on as many cores. `w`: workers."
     yield f"- `{ABSENT}`: not in this record, or nothing to compare with. °: without computation, where this record has no figure with it."

@@ -22,7 +22,8 @@ pub mod take;
 use std::task::{Context, Waker};
 
 use crate::port::sorter::Sorter;
-use crate::port::waiters::{Left, Ticket, Wake, Want};
+use crate::port::waiters::{Left, Ticket, Want};
+use crate::port::wake::Wake;
 use crate::port::{Port, State};
 use crate::sync::MutexGuard;
 

@@ -22,7 +22,9 @@ pub(crate) mod predicate;
 pub(crate) mod queue;
 pub(crate) mod resident;
 pub(crate) mod sorter;
+mod state;
 pub(crate) mod waiters;
+pub(crate) mod wake;
 
 use std::fmt;
 use std::task::{Context, Poll};
@@ -30,13 +32,15 @@ use std::task::{Context, Poll};
 use crate::arbiter::Locked;
 use crate::arbiter::receive::Receive;
 use crate::arbiter::take::Take;
-use crate::error::{PostError, Reason, ReceiveError, ReceiveErrorKind, Refusal};
-use crate::interleave::calls::Frame;
+use crate::error::{PostError, ReceiveError, ReceiveErrorKind, Refusal};
 use crate::sync::{Arc, Mutex, next_identity};
-use options::{Discard, DiscardedItem, Loss, Options, Overflow};
-use predicate::accepts;
+use options::{Discard, DiscardedItem, Options};
 use queue::Queue;
-use waiters::{Left, Predicate, Standing, Ticket, Waiters, Wake, Want};
+use state::Unreceived;
+use waiters::{Predicate, Standing, Ticket, Waiters};
+use wake::Wake;
+
+pub(crate) use state::State;
 
 /// A typed first-in-first-out queue with an identity, any number of posters and any number of receivers. Cheap to clone:
 /// clones are the same port.
@@ -62,19 +66,6 @@ pub(crate) struct Core<T> {
     pub(crate) identity: u64,
     pub(crate) name: Option<Box<str>>,
     pub(crate) state: Mutex<State<T>>,
-}
-
-/// What a port's lock protects. Invariants whenever the lock is free:
-///
-/// 1. No available item is one that a waiter in the list for one item accepts (it would have been offered).
-/// 2. A watcher that has not been woken since it last looked lacks items at one of its ports at least.
-pub(crate) struct State<T> {
-    pub(crate) queue: Queue<T>,
-    pub(crate) waiters: Waiters<T>,
-    /// No item will ever come: `close` was called, and no permit is out.
-    pub(crate) is_closed: bool,
-    /// What only some ports have.
-    pub(crate) options: Option<Box<Options<T>>>,
 }
 
 impl<T> Drop for Core<T> {
@@ -234,16 +225,24 @@ impl<T> Port<T> {
     /// assert_eq!(port.try_receive(), Some(1));
     /// ```
     pub fn try_receive(&self) -> Option<T> {
+        let mut state = self.core.state.lock();
+        match state.take_plainly() {
+            Some(taken) => taken,
+            None => self.try_receive_generally(state),
+        }
+    }
+
+    /// The same at a port that has options, or of items that may be on their way to somebody or carry a context.
+    #[inline(never)]
+    fn try_receive_generally(&self, mut state: Locked<'_, T>) -> Option<T> {
         let mut wake = Wake::default();
-        let (item, _context) = {
-            let mut state = self.core.state.lock();
-            let element = state.queue.take_any()?;
-            if let Some(ticket) = element.offered_to {
-                state.disappoint(ticket, element.sequence, &mut wake);
-            }
-            state.after_removal(&mut wake);
-            (element.item, element.context)
-        };
+        let element = state.queue.take_any()?;
+        if let Some(ticket) = element.offered_to {
+            state.disappoint(ticket, element.sequence, &mut wake);
+        }
+        state.after_removal(&mut wake);
+        drop(state);
+        let (item, _context) = (element.item, element.context);
         drop(wake);
         self.settle_predicates();
         Some(item)
@@ -567,241 +566,5 @@ impl<T> Port<T> {
         };
         drop(wake);
         self.settle_predicates();
-    }
-}
-
-/// Why a receive fails, without the port's name, which is not made under the lock.
-enum Unreceived {
-    Closed,
-    Predicate(String),
-}
-
-type Polled<T> = (Poll<Result<T, Unreceived>>, (Option<Left<T>>, Option<std::task::Waker>));
-
-impl<T> State<T> {
-    /// Appends an item and shows it to the waiters.
-    #[inline]
-    pub(crate) fn append(&mut self, item: T, call: Option<&Arc<Frame>>, wake: &mut Wake) {
-        let sequence = self.queue.push(item, None);
-        if let Some(arrivals) = self.options.as_mut().and_then(|options| options.arrivals.as_mut()) {
-            arrivals.note(sequence, &self.queue);
-        }
-        if self.waiters.has_listed() {
-            let place = self.queue.len() - 1;
-            self.offer(place, sequence, call, wake);
-        }
-    }
-
-    /// Posts by the port's policy; gives the item that was given up for it, if any.
-    fn admit(&mut self, item: T, call: Option<&Arc<Frame>>, wake: &mut Wake) -> Result<Option<Loss<T>>, PostError<T>> {
-        let len = self.queue.len();
-        let Some(options) = self.options.as_mut().filter(|_| !self.is_closed) else {
-            if self.is_closed {
-                return Err(PostError { item, reason: Reason::Closed });
-            }
-            self.append(item, call, wake);
-            return Ok(None);
-        };
-        if options.is_closing {
-            return Err(PostError { item, reason: Reason::Closed });
-        }
-        let mut loss = None;
-        if let Some(limit) = options.limit.filter(|_| !options.has_room(len)) {
-            match limit.overflow {
-                Overflow::Wait | Overflow::Reject => return Err(PostError { item, reason: Reason::Full }),
-                Overflow::DropNewest => {
-                    options.dropped_newest += 1;
-                    let discarded = DiscardedItem { item, reason: Discard::Newest };
-                    let context = crate::context::current::capture();
-                    return Ok(Some(Loss { sink: options.sink.clone(), discarded, context }));
-                }
-                Overflow::DropOldest => {
-                    loss = self.give_up_oldest(wake);
-                    if loss.is_none() {
-                        return Err(PostError { item, reason: Reason::Full });
-                    }
-                }
-            }
-        }
-        self.append(item, call, wake);
-        Ok(loss)
-    }
-
-    /// Takes a place for a permit, by the port's policy; gives the item that was given up for it, if any.
-    fn take_place(&mut self, wake: &mut Wake) -> Result<Option<Loss<T>>, Reason> {
-        if self.is_closed {
-            return Err(Reason::Closed);
-        }
-        let len = self.queue.len();
-        let options = self.options.get_or_insert_with(|| Box::new(Options::default()));
-        if options.is_closing {
-            return Err(Reason::Closed);
-        }
-        let mut loss = None;
-        if !options.has_room(len) {
-            if options.limit.is_none_or(|limit| limit.overflow != Overflow::DropOldest) {
-                return Err(Reason::Full);
-            }
-            loss = Some(self.give_up_oldest(wake).ok_or(Reason::Full)?);
-        }
-        self.options.as_mut().expect("made above").permit();
-        Ok(loss)
-    }
-
-    /// Gives up the oldest item, if there is one, to be reported after the lock.
-    fn give_up_oldest(&mut self, wake: &mut Wake) -> Option<Loss<T>> {
-        let element = self.queue.take_any()?;
-        if let Some(ticket) = element.offered_to {
-            self.disappoint(ticket, element.sequence, wake);
-        }
-        let options = self.options.as_mut()?;
-        options.dropped_oldest += 1;
-        Some(Loss {
-            sink: options.sink.clone(),
-            discarded: DiscardedItem { item: element.item, reason: Discard::Oldest },
-            context: element.context,
-        })
-    }
-
-    /// To be called after items have been removed, under the same lock: places that became free are granted, and the end of the
-    /// port is announced.
-    #[inline]
-    pub(crate) fn after_removal(&mut self, wake: &mut Wake) {
-        if let Some(options) = &mut self.options {
-            options.grant(self.queue.len(), wake);
-            if self.is_closed && self.queue.is_empty() {
-                options.announce_end(wake);
-            }
-        }
-    }
-
-    /// If the port is closing and the last permit has gone, nothing more will come.
-    fn end_if_closing(&mut self, wake: &mut Wake) {
-        let Some(options) = &mut self.options else { return };
-        if options.is_closing && options.permits() == 0 && !self.is_closed {
-            self.is_closed = true;
-            self.waiters.wake_all(wake);
-            self.after_removal(wake);
-        }
-    }
-
-    /// Shows an available item to the waiters.
-    fn offer(&mut self, place: usize, sequence: u64, call: Option<&Arc<Frame>>, wake: &mut Wake) {
-        let available = self.queue.available();
-        if let Some(ticket) = self.waiters.offer(&self.queue.element(place).item, sequence, available, call, wake) {
-            self.queue.offer(place, ticket);
-        }
-    }
-
-    /// A waiter has left the item that it was offered. Whoever is on the way to a later one moves up, unless somebody who registered
-    /// earlier waits and takes it, so that the others get their items in order as if that waiter had never been there; the
-    /// last item so freed is shown to those who wait.
-    fn withdraw(&mut self, sequence: u64, wake: &mut Wake) {
-        let mut free = self.queue.place_of(sequence);
-        self.queue.withdraw(free);
-        let (mut place, mut ahead) = (free, self.queue.offered_after(free));
-        while ahead > 0 {
-            place += 1;
-            let Some(holder) = self.queue.element(place).offered_to else { continue };
-            ahead -= 1;
-            if self.waiters.would_accept(holder, &self.queue.element(free).item) {
-                let (order, element) = (self.waiters.order(holder), self.queue.element(free));
-                if let Some(ticket) = self.waiters.offer_before(order, &element.item, element.sequence, None, wake) {
-                    self.queue.offer(free, ticket);
-                    return;
-                }
-                self.queue.withdraw(place);
-                self.queue.offer(free, holder);
-                self.waiters.exchange_offer(holder, self.queue.element(free).sequence);
-                free = place;
-            }
-        }
-        let sequence = self.queue.element(free).sequence;
-        self.offer(free, sequence, None, wake);
-    }
-
-    /// The item offered to `ticket` has been fetched by somebody else: it is offered the next that it accepts, or waits on.
-    fn disappoint(&mut self, ticket: Ticket, sequence: u64, wake: &mut Wake) {
-        if matches!(self.waiters.want(ticket), Want::Resident(_)) {
-            return self.rob(ticket, sequence, wake);
-        }
-        self.waiters.disappoint(ticket);
-        let found = match self.waiters.want(ticket) {
-            Want::One(predicate) => self.queue.find(|item| match predicate {
-                None => Ok(true),
-                Some(predicate) => accepts(predicate.as_ref().as_ref(), item),
-            }),
-            Want::Resident(_) | Want::Take(_) | Want::Watch(_) | Want::Sort(_) => {
-                unreachable!("only a waiter for one item is ever offered one")
-            }
-        };
-        match found {
-            Ok(None) => {}
-            Ok(Some(place)) => {
-                let sequence = self.queue.element(place).sequence;
-                self.waiters.settle(ticket, Standing::Offered(sequence), wake);
-                self.queue.offer(place, ticket);
-            }
-            Err(message) => self.waiters.fail(ticket, message, wake),
-        }
-    }
-
-    fn poll_receive(
-        &mut self,
-        ticket: &mut Option<Ticket>,
-        order: Option<u64>,
-        predicate: &mut Option<Predicate<T>>,
-        context: &mut Context<'_>,
-    ) -> Polled<T> {
-        let Some(known) = *ticket else { return (self.first_poll(ticket, order, predicate, context), (None, None)) };
-        match self.waiters.standing(known) {
-            Standing::Waiting if !self.is_closed => {
-                let replaced = self.waiters.set_waker(known, context.waker());
-                return (Poll::Pending, (None, replaced));
-            }
-            // Invariant 1: nothing in the queue is for it, and nothing more will come.
-            Standing::Waiting | Standing::Offered(_) | Standing::Failed | Standing::Promised => {}
-        }
-        *ticket = None;
-        let mut left = self.waiters.remove(known);
-        let result = match left.standing {
-            Standing::Waiting | Standing::Promised => Err(Unreceived::Closed),
-            Standing::Failed => Err(Unreceived::Predicate(left.failure.take().unwrap_or_default())),
-            Standing::Offered(sequence) => {
-                let place = self.queue.place_of(sequence);
-                Ok(self.queue.remove(place).into_item())
-            }
-        };
-        (Poll::Ready(result), (Some(left), None))
-    }
-
-    fn first_poll(
-        &mut self,
-        ticket: &mut Option<Ticket>,
-        order: Option<u64>,
-        predicate: &mut Option<Predicate<T>>,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<T, Unreceived>> {
-        // Invariant 1: what is available, no earlier receiver wants.
-        let found = match predicate {
-            None => Ok(self.queue.take_oldest()),
-            Some(predicate) => self
-                .queue
-                .find(|item| accepts(predicate.as_ref().as_ref(), item))
-                .map(|place| place.map(|place| self.queue.remove(place).into_item())),
-        };
-        match found {
-            Err(message) => Poll::Ready(Err(Unreceived::Predicate(message))),
-            Ok(Some(item)) => Poll::Ready(Ok(item)),
-            Ok(None) if self.is_closed => Poll::Ready(Err(Unreceived::Closed)),
-            Ok(None) => {
-                // Where receivers take turns, nobody keeps a place.
-                let kept = order.filter(|_| !self.options.as_ref().is_some_and(|options| options.is_fair));
-                let order = kept.unwrap_or_else(|| self.waiters.next_order());
-                let want = Want::One(predicate.take());
-                *ticket = Some(self.waiters.register(order, want, Some(context.waker().clone())));
-                Poll::Pending
-            }
-        }
     }
 }

@@ -171,7 +171,8 @@ static double rendezvous(void) { return -1; }
 typedef struct { uint32_t rank; uint64_t stage; } handler;
 typedef struct { _Alignas(128) _Atomic uint64_t head; _Alignas(128) _Atomic uint64_t tail; handler slot[RING]; } ring;
 static ring rings[THREADS_MAX][THREADS_MAX]; /* [to][from] */
-static uint8_t counts[RANKS_MAX][16][64];    /* [rank][stage mod 16], a line each; touched by the rank's thread alone */
+#define COUNTED_STAGES 168 /* a multiple of every number of ranks; see pattern.rs */
+static _Alignas(64) uint8_t counts[RANKS_MAX][192]; /* [rank][stage mod COUNTED_STAGES]; touched by the rank's thread alone */
 static uint64_t handled[RANKS_MAX][16];
 static _Atomic int ranks_left;
 
@@ -185,8 +186,8 @@ static inline void push(int from, int rank, uint64_t stage) {
 
 __attribute__((noinline)) static void handle(int here, int rank, uint64_t stage) {
     int two = run.pattern == TWO_SHIFTS || run.pattern == EXCHANGE;
-    if (two && stage && ++counts[rank][stage % 16][0] < 2) return;
-    counts[rank][stage % 16][0] = 0;
+    if (two && stage && ++counts[rank][stage % COUNTED_STAGES] < 2) return;
+    counts[rank][stage % COUNTED_STAGES] = 0;
     if (run.units) units(stage, run.units);
     handled[rank][0]++;
     if (++stage >= run.stages) {

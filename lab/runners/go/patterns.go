@@ -93,9 +93,11 @@ func rendezvous(r run) float64 {
 	return seconds
 }
 
-// counters stand for the port of a rank that waits for two messages: one a stage modulo 16, more stages than can be under way at once.
+const countedStages = 168
+
+// counters stand for the port of a rank that waits for two messages: one a stage modulo a multiple of the number of ranks (COUNTED_STAGES of the other runners).
 type counters struct {
-	of [16]atomic.Int32
+	of [countedStages]atomic.Int32
 	_  [64]byte
 }
 
@@ -154,7 +156,7 @@ func (r *ring) handler(rank, stage int) {
 }
 
 func (r *ring) postOfTwo(rank, stage int) {
-	count := &r.counters[rank].of[stage%16]
+	count := &r.counters[rank].of[stage%countedStages]
 	if count.Add(1) == 2 {
 		count.Store(0)
 		go r.handler(rank, stage)

@@ -13,7 +13,8 @@ use super::{Late, Ready, unwatch, watch};
 use crate::dispatch::may_go_on;
 use crate::error::{ReceiveError, ReceiveErrorKind};
 use crate::port::sorter::{Classify, Sorter};
-use crate::port::waiters::{Ticket, Wake, Want};
+use crate::port::waiters::{Ticket, Want};
+use crate::port::wake::Wake;
 use crate::port::{Port, State};
 
 /// When a gather is over.

@@ -9,7 +9,8 @@ use crate::context::{self, WithContext};
 use crate::dispatch::may_go_on;
 use crate::error::ReceiveError;
 use crate::port::Port;
-use crate::port::waiters::{Ticket, Wake, Want};
+use crate::port::waiters::{Ticket, Want};
+use crate::port::wake::Wake;
 
 /// See [`Port::take`].
 ///

@@ -27,7 +27,8 @@ pub use running::Operation;
 use running::Running;
 
 use super::calls::Frame;
-use crate::port::waiters::{Ticket, Wake};
+use crate::port::waiters::Ticket;
+use crate::port::wake::Wake;
 use crate::sync::Arc;
 
 /// In which order an interleave starts what waits.

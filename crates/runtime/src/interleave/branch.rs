@@ -21,7 +21,8 @@ use crate::error::{TaskError, panic_message};
 use crate::port::Port;
 use crate::port::predicate::caught;
 use crate::port::resident::{Judgement, Resident, Response};
-use crate::port::waiters::{Ticket, Wake};
+use crate::port::waiters::Ticket;
+use crate::port::wake::Wake;
 use crate::sync::{Arc, next_identity};
 
 /// What a branch may be told beside what it waits for.

@@ -11,7 +11,8 @@ use crate::context;
 use crate::dispatch::Handle;
 use crate::error::TaskError;
 use crate::port::Port;
-use crate::port::waiters::{Ticket, Wake};
+use crate::port::waiters::Ticket;
+use crate::port::wake::Wake;
 use crate::sync::{Arc, Mutex};
 
 /// See the module's page.

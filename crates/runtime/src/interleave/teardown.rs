@@ -25,7 +25,8 @@ use crate::context::current::{collect, detached};
 use crate::error::{TaskError, panic_message};
 use crate::port::Port;
 use crate::port::resident::{Judgement, Resident, Response};
-use crate::port::waiters::{Ticket, Wake};
+use crate::port::waiters::Ticket;
+use crate::port::wake::Wake;
 use crate::sync::{Arc, Mutex, next_identity};
 
 /// The branch that ends its interleave.

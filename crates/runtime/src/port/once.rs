@@ -10,7 +10,8 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use crate::context::{Context as ItemContext, current, in_context};
 use crate::dispatch::{Closure, Handle, Job, Shared};
-use crate::port::waiters::{Standing, Ticket, Wake as ManyWakers, Want};
+use crate::port::waiters::{Standing, Ticket, Want};
+use crate::port::wake::Wake as ManyWakers;
 use crate::port::{Core, Port, State};
 use crate::sync::{Arc, Mutex};
 

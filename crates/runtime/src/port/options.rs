@@ -14,7 +14,7 @@ use std::task::Waker;
 use std::time::Duration;
 
 use super::queue::Queue;
-use super::waiters::Wake;
+use super::wake::Wake;
 use crate::context::{Context, in_context};
 use crate::sync::{Arc, Moment};
 

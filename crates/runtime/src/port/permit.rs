@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use super::options::{Overflow, Request};
-use super::waiters::Wake;
+use super::wake::Wake;
 use super::{Port, State};
 use crate::dispatch::may_go_on;
 use crate::error::{PostError, Reason};

@@ -8,6 +8,7 @@ use std::task::{Poll, Waker};
 
 use super::State;
 use super::waiters::Ticket;
+use crate::context;
 
 impl<T> State<T> {
     /// Posts an item; gives whom to wake, or the item if the general way must be taken.
@@ -22,6 +23,14 @@ impl<T> State<T> {
         }
         let sequence = self.queue.push(item, receiver);
         Ok(receiver.and_then(|ticket| self.waiters.settle_plain(ticket, sequence)))
+    }
+
+    /// Takes the oldest item, if there is one; nothing if the general way must be taken.
+    #[inline]
+    pub(crate) fn take_plainly(&mut self) -> Option<Option<T>> {
+        // An item that was posted in a context says that contexts are in use.
+        let is_plain = self.options.is_none() && !self.queue.has_offered() && !context::current::in_use();
+        is_plain.then(|| self.queue.take_oldest())
     }
 
     /// A poll of a receive without a predicate, which may have a place to keep in the order of registration (it matters only if others

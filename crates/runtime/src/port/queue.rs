@@ -62,6 +62,12 @@ impl<T> Queue<T> {
         self.elements.capacity()
     }
 
+    /// Whether an item is on its way to a receiver.
+    #[inline]
+    pub(crate) fn has_offered(&self) -> bool {
+        self.offered > 0
+    }
+
     /// Items that have not been offered to anybody.
     pub(crate) fn available(&self) -> usize {
         self.elements.len() - self.offered

@@ -7,7 +7,8 @@
 
 use super::options::{Discard, DiscardedItem, Loss};
 use super::queue::Queue;
-use super::waiters::{Standing, Ticket, Waiters, Wake, Want};
+use super::waiters::{Standing, Ticket, Waiters, Want};
+use super::wake::Wake;
 use super::{Port, State};
 use crate::error::Refusal;
 use crate::interleave::calls::Frame;

@@ -121,6 +121,7 @@ pub fn file() -> File {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ports::pattern::COUNTED_STAGES;
 
     #[test]
     fn the_file_names_each_cell_once_and_holders_belong_to_cells() {
@@ -137,6 +138,14 @@ mod tests {
             assert!(cells.iter().any(is_its), "{holder:?} belongs to no cell");
             assert!(holder.near > 0.0 && holder.far > 0.0);
         }
+    }
+
+    #[test]
+    fn messages_that_are_counted_in_pairs_never_meet_in_one_place() {
+        let rings = file().full.cells();
+        let counted = rings.iter().filter(|cell| cell.form == Form::Spawned);
+        assert!(counted.clone().count() > 0);
+        counted.for_each(|cell| assert_eq!(COUNTED_STAGES % cell.ranks, 0, "{}", cell.case()));
     }
 
     #[test]

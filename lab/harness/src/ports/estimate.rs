@@ -91,8 +91,12 @@ impl Plan {
     }
 
     fn standing(&self, case: &str, gone: f64) -> String {
-        // A case of several parts is planned by what their names have in common.
-        let is_part = |name: &String| name.split(", ").all(|part| case.contains(part));
+        // A case of several parts is planned by what their names have in common: the beginning, and some of what follows.
+        let has = |part: &str| case.split(", ").any(|own| own == part);
+        let is_part = |name: &String| {
+            let mut parts = name.split(", ");
+            parts.next().is_some_and(|first| case.starts_with(first)) && parts.all(has)
+        };
         let Some(place) = self.cases.iter().position(|(name, _)| is_part(name)) else { return String::new() };
         let before: f64 = self.cases[..place].iter().map(|(_, seconds)| seconds).sum();
         let left = self.seconds() - before;
@@ -142,6 +146,8 @@ mod tests {
         assert_eq!(plan.standing("one", 0.0), "[1 of 3, 7 min left] ");
         assert_eq!(plan.standing("posting outside, 1000 doubles, 1 cores", 20.0), "[2 of 3, 60 s left] ");
         assert_eq!(plan.standing("not planned", 20.0), "");
+        plan.add("four, 0 units".into(), 1.0);
+        assert_eq!(plan.standing("four, 20 units", 20.0), "");
     }
 
     #[test]

@@ -22,6 +22,13 @@ pub fn units(mut x: u64, count: u32) -> u64 {
     black_box(x)
 }
 
+/// In how many places a rank counts messages that are handled in pairs: by stage, modulo this.
+///
+/// In two shifts the messages of each rank run around the ring on their own, and may come any number of stages before another's. What two of them
+/// are at one rank for differs by a stage that is no multiple of the number of ranks. So this is a multiple of each number of ranks that is
+/// measured, and no two ever meet in one place. (With 16 places, rings of three and seven lost a message where a worker was left behind.)
+pub const COUNTED_STAGES: usize = 168;
+
 /// How ranks meet their messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -3,7 +3,7 @@
 //!
 //! A message carries its stage and its side. A mailbox keeps the order of one sender, so every rank checks each message that it gets.
 
-use std::sync::atomic::{AtomicUsize, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use std::sync::{Arc, OnceLock};
 use std::thread::Thread;
 use std::time::Instant;
@@ -23,6 +23,8 @@ pub struct Post {
 pub struct Ring<A> {
     run: Run,
     mailboxes: OnceLock<Vec<A>>,
+    /// Whether every mailbox has its messages of stage 0.
+    has_begun: AtomicBool,
     ended: Vec<AtomicUsize>,
     alive: AtomicUsize,
     waiter: Thread,
@@ -34,6 +36,7 @@ impl<A> Ring<A> {
         Arc::new(Self {
             run,
             mailboxes: OnceLock::new(),
+            has_begun: AtomicBool::new(false),
             ended: (0..run.ranks).map(|_| AtomicUsize::new(0)).collect(),
             alive: AtomicUsize::new(run.ranks),
             waiter: std::thread::current(),
@@ -52,6 +55,7 @@ impl<A> Ring<A> {
                 _ => {}
             }
         }
+        self.has_begun.store(true, Release);
         while self.alive.load(Acquire) > 0 {
             std::thread::park();
         }
@@ -97,6 +101,10 @@ impl<A> Rank<A> {
                 units(stage as u64, run.units);
             }
             return self.ring.end(self.rank);
+        }
+        // A rank that went on before would send its neighbour the second stage before the first is there.
+        while message.stage == 0 && !self.ring.has_begun.load(Acquire) {
+            std::thread::yield_now();
         }
         let messages_a_stage = if run.pattern == Pattern::TwoShifts { 2 } else { 1 };
         let count = &mut self.received[usize::from(message.is_from_left)];

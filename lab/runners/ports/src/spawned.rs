@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering::*};
 use std::thread::Thread;
 use std::time::Instant;
 
+use crate::pattern::COUNTED_STAGES;
 use crate::{Pattern, Run, units};
 
 /// Starts handlers.
@@ -14,10 +15,15 @@ pub trait Spawner: Clone + Send + Sync + 'static {
     fn spawn(&self, handler: impl FnOnce() + Send + 'static);
 }
 
-/// A rank's counters, a stage each; more stages than can be under way at once.
+/// A rank's counters, a stage each.
 #[repr(align(128))]
-#[derive(Default)]
-struct Counters([AtomicU8; 16]);
+struct Counters([AtomicU8; COUNTED_STAGES]);
+
+impl Default for Counters {
+    fn default() -> Self {
+        Self([const { AtomicU8::new(0) }; COUNTED_STAGES])
+    }
+}
 
 struct Ring<S> {
     run: Run,
@@ -98,7 +104,7 @@ fn handler<S: Spawner>(ring: &'static Ring<S>, rank: usize, stage: usize) {
 }
 
 fn post_of_two<S: Spawner>(ring: &'static Ring<S>, rank: usize, stage: usize) {
-    let count = &ring.counters[rank].0[stage % 16];
+    let count = &ring.counters[rank].0[stage % COUNTED_STAGES];
     if count.fetch_add(1, AcqRel) == 1 {
         count.store(0, Relaxed);
         ring.spawner.spawn(move || handler(ring, rank, stage));

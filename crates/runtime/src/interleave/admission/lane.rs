@@ -5,7 +5,8 @@ use std::task::Waker;
 
 use super::{Admission, Group, Operation, Phase};
 use crate::interleave::calls::Frame;
-use crate::port::waiters::{Ticket, Wake};
+use crate::port::waiters::Ticket;
+use crate::port::wake::Wake;
 use crate::sync::Arc;
 
 /// Something that wants to start.

@@ -8,7 +8,7 @@ use super::lane::Entry;
 use super::{Admission, Group, Operation};
 use crate::error::Refusal;
 use crate::interleave::calls::Frame;
-use crate::port::waiters::Wake;
+use crate::port::wake::Wake;
 use crate::sync::Arc;
 
 /// How a chain of calls stands to what runs.

@@ -3,7 +3,7 @@
 use std::task::Waker;
 
 use super::Admission;
-use crate::port::waiters::Wake;
+use crate::port::wake::Wake;
 
 /// A handler that was granted its start and has not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,75 @@
+//! The three lists of a port's waiters: links between slots, in order of registration.
+
+use super::Waiters;
+use super::slot::{Place, Ticket, Want};
+
+/// Those of one kind, in order of registration.
+#[derive(Clone, Copy, Default)]
+pub(super) struct List {
+    pub(super) first: Option<Ticket>,
+    pub(super) last: Option<Ticket>,
+}
+
+impl<T> Waiters<T> {
+    fn list_mut(&mut self, ticket: Ticket) -> &mut List {
+        match self.slot(ticket).want {
+            Want::One(_) | Want::Resident(_) => &mut self.singles,
+            Want::Take(_) => &mut self.takes,
+            Want::Watch(_) | Want::Sort(_) => &mut self.watchers,
+        }
+    }
+
+    /// Puts a slot into its list, from the end: almost always it belongs there.
+    #[inline]
+    pub(super) fn link(&mut self, ticket: Ticket) {
+        let order = self.slot(ticket).order;
+        let mut previous = self.list_mut(ticket).last;
+        while let Some(before) = previous {
+            let slot = self.slot(before);
+            if slot.order <= order {
+                break;
+            }
+            previous = slot.place.neighbours().0;
+        }
+        let next = match previous {
+            Some(before) => self.set_next(before, Some(ticket)),
+            None => self.list_mut(ticket).first.replace(ticket),
+        };
+        match next {
+            Some(after) => self.set_previous(after, Some(ticket)),
+            None => self.list_mut(ticket).last = Some(ticket),
+        }
+        self.slot_mut(ticket).place = Place::between(previous, next);
+    }
+
+    /// Takes a listed waiter out of its list; what becomes of it the caller writes down.
+    #[inline]
+    pub(super) fn unlink(&mut self, ticket: Ticket) {
+        let (previous, next) = self.slot(ticket).place.neighbours();
+        match previous {
+            Some(before) => {
+                self.set_next(before, next);
+            }
+            None => self.list_mut(ticket).first = next,
+        }
+        match next {
+            Some(after) => self.set_previous(after, previous),
+            None => self.list_mut(ticket).last = previous,
+        }
+    }
+
+    /// Changes a listed waiter's next; gives the one before the change.
+    #[inline]
+    pub(super) fn set_next(&mut self, ticket: Ticket, next: Option<Ticket>) -> Option<Ticket> {
+        let slot = self.slot_mut(ticket);
+        let (previous, replaced) = slot.place.neighbours();
+        slot.place = Place::between(previous, next);
+        replaced
+    }
+
+    #[inline]
+    pub(super) fn set_previous(&mut self, ticket: Ticket, previous: Option<Ticket>) {
+        let slot = self.slot_mut(ticket);
+        slot.place = Place::between(previous, slot.place.neighbours().1);
+    }
+}

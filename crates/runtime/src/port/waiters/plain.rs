@@ -1,0 +1,86 @@
+//! The waiters that take whatever comes, where nobody waits for anything else: the path of nearly every message, in as few
+//! steps as there can be. Who calls these: `port/plain.rs`.
+
+use std::task::Waker;
+
+use super::Waiters;
+use super::slot::{Place, Slot, Standing, Ticket, Want};
+
+impl<T> Waiters<T> {
+    /// The first of those who wait for one item, if it takes whatever comes.
+    #[inline]
+    pub(crate) fn first_plain(&self) -> Option<Ticket> {
+        let ticket = self.singles.first?;
+        matches!(self.slot(ticket).want, Want::One(None)).then_some(ticket)
+    }
+
+    /// Whether anybody waits who has not been offered or promised anything.
+    #[inline]
+    pub(crate) fn has_listed(&self) -> bool {
+        self.singles.first.is_some() || self.takes.first.is_some() || self.watchers.first.is_some()
+    }
+
+    /// Offers an item to that first one; gives whom to wake.
+    #[inline]
+    pub(crate) fn settle_plain(&mut self, ticket: Ticket, sequence: u64) -> Option<Waker> {
+        let next = self.slot(ticket).place.neighbours().1;
+        self.singles.first = next;
+        match next {
+            Some(after) => self.set_previous(after, None),
+            None => self.singles.last = None,
+        }
+        let slot = self.slot_mut(ticket);
+        slot.place = Place::new(Standing::Offered(sequence));
+        slot.waker.take()
+    }
+
+    /// Registers one who takes whatever comes, behind all others: in the order of registration, or at a place of its own if nobody
+    /// else is listed.
+    #[inline]
+    pub(crate) fn register_plain(&mut self, order: Option<u64>, waker: Waker) -> Ticket {
+        let last = self.singles.last;
+        debug_assert!(order.is_none() || last.is_none(), "a kept place is looked for the general way");
+        let order = order.unwrap_or_else(|| self.next_order());
+        let place = Place::between(last, None);
+        self.used += 1;
+        let ticket = match self.free {
+            Some(ticket) => {
+                let slot = &mut self.slots[ticket.index()];
+                self.free = slot.place.next_free();
+                // Field by field, since room for a waiter already wants whatever comes: written as one, the new slot would be
+                // put together on the stack and the old one dropped.
+                slot.order = order;
+                slot.place = place;
+                let none = slot.waker.replace(waker);
+                debug_assert!(none.is_none() && matches!(slot.want, Want::One(None)), "this is how slots are left");
+                std::mem::forget(none);
+                ticket
+            }
+            None => self.push(Slot { waker: Some(waker), order, want: Want::One(None), place }),
+        };
+        match last {
+            Some(before) => {
+                self.set_next(before, Some(ticket));
+            }
+            None => self.singles.first = Some(ticket),
+        }
+        self.singles.last = Some(ticket);
+        ticket
+    }
+
+    /// Removes one who takes whatever comes, if it has been offered an item; gives the item's number.
+    #[inline]
+    pub(crate) fn fetch_plain(&mut self, ticket: Ticket) -> Option<u64> {
+        if self.used == 1 && self.slots.len() > 64 {
+            // The last of a burst: `remove` gives the memory back.
+            return None;
+        }
+        let slot = &mut self.slots[ticket.index()];
+        let Slot { want: Want::One(None), waker: None, .. } = slot else { return None };
+        let Standing::Offered(sequence) = slot.place.standing() else { return None };
+        slot.place = Place::free(self.free);
+        self.free = Some(ticket);
+        self.used -= 1;
+        Some(sequence)
+    }
+}

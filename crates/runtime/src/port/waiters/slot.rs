@@ -1,0 +1,183 @@
+//! One waiter of a port: what it wants, how it stands, and its neighbours, in 48 bytes.
+
+use std::num::NonZeroU32;
+use std::task::Waker;
+
+use crate::port::predicate::accepts;
+use crate::port::resident::Resident;
+use crate::port::sorter::Sorter;
+use crate::sync::Arc;
+
+/// The identity of a waiter at its port: the number of its slot, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticket(NonZeroU32);
+
+impl Ticket {
+    /// Waiters that one port can have: as many as a half of [`Place`] can name.
+    const MAX: u32 = (1 << 31) - 1;
+
+    /// For the slot at `index`.
+    pub(super) fn of(index: usize) -> Self {
+        let number = u32::try_from(index + 1).ok().filter(|&number| number <= Self::MAX).and_then(NonZeroU32::new);
+        Self(number.expect("fewer than 2^31 waiters at one port"))
+    }
+
+    pub(super) fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
+
+/// Decides whether a receiver wants an item. Called under the port's lock, so it must be quick and leave ports alone.
+///
+/// Boxed twice, since a pointer to what has a table of methods takes two words, which every waiter would pay for.
+pub(crate) type Predicate<T> = Box<Box<dyn Fn(&T) -> bool + Send>>;
+
+/// What a waiter waits for.
+pub(crate) enum Want<T> {
+    /// One item that the predicate, if there is one, accepts.
+    One(Option<Predicate<T>>),
+    /// Item after item, for as long as it stays here.
+    Resident(Box<Arc<dyn Resident<T>>>),
+    /// So many available items, and nothing else.
+    Take(usize),
+    /// So many available items, to be looked at together with other ports.
+    Watch(usize),
+    /// Items of certain classes, to be looked at.
+    Sort(Box<Sorter<T>>),
+}
+
+impl<T> Want<T> {
+    /// In the words of an inspector, before the port's name.
+    pub(super) fn reason(&self) -> String {
+        match self {
+            Self::One(None) => "receive at".to_owned(),
+            Self::One(Some(_)) => "receive by a predicate at".to_owned(),
+            Self::Resident(_) => "handlers of an interleave at".to_owned(),
+            Self::Take(count) => format!("take {count} at"),
+            Self::Watch(count) => format!("{count} at, together with other ports,"),
+            Self::Sort(_) => "one of each source at".to_owned(),
+        }
+    }
+
+    /// Whether it is offered items, one by one.
+    pub(super) fn is_one(&self) -> bool {
+        matches!(self, Self::One(_) | Self::Resident(_))
+    }
+}
+
+/// How a waiter stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// In the list.
+    Waiting,
+    /// Not in the list: the item with this sequence number is marked as its own.
+    Offered(u64),
+    /// Not in the list: its predicate panicked; the text is kept beside the slots.
+    Failed,
+    /// Not in the list: a take, woken for items that are there and not marked.
+    Promised,
+}
+
+/// How a waiter stands, with its neighbours while it is in a list, in one word:
+///
+/// | bits 63, 62 | standing | the rest |
+/// | --- | --- | --- |
+/// | 00 | waiting | 31 bits each: the tickets before (high) and after (low) it in its list, 0 for none |
+/// | 01 | offered | 62 bits: the item's sequence number |
+/// | 10 | promised | nothing |
+/// | 11 | failed | bit 61 is 0 |
+/// | 11 | free, so no waiter | bit 61 is 1; low 31 bits: the next free slot's ticket, 0 for none |
+#[derive(Clone, Copy)]
+pub(super) struct Place(u64);
+
+impl Place {
+    /// In a list, with no neighbour yet.
+    pub(super) const WAITING: Self = Self(0);
+
+    const OFFERED: u64 = 1 << 62;
+    const PROMISED: u64 = 2 << 62;
+    const FAILED: u64 = 3 << 62;
+    const FREE: u64 = 7 << 61;
+    const KIND: u64 = 3 << 62;
+
+    pub(super) fn new(standing: Standing) -> Self {
+        match standing {
+            Standing::Waiting => Self::WAITING,
+            Standing::Offered(sequence) => {
+                debug_assert!(sequence & Self::KIND == 0, "no port lives to see 2^62 items");
+                Self(Self::OFFERED | sequence)
+            }
+            Standing::Promised => Self(Self::PROMISED),
+            Standing::Failed => Self(Self::FAILED),
+        }
+    }
+
+    pub(super) fn between(previous: Option<Ticket>, next: Option<Ticket>) -> Self {
+        let number = |ticket: Option<Ticket>| ticket.map_or(0, |ticket| u64::from(ticket.0.get()));
+        Self(number(previous) << 31 | number(next))
+    }
+
+    /// Of a slot that nobody uses, in the chain of those.
+    pub(super) fn free(next: Option<Ticket>) -> Self {
+        Self(Self::FREE | next.map_or(0, |ticket| u64::from(ticket.0.get())))
+    }
+
+    pub(super) fn is_free(self) -> bool {
+        self.0 & Self::FREE == Self::FREE
+    }
+
+    /// The free slot after this free one.
+    pub(super) fn next_free(self) -> Option<Ticket> {
+        debug_assert!(self.is_free(), "the chain of free slots holds nothing else");
+        Self::ticket(self.0)
+    }
+
+    pub(super) fn standing(self) -> Standing {
+        debug_assert!(!self.is_free(), "a ticket stays valid until its owner removes it");
+        match self.0 & Self::KIND {
+            0 => Standing::Waiting,
+            Self::OFFERED => Standing::Offered(self.0 & !Self::KIND),
+            Self::PROMISED => Standing::Promised,
+            _ => Standing::Failed,
+        }
+    }
+
+    pub(super) fn is_listed(self) -> bool {
+        self.0 & Self::KIND == 0
+    }
+
+    /// The neighbours of a listed waiter.
+    pub(super) fn neighbours(self) -> (Option<Ticket>, Option<Ticket>) {
+        debug_assert!(self.is_listed(), "only a listed waiter has neighbours");
+        (Self::ticket(self.0 >> 31), Self::ticket(self.0))
+    }
+
+    fn ticket(bits: u64) -> Option<Ticket> {
+        NonZeroU32::new(bits as u32 & Ticket::MAX).map(Ticket)
+    }
+}
+
+/// A waiter, or room for one: then it wants whatever comes, has no waker, and its place says that it is free. Ten million of
+/// these are what the size of every field was weighed for.
+pub(super) struct Slot<T> {
+    /// Whom to wake; empty once it has been used, until the waiter looks again.
+    pub(super) waker: Option<Waker>,
+    /// Position in the order of registration; ascending along the list.
+    pub(super) order: u64,
+    pub(super) want: Want<T>,
+    pub(super) place: Place,
+}
+
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Slot<[u64; 9]>>() == 48, "a waiter takes 48 bytes, whatever it waits for");
+
+impl<T> Slot<T> {
+    /// Whether a waiter for one item takes this one.
+    pub(super) fn accepts(&self, item: &T) -> Result<bool, String> {
+        match &self.want {
+            Want::One(None) => Ok(true),
+            Want::One(Some(predicate)) => accepts(predicate.as_ref().as_ref(), item),
+            Want::Resident(_) | Want::Take(_) | Want::Watch(_) | Want::Sort(_) => Ok(false),
+        }
+    }
+}
