@@ -1,5 +1,5 @@
 //! The collectives: calls that all ranks make together. Between threads each is one
-//! exchange (`fabric/threads/exchange.rs`); on every other fabric it is made of messages (`steps.rs`). Both ways give the same bits.
+//! exchange (`fabric/threads/exchange.rs`), or goes over lanes (`neighbours.rs`); on every other fabric it is made of messages (`steps.rs`). Both ways give the same bits.
 
 mod all_gather;
 mod all_reduce;
@@ -8,9 +8,13 @@ mod barrier;
 mod broadcast;
 mod exchange;
 mod gather;
+mod neighbours;
+mod notices;
 mod reduce;
 mod reduce_scatter;
 mod scan;
 mod scatter;
 mod shift;
 mod steps;
+
+pub(crate) use notices::Calls;

@@ -10,9 +10,10 @@ use std::future::poll_fn;
 use lehr_runtime::Elapsed;
 
 use crate::check::{Made, dissent, mismatch};
+use crate::collective::Calls;
 use crate::error::Error;
 use crate::fabric::Fabric;
-use crate::fabric::threads::exchange::{Deposits, Endpoint};
+use crate::fabric::threads::exchange::{Deposits, Disagreement, Endpoint, Trouble};
 use crate::group::Group;
 use crate::message::Reader;
 use crate::reduction::Fold;
@@ -36,8 +37,8 @@ pub struct Communicator {
     /// Between threads, the path of collectives.
     pub(crate) exchange: Option<Endpoint>,
     pub(crate) settings: Settings,
-    /// Over messages, how many collectives were begun.
-    pub(crate) begun: u32,
+    /// Over messages, which collectives were begun.
+    pub(crate) calls: Calls,
     /// Over messages, why no collective can be begun: one was given up, or failed.
     pub(crate) stopped: Option<Error>,
     /// What this rank folds of its own leaves.
@@ -89,6 +90,7 @@ calls! {
     Reduce "reduce",
     AllReduce "all_reduce",
     AllReduceLeaves "all_reduce_leaves",
+    AllReduceElementwise "all_reduce_elementwise",
     ReduceScatter "reduce_scatter",
     Scan "scan",
     ExclusiveScan "exclusive_scan",
@@ -129,7 +131,16 @@ impl Communicator {
 
     pub(crate) fn on(fabric: Arc<dyn Fabric>, group: Group, exchange: Option<Endpoint>) -> Self {
         let settings = Settings::default();
-        Self { fabric, group, exchange, settings, begun: 0, stopped: None, own: Fold::new(0), whole: Fold::new(0) }
+        Self {
+            fabric,
+            group,
+            exchange,
+            settings,
+            calls: Calls::default(),
+            stopped: None,
+            own: Fold::new(0),
+            whole: Fold::new(0),
+        }
     }
 
     /// This rank's number, from 0.
@@ -166,7 +177,19 @@ impl Communicator {
                 }
             },
         };
-        completed.map_err(|rank| self.failed(Error::RankLeft { rank, waiting_in: call.name() }))
+        completed.map_err(|trouble| self.troubled(call, trouble))
+    }
+
+    /// What a call between threads says when it cannot come to its end.
+    pub(crate) fn troubled(&self, call: Call, trouble: Trouble) -> Error {
+        match trouble {
+            Trouble::Left(rank) => self.failed(Error::RankLeft { rank, waiting_in: call.name() }),
+            Trouble::Disagreement(Disagreement { usual, other }) => {
+                self.blame(other.0);
+                let made = |(rank, head): (usize, [u64; 2])| Made { rank, head };
+                mismatch(call, self.size(), made(usual), made(other))
+            }
+        }
     }
 
     /// Notes because of whom this rank cannot go on, if it cannot, for those who wait for it.

@@ -11,21 +11,56 @@
 //! | [`bytes`] | ranks of one process through the codec | become frames in a stream, so that the wire path is tested without a wire |
 //!
 //! Fabrics between processes live in crates of their own and fill the same trait. [`inbox::Inbox`] does the matching for a fabric that
-//! can only move messages.
+//! can only move messages; [`ring`] moves them through memory that two processes share.
 //!
 //! **Cost contract.** `send` copies the bytes at most once and never waits. `poll_receive` looks first at what has come; it may spin for
 //! some microseconds if every rank has a core, and otherwise returns [`Poll::Pending`] at once: it never blocks its worker. A fabric
 //! that must be asked for progress (no thread of its own) asks in `poll_receive` and `poll_probe`, and while it is pending wakes its
 //! caller so that it is asked again.
 
+/// What a fabric in this process that sorts all that has come into an inbox does to receive: `poll` looks at the inbox, with all of it there; `inbox` is where a
+/// turn is given up.
+macro_rules! receives_from_its_inbox {
+    () => {
+        fn poll_receive(
+            &self,
+            pattern: &Pattern,
+            turn: &mut Turn,
+            waiting_in: &'static str,
+            context: &mut Context<'_>,
+        ) -> Poll<Result<Message, Error>> {
+            self.poll(|inbox| inbox.poll_receive(pattern, turn, waiting_in, context))
+        }
+
+        fn poll_probe(
+            &self,
+            pattern: &Pattern,
+            turn: &mut Turn,
+            waiting_in: &'static str,
+            context: &mut Context<'_>,
+        ) -> Poll<Result<Envelope, Error>> {
+            self.poll(|inbox| inbox.poll_probe(pattern, turn, waiting_in, context))
+        }
+
+        fn forget(&self, turn: &mut Turn) {
+            self.inbox().forget(turn);
+        }
+
+        fn fail(&self, culprit: usize) {
+            self.culprit.lock().get_or_insert(culprit);
+        }
+    };
+}
+
 pub mod bytes;
 pub mod inbox;
 pub mod ports;
 pub(crate) mod receiving;
+pub mod ring;
 pub mod threads;
 
 use std::borrow::Cow;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use crate::communicator::Communicator;
 use crate::error::Error;
@@ -88,14 +123,17 @@ pub struct Pattern {
     pub context: u32,
     /// With this tag, or with any.
     pub tag: Option<u32>,
+    /// Or any message in this context, whoever sent it.
+    pub besides: Option<u32>,
 }
 
 impl Pattern {
     /// Whether a message from `source` labelled `label` is one of them.
     pub fn matches(&self, source: usize, label: Label) -> bool {
-        self.context == label.context
+        let is_wanted = self.context == label.context
             && self.source.is_none_or(|wanted| wanted == source)
-            && self.tag.is_none_or(|wanted| wanted == label.tag)
+            && self.tag.is_none_or(|wanted| wanted == label.tag);
+        is_wanted || self.besides == Some(label.context)
     }
 }
 
@@ -210,6 +248,26 @@ pub trait Fabric: Send + Sync {
         waiting_in: &'static str,
         context: &mut Context<'_>,
     ) -> Poll<Result<Envelope, Error>>;
+
+    /// Takes the earliest message that matches, if there is one; never waits.
+    ///
+    /// # Errors
+    /// [`Error::Transport`].
+    fn take_if_come(&self, pattern: &Pattern) -> Result<Option<Message>, Error> {
+        let mut turn = Turn::default();
+        let received = self.poll_receive(pattern, &mut turn, "", &mut Context::from_waker(Waker::noop()));
+        self.forget(&mut turn);
+        match received {
+            Poll::Ready(Ok(message)) => Ok(Some(message)),
+            Poll::Pending | Poll::Ready(Err(Error::RankLeft { .. })) => Ok(None),
+            Poll::Ready(Err(error)) => Err(error),
+        }
+    }
+
+    /// Whether a receive that is pending is polled again soon, although nothing has come: on a fabric that must be asked for progress.
+    fn asks_again(&self) -> bool {
+        false
+    }
 
     /// Gives up a turn. To be called whenever a pending receive or probe is dropped; harmless otherwise.
     fn forget(&self, turn: &mut Turn);

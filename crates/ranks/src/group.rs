@@ -2,6 +2,7 @@
 
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
+use crate::fabric::{Fabric, Pattern};
 use crate::sync::{Arc, Mutex};
 
 /// Contexts of a communicator: one for each kind of traffic.
@@ -11,12 +12,12 @@ pub(crate) enum Traffic {
     Messages = 0,
     /// Collectives.
     Collectives = 1,
-    /// Shifts and exchanges with neighbours.
-    Neighbours = 2,
     /// Answers to synchronous sends.
-    Receipts = 3,
+    Receipts = 2,
     /// What a checked communicator compares.
-    Checks = 4,
+    Checks = 3,
+    /// What ranks that wait in collectives tell each other.
+    Notices = 4,
 }
 
 /// Places for contexts of a communicator.
@@ -41,6 +42,8 @@ struct Books {
     next: u32,
     /// The number of the last receipt that was asked for.
     receipt: u32,
+    /// Receipts that nobody waits for any more and that have not come.
+    owed: Vec<Pattern>,
     /// Because of which rank this one cannot go on.
     culprit: Option<usize>,
 }
@@ -48,7 +51,7 @@ struct Books {
 impl Group {
     /// All ranks of a fabric.
     pub(crate) fn all(rank: usize, size: usize) -> Self {
-        let books = Arc::new(Mutex::new(Books { next: 1, receipt: 0, culprit: None }));
+        let books = Arc::new(Mutex::new(Books { next: 1, receipt: 0, owed: Vec::new(), culprit: None }));
         Self { rank, size, members: None, number: 0, books }
     }
 
@@ -76,9 +79,19 @@ impl Group {
         self.number * KINDS + traffic as u32
     }
 
-    /// A number for a receipt; never 0.
-    pub(crate) fn receipt(&self) -> u32 {
+    /// Notes a receipt that nobody waits for any more.
+    pub(crate) fn owe(&self, receipt: Pattern) {
+        self.books.lock().owed.push(receipt);
+    }
+
+    /// A number for a receipt; never 0. Throws away what has come of those that nobody waits for.
+    pub(crate) fn receipt(&self, fabric: &dyn Fabric) -> u32 {
+        let owed = std::mem::take(&mut self.books.lock().owed);
+        // One that cannot be looked for is one that will not come.
+        let still: Vec<Pattern> =
+            owed.into_iter().filter(|receipt| matches!(fabric.take_if_come(receipt), Ok(None))).collect();
         let mut books = self.books.lock();
+        books.owed.extend(still);
         books.receipt = books.receipt.checked_add(1).unwrap_or(1);
         books.receipt
     }

@@ -3,6 +3,8 @@
 //! Words, because every fabric can move them and any plain type can be read back from them without regard to alignment; and
 //! because `f64`, which nearly everything here is, can be used in place.
 
+use std::borrow::Cow;
+
 use crate::communicator::HEAD;
 use crate::fabric::threads::exchange::Deposits;
 
@@ -20,6 +22,13 @@ pub(crate) fn collect<T: Plain>(bytes: &[u8]) -> Vec<T> {
         return Vec::new();
     }
     let mut values = vec![T::zeroed(); bytes.len() / size_of::<T>()];
+    bytemuck::cast_slice_mut::<T, u8>(&mut values).copy_from_slice(bytes);
+    values
+}
+
+/// So many values, copied out of bytes.
+fn vec_of<T: Plain>(bytes: &[u8], length: usize) -> Vec<T> {
+    let mut values = vec![T::zeroed(); length];
     bytemuck::cast_slice_mut::<T, u8>(&mut values).copy_from_slice(bytes);
     values
 }
@@ -60,6 +69,17 @@ impl<'a> Reader<'a> {
         let (words, rest) = self.words[1..].split_at(bytes.len().div_ceil(size_of::<u64>()));
         bytes.copy_from_slice(&bytemuck::cast_slice(words)[..bytes.len()]);
         self.words = rest;
+    }
+
+    /// The next slice, in place if its memory suits the type.
+    pub(crate) fn view<T: Plain>(&self) -> Cow<'a, [T]> {
+        let bytes: &'a [u8] = bytemuck::cast_slice(&self.words[1..]);
+        let bytes = &bytes[..self.length() * size_of::<T>()];
+        match bytemuck::try_cast_slice(bytes) {
+            Ok(values) => Cow::Borrowed(values),
+            // Also values of no size, which no bytes are cast to.
+            Err(_) => Cow::Owned(vec_of(bytes, self.length())),
+        }
     }
 
     /// Copies the part of the next slice that begins at value `start`, and stays before the slice.

@@ -47,6 +47,20 @@ pub struct Status {
     pub bytes: usize,
 }
 
+/// A receipt that is waited for. If the wait is given up, the receipt is thrown away when it has come.
+struct Owed<'a> {
+    communicator: &'a Communicator,
+    pattern: Option<Pattern>,
+}
+
+impl Drop for Owed<'_> {
+    fn drop(&mut self) {
+        if let Some(pattern) = self.pattern.take() {
+            self.communicator.group.owe(pattern);
+        }
+    }
+}
+
 impl Communicator {
     /// Sends values to rank `to`, which may be this one. Complete when they have been copied: it does not wait for the receiver.
     ///
@@ -76,7 +90,7 @@ impl Communicator {
 
     /// As [`send`](Self::send), but complete only when the message has been received.
     ///
-    /// Dropped before it is ready, it has sent the message all the same.
+    /// Dropped before it is ready, it has sent the message all the same. The receipt is thrown away by a later synchronous send.
     ///
     /// # Errors
     /// As for [`send`](Self::send); [`Error::RankLeft`] if the receiver has ended.
@@ -98,11 +112,14 @@ impl Communicator {
     /// ```
     pub async fn send_synchronous<T: Plain>(&self, to: usize, tag: u32, values: &[T]) -> Result<(), Error> {
         self.assert_rank("receiver", to);
-        let receipt = self.group.receipt();
+        let receipt = self.group.receipt(&*self.fabric);
         let label = Label { context: self.group.context(Traffic::Messages), tag, receipt };
         self.fabric.send(self.group.world(to), label, Cow::Borrowed(bytemuck::cast_slice(values)))?;
         let wanted = Wanted { source: Some(to), tag: Some(receipt) };
-        self.take(Traffic::Receipts, wanted, "send_synchronous").await.map(drop)
+        let mut owed = Owed { communicator: self, pattern: Some(self.pattern(Traffic::Receipts, wanted)) };
+        self.take(Traffic::Receipts, wanted, "send_synchronous").await?;
+        owed.pattern = None;
+        Ok(())
     }
 
     /// Sends to one rank and receives from another, which may be the same or this one, under the same tag.
@@ -175,7 +192,7 @@ impl Communicator {
     pub async fn receive_into<T: Plain>(&self, from: usize, tag: u32, values: &mut [T]) -> Result<Status, Error> {
         let wanted = Wanted { source: Some(from), tag: Some(tag) };
         let bytes = bytemuck::cast_slice_mut(values);
-        let found = self.take_into(Traffic::Messages, wanted, "receive_into", bytes, false).await?;
+        let found = self.take_into(wanted, "receive_into", bytes).await?;
         Ok(Status { source: from, tag, bytes: found })
     }
 
@@ -252,7 +269,7 @@ impl Communicator {
             self.assert_rank("source", source);
         }
         let source = wanted.source.map(|source| self.group.world(source));
-        Pattern { source, context: self.group.context(traffic), tag: wanted.tag }
+        Pattern { source, context: self.group.context(traffic), tag: wanted.tag, besides: None }
     }
 
     async fn message(&self, wanted: Wanted, waiting_in: &'static str) -> Result<Message, Error> {
@@ -266,29 +283,22 @@ impl Communicator {
         waiting_in: &'static str,
     ) -> Result<Message, Error> {
         let pattern = self.pattern(traffic, wanted);
-        let calls = matches!(traffic, Traffic::Messages | Traffic::Neighbours);
-        let _noting = if calls { self.noting(Activity::Communication, waiting_in) } else { None };
+        let _noting =
+            if traffic == Traffic::Messages { self.noting(Activity::Communication, waiting_in) } else { None };
         let receiving = Receiving::new(&*self.fabric, pattern, waiting_in);
         let message = self.patiently(receiving, &wanted, waiting_in).await?;
         self.acknowledge(message.envelope())?;
         Ok(message)
     }
 
-    /// Waits for a message and copies its bytes; gives back how many. They must fill the memory, if `exactly`, and may not be more.
-    pub(crate) async fn take_into(
-        &self,
-        traffic: Traffic,
-        wanted: Wanted,
-        waiting_in: &'static str,
-        bytes: &mut [u8],
-        exactly: bool,
-    ) -> Result<usize, Error> {
-        let pattern = self.pattern(traffic, wanted);
+    /// Waits for a message of the program and copies its bytes; gives back how many. There may not be more than there is memory.
+    async fn take_into(&self, wanted: Wanted, waiting_in: &'static str, bytes: &mut [u8]) -> Result<usize, Error> {
+        let pattern = self.pattern(Traffic::Messages, wanted);
         let room = bytes.len();
         let mut seen = None;
         let read = |envelope: Envelope, sent: &[u8]| {
             seen = Some(envelope);
-            if sent.len() == room || (!exactly && sent.len() < room) {
+            if sent.len() <= room {
                 bytes[..sent.len()].copy_from_slice(sent);
             }
         };
@@ -297,7 +307,7 @@ impl Communicator {
         let envelope = seen.expect("what was received was read");
         self.acknowledge(envelope)?;
         let sent = envelope.length;
-        if sent == room || (!exactly && sent < room) {
+        if sent <= room {
             return Ok(sent);
         }
         Err(Error::Truncated { source: self.group.local(envelope.source), sent, room })
@@ -313,7 +323,7 @@ impl Communicator {
     }
 
     /// Awaits a receive or a probe for no longer than the patience of this communicator.
-    async fn patiently<R>(
+    pub(crate) async fn patiently<R>(
         &self,
         waiting: impl Future<Output = Result<R, Error>>,
         wanted: &Wanted,

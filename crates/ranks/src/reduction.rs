@@ -8,6 +8,10 @@
 //! into that cover ([`Fold`]); folding all ranks' covers in order ([`Fold::root`]) gives the root, bit for bit as if one rank had
 //! folded all leaves.
 
+use std::borrow::Cow;
+
+use crate::settings::Order;
+
 /// A complete node of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
@@ -130,6 +134,35 @@ impl<T: Copy + Default> Fold<T> {
         }
     }
 
+    /// Adds a node in the order that is wanted: that of the tree, or that of the calls.
+    pub(crate) fn add(&mut self, node: Node, order: Order, combine: Combine<'_, T>, write: impl FnOnce(&mut [T])) {
+        match order {
+            Order::Fixed => self.push(node, combine, write),
+            Order::Any => self.append(combine, write),
+        }
+    }
+
+    /// Moves the nodes of a fold that begins where this one ends behind those of this one, and combines what can be; leaves that one empty.
+    pub(crate) fn follow(&mut self, later: &mut Self, order: Order, combine: Combine<'_, T>) {
+        for (place, node) in std::mem::take(&mut later.nodes).into_iter().enumerate() {
+            let partial = &mut later.partials[place];
+            match order {
+                Order::Fixed => self.push_owned(node, combine, partial),
+                Order::Any => self.append(combine, |own| own.copy_from_slice(partial)),
+            }
+        }
+    }
+
+    /// As [`push`](Self::push), with a partial that is exchanged for memory of the same length.
+    fn push_owned(&mut self, node: Node, combine: Combine<'_, T>, partial: &mut Vec<T>) {
+        let place = self.nodes.len();
+        if place == self.partials.len() {
+            self.partials.push(Vec::new());
+        }
+        std::mem::swap(&mut self.partials[place], partial);
+        self.push(node, combine, |_| {});
+    }
+
     /// Combines all there is to one partial, which belongs to no tree any more.
     pub(crate) fn collapse(&mut self, combine: Combine<'_, T>) {
         while self.nodes.len() > 1 {
@@ -174,39 +207,41 @@ impl<T: Copy + Default> Fold<T> {
     }
 }
 
-/// Folds partials of `length` numbers, one a rank, in the tree over rank numbers; `read` overwrites a rank's. The root is at the beginning of what is given back,
-/// behind it memory that was needed.
-pub(crate) fn fold_ranks<T: bytemuck::Pod>(
+/// Folds the partials of `ranks` ranks in the tree over rank numbers, and writes the root to `root`. `partial` shows a rank's, of the same length; `memory`
+/// is used for what lies between, and used again.
+pub(crate) fn fold_ranks<'a, T: bytemuck::Pod>(
     ranks: usize,
-    length: usize,
-    mut read: impl FnMut(usize, &mut [T]),
+    root: &mut [T],
+    memory: &mut Vec<T>,
+    partial: impl Fn(usize) -> Cow<'a, [T]>,
     combine: Combine<'_, T>,
-) -> Vec<T> {
+) {
     let level = ranks.next_power_of_two().ilog2();
-    let mut memory = vec![T::zeroed(); (level as usize + 1) * length];
-    let (value, scratch) = memory.split_at_mut(length);
-    fold_node(Node { level, index: 0 }, ranks, value, scratch, &mut read, combine);
-    memory
+    // Of two ranks nothing lies between.
+    memory.resize((level.saturating_sub(1) as usize) * root.len(), T::zeroed());
+    fold_node(Node { level, index: 0 }, ranks, root, memory, &partial, combine);
 }
 
 /// Writes a node's value to `value`, with `memory` for what is under it.
-fn fold_node<T: Copy>(
+fn fold_node<'a, T: Copy>(
     node: Node,
     ranks: usize,
     value: &mut [T],
     memory: &mut [T],
-    read: &mut dyn FnMut(usize, &mut [T]),
+    partial: &dyn Fn(usize) -> Cow<'a, [T]>,
     combine: Combine<'_, T>,
 ) {
     if node.level == 0 {
-        return read(node.index, value);
+        return value.copy_from_slice(&partial(node.index));
     }
     let right = Node { level: node.level - 1, index: 2 * node.index + 1 };
-    fold_node(Node { level: node.level - 1, index: 2 * node.index }, ranks, value, memory, read, combine);
-    if right.start() < ranks {
-        let (partial, memory) = memory.split_at_mut(value.len());
-        fold_node(right, ranks, partial, memory, read, combine);
-        combine(value, partial);
+    fold_node(Node { level: node.level - 1, index: 2 * node.index }, ranks, value, memory, partial, combine);
+    if right.start() + 1 == ranks.min(right.end()) {
+        combine(value, &partial(right.start()));
+    } else if right.start() < ranks {
+        let (other, memory) = memory.split_at_mut(value.len());
+        fold_node(right, ranks, other, memory, partial, combine);
+        combine(value, other);
     }
 }
 
@@ -266,10 +301,10 @@ mod tests {
     #[test]
     fn ranks_are_folded_as_leaves_are() {
         for ranks in 1..70 {
-            let read = |rank: usize, partial: &mut [f64]| partial.fill((rank as f64).sin());
-            let root = fold_ranks(ranks, 2, read, &tell_tale)[..2].to_vec();
+            let (mut root, mut memory) = ([0.0; 2], Vec::new());
+            fold_ranks(ranks, &mut root, &mut memory, |rank| Cow::Owned(vec![(rank as f64).sin(); 2]), &tell_tale);
             let expected = sequential(ranks).unwrap();
-            assert_eq!(root.iter().map(|x| x.to_bits()).collect::<Vec<_>>(), [expected.to_bits(); 2]);
+            assert_eq!(root.map(f64::to_bits), [expected.to_bits(); 2]);
         }
     }
 

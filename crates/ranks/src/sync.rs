@@ -36,7 +36,14 @@ impl<T> Mutex<T> {
 /// An atomic number. A type of its own, since to the lints a re-export is still the type of `std`, which they ban outside
 /// this file.
 #[derive(Debug)]
+#[repr(transparent)]
 pub(crate) struct AtomicUsize(imp::sync::atomic::AtomicUsize);
+
+impl Default for AtomicUsize {
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
 
 macro_rules! forward {
     ($($name:ident($($argument:ident: $type:ty),*) -> $output:ty;)*) => {

@@ -158,3 +158,105 @@ fn two_ranks_tell_each_other() {
         assert_eq!(comm.receive::<u8>(other, 0).await, Ok(vec![1 - rank]));
     });
 }
+
+/// Three shifts, whose values are told apart.
+async fn shifts(mut comm: Communicator, rounds: u64) {
+    let (rank, size) = (comm.rank() as u64, comm.size() as u64);
+    for round in 0..rounds {
+        let mut received = [u64::MAX];
+        comm.shift(1, &[10 * round + rank], &mut received).await.unwrap();
+        assert_eq!(received[0], 10 * round + (rank + size - 1) % size);
+    }
+}
+
+#[test]
+fn two_ranks_shift_over_lanes_with_fewer_slots_than_messages() {
+    model(2, 3, false, |comm| shifts(comm, 3));
+}
+
+#[test]
+fn two_spinning_ranks_shift() {
+    model(2, 2, true, |comm| shifts(comm, 3));
+}
+
+#[test]
+fn long_messages_cross_a_lane_with_their_memory() {
+    model(2, 2, false, |mut comm| async move {
+        for round in 0..3 {
+            let (rank, other) = (comm.rank() as u64, 1 - comm.rank() as u64);
+            let mut received = [0; 9];
+            comm.shift(1, &[10 * round + rank; 9], &mut received).await.unwrap();
+            assert_eq!(received, [10 * round + other; 9]);
+        }
+    });
+}
+
+#[test]
+fn a_lane_that_is_full_spills_and_keeps_the_order() {
+    model(2, 2, false, |mut comm| async move {
+        let mut received = [u64::MAX];
+        for round in 0..4 {
+            if comm.rank() == 0 && round < 3 {
+                let mut shift = Box::pin(comm.shift(1, &[0], &mut received));
+                let _ = shift.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
+            } else {
+                comm.shift(1, &[round], &mut received).await.unwrap();
+                assert_eq!(received[0], if comm.rank() == 1 && round < 3 { 0 } else { round });
+            }
+        }
+    });
+}
+
+#[test]
+fn who_waits_for_a_neighbour_is_told_of_its_end() {
+    model(2, 3, false, |mut comm| async move {
+        if comm.rank() == 0 {
+            let end = comm.shift(1, &[0_u8], &mut [0]).await;
+            assert_eq!(end, Err(Error::RankLeft { rank: 1, waiting_in: "shift" }));
+        }
+    });
+}
+
+/// Rank 0 comes to a barrier, rank 1 to a shift.
+async fn barrier_against_shift(mut comm: Communicator) {
+    let end = if comm.rank() == 0 { comm.barrier().await } else { comm.shift(1, &[0_u8], &mut [0]).await };
+    let text = end.unwrap_err().to_string();
+    // Rank 0 may come to it after the end of rank 1.
+    assert!(text.contains("rank 0 calls barrier, rank 1 calls shift") || text.contains("rank 0 had ended"), "{text}");
+}
+
+#[test]
+fn a_barrier_against_a_shift_is_found_out_asleep() {
+    model(2, 3, false, barrier_against_shift);
+}
+
+#[test]
+fn a_barrier_against_a_shift_is_found_out_by_spinning_ranks() {
+    model(2, 2, true, barrier_against_shift);
+}
+
+#[test]
+fn frames_cross_a_ring_that_is_shorter_than_all_of_them() {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(|| {
+        // Three lines: the second frame takes two, so the third goes around the end.
+        let (mut sender, mut receiver) = lehr_ranks::fabric::ring::on_heap(192);
+        let frames = || [vec![1_u8], vec![2; 60], vec![3, 4]];
+        let sending = thread::spawn(move || {
+            for (number, frame) in frames().into_iter().enumerate() {
+                while !sender.send(number, &frame) {
+                    thread::yield_now();
+                }
+            }
+        });
+        for (number, frame) in frames().into_iter().enumerate() {
+            while receiver.first().is_none() {
+                thread::yield_now();
+            }
+            assert_eq!(receiver.first(), Some((number, frame.len())));
+            assert_eq!(receiver.take(), frame);
+        }
+        sending.join().unwrap();
+    });
+}

@@ -106,8 +106,8 @@ fn every_engine_ends_its_rounds_and_its_threads() {
 
 #[test]
 fn messages_exchanges_and_collectives_over_messages_lose_nothing() {
-    for kind in [Kind::Mail, Kind::Ports, Kind::Bytes] {
-        for (size, may_spin) in [(3, true), (4, false)] {
+    for kind in Kind::ALL {
+        for (size, may_spin) in [(3, true), (4, false), (6, false)] {
             explore(200, move || {
                 let running: Vec<_> = kind
                     .communicators(size, may_spin)
@@ -153,4 +153,59 @@ fn parts_that_are_made_while_a_rank_ends_are_left_by_it() {
             assert_eq!(part.barrier().await, Err(Error::RankLeft { rank: 2, waiting_in: "barrier" }));
         });
     });
+}
+
+#[test]
+fn four_to_eight_ranks_shift_and_exchange_with_their_neighbours() {
+    for (may_spin, size) in [(false, 4), (false, 8), (true, 4), (true, 5)] {
+        explore(500, move || {
+            ranks_that(may_spin, size, |mut comm| async move {
+                let (rank, size) = (comm.rank(), comm.size());
+                let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
+                for round in 0..4 {
+                    // A rank may be ahead of the next by as many shifts as there are ranks.
+                    let mut received = [size];
+                    comm.shift(1, &[rank], &mut received).await.unwrap();
+                    assert_eq!(received, [before]);
+                    let (mut low, mut high) = ([size], [size]);
+                    comm.exchange(Boundary::Periodic, &[rank], &[rank], &mut low, &mut high).await.unwrap();
+                    assert_eq!((low, high), ([before], [next]));
+                    if round == 1 {
+                        comm.barrier().await.unwrap();
+                    }
+                }
+            });
+        });
+    }
+}
+
+#[test]
+fn of_ranks_in_different_calls_none_waits_for_ever() {
+    for kind in Kind::ALL {
+        for (usual, wrong) in [(0, 1), (1, 0), (2, 3), (3, 2), (1, 4), (4, 1)] {
+            explore(100, move || {
+                let program = move |mut comm: Communicator| async move {
+                    let call = if comm.rank() == 2 { wrong } else { usual };
+                    let end = match call {
+                        0 => comm.barrier().await,
+                        1 => comm.shift(1, &[0_u8], &mut [0]).await,
+                        2 => comm.gather(0, &[0_u8]).await.map(drop),
+                        3 => comm.broadcast(0, &mut [0_u8]).await,
+                        _ => comm.shift(2, &[0_u8], &mut [0]).await,
+                    };
+                    let end = match end {
+                        Ok(()) => comm.barrier().await,
+                        error => error,
+                    };
+                    assert!(matches!(end, Err(Error::Mismatch { .. } | Error::RankLeft { .. })), "{end:?}");
+                };
+                let running: Vec<_> = kind
+                    .communicators(4, false)
+                    .into_iter()
+                    .map(|comm| thread::spawn(move || block_on(program(comm))))
+                    .collect();
+                running.into_iter().for_each(|rank| rank.join().unwrap());
+            });
+        }
+    }
 }

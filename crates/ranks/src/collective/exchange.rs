@@ -1,19 +1,14 @@
 //! Exchange with neighbours.
 //!
-//! Required: both of two neighbours name each other. Checked: for [`exchange`](Communicator::exchange), that a message fits. Algorithm: a send to each neighbour, then a receive from
-//! each, so that all crossings go on at once: not two shifts, of which the second waits for the first. Result: each has its neighbours' values.
+//! Required: both of two neighbours name each other, on one line or grid. Checked: that, by who takes a message; for [`exchange`](Communicator::exchange), that it fits. Algorithm: a
+//! message to each neighbour, then one from each, so that all crossings go on at once: not two shifts, of which the second waits for the first; between threads over lanes
+//! (`neighbours.rs`). Result: each has its neighbours' values.
 
-use std::borrow::Cow;
-
+use crate::collective::neighbours::{Besides, fits};
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
-use crate::group::Traffic;
 use crate::message::{self, Plain};
-use crate::point_to_point::Wanted;
 use crate::topology::{Boundary, Grid};
-
-/// Tags of shifts are below this.
-const DIRECTIONS: u32 = 1 << 31;
 
 impl Communicator {
     /// Exchanges values with both neighbours on a line or a ring: `to_lower` goes to the rank below, `to_upper` to the rank above, and what they had for
@@ -22,7 +17,8 @@ impl Communicator {
     /// The same as a [`shift`](Self::shift) by 1 and one by -1 on a ring, in one crossing instead of two.
     ///
     /// # Errors
-    /// [`Error::RankLeft`] if a neighbour has ended; [`Error::Truncated`] if its values have another length; [`Error::Transport`].
+    /// [`Error::RankLeft`] if a neighbour has ended; [`Error::Truncated`] if its values have another length; [`Error::Mismatch`] if ranks make
+    /// different calls; [`Error::Transport`].
     ///
     /// # Example
     /// ```
@@ -45,31 +41,71 @@ impl Communicator {
     ) -> Result<(), Error> {
         let (rank, size) = (self.rank(), self.size());
         let closed = boundary == Boundary::Periodic;
-        self.check(Call::Exchange, usize::from(closed)).await?;
         let lower = (closed || rank > 0).then(|| (rank + size - 1) % size);
         let upper = (closed || rank + 1 < size).then(|| (rank + 1) % size);
-        // The tag says in which direction a message goes: on a ring of two both neighbours are one rank.
-        let (down, up) = (DIRECTIONS, DIRECTIONS + 1);
+        let (to_lower, to_upper) = (bytemuck::cast_slice(to_lower), bytemuck::cast_slice(to_upper));
+        let from_lower = bytemuck::cast_slice_mut(from_lower);
+        let from_upper = bytemuck::cast_slice_mut(from_upper);
+        // What goes down goes first, and is heard first by who is below: where both neighbours are one rank, the order tells the messages apart.
+        if self.exchange.is_none() {
+            return self
+                .stepwise(Call::Exchange, usize::from(closed), async |steps| {
+                    lower.map_or(Ok(()), |lower| steps.send(lower, to_lower))?;
+                    upper.map_or(Ok(()), |upper| steps.send(upper, to_upper))?;
+                    if let Some(upper) = upper {
+                        steps.receive_exactly(upper, from_upper).await?;
+                    }
+                    if let Some(lower) = lower {
+                        steps.receive_exactly(lower, from_lower).await?;
+                    }
+                    Ok(())
+                })
+                .await;
+        }
+        self.check(Call::Exchange, usize::from(closed)).await?;
+        let mut talk = self.talk(Call::Exchange, usize::from(closed));
+        if let (Some(lower), Some(upper)) = (lower, upper)
+            && lower == upper
+            && size == 2
+        {
+            // Both messages in one, so that they cross together: how long the first is, and the two.
+            talk.tell(lower, &[&to_lower.len().to_ne_bytes(), to_lower, to_upper]);
+            let mut lengths = (0, 0);
+            let read = |bytes: &[u8]| {
+                let (first, both) = bytes.split_first_chunk().expect("a length was sent");
+                let (downwards, upwards) = both.split_at(usize::from_ne_bytes(*first));
+                lengths = (downwards.len(), upwards.len());
+                if lengths == (from_upper.len(), from_lower.len()) {
+                    from_upper.copy_from_slice(downwards);
+                    from_lower.copy_from_slice(upwards);
+                }
+            };
+            talk.hear(lower, Besides::Nobody, read).await?;
+            fits(lower, lengths.0, from_upper.len())?;
+            fits(lower, lengths.1, from_lower.len())?;
+            return talk.finish();
+        }
         if let Some(lower) = lower {
-            self.tell_neighbour(lower, down, to_lower)?;
+            talk.tell(lower, &[to_lower]);
         }
         if let Some(upper) = upper {
-            self.tell_neighbour(upper, up, to_upper)?;
-        }
-        if let Some(lower) = lower {
-            self.hear_neighbour(lower, up, from_lower, "exchange").await?;
+            talk.tell(upper, &[to_upper]);
         }
         if let Some(upper) = upper {
-            self.hear_neighbour(upper, down, from_upper, "exchange").await?;
+            let besides = lower.map_or(Besides::Nobody, Besides::Rank);
+            talk.hear_exactly(upper, besides, from_upper).await?;
         }
-        Ok(())
+        if let Some(lower) = lower {
+            talk.hear_exactly(lower, Besides::Nobody, from_lower).await?;
+        }
+        talk.finish()
     }
 
     /// Exchanges values, of any lengths, with all neighbours on a grid: `outgoing[d]` goes in direction d, and what comes from direction d is `result[d]`;
     /// none beyond an open boundary.
     ///
     /// # Errors
-    /// [`Error::RankLeft`] if a neighbour has ended; [`Error::Transport`].
+    /// [`Error::RankLeft`] if a neighbour has ended; [`Error::Mismatch`] if ranks make different calls; [`Error::Transport`].
     ///
     /// # Panics
     /// If the grid has another number of ranks, or `outgoing` not one entry for each direction.
@@ -97,24 +133,42 @@ impl Communicator {
         let rank = self.rank();
         assert_eq!(grid.size(), self.size(), "the grid has as many ranks as the communicator");
         assert_eq!(outgoing.len(), grid.directions().len(), "one message for each direction");
-        self.check(Call::ExchangeOn, grid.digest()).await?;
+        let number = grid.digest();
+        let to = |direction| grid.towards(rank, direction);
+        let mut received = vec![None; outgoing.len()];
+        // In the order of the directions in which messages were sent: that is the order in which they come from one rank.
+        if self.exchange.is_none() {
+            return self
+                .stepwise(Call::ExchangeOn, number, async |steps| {
+                    for direction in grid.directions() {
+                        if let Some(neighbour) = to(direction) {
+                            steps.send(neighbour, bytemuck::cast_slice(&outgoing[direction]))?;
+                        }
+                    }
+                    for sent in grid.directions() {
+                        if let Some(neighbour) = to(sent ^ 1) {
+                            received[sent ^ 1] = Some(message::collect(&steps.receive(neighbour).await?));
+                        }
+                    }
+                    Ok(received)
+                })
+                .await;
+        }
+        self.check(Call::ExchangeOn, number).await?;
+        let mut talk = self.talk(Call::ExchangeOn, number);
         for direction in grid.directions() {
-            if let Some(neighbour) = grid.towards(rank, direction) {
-                let bytes = Cow::Borrowed(bytemuck::cast_slice(&outgoing[direction]));
-                self.post(Traffic::Neighbours, neighbour, DIRECTIONS + direction as u32, bytes)?;
+            if let Some(neighbour) = to(direction) {
+                talk.tell(neighbour, &[bytemuck::cast_slice(&outgoing[direction])]);
             }
         }
-        let mut received = Vec::with_capacity(outgoing.len());
-        for direction in grid.directions() {
-            received.push(if let Some(neighbour) = grid.towards(rank, direction) {
-                // What comes from there went in the opposite direction.
-                let wanted = Wanted { source: Some(neighbour), tag: Some(DIRECTIONS + (direction as u32 ^ 1)) };
-                let message = self.take(Traffic::Neighbours, wanted, "exchange_on").await?;
-                Some(message::collect(&message.bytes))
-            } else {
-                None
-            });
+        for sent in grid.directions() {
+            if let Some(neighbour) = to(sent ^ 1) {
+                let mut values = None;
+                talk.hear(neighbour, Besides::Several, |bytes| values = Some(message::collect(bytes))).await?;
+                received[sent ^ 1] = values;
+            }
         }
+        talk.finish()?;
         Ok(received)
     }
 }

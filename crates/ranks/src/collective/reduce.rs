@@ -63,8 +63,9 @@ impl Communicator {
         }
         self.settle(Call::Reduce).await?;
         let fold = |deposits: &Deposits<'_>, folded: &mut Vec<u64>, _: &mut Fold| {
-            let read = |rank: usize, partial: &mut [T]| Reader::of(deposits, rank).read(partial);
-            message::write(folded, &fold_ranks(deposits.size(), length, read, &combine)[..length]);
+            let mut root = vec![T::zeroed(); length];
+            fold_ranks(deposits.size(), &mut root, &mut Vec::new(), |rank| Reader::of(deposits, rank).view(), &combine);
+            message::write(folded, &root);
         };
         self.meet(Call::Reduce, number, |words, _| message::write(words, values), fold).await?;
         if rank == root {

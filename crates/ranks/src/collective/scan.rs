@@ -1,7 +1,7 @@
 //! Scans: running combinations over the ranks, with this rank's values and without.
 //!
 //! Required: values of one length. Checked: the lengths, by comparing them. Algorithm: between threads an exchange in which each folds those before it; over
-//! messages a chain in which each rank hands on the cover of all ranks up to itself: size steps, but the tree of all other reductions, so that the
+//! messages the steps of an all-reduce, in which each rank keeps the covers of the ranks before it: the tree of all other reductions, so that the
 //! last rank's scan has the bits of the all-reduce. Result: each has the combination of the values of the ranks before it.
 
 use crate::communicator::{Call, Communicator};
@@ -64,22 +64,19 @@ impl Communicator {
         values: &mut [T],
         combine: &(dyn Fn(&mut [T], &[T]) + Send + Sync),
     ) -> Result<(), Error> {
-        let (rank, size) = (self.rank(), self.size());
+        let (rank, order) = (self.rank(), self.settings.order);
         let inclusive = call == Call::Scan;
         let mut before = Fold::<T>::new(values.len());
         if self.exchange.is_none() {
             return self
                 .stepwise(call, size_of_val(values), async |steps| {
-                    if rank > 0 {
-                        steps.receive_cover(rank - 1, &mut before, combine).await?;
+                    let mut own = Fold::<T>::new(values.len());
+                    own.push(Node::leaf(rank), combine, |partial| partial.copy_from_slice(values));
+                    steps.all_fold(&mut own, Some(&mut before), combine).await?;
+                    if inclusive {
+                        before.add(Node::leaf(rank), order, combine, |partial| partial.copy_from_slice(values));
                     }
-                    let mut with_own = before.clone();
-                    with_own.push(Node::leaf(rank), combine, |partial| partial.copy_from_slice(values));
-                    if rank + 1 < size {
-                        steps.send_cover(rank + 1, &with_own)?;
-                    }
-                    let mut wanted = if inclusive { with_own } else { before };
-                    if let Some(root) = wanted.root(combine) {
+                    if let Some(root) = before.root(combine) {
                         values.copy_from_slice(root);
                     }
                     Ok(())

@@ -1,22 +1,20 @@
 //! Shift.
 //!
-//! Required: values of one length on all ranks. Checked: that a message fits. Algorithm: a send to the rank ahead and a receive from the one behind.
-//! Result: each has the values of the rank behind it.
+//! Required: values of one length on all ranks, and one displacement. Checked: that a message fits, and the displacement, by who takes a message. Algorithm: a
+//! message to the rank ahead and one from the rank behind; between threads over lanes (`neighbours.rs`). Result: each has the values of the rank behind it.
 
-use std::borrow::Cow;
-
+use crate::collective::neighbours::Besides;
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
-use crate::group::Traffic;
 use crate::message::Plain;
-use crate::point_to_point::Wanted;
 
 impl Communicator {
     /// Passes `values` to the rank `displacement` places ahead on a ring (behind, if negative) and overwrites `received` with those of the rank as
     /// far behind.
     ///
     /// # Errors
-    /// [`Error::RankLeft`] if the rank behind has ended; [`Error::Truncated`] if its values have another length; [`Error::Transport`].
+    /// [`Error::RankLeft`] if the rank behind has ended; [`Error::Truncated`] if its values have another length; [`Error::Mismatch`] if ranks make
+    /// different calls; [`Error::Transport`].
     ///
     /// # Example
     /// ```
@@ -36,28 +34,21 @@ impl Communicator {
     ) -> Result<(), Error> {
         let (rank, size) = (self.rank() as isize, self.size() as isize);
         let at = |displacement: isize| (rank + displacement).rem_euclid(size) as usize;
-        let distance = displacement.rem_euclid(size);
-        self.check(Call::Shift, distance as usize).await?;
-        // The tag is the distance, so that a shift by another one is noticed as missing and not taken for this one.
-        let tag = distance as u32;
-        self.tell_neighbour(at(distance), tag, values)?;
-        self.hear_neighbour(at(-distance), tag, received, "shift").await
-    }
-
-    pub(crate) fn tell_neighbour<T: Plain>(&self, to: usize, tag: u32, values: &[T]) -> Result<(), Error> {
-        self.post(Traffic::Neighbours, to, tag, Cow::Borrowed(bytemuck::cast_slice(values)))
-    }
-
-    pub(crate) async fn hear_neighbour<T: Plain>(
-        &self,
-        from: usize,
-        tag: u32,
-        received: &mut [T],
-        waiting_in: &'static str,
-    ) -> Result<(), Error> {
-        let wanted = Wanted { source: Some(from), tag: Some(tag) };
-        let bytes = bytemuck::cast_slice_mut(received);
-        self.take_into(Traffic::Neighbours, wanted, waiting_in, bytes, true).await?;
-        Ok(())
+        let distance = displacement.rem_euclid(size) as usize;
+        let (to, from) = (at(displacement), at(-displacement));
+        let (values, received) = (bytemuck::cast_slice(values), bytemuck::cast_slice_mut(received));
+        if self.exchange.is_none() {
+            return self
+                .stepwise(Call::Shift, distance, async |steps| {
+                    steps.send(to, values)?;
+                    steps.receive_exactly(from, received).await
+                })
+                .await;
+        }
+        self.check(Call::Shift, distance).await?;
+        let mut talk = self.talk(Call::Shift, distance);
+        talk.tell(to, &[values]);
+        talk.hear_exactly(from, Besides::Nobody, received).await?;
+        talk.finish()
     }
 }

@@ -3,16 +3,21 @@
 //!
 //! The label's tag holds the call and how many collectives of the communicator came before; the first eight bytes hold the number
 //! that must be the same on all ranks (a root, a length). Messages of one rank come in the order of its collectives, so the first message of
-//! the collective context that comes from a rank must belong to the present call: if it does not, the two ranks disagree.
+//! the collective context that comes from a rank must belong to the present call: if it does not, the two ranks disagree. A rank that waits long tells so
+//! (`notices.rs`), so that ranks in different calls do not wait for each other for ever.
 //!
 //! A collective that does not come to its end, because it failed or was given up, stops the communicator: what was sent cannot be
 //! called back.
 
 use std::borrow::Cow;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
 
-use crate::check::{Made, mismatch};
+use crate::collective::notices::Signature;
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
+use crate::fabric::receiving::Receiving;
+use crate::fabric::{Message, Pattern};
 use crate::group::Traffic;
 use crate::message::Plain;
 use crate::point_to_point::Wanted;
@@ -20,15 +25,21 @@ use crate::reduction::{Fold, Node};
 use crate::settings::Order;
 use crate::trace::Activity;
 
-/// Bits of the tag that count.
-const COUNT_BITS: u32 = 24;
+/// Bytes that a broadcast passes on at a time.
+const PIECE: usize = 1 << 17;
+
+/// Polls in vain after which a rank tells the one that it waits for, on a fabric that asks again and again.
+const POLLS: u32 = 8;
+
+/// Bits of a node's word that hold its level.
+const LEVEL_BITS: u32 = 6;
 
 /// One rank's part in a collective under way.
 pub(crate) struct Steps<'a> {
     communicator: &'a Communicator,
     call: Call,
-    tag: u32,
-    number: u64,
+    /// How this rank makes it.
+    own: Signature,
 }
 
 /// The body of a message, without its head.
@@ -53,8 +64,7 @@ impl Communicator {
         if let Some(error) = &self.stopped {
             return Err(error.clone());
         }
-        let tag = ((call as u32) << COUNT_BITS) | (self.begun % (1 << COUNT_BITS));
-        self.begun = self.begun.wrapping_add(1);
+        let own = self.calls.begin(call, number as u64);
         // Stands if this future is dropped before its end.
         self.stopped = Some(Error::Abandoned { collective: call.name() });
         let _noting = self.noting(Activity::Communication, call.name());
@@ -62,8 +72,8 @@ impl Communicator {
             true => self.compare([call as u64, number as u64]).await,
             false => Ok(()),
         };
-        let steps = Steps { communicator: self, call, tag, number: number as u64 };
-        let outcome = match compared {
+        let steps = Steps { communicator: self, call, own };
+        let outcome = match compared.and_then(|()| self.foresee(own)).and_then(|()| self.hear_notices(own)) {
             Ok(()) => body(&steps).await,
             Err(error) => Err(error),
         };
@@ -89,25 +99,53 @@ impl Steps<'_> {
     /// Sends what `write` appends, of about this length, to a rank.
     pub(crate) fn send_parts(&self, to: usize, length: usize, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Error> {
         let mut message = Vec::with_capacity(size_of::<u64>() + length);
-        message.extend_from_slice(&self.number.to_le_bytes());
+        message.extend_from_slice(&self.own.number.to_le_bytes());
         write(&mut message);
-        self.communicator.post(Traffic::Collectives, to, self.tag, Cow::Owned(message))
+        self.communicator.post(Traffic::Collectives, to, self.own.tag, Cow::Owned(message))
     }
 
     /// Waits for the message of a rank.
     pub(crate) async fn receive(&self, from: usize) -> Result<Body, Error> {
-        let wanted = Wanted { source: Some(from), tag: None };
-        let message = self.communicator.take(Traffic::Collectives, wanted, self.call.name()).await?;
-        let number = u64::from_le_bytes(message.bytes[..size_of::<u64>()].try_into().expect("eight bytes"));
-        let Self { communicator, call, tag, number: own } = *self;
-        if message.label.tag != tag || number != own {
-            let theirs = u64::from(message.label.tag >> COUNT_BITS);
-            let rank = communicator.group.world(communicator.rank());
-            communicator.blame(rank);
-            let mine = Made { rank, head: [call as u64, own] };
-            return Err(mismatch(call, self.size(), mine, Made { rank: message.source, head: [theirs, number] }));
+        let Self { communicator, own, .. } = *self;
+        let notices = communicator.group.context(Traffic::Notices);
+        let mut polls = 0;
+        loop {
+            let message = self.next(from, notices, &mut polls).await?;
+            if message.label.context == notices {
+                communicator.heed(own, &message)?;
+                continue;
+            }
+            let number = u64::from_le_bytes(message.bytes[..size_of::<u64>()].try_into().expect("eight bytes"));
+            let theirs = Signature { tag: message.label.tag, number };
+            if theirs == own {
+                return Ok(Body(message.bytes));
+            }
+            if theirs.is_marker() && theirs.after(own) < 0 {
+                // What it was to tell was there all the same.
+                continue;
+            }
+            return Err(communicator.disagree(own, message.source, theirs));
         }
-        Ok(Body(message.bytes))
+    }
+
+    /// Waits for the next message of a rank, or for a notice. If that takes long, tells the rank.
+    async fn next(&self, from: usize, notices: u32, polls: &mut u32) -> Result<Message, Error> {
+        let Self { communicator, call, own } = *self;
+        let wanted = Wanted { source: Some(from), tag: None };
+        let pattern = Pattern { besides: Some(notices), ..communicator.pattern(Traffic::Collectives, wanted) };
+        let patient = if communicator.fabric.asks_again() { POLLS } else { 1 };
+        let mut receiving = Receiving::new(&*communicator.fabric, pattern, call.name());
+        let waiting = poll_fn(|context| {
+            let received = Pin::new(&mut receiving).poll(context);
+            if received.is_pending() {
+                *polls += 1;
+                if *polls == patient {
+                    communicator.tell_of_waiting(own, from)?;
+                }
+            }
+            received
+        });
+        communicator.patiently(waiting, &wanted, call.name()).await
     }
 
     /// Waits for the message of a rank and copies its bytes.
@@ -117,22 +155,38 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Gives everybody the root's bytes: a binomial tree, log₂ size steps.
+    /// Waits for the message of a neighbour, which should have as many bytes as there is memory, and copies it.
+    pub(crate) async fn receive_exactly(&self, from: usize, bytes: &mut [u8]) -> Result<(), Error> {
+        let body = self.receive(from).await?;
+        if body.len() != bytes.len() {
+            return Err(Error::Truncated { source: from, sent: body.len(), room: bytes.len() });
+        }
+        bytes.copy_from_slice(&body);
+        Ok(())
+    }
+
+    /// Gives everybody the root's bytes: a binomial tree, log₂ size steps. Many bytes go in pieces, each of which is passed on while the next is on its way.
     pub(crate) async fn broadcast(&self, root: usize, bytes: &mut [u8]) -> Result<(), Error> {
         let size = self.size();
         let distance = (self.rank() + size - root) % size;
         let member = |distance: usize| (distance + root) % size;
         // Distance d hears from d without its lowest bit, and tells those that have one lower bit more.
         let lowest = if distance == 0 { size.next_power_of_two() } else { 1 << distance.trailing_zeros() };
-        if distance > 0 {
-            self.receive_into(member(distance - lowest), bytes).await?;
-        }
-        let mut bit = lowest / 2;
-        while bit > 0 {
-            if distance + bit < size {
-                self.send(member(distance + bit), bytes)?;
+        let whole = if size == 2 { bytes.len() } else { PIECE };
+        // An empty message is one piece too.
+        for piece in 0..bytes.len().div_ceil(whole.max(1)).max(1) {
+            let (start, end) = (piece * whole, bytes.len().min((piece + 1) * whole));
+            let piece = &mut bytes[start..end];
+            if distance > 0 {
+                self.receive_into(member(distance - lowest), piece).await?;
             }
-            bit /= 2;
+            let mut bit = lowest / 2;
+            while bit > 0 {
+                if distance + bit < size {
+                    self.send(member(distance + bit), piece)?;
+                }
+                bit /= 2;
+            }
         }
         Ok(())
     }
@@ -161,13 +215,70 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Sends the nodes of a fold: for each its level, its index and its partial.
+    /// Folds everybody's covers on all ranks, in as many steps as the number of ranks has doublings. In step k each block of 2^k ranks has one cover, which
+    /// all of its ranks hold, and meets the block beside it: each rank tells its partner there and hears from it. Where the upper block has fewer ranks, those
+    /// of the lower one that have no partner are told by one that has, along a binomial tree.
+    ///
+    /// Covers of neighbouring blocks are folded lower before upper, so the nodes are those of the one tree.
+    ///
+    /// Into `before`, if wanted, come the covers of the ranks before this one.
+    pub(crate) async fn all_fold<T: Plain + Default>(
+        &self,
+        own: &mut Fold<T>,
+        mut before: Option<&mut Fold<T>>,
+        combine: &(dyn Fn(&mut [T], &[T]) + Sync),
+    ) -> Result<(), Error> {
+        let (rank, size, order) = (self.rank(), self.size(), self.communicator.settings.order);
+        if order == Order::Any {
+            own.collapse(combine);
+        }
+        let mut other = Fold::new(own.length());
+        let mut width = 1;
+        while width < size {
+            let lower = rank / (2 * width) * (2 * width);
+            let (upper, place) = (lower + width, rank % width);
+            let partners = size.saturating_sub(upper).min(width);
+            other.clear(own.length());
+            if partners == 0 {
+                // There is no block beside this one, and the tree has no node there.
+            } else if rank >= upper {
+                self.send_cover(lower + place, own)?;
+                self.receive_cover(lower + place, &mut other, combine).await?;
+                if let Some(before) = &mut before {
+                    let mut longer = other.clone();
+                    longer.follow(before, order, combine);
+                    std::mem::swap(*before, &mut longer);
+                }
+                other.follow(own, order, combine);
+                std::mem::swap(own, &mut other);
+            } else {
+                // A place without partner is told by the one without its highest bit, which was its partner in an earlier step.
+                let highest = if place == 0 { 0 } else { 1 << place.ilog2() };
+                let from = if place < partners { upper + place } else { rank - highest };
+                if place < partners {
+                    self.send_cover(from, own)?;
+                }
+                let body = self.receive(from).await?;
+                let mut bit = if place == 0 { 1 } else { 2 * highest };
+                while place + bit < width {
+                    if place + bit >= partners {
+                        self.send(rank + bit, &body)?;
+                    }
+                    bit *= 2;
+                }
+                read_cover(&body, own, order, combine);
+            }
+            width *= 2;
+        }
+        Ok(())
+    }
+
+    /// Sends the nodes of a fold: for each its level and its index in one word, and its partial.
     pub(crate) fn send_cover<T: Plain + Default>(&self, to: usize, cover: &Fold<T>) -> Result<(), Error> {
-        let length: usize = cover.nodes().map(|(_, partial)| 2 * size_of::<u64>() + size_of_val(partial)).sum();
+        let length: usize = cover.nodes().map(|(_, partial)| size_of::<u64>() + size_of_val(partial)).sum();
         self.send_parts(to, length, |message| {
             for (node, partial) in cover.nodes() {
-                message.extend_from_slice(&u64::from(node.level).to_le_bytes());
-                message.extend_from_slice(&(node.index as u64).to_le_bytes());
+                message.extend_from_slice(&((node.index as u64) << LEVEL_BITS | u64::from(node.level)).to_le_bytes());
                 message.extend_from_slice(bytemuck::cast_slice(partial));
             }
         })
@@ -181,19 +292,25 @@ impl Steps<'_> {
         combine: &(dyn Fn(&mut [T], &[T]) + Sync),
     ) -> Result<(), Error> {
         let body = self.receive(from).await?;
-        let mut rest = &body[..];
-        while !rest.is_empty() {
-            let (level, after) = rest.split_first_chunk().expect("a level was sent");
-            let (index, after) = after.split_first_chunk().expect("an index was sent");
-            let node = Node { level: u64::from_le_bytes(*level) as u32, index: u64::from_le_bytes(*index) as usize };
-            let (partial, after) = after.split_at(own.length() * size_of::<T>());
-            let write = |values: &mut [T]| bytemuck::cast_slice_mut(values).copy_from_slice(partial);
-            match self.communicator.settings.order {
-                Order::Fixed => own.push(node, combine, write),
-                Order::Any => own.append(combine, write),
-            }
-            rest = after;
-        }
+        read_cover(&body, own, self.communicator.settings.order, combine);
         Ok(())
+    }
+}
+
+/// Folds the nodes of a message behind those of `own`.
+fn read_cover<T: Plain + Default>(
+    body: &[u8],
+    own: &mut Fold<T>,
+    order: Order,
+    combine: &(dyn Fn(&mut [T], &[T]) + Sync),
+) {
+    let mut rest = body;
+    while let Some((word, after)) = rest.split_first_chunk() {
+        let word = u64::from_le_bytes(*word);
+        let node = Node { level: (word % (1 << LEVEL_BITS)) as u32, index: (word >> LEVEL_BITS) as usize };
+        let (partial, after) = after.split_at(own.length() * size_of::<T>());
+        let write = |values: &mut [T]| bytemuck::cast_slice_mut(values).copy_from_slice(partial);
+        own.add(node, order, combine, write);
+        rest = after;
     }
 }

@@ -45,6 +45,10 @@ pub fn endpoints(size: usize) -> Vec<Endpoint> {
 }
 
 impl Endpoint {
+    fn inbox(&self) -> &Inbox {
+        &self.ranks[self.rank].inbox
+    }
+
     fn write(&self, to: usize, write: impl FnOnce(&mut Vec<u8>, u64)) {
         let mut stream = self.ranks[to].stream.lock();
         let sequence = stream.written[self.rank];
@@ -83,13 +87,12 @@ impl Endpoint {
     }
 
     fn poll<R>(&self, mut poll: impl FnMut(&Inbox) -> Poll<Result<R, Error>>) -> Poll<Result<R, Error>> {
-        let inbox = &self.ranks[self.rank].inbox;
         self.drain()?;
-        if let Poll::Ready(outcome) = poll(inbox) {
+        if let Poll::Ready(outcome) = poll(self.inbox()) {
             return Poll::Ready(outcome);
         }
         self.drain()?;
-        poll(inbox)
+        poll(self.inbox())
     }
 }
 
@@ -111,33 +114,7 @@ impl Fabric for Endpoint {
         Ok(())
     }
 
-    fn poll_receive(
-        &self,
-        pattern: &Pattern,
-        turn: &mut Turn,
-        waiting_in: &'static str,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<Message, Error>> {
-        self.poll(|inbox| inbox.poll_receive(pattern, turn, waiting_in, context))
-    }
-
-    fn poll_probe(
-        &self,
-        pattern: &Pattern,
-        turn: &mut Turn,
-        waiting_in: &'static str,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<Envelope, Error>> {
-        self.poll(|inbox| inbox.poll_probe(pattern, turn, waiting_in, context))
-    }
-
-    fn forget(&self, turn: &mut Turn) {
-        self.ranks[self.rank].inbox.forget(turn);
-    }
-
-    fn fail(&self, culprit: usize) {
-        self.culprit.lock().get_or_insert(culprit);
-    }
+    receives_from_its_inbox!();
 }
 
 impl Drop for Endpoint {

@@ -25,6 +25,8 @@ pub struct Inbox {
     /// Messages and waiting receives, as they were when the lock was last given back.
     messages: AtomicUsize,
     waiting: AtomicUsize,
+    /// Messages and ends that have come.
+    news: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
@@ -58,7 +60,14 @@ struct Ended {
 impl Inbox {
     /// An empty one, for rank `rank` of `size`.
     pub fn new(rank: usize, size: usize) -> Self {
-        Self { rank, size, state: Mutex::default(), messages: AtomicUsize::new(0), waiting: AtomicUsize::new(0) }
+        Self {
+            rank,
+            size,
+            state: Mutex::default(),
+            messages: AtomicUsize::new(0),
+            waiting: AtomicUsize::new(0),
+            news: AtomicUsize::new(0),
+        }
     }
 
     /// Adds a message that has come.
@@ -72,13 +81,32 @@ impl Inbox {
         let wakers = state.wakers(|waiting| waiting.pattern.matches(message.source, message.label));
         state.messages.push_back(message);
         self.count(&state);
+        self.note();
         wakers
     }
 
     /// Whether there was neither a message nor anybody waiting, at some time since the caller last knew.
     pub(crate) fn is_idle(&self) -> bool {
         // Relaxed: whoever relies on it holds a lock under which messages are put here and waiting begins.
-        self.messages.load(Ordering::Relaxed) == 0 && !self.has_waiting()
+        self.is_empty() && !self.has_waiting()
+    }
+
+    /// Whether there was no message, at some time since the caller last knew.
+    pub fn is_empty(&self) -> bool {
+        // Relaxed: as in `is_idle`.
+        self.messages.load(Ordering::Relaxed) == 0
+    }
+
+    /// A number that changes with each message and each end that comes: for a fabric that looks often, so that it may look here only then. Seen late, it is only
+    /// late.
+    pub fn news(&self) -> usize {
+        // Relaxed: a look follows under the lock.
+        self.news.load(Ordering::Relaxed)
+    }
+
+    fn note(&self) {
+        // Relaxed: as in `news`. Under the lock, so nobody else writes.
+        self.news.store(self.news.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 
     /// Whether there was anybody waiting.
@@ -98,6 +126,7 @@ impl Inbox {
         let mut state = self.state.lock();
         if state.ended.iter().all(|ended| ended.rank != rank) {
             state.ended.push(Ended { rank, culprit });
+            self.note();
         }
         let wakers = state.wakers(|_| true);
         drop(state);
@@ -123,6 +152,18 @@ impl Inbox {
     ) -> Poll<Result<Message, Error>> {
         let take = |state: &mut State, place: usize| state.messages.remove(place).expect("the place was found");
         self.poll(pattern, turn, true, waiting_in, context, take)
+    }
+
+    /// What [`Fabric::take_if_come`](super::Fabric::take_if_come) says of the messages here.
+    pub fn take_if_come(&self, pattern: &Pattern) -> Option<Message> {
+        if self.is_empty() {
+            return None;
+        }
+        let mut state = self.state.lock();
+        let place = state.find(pattern, u64::MAX)?;
+        let message = state.messages.remove(place);
+        self.count(&state);
+        message
     }
 
     /// What [`Fabric::poll_probe`](super::Fabric::poll_probe) says of the messages here.

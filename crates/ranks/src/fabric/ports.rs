@@ -75,6 +75,10 @@ pub fn endpoints(size: usize) -> Vec<Endpoint> {
 }
 
 impl Endpoint {
+    fn inbox(&self) -> &Inbox {
+        &self.inbox.0
+    }
+
     /// Hears what was posted, and listens.
     fn listen(&self) {
         let mut listener = self.listener.lock();
@@ -84,12 +88,12 @@ impl Endpoint {
 
     fn poll<R>(&self, mut poll: impl FnMut(&Inbox) -> Poll<Result<R, Error>>) -> Poll<Result<R, Error>> {
         self.listen();
-        if let Poll::Ready(outcome) = poll(&self.inbox.0) {
+        if let Poll::Ready(outcome) = poll(self.inbox()) {
             return Poll::Ready(outcome);
         }
         // The listener may have been rung before this receive had its place.
         self.listen();
-        poll(&self.inbox.0)
+        poll(self.inbox())
     }
 }
 
@@ -113,33 +117,7 @@ impl Fabric for Endpoint {
         Ok(())
     }
 
-    fn poll_receive(
-        &self,
-        pattern: &Pattern,
-        turn: &mut Turn,
-        waiting_in: &'static str,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<Message, Error>> {
-        self.poll(|inbox| inbox.poll_receive(pattern, turn, waiting_in, context))
-    }
-
-    fn poll_probe(
-        &self,
-        pattern: &Pattern,
-        turn: &mut Turn,
-        waiting_in: &'static str,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<Envelope, Error>> {
-        self.poll(|inbox| inbox.poll_probe(pattern, turn, waiting_in, context))
-    }
-
-    fn forget(&self, turn: &mut Turn) {
-        self.inbox.0.forget(turn);
-    }
-
-    fn fail(&self, culprit: usize) {
-        self.culprit.lock().get_or_insert(culprit);
-    }
+    receives_from_its_inbox!();
 }
 
 impl Drop for Endpoint {

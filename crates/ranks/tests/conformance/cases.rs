@@ -122,6 +122,13 @@ async fn reductions(comm: &mut Communicator, length: usize) {
     comm.all_reduce(&mut maps, compose).await.unwrap();
     assert_eq!(maps, up_to(size));
 
+    // The same in shares; of many values each rank has its own.
+    for repeated in [1, 5] {
+        let mut maps = of(rank).repeat(repeated);
+        comm.all_reduce_elementwise(&mut maps, compose).await.unwrap();
+        assert_eq!(maps, up_to(size).repeat(repeated));
+    }
+
     for root in 0..size {
         let mut maps = of(rank);
         comm.reduce(root, &mut maps, compose).await.unwrap();

@@ -1,12 +1,13 @@
 //! A rank that fails tells the others; nobody waits for ever.
 
+use std::borrow::Cow;
 use std::future::Future;
-use std::task::{Context, Waker};
-
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use lehr_ranks::fabric::Kind;
-use lehr_ranks::{Boundary, Communicator, Error, Layout, Wanted, run, run_on};
+use lehr_ranks::fabric::{Envelope, Fabric, Kind, Label, Message, Pattern, Turn, bytes};
+use lehr_ranks::{Boundary, Communicator, Error, Grid, Layout, Wanted, run, run_on};
 use lehr_runtime::{Clock, Dispatcher};
 
 fn on_each(test: impl Fn(&Dispatcher)) {
@@ -350,4 +351,173 @@ fn a_rank_that_is_late_is_named_once_the_others_patience_is_at_an_end() {
             );
         }
     });
+}
+
+/// Some collective, by number; all of them complete if all ranks call the same.
+async fn some_call(comm: &mut Communicator, call: usize) -> Result<(), Error> {
+    let (rank, size) = (comm.rank(), comm.size());
+    let add = |left: &mut [u64], right: &[u64]| left[0] += right[0];
+    match call {
+        0..7 => wait_in(comm, call).await,
+        7 => comm.gather(0, &[1_u8]).await.map(drop),
+        8 => comm.gather(size - 1, &[1_u8]).await.map(drop),
+        9 => comm.reduce(0, &mut [1], add).await,
+        10 => comm.scatter(1, &vec![1_u8; if rank == 1 { size } else { 0 }], &mut [0]).await,
+        11 => comm.shift(1, &[1_u8], &mut [0]).await,
+        12 => comm.shift(2, &[1_u8], &mut [0]).await,
+        13 => comm.broadcast(0, &mut [0_u8; 3]).await,
+        14 => comm.exchange(Boundary::Open, &[1], &[2], &mut [0], &mut [0]).await,
+        _ => comm.exchange_on(&Grid::line(size, Boundary::Periodic), &[vec![1_u8], vec![]]).await.map(drop),
+    }
+}
+
+const CALLS: usize = 16;
+
+/// What the ranks end with, of which one makes another call than the others, between calls that all make.
+fn disagree(dispatcher: &Dispatcher, kind: Kind, size: usize, culprit: usize, calls: [usize; 2]) -> Vec<Error> {
+    let ends = run_on(dispatcher, kind, Layout::threads(size), |mut comm| async move {
+        for _ in 0..3 {
+            comm.barrier().await?;
+            some_call(&mut comm, calls[0]).await?;
+        }
+        let call = calls[usize::from(comm.rank() == culprit)];
+        some_call(&mut comm, call).await?;
+        // Its part did not need the culprit; these do.
+        for _ in 0..3 {
+            comm.barrier().await?;
+        }
+        Ok(())
+    });
+    ends.unwrap().into_iter().map(|end: Result<(), Error>| end.expect_err("no rank ends well")).collect()
+}
+
+#[test]
+fn a_wrong_call_is_found_out_on_every_fabric_whatever_was_called() {
+    let dispatcher = Dispatcher::new(2).unwrap();
+    for kind in Kind::ALL {
+        for size in [3, 4] {
+            for usual in 0..CALLS {
+                for wrong in (0..CALLS).filter(|&wrong| wrong != usual) {
+                    let culprit = (usual + wrong) % size;
+                    let ends = disagree(&dispatcher, kind, size, culprit, [usual, wrong]);
+                    let named = ends.iter().filter(|end| matches!(end, Error::Mismatch { .. })).count();
+                    let left = ends.iter().filter(|end| matches!(end, Error::RankLeft { .. })).count();
+                    let context =
+                        || format!("{kind:?}, {size} ranks, {culprit} calls {wrong} and not {usual}: {ends:?}");
+                    assert!(named > 0 && named + left == size, "{}", context());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn between_threads_all_ranks_are_told_of_a_wrong_call_and_who_made_it() {
+    on_each(|dispatcher| {
+        for (usual, wrong, name) in [
+            (0, 11, "calls shift by 1 places"),
+            (11, 0, "calls barrier"),
+            (2, 5, "calls exchange"),
+            (5, 2, "calls all_reduce"),
+        ] {
+            for (size, culprit) in [(3, 0), (3, 2), (4, 1)] {
+                for end in disagree(dispatcher, Kind::Threads, size, culprit, [usual, wrong]) {
+                    let text = end.to_string();
+                    let is_named = text.contains(&format!("rank {culprit} {name}"));
+                    // Who comes to it when all others have ended hears of their end.
+                    assert!(is_named || matches!(end, Error::RankLeft { .. }), "{size} ranks, {culprit}: {text}");
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_shift_that_was_given_up_is_not_taken_for_the_next_one() {
+    on_each(|dispatcher| {
+        let heard = run(dispatcher, Layout::threads(3), |mut comm| async move {
+            let rank = comm.rank() as u64;
+            let mut received = [9];
+            for stage in 0..12_u64 {
+                if comm.rank() == 1 && stage < 11 {
+                    // So that it is ahead of the others by more messages than a lane has slots.
+                    let values = [10 * stage + rank];
+                    let mut shift = Box::pin(comm.shift(1, &values, &mut received));
+                    let _ = shift.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+                } else {
+                    comm.shift(1, &[10 * stage + rank], &mut received).await?;
+                    let before = (rank + 2) % 3;
+                    assert_eq!(received[0], 10 * stage + before);
+                }
+            }
+            Ok::<_, Error>(received[0])
+        });
+        assert_eq!(heard.unwrap(), [Ok(112), Ok(110), Ok(111)]);
+    });
+}
+
+/// An end of the fabric `bytes` that a test can look into.
+struct Watched(std::sync::Arc<bytes::Endpoint>);
+
+impl Fabric for Watched {
+    fn name(&self) -> &'static str {
+        "watched"
+    }
+
+    fn rank(&self) -> usize {
+        self.0.rank()
+    }
+
+    fn size(&self) -> usize {
+        self.0.size()
+    }
+
+    fn send(&self, to: usize, label: Label, bytes: Cow<'_, [u8]>) -> Result<(), Error> {
+        self.0.send(to, label, bytes)
+    }
+
+    fn poll_receive(
+        &self,
+        pattern: &Pattern,
+        turn: &mut Turn,
+        waiting_in: &'static str,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Message, Error>> {
+        self.0.poll_receive(pattern, turn, waiting_in, context)
+    }
+
+    fn poll_probe(
+        &self,
+        pattern: &Pattern,
+        turn: &mut Turn,
+        waiting_in: &'static str,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Envelope, Error>> {
+        self.0.poll_probe(pattern, turn, waiting_in, context)
+    }
+
+    fn forget(&self, turn: &mut Turn) {
+        self.0.forget(turn);
+    }
+
+    fn fail(&self, culprit: usize) {
+        self.0.fail(culprit);
+    }
+}
+
+#[test]
+fn the_receipt_of_a_synchronous_send_that_was_given_up_does_not_stay() {
+    let end = std::sync::Arc::new(bytes::endpoints(1).remove(0));
+    let comm = Communicator::over(Watched(end.clone()));
+    let mut context = Context::from_waker(Waker::noop());
+    let mut give_up = || assert!(pin!(comm.send_synchronous(0, 7, &[1_u8])).poll(&mut context).is_pending());
+    give_up();
+    assert_eq!(lehr_runtime::block_on(comm.receive::<u8>(0, 7)), Ok(vec![1]));
+    // Its receipt has come. The next one throws it away.
+    give_up();
+    let receipts = Pattern { source: Some(0), context: 2, tag: None, besides: None };
+    assert_eq!(end.take_if_come(&receipts), Ok(None));
+    // That is where receipts are: the second one comes there.
+    assert_eq!(lehr_runtime::block_on(comm.receive::<u8>(0, 7)), Ok(vec![1]));
+    assert!(end.take_if_come(&receipts).unwrap().is_some());
 }

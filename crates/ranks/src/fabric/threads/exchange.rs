@@ -1,4 +1,4 @@
-//! Collectives between ranks of one process: messages stay where they are written, and one counter and one flag synchronise.
+//! Collectives between ranks of one process: messages stay where they are written, and one synchronisation shows them to all.
 //!
 //! Each rank deposits a message, all arrive, the last to arrive folds, and afterwards each rank may read what every rank
 //! deposited and what the fold made of it. Cost of an exchange: each message is written once and read where it was written; one
@@ -8,27 +8,36 @@
 //! buffers of exchange e + 2 over those of exchange e only after exchange e + 1 is complete, and a rank arrives in e + 1 only
 //! after it has read what it wanted of e.
 //!
+//! There are two ways of arriving: where ranks outnumber cores, at a counter (`exchange/counter.rs`), and the last to arrive folds; where every rank has a core, by a
+//! line for each rank (`exchange/line.rs`), and each folds for itself.
+//!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
-//! | `arrived` | arrivals since the beginning, all exchanges together | each rank, once per exchange |
-//! | `completed` | exchanges completed | the last to arrive |
 //! | `sleeping` | ranks that have left a waker or are about to | each waiting rank, up and down |
-//! | `left` | ranks that have ended | each rank once, when its end is dropped |
+//! | `left` | ranks that have ended, and disagreements | each rank once, when its end is dropped, and who finds one |
+//! | `Rank::arrivals` | exchanges in which the rank has arrived | its rank, before it arrives |
 //!
-//! **Lines.** Where every rank has a core, the counter would be what all wait for. There each rank has a line instead, two of them in turn: a flag, and the message
-//! itself if it is short, so that it crosses together with the news that it is there. Each rank looks at all lines and folds for itself; what is folded is
-//! the same, so the result is.
-//!
-//! | shared word | meaning | who writes it |
-//! | --- | --- | --- |
-//! | `Line::arrived` | exchanges in which the rank has arrived, as far as this line is used for them | its rank, once per exchange |
+//! Messages between two neighbours have lanes of their own (`exchange/neighbours.rs`).
 //!
 //! A waiting rank spins for a short while if ranks and workers allow it, and then suspends, so that ranks may outnumber cores.
 #![allow(unsafe_code, reason = "messages are read by other ranks where they were written")]
 
+mod counter;
+mod lane;
+mod line;
+mod neighbours;
+mod part;
+
 use std::task::{Context, Poll, Waker};
 
 use crossbeam_utils::CachePadded;
+
+use counter::Counter;
+use line::{LINES_MAX, Line};
+use neighbours::{Neighbours, Seat};
+use part::Part;
+
+pub(crate) use neighbours::Besides;
 
 use crate::sync::{Arc, AtomicUsize, Cell, Mutex, Ordering, fence, spin_loop};
 
@@ -36,11 +45,8 @@ use crate::sync::{Arc, AtomicUsize, Cell, Mutex, Ordering, fence, spin_loop};
 /// sleeping core.
 const SPINS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 1000 };
 
-/// The most ranks that look at each other's lines.
-const LINES_MAX: usize = 32;
-
-/// Words of a message that fit in a line of 64 bytes beside its flag and its length.
-const SHORT: usize = 6;
+/// Looks before a spinning rank makes sure that the others are awake. Until then its line has usually left, so that the fence costs nothing.
+const LOOKS_FIRST: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 64 };
 
 /// What the last to arrive makes of the deposits: written to a buffer that is empty at first.
 pub(crate) type Fold<'a> = &'a mut dyn FnMut(&Deposits<'_>, &mut Vec<u64>);
@@ -50,10 +56,7 @@ struct Shared {
     /// The world's number of each rank.
     members: Box<[usize]>,
     ranks: Box<[CachePadded<Rank>]>,
-    /// What the folds made, for even and for odd exchanges. Written by the last to arrive.
-    folded: [CachePadded<Cell<Vec<u64>>>; 2],
-    arrived: CachePadded<AtomicUsize>,
-    completed: CachePadded<AtomicUsize>,
+    counter: Counter,
     sleeping: CachePadded<AtomicUsize>,
     left: CachePadded<AtomicUsize>,
     /// In the order of their happening.
@@ -61,29 +64,28 @@ struct Shared {
     spins: u32,
     /// Whether ranks look at each other's lines and fold for themselves.
     has_lines: bool,
+    /// Two ranks that were found to make different calls.
+    disagreement: Mutex<Option<Disagreement>>,
+    /// Where each rank sleeps that waits for a neighbour.
+    seats: Box<[CachePadded<Seat>]>,
     /// Groups of some of these ranks, whose ends have not all been taken yet.
     parts: Mutex<Vec<Part>>,
 }
 
-/// The ends of a group of some of the ranks, until those take them.
-struct Part {
-    /// Which: the number of the new communicator, and its first rank by the world's number.
-    name: (u32, usize),
-    ends: Vec<Endpoint>,
+/// Why what a rank waits for will not happen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Trouble {
+    /// A rank has ended; the one because of which, by the world's number.
+    Left(usize),
+    /// Two ranks make different calls.
+    Disagreement(Disagreement),
 }
 
-/// A rank's message, if it is short, and that it is there.
-#[repr(C)]
-struct Line {
-    arrived: AtomicUsize,
-    message: Cell<Short>,
-}
-
-/// A message of at most `SHORT` words; if its length is greater, it is where long ones are.
-#[repr(C)]
-struct Short {
-    length: usize,
-    words: [u64; SHORT],
+/// Two ranks, by the world's numbers, and what they call: the call and its number.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Disagreement {
+    pub(crate) usual: (usize, [u64; 2]),
+    pub(crate) other: (usize, [u64; 2]),
 }
 
 /// What one rank writes and the others read.
@@ -127,6 +129,10 @@ pub(crate) struct Endpoint {
     folded: Vec<u64>,
     /// Whether this end counts in `sleeping`.
     is_sleeping: bool,
+    /// Whether this rank has arrived by its line and not yet looked who sleeps.
+    is_unannounced: bool,
+    /// Its lanes.
+    neighbours: Neighbours,
     /// Whether a fold panicked here, so that the exchange in progress can never be completed.
     is_broken: bool,
     /// This rank's number in the world.
@@ -150,14 +156,14 @@ pub(crate) fn endpoints(members: &[usize], may_spin: bool) -> Vec<Endpoint> {
     let shared = Arc::new(Shared {
         members: members.into(),
         ranks: ranks.collect(),
-        folded: [CachePadded::new(Cell::new(Vec::new())), CachePadded::new(Cell::new(Vec::new()))],
-        arrived: zero(),
-        completed: zero(),
+        counter: Counter::new(),
         sleeping: zero(),
         left: zero(),
         endings: Mutex::default(),
         spins: if may_spin { SPINS } else { 0 },
         has_lines: may_spin && size <= LINES_MAX,
+        disagreement: Mutex::default(),
+        seats: (0..size).map(|_| CachePadded::new(Seat::default())).collect(),
         parts: Mutex::default(),
     });
     let end = |rank| Endpoint {
@@ -168,18 +174,13 @@ pub(crate) fn endpoints(members: &[usize], may_spin: bool) -> Vec<Endpoint> {
         seen: 0,
         folded: Vec::new(),
         is_sleeping: false,
+        is_unannounced: false,
+        neighbours: Neighbours::new(),
         is_broken: false,
         world: members[rank],
         culprit: members[rank],
     };
     (0..size).map(end).collect()
-}
-
-impl Line {
-    fn new() -> CachePadded<Self> {
-        let message = Cell::new(Short { length: 0, words: [0; SHORT] });
-        CachePadded::new(Self { arrived: AtomicUsize::new(0), message })
-    }
 }
 
 impl Shared {
@@ -200,11 +201,18 @@ impl Shared {
         }
     }
 
+    /// The head of what a rank has deposited for an exchange in which it has arrived, as its count of arrivals says, and in which the caller has not.
+    fn head_of(&self, rank: usize, exchange: usize) -> [u64; 2] {
+        // SAFETY: the owner wrote it before it said so, and writes this buffer again only in exchange + 2, which comes after the caller's arrival in
+        // exchange + 1.
+        let message = self.ranks[rank].messages[exchange % 2].read(|message| unsafe { &*message });
+        [message[0], message[1]]
+    }
+
     fn message(&self, rank: usize, exchange: usize) -> &[u64] {
         if self.has_lines {
             // SAFETY: as below; the line is written before its flag, in `arrive`, and again two exchanges later.
-            let short = self.ranks[rank].lines[exchange % 2].message.read(|short| unsafe { &*short });
-            if let Some(words) = short.words.get(..short.length) {
+            if let Some(words) = unsafe { self.ranks[rank].lines[exchange % 2].message() } {
                 return words;
             }
         }
@@ -246,24 +254,43 @@ impl Endpoint {
     fn is_complete(&mut self) -> bool {
         if self.shared.has_lines {
             let parity = self.exchange() % 2;
-            // Acquire: pairs with the Release in `arrive`; the rank's message is visible.
-            let has_arrived = |rank: &Rank| rank.lines[parity].arrived.load(Ordering::Acquire) >= self.arrivals;
+            let has_arrived = |rank: &Rank| rank.lines[parity].has_arrived(self.arrivals);
             self.seen += self.shared.ranks[self.seen..].iter().take_while(|rank| has_arrived(rank)).count();
             return self.seen == self.size();
         }
-        // Acquire: pairs with the Release in `arrive`; all messages and the fold are visible.
-        self.shared.completed.load(Ordering::Acquire) >= self.arrivals
+        self.shared.counter.has_completed(self.arrivals)
     }
 
-    /// The rank because of which the exchange that this rank waits for will not be completed: of those that ended before they
-    /// arrived in it, the culprit of the first.
-    fn missing(&self) -> Option<usize> {
+    /// Why the exchange that this rank waits for will not be completed: of the ranks that ended before they arrived in it, the first.
+    fn missing(&self) -> Option<Trouble> {
+        self.trouble(|ending| ending.arrivals < self.arrivals)
+    }
+
+    /// A disagreement, if one was found; otherwise the first of the ends that concern this rank.
+    fn trouble(&self, concerns: impl Fn(&Ending) -> bool) -> Option<Trouble> {
         // Relaxed: the locks below order what is read; a rank that leaves later rings again.
         if self.shared.left.load(Ordering::Relaxed) == 0 {
             return None;
         }
+        if let Some(disagreement) = *self.shared.disagreement.lock() {
+            return Some(Trouble::Disagreement(disagreement));
+        }
         let endings = self.shared.endings.lock();
-        endings.iter().find(|ending| ending.arrivals < self.arrivals).map(|ending| ending.culprit)
+        endings.iter().find(|ending| concerns(ending)).map(|ending| Trouble::Left(ending.culprit))
+    }
+
+    /// Notes why this rank cannot go on; a disagreement for all.
+    fn note(&mut self, trouble: Trouble) {
+        match trouble {
+            Trouble::Left(culprit) => self.culprit = culprit,
+            Trouble::Disagreement(disagreement) => {
+                self.shared.disagreement.lock().get_or_insert(disagreement);
+                // Relaxed: ordered by the fence in `ring`.
+                self.shared.left.fetch_add(1, Ordering::Relaxed);
+                self.shared.ring();
+                self.shared.seats.iter().for_each(|seat| seat.wake());
+            }
+        }
     }
 
     fn sleep(&mut self, waker: &Waker) {
@@ -274,8 +301,10 @@ impl Endpoint {
             // Relaxed: ordered by the fence below.
             self.shared.sleeping.fetch_add(1, Ordering::Relaxed);
         }
-        // Orders the count before the caller's last look. Pairs with the fence in `ring`.
+        // Orders the count, and this rank's arrival, before the caller's last look and the looks at who waits for a message of this rank. Pairs with the
+        // fence in `ring`, and with that in `poll_hear`.
         fence(Ordering::SeqCst);
+        self.rouse();
     }
 
     fn get_up(&mut self) {
@@ -290,42 +319,6 @@ impl Endpoint {
 }
 
 impl Endpoint {
-    /// This rank's end of a group of some of these ranks, with these numbers in the world, of which it is one. All of them ask, and the
-    /// communicator's `number` tells this group from others.
-    pub(crate) fn part(&self, number: u32, members: &[usize]) -> Self {
-        let name = (number, members[0]);
-        // Dropped after the lock is given back: each rings its group.
-        let mut orphans = Vec::new();
-        let mut parts = self.shared.parts.lock();
-        let place = parts.iter().position(|part| part.name == name).unwrap_or_else(|| {
-            let ends = endpoints(members, self.shared.spins > 0);
-            // Who has ended will not come for its end. Who ends later finds it here: it notes its ending before it looks.
-            let endings = self.shared.endings.lock();
-            let culprit =
-                |end: &Endpoint| endings.iter().find(|ending| ending.world == end.world).map(|ending| ending.culprit);
-            let mut wanted = Vec::new();
-            for mut end in ends {
-                if let Some(culprit) = culprit(&end) {
-                    end.blame(culprit);
-                    orphans.push(end);
-                } else {
-                    wanted.push(end);
-                }
-            }
-            parts.push(Part { name, ends: wanted });
-            parts.len() - 1
-        });
-        let ends = &mut parts[place].ends;
-        let mine = ends.iter().position(|end| end.world == self.world).expect("this rank is one of the members");
-        let end = ends.remove(mine);
-        if ends.is_empty() {
-            parts.remove(place);
-        }
-        drop(parts);
-        drop(orphans);
-        end
-    }
-
     /// Says because of which rank this one will end, by the world's number.
     pub(crate) fn blame(&mut self, culprit: usize) {
         self.culprit = culprit;
@@ -356,44 +349,38 @@ impl Endpoint {
     pub(crate) fn arrive(&mut self, fold: Fold<'_>) {
         self.assert_ready();
         let exchange = self.arrivals;
-        // Relaxed: nothing is read because of it but the number itself.
-        self.shared.ranks[self.rank].arrivals.store(exchange + 1, Ordering::Relaxed);
+        self.ring_if_unannounced();
+        // Release: publishes the deposit, and what was told to neighbours before. Pairs with the Acquire in `missing_from`.
+        self.shared.ranks[self.rank].arrivals.store(exchange + 1, Ordering::Release);
         if self.shared.has_lines {
             let rank = &self.shared.ranks[self.rank];
-            let line = &rank.lines[exchange % 2];
-            // SAFETY: our own message, which nobody reads before we have arrived; see `deposit`.
+            // SAFETY: our own message, which nobody writes before our next `deposit` but one.
             let message = rank.messages[exchange % 2].read(|message| unsafe { &*message });
             // SAFETY: as in `deposit`: nobody reads this line before we have arrived, nor from its last use on.
-            let short = line.message.write(|short| unsafe { &mut *short });
-            short.length = message.len();
-            if let Some(words) = short.words.get_mut(..message.len()) {
-                words.copy_from_slice(message);
-            }
-            // Release: publishes our message, and that we have read what we wanted of earlier exchanges. Pairs with the Acquire in `is_complete`.
-            line.arrived.store(exchange + 1, Ordering::Release);
+            unsafe { rank.lines[exchange % 2].publish(exchange + 1, message) };
             (self.arrivals, self.is_waiting, self.seen) = (exchange + 1, true, 0);
-            self.shared.ring();
+            self.is_unannounced = true;
             return;
         }
-        // Release: publishes our message, and that we have read what we wanted of earlier exchanges. Acquire: the last to
-        // arrive sees the same of all others, whose additions stand before its own.
-        let before = self.shared.arrived.fetch_add(1, Ordering::AcqRel);
-        if before + 1 == (exchange + 1) * self.size() {
+        if self.shared.counter.arrive(exchange, self.size()) {
             // Until the fold is done this rank counts as one that has not arrived: if the fold panics, the others are told
             // so when this end is dropped, and this end refuses to go on.
             self.is_broken = true;
-            // SAFETY: we are the last to arrive in this exchange, so nobody else writes; and nobody reads this buffer, last
-            // used two exchanges ago, by the argument of `deposit`.
-            let folded = self.shared.folded[exchange % 2].write(|folded| unsafe { &mut *folded });
-            folded.clear();
-            fold(&Deposits { shared: &self.shared, exchange }, folded);
+            let shared = &*self.shared;
+            // SAFETY: we are the last to arrive; and by the argument of `deposit` nobody reads what was folded two exchanges ago.
+            unsafe { shared.counter.complete(exchange, |folded| fold(&Deposits { shared, exchange }, folded)) };
             self.is_broken = false;
-            // Release: pairs with the Acquire in `is_complete`.
-            self.shared.completed.store(exchange + 1, Ordering::Release);
             self.shared.ring();
         }
         self.arrivals = exchange + 1;
         self.is_waiting = true;
+    }
+
+    /// Wakes who sleeps, if this rank has arrived by its line and has not looked yet.
+    fn ring_if_unannounced(&mut self) {
+        if std::mem::take(&mut self.is_unannounced) {
+            self.shared.ring();
+        }
     }
 
     /// With lines, folds the messages of the exchange that was completed last; otherwise somebody has.
@@ -406,36 +393,45 @@ impl Endpoint {
         }
     }
 
+    /// Whether each rank folds for itself, so that it may as well do so where it wants the result.
+    pub(crate) fn folds_alone(&self) -> bool {
+        self.shared.has_lines
+    }
+
     /// Whether this rank has arrived in an exchange that it has not yet seen completed.
     pub(crate) fn is_waiting(&self) -> bool {
         self.is_waiting
     }
 
-    /// Waits until all have arrived and the fold is done; on failure, names the rank because of which that will not
-    /// be, by the world's number.
+    /// Waits until all have arrived and the fold is done; on failure, says why that will not be.
     ///
     /// Cancel-safe: it may be given up and taken up again.
-    pub(crate) fn poll_complete(&mut self, context: &mut Context<'_>) -> Poll<Result<(), usize>> {
+    pub(crate) fn poll_complete(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Trouble>> {
         let mut spins = self.shared.spins;
+        let first_looks = spins.saturating_sub(LOOKS_FIRST);
         while !self.is_complete() {
+            if spins == first_looks {
+                self.ring_if_unannounced();
+            }
             if spins > 0 {
                 spins -= 1;
                 spin_loop();
                 continue;
             }
+            self.ring_if_unannounced();
             self.sleep(context.waker());
+            let missing = self.missing();
             if self.is_complete() {
                 break;
             }
-            if let Some(rank) = self.missing() {
-                // Between the two looks the exchange may have been completed and the rank have left after it; then it does
-                // not count as missing, because it arrived.
+            if let Some(trouble) = missing {
                 self.get_up();
-                self.culprit = rank;
-                return Poll::Ready(Err(rank));
+                self.note(trouble);
+                return Poll::Ready(Err(trouble));
             }
             return Poll::Pending;
         }
+        self.ring_if_unannounced();
         self.get_up();
         self.is_waiting = false;
         Poll::Ready(Ok(()))
@@ -461,20 +457,21 @@ impl Endpoint {
         if self.shared.has_lines {
             return &self.folded;
         }
-        // SAFETY: written before completion, which we have seen, and not again before we arrive in the next exchange but one,
-        // which takes this end exclusively.
-        self.shared.folded[self.exchange() % 2].read(|folded| unsafe { &*folded })
+        // SAFETY: we have seen the exchange complete, and the next but one begins after our arrival in the next, which takes this end exclusively.
+        unsafe { self.shared.counter.folded(self.exchange()) }
     }
 }
 
 impl Drop for Endpoint {
     fn drop(&mut self) {
         self.get_up();
+        self.shared.seats[self.rank].leave();
         let Self { world, arrivals, culprit, .. } = *self;
         self.shared.endings.lock().push(Ending { world, arrivals, culprit });
         // Relaxed: ordered by the fence in `ring`.
         self.shared.left.fetch_add(1, Ordering::Relaxed);
         self.shared.ring();
+        self.shared.seats.iter().for_each(|seat| seat.wake());
         // This rank will not take its ends of new groups any more. Dropped outside the lock: each rings its own group.
         let not_taken: Vec<Endpoint> = {
             let mut parts = self.shared.parts.lock();

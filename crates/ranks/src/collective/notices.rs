@@ -1,0 +1,205 @@
+//! What ranks that wait in a collective over messages tell each other, so that different calls are found out and nobody waits for ever.
+//!
+//! Each message says which call it belongs to, and who takes it compares. That does not find ranks that wait for each other in different calls in which both
+//! would receive first, or for one that has passed the call without sending. So a rank that has waited in vain for a moment sends a *notice* to the rank that
+//! it waits for: in which call it waits. Whoever waits hears notices too:
+//!
+//! | the notice is of | then |
+//! | --- | --- |
+//! | the same call, made alike | nothing: what is waited for was sent, or will be |
+//! | the same call, made otherwise | the two disagree |
+//! | a later call | it is kept until this rank comes to that call |
+//! | an earlier call, of which this rank knows how it made it | they disagree, or what is waited for is on its way |
+//! | an earlier call, long ago | the answer is a *marker*, sent as a message of that call: if it is taken in its place, nothing was sent before |
+//!
+//! Who finds a disagreement tells all, and whoever waits hears that. So of ranks that wait for each other one always finds out: take the earliest call in which a
+//! rank waits; the rank that it waits for has passed that call, or is in it, and then made it otherwise or waits itself for another; and ranks that agree do not
+//! wait for each other in a circle. What this does not find: a rank that waits for a message of the program ([`Communicator::receive`]) that nobody sends. For
+//! that there is patience.
+//!
+//! Where a wait is short, no notice is sent: a collective of ranks that are all there costs nothing more.
+
+use crate::check::{Made, mismatch};
+use crate::communicator::{Call, Communicator};
+use crate::error::Error;
+use crate::fabric::{Message, Pattern};
+use crate::group::Traffic;
+use crate::sync::Mutex;
+
+/// Bits of a tag that count.
+const COUNT_BITS: u32 = 24;
+
+/// Calls that a rank remembers.
+const REMEMBERED: usize = 16;
+
+/// Calls between two looks at notices of a rank that does not wait.
+const BETWEEN: u32 = 32;
+
+/// What a notice is: that a rank waits.
+const WAITING: u32 = 0;
+/// That two ranks disagree.
+const DISAGREED: u32 = 1;
+
+/// How a rank made a call: its tag (the call, and how many there were before) and the number that must be equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Signature {
+    pub(crate) tag: u32,
+    pub(crate) number: u64,
+}
+
+impl Signature {
+    /// What stands in a message after which something was asked for that was not sent.
+    pub(crate) fn is_marker(self) -> bool {
+        self.tag >> COUNT_BITS == Call::Unknown as u32
+    }
+
+    /// How many calls later than `other` this one is.
+    pub(crate) fn after(self, other: Self) -> i32 {
+        let unused = u32::BITS - COUNT_BITS;
+        (self.tag.wrapping_sub(other.tag) << unused).cast_signed() >> unused
+    }
+
+    fn head(self) -> [u64; 2] {
+        [u64::from(self.tag >> COUNT_BITS), self.number]
+    }
+}
+
+/// The collectives of a communicator over messages, as this rank made them.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    begun: u32,
+    /// The last of them, by their number.
+    last: [Option<Signature>; REMEMBERED],
+    /// Calls that others, by the world's numbers, wait in, and that this rank has not come to.
+    early: Mutex<Vec<(usize, Signature)>>,
+}
+
+impl Calls {
+    /// Begins a call.
+    pub(crate) fn begin(&mut self, call: Call, number: u64) -> Signature {
+        let tag = ((call as u32) << COUNT_BITS) | (self.begun % (1 << COUNT_BITS));
+        let signature = Signature { tag, number };
+        self.last[self.begun as usize % REMEMBERED] = Some(signature);
+        self.begun = self.begun.wrapping_add(1);
+        signature
+    }
+
+    /// Somebody who waits in this call and has made it otherwise.
+    fn dissenter(&self, own: Signature) -> Option<(usize, Signature)> {
+        let mut early = self.early.lock();
+        early.retain(|(_, theirs)| theirs.after(own) >= 0);
+        early.iter().copied().find(|(_, theirs)| theirs.after(own) == 0 && *theirs != own)
+    }
+}
+
+impl Communicator {
+    /// Whether a rank is known to have made the call that now begins otherwise.
+    pub(crate) fn foresee(&self, own: Signature) -> Result<(), Error> {
+        self.calls.dissenter(own).map_or(Ok(()), |(world, theirs)| Err(self.disagree(own, world, theirs)))
+    }
+
+    /// Tells the rank that this one waits for in which call.
+    pub(crate) fn tell_of_waiting(&self, own: Signature, from: usize) -> Result<(), Error> {
+        let words = [u64::from(own.tag), own.number];
+        self.post(Traffic::Notices, from, WAITING, bytemuck::cast_slice(&words).into())
+    }
+
+    /// Hears, now and then, the notices for which this rank never waited: one that is always ahead of the others would collect them.
+    pub(crate) fn hear_notices(&self, own: Signature) -> Result<(), Error> {
+        if !self.calls.begun.is_multiple_of(BETWEEN) {
+            return Ok(());
+        }
+        let context = self.group.context(Traffic::Notices);
+        let pattern = Pattern { source: None, context, tag: None, besides: None };
+        while let Some(notice) = self.fabric.take_if_come(&pattern)? {
+            self.heed(own, &notice)?;
+        }
+        Ok(())
+    }
+
+    /// What follows from a notice that came while this rank waits in a call.
+    pub(crate) fn heed(&self, own: Signature, notice: &Message) -> Result<(), Error> {
+        let words: Vec<u64> = crate::message::collect(&notice.bytes);
+        match (notice.label.tag, &words[..]) {
+            (WAITING, [tag, number]) => {
+                self.heed_waiting(own, notice.source, Signature { tag: *tag as u32, number: *number })
+            }
+            (DISAGREED, [usual, usual_call, usual_number, other, other_call, other_number]) => {
+                let made = |rank: u64, call: u64, number: u64| Made { rank: rank as usize, head: [call, number] };
+                self.blame(*other as usize);
+                let usual = made(*usual, *usual_call, *usual_number);
+                let other = made(*other, *other_call, *other_number);
+                Err(mismatch(Call::of(own.head()[0]), self.size(), usual, other))
+            }
+            _ => Err(Error::Transport { message: format!("rank {} sent no notice", notice.source) }),
+        }
+    }
+
+    fn heed_waiting(&self, own: Signature, world: usize, theirs: Signature) -> Result<(), Error> {
+        if theirs == own {
+            return Ok(());
+        }
+        let later = theirs.after(own);
+        if later == 0 {
+            return Err(self.disagree(own, world, theirs));
+        }
+        if later > 0 {
+            self.calls.early.lock().push((world, theirs));
+            return Ok(());
+        }
+        let ago = later.unsigned_abs() as usize;
+        let place = (self.calls.begun as usize).wrapping_sub(1).wrapping_sub(ago) % REMEMBERED;
+        match self.calls.last[place].filter(|_| ago < REMEMBERED) {
+            Some(made) if made == theirs => Ok(()),
+            Some(made) => Err(self.disagree(made, world, theirs)),
+            None => {
+                let tag = ((Call::Unknown as u32) << COUNT_BITS) | (theirs.tag % (1 << COUNT_BITS));
+                let number = 0_u64.to_le_bytes();
+                self.post(Traffic::Collectives, self.group.local(world), tag, number[..].into())
+            }
+        }
+    }
+
+    /// That this rank and another made the same call differently; says so to all.
+    pub(crate) fn disagree(&self, own: Signature, world: usize, theirs: Signature) -> Error {
+        let (rank, me) = (self.rank(), self.group.world(self.rank()));
+        let words: Vec<u64> = [&[me as u64][..], &own.head(), &[world as u64], &theirs.head()].concat();
+        for to in (0..self.size()).filter(|&to| to != rank) {
+            // Who cannot be told is told by the end of this rank.
+            let _ = self.post(Traffic::Notices, to, DISAGREED, bytemuck::cast_slice(&words).into());
+        }
+        self.blame(me);
+        let (mine, other) = (Made { rank: me, head: own.head() }, Made { rank: world, head: theirs.head() });
+        mismatch(Call::of(own.head()[0]), self.size(), mine, other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_told_apart_and_put_into_order_around_the_end_of_the_count() {
+        let at = |count: u32| Signature {
+            tag: ((Call::Barrier as u32) << COUNT_BITS) | (count % (1 << COUNT_BITS)),
+            number: 0,
+        };
+        assert_eq!(at(7).after(at(5)), 2);
+        assert_eq!(at(5).after(at(7)), -2);
+        assert_eq!(at(1).after(at((1 << COUNT_BITS) - 1)), 2);
+        let other = Signature { tag: ((Call::Gather as u32) << COUNT_BITS) | 7, number: 3 };
+        assert_eq!((other.after(at(7)), other == at(7)), (0, false));
+    }
+
+    #[test]
+    fn what_others_wait_in_is_kept_until_this_rank_comes_to_it() {
+        let mut calls = Calls::default();
+        let (barrier, gather) = (Call::Barrier as u32, Call::Gather as u32);
+        let early = |call: u32, count: u32| Signature { tag: (call << COUNT_BITS) | count, number: 0 };
+        calls.early.lock().extend([(3, early(barrier, 0)), (4, early(gather, 1))]);
+        let first = calls.begin(Call::Barrier, 0);
+        assert_eq!(calls.dissenter(first), None);
+        let second = calls.begin(Call::Barrier, 0);
+        assert_eq!(calls.dissenter(second), Some((4, early(gather, 1))));
+    }
+}

@@ -1,0 +1,275 @@
+//! A ring of bytes in memory that two share: one sends frames, the other takes them, and neither ever waits.
+//!
+//! For fabrics whose ranks share memory without sharing a process. The memory is an array of words, so that each access is one that the processor makes
+//! whole; what is written when is decided here alone, and the model checkers see all of it.
+//!
+//! | words | what they hold | who writes them |
+//! | --- | --- | --- |
+//! | the first 16 | the first of them: lines taken since the beginning | the receiver, now and then |
+//! | the rest, in lines of 8 | frames: a head, then the bytes | the sender; once a frame is taken, the receiver zeroes the first word of each of its lines |
+//!
+//! A head is 0 as long as there is no frame, and otherwise says how long it is and which number it has. It is written last and in the same line as
+//! the first 56 bytes, so a short frame crosses from core to core in one line. A frame does not go around the end of the ring: where it does not fit, a
+//! head says that the rest is skipped.
+//!
+//! The receiver says only now and then what it has taken, a quarter of the ring behind at most, so that the sender seldom has to fetch that line.
+
+use std::ops::Deref;
+
+use crate::sync::{Arc, AtomicUsize, Ordering};
+
+/// Words of a line.
+const LINE: usize = 8;
+/// Words before the first line: two lines, which some processors fetch together.
+const BEFORE: usize = 2 * LINE;
+/// In a head: there is a frame.
+const FRAME: usize = 1 << 63;
+/// The head of what is skipped up to the end of the ring.
+const SKIP: usize = 1 << 62;
+/// Bits of a head that hold the length in bytes; the number stands above them.
+const LENGTH_BITS: u32 = 31;
+/// Numbers of frames are below this.
+pub const NUMBERS: usize = 1 << 31;
+
+/// A word of a ring.
+#[repr(transparent)]
+#[derive(Debug)]
+pub struct Word(AtomicUsize);
+
+/// How many words a ring has that holds so many bytes, heads included.
+///
+/// # Example
+/// ```
+/// use lehr_ranks::fabric::ring;
+/// assert_eq!(ring::words(4096), 16 + 512);
+/// ```
+pub fn words(bytes: usize) -> usize {
+    BEFORE + bytes.div_ceil(LINE * size_of::<usize>()) * LINE
+}
+
+/// The memory of a ring on the heap.
+pub type Shared = Arc<[Word]>;
+
+/// A ring on the heap, for threads: its two ends.
+///
+/// # Example
+/// ```
+/// let (mut sender, mut receiver) = lehr_ranks::fabric::ring::on_heap(4096);
+/// assert!(sender.send(7, b"a frame"));
+/// assert_eq!(receiver.first(), Some((7, 7))); // its number and its length
+/// assert_eq!((receiver.take(), receiver.first()), (b"a frame".to_vec(), None));
+/// ```
+pub fn on_heap(bytes: usize) -> (Sender<Shared>, Receiver<Shared>) {
+    let memory: Shared = (0..words(bytes)).map(|_| Word(AtomicUsize::new(0))).collect();
+    (Sender::new(memory.clone()), Receiver::new(memory))
+}
+
+/// The words at an address that other processes see too.
+///
+/// # Safety
+/// For as long as the program runs there are `count` words at `address`, aligned as words are, which nobody accesses but through [`Word`]. They
+/// are zero before the first end of a ring is made.
+#[cfg(not(any(loom, shuttle)))]
+#[allow(unsafe_code, reason = "memory that another process shares is known by its address")]
+pub unsafe fn at(address: *mut usize, count: usize) -> &'static [Word] {
+    // SAFETY: `Word` is a word in memory, and the caller vouches for the rest.
+    unsafe { std::slice::from_raw_parts(address.cast(), count) }
+}
+
+/// The end that sends. There is one of a ring.
+#[derive(Debug)]
+pub struct Sender<M> {
+    memory: M,
+    lines: usize,
+    /// Lines written, skipped ones included.
+    written: usize,
+    /// Lines that the receiver is known to have taken.
+    freed: usize,
+}
+
+/// The end that receives. There is one of a ring.
+#[derive(Debug)]
+pub struct Receiver<M> {
+    memory: M,
+    lines: usize,
+    /// Lines taken.
+    taken: usize,
+    /// Lines that the sender has been told of.
+    told: usize,
+}
+
+fn lines(memory: &[Word]) -> usize {
+    let lines = memory.len().saturating_sub(BEFORE) / LINE;
+    assert!(lines > 0, "a ring has a line at least");
+    lines
+}
+
+/// Lines of a frame with so many bytes.
+fn lines_of(length: usize) -> usize {
+    (1 + length.div_ceil(size_of::<usize>())).div_ceil(LINE)
+}
+
+impl<M: Deref<Target = [Word]>> Sender<M> {
+    /// The sender's end of a ring whose words are zero.
+    pub fn new(memory: M) -> Self {
+        Self { lines: lines(&memory), memory, written: 0, freed: 0 }
+    }
+
+    /// The most bytes of a frame that should be sent this way: a quarter of the ring, so that there is room for it as a rule.
+    pub fn longest(&self) -> usize {
+        (self.lines / 4).max(1) * LINE * size_of::<usize>() - size_of::<usize>()
+    }
+
+    /// Sends a frame with a number below [`NUMBERS`], if there is room for it; otherwise says that there is none.
+    ///
+    /// Cost: a copy.
+    pub fn send(&mut self, number: usize, bytes: &[u8]) -> bool {
+        debug_assert!(number < NUMBERS, "numbers have 31 bits");
+        let (needed, place) = (lines_of(bytes.len()), self.written % self.lines);
+        if bytes.len() >= 1 << LENGTH_BITS {
+            return false;
+        }
+        let skipped = if place + needed <= self.lines { 0 } else { self.lines - place };
+        let end = self.written + skipped + needed;
+        if end - self.freed > self.lines {
+            // Acquire: pairs with the Release in `take`; the receiver has read these lines and zeroed their heads.
+            self.freed = self.memory[0].0.load(Ordering::Acquire);
+            if end - self.freed > self.lines {
+                return false;
+            }
+        }
+        if skipped > 0 {
+            // Release: pairs with the Acquire in `first`, as below; nothing else was written.
+            self.head(place).store(SKIP, Ordering::Release);
+        }
+        let start = if skipped > 0 { 0 } else { place };
+        let words = &self.memory[BEFORE + start * LINE + 1..];
+        let mut chunks = bytes.chunks_exact(size_of::<usize>());
+        let put = |place: usize, word: [u8; 8]| {
+            // Relaxed: published by the head.
+            words[place].0.store(usize::from_ne_bytes(word), Ordering::Relaxed);
+        };
+        let mut place = 0;
+        for chunk in &mut chunks {
+            put(place, chunk.try_into().expect("eight bytes"));
+            place += 1;
+        }
+        if !chunks.remainder().is_empty() {
+            let mut word = [0; 8];
+            word[..chunks.remainder().len()].copy_from_slice(chunks.remainder());
+            put(place, word);
+        }
+        // Release: publishes the bytes. Pairs with the Acquire in `first`.
+        self.head(start).store(FRAME | number << LENGTH_BITS | bytes.len(), Ordering::Release);
+        self.written = end;
+        true
+    }
+
+    fn head(&self, line: usize) -> &AtomicUsize {
+        &self.memory[BEFORE + line * LINE].0
+    }
+}
+
+impl<M: Deref<Target = [Word]>> Receiver<M> {
+    /// The receiver's end of a ring whose words are zero.
+    pub fn new(memory: M) -> Self {
+        Self { lines: lines(&memory), memory, taken: 0, told: 0 }
+    }
+
+    fn head(&self, line: usize) -> &AtomicUsize {
+        &self.memory[BEFORE + line * LINE].0
+    }
+
+    /// The number and the length of the next frame, if it has come.
+    pub fn first(&mut self) -> Option<(usize, usize)> {
+        // Acquire: pairs with the Release in `send`; the bytes are visible.
+        let mut head = self.head(self.taken % self.lines).load(Ordering::Acquire);
+        if head == SKIP {
+            let place = self.taken % self.lines;
+            self.free(place, self.lines - place);
+            // Acquire: as above.
+            head = self.head(0).load(Ordering::Acquire);
+        }
+        let frame = head & !FRAME;
+        (head & FRAME != 0).then_some((frame >> LENGTH_BITS, frame % (1 << LENGTH_BITS)))
+    }
+
+    /// Takes the next frame, which [`first`](Self::first) has shown.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn take(&mut self) -> Vec<u8> {
+        let (_, length) = self.first().expect("a frame has come");
+        let place = self.taken % self.lines;
+        let words = &self.memory[BEFORE + place * LINE + 1..];
+        let mut bytes = Vec::with_capacity(length);
+        for word in &words[..length.div_ceil(size_of::<usize>())] {
+            // Relaxed: published by the head, which `first` has read.
+            bytes.extend_from_slice(&word.0.load(Ordering::Relaxed).to_ne_bytes());
+        }
+        bytes.truncate(length);
+        self.free(place, lines_of(length));
+        bytes
+    }
+
+    /// Gives lines back.
+    fn free(&mut self, place: usize, count: usize) {
+        for line in place..place + count {
+            // Relaxed: published by the count of lines taken, before which nobody writes here.
+            self.head(line).store(0, Ordering::Relaxed);
+        }
+        self.taken += count;
+        if self.taken - self.told >= (self.lines / 4).max(1) {
+            self.told = self.taken;
+            // Release: what was read has been read, and the heads are zero. Pairs with the Acquire in `send`.
+            self.memory[0].0.store(self.told, Ordering::Release);
+        }
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_of_all_lengths_come_out_as_they_went_in_around_many_turns() {
+        let (mut sender, mut receiver) = on_heap(1024);
+        let frame = |number: usize| -> Vec<u8> { (0..number * 7 % 230).map(|place| (number + place) as u8).collect() };
+        let (mut sent, mut taken) = (0, 0);
+        while taken < 2000 {
+            while sender.send(sent, &frame(sent)) {
+                sent += 1;
+            }
+            assert!(sent > taken, "a ring that is empty has room");
+            // One, two or three at a time, so that the ring is full to different degrees.
+            for _ in 0..=sent % 3 {
+                if let Some((number, length)) = receiver.first() {
+                    assert_eq!((number, length), (taken, frame(taken).len()));
+                    assert_eq!(receiver.take(), frame(taken));
+                    taken += 1;
+                }
+            }
+        }
+        while receiver.first().is_some() {
+            assert_eq!(receiver.take(), frame(taken));
+            taken += 1;
+        }
+        assert_eq!(sent, taken);
+    }
+
+    #[test]
+    fn a_frame_for_which_there_is_no_room_is_refused_and_disturbs_nothing() {
+        let (mut sender, mut receiver) = on_heap(256);
+        assert_eq!(sender.longest(), 56);
+        assert!(!sender.send(0, &[1; 300]));
+        assert!((0..4).all(|number| sender.send(number, &[number as u8; 56])));
+        assert!(!sender.send(4, &[]));
+        assert_eq!(receiver.take(), [0; 56]);
+        assert!(sender.send(4, &[]));
+        for number in 1..4 {
+            assert_eq!(receiver.first(), Some((number, 56)));
+            receiver.take();
+        }
+        assert_eq!((receiver.first(), receiver.take().len()), (Some((4, 0)), 0));
+    }
+}

@@ -1,0 +1,62 @@
+//! A counter, where ranks outnumber cores: the last to arrive folds for all, so that the work is done once, and says when it is done.
+//!
+//! | shared word | meaning | who writes it |
+//! | --- | --- | --- |
+//! | `arrived` | arrivals since the beginning, all exchanges together | each rank, once per exchange |
+//! | `completed` | exchanges completed | the last to arrive |
+
+use crossbeam_utils::CachePadded;
+
+use crate::sync::{AtomicUsize, Cell, Ordering};
+
+/// What all ranks count, and what the last of them folds.
+pub(super) struct Counter {
+    /// What the folds made, for even and for odd exchanges. Written by the last to arrive.
+    folded: [CachePadded<Cell<Vec<u64>>>; 2],
+    arrived: CachePadded<AtomicUsize>,
+    completed: CachePadded<AtomicUsize>,
+}
+
+impl Counter {
+    pub(super) fn new() -> Self {
+        let zero = || CachePadded::new(AtomicUsize::new(0));
+        let folded = || CachePadded::new(Cell::new(Vec::new()));
+        Self { folded: [folded(), folded()], arrived: zero(), completed: zero() }
+    }
+
+    /// Arrives in an exchange of so many ranks; says whether all others had.
+    pub(super) fn arrive(&self, exchange: usize, size: usize) -> bool {
+        // Release: publishes our message, and that we have read what we wanted of earlier exchanges. Acquire: the last to
+        // arrive sees the same of all others, whose additions stand before its own.
+        let before = self.arrived.fetch_add(1, Ordering::AcqRel);
+        before + 1 == (exchange + 1) * size
+    }
+
+    /// Completes an exchange with what `fold` writes into empty memory.
+    ///
+    /// # Safety
+    /// The caller was the last to arrive in it, and all that was read of the exchange before the last has been read.
+    pub(super) unsafe fn complete(&self, exchange: usize, fold: impl FnOnce(&mut Vec<u64>)) {
+        // SAFETY: the caller's: nobody else writes, and nobody reads this buffer, last used two exchanges ago.
+        let folded = self.folded[exchange % 2].write(|folded| unsafe { &mut *folded });
+        folded.clear();
+        fold(folded);
+        // Release: pairs with the Acquire in `has_completed`.
+        self.completed.store(exchange + 1, Ordering::Release);
+    }
+
+    /// Whether so many exchanges have been completed.
+    pub(super) fn has_completed(&self, exchanges: usize) -> bool {
+        // Acquire: pairs with the Release in `complete`; all messages and the fold are visible.
+        self.completed.load(Ordering::Acquire) >= exchanges
+    }
+
+    /// What the fold of an exchange made.
+    ///
+    /// # Safety
+    /// The exchange has been seen to be completed, and the next but one is not, as long as the words are in use.
+    pub(super) unsafe fn folded(&self, exchange: usize) -> &[u64] {
+        // SAFETY: the caller's.
+        self.folded[exchange % 2].read(|folded| unsafe { &*folded })
+    }
+}

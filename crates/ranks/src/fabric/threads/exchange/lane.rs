@@ -1,0 +1,242 @@
+//! One way from a rank to another, for messages between neighbours: a short ring of lines, each with a flag and a short message in it.
+//!
+//! The sender's end and the receiver's end belong to one rank each, so there is no lock on the way. A message crosses in one line, which nobody but the
+//! sender writes; what the receiver has taken it says in a line of its own, and only now and then, so that the sender seldom has to fetch that one.
+//! A long message lies in memory that goes with it and comes back to be used again.
+//!
+//! The ring is never waited for. Who finds it full *spills*: from then on messages go into a queue under a lock, until the receiver has emptied it.
+//!
+//! | shared word | meaning | who writes it |
+//! | --- | --- | --- |
+//! | `Slot::sent` | n + 1: holds message n | the sender |
+//! | `Lane::taken` | messages taken out of slots, as far as the receiver has said | the receiver |
+//! | `Lane::has_spilled` | there are messages in the queue, or were | both, under its lock |
+//!
+//! Order: while the sender spills it fills no slot, and when it begins to, the messages in the slots are older than those in the queue. The receiver looks
+//! at its slot, then at `has_spilled`, and then, under the lock, at its slot again: what was sent before the first that spilled is visible by now.
+
+use std::collections::VecDeque;
+
+use crossbeam_utils::CachePadded;
+
+use crate::sync::{Arc, AtomicUsize, Cell, Mutex, Ordering};
+
+/// Slots of a lane: several stages of a shift, of which one rank may be ahead of another.
+const SLOTS: usize = if cfg!(any(loom, shuttle)) { 2 } else { 8 };
+
+/// Bytes of a message that fit in a line of 64 bytes beside its flag, its head and its length.
+const SHORT: usize = 32;
+
+/// Long messages whose memory is kept.
+const KEPT: usize = 2;
+
+/// Which call a message belongs to, and what must be the same on both ranks.
+pub(super) type Head = [u64; 2];
+
+/// What both ends share.
+pub(super) struct Lane {
+    slots: [CachePadded<Slot>; SLOTS],
+    /// Long messages, by slot.
+    long: [Cell<Vec<u8>>; SLOTS],
+    taken: CachePadded<AtomicUsize>,
+    has_spilled: CachePadded<AtomicUsize>,
+    spilled: Mutex<VecDeque<(Head, Vec<u8>)>>,
+    /// Memory of long messages that were taken.
+    returned: Mutex<Vec<Vec<u8>>>,
+}
+
+#[repr(C)]
+struct Slot {
+    sent: AtomicUsize,
+    line: Cell<Line>,
+}
+
+#[repr(C)]
+struct Line {
+    head: Head,
+    length: usize,
+    /// The message, if it is short.
+    short: [u8; SHORT],
+}
+
+// SAFETY: a slot's line and its long message are written by the sender alone while the slot is free, and accessed by the receiver alone while it holds a message; the
+// flags hand them over.
+unsafe impl Sync for Lane {}
+// SAFETY: nothing in it is bound to a thread.
+unsafe impl Send for Lane {}
+
+/// The sender's end.
+pub(super) struct Outgoing {
+    pub(super) to: usize,
+    lane: Arc<Lane>,
+    /// Messages put into slots.
+    sent: usize,
+    /// Messages known to have been taken out of slots.
+    freed: usize,
+    is_spilling: bool,
+}
+
+/// The receiver's end.
+pub(super) struct Incoming {
+    pub(super) from: usize,
+    lane: Arc<Lane>,
+    /// Messages taken out of slots.
+    taken: usize,
+    /// As far as the sender has been told.
+    told: usize,
+}
+
+/// Where the next message of a lane is.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    Slot(Head),
+    Queue(Head),
+}
+
+impl Place {
+    pub(super) fn head(self) -> Head {
+        match self {
+            Self::Slot(head) | Self::Queue(head) => head,
+        }
+    }
+}
+
+impl Lane {
+    pub(super) fn new() -> Self {
+        let line = || Line { head: [0; 2], length: 0, short: [0; SHORT] };
+        let zero = || CachePadded::new(AtomicUsize::new(0));
+        Self {
+            slots: std::array::from_fn(|_| {
+                CachePadded::new(Slot { sent: AtomicUsize::new(0), line: Cell::new(line()) })
+            }),
+            long: std::array::from_fn(|_| Cell::new(Vec::new())),
+            taken: zero(),
+            has_spilled: zero(),
+            spilled: Mutex::default(),
+            returned: Mutex::default(),
+        }
+    }
+}
+
+impl Outgoing {
+    pub(super) fn new(to: usize, lane: Arc<Lane>) -> Self {
+        Self { to, lane, sent: 0, freed: 0, is_spilling: false }
+    }
+
+    /// Sends a message made of these parts. It is there for whoever looks; a sleeper must be woken.
+    pub(super) fn send(&mut self, head: Head, parts: &[&[u8]]) {
+        let lane = &*self.lane;
+        if self.sent - self.freed == SLOTS {
+            // Acquire: pairs with the Release in `Incoming::take`; the receiver has read these slots.
+            self.freed = lane.taken.load(Ordering::Acquire);
+        }
+        let is_full = self.sent - self.freed == SLOTS;
+        if is_full || self.is_spilling {
+            let mut spilled = lane.spilled.lock();
+            self.is_spilling = is_full || !spilled.is_empty();
+            if self.is_spilling {
+                spilled.push_back((head, parts.concat()));
+                // Release: pairs with the Acquire in `Incoming::first`; the slots filled before are visible.
+                lane.has_spilled.store(1, Ordering::Release);
+                return;
+            }
+        }
+        let length = parts.iter().map(|part| part.len()).sum();
+        let (slot, long) = (&lane.slots[self.sent % SLOTS], &lane.long[self.sent % SLOTS]);
+        if length > SHORT {
+            let mut memory = lane.returned.lock().pop().unwrap_or_default();
+            memory.clear();
+            parts.iter().for_each(|part| memory.extend_from_slice(part));
+            // SAFETY: the slot is free, so it is the sender's.
+            long.write(|long| unsafe { *long = memory });
+        }
+        slot.line.write(|line| {
+            // SAFETY: as above.
+            let line = unsafe { &mut *line };
+            (line.head, line.length) = (head, length);
+            if length <= SHORT {
+                let mut place = 0;
+                for part in parts {
+                    line.short[place..place + part.len()].copy_from_slice(part);
+                    place += part.len();
+                }
+            }
+        });
+        // Release: publishes the message. Pairs with the Acquire in `Incoming::holds`.
+        slot.sent.store(self.sent + 1, Ordering::Release);
+        self.sent += 1;
+    }
+}
+
+impl Incoming {
+    pub(super) fn new(from: usize, lane: Arc<Lane>) -> Self {
+        Self { from, lane, taken: 0, told: 0 }
+    }
+
+    /// The head of the message in the next slot, if there is one.
+    fn holds(&self) -> Option<Head> {
+        let slot = &self.lane.slots[self.taken % SLOTS];
+        // Acquire: pairs with the Release in `Outgoing::send`; the message is visible.
+        if slot.sent.load(Ordering::Acquire) != self.taken + 1 {
+            return None;
+        }
+        // SAFETY: the slot holds a message, so it is the receiver's.
+        Some(slot.line.read(|line| unsafe { (*line).head }))
+    }
+
+    /// The next message, if it has come.
+    pub(super) fn first(&self) -> Option<Place> {
+        if let Some(head) = self.holds() {
+            return Some(Place::Slot(head));
+        }
+        // Acquire: pairs with the Release in `Outgoing::send`; see the module's page.
+        if self.lane.has_spilled.load(Ordering::Acquire) == 0 {
+            return None;
+        }
+        let spilled = self.lane.spilled.lock();
+        if let Some(head) = self.holds() {
+            return Some(Place::Slot(head));
+        }
+        spilled.front().map(|(head, _)| Place::Queue(*head))
+    }
+
+    /// Takes the next message, which is at this place, and shows its bytes to `read`.
+    pub(super) fn take(&mut self, place: Place, read: impl FnOnce(&[u8])) {
+        let lane = &*self.lane;
+        if let Place::Queue(_) = place {
+            let mut spilled = lane.spilled.lock();
+            let first = spilled.pop_front();
+            if spilled.is_empty() {
+                // Relaxed: under the lock; who reads it late takes the lock for nothing.
+                lane.has_spilled.store(0, Ordering::Relaxed);
+            }
+            drop(spilled);
+            let (_, bytes) = first.expect("the first message is in the queue, and nobody else takes it");
+            return read(&bytes);
+        }
+        let (slot, long) = (&lane.slots[self.taken % SLOTS], &lane.long[self.taken % SLOTS]);
+        // SAFETY: the slot holds a message, so it is the receiver's until the sender is told otherwise.
+        let length = slot.line.read(|line| unsafe { (*line).length });
+        if length <= SHORT {
+            slot.line.read(|line| {
+                // SAFETY: as above.
+                let line = unsafe { &*line };
+                read(&line.short[..length]);
+            });
+        } else {
+            // SAFETY: as above.
+            let memory = long.write(|long| unsafe { std::mem::take(&mut *long) });
+            read(&memory);
+            let mut returned = lane.returned.lock();
+            if returned.len() < KEPT {
+                returned.push(memory);
+            }
+        }
+        self.taken += 1;
+        if self.taken - self.told >= SLOTS / 2 {
+            self.told = self.taken;
+            // Release: we have read these slots. Pairs with the Acquire in `Outgoing::send`.
+            lane.taken.store(self.taken, Ordering::Release);
+        }
+    }
+}

@@ -1,0 +1,361 @@
+//! Shifts and exchanges with neighbours, between threads: a lane for each two ranks that talk, and a place to sleep for each rank.
+//!
+//! These calls are collectives: all ranks make them, in the same order as all others. So each message carries how many of them there were before and what
+//! must be equal, and who takes it compares. A rank that waits for a message that will never come, because another has made another call, is told too:
+//!
+//! - The other is in an exchange of all ranks that this one has not come to. It has passed this call without sending.
+//! - Another rank has sent a message of this call that is not expected.
+//!
+//! Who waits looks for both before it sleeps; who arrives in an exchange and is about to sleep there wakes whoever sleeps waiting for it, and a message that is not
+//! expected wakes the receiver.
+//!
+//! | shared word | meaning | who writes it |
+//! | --- | --- | --- |
+//! | `Seat::asleep` | for which rank this one sleeps, and from which else it expects something; 0 if it is awake | its rank |
+//! | `Directory::count` | lanes that begin, or end, at this rank | who makes one, under the lock |
+//!
+//! Why nobody sleeps on: a rank raises `asleep`, and then looks at its lanes, the ends and the arrivals once more; who sends, arrives or ends does so, and then looks
+//! at `asleep`. A fence stands between the two steps of each, so at least one sees what the other did. Whoever spins sends first, looks for what it wants
+//! itself, and comes to its fence a little later: by then its line has left, and the fence costs nothing.
+
+use std::task::{Context, Poll, Waker};
+
+use crossbeam_utils::CachePadded;
+
+use super::lane::{Head, Incoming, Lane, Outgoing};
+use super::{Disagreement, Endpoint, Trouble};
+use crate::sync::{Arc, AtomicUsize, Mutex, Ordering, fence, spin_loop};
+
+/// Looks at a lane before a spinning rank makes sure that its own neighbours are awake.
+const LOOKS_FIRST: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 64 };
+
+/// In `asleep`, above this bit: from which rank besides something is expected.
+const BESIDES: u32 = 32;
+/// In its place: from several.
+const SEVERAL: usize = (1 << 31) - 1;
+/// Bits of a head's first word that hold the call.
+const CALL_BITS: u32 = 8;
+
+/// Where a rank sleeps that waits for a neighbour.
+#[derive(Default)]
+pub(super) struct Seat {
+    asleep: CachePadded<AtomicUsize>,
+    waker: Mutex<Option<Waker>>,
+    /// Lanes from this rank, and to it.
+    outgoing: Directory,
+    incoming: Directory,
+}
+
+/// The lanes that were made at one end of a rank, with the rank at the other.
+#[derive(Default)]
+struct Directory {
+    lanes: Mutex<Vec<(usize, Arc<Lane>)>>,
+    count: AtomicUsize,
+}
+
+/// What a rank holds of its lanes.
+pub(super) struct Neighbours {
+    outgoing: Vec<Outgoing>,
+    incoming: Vec<Incoming>,
+    /// Calls that were begun; the present one's head.
+    calls: u64,
+    head: Head,
+    /// What comes of calls up to this one belongs to nobody: they were given up.
+    given_up: u64,
+    is_open: bool,
+    /// Whether `asleep` may be raised.
+    is_asleep: bool,
+    /// Of `outgoing`, those whose receivers may have to be woken.
+    unannounced: Vec<usize>,
+}
+
+/// From which ranks besides the one that is waited for messages of this call are expected.
+#[derive(Clone, Copy)]
+pub(crate) enum Besides {
+    Nobody,
+    Rank(usize),
+    Several,
+}
+
+impl Directory {
+    fn add(&self, other: usize, lane: Arc<Lane>) {
+        let mut lanes = self.lanes.lock();
+        lanes.push((other, lane));
+        // Release: pairs with the Acquire in `is_longer_than`. Who sees it late has not been waited for by then, or sends what wakes.
+        self.count.store(lanes.len(), Ordering::Release);
+    }
+
+    fn is_longer_than(&self, known: usize) -> bool {
+        // Acquire: pairs with the Release in `add`.
+        self.count.load(Ordering::Acquire) > known
+    }
+}
+
+impl Seat {
+    /// Wakes the rank, if it sleeps here.
+    pub(super) fn wake(&self) {
+        let waker = self.waker.lock().take();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Forgets whom to wake: the rank has ended.
+    pub(super) fn leave(&self) {
+        // Relaxed: nobody relies on it.
+        self.asleep.store(0, Ordering::Relaxed);
+        let waker = self.waker.lock().take();
+        drop(waker);
+    }
+}
+
+impl Neighbours {
+    pub(super) fn new() -> Self {
+        Self {
+            outgoing: Vec::new(),
+            incoming: Vec::new(),
+            calls: 0,
+            head: [0; 2],
+            given_up: 0,
+            is_open: false,
+            is_asleep: false,
+            unannounced: Vec::new(),
+        }
+    }
+
+    /// The number of the call that a head belongs to.
+    fn call_of(head: Head) -> u64 {
+        head[0] >> CALL_BITS
+    }
+}
+
+/// The calls of an exchange with neighbours come in this order: `begin`, as many `tell` and `poll_hear` as there are neighbours, `finish`.
+impl Endpoint {
+    /// Begins a call. If the one before did not come to its end, what still comes of it is thrown away.
+    pub(crate) fn begin(&mut self, call: u64, number: u64) {
+        let neighbours = &mut self.neighbours;
+        if neighbours.is_open {
+            neighbours.given_up = neighbours.calls;
+        }
+        neighbours.is_open = true;
+        neighbours.calls += 1;
+        neighbours.head = [neighbours.calls << CALL_BITS | call, number];
+    }
+
+    /// Ends a call that came to its end.
+    pub(crate) fn finish(&mut self) {
+        self.neighbours.is_open = false;
+    }
+
+    /// Sends a message made of these parts to a rank.
+    pub(crate) fn tell(&mut self, to: usize, parts: &[&[u8]]) {
+        let place = match self.neighbours.outgoing.iter().position(|lane| lane.to == to) {
+            Some(place) => place,
+            None => {
+                let lane = self.lane(self.rank, to);
+                self.neighbours.outgoing.push(Outgoing::new(to, lane));
+                self.neighbours.outgoing.len() - 1
+            }
+        };
+        let head = self.neighbours.head;
+        self.neighbours.outgoing[place].send(head, parts);
+        self.neighbours.unannounced.push(place);
+    }
+
+    /// The lane from one rank to another, of which this is one; made, if nobody has made it yet.
+    fn lane(&self, from: usize, to: usize) -> Arc<Lane> {
+        let [source, target] = [from, to].map(|rank| &self.shared.seats[rank]);
+        let mut lanes = source.outgoing.lanes.lock();
+        if let Some((_, lane)) = lanes.iter().find(|(other, _)| *other == to) {
+            return lane.clone();
+        }
+        let lane = Arc::new(Lane::new());
+        lanes.push((to, lane.clone()));
+        // Release: as in `Directory::add`.
+        source.outgoing.count.store(lanes.len(), Ordering::Release);
+        target.incoming.add(from, lane.clone());
+        lane
+    }
+
+    /// Wakes the receivers of what was sent, if they sleep.
+    fn announce(&mut self) {
+        if !self.neighbours.unannounced.is_empty() {
+            // Orders the messages before the looks at `asleep`. Pairs with the fence in `poll_hear`.
+            fence(Ordering::SeqCst);
+            self.announce_behind_a_fence();
+        }
+    }
+
+    fn announce_behind_a_fence(&mut self) {
+        let me = self.rank + 1;
+        let Self { shared, neighbours, .. } = self;
+        for place in neighbours.unannounced.drain(..) {
+            let seat = &shared.seats[neighbours.outgoing[place].to];
+            // Relaxed: ordered by the fence.
+            let asleep = seat.asleep.load(Ordering::Relaxed);
+            let (first, besides) = (asleep % (1 << BESIDES), asleep >> BESIDES);
+            // What it only expects besides, it finds when it is awake; what it does not expect, it must hear of.
+            if asleep != 0 && (first == me || (besides != me && besides != SEVERAL)) {
+                seat.wake();
+            }
+        }
+    }
+
+    /// Wakes who sleeps waiting for a message of this rank, which is about to sleep itself, in an exchange of all. Behind a fence.
+    pub(super) fn rouse(&mut self) {
+        let seat = &self.shared.seats[self.rank];
+        if seat.outgoing.is_longer_than(self.neighbours.outgoing.len()) {
+            let lanes = seat.outgoing.lanes.lock();
+            for (to, lane) in &*lanes {
+                if self.neighbours.outgoing.iter().all(|known| known.to != *to) {
+                    self.neighbours.outgoing.push(Outgoing::new(*to, lane.clone()));
+                }
+            }
+        }
+        for lane in &self.neighbours.outgoing {
+            let seat = &self.shared.seats[lane.to];
+            // Relaxed: ordered by the caller's fence.
+            if seat.asleep.load(Ordering::Relaxed) % (1 << BESIDES) == self.rank + 1 {
+                seat.wake();
+            }
+        }
+    }
+
+    /// Waits for the next message of a rank, and shows its bytes to `read`. On failure, says why it will not come.
+    ///
+    /// Cancel-safe in that it holds nothing; what it did not hear is thrown away when the next call begins.
+    pub(crate) fn poll_hear(
+        &mut self,
+        from: usize,
+        besides: Besides,
+        context: &mut Context<'_>,
+        read: &mut dyn FnMut(&[u8]),
+    ) -> Poll<Result<(), Trouble>> {
+        let place = self.incoming_from(from);
+        self.get_up_from_the_seat();
+        let mut spins = self.shared.spins;
+        let first_looks = spins.saturating_sub(LOOKS_FIRST);
+        loop {
+            if let Some(outcome) = self.hear(place, read) {
+                self.announce();
+                return Poll::Ready(outcome.inspect_err(|trouble| self.note(*trouble)));
+            }
+            if spins == 0 {
+                break;
+            }
+            if spins == first_looks {
+                self.announce();
+            }
+            spins -= 1;
+            spin_loop();
+        }
+        let besides = match besides {
+            Besides::Nobody => 0,
+            Besides::Rank(rank) => rank + 1,
+            Besides::Several => SEVERAL,
+        };
+        let seat = &self.shared.seats[self.rank];
+        let replaced = seat.waker.lock().replace(context.waker().clone());
+        drop(replaced);
+        self.neighbours.is_asleep = true;
+        // Relaxed: ordered by the fence.
+        seat.asleep.store((from + 1) | besides << BESIDES, Ordering::Relaxed);
+        // Orders `asleep` before the looks that follow, and what was sent before the looks at the receivers' `asleep`. Pairs with itself, with the fence in `announce`,
+        // and with those in `Shared::ring` and `Endpoint::sleep`.
+        fence(Ordering::SeqCst);
+        self.announce_behind_a_fence();
+        // The order matters: what was sent before an end or an arrival is heard.
+        let trouble = self.missing_from(from, besides);
+        let heard = self.hear(place, read);
+        if heard.is_none() && trouble.is_none() {
+            return Poll::Pending;
+        }
+        self.get_up_from_the_seat();
+        let outcome = heard.unwrap_or_else(|| Err(trouble.expect("one of both is there")));
+        Poll::Ready(outcome.inspect_err(|trouble| self.note(*trouble)))
+    }
+
+    fn get_up_from_the_seat(&mut self) {
+        if std::mem::take(&mut self.neighbours.is_asleep) {
+            // Relaxed: too late a 0 costs a needless wake.
+            self.shared.seats[self.rank].asleep.store(0, Ordering::Relaxed);
+        }
+    }
+
+    fn incoming_from(&mut self, from: usize) -> usize {
+        if let Some(place) = self.neighbours.incoming.iter().position(|lane| lane.from == from) {
+            return place;
+        }
+        let lane = self.lane(from, self.rank);
+        self.neighbours.incoming.push(Incoming::new(from, lane));
+        self.neighbours.incoming.len() - 1
+    }
+
+    /// Takes the next message of a lane, if it has come and belongs to this call.
+    fn hear(&mut self, place: usize, read: &mut dyn FnMut(&[u8])) -> Option<Result<(), Trouble>> {
+        let Neighbours { incoming, head: own, given_up, .. } = &mut self.neighbours;
+        let lane = &mut incoming[place];
+        loop {
+            let first = lane.first()?;
+            let head = first.head();
+            if Neighbours::call_of(head) <= *given_up {
+                lane.take(first, |_| {});
+                continue;
+            }
+            if head == *own {
+                lane.take(first, read);
+                return Some(Ok(()));
+            }
+            let from = lane.from;
+            return Some(Err(self.disagreement(from, head)));
+        }
+    }
+
+    /// That a rank has made another call than this one.
+    fn disagreement(&self, other: usize, head: Head) -> Trouble {
+        let call = |head: Head| [head[0] % (1 << CALL_BITS), head[1]];
+        let world = |rank: usize| self.shared.members[rank];
+        Trouble::Disagreement(Disagreement {
+            usual: (self.world, call(self.neighbours.head)),
+            other: (world(other), call(head)),
+        })
+    }
+
+    /// Why the message that this rank waits for will not come, unless it has come.
+    fn missing_from(&mut self, from: usize, besides: usize) -> Option<Trouble> {
+        if let Some(trouble) = self.trouble(|ending| ending.world == self.shared.members[from]) {
+            return Some(trouble);
+        }
+        // Acquire: pairs with the Release in `arrive`; what that rank sent before is visible, and its deposit.
+        let arrivals = self.shared.ranks[from].arrivals.load(Ordering::Acquire);
+        if arrivals > self.arrivals {
+            let place = self.incoming_from(from);
+            if self.neighbours.incoming[place].first().is_none() {
+                return Some(self.disagreement(from, self.shared.head_of(from, self.arrivals)));
+            }
+        }
+        self.unexpected(from, besides)
+    }
+
+    /// A message of this call, or of one before, from a rank of which none is expected.
+    fn unexpected(&mut self, from: usize, besides: usize) -> Option<Trouble> {
+        let seat = &self.shared.seats[self.rank];
+        if seat.incoming.is_longer_than(self.neighbours.incoming.len()) {
+            let lanes = seat.incoming.lanes.lock().clone();
+            for (from, lane) in lanes {
+                if self.neighbours.incoming.iter().all(|known| known.from != from) {
+                    self.neighbours.incoming.push(Incoming::new(from, lane));
+                }
+            }
+        }
+        if besides == SEVERAL {
+            return None;
+        }
+        let Neighbours { incoming, calls, given_up, .. } = &self.neighbours;
+        let others = incoming.iter().filter(|lane| lane.from != from && lane.from + 1 != besides);
+        let found = others.filter_map(|lane| lane.first().map(|first| (lane.from, first.head())));
+        let stray = |(_, head): &(usize, Head)| (given_up + 1..=*calls).contains(&Neighbours::call_of(*head));
+        let (other, head) = found.into_iter().find(stray)?;
+        Some(self.disagreement(other, head))
+    }
+}

@@ -1,0 +1,48 @@
+//! Groups of some of the ranks: whoever comes first makes the ends of all, and each takes its own.
+
+use super::{Endpoint, endpoints};
+
+/// The ends of a group of some of the ranks, until those take them.
+pub(super) struct Part {
+    /// Which: the number of the new communicator, and its first rank by the world's number.
+    name: (u32, usize),
+    pub(super) ends: Vec<Endpoint>,
+}
+
+impl Endpoint {
+    /// This rank's end of a group of some of these ranks, with these numbers in the world, of which it is one. All of them ask, and the
+    /// communicator's `number` tells this group from others.
+    pub(crate) fn part(&self, number: u32, members: &[usize]) -> Self {
+        let name = (number, members[0]);
+        // Dropped after the lock is given back: each rings its group.
+        let mut orphans = Vec::new();
+        let mut parts = self.shared.parts.lock();
+        let place = parts.iter().position(|part| part.name == name).unwrap_or_else(|| {
+            let ends = endpoints(members, self.shared.spins > 0);
+            // Who has ended will not come for its end. Who ends later finds it here: it notes its ending before it looks.
+            let endings = self.shared.endings.lock();
+            let culprit =
+                |end: &Endpoint| endings.iter().find(|ending| ending.world == end.world).map(|ending| ending.culprit);
+            let mut wanted = Vec::new();
+            for mut end in ends {
+                if let Some(culprit) = culprit(&end) {
+                    end.blame(culprit);
+                    orphans.push(end);
+                } else {
+                    wanted.push(end);
+                }
+            }
+            parts.push(Part { name, ends: wanted });
+            parts.len() - 1
+        });
+        let ends = &mut parts[place].ends;
+        let mine = ends.iter().position(|end| end.world == self.world).expect("this rank is one of the members");
+        let end = ends.remove(mine);
+        if ends.is_empty() {
+            parts.remove(place);
+        }
+        drop(parts);
+        drop(orphans);
+        end
+    }
+}
