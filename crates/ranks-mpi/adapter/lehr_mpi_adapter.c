@@ -28,7 +28,7 @@ enum { ANY_SOURCE = -1, SERIALIZED = 2048, TYPE_SHARED = 221 };
 
 /* The ABI's handles are as wide as pointers; those of this MPI must fit. */
 _Static_assert(sizeof(MPI_Comm) <= sizeof(Handle) && sizeof(MPI_Request) <= sizeof(Handle), "handles of this MPI are too wide");
-_Static_assert(sizeof(MPI_Message) <= sizeof(Handle), "handles of this MPI are too wide");
+_Static_assert(sizeof(MPI_Message) <= sizeof(Handle) && sizeof(MPI_Win) <= sizeof(Handle), "handles of this MPI are too wide");
 
 static MPI_Comm comm_of(Handle handle) { return handle == COMM_WORLD ? MPI_COMM_WORLD : (MPI_Comm)handle; }
 static MPI_Request request_of(Handle handle) { return handle == REQUEST_NULL ? MPI_REQUEST_NULL : (MPI_Request)handle; }
@@ -153,4 +153,24 @@ int abi_ibarrier(Handle comm, Handle *request) {
     int code = PMPI_Ibarrier(comm_of(comm), &made);
     *request = of_request(made);
     return code;
+}
+
+int abi_win_allocate_shared(MPI_Aint size, int unit, Handle info, Handle comm, void *address, Handle *win) AS("MPI_Win_allocate_shared");
+int abi_win_allocate_shared(MPI_Aint size, int unit, Handle info, Handle comm, void *address, Handle *win) {
+    MPI_Win made = MPI_WIN_NULL;
+    (void)info; /* always none */
+    int code = PMPI_Win_allocate_shared(size, unit, MPI_INFO_NULL, comm_of(comm), address, &made);
+    *win = (Handle)made;
+    return code;
+}
+
+int abi_win_shared_query(Handle win, int rank, MPI_Aint *size, int *unit, void *address) AS("MPI_Win_shared_query");
+int abi_win_shared_query(Handle win, int rank, MPI_Aint *size, int *unit, void *address) {
+    return PMPI_Win_shared_query((MPI_Win)win, rank, size, unit, address);
+}
+
+int abi_win_free(Handle *win) AS("MPI_Win_free");
+int abi_win_free(Handle *win) {
+    MPI_Win old = (MPI_Win)*win;
+    return PMPI_Win_free(&old);
 }

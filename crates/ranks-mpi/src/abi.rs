@@ -37,6 +37,11 @@ handles! {
         /// No wishes.
         NULL = 0x130,
     }
+    /// `MPI_Win`.
+    Win {
+        /// None.
+        NULL = 0x110,
+    }
     /// `MPI_Errhandler`.
     ErrorHandler {
         /// Errors come back as return codes.
@@ -143,6 +148,13 @@ functions! {
     get_count = "MPI_Get_count_c" (status: *const Status, datatype: Datatype, count: *mut Count);
     test = "MPI_Test" (request: *mut Request, flag: *mut c_int, status: *mut Status);
     ibarrier = "MPI_Ibarrier" (comm: Comm, request: *mut Request);
+    win_allocate_shared = "MPI_Win_allocate_shared" (
+        size: isize, unit: c_int, info: Info, comm: Comm, address: *mut *mut c_void, win: *mut Win
+    );
+    win_shared_query = "MPI_Win_shared_query" (
+        win: Win, rank: c_int, size: *mut isize, unit: *mut c_int, address: *mut *mut c_void
+    );
+    win_free = "MPI_Win_free" (win: *mut Win);
 }
 
 #[cfg(test)]

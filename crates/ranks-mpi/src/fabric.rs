@@ -23,7 +23,8 @@ use crate::post::Post;
 use crate::sync::{Arc, Mutex, cores, sleep, yield_now};
 use crate::trailer::{self, Kind, Trailer};
 
-/// Looks at MPI before a waiting rank lets others run, where it may spin: some microseconds.
+/// Looks at MPI before a waiting rank lets others run, where it may spin: some microseconds. Looks at shared memory are cheaper, and there are more of
+/// them ([`Post::looks`]).
 const SPINS: u32 = 64;
 
 /// Polls in vain after which a waiting rank naps: a few milliseconds, of which the nap is a hundredth.
@@ -61,7 +62,7 @@ pub(crate) fn endpoints(post: &Arc<Post>, threads: usize, may_spin: bool) -> Res
     }
     let (inboxes, run) = post.begin(threads).map_err(transport)?;
     let is_roomy = post.neighbours() * threads <= cores();
-    let spins = if may_spin && is_roomy { SPINS } else { 1 };
+    let spins = if may_spin && is_roomy { SPINS * post.looks() } else { 1 };
     let here = Arc::new(Here { post: post.clone(), inboxes, run, spins, may_nap: may_spin });
     let end = |thread| Endpoint { here: here.clone(), thread, culprit: Mutex::default(), in_vain: Mutex::default() };
     Ok(((0..threads).map(end).collect(), run))
@@ -88,19 +89,24 @@ impl Endpoint {
         mut poll: impl FnMut(&Inbox, &mut Context<'_>) -> Poll<Result<R, Error>>,
     ) -> Poll<Result<R, Error>> {
         let inbox = &self.here.inboxes[self.thread];
-        if let Poll::Ready(outcome) = poll(inbox, context) {
-            return Poll::Ready(outcome);
-        }
         if self.here.post.processes() == 1 {
             // Nothing comes from outside; the inbox wakes.
-            return Poll::Pending;
+            return poll(inbox, context);
         }
+        // The inbox is asked when there is something new in it, and once more at the end, where this receive takes its place among those who wait.
+        let (mut seen, mut is_new) = (inbox.news(), !inbox.is_empty());
         for _ in 0..self.here.spins {
-            self.here.post.fetch().map_err(transport)?;
-            if let Poll::Ready(outcome) = poll(inbox, context) {
+            if is_new && let Poll::Ready(outcome) = poll(inbox, context) {
                 *self.in_vain.lock() = 0;
                 return Poll::Ready(outcome);
             }
+            self.here.post.fetch().map_err(transport)?;
+            let news = inbox.news();
+            is_new = std::mem::replace(&mut seen, news) != news;
+        }
+        if let Poll::Ready(outcome) = poll(inbox, context) {
+            *self.in_vain.lock() = 0;
+            return Poll::Ready(outcome);
         }
         let mut in_vain = self.in_vain.lock();
         *in_vain = in_vain.saturating_add(1);
@@ -166,6 +172,15 @@ impl Fabric for Endpoint {
         context: &mut Context<'_>,
     ) -> Poll<Result<Envelope, Error>> {
         self.poll(context, |inbox, context| inbox.poll_probe(pattern, turn, waiting_in, context))
+    }
+
+    fn take_if_come(&self, pattern: &Pattern) -> Result<Option<Message>, Error> {
+        self.here.post.fetch().map_err(transport)?;
+        Ok(self.here.inboxes[self.thread].take_if_come(pattern))
+    }
+
+    fn asks_again(&self) -> bool {
+        self.here.post.processes() > 1
     }
 
     fn forget(&self, turn: &mut Turn) {

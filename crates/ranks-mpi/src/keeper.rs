@@ -11,6 +11,7 @@
 //! beside (`library.rs`). It keeps the launcher's connection open until it ends, so that the launcher hears of both ends at once.
 
 use std::ffi::OsString;
+use std::io::{PipeReader, Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 
@@ -19,6 +20,17 @@ use crate::launcher::Launcher;
 
 /// Set for the child.
 const KEPT: &str = "LEHR_MPI_KEPT";
+/// The same: the number of the pipe's end in which it notes what it does.
+const PIPE: &str = "LEHR_MPI_PIPE";
+
+/// What a child notes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Note {
+    /// It has joined the job.
+    Joined = b'j' as isize,
+    /// It has left the job, in order, or is about to end it.
+    Left = b'l' as isize,
+}
 
 /// Who goes on after [`keep`].
 #[derive(Debug)]
@@ -31,11 +43,11 @@ pub enum Kept {
         /// The child's exit code.
         code: u8,
     },
-    /// The child was killed.
+    /// The child was killed, or ended in the middle of the job.
     Killed(Killed),
 }
 
-/// A child that was killed, and what is left to do: tell the user, then [`follow`](Self::follow).
+/// A child that was killed or ended in the middle of the job, and what is left to do: tell the user, then [`follow`](Self::follow).
 #[derive(Debug)]
 #[must_use = "the launcher ends the job when the keeper follows its child"]
 pub struct Killed {
@@ -90,9 +102,40 @@ pub fn keep(ignore_signals: impl FnOnce()) -> std::io::Result<Kept> {
         command.arg0(name);
     }
     let starter = program_of_parent().map_or_else(|| OsString::from("unknown"), PathBuf::into_os_string);
+    let (mut notes, pipe) = std::io::pipe()?;
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsRawFd;
+        // The child inherits this end and opens it by its number.
+        rustix::io::fcntl_setfd(&pipe, rustix::io::FdFlags::empty())?;
+        command.env(PIPE, pipe.as_raw_fd().to_string());
+    }
     let mut child = command.args(arguments).env(KEPT, starter).spawn()?;
+    drop(pipe);
     let id = child.id();
-    Ok(ended(child.wait()?, &launcher, id))
+    let status = child.wait()?;
+    Ok(ended(status, is_in_the_middle(&mut notes), &launcher, id))
+}
+
+/// Notes what this process does, if it has a keeper.
+pub(crate) fn note(note: Note) {
+    let Some(number) = environment::variable(PIPE).and_then(|text| text.parse::<u32>().ok()) else { return };
+    // A system that does not offer this has keepers that know less.
+    if let Ok(mut pipe) = std::fs::OpenOptions::new().append(true).open(format!("/dev/fd/{number}")) {
+        let _ = pipe.write_all(&[note as u8]);
+    }
+}
+
+/// Whether a child that has ended had joined the job and not left it.
+fn is_in_the_middle(notes: &mut PipeReader) -> bool {
+    // Children of the child may hold the pipe open: what is there is all there is.
+    #[cfg(unix)]
+    if rustix::io::ioctl_fionbio(&*notes, true).is_err() {
+        return false;
+    }
+    let mut bytes = [0; 16];
+    let length = if cfg!(unix) { notes.read(&mut bytes).unwrap_or(0) } else { 0 };
+    bytes[..length].last() == Some(&(Note::Joined as u8))
 }
 
 /// The program that started the launcher's process, as the keeper saw it, or as this process sees it if it has no keeper.
@@ -108,16 +151,23 @@ fn program_of_parent() -> Option<PathBuf> {
     return None;
 }
 
-fn ended(status: ExitStatus, launcher: &Launcher, id: u32) -> Kept {
+fn ended(status: ExitStatus, is_in_the_middle: bool, launcher: &Launcher, id: u32) -> Kept {
+    let process = launcher.process();
+    let of = launcher.processes().map_or_else(String::new, |count| format!(" of {count}"));
     if let Some(code) = status.code() {
+        if is_in_the_middle {
+            let message = format!(
+                "process {process}{of} (process ID {id}) ended with exit code {code} in the middle of the job; all others are \
+                 ended too"
+            );
+            return Kept::Killed(Killed { signal: 9, message });
+        }
         return Kept::Ended { code: u8::try_from(code & 0xff).unwrap_or(1) };
     }
     #[cfg(unix)]
     let signal = std::os::unix::process::ExitStatusExt::signal(&status).unwrap_or(0);
     #[cfg(not(unix))]
     let signal = 0;
-    let process = launcher.process();
-    let of = launcher.processes().map_or_else(String::new, |count| format!(" of {count}"));
     let reason = match signal {
         9 => " (killed from outside; the system does so when memory runs out)",
         6 => " (aborted)",

@@ -21,6 +21,7 @@ mod process;
 mod run;
 mod sync;
 mod trailer;
+mod window;
 
 pub use error::Error;
 pub use keeper::{Kept, Killed, keep};

@@ -7,19 +7,32 @@
 //! All frames have one tag. Who in the process a frame is for stands in the frame; the link hands frames out in the order in which
 //! each process sent them, also where a long one is still arriving while a short one behind it is complete.
 //!
+//! Between processes of one machine short frames go through shared memory (`window.rs`). So a frame has two ways, and a number: 0, 1, 2 ... from one process to
+//! another, by which the receiver puts what comes on both into order.
+//!
 //! Every call of MPI after the start is made by [`Traffic`], exclusively: whoever shares it has put it under one lock, which keeps the level
 //! "serialised".
 #![allow(unsafe_code, reason = "buffers are lent to MPI until their requests are complete")]
 
 use std::collections::VecDeque;
 
+use lehr_ranks::fabric::ring::NUMBERS;
+
 use crate::abi::Comm;
+use crate::environment;
 use crate::error::Error;
 use crate::mpi::{Mpi, Pending};
 use crate::sync::yield_now;
+use crate::window::Window;
 
 /// The one tag of frames.
 const TAG: i32 = 1;
+
+/// Bytes behind a frame that goes by MPI: its number.
+const NUMBER: usize = size_of::<u32>();
+
+/// Looks at the window for each one at MPI, where all processes are near and nothing is on its way: MPI then has only what is long, or found a ring full.
+const LOOKS: u32 = 16;
 
 /// A frame on its way out. The bytes are on the heap and do not move when this does.
 struct Sending {
@@ -48,6 +61,13 @@ pub(crate) struct Traffic {
     arriving: Vec<VecDeque<Arriving>>,
     /// How many frames are in `sending`, and in `arriving`.
     counts: (usize, usize),
+    /// None if there are no other processes on this machine.
+    window: Option<Window>,
+    /// Looks until MPI is asked, and how many there are between two.
+    looks: (u32, u32),
+    /// By destination and by source: the number of the next frame.
+    next_sent: Vec<usize>,
+    next_received: Vec<usize>,
     /// Frames that are complete, with the process that sent each.
     come: VecDeque<(usize, Vec<u8>)>,
     frames_sent: u64,
@@ -71,25 +91,37 @@ pub(crate) struct Link {
     process: usize,
     processes: usize,
     neighbours: usize,
+    looks: u32,
     traffic: Traffic,
 }
 
 impl Link {
     /// Takes MPI over. All processes do this right after their start.
     pub(crate) fn new(mpi: Mpi) -> Result<Self, Error> {
-        let neighbours = mpi.neighbours()?;
         let (comm, process, processes) = mpi.world()?;
+        let (near, place, neighbours) = mpi.near()?;
+        let window = if neighbours > 1 && environment::uses_window() {
+            Some(Window::open(&mpi, near, place, neighbours, process, processes)?)
+        } else {
+            mpi.free(near)?;
+            None
+        };
+        let looks = if window.is_some() && neighbours == processes { LOOKS } else { 1 };
         let traffic = Traffic {
             mpi,
             comm,
             sending: (0..processes).map(|_| VecDeque::new()).collect(),
             arriving: (0..processes).map(|_| VecDeque::new()).collect(),
             counts: (0, 0),
+            window,
+            looks: (0, looks),
+            next_sent: vec![0; processes],
+            next_received: vec![0; processes],
             come: VecDeque::new(),
             frames_sent: 0,
             frames_received: 0,
         };
-        Ok(Self { process, processes, neighbours, traffic })
+        Ok(Self { process, processes, neighbours, looks, traffic })
     }
 
     pub(crate) fn process(&self) -> usize {
@@ -103,6 +135,11 @@ impl Link {
     /// How many of the processes are on this one's machine, itself included.
     pub(crate) fn neighbours(&self) -> usize {
         self.neighbours
+    }
+
+    /// How many looks there are between two at MPI.
+    pub(crate) fn looks(&self) -> u32 {
+        self.looks
     }
 
     pub(crate) fn traffic(&mut self) -> &mut Traffic {
@@ -121,7 +158,14 @@ impl Traffic {
     }
 
     /// Sends a frame to a process, which may be this one. Does not wait.
-    pub(crate) fn send(&mut self, process: usize, frame: Vec<u8>) -> Result<(), Error> {
+    pub(crate) fn send(&mut self, process: usize, mut frame: Vec<u8>) -> Result<(), Error> {
+        let number = self.next_sent[process];
+        self.next_sent[process] = (number + 1) % NUMBERS;
+        if self.window.as_mut().is_some_and(|window| window.send(process, number, &frame)) {
+            self.frames_sent += 1;
+            return Ok(());
+        }
+        frame.extend_from_slice(&(number as u32).to_le_bytes());
         // SAFETY: the bytes stay in `Sending` until the request is complete, or for ever (`Drop`).
         let mut request = unsafe { self.mpi.send(self.comm, process, TAG, &frame) }?;
         self.frames_sent += 1;
@@ -141,14 +185,26 @@ impl Traffic {
 
     /// Moves what can be moved, without waiting; what is complete then is given by [`next`](Self::next).
     pub(crate) fn progress(&mut self) -> Result<(), Error> {
+        if let Some(window) = &mut self.window {
+            for place in 0..window.incoming.len() {
+                self.hand_out_near(place)?;
+            }
+        }
+        let (until, between) = self.looks;
+        self.looks.0 = until.checked_sub(1).unwrap_or(between - 1);
+        // Whatever MPI has to move is moved at once; whether it has something new is asked now and then, and when there is nothing else to do.
+        if until == 0 || self.counts != (0, 0) { self.progress_far() } else { Ok(()) }
+    }
+
+    /// Moves what goes by MPI.
+    fn progress_far(&mut self) -> Result<(), Error> {
         while let Some(found) = self.mpi.find(self.comm, TAG)? {
             let (source, length) = (found.source, found.length);
             let mut frame = Vec::<u8>::with_capacity(length);
             // SAFETY: the capacity is at least the length; the frame stays in `Arriving`, untouched, until the request is complete,
             // or for ever (`Drop`).
-            let mut request = unsafe { self.mpi.receive(found, frame.as_mut_ptr()) }?;
-            let is_complete = self.mpi.test(&mut request)?;
-            self.arriving[source].push_back(Arriving { request, frame, length, is_complete });
+            let request = unsafe { self.mpi.receive(found, frame.as_mut_ptr()) }?;
+            self.arriving[source].push_back(Arriving { request, frame, length, is_complete: false });
             self.counts.1 += 1;
             self.hand_out(source)?;
         }
@@ -171,43 +227,97 @@ impl Traffic {
         Ok(())
     }
 
-    /// Hands out the complete frames at the head of a source's queue.
+    /// Hands out the frames at the head of a ring, and those by MPI that stand between them.
+    fn hand_out_near(&mut self, place: usize) -> Result<(), Error> {
+        loop {
+            let Some(window) = &mut self.window else { return Ok(()) };
+            let (source, ring) = &mut window.incoming[place];
+            let source = *source;
+            match ring.first() {
+                Some((number, _)) if number == self.next_received[source] => {
+                    let frame = ring.take();
+                    self.received(source, frame);
+                }
+                Some(_) if self.hand_out_far(source)? => {}
+                Some(_) => {
+                    // The one before it goes by MPI.
+                    self.looks.0 = 0;
+                    return Ok(());
+                }
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// Hands out the complete frames of a source, however they came.
     fn hand_out(&mut self, source: usize) -> Result<(), Error> {
-        while let Some(first) = self.arriving[source].front_mut() {
-            if !first.is_complete {
-                first.is_complete = self.mpi.test(&mut first.request)?;
+        while self.hand_out_far(source)? {
+            let place = |window: &Window| window.incoming.iter().position(|(other, _)| *other == source);
+            if let Some(place) = self.window.as_ref().and_then(place) {
+                self.hand_out_near(place)?;
             }
-            if !first.is_complete {
-                return Ok(());
-            }
-            let Some(Arriving { mut frame, length, .. }) = self.arriving[source].pop_front() else { return Ok(()) };
-            // SAFETY: the request is complete, so MPI has written `length` bytes, and the capacity was made for them.
-            unsafe { frame.set_len(length) };
-            self.counts.1 -= 1;
-            self.frames_received += 1;
-            self.come.push_back((source, frame));
         }
         Ok(())
+    }
+
+    /// Hands out the frame at the head of what comes from a source by MPI, if it is complete and the next one; says whether it was.
+    fn hand_out_far(&mut self, source: usize) -> Result<bool, Error> {
+        let Some(first) = self.arriving[source].front_mut() else { return Ok(false) };
+        if !first.is_complete {
+            if !self.mpi.test(&mut first.request)? {
+                return Ok(false);
+            }
+            first.is_complete = true;
+            // SAFETY: the request is complete, so MPI has written `length` bytes, and the capacity was made for them.
+            unsafe { first.frame.set_len(first.length) };
+        }
+        let Some((_, number)) = first.frame.split_last_chunk::<NUMBER>() else {
+            return Err(Error::Call { function: "MPI_Imrecv", message: format!("process {source} sent no frame") });
+        };
+        if u32::from_le_bytes(*number) as usize != self.next_received[source] {
+            // What stands between is in the ring, or about to be.
+            return Ok(false);
+        }
+        let Some(Arriving { mut frame, length, .. }) = self.arriving[source].pop_front() else { return Ok(false) };
+        frame.truncate(length - NUMBER);
+        self.counts.1 -= 1;
+        self.received(source, frame);
+        Ok(true)
+    }
+
+    fn received(&mut self, source: usize, frame: Vec<u8>) {
+        self.next_received[source] = (self.next_received[source] + 1) % NUMBERS;
+        self.frames_received += 1;
+        self.come.push_back((source, frame));
     }
 
     /// Ends the traffic: every process has sent what it had to send, and all have said so. Frames that arrive meanwhile are for
     /// nobody. Waits for the other processes to come here too.
     pub(crate) fn settle(&mut self) -> Result<(), Error> {
         while self.counts.0 > 0 {
-            self.progress()?;
+            self.move_all()?;
             yield_now();
         }
         let mut barrier = self.mpi.barrier(self.comm)?;
         // In the barrier others may still wait for us to receive what they have sent.
         while !self.mpi.test(&mut barrier)? || self.counts.1 > 0 {
-            self.progress()?;
+            self.move_all()?;
             yield_now();
         }
+        self.move_all()
+    }
+
+    /// As [`progress`](Self::progress), MPI included.
+    fn move_all(&mut self) -> Result<(), Error> {
+        self.looks.0 = 0;
         self.progress()
     }
 
     /// Gives the communicator back, after [`settle`](Self::settle).
     pub(crate) fn close(&mut self) -> Result<(), Error> {
+        if let Some(window) = self.window.take() {
+            window.close(&self.mpi)?;
+        }
         self.mpi.free(self.comm)
     }
 }

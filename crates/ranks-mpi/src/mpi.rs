@@ -4,10 +4,10 @@
 //! construction and not by discipline: [`Mpi`] can only be reached through the lock of `post.rs`, or before there is one.
 #![allow(unsafe_code, reason = "foreign functions")]
 
-use std::ffi::{c_char, c_int};
+use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
-use crate::abi::{self, Comm, Datatype, ErrorHandler, Functions, Info, Message, Request, Status};
+use crate::abi::{self, Comm, Datatype, ErrorHandler, Functions, Info, Message, Request, Status, Win};
 use crate::error::Error;
 
 /// A library that has been started.
@@ -103,22 +103,61 @@ impl Mpi {
         Ok((copy, number(rank), number(size)))
     }
 
-    /// How many of the processes are on this one's machine.
-    pub(crate) fn neighbours(&self) -> Result<usize, Error> {
-        let (mut part, mut size) = (Comm::WORLD, 0);
-        // SAFETY: all processes do this right after their start; the pointers are to local variables.
+    /// A communicator of the processes of this machine, this process's place in it, and how many they are.
+    pub(crate) fn near(&self) -> Result<(Comm, usize, usize), Error> {
+        let (mut part, mut rank, mut size) = (Comm::WORLD, 0, 0);
+        // SAFETY: all processes do this right after their start; the pointers are to local variables. The part inherits the error handler.
         unsafe {
             let code = (self.functions.split_type)(Comm::WORLD, abi::TYPE_SHARED, 0, Info::NULL, &mut part);
             self.check("MPI_Comm_split_type", code)?;
+            self.check("MPI_Comm_rank", (self.functions.rank)(part, &mut rank))?;
             self.check("MPI_Comm_size", (self.functions.size)(part, &mut size))?;
         }
-        self.free(part)?;
-        Ok(usize::try_from(size).expect("MPI counts processes from 1"))
+        let number = |value: c_int| usize::try_from(value).expect("MPI numbers processes from 0");
+        Ok((part, number(rank), number(size)))
+    }
+
+    /// Makes a window with so many bytes of each process, whole words, and gives the address of this process's. All processes of the communicator, which must
+    /// share memory, do this together.
+    pub(crate) fn share_memory(&self, comm: Comm, bytes: usize) -> Result<(Win, *mut usize), Error> {
+        let (mut window, mut address) = (Win::NULL, ptr::null_mut());
+        let bytes = isize::try_from(bytes).expect("a segment is far shorter");
+        // SAFETY: the pointers are to local variables.
+        let code =
+            unsafe { (self.functions.win_allocate_shared)(bytes, 1, Info::NULL, comm, &mut address, &mut window) };
+        self.check("MPI_Win_allocate_shared", code)?;
+        self.words("MPI_Win_allocate_shared", address).map(|address| (window, address))
+    }
+
+    /// The address, in this process, of another process's memory in a window.
+    pub(crate) fn shared_memory(&self, window: Win, place: usize) -> Result<*mut usize, Error> {
+        let (mut size, mut unit, mut address) = (0, 0, ptr::null_mut());
+        // SAFETY: the window came from `share_memory`; the pointers are to local variables.
+        let code =
+            unsafe { (self.functions.win_shared_query)(window, place as c_int, &mut size, &mut unit, &mut address) };
+        self.check("MPI_Win_shared_query", code)?;
+        self.words("MPI_Win_shared_query", address)
+    }
+
+    /// An address that MPI gave, as one of words.
+    fn words(&self, function: &'static str, address: *mut c_void) -> Result<*mut usize, Error> {
+        let words: *mut usize = address.cast();
+        if words.is_null() || !words.is_aligned() {
+            let message = format!("the memory that it gives, at {address:?}, is not at the address of a word");
+            return Err(Error::Call { function, message });
+        }
+        Ok(words)
+    }
+
+    /// Gives a window and its memory back. All its processes do this together.
+    pub(crate) fn give_memory_back(&self, mut window: Win) -> Result<(), Error> {
+        // SAFETY: the window came from `share_memory`, and whoever used its memory has been taken away (`Window::close`).
+        self.check("MPI_Win_free", unsafe { (self.functions.win_free)(&mut window) })
     }
 
     /// Gives a communicator back.
     pub(crate) fn free(&self, mut comm: Comm) -> Result<(), Error> {
-        // SAFETY: the communicator came from `world` or `neighbours`, and nothing is pending on it.
+        // SAFETY: the communicator came from `world` or `near`, and nothing is pending on it.
         self.check("MPI_Comm_free", unsafe { (self.functions.free)(&mut comm) })
     }
 

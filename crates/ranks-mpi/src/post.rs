@@ -21,6 +21,7 @@ pub(crate) struct Post {
     process: usize,
     processes: usize,
     neighbours: usize,
+    looks: u32,
     counter: Mutex<Counter>,
 }
 
@@ -41,10 +42,11 @@ pub(crate) struct Counter {
 
 impl Post {
     pub(crate) fn new(link: Link) -> Self {
-        let (process, processes, neighbours) = (link.process(), link.processes(), link.neighbours());
+        let (process, processes, neighbours, looks) =
+            (link.process(), link.processes(), link.neighbours(), link.looks());
         let (early, papers) = (VecDeque::new(), VecDeque::new());
         let counter = Counter { link, run: 0, inboxes: Arc::new([]), early, papers, broken: None };
-        Self { process, processes, neighbours, counter: Mutex::new(counter) }
+        Self { process, processes, neighbours, looks, counter: Mutex::new(counter) }
     }
 
     pub(crate) fn process(&self) -> usize {
@@ -58,6 +60,11 @@ impl Post {
     /// How many of the processes are on this one's machine, itself included.
     pub(crate) fn neighbours(&self) -> usize {
         self.neighbours
+    }
+
+    /// How many fetches there are for each that asks MPI: 1 if all do.
+    pub(crate) fn looks(&self) -> u32 {
+        self.looks
     }
 
     /// Exclusive use of MPI. Waits while another thread has it, which is for the length of a few calls.

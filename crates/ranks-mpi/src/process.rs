@@ -14,6 +14,7 @@ use std::marker::PhantomData;
 use lehr_ranks::Job;
 
 use crate::error::Error;
+use crate::keeper::{Note, note};
 use crate::launcher::Launcher;
 use crate::library::Library;
 use crate::link::Link;
@@ -87,6 +88,7 @@ impl Process {
             let (started, processes) = (launcher.describe(), link.processes());
             return Err(Error::Strangers { started, library, processes });
         }
+        note(Note::Joined);
         let post = Arc::new(Post::new(link));
         // As long as the process, as MPI is.
         let job = Job(Box::leak(Box::new(Office { post: post.clone() })));
@@ -150,6 +152,7 @@ impl Process {
             traffic.mpi().finalize()
         })?;
         self.is_over = true;
+        note(Note::Left);
         Ok(())
     }
 
@@ -160,6 +163,7 @@ impl Process {
 
     fn end_all(&mut self, code: i32) -> ! {
         self.is_over = true;
+        note(Note::Left);
         self.post.with(|traffic| traffic.mpi().abort(code));
         // Some libraries return, once they have told the launcher.
         std::process::exit(code)

@@ -9,15 +9,16 @@ use crate::job::run;
 
 pub const TESTS: &[Test] = &[
     ("conformance::one_rank_in_each_process", one_rank_in_each_process),
+    ("conformance::processes_that_share_no_memory", processes_that_share_no_memory),
     ("conformance::threads_inside_and_mpi_between", threads_inside_and_mpi_between),
     ("conformance::long_messages_cross_in_both_directions", long_messages_cross_in_both_directions),
     ("conformance::one_run_after_the_other", one_run_after_the_other),
 ];
 
 /// Runs the program `conformance` and expects each rank to have passed.
-fn expect_all(processes: usize, threads: usize, workers: usize) {
+fn expect_all(processes: usize, threads: usize, workers: usize, variables: &[(&str, &str)]) {
     let words = ["conformance", &threads.to_string(), &workers.to_string()];
-    let ended = run(processes, &words, &[]).expect_success();
+    let ended = run(processes, &words, variables).expect_success();
     let size = processes * threads;
     let expected: Vec<String> = (0..size).map(|rank| format!("rank {rank} of {size} passed")).collect();
     assert_eq!(ended.sorted(), expected);
@@ -25,13 +26,20 @@ fn expect_all(processes: usize, threads: usize, workers: usize) {
 
 fn one_rank_in_each_process() {
     for processes in 1..=4 {
-        expect_all(processes, 1, 1);
+        expect_all(processes, 1, 1, &[]);
+    }
+}
+
+fn processes_that_share_no_memory() {
+    // As if each were on a machine of its own.
+    for (processes, threads) in [(2, 1), (3, 1), (2, 2)] {
+        expect_all(processes, threads, threads, &[("LEHR_MPI_WINDOW", "0")]);
     }
 }
 
 fn threads_inside_and_mpi_between() {
     for (processes, threads, workers) in [(1, 3, 2), (2, 2, 2), (2, 2, 1), (3, 2, 2), (2, 3, 8)] {
-        expect_all(processes, threads, workers);
+        expect_all(processes, threads, workers, &[]);
     }
 }
 

@@ -32,12 +32,19 @@ fn a_panic_is_said_by_all_with_the_rank() {
 }
 
 fn a_wrong_collective_is_named_with_both_calls() {
-    // Unchecked, two ranks find out from each other's messages; of more, it takes a checked communicator to be sure.
-    for (processes, threads, what) in [(2, 1, "wrong"), (3, 1, "wrong-checked"), (2, 2, "wrong-checked")] {
+    let unchecked = [(2, 1, "wrong"), (3, 1, "wrong"), (4, 1, "wrong"), (2, 2, "wrong")];
+    for (processes, threads, what) in unchecked.into_iter().chain([(3, 1, "wrong-checked"), (2, 2, "wrong-checked")]) {
         let ended = run(processes, &["fault", &threads.to_string(), what, "1"], &[]);
         assert_eq!(ended.code, Some(1), "{ended:?}");
         let text = ended.lines.join("\n");
-        assert!(text.contains("rank 0 calls barrier") && text.contains("rank 1 calls broadcast"), "{text}");
+        assert!(text.contains("calls barrier") && text.contains("rank 1 calls broadcast"), "{text}");
+    }
+    // Two that both receive first, and one that has passed the call without sending.
+    for (processes, what) in [(3, "gather"), (4, "gather"), (3, "shift"), (4, "shift")] {
+        let ended = run(processes, &["fault", "1", what, "1"], &[]);
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        let text = ended.lines.join("\n");
+        assert!(text.contains("calls barrier") && text.contains(&format!("rank 1 calls {what}")), "{text}");
     }
 }
 
@@ -72,6 +79,8 @@ pub fn fault(process: &Process, threads: usize, what: &str, culprit: usize) -> E
                 match what {
                     "panic" => panic!("enough"),
                     "wrong" | "wrong-checked" => return comm.broadcast(0, &mut [1_u8]).await,
+                    "gather" => return comm.gather(1, &[1_u8]).await.map(drop),
+                    "shift" => return comm.shift(1, &[1_u8], &mut [0]).await,
                     "leave" => return Ok(()),
                     "killed" => crate::programs::kill_this_process(),
                     // The others poll MPI in vain so many times. What is shown does not depend on how long this takes.

@@ -16,6 +16,7 @@ pub const TESTS: &[Test] = &[
     ("lifetime::a_process_that_is_dropped_ends_all", a_process_that_is_dropped_ends_all),
     ("lifetime::a_killed_process_ends_all", a_killed_process_ends_all),
     ("lifetime::a_keeper_says_who_was_killed", a_keeper_says_who_was_killed),
+    ("lifetime::a_keeper_says_who_ended_in_the_middle", a_keeper_says_who_ended_in_the_middle),
     ("lifetime::a_keeper_changes_no_other_end", a_keeper_changes_no_other_end),
 ];
 
@@ -80,6 +81,19 @@ fn a_keeper_says_who_was_killed() {
         let told: Vec<_> = ended.lines.iter().filter(|line| line.contains("was ended by signal 9")).collect();
         let expected = format!("process {} of {processes} (process ID ", processes - 1);
         assert!(told.len() == 1 && told[0].starts_with(&expected), "{ended:?}");
+    }
+}
+
+fn a_keeper_says_who_ended_in_the_middle() {
+    for processes in [2, 3] {
+        let ended = run(processes, &["kept-exit"], &[]);
+        assert!(ended.code.is_some_and(|code| code != 0), "{ended:?}");
+        let told: Vec<_> =
+            ended.lines.iter().filter(|line| line.contains("ended with exit code 3 in the middle")).collect();
+        assert!(
+            told.len() == 1 && told[0].starts_with(&format!("process {} of {processes} ", processes - 1)),
+            "{ended:?}"
+        );
     }
 }
 

@@ -42,6 +42,7 @@ pub fn run(name: &str, words: &[String]) -> ExitCode {
             return ExitCode::SUCCESS;
         }
         "kill" if is_last => kill_this_process(),
+        "exit" if is_last => std::process::exit(3),
         "conformance" => conformance::all_cases(&process, number(0), number(1)),
         "long" => conformance::long_messages(&process),
         "runs" => conformance::runs_do_not_mix(&process),
@@ -51,7 +52,7 @@ pub fn run(name: &str, words: &[String]) -> ExitCode {
             return outcome;
         }
         // The others wait for the last, who never comes: only the end of the job ends this.
-        "abort" | "drop" | "kill" => {}
+        "abort" | "drop" | "kill" | "exit" => {}
         _ => panic!("no program {name}"),
     }
     process.finish().expect("all processes finish");

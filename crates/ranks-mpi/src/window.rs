@@ -1,0 +1,101 @@
+//! Memory that the processes of one machine share, for short frames: a ring from each to each.
+//!
+//! A message of MPI costs its sender and its receiver some hundred nanoseconds of matching, even to the next core. Between processes of one machine a short
+//! frame can cross as one between threads does, in the cache line that says that it is there ([`lehr_ranks::fabric::ring`]). So at the start each process
+//! gets a segment of a window of MPI (which knows how to share memory on this machine), with a ring for what each of the others sends to it.
+//!
+//! What is too long for a ring, or finds it full, goes by MPI; `link.rs` keeps the order. Windows are used for nothing but their memory: no epochs, no
+//! one-sided calls.
+//!
+//! | words of a segment | what they hold |
+//! | --- | --- |
+//! | the first 16 | the first of them: the number of the segment's process in the job |
+//! | as many as a ring has, once for each process of the machine | the ring from that process |
+#![allow(unsafe_code, reason = "memory that another process shares is known by its address")]
+
+use lehr_ranks::fabric::ring::{self, Receiver, Sender, Word};
+
+use crate::abi::{Comm, Win};
+use crate::error::Error;
+use crate::mpi::Mpi;
+use crate::sync::yield_now;
+
+/// Words at the head of a segment.
+const HEAD: usize = 16;
+/// What the rings to one process may take together, in bytes.
+const SEGMENT_BYTES: usize = 1 << 20;
+/// What one ring takes, in bytes: enough for some messages of 8 KiB, and never too little for short ones.
+const RING_BYTES: (usize, usize) = (1 << 12, 1 << 16);
+
+/// This process's rings.
+pub(crate) struct Window {
+    comm: Comm,
+    window: Win,
+    /// By process of the job: none for those on other machines, and for this one.
+    outgoing: Vec<Option<Sender<&'static [Word]>>>,
+    /// With the process that sends on each.
+    pub(crate) incoming: Vec<(usize, Receiver<&'static [Word]>)>,
+}
+
+impl Window {
+    /// The rings between this process, number `process` of `processes`, and the others of its machine, of which it is the one at `place`. All processes
+    /// of the communicator, which are those of this machine and more than one, do this together.
+    pub(crate) fn open(
+        mpi: &Mpi,
+        comm: Comm,
+        place: usize,
+        near: usize,
+        process: usize,
+        processes: usize,
+    ) -> Result<Self, Error> {
+        let (least, most) = RING_BYTES;
+        let ring_words = ring::words((SEGMENT_BYTES / near).clamp(least, most));
+        let count = HEAD + near * ring_words;
+        let (window, own) = mpi.share_memory(comm, count * size_of::<usize>())?;
+        for word in 0..count {
+            // SAFETY: MPI has given this process `count` words at this address, and the others do not touch them before the barrier.
+            unsafe { own.add(word).write(0) };
+        }
+        // SAFETY: as above; a segment is never empty.
+        unsafe { own.write(process) };
+        meet(mpi, comm)?;
+        let mut outgoing: Vec<_> = (0..processes).map(|_| None).collect();
+        let mut incoming = Vec::new();
+        for other in (0..near).filter(|&other| other != place) {
+            let theirs = mpi.shared_memory(window, other)?;
+            // SAFETY: behind the barrier the head of each segment is written, once and for all. The other process's segment has as many words as
+            // ours; it stays until `close`, after which no ring is used (`close` takes the window away); and after the head
+            // everything is accessed through rings.
+            unsafe {
+                let number = theirs.read();
+                outgoing[number] = Some(Sender::new(ring::at(theirs.add(HEAD + place * ring_words), ring_words)));
+                incoming.push((number, Receiver::new(ring::at(own.add(HEAD + other * ring_words), ring_words))));
+            }
+        }
+        Ok(Self { comm, window, outgoing, incoming })
+    }
+
+    /// Sends a frame, if it is short and there is room.
+    pub(crate) fn send(&mut self, process: usize, number: usize, frame: &[u8]) -> bool {
+        match &mut self.outgoing[process] {
+            Some(ring) if frame.len() <= ring.longest() => ring.send(number, frame),
+            _ => false,
+        }
+    }
+
+    /// Gives the memory back. All processes of the machine do this together, when all frames have been taken.
+    pub(crate) fn close(self, mpi: &Mpi) -> Result<(), Error> {
+        let Self { comm, window, .. } = self;
+        mpi.give_memory_back(window)?;
+        mpi.free(comm)
+    }
+}
+
+/// Waits for all processes of a communicator.
+fn meet(mpi: &Mpi, comm: Comm) -> Result<(), Error> {
+    let mut barrier = mpi.barrier(comm)?;
+    while !mpi.test(&mut barrier)? {
+        yield_now();
+    }
+    Ok(())
+}
