@@ -10,7 +10,7 @@ use lehr_runtime::Dispatcher;
 const SAMPLES: usize = 8;
 
 /// A pattern, and how many stages of it make a sample.
-const PATTERNS: [(&str, usize); 13] = [
+const PATTERNS: [(&str, usize); 14] = [
     ("send and receive, 0 B", 20_000),
     ("both ways, 0 B", 20_000),
     ("shift, 8 B", 20_000),
@@ -23,6 +23,7 @@ const PATTERNS: [(&str, usize); 13] = [
     ("all-reduce, 8 B", 20_000),
     ("all-reduce, 8 KiB", 5000),
     ("all-reduce, 800 KB", 100),
+    ("all-reduce by elements, 800 KB", 100),
     ("broadcast, 800 KB", 100),
 ];
 
@@ -52,6 +53,7 @@ async fn stage(comm: &mut Communicator, pattern: usize, memory: &mut [Vec<f64>; 
         9 => comm.all_reduce(&mut low[..1], add).await,
         10 => comm.all_reduce(&mut low[..1024], add).await,
         11 => comm.all_reduce(low, add).await,
+        12 => comm.all_reduce_elementwise(low, add).await,
         _ => comm.broadcast(0, low).await,
     }
 }

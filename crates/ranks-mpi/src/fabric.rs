@@ -19,8 +19,9 @@ use lehr_ranks::fabric::inbox::Inbox;
 use lehr_ranks::fabric::{Envelope, Fabric, Label, Message, Pattern, Turn};
 use lehr_ranks::{Error, Layout};
 
+use crate::link::NUMBER;
 use crate::post::Post;
-use crate::sync::{Arc, Mutex, cores, sleep, yield_now};
+use crate::sync::{Arc, Count, Mutex, cores, sleep, yield_now};
 use crate::trailer::{self, Kind, Trailer};
 
 /// Looks at MPI before a waiting rank lets others run, where it may spin: some microseconds. Looks at shared memory are cheaper, and there are more of
@@ -49,7 +50,7 @@ pub(crate) struct Endpoint {
     thread: usize,
     culprit: Mutex<Option<usize>>,
     /// Polls in vain since the last success.
-    in_vain: Mutex<u32>,
+    in_vain: Count,
 }
 
 /// The ends of this process's ranks for a new run, in order of rank, and the number of the run. `may_spin` says that every rank has a worker to itself.
@@ -64,7 +65,7 @@ pub(crate) fn endpoints(post: &Arc<Post>, threads: usize, may_spin: bool) -> Res
     let is_roomy = post.neighbours() * threads <= cores();
     let spins = if may_spin && is_roomy { SPINS * post.looks() } else { 1 };
     let here = Arc::new(Here { post: post.clone(), inboxes, run, spins, may_nap: may_spin });
-    let end = |thread| Endpoint { here: here.clone(), thread, culprit: Mutex::default(), in_vain: Mutex::default() };
+    let end = |thread| Endpoint { here: here.clone(), thread, culprit: Mutex::default(), in_vain: Count::default() };
     Ok(((0..threads).map(end).collect(), run))
 }
 
@@ -95,22 +96,22 @@ impl Endpoint {
         }
         // The inbox is asked when there is something new in it, and once more at the end, where this receive takes its place among those who wait.
         let (mut seen, mut is_new) = (inbox.news(), !inbox.is_empty());
-        for _ in 0..self.here.spins {
+        // Other ranks of this process may want the lock, and have news of their own.
+        let looks = if self.here.inboxes.len() == 1 { self.here.post.looks() } else { 1 };
+        for _ in 0..self.here.spins.div_ceil(looks) {
             if is_new && let Poll::Ready(outcome) = poll(inbox, context) {
-                *self.in_vain.lock() = 0;
+                self.in_vain.reset();
                 return Poll::Ready(outcome);
             }
-            self.here.post.fetch().map_err(transport)?;
+            self.here.post.fetch(looks).map_err(transport)?;
             let news = inbox.news();
             is_new = std::mem::replace(&mut seen, news) != news;
         }
         if let Poll::Ready(outcome) = poll(inbox, context) {
-            *self.in_vain.lock() = 0;
+            self.in_vain.reset();
             return Poll::Ready(outcome);
         }
-        let mut in_vain = self.in_vain.lock();
-        *in_vain = in_vain.saturating_add(1);
-        if self.here.may_nap && *in_vain > POLLS {
+        if self.in_vain.increment() >= POLLS && self.here.may_nap {
             sleep(NAP);
         } else {
             yield_now();
@@ -143,7 +144,7 @@ impl Fabric for Endpoint {
         let bytes = match bytes {
             Cow::Owned(bytes) => bytes,
             Cow::Borrowed(bytes) => {
-                let mut frame = Vec::with_capacity(bytes.len() + trailer::LENGTH);
+                let mut frame = self.memory(bytes.len());
                 frame.extend_from_slice(bytes);
                 frame
             }
@@ -174,8 +175,16 @@ impl Fabric for Endpoint {
         self.poll(context, |inbox, context| inbox.poll_probe(pattern, turn, waiting_in, context))
     }
 
+    fn memory(&self, length: usize) -> Vec<u8> {
+        self.here.post.memory().take(length + trailer::LENGTH + NUMBER)
+    }
+
+    fn give_back(&self, bytes: Vec<u8>) {
+        self.here.post.memory().give_back(bytes);
+    }
+
     fn take_if_come(&self, pattern: &Pattern) -> Result<Option<Message>, Error> {
-        self.here.post.fetch().map_err(transport)?;
+        self.here.post.fetch(1).map_err(transport)?;
         Ok(self.here.inboxes[self.thread].take_if_come(pattern))
     }
 

@@ -14,6 +14,7 @@ mod keeper;
 mod launcher;
 mod library;
 mod link;
+mod memory;
 mod mpi;
 mod office;
 mod post;

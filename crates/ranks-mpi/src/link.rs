@@ -21,6 +21,7 @@ use lehr_ranks::fabric::ring::NUMBERS;
 use crate::abi::Comm;
 use crate::environment;
 use crate::error::Error;
+use crate::memory::Memory;
 use crate::mpi::{Mpi, Pending};
 use crate::sync::yield_now;
 use crate::window::Window;
@@ -29,7 +30,7 @@ use crate::window::Window;
 const TAG: i32 = 1;
 
 /// Bytes behind a frame that goes by MPI: its number.
-const NUMBER: usize = size_of::<u32>();
+pub(crate) const NUMBER: usize = size_of::<u32>();
 
 /// Looks at the window for each one at MPI, where all processes are near and nothing is on its way: MPI then has only what is long, or found a ring full.
 const LOOKS: u32 = 16;
@@ -38,7 +39,7 @@ const LOOKS: u32 = 16;
 struct Sending {
     request: Pending,
     /// Kept until the request is complete.
-    _frame: Vec<u8>,
+    frame: Vec<u8>,
 }
 
 /// A frame on its way in: memory of the length that the probe told, filled when the request is complete.
@@ -61,6 +62,7 @@ pub(crate) struct Traffic {
     arriving: Vec<VecDeque<Arriving>>,
     /// How many frames are in `sending`, and in `arriving`.
     counts: (usize, usize),
+    memory: Memory,
     /// None if there are no other processes on this machine.
     window: Option<Window>,
     /// Looks until MPI is asked, and how many there are between two.
@@ -113,6 +115,7 @@ impl Link {
             sending: (0..processes).map(|_| VecDeque::new()).collect(),
             arriving: (0..processes).map(|_| VecDeque::new()).collect(),
             counts: (0, 0),
+            memory: Memory::default(),
             window,
             looks: (0, looks),
             next_sent: vec![0; processes],
@@ -152,6 +155,11 @@ impl Traffic {
         &self.mpi
     }
 
+    /// The memory of long frames.
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
     /// Frames sent and received so far.
     pub(crate) fn frames(&self) -> (u64, u64) {
         (self.frames_sent, self.frames_received)
@@ -172,10 +180,17 @@ impl Traffic {
         // Short frames are usually gone already.
         let is_sent = self.sending[process].is_empty() && self.mpi.test(&mut request)?;
         if !is_sent {
-            self.sending[process].push_back(Sending { request, _frame: frame });
+            self.sending[process].push_back(Sending { request, frame });
             self.counts.0 += 1;
+        } else {
+            self.memory.give_back(frame);
         }
         Ok(())
+    }
+
+    /// Whether there is a frame that is complete.
+    pub(crate) fn has_come(&self) -> bool {
+        !self.come.is_empty()
     }
 
     /// The next frame that is complete, and the process that sent it.
@@ -200,7 +215,7 @@ impl Traffic {
     fn progress_far(&mut self) -> Result<(), Error> {
         while let Some(found) = self.mpi.find(self.comm, TAG)? {
             let (source, length) = (found.source, found.length);
-            let mut frame = Vec::<u8>::with_capacity(length);
+            let mut frame = self.memory.take(length);
             // SAFETY: the capacity is at least the length; the frame stays in `Arriving`, untouched, until the request is complete,
             // or for ever (`Drop`).
             let request = unsafe { self.mpi.receive(found, frame.as_mut_ptr()) }?;
@@ -219,7 +234,9 @@ impl Traffic {
                     if !self.mpi.test(&mut first.request)? {
                         break;
                     }
-                    sending.pop_front();
+                    if let Some(Sending { frame, .. }) = sending.pop_front() {
+                        self.memory.give_back(frame);
+                    }
                     self.counts.0 -= 1;
                 }
             }

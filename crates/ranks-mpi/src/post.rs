@@ -13,6 +13,7 @@ use lehr_ranks::fabric::{Label, Message};
 
 use crate::error::Error;
 use crate::link::{Link, Traffic};
+use crate::memory::Memory;
 use crate::sync::{Arc, Mutex};
 use crate::trailer::{Kind, Trailer};
 
@@ -22,6 +23,7 @@ pub(crate) struct Post {
     processes: usize,
     neighbours: usize,
     looks: u32,
+    memory: Memory,
     counter: Mutex<Counter>,
 }
 
@@ -41,12 +43,13 @@ pub(crate) struct Counter {
 }
 
 impl Post {
-    pub(crate) fn new(link: Link) -> Self {
+    pub(crate) fn new(mut link: Link) -> Self {
+        let memory = link.traffic().memory().clone();
         let (process, processes, neighbours, looks) =
             (link.process(), link.processes(), link.neighbours(), link.looks());
         let (early, papers) = (VecDeque::new(), VecDeque::new());
         let counter = Counter { link, run: 0, inboxes: Arc::new([]), early, papers, broken: None };
-        Self { process, processes, neighbours, looks, counter: Mutex::new(counter) }
+        Self { process, processes, neighbours, looks, memory, counter: Mutex::new(counter) }
     }
 
     pub(crate) fn process(&self) -> usize {
@@ -60,6 +63,11 @@ impl Post {
     /// How many of the processes are on this one's machine, itself included.
     pub(crate) fn neighbours(&self) -> usize {
         self.neighbours
+    }
+
+    /// The memory of long frames.
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
     }
 
     /// How many fetches there are for each that asks MPI: 1 if all do.
@@ -98,13 +106,13 @@ impl Post {
         counter.link.traffic().send(process, bytes)
     }
 
-    /// Moves what can be moved and sorts what has come, unless another task is at it. Does not wait.
+    /// Moves what can be moved and sorts what has come, unless another task is at it; looks so often as long as nothing has come. Does not wait.
     ///
     /// # Errors
     /// [`Error::Call`], now and ever after.
-    pub(crate) fn fetch(&self) -> Result<(), Error> {
+    pub(crate) fn fetch(&self, looks: u32) -> Result<(), Error> {
         match self.counter.try_lock() {
-            Some(mut counter) => counter.fetch(self.process),
+            Some(mut counter) => counter.fetch(self.process, looks),
             None => Ok(()),
         }
     }
@@ -112,7 +120,7 @@ impl Post {
     /// The next report, verdict or word, if one has come: who sent it, and what it says. Of different kinds, one may be ahead of the other.
     pub(crate) fn paper(&self, wanted: Kind) -> Result<Option<(usize, Vec<u8>)>, Error> {
         let mut counter = self.counter.lock();
-        counter.fetch(self.process)?;
+        counter.fetch(self.process, 1)?;
         let place = counter.papers.iter().position(|(_, kind, _)| *kind == wanted);
         let paper = place.and_then(|place| counter.papers.remove(place));
         Ok(paper.map(|(source, _, bytes)| (source, bytes)))
@@ -120,11 +128,11 @@ impl Post {
 }
 
 impl Counter {
-    fn fetch(&mut self, process: usize) -> Result<(), Error> {
+    fn fetch(&mut self, process: usize, looks: u32) -> Result<(), Error> {
         if let Some(error) = &self.broken {
             return Err(error.clone());
         }
-        let fetched = self.fetch_all(process);
+        let fetched = self.fetch_all(process, looks);
         if let Err(error) = &fetched {
             self.broken = Some(error.clone());
             // Whoever waits asks again and hears of it.
@@ -133,8 +141,13 @@ impl Counter {
         fetched
     }
 
-    fn fetch_all(&mut self, process: usize) -> Result<(), Error> {
-        self.link.traffic().progress()?;
+    fn fetch_all(&mut self, process: usize, looks: u32) -> Result<(), Error> {
+        for _ in 0..looks {
+            self.link.traffic().progress()?;
+            if self.link.traffic().has_come() {
+                break;
+            }
+        }
         while let Some((source, mut frame)) = self.link.traffic().next() {
             let Some(trailer) = Trailer::cut(&mut frame) else {
                 return Err(Error::Call { function: "MPI_Imrecv", message: format!("process {source} sent no frame") });

@@ -6,6 +6,23 @@ use std as imp;
 pub(crate) use imp::sync::{Arc, MutexGuard};
 pub(crate) use imp::thread::{sleep, yield_now};
 
+/// A number that one task counts, and others may only see late.
+#[derive(Debug, Default)]
+pub(crate) struct Count(imp::sync::atomic::AtomicU32);
+
+impl Count {
+    pub(crate) fn reset(&self) {
+        // Relaxed: nothing is read because of it.
+        self.0.store(0, imp::sync::atomic::Ordering::Relaxed);
+    }
+
+    /// Counts one more, and says how many there were before.
+    pub(crate) fn increment(&self) -> u32 {
+        // Relaxed: as above.
+        self.0.fetch_add(1, imp::sync::atomic::Ordering::Relaxed)
+    }
+}
+
 /// How many cores the machine has, whichever of them this process is bound to.
 pub(crate) fn cores() -> usize {
     let bound = || imp::thread::available_parallelism().map_or(1, imp::num::NonZero::get);

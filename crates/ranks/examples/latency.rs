@@ -1,6 +1,6 @@
 //! What a call costs: microseconds a stage of each pattern, for a number of ranks on two workers, as the median of some samples.
 //!
-//! `cargo run --release -p lehr-ranks --example latency [ranks] [fabric: threads, mail, ports, bytes]`
+//! `cargo run --release -p lehr-ranks --example latency [ranks] [fabric: threads, mail, ports, bytes] [only patterns with these words]`
 #![allow(clippy::disallowed_macros, reason = "an example prints its findings")]
 
 use lehr_ranks::fabric::Kind;
@@ -10,7 +10,7 @@ use lehr_ranks::{Boundary, Communicator, Error, Layout, Order, run_on};
 const SAMPLES: usize = 7;
 
 /// A pattern, and how many stages of it make a sample.
-const PATTERNS: [(&str, usize); 13] = [
+const PATTERNS: [(&str, usize); 14] = [
     ("exchange", 20_000),
     ("shift", 20_000),
     ("two shifts", 20_000),
@@ -22,6 +22,7 @@ const PATTERNS: [(&str, usize); 13] = [
     ("all-reduce, 8 B", 20_000),
     ("all-reduce, 8 KiB", 5000),
     ("all-reduce, 800 KB", 100),
+    ("all-reduce by elements, 800 KB", 100),
     ("tree over 256 leaves of 160", 500),
     ("tree over 256 leaves of 160, any order", 500),
 ];
@@ -44,6 +45,7 @@ async fn stage(comm: &mut Communicator, pattern: usize, memory: &mut Memory) -> 
         8 => comm.all_reduce(&mut low[..1], add).await,
         9 => comm.all_reduce(&mut low[..1024], add).await,
         10 => comm.all_reduce(low, add).await,
+        11 => comm.all_reduce_elementwise(low, add).await,
         _ => {
             let share = |rank: usize| rank * 256 / comm.size();
             let leaves = share(comm.rank())..share(comm.rank() + 1);
@@ -71,10 +73,11 @@ fn main() {
     };
     let dispatcher = lehr_runtime::Dispatcher::new(2).expect("two threads");
     println!("{kind:?}, {ranks} ranks on 2 workers: us a stage, min, median, max of {SAMPLES}");
-    for (pattern, (name, stages)) in PATTERNS.into_iter().enumerate() {
+    let only = arguments.next().unwrap_or_default();
+    for (pattern, (name, stages)) in PATTERNS.into_iter().enumerate().filter(|(_, (name, _))| name.contains(&only)) {
         let seconds = run_on(&dispatcher, kind, Layout::threads(ranks), |mut comm| async move {
             let mut memory = Memory { out: vec![1.0; 100_000], low: vec![0.0; 100_000], high: vec![0.0; 100_000] };
-            if pattern == 12 {
+            if pattern == 13 {
                 comm.set_order(Order::Any);
             }
             let mut samples = Vec::new();

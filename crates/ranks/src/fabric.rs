@@ -249,6 +249,16 @@ pub trait Fabric: Send + Sync {
         context: &mut Context<'_>,
     ) -> Poll<Result<Envelope, Error>>;
 
+    /// Empty memory for a message of so many bytes that is to be sent: with room for what the fabric adds, or used before.
+    fn memory(&self, length: usize) -> Vec<u8> {
+        Vec::with_capacity(length)
+    }
+
+    /// Takes the memory of a message that has been read, to use it again.
+    fn give_back(&self, bytes: Vec<u8>) {
+        drop(bytes);
+    }
+
     /// Takes the earliest message that matches, if there is one; never waits.
     ///
     /// # Errors

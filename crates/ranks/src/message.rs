@@ -26,11 +26,12 @@ pub(crate) fn collect<T: Plain>(bytes: &[u8]) -> Vec<T> {
     values
 }
 
-/// So many values, copied out of bytes.
-fn vec_of<T: Plain>(bytes: &[u8], length: usize) -> Vec<T> {
-    let mut values = vec![T::zeroed(); length];
-    bytemuck::cast_slice_mut::<T, u8>(&mut values).copy_from_slice(bytes);
-    values
+/// Values in bytes, in place if their memory suits the type.
+///
+/// # Panics
+/// If the bytes are no whole number of values.
+pub(crate) fn view<T: Plain>(bytes: &[u8]) -> Cow<'_, [T]> {
+    bytemuck::try_cast_slice(bytes).map_or_else(|_| Cow::Owned(collect(bytes)), Cow::Borrowed)
 }
 
 /// Appends a slice: its length in values, then its bytes, filled up with zeros to a whole word.
@@ -74,11 +75,10 @@ impl<'a> Reader<'a> {
     /// The next slice, in place if its memory suits the type.
     pub(crate) fn view<T: Plain>(&self) -> Cow<'a, [T]> {
         let bytes: &'a [u8] = bytemuck::cast_slice(&self.words[1..]);
-        let bytes = &bytes[..self.length() * size_of::<T>()];
-        match bytemuck::try_cast_slice(bytes) {
-            Ok(values) => Cow::Borrowed(values),
-            // Also values of no size, which no bytes are cast to.
-            Err(_) => Cow::Owned(vec_of(bytes, self.length())),
+        if size_of::<T>() == 0 {
+            Cow::Owned(vec![T::zeroed(); self.length()])
+        } else {
+            view(&bytes[..self.length() * size_of::<T>()])
         }
     }
 

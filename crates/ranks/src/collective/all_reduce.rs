@@ -50,6 +50,9 @@ impl Communicator {
         if self.exchange.is_none() {
             return self
                 .stepwise(Call::AllReduce, size_of_val(values), async |steps| {
+                    if size_of::<T>() > 0 && steps.size().is_power_of_two() {
+                        return steps.all_combine(values, &combine).await;
+                    }
                     let mut own = Fold::<T>::new(length);
                     own.push(Node::leaf(steps.rank()), &combine, |partial| partial.copy_from_slice(values));
                     steps.all_fold(&mut own, None, &combine).await?;
@@ -112,19 +115,18 @@ impl Communicator {
                     for to in (1..size).map(|distance| (rank + distance) % size) {
                         steps.send(to, bytemuck::cast_slice(&values[share(to)]))?;
                     }
-                    let mut whole = Fold::<T>::new(share(rank).len());
+                    let mut bodies = Vec::with_capacity(size);
                     for from in 0..size {
-                        let body = if from == rank { None } else { Some(steps.receive(from).await?) };
-                        whole.push(Node::leaf(from), &combine, |partial| match &body {
-                            Some(body) => bytemuck::cast_slice_mut(partial).copy_from_slice(body),
-                            None => partial.copy_from_slice(&values[share(rank)]),
-                        });
+                        bodies.push(if from == rank { None } else { Some(steps.receive(from).await?) });
                     }
-                    let own = whole.root(&combine).expect("every rank is a leaf");
+                    let shares: Vec<Option<Cow<'_, [T]>>> =
+                        bodies.iter().map(|body| body.as_ref().map(|body| message::view(body))).collect();
+                    fold_shares(&mut values[share(rank)], &shares, &combine);
+                    drop(shares);
+                    bodies.into_iter().flatten().for_each(|body| steps.give_back(body));
                     for to in (1..size).map(|distance| (rank + distance) % size) {
-                        steps.send(to, bytemuck::cast_slice(own))?;
+                        steps.send(to, bytemuck::cast_slice(&values[share(rank)]))?;
                     }
-                    values[share(rank)].copy_from_slice(own);
                     for from in (1..size).map(|distance| (rank + size - distance) % size) {
                         steps.receive_into(from, bytemuck::cast_slice_mut(&mut values[share(from)])).await?;
                     }
@@ -138,19 +140,12 @@ impl Communicator {
             (0..size).filter(|&to| to != rank).for_each(|to| message::write(words, &values[share(to)]));
         };
         self.meet(Call::AllReduceElementwise, bytes, write, |_, _, _| {}).await?;
-        let deposited: Vec<Cow<'_, [T]>> = (0..size)
-            .map(|from| {
-                let mut reader = self.deposited(from);
-                (0..rank).filter(|&to| to != from).for_each(|_| reader.skip::<T>());
-                if from == rank { Cow::Owned(values[share(rank)].to_vec()) } else { reader.view() }
-            })
-            .collect();
-        let (own, mut memory) = (&mut values[share(rank)], Vec::new());
-        for (tile, values) in own.chunks_mut(TILE).enumerate() {
-            let (start, end) = (tile * TILE, tile * TILE + values.len());
-            fold_ranks(size, values, &mut memory, |from| Cow::Borrowed(&deposited[from][start..end]), &combine);
-        }
-        drop(deposited);
+        let shares = (0..size).map(|from| {
+            let mut reader = self.deposited(from);
+            (0..rank).filter(|&to| to != from).for_each(|_| reader.skip::<T>());
+            (from != rank).then(|| reader.view())
+        });
+        fold_shares(&mut values[share(rank)], &shares.collect::<Vec<_>>(), &combine);
         let write = |words: &mut Vec<u64>, _: &_| message::write(words, &values[share(rank)]);
         self.meet(Call::AllReduceElementwise, bytes, write, |_, _, _| {}).await?;
         for from in (0..size).filter(|&from| from != rank) {
@@ -250,5 +245,17 @@ impl Communicator {
             .await;
         self.own = own;
         outcome
+    }
+}
+
+/// Folds one share of everybody's values, by rank and none for this one, whose are in `own`, where the result comes.
+fn fold_shares<T: Plain>(own: &mut [T], shares: &[Option<Cow<'_, [T]>>], combine: &dyn Fn(&mut [T], &[T])) {
+    let (mut mine, mut memory) = (Vec::new(), Vec::new());
+    for (tile, result) in own.chunks_mut(TILE).enumerate() {
+        let (start, end) = (tile * TILE, tile * TILE + result.len());
+        mine.clear();
+        mine.extend_from_slice(result);
+        let partial = |rank: usize| Cow::Borrowed(shares[rank].as_ref().map_or(&mine[..], |share| &share[start..end]));
+        fold_ranks(shares.len(), result, &mut memory, partial, combine);
     }
 }

@@ -45,10 +45,15 @@ impl Communicator {
             return self
                 .stepwise(Call::Reduce, number, async |steps| {
                     let mut own = Fold::<T>::new(length);
-                    own.push(Node::leaf(rank), &combine, |partial| partial.copy_from_slice(values));
-                    steps.reduce(&mut own, &combine).await?;
+                    let combined = if size_of::<T>() > 0 && steps.size().is_power_of_two() {
+                        steps.combine(values, &combine).await?
+                    } else {
+                        own.push(Node::leaf(rank), &combine, |partial| partial.copy_from_slice(values));
+                        steps.reduce(&mut own, &combine).await?;
+                        None
+                    };
                     if rank == 0 {
-                        let whole = own.root(&combine).expect("every rank is a leaf");
+                        let whole = combined.as_deref().or_else(|| own.root(&combine)).expect("every rank is a leaf");
                         if root == 0 {
                             values.copy_from_slice(whole);
                         } else {

@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::fabric::receiving::Receiving;
 use crate::fabric::{Message, Pattern};
 use crate::group::Traffic;
-use crate::message::Plain;
+use crate::message::{self, Plain};
 use crate::point_to_point::Wanted;
 use crate::reduction::{Fold, Node};
 use crate::settings::Order;
@@ -98,7 +98,7 @@ impl Steps<'_> {
 
     /// Sends what `write` appends, of about this length, to a rank.
     pub(crate) fn send_parts(&self, to: usize, length: usize, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Error> {
-        let mut message = Vec::with_capacity(size_of::<u64>() + length);
+        let mut message = self.communicator.fabric.memory(size_of::<u64>() + length);
         message.extend_from_slice(&self.own.number.to_le_bytes());
         write(&mut message);
         self.communicator.post(Traffic::Collectives, to, self.own.tag, Cow::Owned(message))
@@ -152,6 +152,7 @@ impl Steps<'_> {
     pub(crate) async fn receive_into(&self, from: usize, bytes: &mut [u8]) -> Result<(), Error> {
         let body = self.receive(from).await?;
         bytes.copy_from_slice(&body);
+        self.give_back(body);
         Ok(())
     }
 
@@ -162,7 +163,61 @@ impl Steps<'_> {
             return Err(Error::Truncated { source: from, sent: body.len(), room: bytes.len() });
         }
         bytes.copy_from_slice(&body);
+        self.give_back(body);
         Ok(())
+    }
+
+    /// Lets the fabric use the memory of a message again.
+    pub(crate) fn give_back(&self, body: Body) {
+        self.communicator.fabric.give_back(body.0);
+    }
+
+    /// Combines everybody's values on all ranks, of which there are a power of two: as [`all_fold`](Self::all_fold), but each block has one partial, which
+    /// stands in `values`.
+    pub(crate) async fn all_combine<T: Plain>(
+        &self,
+        values: &mut [T],
+        combine: &(dyn Fn(&mut [T], &[T]) + Sync),
+    ) -> Result<(), Error> {
+        let mut width = 1;
+        while width < self.size() {
+            let partner = self.rank() ^ width;
+            self.send(partner, bytemuck::cast_slice(values))?;
+            let mut body = self.receive(partner).await?;
+            if partner > self.rank() {
+                combine(values, &message::view(&body));
+            } else if let Ok(lower) = bytemuck::try_cast_slice_mut(&mut body.0[size_of::<u64>()..]) {
+                combine(lower, values);
+                values.copy_from_slice(lower);
+            } else {
+                let mut lower = message::collect(&body);
+                combine(&mut lower, values);
+                values.copy_from_slice(&lower);
+            }
+            self.give_back(body);
+            width *= 2;
+        }
+        Ok(())
+    }
+
+    /// Combines everybody's values at rank 0, where they are given back; of a power of two of ranks. As [`reduce`](Self::reduce), but with one partial a rank.
+    pub(crate) async fn combine<T: Plain>(
+        &self,
+        values: &[T],
+        combine: &(dyn Fn(&mut [T], &[T]) + Sync),
+    ) -> Result<Option<Vec<T>>, Error> {
+        let (rank, mut own, mut distance) = (self.rank(), Cow::Borrowed(values), 1);
+        while distance < self.size() {
+            if rank & distance != 0 {
+                self.send(rank - distance, bytemuck::cast_slice(&own))?;
+                return Ok(None);
+            }
+            let body = self.receive(rank + distance).await?;
+            combine(own.to_mut(), &message::view(&body));
+            self.give_back(body);
+            distance *= 2;
+        }
+        Ok(Some(own.into_owned()))
     }
 
     /// Gives everybody the root's bytes: a binomial tree, log₂ size steps. Many bytes go in pieces, each of which is passed on while the next is on its way.

@@ -144,20 +144,16 @@ impl<M: Deref<Target = [Word]>> Sender<M> {
         }
         let start = if skipped > 0 { 0 } else { place };
         let words = &self.memory[BEFORE + start * LINE + 1..];
-        let mut chunks = bytes.chunks_exact(size_of::<usize>());
-        let put = |place: usize, word: [u8; 8]| {
+        let (whole, rest) = bytes.as_chunks::<{ size_of::<usize>() }>();
+        let mut last = [0; size_of::<usize>()];
+        last[..rest.len()].copy_from_slice(rest);
+        for (word, bytes) in words.iter().zip(whole) {
             // Relaxed: published by the head.
-            words[place].0.store(usize::from_ne_bytes(word), Ordering::Relaxed);
-        };
-        let mut place = 0;
-        for chunk in &mut chunks {
-            put(place, chunk.try_into().expect("eight bytes"));
-            place += 1;
+            word.0.store(usize::from_ne_bytes(*bytes), Ordering::Relaxed);
         }
-        if !chunks.remainder().is_empty() {
-            let mut word = [0; 8];
-            word[..chunks.remainder().len()].copy_from_slice(chunks.remainder());
-            put(place, word);
+        if !rest.is_empty() {
+            // Relaxed: as above.
+            words[whole.len()].0.store(usize::from_ne_bytes(last), Ordering::Relaxed);
         }
         // Release: publishes the bytes. Pairs with the Acquire in `first`.
         self.head(start).store(FRAME | number << LENGTH_BITS | bytes.len(), Ordering::Release);
@@ -202,10 +198,10 @@ impl<M: Deref<Target = [Word]>> Receiver<M> {
         let (_, length) = self.first().expect("a frame has come");
         let place = self.taken % self.lines;
         let words = &self.memory[BEFORE + place * LINE + 1..];
-        let mut bytes = Vec::with_capacity(length);
-        for word in &words[..length.div_ceil(size_of::<usize>())] {
+        let mut bytes = vec![0; length.next_multiple_of(size_of::<usize>())];
+        for (bytes, word) in bytes.chunks_exact_mut(size_of::<usize>()).zip(words) {
             // Relaxed: published by the head, which `first` has read.
-            bytes.extend_from_slice(&word.0.load(Ordering::Relaxed).to_ne_bytes());
+            bytes.copy_from_slice(&word.0.load(Ordering::Relaxed).to_ne_bytes());
         }
         bytes.truncate(length);
         self.free(place, lines_of(length));

@@ -414,8 +414,10 @@ impl Endpoint {
                 self.ring_if_unannounced();
             }
             if spins > 0 {
+                if spins < first_looks {
+                    spin_loop();
+                }
                 spins -= 1;
-                spin_loop();
                 continue;
             }
             self.ring_if_unannounced();

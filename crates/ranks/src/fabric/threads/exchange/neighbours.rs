@@ -246,8 +246,10 @@ impl Endpoint {
             if spins == first_looks {
                 self.announce();
             }
+            if spins < first_looks {
+                spin_loop();
+            }
             spins -= 1;
-            spin_loop();
         }
         let besides = match besides {
             Besides::Nobody => 0,

@@ -1,0 +1,73 @@
+//! Memory of long frames, kept for the next ones: fresh memory costs a page fault every 4 KiB, which is more than the copy.
+
+use crate::sync::{Arc, Mutex};
+
+/// Bytes from which on memory is kept.
+const LONG: usize = 1 << 15;
+/// How many frames' memory is kept.
+const KEPT: usize = 8;
+/// Bytes that are kept in all, at most.
+const KEPT_BYTES: usize = 1 << 26;
+
+/// What the senders and the receiver of a process share.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Memory(Arc<Mutex<Vec<Vec<u8>>>>);
+
+impl Memory {
+    /// Empty memory for so many bytes.
+    pub(crate) fn take(&self, length: usize) -> Vec<u8> {
+        if length >= LONG {
+            let mut kept = self.0.lock();
+            let enough = |memory: &Vec<u8>| (length..=4 * length).contains(&memory.capacity());
+            if let Some(place) = kept.iter().position(enough) {
+                let mut memory = kept.swap_remove(place);
+                memory.clear();
+                return memory;
+            }
+        }
+        Vec::with_capacity(length)
+    }
+
+    /// Keeps memory that is not used any more, if it is worth it.
+    pub(crate) fn give_back(&self, memory: Vec<u8>) {
+        if memory.capacity() < LONG {
+            return;
+        }
+        let mut kept = self.0.lock();
+        if kept.len() == KEPT {
+            // Lengths that are not asked for any more make room for those that are.
+            kept.remove(0);
+        }
+        if kept.iter().map(Vec::capacity).sum::<usize>() + memory.capacity() <= KEPT_BYTES {
+            kept.push(memory);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_memory_comes_again_and_short_does_not() {
+        let memory = Memory::default();
+        let long = memory.take(100_000);
+        let address = long.as_ptr();
+        memory.give_back(long);
+        memory.give_back(memory.take(10));
+        assert_eq!(memory.0.lock().len(), 1);
+        let again = memory.take(90_000);
+        assert_eq!(again.as_ptr(), address);
+        assert!(memory.0.lock().is_empty());
+    }
+
+    #[test]
+    fn what_is_kept_has_an_end() {
+        let memory = Memory::default();
+        for frame in 0..20 {
+            memory.give_back(Vec::with_capacity(LONG << (frame % 12)));
+        }
+        let kept = memory.0.lock();
+        assert!(kept.len() <= KEPT && kept.iter().map(Vec::capacity).sum::<usize>() <= KEPT_BYTES);
+    }
+}
