@@ -19,6 +19,7 @@ mod system;
 
 use lehr_data::Points;
 use lehr_ranks::timing::Phases;
+use lehr_ranks::trace::Trace;
 
 pub use components::Mode;
 pub use course::{Finish, Plateau};
@@ -110,7 +111,8 @@ fn anneal<T: Kept>(
     phases.enter("arranging");
     let rows = Rows::<T>::new(points)?;
     phases.leave();
-    let mut lead = Some(Lead { observer, phases });
+    let trace = observer.trace().cloned().unwrap_or_else(Trace::sums_only);
+    let mut observer = Some(observer);
     let run = Run {
         points,
         fingerprint: points.fingerprint(),
@@ -119,20 +121,16 @@ fn anneal<T: Kept>(
         rows,
         parameters,
         state,
-        lead: LeafCells::new(1, |_| lead.take().expect("one cell")),
+        phases,
+        trace,
+        observer: LeafCells::new(1, |_| observer.take().expect("one cell")),
     };
     let outcome = drive(execution, run.rows.count, &run)?.expect("the first loop of a process brings the outcome");
     Ok(Model::new(points, &run.rows, outcome, run.labelled.into_values(), &run.parameters))
 }
 
-/// What only the lead touches.
-struct Lead<'a> {
-    observer: &'a mut dyn Observer,
-    phases: Phases,
-}
-
 /// A run as the engines see it.
-struct Run<'a, T: Kept> {
+struct Run<'a, 'o, T: Kept> {
     points: &'a Points,
     fingerprint: u64,
     rows: Rows<T>,
@@ -140,11 +138,14 @@ struct Run<'a, T: Kept> {
     state: Option<State>,
     memory: LeafCells<Remembered>,
     labelled: LeafCells<Labelled>,
+    /// What was done before the loops began.
+    phases: Phases,
+    trace: Trace,
     /// One cell; only the lead reaches for it.
-    lead: LeafCells<Lead<'a>>,
+    observer: LeafCells<&'o mut dyn Observer>,
 }
 
-impl<T: Kept> Run<'_, T> {
+impl<T: Kept> Run<'_, '_, T> {
     /// Tells the observer where the course is; true if it wants to stop. On the lead only.
     fn observe(&self, course: &mut Course<'_, T>, checkpoint: &mut Option<Checkpoint>) -> bool {
         let first = Step {
@@ -166,7 +167,7 @@ impl<T: Kept> Run<'_, T> {
             fraction,
             sweeps: course.state.sweeps,
         };
-        let stop = self.lead.with(0, |lead| lead.observer.progress(&progress)) == Control::Stop;
+        let stop = self.observer.with(0, |observer| observer.progress(&progress)) == Control::Stop;
         if !course.is_done() {
             let checkpoint = checkpoint.get_or_insert_with(|| Checkpoint {
                 method: METHOD.into(),
@@ -176,47 +177,43 @@ impl<T: Kept> Run<'_, T> {
             });
             // The state is lent to the checkpoint for the call, not copied.
             std::mem::swap(&mut checkpoint.state, &mut course.state);
-            self.lead.with(0, |lead| lead.observer.checkpoint(checkpoint));
+            self.observer.with(0, |observer| observer.checkpoint(checkpoint));
             std::mem::swap(&mut checkpoint.state, &mut course.state);
         }
         stop
     }
-
-    fn phase(&self, is_lead: bool, stage: Option<Stage>) {
-        if is_lead {
-            self.lead.with(0, |lead| match stage {
-                Some(Stage::Annealing) => lead.phases.enter("annealing"),
-                Some(Stage::Hardening) => lead.phases.enter("hardening"),
-                Some(Stage::Refining) => lead.phases.enter("refining"),
-                Some(Stage::Labelling) => lead.phases.enter("labelling"),
-                None => lead.phases.leave(),
-            });
-        }
-    }
 }
 
-impl<T: Kept> Program for Run<'_, T> {
+impl<T: Kept> Program for Run<'_, '_, T> {
     type Output = Option<Outcome>;
     type Error = Error;
 
     async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Option<Outcome>, Error> {
         let rounds = &mut rounds;
         let is_lead = rounds.is_lead();
+        rounds.record(&self.trace).await?;
+        let mut phases = Phases::new();
+        let begin = |rounds: &mut R, phases: &mut Phases, stage: Stage| {
+            rounds.note_phase(stage.name());
+            phases.enter(stage.name());
+        };
+        begin(rounds, &mut phases, Stage::Annealing);
         let mut course = match &self.state {
             Some(state) => Course::resume(&self.rows, &self.parameters, &self.memory, state.clone()),
             None => Course::begin(&self.rows, &self.parameters, &self.memory, rounds).await?,
         };
+        phases.leave();
         let mut checkpoint = None;
         while !course.is_done() {
-            self.phase(is_lead, Some(course.stage()));
+            begin(rounds, &mut phases, course.stage());
             course.advance(rounds).await?;
-            self.phase(is_lead, None);
+            phases.leave();
             let stop = is_lead && self.observe(&mut course, &mut checkpoint);
             if rounds.agree(stop).await? {
                 return Err(Error::Stopped);
             }
         }
-        self.phase(is_lead, Some(Stage::Labelling));
+        begin(rounds, &mut phases, Stage::Labelling);
         let mut centers = course.centers();
         let mut sums = Vec::new();
         let label = LabelRound {
@@ -232,12 +229,14 @@ impl<T: Kept> Program for Run<'_, T> {
         let spread = SpreadRound { points: self.points, rows: &self.rows, centers: &centers, cells: &self.labelled };
         total_of(rounds, &spread, &mut spreads).await?;
         rounds.share(&self.labelled, Labelled::write, Labelled::read).await?;
-        self.phase(is_lead, None);
+        phases.leave();
+        let seconds = [self.phases.seconds(), phases.seconds()].concat();
+        let timers = rounds.gather_timers(&self.trace, phases).await?;
         if !rounds.is_first_here() {
             return Ok(None);
         }
-        let phases = self.lead.with(0, |lead| lead.phases.seconds());
-        Ok(Some(Outcome { state: course.state, centers, sums, spreads, imbalance: rounds.imbalance(), phases }))
+        let imbalance = rounds.imbalance();
+        Ok(Some(Outcome { state: course.state, centers, sums, spreads, imbalance, phases: seconds, timers }))
     }
 }
 

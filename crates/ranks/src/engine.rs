@@ -1,8 +1,9 @@
 //! The seam for who runs the leaves: a round of any method is a map over leaves and a combine, and an engine carries it out.
 //!
-//! Three engines, as paper 003 compares them, with the same bits: rank tasks that all run the method's loop and all-reduce
+//! Four engines, as paper 003 compares them, with the same bits: rank tasks that all run the method's loop and all-reduce
 //! ([`Engine::Ranks`]); one loop whose rounds are parallel loops on the dispatcher ([`Engine::Loop`], figure 3); one loop
-//! whose rounds feed block numbers to persistent receivers ([`Engine::Ports`], figure 2).
+//! whose rounds feed block numbers to persistent receivers ([`Engine::Ports`], figure 2); and ranks whose rounds are those of an iterative
+//! map-reduce ([`Engine::MapReduce`], the alternative that the paper names at the end of its section 3).
 //!
 //! A method is written once, as a [`Program`] over some [`Rounds`]; it cannot tell the engines apart. Rows are not assumed to
 //! be independent: a leaf's map may read any rows.
@@ -28,6 +29,8 @@ use crate::error::Error;
 use crate::launch::run;
 use crate::layout::Layout;
 use crate::partition::Partition;
+use crate::timing::{Phases, Spread};
+use crate::trace::Trace;
 
 /// One step of a method over all rows: a map over leaves and a combine.
 ///
@@ -45,6 +48,18 @@ pub trait Round: Sync {
         for (left, right) in left.iter_mut().zip(right) {
             *left += right;
         }
+    }
+
+    /// How many numbers of a partial belong together: as map-reduce, each run of so many is the value of a key, combined and reduced by
+    /// itself, by the rank that the key belongs to. Must be at least 1, and `combine` must treat such runs alike and apart from each other. By default the whole partial is one
+    /// value, which is right for every `combine`.
+    fn key_len(&self) -> usize {
+        self.len().max(1)
+    }
+
+    /// What a trace calls the computing of a leaf.
+    fn name(&self) -> &'static str {
+        "compute"
     }
 }
 
@@ -93,6 +108,34 @@ pub trait Rounds: Send {
         std::future::ready(Ok(()))
     }
 
+    /// Notes from now on what the ranks do in a trace, of which each process has one. Engines without ranks note nothing.
+    ///
+    /// # Errors
+    /// As for [`round`](Self::round).
+    fn record(&mut self, trace: &Trace) -> impl Future<Output = Result<(), Error>> + Send {
+        let _ = trace;
+        std::future::ready(Ok(()))
+    }
+
+    /// Begins a part of the method in the trace, and ends the one before.
+    fn note_phase(&mut self, name: &'static str) {
+        let _ = name;
+    }
+
+    /// Ends the trace, which is then whole in the process of the lead, and adds up over ranks how long each did what: this loop's `phases`, and `computing`, `communicating`, `waiting`.
+    /// The same table on all ranks; empty for engines without ranks.
+    ///
+    /// # Errors
+    /// As for [`round`](Self::round).
+    fn gather_timers(
+        &mut self,
+        trace: &Trace,
+        phases: Phases,
+    ) -> impl Future<Output = Result<Vec<Spread>, Error>> + Send {
+        let _ = (trace, phases);
+        std::future::ready(Ok(Vec::new()))
+    }
+
     /// How the rows are cut into leaves and dealt to ranks.
     fn partition(&self) -> Partition;
 
@@ -112,7 +155,7 @@ pub trait Program: Sync {
     /// Its own errors, which include those of the ranks.
     type Error: From<Error> + fmt::Display + Send;
 
-    /// The method's loop. Under [`Engine::Ranks`] it runs once on each rank, and all must reach the same decisions, which
+    /// The method's loop. Under [`Engine::Ranks`] and [`Engine::MapReduce`] it runs once on each rank, and all must reach the same decisions, which
     /// they do if those follow from the totals of rounds and from [`Rounds::agree`]; otherwise it runs once.
     fn run<R: Rounds>(&self, rounds: R) -> impl Future<Output = Result<Self::Output, Self::Error>> + Send;
 }
@@ -127,17 +170,25 @@ pub enum Engine {
     Loop,
     /// Persistent receivers fed block numbers, and a countdown.
     Ports,
+    /// Rank tasks, each with its own run of leaves, whose rounds are map, shuffle, reduce and gather ([`Round::key_len`]).
+    MapReduce,
 }
 
 impl Engine {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Ranks, Self::Loop, Self::Ports];
+    pub const ALL: [Self; 4] = [Self::Ranks, Self::Loop, Self::Ports, Self::MapReduce];
+
+    /// Whether it runs the method's loop on each of several ranks, which may be in several processes; the others run it once.
+    pub const fn has_ranks(self) -> bool {
+        matches!(self, Self::Ranks | Self::MapReduce)
+    }
 
     const fn name(self) -> &'static str {
         match self {
             Self::Ranks => "ranks",
             Self::Loop => "loop",
             Self::Ports => "ports",
+            Self::MapReduce => "map-reduce",
         }
     }
 }
@@ -153,7 +204,7 @@ impl FromStr for Engine {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         Self::ALL.into_iter().find(|engine| engine.name() == text).ok_or_else(|| Error::Invalid {
-            message: format!("expected one of the engines ranks, loop, ports, found {text:?}"),
+            message: format!("expected one of the engines ranks, loop, ports, map-reduce, found {text:?}"),
         })
     }
 }
@@ -170,12 +221,12 @@ impl FromStr for Engine {
 pub struct Execution {
     /// The engine. Default: [`Engine::Ranks`].
     pub engine: Engine,
-    /// Ranks in this process, at least 1; more than threads is allowed. Only [`Engine::Ranks`] has more than one. Default: as many as the
+    /// Ranks in this process, at least 1; more than threads is allowed. Only engines that [have ranks](Engine::has_ranks) have more than one. Default: as many as the
     /// machine runs threads at once.
     pub ranks: usize,
     /// Worker threads, at least 1. Default: as many as the machine runs at once.
     pub threads: usize,
-    /// The processes that this one computes with; each has so many ranks and threads. Only [`Engine::Ranks`] has them. Default:
+    /// The processes that this one computes with; each has so many ranks and threads. Only engines that have ranks have them. Default:
     /// none.
     pub job: Option<Job>,
 }
@@ -236,14 +287,14 @@ pub fn drive<P: Program>(execution: &Execution, rows: usize, program: &P) -> Res
         .start()
         .map_err(|error| Error::Start { message: error.to_string() })?;
     match (engine, job) {
-        (Engine::Ranks, Some(job)) => together(&dispatcher, job, ranks, rows, program),
-        (_, Some(_)) => {
+        (Engine::Ranks | Engine::MapReduce, Some(job)) => together(&dispatcher, engine, job, ranks, rows, program),
+        (Engine::Loop | Engine::Ports, Some(_)) => {
             let message = format!("--engine {engine} runs in one process; several processes take --engine ranks");
             Err(Error::Invalid { message }.into())
         }
-        (Engine::Ranks, None) => {
+        (Engine::Ranks | Engine::MapReduce, None) => {
             let partition = Partition::new(rows, ranks);
-            let program = |communicator| program.run(ranks::OnRanks::new(communicator, partition, ranks));
+            let program = |communicator| program.run(ranks::OnRanks::new(communicator, engine, partition, ranks));
             let mut ended = run(&dispatcher, layout, program)?;
             ended.swap_remove(0)
         }
@@ -255,6 +306,7 @@ pub fn drive<P: Program>(execution: &Execution, rows: usize, program: &P) -> Res
 /// Runs the loops of this process's ranks, as the other processes of the job run theirs.
 fn together<P: Program>(
     dispatcher: &Dispatcher,
+    engine: Engine,
     job: Job,
     ranks: usize,
     rows: usize,
@@ -264,7 +316,7 @@ fn together<P: Program>(
     let may_spin = ranks <= dispatcher.threads() && !dispatcher.handle().is_oversubscribed();
     let partition = Partition::new(rows, ranks * job.processes());
     let loops = job.begin(ranks, may_spin)?.into_iter();
-    let loops = loops.map(|communicator| program.run(ranks::OnRanks::new(communicator, partition, ranks)));
+    let loops = loops.map(|communicator| program.run(ranks::OnRanks::new(communicator, engine, partition, ranks)));
     let mut ended = dispatcher.run_all(loops.collect());
     let panic = ended.iter().enumerate().find_map(|(place, outcome)| match outcome {
         Err(TaskError::Panicked { message }) => {

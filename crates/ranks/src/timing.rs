@@ -60,11 +60,15 @@ impl Phases {
     /// Begins a phase inside the present one.
     pub fn enter(&mut self, name: &'static str) {
         self.charge();
-        let phase = self.totals.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
+        let phase = self.place(name);
+        self.open.push(phase);
+    }
+
+    fn place(&mut self, name: &'static str) -> usize {
+        self.totals.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
             self.totals.push((name, 0.0));
             self.totals.len() - 1
-        });
-        self.open.push(phase);
+        })
     }
 
     /// Ends the innermost phase.
@@ -74,6 +78,12 @@ impl Phases {
     pub fn leave(&mut self) {
         self.charge();
         assert!(self.open.pop().is_some(), "a phase is left after it was entered");
+    }
+
+    /// Adds seconds that were measured elsewhere to a phase.
+    pub fn add(&mut self, name: &'static str, seconds: f64) {
+        let phase = self.place(name);
+        self.totals[phase].1 += seconds;
     }
 
     /// Seconds of each phase, in order of first entry; phases still open count up to their last change.

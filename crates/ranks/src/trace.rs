@@ -1,12 +1,16 @@
 //! What each rank did when, for a viewer: computing, waiting for others, the rest of a communication.
 //!
 //! A [`Trace`] is shared by the ranks of a run; each rank that [records](Communicator::record) into it has a track of its own. Every collective and every
-//! receive is noted with its name, and within it the time in which the rank waited; what lies between two of them is noted as computing.
-//! [`json`](Trace::json) gives the Trace Event Format, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
+//! receive is noted with its name, and within it the time in which the rank waited; what lies between two of them is noted as computing; phases of the
+//! program lie around all of them. [`json`](Trace::json) gives the Trace Event Format, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
+//!
+//! Ranks in several processes have a trace in each: [`align_trace`](Communicator::align_trace) agrees on the time, [`gather_trace`](Communicator::gather_trace) brings
+//! what all noted to the process of rank 0. Where only the sums are wanted, [`sums_only`](Trace::sums_only) keeps no spans.
 
 use std::fmt::Write;
 
 use crate::communicator::Communicator;
+use crate::error::Error;
 use crate::sync::{Arc, Mutex};
 use crate::timing::Stopwatch;
 
@@ -19,6 +23,8 @@ pub enum Activity {
     Communication,
     /// Waiting for another rank.
     Wait,
+    /// A part of the program, with everything that happens in it.
+    Phase,
 }
 
 impl Activity {
@@ -28,6 +34,7 @@ impl Activity {
             Self::Compute => "compute",
             Self::Communication => "communication",
             Self::Wait => "wait",
+            Self::Phase => "phase",
         }
     }
 }
@@ -67,11 +74,19 @@ pub struct Span {
 #[derive(Clone, Debug)]
 pub struct Trace {
     start: Stopwatch,
-    /// With the ranks that they belong to, by the world's numbers.
-    tracks: Arc<Mutex<Tracks>>,
+    keeps_spans: bool,
+    noted: Arc<Mutex<Noted>>,
 }
 
-type Tracks = Vec<(usize, Arc<Track>)>;
+#[derive(Debug, Default)]
+struct Noted {
+    /// The tracks of this process with the ranks that they belong to, by the world's numbers.
+    tracks: Vec<(usize, Arc<Track>)>,
+    /// What ranks in other processes noted, as events of the file.
+    elsewhere: Vec<String>,
+    /// Added to this process's times, so that they are those of the process of rank 0.
+    shift_ns: i64,
+}
 
 /// One rank's spans.
 #[derive(Debug)]
@@ -82,9 +97,62 @@ pub(crate) struct Track {
 
 #[derive(Debug)]
 struct State {
-    spans: Vec<Span>,
+    /// None where only sums are wanted.
+    spans: Option<Vec<Span>>,
+    sums: Sums,
     /// When the last call ended: since then the rank computes.
     idle_since_s: f64,
+    /// What the program calls that.
+    computing: &'static str,
+    /// The phase that the rank is in, and since when.
+    phase: Option<(&'static str, f64)>,
+}
+
+/// What a computation is called that the program does not name.
+const COMPUTE: &str = "compute";
+
+/// How long a rank did what, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sums {
+    /// Computing.
+    pub compute_s: f64,
+    /// In calls of the communicator, without the waiting in them.
+    pub communication_s: f64,
+    /// Waiting for other ranks.
+    pub wait_s: f64,
+}
+
+impl State {
+    fn note(&mut self, span: Span) {
+        match span.activity {
+            Activity::Compute => self.sums.compute_s += span.duration_s,
+            Activity::Communication => self.sums.communication_s += span.duration_s,
+            Activity::Wait => {
+                self.sums.wait_s += span.duration_s;
+                self.sums.communication_s -= span.duration_s;
+            }
+            Activity::Phase => {}
+        }
+        if let Some(spans) = &mut self.spans {
+            spans.push(span);
+        }
+    }
+
+    /// Notes what was computed until now; what is computed from now on is called `next`.
+    fn compute(&mut self, now_s: f64, next: &'static str) {
+        let start_s = std::mem::replace(&mut self.idle_since_s, now_s);
+        let name = std::mem::replace(&mut self.computing, next);
+        self.note(Span { activity: Activity::Compute, name, start_s, duration_s: now_s - start_s });
+    }
+
+    fn phase(&mut self, now_s: f64, next: Option<&'static str>) {
+        // No computation lies across the border of a phase.
+        self.compute(now_s, COMPUTE);
+        if let Some((name, start_s)) = self.phase.take() {
+            self.note(Span { activity: Activity::Phase, name, start_s, duration_s: now_s - start_s });
+        }
+        self.phase = next.map(|name| (name, now_s));
+    }
 }
 
 impl Default for Trace {
@@ -96,59 +164,199 @@ impl Default for Trace {
 impl Trace {
     /// An empty one, whose time begins now.
     pub fn new() -> Self {
-        Self { start: Stopwatch::start(), tracks: Arc::default() }
+        Self { start: Stopwatch::start(), keeps_spans: true, noted: Arc::default() }
     }
 
-    /// What a rank did, in the order in which it ended; nothing if the rank did not record.
+    /// One that keeps no spans, only how long each rank did what ([`Communicator::stop_recording`]).
+    pub fn sums_only() -> Self {
+        Self { keeps_spans: false, ..Self::new() }
+    }
+
+    /// Whether it keeps spans.
+    pub fn keeps_spans(&self) -> bool {
+        self.keeps_spans
+    }
+
+    /// What a rank of this process did, in the order in which it ended; nothing if the rank did not record.
     pub fn spans(&self, rank: usize) -> Vec<Span> {
-        let tracks = self.tracks.lock();
-        let of = tracks.iter().filter(|(other, _)| *other == rank);
-        of.flat_map(|(_, track)| track.state.lock().spans.clone()).collect()
+        let noted = self.noted.lock();
+        let of = noted.tracks.iter().filter(|(other, _)| *other == rank);
+        of.flat_map(|(_, track)| track.state.lock().spans.clone().unwrap_or_default()).collect()
     }
 
-    /// All of it as a file for a viewer. Ranks are threads of one process there, named after their numbers.
+    /// All of it as a file for a viewer. Ranks are threads of their processes there, named after their numbers.
     pub fn json(&self) -> String {
-        let mut json = String::from(r#"{"displayTimeUnit":"ns","traceEvents":["#);
-        let tracks = self.tracks.lock();
-        let mut separator = "\n";
-        for (rank, track) in tracks.iter() {
-            let name =
-                format!(r#"{{"ph":"M","pid":0,"tid":{rank},"name":"thread_name","args":{{"name":"rank {rank}"}}}}"#);
-            json += separator;
-            json += &name;
-            separator = ",\n";
-            for span in &track.state.lock().spans {
-                let (start_us, duration_us) = (span.start_s * 1e6, span.duration_s * 1e6);
-                let (name, category) = (span.name, span.activity.name());
-                // Names are identifiers of this crate or literals of the program; only quotes and backslashes could break the file.
-                let name = name.replace('\\', "\\\\").replace('"', "\\\"");
-                let _ = write!(
-                    json,
-                    r#",
-{{"ph":"X","pid":0,"tid":{rank},"cat":"{category}","name":"{name}","ts":{start_us:.3},"dur":{duration_us:.3}}}"#
-                );
-            }
+        let noted = self.noted.lock();
+        let mut events = Vec::new();
+        if !noted.tracks.is_empty() {
+            events.push(noted.process_name());
+            events.extend(noted.tracks.iter().map(|(rank, track)| noted.events(*rank, track)));
         }
-        json + "\n]}\n"
+        events.extend(noted.elsewhere.iter().cloned());
+        format!("{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{}\n]}}\n", events.join(",\n"))
     }
+}
+
+impl Noted {
+    /// The lowest rank of this process, which is the process's number in the file.
+    fn first(&self) -> usize {
+        self.tracks.iter().map(|(rank, _)| *rank).min().unwrap_or(0)
+    }
+
+    fn process_name(&self) -> String {
+        let (first, last) = (self.first(), self.tracks.iter().map(|(rank, _)| *rank).max().unwrap_or(0));
+        let name = if first == last { format!("rank {first}") } else { format!("ranks {first} to {last}") };
+        format!(r#"{{"ph":"M","pid":{first},"name":"process_name","args":{{"name":"process of {name}"}}}}"#)
+    }
+
+    /// A rank's track as events of the file, without a comma at the end.
+    fn events(&self, rank: usize, track: &Track) -> String {
+        let process = self.first();
+        let mut json = format!(
+            r#"{{"ph":"M","pid":{process},"tid":{rank},"name":"thread_name","args":{{"name":"rank {rank}"}}}}"#
+        );
+        for span in track.state.lock().spans.iter().flatten() {
+            // Whole nanoseconds, as the clock gave them: so what follows something begins where that ends, to the last digit.
+            let ns = |seconds: f64| (seconds * 1e9).round() as i64;
+            let start_ns = ns(span.start_s);
+            let duration_ns = ns(span.start_s + span.duration_s) - start_ns;
+            let (start, duration) = (microseconds(start_ns + self.shift_ns), microseconds(duration_ns));
+            let category = span.activity.name();
+            // Names are identifiers of this crate or literals of the program; only quotes and backslashes could break the file.
+            let name = span.name.replace('\\', "\\\\").replace('"', "\\\"");
+            let _ = write!(
+                json,
+                r#",
+{{"ph":"X","pid":{process},"tid":{rank},"cat":"{category}","name":"{name}","ts":{start},"dur":{duration}}}"#
+            );
+        }
+        json
+    }
+}
+
+/// Nanoseconds in the file's unit.
+fn microseconds(ns: i64) -> String {
+    let sign = if ns < 0 { "-" } else { "" };
+    format!("{sign}{}.{:03}", ns.unsigned_abs() / 1000, ns.unsigned_abs() % 1000)
 }
 
 impl Communicator {
     /// Notes from now on what this rank does, with this communicator and with those made from it later.
     ///
-    /// Cost: two looks at the clock a call, and memory for its spans.
+    /// Cost: two looks at the clock a call, and memory for its spans, if the trace keeps them.
     ///
     /// # Example
     /// See [`Trace`].
     pub fn record(&mut self, trace: &Trace) {
-        let idle_since_s = trace.start.seconds();
-        let track =
-            Arc::new(Track { start: trace.start, state: Mutex::new(State { spans: Vec::new(), idle_since_s }) });
-        trace.tracks.lock().push((self.group.world(self.rank()), track.clone()));
+        let state = State {
+            spans: trace.keeps_spans.then(Vec::new),
+            sums: Sums::default(),
+            idle_since_s: trace.start.seconds(),
+            computing: COMPUTE,
+            phase: None,
+        };
+        let track = Arc::new(Track { start: trace.start, state: Mutex::new(state) });
+        trace.noted.lock().tracks.push((self.group.world(self.rank()), track.clone()));
         self.settings.track = Some(track);
     }
 
-    /// Names what the rank computes until the next call of the communicator; nothing if nobody records.
+    /// Agrees with the ranks in other processes on the time of their traces: to within the time of a barrier, that of the process of rank 0. To be called by all
+    /// ranks after [`record`](Self::record).
+    ///
+    /// Takes no account of clocks that run at different speeds.
+    ///
+    /// # Errors
+    /// Those of [`broadcast`](Self::broadcast).
+    pub async fn align_trace(&mut self, trace: &Trace) -> Result<(), Error> {
+        self.barrier().await?;
+        let own_s = trace.start.seconds();
+        let mut lead_s = [own_s];
+        self.broadcast(0, &mut lead_s).await?;
+        // After the barrier all ranks have their tracks, so that one rank of a process knows that it is the one to speak for it.
+        let mut noted = trace.noted.lock();
+        if noted.first() == self.group.world(self.rank()) && self.rank() > 0 {
+            noted.shift_ns = ((lead_s[0] - own_s) * 1e9).round() as i64;
+        }
+        Ok(())
+    }
+
+    /// Brings what ranks in other processes noted into the trace of rank 0, for its [`json`](Trace::json). To be called by all ranks that record, when all of them have
+    /// [stopped](Self::stop_recording).
+    ///
+    /// # Errors
+    /// Those of [`gather`](Self::gather).
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_ranks::trace::Trace;
+    /// use lehr_ranks::{Layout, run};
+    /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// // As if each rank had a process of its own.
+    /// let traces: Vec<Trace> = (0..2).map(|_| Trace::new()).collect();
+    /// run(&dispatcher, Layout::threads(2), |mut comm| {
+    ///     let trace = &traces[comm.rank()];
+    ///     async move {
+    ///         comm.record(trace);
+    ///         comm.align_trace(trace).await.unwrap();
+    ///         comm.stop_recording();
+    ///         comm.gather_trace(trace).await.unwrap();
+    ///     }
+    /// })
+    /// .unwrap();
+    /// assert!(traces[0].json().contains("process of rank 1"));
+    /// ```
+    pub async fn gather_trace(&mut self, trace: &Trace) -> Result<(), Error> {
+        // Nobody looks at its times before they are aligned.
+        self.barrier().await?;
+        let own = self.group.world(self.rank());
+        let events = {
+            let noted = trace.noted.lock();
+            let mut events = Vec::new();
+            if noted.first() == own {
+                events.push(noted.process_name());
+            }
+            events.extend(
+                noted.tracks.iter().filter(|(rank, _)| *rank == own).map(|(rank, track)| noted.events(*rank, track)),
+            );
+            events.join(",\n")
+        };
+        let Some(all) = self.gather(0, events.as_bytes()).await? else { return Ok(()) };
+        let mut noted = trace.noted.lock();
+        for (rank, events) in all.into_iter().enumerate() {
+            let world = self.group.world(rank);
+            if !events.is_empty() && noted.tracks.iter().all(|(here, _)| *here != world) {
+                noted.elsewhere.push(String::from_utf8_lossy(&events).into_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends what [`record`](Self::record) began: how long this rank did what, if it recorded.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_ranks::trace::Trace;
+    /// use lehr_ranks::{Layout, run};
+    /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// let trace = Trace::sums_only();
+    /// let sums = run(&dispatcher, Layout::threads(2), |mut comm| {
+    ///     comm.record(&trace);
+    ///     async move {
+    ///         comm.barrier().await.unwrap();
+    ///         comm.stop_recording().unwrap()
+    ///     }
+    /// });
+    /// assert!(sums.unwrap()[1].wait_s >= 0.0);
+    /// ```
+    pub fn stop_recording(&mut self) -> Option<Sums> {
+        let track = self.settings.track.take()?;
+        let now_s = track.start.seconds();
+        let mut state = track.state.lock();
+        state.phase(now_s, None);
+        Some(state.sums)
+    }
+
+    /// Names what the rank has computed since its last call; nothing if nobody records.
     ///
     /// # Example
     /// ```
@@ -169,7 +377,26 @@ impl Communicator {
     /// ```
     pub fn note_compute(&self, name: &'static str) {
         if let Some(track) = &self.settings.track {
-            track.compute(name);
+            let now_s = track.start.seconds();
+            let mut state = track.state.lock();
+            state.computing = name;
+            state.compute(now_s, COMPUTE);
+        }
+    }
+
+    /// Names what the rank computes from now until its next call; nothing if nobody records.
+    pub fn begin_compute(&self, name: &'static str) {
+        if let Some(track) = &self.settings.track {
+            let now_s = track.start.seconds();
+            track.state.lock().compute(now_s, name);
+        }
+    }
+
+    /// Begins a phase of the program and ends the one before; nothing if nobody records.
+    pub fn note_phase(&self, name: &'static str) {
+        if let Some(track) = &self.settings.track {
+            let now_s = track.start.seconds();
+            track.state.lock().phase(now_s, Some(name));
         }
     }
 
@@ -180,19 +407,13 @@ impl Communicator {
 }
 
 impl Track {
-    fn compute(&self, name: &'static str) {
-        let now_s = self.start.seconds();
-        let mut state = self.state.lock();
-        let start_s = std::mem::replace(&mut state.idle_since_s, now_s);
-        state.spans.push(Span { activity: Activity::Compute, name, start_s, duration_s: now_s - start_s });
-    }
-
     pub(crate) fn begin(self: &Arc<Self>, activity: Activity, name: &'static str) -> Noting {
+        let start_s = self.start.seconds();
         // What a call does within another call is no computing.
         if activity == Activity::Communication {
-            self.compute("compute");
+            self.state.lock().compute(start_s, COMPUTE);
         }
-        Noting { track: self.clone(), activity, name, start_s: self.start.seconds() }
+        Noting { track: self.clone(), activity, name, start_s }
     }
 }
 
@@ -210,6 +431,6 @@ impl Drop for Noting {
         let now_s = self.track.start.seconds();
         let mut state = self.track.state.lock();
         state.idle_since_s = now_s;
-        state.spans.push(Span { activity, name, start_s, duration_s: now_s - start_s });
+        state.note(Span { activity, name, start_s, duration_s: now_s - start_s });
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use lehr_ranks::trace::Trace;
 use serde::{Deserialize, Serialize};
 
 use super::Checkpoint;
@@ -57,14 +58,21 @@ pub enum Stage {
     Labelling,
 }
 
-impl fmt::Display for Stage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Stage {
+    /// Its name, in progress lines, timers and traces.
+    pub const fn name(self) -> &'static str {
+        match self {
             Stage::Annealing => "annealing",
             Stage::Hardening => "hardening",
             Stage::Refining => "refining",
             Stage::Labelling => "labelling",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -103,6 +111,12 @@ pub trait Observer: Send {
     /// being offered it, so an observer writes it every few seconds at most, and always after it said [`Control::Stop`].
     fn checkpoint(&mut self, checkpoint: &Checkpoint) {
         let _ = checkpoint;
+    }
+
+    /// Where the run is to note what each rank does, if that is wanted: asked once, before the run begins. In a job of several processes the observers of all
+    /// of them have a trace, or none has; at the end the lead's is whole.
+    fn trace(&self) -> Option<&Trace> {
+        None
     }
 }
 

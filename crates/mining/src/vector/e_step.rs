@@ -83,6 +83,14 @@ impl<T: Kept> Round for SoftRound<'_, T> {
         TOTALS + self.components.len() * self.per_center()
     }
 
+    fn key_len(&self) -> usize {
+        self.per_center()
+    }
+
+    fn name(&self) -> &'static str {
+        "soft assignment"
+    }
+
     fn map(&self, leaf: usize, partial: &mut [f64]) {
         let leaf = &self.rows.leaves[leaf];
         let (dimension, per_center) = (self.rows.dimension, self.per_center());
@@ -128,6 +136,14 @@ pub(crate) struct CovarianceRound<'a, T: Real> {
 impl<T: Real> Round for CovarianceRound<'_, T> {
     fn len(&self) -> usize {
         self.rows.dimension * self.rows.dimension
+    }
+
+    fn key_len(&self) -> usize {
+        self.rows.dimension
+    }
+
+    fn name(&self) -> &'static str {
+        "covariance"
     }
 
     fn map(&self, leaf: usize, partial: &mut [f64]) {

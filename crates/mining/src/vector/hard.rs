@@ -65,6 +65,14 @@ impl<T: Kept> Round for HardRound<'_, T> {
         self.centers.len() * self.kind().len(self.rows.dimension)
     }
 
+    fn key_len(&self) -> usize {
+        self.kind().len(self.rows.dimension)
+    }
+
+    fn name(&self) -> &'static str {
+        "nearest centres"
+    }
+
     fn map(&self, index: usize, partial: &mut [f64]) {
         let leaf = &self.rows.leaves[index];
         let kind = self.kind();
@@ -139,6 +147,12 @@ impl<T: Kept> DifferenceRound<'_, T> {
 impl<T: Kept> Round for DifferenceRound<'_, T> {
     fn len(&self) -> usize {
         1 + self.centers.len() * Kind::Centers.len(self.rows.dimension)
+    }
+
+    // One key, as by default: the first number says whether there are others.
+
+    fn name(&self) -> &'static str {
+        "a centre moved"
     }
 
     fn map(&self, index: usize, partial: &mut [f64]) {

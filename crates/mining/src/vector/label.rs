@@ -81,6 +81,14 @@ impl<T: Kept> Round for LabelRound<'_, T> {
         self.centers.len() * (1 + self.rows.dimension)
     }
 
+    fn key_len(&self) -> usize {
+        1 + self.rows.dimension
+    }
+
+    fn name(&self) -> &'static str {
+        "labels"
+    }
+
     fn map(&self, index: usize, partial: &mut [f64]) {
         let leaf = &self.rows.leaves[index];
         partial.fill(0.0);
@@ -113,6 +121,14 @@ pub(crate) struct SpreadRound<'a, T: Kept> {
 impl<T: Kept> Round for SpreadRound<'_, T> {
     fn len(&self) -> usize {
         self.centers.len() * 2
+    }
+
+    fn key_len(&self) -> usize {
+        2
+    }
+
+    fn name(&self) -> &'static str {
+        "spreads"
     }
 
     fn map(&self, index: usize, partial: &mut [f64]) {

@@ -1,6 +1,7 @@
 //! The result of vector annealing.
 
 use lehr_data::Points;
+use lehr_ranks::timing::Spread;
 
 use super::course::{Finish, Plateau, State, widest};
 use super::e_step::Kept;
@@ -68,6 +69,8 @@ pub struct Model {
     pub finish: Finish,
     /// Seconds by phase, of this process only.
     pub phases: Vec<(String, f64)>,
+    /// Seconds over ranks, of each phase and of computing, communicating and waiting; empty for engines that have no ranks.
+    pub timers: Vec<Spread>,
     /// What the user should know.
     pub warnings: Vec<String>,
     /// The most rows of a rank over the mean.
@@ -85,6 +88,7 @@ pub(crate) struct Outcome {
     pub spreads: Vec<f64>,
     pub imbalance: f64,
     pub phases: Vec<(String, f64)>,
+    pub timers: Vec<Spread>,
 }
 
 impl Model {
@@ -99,7 +103,7 @@ impl Model {
         let is_open = parameters.final_temperature().is_none();
         let asked = parameters.clusters.filter(|_| is_open);
         let suggest = parameters.clusters.is_none() && is_open;
-        let Outcome { state, centers, sums, spreads, imbalance, phases } = outcome;
+        let Outcome { state, centers, sums, spreads, imbalance, phases, timers } = outcome;
         let dimension = rows.dimension;
         let masses: Vec<f64> = sums.chunks_exact(1 + dimension).map(|sums| sums[0]).collect();
         let mut order: Vec<usize> = (0..centers.len()).filter(|&k| masses[k] > 0.0 || spreads[2 * k] > 0.0).collect();
@@ -182,6 +186,7 @@ impl Model {
             suggestion,
             finish: state.finish,
             phases,
+            timers,
             warnings,
             imbalance,
         }

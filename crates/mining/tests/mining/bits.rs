@@ -9,6 +9,7 @@ fn run(points: &Points, parameters: &Parameters, execution: Execution) -> Model 
     let mut model = cluster(points, parameters, &execution, &mut Silent).unwrap();
     // What may differ: the clock, and how the leaves were dealt.
     model.phases.clear();
+    model.timers.clear();
     model.imbalance = 1.0;
     model
 }
@@ -17,6 +18,9 @@ fn executions() -> Vec<Execution> {
     let mut executions = Vec::new();
     for ranks in [1, 2, 3, 4, 7, 8] {
         executions.push(Execution { engine: Engine::Ranks, ranks, threads: 2, job: None });
+    }
+    for ranks in [1, 3, 8] {
+        executions.push(Execution { engine: Engine::MapReduce, ranks, threads: 2, job: None });
     }
     for engine in [Engine::Loop, Engine::Ports] {
         for threads in [1, 2, 3] {

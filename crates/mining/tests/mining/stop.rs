@@ -35,6 +35,7 @@ fn parameters() -> Parameters {
 
 fn without_clock(mut model: Model) -> Model {
     model.phases.clear();
+    model.timers.clear();
     model.imbalance = 1.0;
     model
 }

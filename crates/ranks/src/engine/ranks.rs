@@ -1,29 +1,81 @@
-//! Rank tasks: each rank runs the method's loop over its own leaves, and a round is an all-reduce.
+//! Rank tasks: each rank runs the method's loop over its own leaves, and a round is an all-reduce, or one round of a map-reduce.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::{LeafCells, Round, Rounds};
+use super::{Engine, LeafCells, Round, Rounds};
 use crate::communicator::Communicator;
 use crate::error::Error;
+use crate::map_reduce::{MapReduce, Step};
 use crate::partition::Partition;
+use crate::timing::{Phases, Spread};
+use crate::trace::Trace;
 
 /// One rank's rounds.
 pub(super) struct OnRanks {
     communicator: Communicator,
+    /// One that has ranks.
+    engine: Engine,
     partition: Partition,
     /// Ranks in each process.
     here: usize,
 }
 
 impl OnRanks {
-    pub(super) fn new(communicator: Communicator, partition: Partition, here: usize) -> Self {
-        Self { communicator, partition, here }
+    pub(super) fn new(communicator: Communicator, engine: Engine, partition: Partition, here: usize) -> Self {
+        Self { communicator, engine, partition, here }
+    }
+
+    fn has_one_process(&self) -> bool {
+        self.here == self.communicator.size()
+    }
+}
+
+/// A round as map-reduce: the state is the total, a key a run of its numbers.
+struct AsMapReduce<'a, R: ?Sized> {
+    round: &'a R,
+    partition: Partition,
+}
+
+impl<R: Round + ?Sized> MapReduce for AsMapReduce<'_, R> {
+    type State = Vec<f64>;
+
+    fn width(&self) -> usize {
+        self.round.key_len()
+    }
+
+    fn map(&self, rows: Range<usize>, _: &Vec<f64>, emit: &mut dyn FnMut(u64, &[f64])) {
+        let (width, length) = (self.width(), self.round.len());
+        // The last key may have fewer numbers of its own.
+        let mut partial = vec![0.0; length.next_multiple_of(width)];
+        self.round.map(rows.start / self.partition.leaf_size(), &mut partial[..length]);
+        for (key, value) in partial.chunks_exact(width).enumerate() {
+            emit(key as u64, value);
+        }
+    }
+
+    fn combine(&self, left: &mut [f64], right: &[f64]) {
+        self.round.combine(left, right);
+    }
+
+    fn next(&self, mut total: Vec<f64>, results: &BTreeMap<u64, Vec<f64>>) -> Step<Vec<f64>> {
+        for (part, value) in total.chunks_mut(self.width()).zip(results.values()) {
+            part.copy_from_slice(&value[..part.len()]);
+        }
+        Step::Converged(total)
     }
 }
 
 impl Rounds for OnRanks {
     async fn round<R: Round + ?Sized>(&mut self, round: &R, total: &mut [f64]) -> Result<(), Error> {
         assert_eq!(total.len(), round.len(), "the total has the length of a partial");
+        self.communicator.begin_compute(round.name());
+        if self.engine == Engine::MapReduce {
+            let (rows, method) = (self.partition.rows(), AsMapReduce { round, partition: self.partition });
+            let ended = self.communicator.map_reduce(rows, &method, total.to_vec(), 1).await?;
+            total.copy_from_slice(&ended.state);
+            return Ok(());
+        }
         let leaves = self.leaves();
         let map = |leaf: usize, partial: &mut [f64]| round.map(leaf, partial);
         let combine = |left: &mut [f64], right: &[f64]| round.combine(left, right);
@@ -50,7 +102,7 @@ impl Rounds for OnRanks {
         write: impl Fn(&T, &mut Vec<u8>) + Send,
         read: impl Fn(&mut T, &[u8]) + Send,
     ) -> Result<(), Error> {
-        if self.here == self.communicator.size() {
+        if self.has_one_process() {
             return Ok(());
         }
         let mut bytes = Vec::new();
@@ -78,6 +130,27 @@ impl Rounds for OnRanks {
             }
         }
         Ok(())
+    }
+
+    async fn record(&mut self, trace: &Trace) -> Result<(), Error> {
+        self.communicator.record(trace);
+        if self.has_one_process() { Ok(()) } else { self.communicator.align_trace(trace).await }
+    }
+
+    fn note_phase(&mut self, name: &'static str) {
+        self.communicator.note_phase(name);
+    }
+
+    async fn gather_timers(&mut self, trace: &Trace, mut phases: Phases) -> Result<Vec<Spread>, Error> {
+        if let Some(sums) = self.communicator.stop_recording() {
+            phases.add("computing", sums.compute_s);
+            phases.add("communicating", sums.communication_s);
+            phases.add("waiting", sums.wait_s);
+        }
+        if trace.keeps_spans() && !self.has_one_process() {
+            self.communicator.gather_trace(trace).await?;
+        }
+        self.communicator.gather_phases(&phases).await
     }
 
     fn partition(&self) -> Partition {

@@ -40,12 +40,49 @@ fn every_call_is_noted_and_waits_lie_inside_of_calls() {
             assert!(spans.iter().filter(|span| span.activity == Activity::Wait).all(inside));
             assert_eq!(spans.iter().filter(|span| span.name == "between").count(), 2);
         }
-        // As many spans as lines, beside the two of the frame and the names of three tracks.
+        // As many spans as lines, beside the two of the frame and the names of a process and its three tracks.
         let json = trace.json();
         let spans: usize = (0..3).map(|rank| trace.spans(rank).len()).sum();
         assert_eq!(json.matches(r#""ph":"X""#).count(), spans);
-        assert_eq!(json.matches(r#""ph":"M""#).count(), 3);
+        assert_eq!(json.matches(r#""ph":"M""#).count(), 4);
         assert_eq!(json.matches('{').count(), json.matches('}').count());
         assert!(json.starts_with('{') && json.ends_with("]}\n"));
     }
+}
+
+#[test]
+fn traces_of_several_processes_come_together_on_one_time() {
+    let dispatcher = Dispatcher::new(2).unwrap();
+    // Four ranks as if in two processes, each with a trace of its own; the second began to count later.
+    let traces = [Trace::new(), Trace::new()];
+    let sums = run_on(&dispatcher, Kind::Bytes, Layout::threads(4), |mut comm| {
+        let trace = &traces[comm.rank() / 2];
+        async move {
+            comm.record(trace);
+            comm.align_trace(trace).await.unwrap();
+            comm.note_phase("annealing");
+            comm.begin_compute("e_step");
+            comm.barrier().await.unwrap();
+            comm.note_phase("labelling");
+            comm.barrier().await.unwrap();
+            let sums = comm.stop_recording().unwrap();
+            comm.gather_trace(trace).await.unwrap();
+            sums
+        }
+    })
+    .unwrap();
+    let json = traces[0].json();
+    for rank in 0..4 {
+        assert_eq!(json.matches(&format!(r#""args":{{"name":"rank {rank}"}}"#)).count(), 1);
+        let of_rank = format!(r#""pid":{},"tid":{rank},"cat":"phase","name":"annealing""#, rank / 2 * 2);
+        assert_eq!(json.matches(&of_rank).count(), 1, "{json}");
+        let sums = sums[rank];
+        assert!(sums.compute_s >= 0.0 && sums.wait_s >= 0.0 && sums.communication_s >= -1e-9, "{sums:?}");
+    }
+    assert!(json.contains("process of ranks 2 to 3"));
+    assert_eq!(json.matches(r#""name":"e_step""#).count(), 4);
+    // Aligning is a barrier and a broadcast, gathering happens when nobody notes any more.
+    assert_eq!(json.matches(r#""cat":"communication","name":"barrier""#).count(), 4 * 3);
+    assert_eq!(json.matches(r#""cat":"communication","name":"broadcast""#).count(), 4);
+    assert!(traces[1].json().len() < json.len());
 }
