@@ -3,7 +3,7 @@
 //! A measurement is: a definition (`lab/definitions`), sides that do the same work, rounds in which the sides take turns, a check of every
 //! answer, a table with min, median and max, and a record. `lab/METHOD.md` says why each step is as it is.
 //!
-//! Two programs use this: `lehr-harness` (kernels, overheads, whole runs, quality) and `lehr lab ports` ([`ports`]).
+//! Two programs use this: `lehr-harness` (kernels, overheads, whole runs, quality) and `lehr lab` ([`ports`], [`overhead`]).
 #![forbid(unsafe_code)]
 
 pub mod arguments;
@@ -14,6 +14,7 @@ pub mod inputs;
 pub mod machine;
 pub mod measure;
 pub mod output;
+pub mod overhead;
 pub mod ports;
 pub mod record;
 pub mod runner;

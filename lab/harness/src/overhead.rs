@@ -1,0 +1,197 @@
+//! `lehr lab overhead`: what is lost by dividing a clustering run among threads, among MPI processes and among both.
+//!
+//! Every side is a job of its own ([`launch`]): `lehr` alone or under `mpiexec`, told by one line what to do ([`task`]). In each round every side solves the same problem once
+//! ([`turns`]), and all must end with the same bits. From the overheads follow the laws of the papers ([`fits`], [`model`]). The kernel in synchronised stages tells how evenly ranks run
+//! ([`stages`], [`fluctuation`]).
+
+pub mod definition;
+pub mod figure;
+pub mod fits;
+pub mod fluctuation;
+pub mod launch;
+pub mod model;
+pub mod record;
+pub mod stages;
+pub mod table;
+pub mod task;
+pub mod turns;
+
+use std::path::PathBuf;
+
+use anyhow::{Result, ensure};
+
+use crate::machine::{Machine, available_threads};
+use crate::output;
+use crate::ports::activity::Watch;
+use definition::Definition;
+use figure::Figure;
+use launch::Starter;
+use record::Record;
+
+/// What was asked for.
+///
+/// `only` is compared with the names of cases: `N = 20000, K = 10` for whole runs, `stages, n = 10000, K = 80` for the kernel.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// A few cases, in under two minutes.
+    pub quick: bool,
+    /// An array of records on standard output instead of tables.
+    pub json: bool,
+    /// Only cases whose name contains this.
+    pub only: Option<String>,
+    /// Rounds of turns, when given.
+    pub rounds: Option<usize>,
+    /// The launcher of processes, when given.
+    pub mpiexec: Option<PathBuf>,
+    /// Where what is measured is kept, case by case; a record that is there is gone on with.
+    pub record: Option<PathBuf>,
+    /// The `lehr` command, which every job runs.
+    pub program: PathBuf,
+}
+
+/// Somebody who is asked between jobs whether to end.
+pub type Stop = Box<dyn FnMut() -> bool>;
+
+/// How a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Everything that was asked for is measured.
+    Whole,
+    /// Somebody asked for the end; what was measured until then is printed and kept.
+    Stopped,
+}
+
+/// Measures what the options ask for and prints it: tables, or an array of records.
+///
+/// # Errors
+/// A job that failed, sides that differ in bits, `only` that names nothing, a launcher that does not start, a record that cannot be read or written. What was measured
+/// before is kept.
+pub fn run(options: &Options, mut stop: Stop) -> Result<End> {
+    let file = definition::file();
+    let definition = if options.quick { &file.quick } else { &file.full };
+    let (cores, machine) = (available_threads(), Machine::look());
+    let starter = Starter::find(options.program.clone(), options.mpiexec.as_deref())?;
+    let mut kept = Kept::open(options, &machine, &starter)?;
+    match starter.launcher() {
+        Some(version) => output::note(&format!("{cores} cores; processes by {version}")),
+        None => output::note(&format!(
+            "{cores} cores; no mpiexec (make mpi-environment installs one, --mpiexec names another): threads alone"
+        )),
+    }
+    let measured = measure(options, definition, cores, &starter, &mut kept, &mut stop);
+    kept.save()?;
+    let end = measured?;
+    let only = options.only.as_deref().unwrap_or_default();
+    ensure!(end == End::Stopped || !kept.figures.is_empty(), "no case contains {only:?}");
+    if options.json {
+        output::line(&serde_json::to_string_pretty(&kept.figures)?);
+    } else {
+        output::line(&machine.line());
+        if let Some(activity) = kept.watch.activity() {
+            output::line(&format!(
+                "other programs used {:.0} % of the machine (median of the cases)",
+                activity.others[1]
+            ));
+        }
+        output::line(&table::text(&kept.figures, file.aim));
+    }
+    Ok(end)
+}
+
+/// The figures so far, and where they are kept.
+struct Kept {
+    figures: Vec<Figure>,
+    record: Option<Record>,
+    watch: Watch,
+}
+
+impl Kept {
+    fn open(options: &Options, machine: &Machine, starter: &Starter) -> Result<Self> {
+        let mut kept = Self { figures: Vec::new(), record: None, watch: Watch::default() };
+        kept.watch.look();
+        if let Some(path) = &options.record {
+            let (record, figures) = Record::open(path, &command(options), machine, starter.launcher())?;
+            if !figures.is_empty() {
+                output::note(&format!(
+                    "{} has {} figures; their cases are not taken again",
+                    path.display(),
+                    figures.len()
+                ));
+            }
+            (kept.record, kept.figures) = (Some(record), figures);
+        }
+        Ok(kept)
+    }
+
+    fn knows(&self, experiment: &str, case: &str) -> bool {
+        self.figures.iter().any(|figure| figure.is(experiment, case))
+    }
+
+    /// Adds a case, with the laws over all that is there, and writes it.
+    fn add(&mut self, figures: Vec<Figure>) -> Result<()> {
+        self.figures.retain(|figure| !fits::DERIVED.contains(&figure.experiment.as_str()));
+        self.figures.extend(figures);
+        self.figures.extend(fits::figures(&self.figures));
+        self.save()
+    }
+
+    fn save(&mut self) -> Result<()> {
+        self.watch.look();
+        let activity = self.watch.activity();
+        self.record.as_mut().map_or(Ok(()), |record| record.write(&self.figures, activity))
+    }
+}
+
+fn measure(
+    options: &Options,
+    definition: &Definition,
+    cores: usize,
+    starter: &Starter,
+    kept: &mut Kept,
+    stop: &mut Stop,
+) -> Result<End> {
+    let sides = turns::sides(definition, cores, starter);
+    let wants = |name: &str| options.only.as_deref().is_none_or(|part| name.contains(part));
+    let cases: Vec<_> =
+        definition.cases().into_iter().filter(|case| wants(&case.name()) && !kept.knows("run", &case.name())).collect();
+    let staged: Vec<_> = stages::cases(definition)
+        .into_iter()
+        .filter(|case| wants(&case.name()) && !kept.knows(stages::DEVIATION, &case.name()))
+        .collect();
+    let (count, rounds) = (cases.len() + staged.len(), options.rounds.unwrap_or(definition.rounds));
+    let left = definition.layouts.iter().filter(|layout| layout.ranks() > cores).map(ToString::to_string);
+    let left: Vec<String> = left.collect();
+    if !left.is_empty() {
+        output::note(&format!("more ranks than cores, left out: {}", left.join(", ")));
+    }
+    for (place, case) in cases.iter().enumerate() {
+        output::note(&format!("[{} of {count}] {}, {} sides, {rounds} rounds", place + 1, case.name(), sides.len()));
+        match turns::measure(*case, definition, rounds, &sides, starter, stop)? {
+            Some(figures) => kept.add(figures)?,
+            None => return Ok(End::Stopped),
+        }
+    }
+    for (place, case) in staged.iter().enumerate() {
+        output::note(&format!("[{} of {count}] {}, {rounds} rounds", cases.len() + place + 1, case.name()));
+        match stages::measure(*case, definition, rounds, &sides, starter, stop)? {
+            Some(figures) => kept.add(figures)?,
+            None => return Ok(End::Stopped),
+        }
+    }
+    Ok(End::Whole)
+}
+
+/// The command that repeats a session, without what says only where things are.
+fn command(options: &Options) -> String {
+    let mut command = String::from("lehr lab overhead");
+    if options.quick {
+        command += " --quick";
+    }
+    if let Some(only) = &options.only {
+        command += &format!(" --only '{only}'");
+    }
+    if let Some(rounds) = options.rounds {
+        command += &format!(" --rounds {rounds}");
+    }
+    command
+}

@@ -1,0 +1,258 @@
+//! What a job of `lehr lab overhead` does: the same program in one process or in several, told by one line of JSON and answering with one.
+//!
+//! Every process of the job calls [`Task::work`]; each makes the points for itself, by number, so that they are the same everywhere.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use anyhow::{Result, ensure};
+use lehr_mining::vector::{Model, Parameters};
+use lehr_numerics::soft::{SoftCenters, SoftScratch, Sums, soft_sums};
+use lehr_numerics::tiles::Tiles;
+use lehr_ranks::{Engine, Error, Execution, Job, Partition, Program, Round, Rounds, drive};
+use serde::{Deserialize, Serialize};
+
+use crate::command::quality::run_with;
+use crate::inputs;
+use crate::measure::timed;
+
+/// Standard deviation of a group of the generated points, whose centres lie in the unit cube.
+const DEVIATION: f64 = 0.05;
+/// A stage's rows are worked through in blocks of the size of a leaf.
+const BLOCK_ROWS: usize = 1024;
+/// The temperature of the kernel's stages, in squared units of the points: soft for neighbours, hard for the far.
+const TEMPERATURE: f64 = 0.01;
+
+/// What to do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Task {
+    /// Whole clustering runs.
+    Cluster {
+        /// Rows of the whole problem.
+        rows: usize,
+        /// Coordinates of a point.
+        dimension: usize,
+        /// Clusters asked for.
+        clusters: usize,
+        /// The engine by its name.
+        engine: String,
+        /// Ranks in each process, each with a worker.
+        threads: usize,
+        /// Runs that are timed, after one that is not.
+        runs: usize,
+    },
+    /// The kernel alone, in stages that all ranks begin together.
+    Stages {
+        /// Rows of each rank.
+        rows: usize,
+        /// Coordinates of a point.
+        dimension: usize,
+        /// Centres.
+        clusters: usize,
+        /// Ranks in each process, each with a worker.
+        threads: usize,
+        /// How many stages at most.
+        stages: usize,
+        /// Fewer, if they would last longer.
+        seconds_max: f64,
+    },
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// Of clustering runs.
+    Cluster {
+        /// Of each timed run, from before its threads start to after they ended.
+        seconds: Vec<f64>,
+        /// Of labels, centres and number of rounds: equal for equal bits.
+        bits: u64,
+        /// Passes over the rows.
+        iterations: u64,
+        /// The most rows of a rank over the mean.
+        imbalance: f64,
+    },
+    /// Of stages: seconds of the computation, a list a rank.
+    Stages {
+        /// A list a rank, with one entry a stage.
+        seconds: Vec<Vec<f64>>,
+    },
+}
+
+impl Task {
+    /// Does it, in every process of the job; the first has the answer that counts.
+    ///
+    /// # Errors
+    /// What the method reports, or runs that differ in bits.
+    pub fn work(&self, job: Option<Job>) -> Result<Answer> {
+        match self {
+            Self::Cluster { rows, dimension, clusters, engine, threads, runs } => {
+                let (points, _) = inputs::mixture(*rows, *dimension, *clusters, DEVIATION)?;
+                let parameters = Parameters { clusters: Some(*clusters), ..Parameters::default() };
+                let execution = Execution { engine: engine.parse()?, ranks: *threads, threads: *threads, job };
+                let first = run_with(&points, &parameters, &execution)?;
+                let expected = bits(&first);
+                let mut seconds = Vec::new();
+                for _ in 0..*runs {
+                    let (taken, model) = timed(|| run_with(&points, &parameters, &execution));
+                    ensure!(bits(&model?) == expected, "a run ended with other bits than the one before");
+                    seconds.push(taken);
+                }
+                Ok(Answer::Cluster {
+                    seconds,
+                    bits: expected,
+                    iterations: first.iterations,
+                    imbalance: first.imbalance,
+                })
+            }
+            Self::Stages { rows, dimension, clusters, threads, stages, seconds_max } => {
+                let ranks = threads * job.map_or(1, |Job(job)| job.processes());
+                let execution = Execution { engine: Engine::Ranks, ranks: *threads, threads: *threads, job };
+                let kernel = Kernel::new(*rows, *dimension, *clusters)?;
+                let stages = Staged { kernel, ranks, stages: *stages, seconds_max: *seconds_max };
+                // One leaf a rank: the least that a leaf has.
+                let seconds = drive(&execution, ranks * Partition::new(1, 1).leaf_size(), &stages)?;
+                Ok(Answer::Stages { seconds })
+            }
+        }
+    }
+}
+
+/// Of everything that must not depend on the layout.
+fn bits(model: &Model) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (&model.labels, model.iterations).hash(&mut hasher);
+    model.centers.iter().for_each(|value| value.to_bits().hash(&mut hasher));
+    hasher.finish()
+}
+
+/// A rank's points and the centres of the kernel of 004 section 4.
+struct Kernel {
+    blocks: Vec<Tiles<f64>>,
+    centers: SoftCenters<f64>,
+    clusters: usize,
+    dimension: usize,
+}
+
+impl Kernel {
+    fn new(rows: usize, dimension: usize, clusters: usize) -> Result<Self> {
+        let (points, centers) = inputs::mixture(rows, dimension, clusters, DEVIATION)?;
+        let zero = vec![0.0; dimension];
+        let blocks = (0..rows)
+            .step_by(BLOCK_ROWS)
+            .map(|start| {
+                let row = |i: usize| &points.values()[(start + i) * dimension..][..dimension];
+                Tiles::new(BLOCK_ROWS.min(rows - start), dimension, &zero, row, |_| 1.0)
+            })
+            .collect();
+        let mut soft = SoftCenters::default();
+        soft.begin(dimension, TEMPERATURE);
+        centers.chunks_exact(dimension).for_each(|center| soft.push(center, 0.0));
+        Ok(Self { blocks, centers: soft, clusters, dimension })
+    }
+
+    /// One pass over the points.
+    fn pass(&self, scratch: &mut SoftScratch<f64>, sums: &mut [f64]) {
+        sums.fill(0.0);
+        for block in &self.blocks {
+            soft_sums(block, &self.centers, Sums::First, scratch, sums);
+        }
+    }
+}
+
+/// Stages on all ranks.
+struct Staged {
+    kernel: Kernel,
+    ranks: usize,
+    stages: usize,
+    seconds_max: f64,
+}
+
+/// A round in which each leaf says something: what it is given for its rank.
+struct Told<'a> {
+    own: &'a [f64],
+    ranks: usize,
+}
+
+impl Round for Told<'_> {
+    fn len(&self) -> usize {
+        self.ranks * self.own.len()
+    }
+
+    fn map(&self, leaf: usize, partial: &mut [f64]) {
+        partial.fill(0.0);
+        partial[leaf * self.own.len()..][..self.own.len()].copy_from_slice(self.own);
+    }
+}
+
+impl Staged {
+    /// Everybody's numbers on everybody, a list a rank.
+    async fn tell<R: Rounds>(&self, rounds: &mut R, own: &[f64]) -> Result<Vec<Vec<f64>>, Error> {
+        let mut all = vec![0.0; self.ranks * own.len()];
+        rounds.round(&Told { own, ranks: self.ranks }, &mut all).await?;
+        Ok(all.chunks_exact(own.len()).map(<[f64]>::to_vec).collect())
+    }
+}
+
+impl Program for Staged {
+    type Output = Vec<Vec<f64>>;
+    type Error = Error;
+
+    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Vec<Vec<f64>>, Error> {
+        // Each rank writes to memory of its own.
+        let (mut scratch, mut sums) =
+            (SoftScratch::default(), vec![0.0; self.kernel.clusters * (1 + self.kernel.dimension)]);
+        self.kernel.pass(&mut scratch, &mut sums);
+        let (first, ()) = timed(|| self.kernel.pass(&mut scratch, &mut sums));
+        // The same number on all ranks: by the slowest.
+        let slowest = self.tell(&mut rounds, &[first]).await?.concat().into_iter().fold(first, f64::max);
+        let stages = self.stages.min((self.seconds_max / slowest) as usize).max(2);
+        let mut seconds = Vec::with_capacity(stages);
+        for _ in 0..stages {
+            self.tell(&mut rounds, &[0.0]).await?;
+            seconds.push(timed(|| self.kernel.pass(&mut scratch, &mut sums)).0);
+        }
+        self.tell(&mut rounds, &seconds).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cluster(engine: &str, threads: usize) -> Task {
+        Task::Cluster { rows: 700, dimension: 2, clusters: 3, engine: engine.into(), threads, runs: 2 }
+    }
+
+    #[test]
+    fn every_layout_and_engine_gives_the_same_bits() {
+        let of = |task: Task| match task.work(None).unwrap() {
+            Answer::Cluster { seconds, bits, iterations, .. } => {
+                assert_eq!(seconds.len(), 2);
+                (bits, iterations)
+            }
+            other => panic!("{other:?}"),
+        };
+        let one = of(cluster("ranks", 1));
+        assert_eq!(of(cluster("ranks", 3)), one);
+        assert_eq!(of(cluster("map-reduce", 2)), one);
+    }
+
+    #[test]
+    fn stages_have_a_time_for_each_rank_and_stage() {
+        let task =
+            Task::Stages { rows: 100, dimension: 2, clusters: 3, threads: 2, stages: 5, seconds_max: f64::INFINITY };
+        let Answer::Stages { seconds } = task.work(None).unwrap() else { panic!("not the answer to stages") };
+        assert_eq!(seconds.iter().map(Vec::len).collect::<Vec<_>>(), [5, 5]);
+        assert!(seconds.concat().iter().all(|time| *time >= 0.0));
+    }
+
+    #[test]
+    fn tasks_and_answers_survive_a_line_of_json() {
+        let task = cluster("ranks", 2);
+        assert_eq!(serde_json::from_str::<Task>(&serde_json::to_string(&task).unwrap()).unwrap(), task);
+        let answer = Answer::Cluster { seconds: vec![0.1], bits: u64::MAX, iterations: 3, imbalance: 1.0 };
+        assert_eq!(serde_json::from_str::<Answer>(&serde_json::to_string(&answer).unwrap()).unwrap(), answer);
+    }
+}

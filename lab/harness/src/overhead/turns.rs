@@ -1,0 +1,174 @@
+//! The turns of a case: every side is a job that solves the same problem in its own layout and engine, and all must end with the same bits.
+
+use anyhow::{Result, ensure};
+use lehr_ranks::{Engine, Layout};
+
+use super::definition::{Case, Definition};
+use super::figure::Figure;
+use super::launch::Starter;
+use super::task::{Answer, Task};
+use crate::measure::Spread;
+
+/// Who solves the problem, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Side {
+    /// By rounds of an all-reduce, or of a map-reduce.
+    pub engine: Engine,
+    /// Where the ranks are.
+    pub layout: Layout,
+}
+
+impl Side {
+    /// Its name in records.
+    pub fn name(self) -> String {
+        format!("{} {}", self.engine, self.layout)
+    }
+}
+
+/// One rank on one thread, against which overheads are counted (p_ref = 1).
+pub fn reference() -> Side {
+    Side { engine: Engine::Ranks, layout: Layout::threads(1) }
+}
+
+/// The sides that this machine has the cores for and the starter the launcher: the reference first.
+pub fn sides(definition: &Definition, cores: usize, starter: &Starter) -> Vec<Side> {
+    let fits = |layout: &Layout| layout.ranks() <= cores && starter.can_start(*layout);
+    let ranks = definition.layouts.iter().copied().filter(fits).map(|layout| Side { engine: Engine::Ranks, layout });
+    let reduced =
+        definition.map_reduce.iter().copied().filter(fits).map(|layout| Side { engine: Engine::MapReduce, layout });
+    std::iter::once(reference()).chain(ranks).chain(reduced).collect()
+}
+
+/// Measures a case: the figures `run`, `overhead` and `map-reduce`. None if `stop` asked for the end.
+///
+/// # Errors
+/// A job that failed; bits that differ.
+pub fn measure(
+    case: Case,
+    definition: &Definition,
+    rounds: usize,
+    sides: &[Side],
+    starter: &Starter,
+    stop: &mut dyn FnMut() -> bool,
+) -> Result<Option<Vec<Figure>>> {
+    let mut seconds = vec![Vec::with_capacity(rounds); sides.len()];
+    let mut imbalances = vec![1.0; sides.len()];
+    let mut expected = None;
+    // A job warms up by itself, so every round counts.
+    for round in 0..rounds {
+        for turn in 0..sides.len() {
+            let place = (turn + round) % sides.len();
+            let Side { engine, layout } = sides[place];
+            if stop() {
+                return Ok(None);
+            }
+            let task = Task::Cluster {
+                rows: case.rows,
+                dimension: definition.dimension,
+                clusters: case.clusters,
+                engine: engine.to_string(),
+                threads: layout.threads,
+                runs: definition.runs,
+            };
+            let answer = match starter.run(layout, &task) {
+                // Ctrl-C reaches the job too.
+                Err(_) if stop() => return Ok(None),
+                answer => answer?,
+            };
+            let Answer::Cluster { seconds: taken, bits, iterations, imbalance } = answer else {
+                anyhow::bail!("{} answered something else", sides[place].name())
+            };
+            ensure!(
+                *expected.get_or_insert((bits, iterations)) == (bits, iterations),
+                "{}: {} ends with other bits: no measurement",
+                case.name(),
+                sides[place].name()
+            );
+            seconds[place].push(Spread::of(&taken).median);
+            imbalances[place] = imbalance;
+        }
+    }
+    Ok(Some(figures(case, sides, &seconds, &imbalances)))
+}
+
+/// What follows from the seconds of each side in each round.
+fn figures(case: Case, sides: &[Side], seconds: &[Vec<f64>], imbalances: &[f64]) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    let name = case.name();
+    for ((side, taken), imbalance) in sides.iter().zip(seconds).zip(imbalances) {
+        let of = |experiment: &str, unit: &str, samples: Vec<f64>| {
+            Figure::new(experiment, &name, &side.name(), unit, samples).of(case.rows, case.clusters, side.layout)
+        };
+        figures.push(Figure { imbalance: Some(*imbalance), ..of("run", "s", taken.clone()) });
+        let ranks = side.layout.ranks();
+        if *side != reference() && side.engine == Engine::Ranks {
+            let by_round = taken.iter().zip(&seconds[0]).map(|(many, one)| overhead(ranks, *many, 1, *one));
+            figures.push(of("overhead", "1", by_round.collect()));
+        }
+        let beside = Side { engine: Engine::Ranks, ..*side };
+        if side.engine == Engine::MapReduce
+            && let Some(place) = sides.iter().position(|other| *other == beside)
+        {
+            let by_round = taken.iter().zip(&seconds[place]).map(|(reduced, ranks)| reduced / ranks);
+            figures.push(of("map-reduce", "of ranks", by_round.collect()));
+        }
+    }
+    figures
+}
+
+/// 003 eq. 2 and 3: f = p T(p) / (p_ref T(p_ref)) - 1, where both solve the same problem. With p_ref = 1 and n = N/p rows a rank this is the scaled form of 004 eq. 2,
+/// (P T(n,P) - T(Pn,1)) / T(Pn,1).
+pub fn overhead(ranks: usize, seconds: f64, ranks_ref: usize, seconds_ref: f64) -> f64 {
+    ranks as f64 * seconds / (ranks_ref as f64 * seconds_ref) - 1.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overheads_of_the_papers() {
+        // Perfect division, half of it lost, and 4 ranks counted against 2.
+        assert_eq!(overhead(8, 1.0, 1, 8.0), 0.0);
+        assert_eq!(overhead(2, 1.0, 1, 1.0), 1.0);
+        assert_eq!(overhead(4, 3.0, 2, 4.0), 0.5);
+        // 004's form, P = 4, T(n,P) = 3, T(Pn,1) = 10.
+        assert!((overhead(4, 3.0, 1, 10.0) - (4.0 * 3.0 - 10.0) / 10.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn figures_are_ratios_within_a_round() {
+        let two: Layout = "2x1x1".parse().unwrap();
+        let side = |engine, layout| Side { engine, layout };
+        let sides = [
+            reference(),
+            side(Engine::Ranks, two),
+            side(Engine::MapReduce, Layout::threads(1)),
+            side(Engine::MapReduce, two),
+        ];
+        let seconds = [vec![4.0, 2.0], vec![3.0, 1.5], vec![6.0, 3.0], vec![6.0, 6.0]];
+        let case = Case { rows: 100, clusters: 3 };
+        let figures = figures(case, &sides, &seconds, &[1.0, 1.02, 1.0, 1.02]);
+        let of = |experiment: &str, engine: &str| {
+            let found = figures.iter().find(|figure| figure.experiment == experiment && figure.engine == engine);
+            found.map(|figure| figure.samples.clone())
+        };
+        assert_eq!(of("run", "ranks 1x1x1"), Some(vec![4.0, 2.0]));
+        assert_eq!(of("overhead", "ranks 2x1x1"), Some(vec![0.5, 0.5]));
+        assert_eq!(of("overhead", "ranks 1x1x1"), None);
+        assert_eq!(of("overhead", "map-reduce 2x1x1"), None);
+        assert_eq!(of("map-reduce", "map-reduce 1x1x1"), Some(vec![1.5, 1.5]));
+        assert_eq!(of("map-reduce", "map-reduce 2x1x1"), Some(vec![2.0, 4.0]));
+        let parallel = figures.iter().find(|figure| figure.experiment == "overhead").unwrap();
+        assert_eq!((parallel.rows, parallel.clusters, parallel.layout.as_deref()), (Some(100), Some(3), Some("2x1x1")));
+    }
+
+    #[test]
+    fn a_machine_has_the_sides_that_it_has_the_cores_for() {
+        let starter = Starter::find("lehr".into(), None).unwrap();
+        let full = super::super::definition::file().full;
+        let one = sides(&full, 1, &starter);
+        assert_eq!(one, [reference(), Side { engine: Engine::MapReduce, ..reference() }]);
+        assert!(sides(&full, 4, &starter).iter().all(|side| side.layout.ranks() <= 4));
+    }
+}

@@ -1,0 +1,238 @@
+"""Writes docs/lab/overhead.md from a record of `lehr lab overhead --record RECORD.json` (or of its `--json`).
+
+What the machine was doing stands beside the record in RECORD.machine.json, with a note for the page written by hand. Laws are fitted by the measurement itself
+(lab/harness/src/overhead/fits.rs); this only sets them out.
+
+Usage: overhead.py RECORD.json > docs/lab/overhead.md. Standard library only.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from comparison import ABSENT, table
+from ports import machine
+
+# An overhead below this is what papers 002 and 004 reach at large grain sizes (0.02 to 0.1).
+AIM = 0.05
+# What E25 of the specification expects of f = a + b/n.
+EXPECTED_R2 = 0.9
+EXPECTED_A = (0.0, 0.15)
+
+
+def of(figures, experiment):
+    return [figure for figure in figures if figure["experiment"] == experiment]
+
+
+def digits(value):
+    size = abs(value)
+    if size >= 100:
+        return f"{value:,.0f}"
+    if size >= 1:
+        return f"{value:.2f}"
+    return f"{value:.3f}" if size >= 0.01 or size == 0 else f"{value:.1e}"
+
+
+def spread(figure):
+    """Median, and least to most."""
+    return f"**{digits(figure['median'])}** ({digits(figure['min'])} to {digits(figure['max'])})"
+
+
+def unique(values):
+    return list(dict.fromkeys(values))
+
+
+def pivot(head, rows, columns, cell):
+    """A table of `cell(row, column)`, a figure or None."""
+    lines = []
+    for row in rows:
+        found = [cell(row, column) for column in columns]
+        lines.append([str(row), *(spread(figure) if figure else ABSENT for figure in found)])
+    yield from table([head, *columns], lines)
+
+
+def layout_kind(layout):
+    threads, processes, nodes = (int(number) for number in layout.split("x"))
+    if processes * nodes == 1:
+        return "threads"
+    return "processes" if threads == 1 else "threads in processes"
+
+
+def ranks(layout):
+    threads, processes, nodes = (int(number) for number in layout.split("x"))
+    return threads * processes * nodes
+
+
+def summary(figures):
+    overheads = of(figures, "overhead")
+    lines = []
+    for layout in unique(figure["layout"] for figure in overheads):
+        here = [figure for figure in overheads if figure["layout"] == layout]
+        largest = max(figure["rows"] for figure in here)
+        at_largest = [figure for figure in here if figure["rows"] == largest]
+        best = min(at_largest, key=lambda figure: figure["median"])
+        within = sum(figure["median"] <= AIM for figure in here)
+        lines.append([layout, layout_kind(layout), f"{within} of {len(here)}", f"{digits(best['median'])} (K = {best['clusters']})", f"{100 / (1 + best['median']):.0f} %"])
+    yield from table(["layout", "", f"cases with f up to {AIM}", "f at the largest grain", "efficiency 1/(1+f)"], lines)
+
+
+def overheads(figures):
+    found = {(figure["rows"], figure["clusters"], figure["layout"]): figure for figure in of(figures, "overhead")}
+    layouts = unique(key[2] for key in found)
+    counts = {}
+    for rows, clusters, _ in found:
+        counts.setdefault(clusters, set()).add(rows)
+    for clusters in sorted(clusters for clusters, rows in counts.items() if len(rows) > 1):
+        yield f"### Against grain size, K = {clusters}"
+        yield ""
+        lines = []
+        for rows in sorted(counts[clusters]):
+            cells = [found.get((rows, clusters, layout)) for layout in layouts]
+            lines.append([f"{rows:,}", " / ".join(unique(f"{rows // ranks(layout):,}" for layout in layouts)), *(spread(cell) if cell else ABSENT for cell in cells)])
+        yield from table(["N", "n = N/p", *layouts], lines)
+    by_rows = {}
+    for rows, clusters, _ in found:
+        by_rows.setdefault(rows, set()).add(clusters)
+    for rows in sorted(rows for rows, clusters in by_rows.items() if len(clusters) > 2):
+        yield f"### Against the number of clusters, N = {rows:,}"
+        yield ""
+        yield from pivot("K", sorted(by_rows[rows]), layouts, lambda clusters, layout: found.get((rows, clusters, layout)))
+
+
+def law(case):
+    """("a + b/n", "K = 10, 2x1x1") of a fit's case."""
+    name, group = case.split("; ", 1)
+    return name, group
+
+
+def laws(figures):
+    fits = of(figures, "fit")
+    for name in unique(law(figure["case"])[0] for figure in fits):
+        here = [figure for figure in fits if law(figure["case"])[0] == name]
+        coefficients = unique(figure["engine"] for figure in here)
+        yield f"### f = {name}"
+        yield ""
+        lines = []
+        for group in unique(law(figure["case"])[1] for figure in here):
+            mine = {figure["engine"]: figure for figure in here if law(figure["case"])[1] == group}
+            residuals = [figure for figure in of(figures, "residual") if figure["case"] == f"{name}; {group}"]
+            largest = max(residuals, key=lambda figure: abs(figure["median"]), default=None)
+            points = next((figure.get("note") for figure in mine.values() if figure.get("note")), ABSENT)
+            lines.append([group, points, *(spread(mine[coefficient]) for coefficient in coefficients), f"{digits(largest['median'])} at {largest['engine']}" if largest else ABSENT])
+        yield from table(["for", "", *coefficients, "largest residual"], lines)
+    left = of(figures, "left out") + of(figures, "not fitted")
+    if left:
+        yield "Left out, or not fitted:"
+        yield ""
+        yield from table(["law", "point", "f", "why"], ([figure["case"], figure["engine"], spread(figure), figure.get("note", ABSENT)] for figure in left))
+    else:
+        yield "No point was left out: every f is below 1, the region that the models are for."
+        yield ""
+
+
+def expectations(figures):
+    """E25 (b): the law, its quality, its asymptote, and b falling as K grows."""
+    fits = {}
+    for figure in of(figures, "fit"):
+        name, group = law(figure["case"])
+        if name == "a + b/n":
+            clusters, layout = group.removeprefix("K = ").split(", ")
+            fits.setdefault(layout, {}).setdefault(int(clusters), {})[figure["engine"]] = figure["median"]
+    lines = []
+    for layout, by_clusters in fits.items():
+        quality = [fit["R²"] for fit in by_clusters.values()]
+        limits = [fit["a"] for fit in by_clusters.values()]
+        slopes = [by_clusters[clusters]["b"] for clusters in sorted(by_clusters)]
+        falls = all(later < earlier for earlier, later in zip(slopes, slopes[1:]))
+        lines.append(
+            [
+                layout,
+                ", ".join(f"{value:.2f}" for value in quality) + (" (holds)" if min(quality) > EXPECTED_R2 else " (missed)"),
+                ", ".join(digits(value) for value in limits) + (" (holds)" if EXPECTED_A[0] <= min(limits) and max(limits) <= EXPECTED_A[1] else " (missed)"),
+                ", ".join(digits(value) for value in slopes) + ("" if len(slopes) < 2 else " (holds)" if falls else " (missed)"),
+            ]
+        )
+    yield from table(["layout", f"R² above {EXPECTED_R2}", f"a from {EXPECTED_A[0]:.0f} to {EXPECTED_A[1]}", "b falls as K grows"], lines)
+
+
+def reduced(figures):
+    found = {(figure["case"], figure["layout"]): figure for figure in of(figures, "map-reduce")}
+    if not found:
+        return
+    yield "## Map-reduce beside ranks"
+    yield ""
+    yield "The same run, rounds as map, shuffle, reduce and gather (`--engine map-reduce`), over ranks in the same layout: 2 is twice as long. Same bits."
+    yield ""
+    yield from pivot("case", unique(case for case, _ in found), unique(layout for _, layout in found), lambda case, layout: found.get((case, layout)))
+
+
+def stages(figures):
+    titles = {
+        "deviation over mean": "Standard deviation over mean of all times of all ranks (000 figures 6 and 7, 004 figures 4 and 5)",
+        "range over mean": "Most less least over mean of the ranks of a stage, averaged over stages (000 figure 8)",
+        "kernel": "The kernel, ns a point and centre: scaled run time (000 figures 3 to 5, 004 figure 3)",
+    }
+    if not any(of(figures, experiment) for experiment in titles):
+        return
+    yield "## How evenly ranks run"
+    yield ""
+    yield "`lehr lab overhead --only stages`: the kernel alone, n points of each rank and K centres, in stages that all ranks begin together; the synchronisation is not counted."
+    yield ""
+    for experiment, title in titles.items():
+        found = {(figure["case"].removeprefix("stages, "), figure["layout"]): figure for figure in of(figures, experiment)}
+        if found:
+            yield f"### {title}"
+            yield ""
+            yield from pivot("case", unique(case for case, _ in found), unique(layout for _, layout in found), lambda case, layout: found.get((case, layout)))
+
+
+def page(figures, about):
+    cores = (about.get("sessions") or [{}])[-1].get("machine", {}).get("threads")
+    yield "# What is lost by dividing a run"
+    yield ""
+    yield "Generated by `lab/report/overhead.py` from a record of `lehr lab overhead`; do not edit. How it is measured: [METHOD](../../lab/METHOD.md), and why so:"
+    yield "[design](../design/lab.md)."
+    yield ""
+    yield "- **f** = p T(p) / (p_ref T(p_ref)) - 1 (003 eq. 2 and 3) with p_ref = 1: both solve the same N rows, so with n = N/p rows a rank it is the scaled form (P T(n,P) - T(Pn,1)) / T(Pn,1)"
+    yield "  of 004 eq. 2. T is a whole clustering run, threads started and stopped; every layout ends with the same bits."
+    yield "- **Layouts** are threads x processes x nodes: 2x1x1 is two threads of a process, 1x2x1 two MPI processes."
+    yield "- **Figures** are medians over rounds in which every side took its turn, with least and most in parentheses. Laws are fitted to each round by itself."
+    if cores:
+        yield f"- **This machine** has {cores} cores; layouts with more ranks were not taken. Laws in p need a machine with more."
+    yield f"- `{ABSENT}`: not in this record."
+    yield ""
+    for line in machine(about):
+        yield line
+        yield ""
+    if about.get("note"):
+        yield about["note"]
+        yield ""
+    if of(figures, "overhead"):
+        yield "## In short"
+        yield ""
+        yield from summary(figures)
+        yield "What the specification expects (E25) of f = a + b/n, by number of clusters:"
+        yield ""
+        yield from expectations(figures)
+        yield "## Overheads"
+        yield ""
+        yield from overheads(figures)
+        yield "## Laws"
+        yield ""
+        yield from laws(figures)
+    yield from reduced(figures)
+    yield from stages(figures)
+
+
+def main(arguments):
+    if len(arguments) != 1:
+        sys.exit(__doc__)
+    path = Path(arguments[0])
+    figures = json.loads(path.read_text(encoding="utf-8"))
+    beside = path.with_suffix(".machine.json")
+    about = json.loads(beside.read_text(encoding="utf-8")) if beside.is_file() else {}
+    print("\n".join(page(figures, about)).rstrip())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
