@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-runs bench-overhead quality peers peers-ports peers-go peers-mpi lab-ports lab-ports-quick soak docs fmt clean
+.PHONY: help demo test fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-runs bench-overhead quality peers peers-ports peers-go peers-mpi lab-ports lab-ports-quick lab-overhead soak docs fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -30,7 +30,7 @@ edges: need ## do the rooms keep to their edges and doors (ARCHITECTURE.md), and
 	@failed=0; for gate in edges links papers catalogue; do $(PYTHON) tools/$$gate.py || failed=1; done; exit $$failed
 
 lint: lint-need ## clippy on everything, warnings are errors
-	@cargo clippy --workspace --all-targets --features lehr-ranks-mpi/launched,lehr/launched -- -D warnings
+	@cargo clippy --workspace --all-targets -- -D warnings
 
 unit: need ## every test of the workspace, documentation examples included
 	@cargo test --workspace
@@ -39,7 +39,7 @@ MPI_ENVIRONMENT := target/mpi
 
 mpi: need $(if $(LEHR_MPIEXEC),,$(MPI_ENVIRONMENT)/.installed) ## tests in 1 to 4 processes under mpiexec (LEHR_MPIEXEC=FILE for another MPI than the one installed here)
 	@LEHR_MPIEXEC=$${LEHR_MPIEXEC:-$(abspath $(MPI_ENVIRONMENT))/bin/mpiexec} \
-		cargo test -p lehr-ranks-mpi -p lehr --features lehr-ranks-mpi/launched,lehr/launched --test launched
+		cargo test --workspace --test launched -- --ignored
 
 OPEN_MPI := target/peers/openmpi
 
@@ -50,7 +50,7 @@ mpi-open: need ## the same tests under Open MPI 5, which has no standard ABI, th
 		-o $(OPEN_MPI)/libmpi_abi.so.1 crates/ranks-mpi/adapter/lehr_mpi_adapter.c
 	@OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe \
 		LEHR_MPI_LIBRARY=$(abspath $(OPEN_MPI))/libmpi_abi.so.1 LEHR_MPIEXEC=$(abspath $(OPEN_MPI))/bin/mpiexec \
-		cargo test -p lehr-ranks-mpi --features launched --test launched
+		cargo test -p lehr-ranks-mpi --test launched -- --ignored
 
 mpi-environment: $(MPI_ENVIRONMENT)/.installed ## an environment with MPICH and its mpiexec, pinned, for the tests
 
@@ -146,6 +146,12 @@ lab-ports-quick: need peers-ports peers-go ## the same, a few cases in under two
 	@cargo build --release -p lehr
 	@$(TARGET)/release/lehr lab ports --quick --peers $(PORT_PEERS)
 
+OVERHEAD_RECORD ?= lab/records/local/overhead.json
+
+lab-overhead: need $(if $(LEHR_MPIEXEC),,$(MPI_ENVIRONMENT)/.installed) ## what is lost by dividing a run among threads, processes and both (goes on with OVERHEAD_RECORD if that is there)
+	@cargo build --release -p lehr
+	@$(TARGET)/release/lehr lab overhead --record $(OVERHEAD_RECORD) $(if $(LEHR_MPIEXEC),--mpiexec $(LEHR_MPIEXEC))
+
 SOAK_SECONDS ?= 300
 SOAK_SEED ?= 1
 
@@ -157,6 +163,11 @@ PORT_PAGE_RECORD := lab/records/2026-11-21/ports.json
 
 docs/lab/ports.md: $(wildcard lab/report/*.py lab/definitions/runtime/*.json) $(PORT_PAGE_RECORD) $(PORT_PAGE_RECORD:.json=.machine.json)
 	@$(PYTHON) lab/report/ports.py $(PORT_PAGE_RECORD) > $@
+
+OVERHEAD_PAGE_RECORD := lab/records/2026-11-21/overhead.json
+
+docs/lab/overhead.md: lab/report/overhead.py lab/report/comparison.py $(OVERHEAD_PAGE_RECORD) $(OVERHEAD_PAGE_RECORD:.json=.machine.json)
+	@$(PYTHON) lab/report/overhead.py $(OVERHEAD_PAGE_RECORD) > $@
 
 docs: need ## the reference documentation; warnings are errors
 	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
