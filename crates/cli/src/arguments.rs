@@ -49,6 +49,46 @@ pub enum LabCommand {
     /// Every side takes its turn in each round and checks its own result. Without the peers, which `make peers-ports` builds,
     /// ours is measured alone.
     Ports(PortsArguments),
+    /// What is lost by dividing a clustering run among threads, MPI processes and both
+    ///
+    /// f = p T(p) / T(1) - 1 against grain size and number of clusters, with the laws that the papers fit to it; map-reduce beside ranks; how evenly
+    /// threads and processes run. Every side solves the same problem to the same bits. Without an mpiexec, threads alone.
+    Overhead(OverheadArguments),
+    /// One job of a measurement, which starts it with a task in JSON
+    #[command(hide = true)]
+    Job {
+        /// The task.
+        task: String,
+    },
+}
+
+/// What `lehr lab overhead` takes.
+#[derive(Debug, Args)]
+#[command(after_help = OVERHEAD_HELP)]
+pub struct OverheadArguments {
+    /// Fewer and smaller cases: under two minutes
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Print an array of records (experiment, case, engine, unit, min, median, max, runs) and nothing else to standard output
+    #[arg(long)]
+    pub json: bool,
+
+    /// Only cases whose name contains this: "K = 20", "N = 200000", "stages"
+    #[arg(long, value_name = "TEXT")]
+    pub only: Option<String>,
+
+    /// Rounds of turns [default: 7, or 3 with --quick]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub rounds: Option<usize>,
+
+    /// The launcher of processes [default: target/mpi/bin/mpiexec, else mpiexec on the path]
+    #[arg(long, value_name = "FILE")]
+    pub mpiexec: Option<PathBuf>,
+
+    /// Keep what is measured in this file, case by case; go on with the record that is there
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
 }
 
 /// What `lehr lab ports` takes.
@@ -233,11 +273,11 @@ pub struct ExecutionArguments {
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub threads: Option<usize>,
 
-    /// Ranks that share the rows, with --engine ranks [default: one a thread]
+    /// Ranks that share the rows, with --engine ranks or map-reduce [default: one a thread]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub ranks: Option<usize>,
 
-    /// Threads in a process x processes on a node x nodes, with --engine ranks; several processes are started by mpiexec
+    /// Threads in a process x processes on a node x nodes, with --engine ranks or map-reduce; several processes are started by mpiexec
     #[arg(long, value_name = "TxMxN", conflicts_with = "ranks")]
     pub layout: Option<Layout>,
 
@@ -255,6 +295,8 @@ pub enum EngineArgument {
     Loop,
     /// Persistent receivers fed block numbers
     Ports,
+    /// Ranks whose rounds are map, shuffle, reduce and gather
+    MapReduce,
 }
 
 /// What becomes of the results.
@@ -281,6 +323,10 @@ pub struct ResultsArguments {
     /// No progress on standard error; warnings and errors are still shown
     #[arg(long, short)]
     pub quiet: bool,
+
+    /// Write what each rank did when (computing, waiting, communicating) to this file, for ui.perfetto.dev or chrome://tracing; with --engine ranks or map-reduce
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
 }
 
 const CLUSTER_HELP: &str = "\
@@ -293,6 +339,9 @@ Example:
 
   mpiexec -n 4 lehr cluster measurements.csv --clusters 20
       the same result, bit for bit, computed by four processes
+
+  lehr cluster measurements.csv --clusters 20 --trace trace.json
+      what each rank did when; open trace.json in ui.perfetto.dev
 
 Ctrl-C stops the run, keeps a checkpoint and says how to continue.
 Exit codes: 0 done, 1 no result, 2 usage, 3 bad data, 4 environment, 130 stopped.";
@@ -308,6 +357,13 @@ Example:
       tables with ratios to the best peer and to the C program of this run
 
   lehr lab ports --only 'rendezvous exchange, P = 2' --json | jq '.[] | [.engine, .median]'";
+
+const OVERHEAD_HELP: &str = "\
+Example:
+  lehr lab overhead --quick
+      tables of overheads, laws and fluctuations
+
+  lehr lab overhead --only 'K = 20' --json | jq '.[] | select(.experiment == \"fit\") | [.case, .engine, .median]'";
 
 fn clusters(text: &str) -> Result<usize, String> {
     match text.parse() {

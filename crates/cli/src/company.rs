@@ -1,28 +1,36 @@
 //! Several processes, started by `mpiexec`, that compute one result: process 0 leads, the others follow.
 //!
-//! The lead alone reads, shows, writes and speaks. It sends the others one *order*: the points and where the run begins. All compute; the
-//! lead writes the results and then sends a *last word*, the exit code, with which all end. If the lead fails before there is anything to compute, the
+//! The lead alone reads, shows and speaks. It sends the others one *order*: the points and where the run begins. All compute; the
+//! lead makes the file of labels and sends where it is, and all write their rows into it ([`crate::rows`]); the lead writes the small results, puts all into place and then sends a *last word*,
+//! the exit code, with which all end. If the lead fails before there is anything to compute, the
 //! last word comes in place of the order. So a file is read once, each message is said once, and no process waits for one that has gone.
 //!
 //! | message | bytes |
 //! | --- | --- |
 //! | order | the length of its head in 8 bytes; the head as JSON ([`Head`]); coordinates and weights as 64-bit numbers, low byte first |
+//! | place | JSON ([`Place`]): the file that all write their rows to |
 //! | last word | one byte: the exit code |
 //!
 //! Whatever else ends a process ends the others: a panic or a second Ctrl-C through MPI, a kill through the launcher, and the keeper says which
 //! ([`lehr_ranks_mpi::keep`]).
 
+use std::io;
+use std::path::Path;
+
 use lehr_data::Points;
-use lehr_mining::anneal::{Checkpoint, Silent};
-use lehr_mining::vector::{self, Parameters};
-use lehr_ranks::Job;
+use lehr_mining::anneal::{Checkpoint, Observer};
+use lehr_mining::vector::{self, Model, Parameters};
+use lehr_ranks::trace::Trace;
+use lehr_ranks::{Execution, Job, Layout};
 use lehr_ranks_mpi::Process;
+use lehr_runtime::Dispatcher;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::ExecutionArguments;
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
 use crate::plan::{Start, execution};
+use crate::rows::{self, Ids, Labels, Mark};
 
 /// What the lead holds of the others, if there are any.
 pub struct Company<'a> {
@@ -36,6 +44,19 @@ struct Head {
     dimension: usize,
     rows: usize,
     has_weights: bool,
+    /// Whether all note what their ranks do.
+    is_traced: bool,
+}
+
+/// The file that all write their rows to.
+#[derive(Serialize, Deserialize)]
+struct Place {
+    /// Absolute; none for a name that is no text.
+    path: Option<String>,
+    /// What it begins with.
+    mark: Mark,
+    /// Whether rows have identifiers, which the lead has.
+    has_ids: bool,
 }
 
 /// Where the run begins.
@@ -55,14 +76,14 @@ impl<'a> Company<'a> {
     ///
     /// # Errors
     /// [`Kind::Environment`] if they cannot be reached.
-    pub fn order(&self, start: &Start, points: &Points) -> Result<(), Failure> {
+    pub fn order(&self, start: &Start, points: &Points, is_traced: bool) -> Result<(), Failure> {
         let Some(process) = self.process else { return Ok(()) };
         let start = match start {
             Start::Fresh(parameters) => Beginning::Fresh(parameters.clone()),
             Start::Resumed(checkpoint, _) => Beginning::Resumed(checkpoint.clone()),
         };
         let has_weights = points.weights().is_some();
-        let head = Head { start, dimension: points.dimension(), rows: points.len(), has_weights };
+        let head = Head { start, dimension: points.dimension(), rows: points.len(), has_weights, is_traced };
         process.share(encode(&head, points)?).map(|_| ()).map_err(unreachable)
     }
 
@@ -73,6 +94,45 @@ impl<'a> Company<'a> {
     pub fn end(process: Process, code: u8) -> Result<(), Failure> {
         process.share(vec![code]).map_err(unreachable)?;
         process.finish().map_err(unreachable)
+    }
+
+    /// Writes `labels.csv` with all ranks of all processes, each its own rows, into a file that is made and empty.
+    ///
+    /// # Errors
+    /// If a rank could not write or be reached.
+    pub fn write_labels(
+        &self,
+        path: &Path,
+        ids: Option<&[String]>,
+        model: &Model,
+        execution: &Execution,
+    ) -> io::Result<()> {
+        let mark = rows::mark();
+        std::fs::write(path, mark)?;
+        let place =
+            Place { path: std::path::absolute(path)?.to_str().map(str::to_owned), mark, has_ids: ids.is_some() };
+        let dispatcher = Dispatcher::new(execution.threads).map_err(io::Error::other)?;
+        let ids = match (ids, self.process) {
+            (None, _) => Ids::Numbers,
+            (Some(ids), None) => Ids::Here(ids),
+            (Some(ids), Some(_)) => Ids::AtLead(Some(ids)),
+        };
+        let labels = Labels { ids, labels: &model.labels, probabilities: &model.probabilities };
+        let ended = match self.process {
+            None => lehr_ranks::run(&dispatcher, Layout::threads(execution.threads), |mut comm| async move {
+                rows::write(&mut comm, Some(path), mark, true, labels).await
+            }),
+            Some(process) => {
+                process.share(serde_json::to_vec(&place)?).map_err(io::Error::other)?;
+                write_rows(process, &dispatcher, execution.ranks, &place, true, labels)
+            }
+        };
+        // All ranks agree.
+        match ended.map_err(io::Error::other)?.into_iter().next() {
+            Some(Ok(None)) | None => Ok(()),
+            Some(Ok(Some(words))) => Err(io::Error::other(words)),
+            Some(Err(error)) => Err(io::Error::other(error)),
+        }
     }
 
     /// The processes, for the plan.
@@ -92,21 +152,69 @@ pub fn follow(process: Process, arguments: &ExecutionArguments) -> Result<u8, Fa
     let code = match order[..] {
         [code] => code,
         _ => {
-            let (start, points) = decode(&order)?;
+            let (head, points) = decode(&order)?;
             drop(order);
+            let mut observer = Follower { trace: head.is_traced.then(Trace::new) };
             // The lead refuses these arguments before it gives an order, if there is anything to refuse.
             let (execution, _) = execution(arguments, Some(process.job()))?;
             // The outcome is the lead's, who tells it: all agree on it.
-            let _ = match start {
-                Beginning::Fresh(parameters) => vector::cluster(&points, &parameters, &execution, &mut Silent),
-                Beginning::Resumed(checkpoint) => vector::resume(&points, *checkpoint, &execution, &mut Silent),
+            let outcome = match head.start {
+                Beginning::Fresh(parameters) => vector::cluster(&points, &parameters, &execution, &mut observer),
+                Beginning::Resumed(checkpoint) => vector::resume(&points, *checkpoint, &execution, &mut observer),
             };
-            let last = process.share(Vec::new()).map_err(unreachable)?;
-            last.first().copied().unwrap_or_else(|| Kind::NoResult.code())
+            loop {
+                let word = process.share(Vec::new()).map_err(unreachable)?;
+                match (&word[..], &outcome) {
+                    (&[code], _) => break code,
+                    (place, Ok(model)) => follow_to(&process, place, model, &execution)?,
+                    // The lead has the same outcome, and no rows to write.
+                    (_, Err(_)) => break Kind::NoResult.code(),
+                }
+            }
         }
     };
     process.finish().map_err(unreachable)?;
     Ok(code)
+}
+
+/// Writes this process's rows where the lead says. What goes wrong is the lead's to tell.
+fn follow_to(process: &Process, place: &[u8], model: &Model, execution: &Execution) -> Result<(), Failure> {
+    let misread = |cause| Failure::new(Kind::NoResult, format!("the place for rows cannot be read: {cause}"));
+    let place: Place = serde_json::from_slice(place).map_err(misread)?;
+    let dispatcher = Dispatcher::new(execution.threads)
+        .map_err(|cause| Failure::new(Kind::Environment, format!("no threads: {cause}")))?;
+    let ids = if place.has_ids { Ids::AtLead(None) } else { Ids::Numbers };
+    let labels = Labels { ids, labels: &model.labels, probabilities: &model.probabilities };
+    let _ = write_rows(process, &dispatcher, execution.ranks, &place, false, labels);
+    Ok(())
+}
+
+/// What the ranks of this process made of their rows.
+type Ended = Result<Vec<Result<Option<String>, lehr_ranks::Error>>, lehr_ranks::Error>;
+
+fn write_rows(
+    process: &Process,
+    dispatcher: &Dispatcher,
+    ranks: usize,
+    place: &Place,
+    has_made: bool,
+    labels: Labels<'_>,
+) -> Ended {
+    let path = place.path.as_deref().map(Path::new);
+    process.run(dispatcher, ranks, |mut comm| async move {
+        rows::write(&mut comm, path, place.mark, has_made, labels).await
+    })
+}
+
+/// Watches nothing; its process's part of the trace goes to the lead's.
+struct Follower {
+    trace: Option<Trace>,
+}
+
+impl Observer for Follower {
+    fn trace(&self) -> Option<&Trace> {
+        self.trace.as_ref()
+    }
 }
 
 fn encode(head: &Head, points: &Points) -> Result<Vec<u8>, Failure> {
@@ -120,7 +228,7 @@ fn encode(head: &Head, points: &Points) -> Result<Vec<u8>, Failure> {
     Ok(order)
 }
 
-fn decode(order: &[u8]) -> Result<(Beginning, Points), Failure> {
+fn decode(order: &[u8]) -> Result<(Head, Points), Failure> {
     let misread = |cause: &str| Failure::new(Kind::NoResult, format!("the order of process 0 cannot be read: {cause}"));
     let (length, rest) = order.split_first_chunk().ok_or_else(|| misread("it is cut"))?;
     let (head, numbers) =
@@ -133,7 +241,7 @@ fn decode(order: &[u8]) -> Result<(Beginning, Points), Failure> {
     if head.has_weights {
         points = points.with_weights(numbers.collect())?;
     }
-    Ok((head.start, points))
+    Ok((head, points))
 }
 
 fn unreachable(error: lehr_ranks_mpi::Error) -> Failure {
@@ -148,10 +256,16 @@ mod tests {
     fn an_order_says_the_same_on_the_other_side() {
         let points = Points::new(vec![0.1, -0.0, 1e-300, 4.0], 2).unwrap().with_weights(vec![1.0, 0.0]).unwrap();
         let parameters = Parameters { clusters: Some(2), ..Parameters::default() };
-        let head = Head { start: Beginning::Fresh(parameters.clone()), dimension: 2, rows: 2, has_weights: true };
-        let (start, read) = decode(&encode(&head, &points).unwrap()).unwrap();
+        let head = Head {
+            start: Beginning::Fresh(parameters.clone()),
+            dimension: 2,
+            rows: 2,
+            has_weights: true,
+            is_traced: true,
+        };
+        let (head, read) = decode(&encode(&head, &points).unwrap()).unwrap();
         assert_eq!(read.fingerprint(), points.fingerprint());
-        assert!(matches!(start, Beginning::Fresh(read) if read == parameters));
+        assert!(head.is_traced && matches!(head.start, Beginning::Fresh(read) if read == parameters));
     }
 
     #[test]

@@ -145,6 +145,13 @@ impl Folder {
         &self.path
     }
 
+    /// Whether a path is that of one of the files that a run leaves here.
+    pub fn takes(&self, path: &Path) -> bool {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let is_ours = |name: &str| RESULTS.contains(&name) || name == CHECKPOINT;
+        same_file(parent, &self.path) && path.file_name().and_then(|name| name.to_str()).is_some_and(is_ours)
+    }
+
     /// Where the checkpoint of a run in this folder is.
     pub fn checkpoint(&self) -> PathBuf {
         self.path.join(CHECKPOINT)

@@ -16,9 +16,11 @@ mod output;
 mod plan;
 mod progress;
 mod report;
+mod rows;
 mod space;
 mod summary;
 mod tables;
+mod trace;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -44,10 +46,12 @@ fn main() -> ExitCode {
         Err(error) => return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(1)),
     };
     let done = match arguments.command {
+        Command::Lab(LabCommand::Job { task }) => job(&task),
         Command::Lab(_) if launcher.is_some_and(|launcher| launcher.is_several()) => {
             Err(Failure::new(Kind::Usage, "measurements start their own processes: run lehr lab without mpiexec"))
         }
         Command::Lab(LabCommand::Ports(ports)) => command::lab::ports(ports).map(|()| ExitCode::SUCCESS),
+        Command::Lab(LabCommand::Overhead(overhead)) => command::lab::overhead(overhead).map(|()| ExitCode::SUCCESS),
         command => start(Arguments { command }, &typed),
     };
     match done {
@@ -57,16 +61,51 @@ fn main() -> ExitCode {
     }
 }
 
-/// Does what was typed: alone, or as one of the processes that a launcher started.
-fn start(arguments: Arguments, typed: &[OsString]) -> Result<ExitCode, Failure> {
-    let environment = |cause: &dyn std::fmt::Display| Failure::new(Kind::Environment, cause.to_string());
+fn environment(cause: &dyn std::fmt::Display) -> Failure {
+    Failure::new(Kind::Environment, cause.to_string())
+}
+
+/// Under a launcher, starts this program again and keeps it: the exit code in the keeper, nothing in the kept.
+fn kept() -> Result<Option<ExitCode>, Failure> {
     match keep(Interrupt::ignore).map_err(|cause| environment(&cause))? {
-        Kept::GoOn => {}
-        Kept::Ended { code } => return Ok(ExitCode::from(code)),
+        Kept::GoOn => Ok(None),
+        Kept::Ended { code } => Ok(Some(ExitCode::from(code))),
         Kept::Killed(killed) => {
             output::failure("error", killed.message(), None);
             killed.follow();
         }
+    }
+}
+
+/// Does the task of a measurement, alone or as one of several processes.
+fn job(task: &str) -> Result<ExitCode, Failure> {
+    if let Some(code) = kept()? {
+        return Ok(code);
+    }
+    let process = Process::join().map_err(|cause| environment(&cause))?;
+    let answered = command::lab::job(task, process.as_ref().map(Process::job));
+    let Some(process) = process else {
+        output::result(&answered?)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    match answered {
+        Ok(answer) if process.number() == 0 => output::result(&answer)?,
+        Ok(_) => {}
+        // Who fails speaks, and ends the others, who may wait for it.
+        Err(failure) => {
+            let code = failure.kind.code();
+            failure.report();
+            process.abort(code);
+        }
+    }
+    process.finish().map_err(|cause| environment(&cause))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Does what was typed: alone, or as one of the processes that a launcher started.
+fn start(arguments: Arguments, typed: &[OsString]) -> Result<ExitCode, Failure> {
+    if let Some(code) = kept()? {
+        return Ok(code);
     }
     let execution = match &arguments.command {
         Command::Cluster(cluster) => &cluster.execution,

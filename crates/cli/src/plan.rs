@@ -44,6 +44,8 @@ pub struct Plan {
     pub json: bool,
     /// No progress.
     pub quiet: bool,
+    /// The file for what each rank did when.
+    pub trace: Option<PathBuf>,
     /// The command that continues this run after it was stopped.
     pub resume_command: String,
 }
@@ -125,6 +127,10 @@ impl Plan {
             }
         };
         let (execution, layout) = self::execution(&execution, job)?;
+        if results.trace.is_some() && !execution.engine.has_ranks() {
+            let engine = execution.engine;
+            return Err(Failure::new(Kind::Usage, format!("--trace shows ranks; --engine {engine} has none")));
+        }
         let out = results.out.or(results.resume).unwrap_or_else(|| PathBuf::from(OUT_DEFAULT));
         Ok(Plan {
             source,
@@ -137,6 +143,7 @@ impl Plan {
             force: results.force,
             json: results.json,
             quiet: results.quiet,
+            trace: results.trace,
         })
     }
 }
@@ -198,18 +205,19 @@ pub fn execution(arguments: &ExecutionArguments, job: Option<Job>) -> Result<(Ex
         EngineArgument::Ranks => Engine::Ranks,
         EngineArgument::Loop => Engine::Loop,
         EngineArgument::Ports => Engine::Ports,
+        EngineArgument::MapReduce => Engine::MapReduce,
     };
-    if arguments.ranks.is_some() && engine != Engine::Ranks {
+    if arguments.ranks.is_some() && !engine.has_ranks() {
         return Err(Failure::new(
             Kind::Usage,
-            format!("--ranks goes with --engine ranks only; --engine {engine} shares the rows among threads"),
+            format!("--ranks goes with --engine ranks or map-reduce; --engine {engine} shares the rows among threads"),
         ));
     }
     let processes = job.map_or(1, |Job(job)| job.processes());
-    if arguments.layout.is_some() && engine != Engine::Ranks {
+    if arguments.layout.is_some() && !engine.has_ranks() {
         return Err(Failure::new(Kind::Usage, format!("--layout places ranks; --engine {engine} has none")));
     }
-    if job.is_some() && engine != Engine::Ranks {
+    if job.is_some() && !engine.has_ranks() {
         return Err(Failure::new(
             Kind::Usage,
             format!("--engine {engine} runs in one process, and mpiexec started {processes}"),
@@ -233,7 +241,7 @@ pub fn execution(arguments: &ExecutionArguments, job: Option<Job>) -> Result<(Ex
     if let Some(ranks) = arguments.ranks {
         execution.ranks = ranks;
     }
-    if engine != Engine::Ranks {
+    if !engine.has_ranks() {
         execution.ranks = 1;
     }
     let layout = match arguments.layout {
@@ -349,7 +357,10 @@ mod tests {
 
     #[test]
     fn ranks_go_with_their_engine_and_default_to_the_threads() {
-        assert!(usage(&["cluster", "a.csv", "--engine", "loop", "--ranks", "3"]).contains("--engine ranks only"));
+        assert!(
+            usage(&["cluster", "a.csv", "--engine", "loop", "--ranks", "3"]).contains("--engine ranks or map-reduce")
+        );
+        assert!(usage(&["cluster", "a.csv", "--engine", "loop", "--trace", "t.json"]).contains("--trace shows ranks"));
         let execution = plan(&["cluster", "a.csv", "--threads", "5"]).unwrap().execution;
         assert_eq!((execution.threads, execution.ranks), (5, 5));
         let execution = plan(&["cluster", "a.csv", "--threads", "2", "--ranks", "7"]).unwrap().execution;

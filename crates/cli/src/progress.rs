@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lehr_mining::anneal::{Checkpoint, Control, Observer, Progress, Stage};
 use lehr_ranks::timing::Stopwatch;
+use lehr_ranks::trace::Trace;
 
 use crate::interrupt::Interrupt;
 use crate::numbers::{counted, duration, quantity, significant};
@@ -36,6 +37,7 @@ pub struct Watch<'a> {
     stopping: bool,
     saved: Saved,
     units: Units,
+    trace: Option<Trace>,
 }
 
 /// The units of what is shown.
@@ -65,8 +67,14 @@ enum Display {
 }
 
 impl<'a> Watch<'a> {
-    /// A watch over a run whose checkpoint goes to `checkpoint`; shows nothing if `quiet`.
-    pub fn new(interrupt: &'a mut Interrupt, checkpoint: PathBuf, units: Units, quiet: bool) -> Self {
+    /// A watch over a run whose checkpoint goes to `checkpoint` and whose ranks note in `trace`; shows nothing if `quiet`.
+    pub fn new(
+        interrupt: &'a mut Interrupt,
+        checkpoint: PathBuf,
+        units: Units,
+        quiet: bool,
+        trace: Option<Trace>,
+    ) -> Self {
         let display = if quiet {
             Display::Silent
         } else if output::is_watched() {
@@ -83,6 +91,7 @@ impl<'a> Watch<'a> {
             stopping: false,
             saved: Saved::Nothing,
             units,
+            trace,
         }
     }
 
@@ -173,6 +182,10 @@ impl Observer for Watch<'_> {
             Err(error) => Saved::Failed(error.to_string()),
         };
         self.since_checkpoint = Stopwatch::start();
+    }
+
+    fn trace(&self) -> Option<&Trace> {
+        self.trace.as_ref()
     }
 }
 

@@ -10,6 +10,7 @@ mod picture;
 mod principal_axes;
 
 use lehr_mining::vector::{Model, Parameters};
+use lehr_ranks::timing::Spread;
 use serde_json::json;
 
 use crate::command::demo;
@@ -72,6 +73,7 @@ pub fn page(
         "table_body" => run.table_body(&palette),
         "facts" => run.facts(),
         "phases" => run.phases(),
+        "timers" => run.timers(),
         "data" => run.data(&picture, &palette),
         other => unreachable!("the page asks for {other}, which nobody writes"),
     })
@@ -361,6 +363,27 @@ impl Run<'_> {
             ));
         }
         format!("<div class=\"phasebar\" aria-hidden=\"true\">{bar}</div><ul class=\"phases\">{list}</ul>")
+    }
+
+    /// Where there are several ranks: how evenly they spent their time, and on what.
+    fn timers(&self) -> String {
+        let timers = &self.model.timers;
+        if timers.iter().all(|spread| spread.ranks < 2) {
+            return String::new();
+        }
+        let head =
+            ["", "least", "mean", "most", "slowest"].map(|name| format!("<th scope=\"col\">{name}</th>")).concat();
+        let row = |spread: &Spread| {
+            let seconds = [spread.min_s, spread.mean_s, spread.max_s]
+                .map(|seconds| format!("<td>{}</td>", escape(&duration(seconds))))
+                .concat();
+            format!("<tr><td>{}</td>{seconds}<td>rank {}</td></tr>", escape(&spread.name), spread.slowest)
+        };
+        format!(
+            "<h3 class=\"apart\">Of each rank</h3><div class=\"scroll\"><table class=\"timers\"><thead><tr>{head}</tr></thead>\
+             <tbody>{}</tbody></table></div>",
+            timers.iter().map(row).collect::<String>()
+        )
     }
 
     /// What the script draws from.

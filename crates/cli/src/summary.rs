@@ -119,6 +119,18 @@ struct ExecutionFacts {
 struct Seconds<'a> {
     total: f64,
     phases: Vec<Phase<'a>>,
+    /// Over ranks: each phase of the method, and computing, communicating and waiting in all of it. Empty for engines without ranks.
+    ranks: Vec<Timer<'a>>,
+}
+
+#[derive(Serialize)]
+struct Timer<'a> {
+    timer: &'a str,
+    ranks: usize,
+    min: f64,
+    mean: f64,
+    max: f64,
+    slowest: usize,
 }
 
 #[derive(Serialize)]
@@ -207,6 +219,18 @@ impl<'a> Summary<'a> {
             seconds: Seconds {
                 total: phases.iter().map(|(_, seconds)| seconds).sum(),
                 phases: phases.iter().map(|(phase, seconds)| Phase { phase, seconds: *seconds }).collect(),
+                ranks: model
+                    .timers
+                    .iter()
+                    .map(|spread| Timer {
+                        timer: &spread.name,
+                        ranks: spread.ranks,
+                        min: spread.min_s,
+                        mean: spread.mean_s,
+                        max: spread.max_s,
+                        slowest: spread.slowest,
+                    })
+                    .collect(),
             },
         }
     }

@@ -4,29 +4,42 @@
 //! same bits, so that equal results are equal files. Here is only what the rows say.
 
 use std::io::{self, Write};
+use std::ops::Range;
 
 use lehr_data::write::csv::Table;
 use lehr_mining::vector::Model;
 
 use crate::space::Space;
 
-/// `id,cluster,probability`, a line per input row in input order.
+const LABEL_COLUMNS: [&str; 3] = ["id", "cluster", "probability"];
+
+/// `id,cluster,probability`, the first line of `labels.csv`.
+pub fn labels_head() -> Vec<u8> {
+    let mut text = Vec::new();
+    Table::new(&mut text, &LABEL_COLUMNS).expect("memory takes any text");
+    text
+}
+
+/// Lines of `labels.csv`, one an input row in input order, for the rows of a range, of which everything else has as many entries.
 ///
 /// The id is the input's, or the 0-based row. The probability is that of the cluster named, at the last temperature at
 /// which assignments were soft.
-pub fn labels(out: &mut impl Write, space: &Space, model: &Model) -> io::Result<()> {
-    let mut table = Table::new(out, &["id", "cluster", "probability"])?;
-    let ids = space.table().ids();
-    for (row, (&label, &probability)) in model.labels.iter().zip(&model.probabilities).enumerate() {
+pub fn label_rows(rows: Range<usize>, ids: Option<&[String]>, labels: &[u32], probabilities: &[f64]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(rows.len() * 32);
+    let mut table = Table::rows(&mut text, LABEL_COLUMNS.len());
+    let mut write = |place: usize, row: usize| -> io::Result<()> {
         match ids {
-            Some(ids) => table.text(&ids[row])?,
+            Some(ids) => table.text(&ids[place])?,
             None => table.count(row as u64)?,
         }
-        table.count(u64::from(label))?;
-        table.number(probability)?;
-        table.end_row()?;
+        table.count(u64::from(labels[place]))?;
+        table.number(probabilities[place])?;
+        table.end_row()
+    };
+    for (place, row) in rows.enumerate() {
+        write(place, row).expect("memory takes any text");
     }
-    Ok(())
+    text
 }
 
 /// `cluster`, the columns, `weight`, `spread`, a line per cluster, by falling weight.

@@ -5,9 +5,12 @@
 mod cli {
     mod bad_input;
     mod help;
+    mod lab_overhead;
     mod lab_ports;
     mod results;
     mod sandbox;
     mod small_data;
     mod stop_and_resume;
+    mod trace;
+    mod trace_file;
 }

@@ -1,7 +1,10 @@
 //! The command in several processes, started by `mpiexec`: the same bytes on any layout, one voice, one end.
 //!
-//! `LEHR_MPIEXEC` names the launcher; `make mpi` installs one and sets it.
+//! `LEHR_MPIEXEC` names the launcher; `make mpi` installs one and sets it. `cargo test` alone has none, and leaves these tests out.
 #![allow(clippy::disallowed_methods, reason = "the environment says which launcher the tests use")]
+
+#[path = "cli/trace_file.rs"]
+mod trace_file;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -52,6 +55,7 @@ fn tables(folder: &Path, out: &str) -> [Vec<u8>; 2] {
 }
 
 #[test]
+#[ignore = "starts processes with mpiexec: make mpi"]
 fn results_have_the_same_bytes_on_any_layout() {
     let folder = folder();
     let run = |layout: &str, processes: usize| {
@@ -75,6 +79,35 @@ fn results_have_the_same_bytes_on_any_layout() {
 }
 
 #[test]
+#[ignore = "starts processes with mpiexec: make mpi"]
+fn every_process_writes_the_rows_of_its_ranks_with_their_identifiers() {
+    let folder = folder();
+    let table = fs::read_to_string(folder.path().join("table.csv")).unwrap();
+    let named: String = table
+        .lines()
+        .enumerate()
+        .map(|(row, line)| if row == 0 { format!("name,{line}\n") } else { format!("\"row, {row}\",{line}\n") })
+        .collect();
+    fs::write(folder.path().join("named.csv"), named).unwrap();
+    let line = ["cluster", "named.csv", "--id", "name", "--weights", "weight", "-k", "6", "-q", "--out"];
+    let alone = Command::new(env!("CARGO_BIN_EXE_lehr"))
+        .args(line)
+        .args(["one", "--threads", "1"])
+        .current_dir(&folder)
+        .output()
+        .unwrap();
+    expect_success(&alone);
+    expect_success(&lehr(folder.path(), 3, &[&line[..], &["three", "--ranks", "2"]].concat()));
+    let one = tables(folder.path(), "one");
+    assert!(text(&one[0]).contains("\"row, 3000\","));
+    assert!(tables(folder.path(), "three") == one);
+    let names: Vec<_> =
+        fs::read_dir(folder.path().join("three")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names.len(), 4, "no temporary file stays: {names:?}");
+}
+
+#[test]
+#[ignore = "starts processes with mpiexec: make mpi"]
 fn one_process_speaks() {
     let folder = folder();
     let done = lehr(folder.path(), 3, &["cluster", "table.csv", "-k", "6", "--out", "out"]);
@@ -89,6 +122,7 @@ fn one_process_speaks() {
 }
 
 #[test]
+#[ignore = "starts processes with mpiexec: make mpi"]
 fn a_layout_of_other_processes_is_refused() {
     let folder = folder();
     let failed = lehr(folder.path(), 2, &["cluster", "table.csv", "-k", "6", "--layout", "1x4x1"]);
@@ -103,6 +137,7 @@ fn a_layout_of_other_processes_is_refused() {
 }
 
 #[test]
+#[ignore = "starts processes with mpiexec: make mpi"]
 fn processes_without_a_library_do_not_compute_alone() {
     let folder = folder();
     let failed = command(folder.path(), 2, &["cluster", "table.csv", "-k", "6"])
@@ -128,6 +163,7 @@ fn start(folder: &Path) -> (Child, BufReader<std::process::ChildStderr>) {
 }
 
 #[test]
+#[ignore = "starts processes with mpiexec: make mpi"]
 fn an_interrupt_stops_all_with_one_word_and_a_checkpoint() {
     let folder = folder();
     let (mut child, lines) = start(folder.path());
@@ -137,4 +173,48 @@ fn an_interrupt_stops_all_with_one_word_and_a_checkpoint() {
     assert!(!child.wait().unwrap().success());
     assert_eq!(said.iter().filter(|line| line.contains("checkpoint saved in")).count(), 1, "{said:?}");
     assert!(folder.path().join("out/checkpoint").is_file());
+}
+
+#[test]
+#[ignore = "starts processes with mpiexec: make mpi"]
+fn a_trace_has_the_ranks_of_all_processes_on_one_time() {
+    let folder = folder();
+    for engine in ["ranks", "map-reduce"] {
+        let line = ["cluster", "table.csv", "-k", "6", "-q", "--out", engine, "--engine", engine, "--layout", "2x2x1"];
+        expect_success(&lehr(folder.path(), 2, &[&line[..], &["--trace", "trace.json"]].concat()));
+        let text = fs::read_to_string(folder.path().join("trace.json")).unwrap();
+        let tracks = trace_file::tracks(&text);
+        assert_eq!(tracks.keys().copied().collect::<Vec<_>>(), [0, 1, 2, 3]);
+        for track in tracks.values() {
+            trace_file::expect_nested(track);
+            for category in ["phase", "compute", "communication", "wait"] {
+                assert!(track.iter().any(|span| span.0 == category), "{engine}: {category}");
+            }
+        }
+        assert!(text.contains("process of ranks 0 to 1") && text.contains("process of ranks 2 to 3"));
+        assert!(tables(folder.path(), engine) == tables(folder.path(), "ranks"));
+    }
+}
+
+#[test]
+#[ignore = "starts processes with mpiexec: make mpi"]
+fn overheads_are_measured_in_processes_too() {
+    let folder = folder();
+    let launcher = std::env::var("LEHR_MPIEXEC").unwrap();
+    let line = ["lab", "overhead", "--quick", "--rounds", "1", "--json", "--mpiexec", &launcher, "--only"];
+    // Whole runs, whose bits are compared by the measurement itself; and the kernel alone.
+    for (only, experiment) in [("N = 5000, K = 10", "overhead"), ("stages, n = 10000, K = 1", "range over mean")] {
+        let done = Command::new(env!("CARGO_BIN_EXE_lehr")).args(line).arg(only).current_dir(&folder).output().unwrap();
+        expect_success(&done);
+        let figures: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+        let layouts: Vec<&str> = figures
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|figure| figure["experiment"] == experiment)
+            .map(|figure| figure["layout"].as_str().unwrap())
+            .collect();
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        assert_eq!(layouts, if cores > 1 { vec!["2x1x1", "1x2x1"] } else { vec![] }, "{}", text(&done.stderr));
+    }
 }

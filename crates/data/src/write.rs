@@ -80,6 +80,11 @@ impl AtomicFile {
         &self.path
     }
 
+    /// The name that the file has until it is committed: for others that write to parts of it, through handles of their own.
+    pub fn temporary(&self) -> &Path {
+        &self.temporary
+    }
+
     /// Writes what is left, waits until the disk has it, and gives the file its name.
     ///
     /// # Errors

@@ -6,8 +6,10 @@
 use std::path::Path;
 
 use lehr_data::read;
+use lehr_data::write::AtomicFile;
 use lehr_mining::vector::{self, Model, Parameters};
 use lehr_ranks::timing::Stopwatch;
+use lehr_ranks::trace::Trace;
 
 use crate::command::demo;
 use crate::company::Company;
@@ -19,6 +21,7 @@ use crate::plan::{Plan, Source, Start};
 use crate::progress::{Saved, Units, Watch};
 use crate::space::Space;
 use crate::summary::Summary;
+use crate::trace::TraceFile;
 use crate::{report, tables};
 
 /// Runs a plan to its end, together with the other processes of a job, if there are any.
@@ -58,8 +61,10 @@ pub fn run(mut plan: Plan, company: &Company<'_>) -> Result<(), Failure> {
     };
     let is_resumed = resumed.is_some();
     let mut folder = Folder::claim(&plan.out, input, plan.force, resumed)?;
-    company.order(&plan.start, space.points())?;
-    let (parameters, model) = cluster(&mut plan, &space, &mut folder, &mut interrupt)?;
+    let trace = plan.trace.as_deref().map(|path| TraceFile::claim(path, input, &folder, plan.force)).transpose()?;
+    company.order(&plan.start, space.points(), trace.is_some())?;
+    let noted = trace.as_ref().map(|file| file.trace().clone());
+    let (parameters, model) = cluster(&mut plan, &space, &mut folder, &mut interrupt, noted)?;
     phases.extend(model.phases.iter().cloned());
     for warning in &model.warnings {
         output::warning(warning);
@@ -69,7 +74,9 @@ pub fn run(mut plan: Plan, company: &Company<'_>) -> Result<(), Failure> {
     // From here on a first Ctrl-C changes nothing: the results are there and take well under a second to write.
     let clock = Stopwatch::start();
     let mut staged = folder.stage();
-    staged.write(folder::LABELS, |out| tables::labels(out, &space, &model))?;
+    staged.write(folder::LABELS, |out| {
+        company.write_labels(out.temporary(), space.table().ids(), &model, &plan.execution)
+    })?;
     staged.write(folder::CENTERS, |out| tables::centers(out, &space, &model))?;
     phases.push(("writing tables".to_owned(), clock.seconds()));
     let clock = Stopwatch::start();
@@ -80,7 +87,9 @@ pub fn run(mut plan: Plan, company: &Company<'_>) -> Result<(), Failure> {
         .text()
         .map_err(|cause| Failure::new(Kind::NoResult, format!("the summary cannot be written as JSON: {cause}")))?;
     staged.write(folder::SUMMARY, |out| std::io::Write::write_all(out, summary.as_bytes()))?;
+    let trace = trace.map(TraceFile::write).transpose()?;
     staged.commit()?;
+    trace.map(AtomicFile::commit).transpose()?;
     if plan.json { output::result(&summary) } else { tell(&space, &model, folder.path(), clock_total(&phases)) }
 }
 
@@ -94,10 +103,11 @@ fn cluster(
     space: &Space,
     folder: &mut Folder,
     interrupt: &mut Interrupt,
+    trace: Option<Trace>,
 ) -> Result<(Parameters, Model), Failure> {
     let units = Units { length: space.unit(), temperature: space.unit_squared() };
     let checkpoint = folder.checkpoint();
-    let mut watch = Watch::new(interrupt, checkpoint.clone(), units, plan.quiet);
+    let mut watch = Watch::new(interrupt, checkpoint.clone(), units, plan.quiet, trace);
     let start = std::mem::replace(&mut plan.start, Start::Fresh(Parameters::default()));
     let (parameters, outcome) = match start {
         Start::Fresh(parameters) => {

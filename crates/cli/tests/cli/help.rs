@@ -28,6 +28,11 @@ fn help_of_lab_ports() {
 }
 
 #[test]
+fn help_of_lab_overhead() {
+    Sandbox::new().lehr(&["lab", "overhead", "--help"]).matches_golden("help_lab_overhead");
+}
+
+#[test]
 fn no_arguments_show_the_help_and_are_a_usage_error() {
     Sandbox::new().lehr(&[]).matches_golden("no_arguments");
 }

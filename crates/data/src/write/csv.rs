@@ -41,6 +41,23 @@ impl<W: Write> Table<W> {
         Ok(table)
     }
 
+    /// Rows of a table of so many columns whose header is written elsewhere. `out` should be buffered.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::write::csv::Table;
+    /// let mut text = Vec::new();
+    /// let mut rows = Table::rows(&mut text, 2);
+    /// rows.count(7)?;
+    /// rows.number(0.5)?;
+    /// rows.end_row()?;
+    /// assert_eq!(text, b"7,0.5\n");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn rows(out: W, width: usize) -> Self {
+        Table { out, width, fields: 0 }
+    }
+
     /// A field of text, in quotes if it has a delimiter, a quote, a line end, or spaces around it.
     pub fn text(&mut self, text: &str) -> io::Result<()> {
         self.next()?;

@@ -1,0 +1,62 @@
+//! `lehr lab overhead` as a stranger meets it, on one small case; what it measures is not asserted, only that it is there and follows from what was taken.
+
+use serde_json::Value;
+
+use super::sandbox::{Outcome, Sandbox};
+
+const LINE: [&str; 8] = ["lab", "overhead", "--quick", "--rounds", "1", "--json", "--record", "kept/overhead.json"];
+
+fn figures(outcome: &Outcome) -> Vec<Value> {
+    let Value::Array(figures) = serde_json::from_str(&outcome.stdout).unwrap() else { panic!("no array") };
+    figures
+}
+
+#[test]
+fn a_run_is_measured_in_each_layout_and_kept() {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.lehr(&[&LINE[..], &["--only", "N = 5000, K = 10"]].concat()).succeeded();
+    let found = figures(&outcome);
+    for figure in &found {
+        for field in ["experiment", "case", "engine", "unit"] {
+            assert!(figure[field].is_string(), "{field} of {figure}");
+        }
+        for field in ["min", "median", "max", "runs"] {
+            assert!(figure[field].is_number(), "{field} of {figure}");
+        }
+    }
+    let of = |experiment: &str, engine: &str| {
+        let is = |figure: &&Value| figure["experiment"] == experiment && figure["engine"] == engine;
+        found.iter().find(is).map(|figure| figure["median"].as_f64().unwrap())
+    };
+    let (one, reduced) = (of("run", "ranks 1x1x1").unwrap(), of("run", "map-reduce 1x1x1").unwrap());
+    assert!((of("map-reduce", "map-reduce 1x1x1").unwrap() - reduced / one).abs() < 1e-9);
+    // On a machine with one core there is nothing else to take.
+    if let Some(two) = of("run", "ranks 2x1x1") {
+        assert!((of("overhead", "ranks 2x1x1").unwrap() - (2.0 * two / one - 1.0)).abs() < 1e-9);
+    }
+    assert!(
+        outcome.stderr.contains("more ranks than cores") || outcome.stderr.contains("cores;"),
+        "{}",
+        outcome.stderr
+    );
+    assert_eq!(sandbox.list("kept"), ["overhead.json", "overhead.machine.json"]);
+
+    // Gone on with: what is there is not taken again.
+    let again = sandbox.lehr(&[&LINE[..], &["--only", "N = 5000, K = 10"]].concat()).succeeded();
+    assert_eq!(figures(&again), found);
+    assert!(again.stderr.contains("their cases are not taken again"), "{}", again.stderr);
+}
+
+#[test]
+fn what_cannot_be_measured_is_said() {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.lehr(&["lab", "overhead", "--quick", "--only", "K = 11"]);
+    assert_eq!(outcome.code, 1);
+    assert!(outcome.stderr.contains("no case contains \"K = 11\""), "{}", outcome.stderr);
+    let outcome = sandbox.lehr(&["lab", "overhead", "--quick", "--mpiexec", "nowhere/mpiexec"]);
+    assert_eq!(outcome.code, 1);
+    assert!(outcome.stderr.contains("nowhere/mpiexec: no such program"), "{}", outcome.stderr);
+    let outcome = sandbox.lehr(&["lab", "job", "nonsense"]);
+    assert_eq!(outcome.code, 2);
+    assert!(outcome.stderr.contains("expected a task of a measurement"), "{}", outcome.stderr);
+}
