@@ -117,11 +117,11 @@ mod tests {
 
     #[test]
     fn two_factors_solve_the_normal_equations() {
-        // p and p²: Σp² = 30, Σp³ = 100, Σp⁴ = 354; Σpf = 33, Σp²f = 113. Determinant 30·354 - 100² = 620.
+        // p and p²: Σp² = 30, Σp³ = 100, Σp⁴ = 354; Σpf = 33, Σp²f = 111. Determinant 30·354 - 100² = 620.
         let p = vec![1.0, 2.0, 3.0, 4.0];
         let squares: Vec<f64> = p.iter().map(|p| p * p).collect();
         let fit = factors(&[p, squares], &[1.0, 3.0, 2.0, 5.0]).unwrap();
-        near(&fit.coefficients, &[(33.0 * 354.0 - 113.0 * 100.0) / 620.0, (30.0 * 113.0 - 100.0 * 33.0) / 620.0]);
+        near(&fit.coefficients, &[(33.0 * 354.0 - 111.0 * 100.0) / 620.0, (30.0 * 111.0 - 100.0 * 33.0) / 620.0]);
     }
 
     #[test]
