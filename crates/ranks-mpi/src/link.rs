@@ -32,7 +32,7 @@ const TAG: i32 = 1;
 /// Bytes behind a frame that goes by MPI: its number.
 pub(crate) const NUMBER: usize = size_of::<u32>();
 
-/// Looks at the window for each one at MPI, where all processes are near and nothing is on its way: MPI then has only what is long, or found a ring full.
+/// Looks at the window for each one at MPI, where all processes are near and nothing is on its way: MPI then has only what is long.
 const LOOKS: u32 = 16;
 
 /// A frame on its way out. The bytes are on the heap and do not move when this does.
@@ -62,6 +62,9 @@ pub(crate) struct Traffic {
     arriving: Vec<VecDeque<Arriving>>,
     /// How many frames are in `sending`, and in `arriving`.
     counts: (usize, usize),
+    /// By destination, in order of sending: short frames for which there was no room in a ring, with their numbers; and how many they are in all.
+    held: Vec<VecDeque<(usize, Vec<u8>)>>,
+    held_count: usize,
     memory: Memory,
     /// None if there are no other processes on this machine.
     window: Option<Window>,
@@ -115,6 +118,8 @@ impl Link {
             sending: (0..processes).map(|_| VecDeque::new()).collect(),
             arriving: (0..processes).map(|_| VecDeque::new()).collect(),
             counts: (0, 0),
+            held: (0..processes).map(|_| VecDeque::new()).collect(),
+            held_count: 0,
             memory: Memory::default(),
             window,
             looks: (0, looks),
@@ -169,8 +174,11 @@ impl Traffic {
     pub(crate) fn send(&mut self, process: usize, mut frame: Vec<u8>) -> Result<(), Error> {
         let number = self.next_sent[process];
         self.next_sent[process] = (number + 1) % NUMBERS;
-        if self.window.as_mut().is_some_and(|window| window.send(process, number, &frame)) {
+        if self.window.as_ref().is_some_and(|window| window.takes(process, frame.len())) {
+            self.held[process].push_back((number, frame));
+            self.held_count += 1;
             self.frames_sent += 1;
+            self.send_held(process);
             return Ok(());
         }
         frame.extend_from_slice(&(number as u32).to_le_bytes());
@@ -186,6 +194,17 @@ impl Traffic {
             self.memory.give_back(frame);
         }
         Ok(())
+    }
+
+    /// Sends short frames to a process, as many as there is room for in its ring.
+    fn send_held(&mut self, process: usize) {
+        let (Some(window), held) = (&mut self.window, &mut self.held[process]) else { return };
+        while let Some((number, frame)) = held.front()
+            && window.send(process, *number, frame)
+        {
+            held.pop_front();
+            self.held_count -= 1;
+        }
     }
 
     /// Whether there is a frame that is complete.
@@ -204,6 +223,9 @@ impl Traffic {
             for place in 0..window.incoming.len() {
                 self.hand_out_near(place)?;
             }
+        }
+        if self.held_count > 0 {
+            (0..self.held.len()).for_each(|process| self.send_held(process));
         }
         let (until, between) = self.looks;
         self.looks.0 = until.checked_sub(1).unwrap_or(between - 1);
@@ -311,7 +333,7 @@ impl Traffic {
     /// Ends the traffic: every process has sent what it had to send, and all have said so. Frames that arrive meanwhile are for
     /// nobody. Waits for the other processes to come here too.
     pub(crate) fn settle(&mut self) -> Result<(), Error> {
-        while self.counts.0 > 0 {
+        while self.counts.0 > 0 || self.held_count > 0 {
             self.move_all()?;
             yield_now();
         }

@@ -4,7 +4,7 @@
 //! frame can cross as one between threads does, in the cache line that says that it is there ([`lehr_ranks::fabric::ring`]). So at the start each process
 //! gets a segment of a window of MPI (which knows how to share memory on this machine), with a ring for what each of the others sends to it.
 //!
-//! What is too long for a ring, or finds it full, goes by MPI; `link.rs` keeps the order. Windows are used for nothing but their memory: no epochs, no
+//! What is too long for a ring goes by MPI; what finds it full is held back by `link.rs`, which keeps the order of all. Windows are used for nothing but their memory: no epochs, no
 //! one-sided calls.
 //!
 //! | words of a segment | what they hold |
@@ -75,12 +75,14 @@ impl Window {
         Ok(Self { comm, window, outgoing, incoming })
     }
 
-    /// Sends a frame, if it is short and there is room.
+    /// Whether frames of so many bytes go to a process this way.
+    pub(crate) fn takes(&self, process: usize, length: usize) -> bool {
+        self.outgoing[process].as_ref().is_some_and(|ring| length <= ring.longest())
+    }
+
+    /// Sends a frame that goes this way, if there is room.
     pub(crate) fn send(&mut self, process: usize, number: usize, frame: &[u8]) -> bool {
-        match &mut self.outgoing[process] {
-            Some(ring) if frame.len() <= ring.longest() => ring.send(number, frame),
-            _ => false,
-        }
+        self.outgoing[process].as_mut().is_some_and(|ring| ring.send(number, frame))
     }
 
     /// Gives the memory back. All processes of the machine do this together, when all frames have been taken.

@@ -195,13 +195,14 @@ fn long_messages_cross_a_lane_with_their_memory() {
 fn a_lane_that_is_full_spills_and_keeps_the_order() {
     model(2, 2, false, |mut comm| async move {
         let mut received = [u64::MAX];
-        for round in 0..4 {
-            if comm.rank() == 0 && round < 3 {
+        // Two slots: the third message finds the lane full, unless the receiver has been there.
+        for round in 0..3 {
+            if comm.rank() == 0 && round < 2 {
                 let mut shift = Box::pin(comm.shift(1, &[0], &mut received));
                 let _ = shift.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
             } else {
                 comm.shift(1, &[round], &mut received).await.unwrap();
-                assert_eq!(received[0], if comm.rank() == 1 && round < 3 { 0 } else { round });
+                assert_eq!(received[0], if comm.rank() == 1 && round < 2 { 0 } else { round });
             }
         }
     });

@@ -12,6 +12,7 @@ pub const TESTS: &[Test] = &[
     ("conformance::processes_that_share_no_memory", processes_that_share_no_memory),
     ("conformance::threads_inside_and_mpi_between", threads_inside_and_mpi_between),
     ("conformance::long_messages_cross_in_both_directions", long_messages_cross_in_both_directions),
+    ("conformance::floods_of_short_messages_keep_their_order", floods_of_short_messages_keep_their_order),
     ("conformance::one_run_after_the_other", one_run_after_the_other),
 ];
 
@@ -46,6 +47,12 @@ fn threads_inside_and_mpi_between() {
 fn long_messages_cross_in_both_directions() {
     for processes in [2, 3] {
         run(processes, &["long"], &[]).expect_success();
+    }
+}
+
+fn floods_of_short_messages_keep_their_order() {
+    for processes in [2, 4] {
+        run(processes, &["floods"], &[]).expect_success();
     }
 }
 
@@ -86,6 +93,37 @@ pub fn long_messages(process: &Process) {
                 assert!(values.iter().enumerate().all(|(place, &found)| found == value(from, index, place)));
             }
         }
+    };
+    process.run(&dispatcher, 1, program).unwrap();
+}
+
+/// The first rank of each two sends more short messages, and some long ones between them, than any memory between processes has room for, before the other looks.
+pub fn floods(process: &Process) {
+    const MESSAGES: u64 = 20_000;
+    let dispatcher = Dispatcher::new(1).unwrap();
+    let program = |mut comm: lehr_ranks::Communicator| async move {
+        let (rank, other) = (comm.rank(), comm.rank() ^ 1);
+        let value = |index: u64| vec![index; if index.is_multiple_of(5000) { 10_000 } else { index as usize % 9 }];
+        for sender in [0, 1] {
+            if rank % 2 == sender {
+                for index in 0..MESSAGES {
+                    comm.send(other, 1, &value(index)).await.unwrap();
+                }
+            }
+            // All have been handed over before any is received.
+            comm.send(other, 2, &[0_u8]).await.unwrap();
+            comm.receive::<u8>(other, 2).await.unwrap();
+            if rank % 2 != sender {
+                for index in 0..MESSAGES {
+                    assert_eq!(
+                        comm.receive::<u64>(other, 1).await.unwrap(),
+                        value(index),
+                        "the order of sending is kept"
+                    );
+                }
+            }
+        }
+        comm.barrier().await.unwrap();
     };
     process.run(&dispatcher, 1, program).unwrap();
 }

@@ -45,6 +45,7 @@ pub fn run(name: &str, words: &[String]) -> ExitCode {
         "exit" if is_last => std::process::exit(3),
         "conformance" => conformance::all_cases(&process, number(0), number(1)),
         "long" => conformance::long_messages(&process),
+        "floods" => conformance::floods(&process),
         "runs" => conformance::runs_do_not_mix(&process),
         "fault" => {
             let outcome = faults::fault(&process, number(0), &words[1], number(2));
