@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = "docs/catalogue.md"
 
 # Whose tests carry numbers of this catalogue.
-FOLDERS = ("crates/runtime", "crates/ranks")
+FOLDERS = ("crates/runtime", "crates/ranks", "crates/services", "crates/node")
 
 # What each number promises, in a few words; the specification has the sentence with given, when and then.
 BEHAVIOURS = {
@@ -99,6 +99,52 @@ BEHAVIOURS = {
     78: "rings of 2 to 64 ranks see every stage whole",
     79: "a panic in a parallel loop: the rest is cancelled or finished, as set",
     80: "all-reduce gives all ranks the same, on any number of threads",
+    81: "what a service was sent or has given out is not changed by others",
+    82: "another build's client is understood, or told the difference",
+    83: "an old reference finds the next life, or is stale; a path is taken once",
+    84: "insert, update, upsert and delete say what must be there",
+    85: "a get beside a replace sees one whole state",
+    86: "lookup and get need no handler",
+    87: "an unknown verb or body is refused at once, and not queued",
+    88: "one client's requests are admitted in its order, across verbs",
+    89: "after a drop nothing is left of a service",
+    90: "a deadline gives one fault, and the handler is cancelled",
+    91: "sent again only with a key, and then done once",
+    92: "the receiver of a handler is its group",
+    93: "beyond the bound of a queue senders are told",
+    94: "a handler that panics is a fault at once",
+    95: "a fault keeps its chain over nodes, and its status is in the table",
+    96: "a start that fails leaves nothing, and tells who waits",
+    97: "a service that crashes again and again is left down",
+    98: "a drop waits for what runs and refuses what waits",
+    99: "each policy of partners binds what it says",
+    100: "a missing partner fails the start after its patience; an optional one does not",
+    101: "a circle of partners is refused, with the circle",
+    102: "a partner that comes back is found again",
+    103: "one state in each form, with a tag that writers ask for",
+    104: "an unknown path is answered with what there is to see",
+    105: "snapshot and changes have nothing between them",
+    106: "filters by operation and key; bad patterns are refused",
+    107: "a subscription ends after its count or time, and says so",
+    108: "a subscriber that stops reading holds nobody up",
+    109: "after a partition a subscriber gets a gap and the state anew",
+    110: "who has gone is forgotten; a name is one subscriber",
+    111: "the directory tells of comings and goings in order",
+    112: "an unknown kind, a denied caller and a failing start are three faults",
+    113: "two manifests with one record merge, or fail naming both",
+    114: "a manifest that fails half-way says what started, or takes it back",
+    115: "killed while it saves, a service finds the old state or the new",
+    116: "a missing, corrupt or newer state file is each told apart",
+    117: "over connections that break: in order, at most once, fates known",
+    118: "a slow service holds up neither its neighbours nor memory",
+    119: "malformed and oversized input is refused; the node goes on",
+    120: "a question over two nodes is one trace",
+    121: "a listener for others needs a policy or an explicit word",
+    122: "deny beats allow; each verb is a right of its own",
+    123: "a certificate without a grant opens nothing",
+    124: "a wedged interleave is shown with its handler and its queue",
+    125: "log filters change without a restart",
+    126: "a shutdown ends by its limit and names who did not",
 }
 
 NUMBERED = re.compile(
@@ -151,7 +197,7 @@ def page_of(shown):
     missing = [number for number in BEHAVIOURS if number not in shown]
     return (
         "# The catalogue of behaviours, and the tests that show them\n\n"
-        "What the runtime promises, numbered as in its specification. A test carries the numbers that it shows in a comment above it; this page is\n"
+        "What runtime and services promise, numbered as in its specification. A test carries the numbers that it shows in a comment above it; this page is\n"
         "written from those comments by `tools/catalogue.py --write`, and `make edges` compares the two.\n\n"
         "Numbers that nothing shows yet:\n\n"
         f"```missing\n{' '.join(map(str, missing))}\n```\n\n" + table(shown) + "\n"

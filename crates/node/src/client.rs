@@ -1,0 +1,590 @@
+//! The other side of the edge: services of another node, as links for references.
+//!
+//! A client has one thread, and one connection of HTTP/2 for each node. Requests go out in the order in which they were handed over,
+//! and the edge admits those of one connection to one service in that order. A connection that breaks is made anew with the next
+//! request; what was on its way is sent again only if that is harmless.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http2;
+use hyper::header::{self, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode, Uri};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use lehr_services::{
+    Action, Answered, Change, Code, End, Events, Fault, Format, Info, Link, Message, Options, Pending, Subscribe, Told,
+    Verb,
+};
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::net::TcpStream;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+
+use crate::encode::{fault, read_tag};
+use crate::exchange::{CONTRACT, IF_VERSION, INCARNATION, KEY, TIMEOUT};
+use crate::sync::{Arc, Mutex, Thread};
+
+/// How long a request without a limit of its own may take.
+const ANSWER_TIME: Duration = Duration::from_secs(30);
+
+/// How much longer the client waits than the service has, so that the answer that says "too late" is heard.
+const MARGIN: Duration = Duration::from_secs(5);
+
+/// How long a connection may take to be made.
+const CONNECT_TIME: Duration = Duration::from_secs(10);
+
+/// How often a node is asked whether it is there; it may take twice as long to say so.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(30);
+
+/// The longest answer that is taken.
+const ANSWER_BYTES: usize = 1 << 30;
+
+/// The longest event that is taken.
+const EVENT_BYTES: usize = 256 << 20;
+
+type Sender = http2::SendRequest<Full<Bytes>>;
+
+/// What links of one program share: a thread, and a connection for each node. Cheap to clone.
+///
+/// # Example
+/// ```no_run
+/// use lehr_node::Client;
+/// # use lehr_services::*;
+/// # async fn example() -> Result<(), Fault> {
+/// let client = Client::new(None)?;
+/// let directory = Reference::<Directory>::over(client.link("http://127.0.0.1:8420/directory")?);
+/// println!("{:?}", directory.get().await?.services);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Client {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    nodes: Mutex<HashMap<String, mpsc::UnboundedSender<Job>>>,
+    runtime: tokio::runtime::Handle,
+    token: Option<HeaderValue>,
+    /// Dropped before the thread, which ends by it.
+    _alive: oneshot::Sender<()>,
+    _thread: Thread,
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Client").field("nodes", &self.shared.nodes.lock().len()).finish_non_exhaustive()
+    }
+}
+
+/// A request on its way out.
+struct Job {
+    request: Request<Full<Bytes>>,
+    within: Duration,
+    is_repeatable: bool,
+    answer: oneshot::Sender<Result<Response<Incoming>, Fault>>,
+}
+
+impl Client {
+    /// A client that shows this token to the nodes it asks.
+    ///
+    /// # Errors
+    /// [`Code::InvalidValue`] if the token cannot be sent; [`Code::InsufficientResources`] if no thread can be had.
+    ///
+    /// # Example
+    /// See [`Client`].
+    pub fn new(token: Option<&str>) -> Result<Self, Fault> {
+        let token = token.map(|token| {
+            let mut value = HeaderValue::try_from(format!("Bearer {token}"))
+                .map_err(|_| Fault::new(Code::InvalidValue, "a token is of visible ASCII characters"))?;
+            value.set_sensitive(true);
+            Ok::<_, Fault>(value)
+        });
+        let scarce =
+            |error: std::io::Error| Fault::new(Code::InsufficientResources, format!("no thread for a client: {error}"));
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().map_err(scarce)?;
+        let (alive, end) = oneshot::channel::<()>();
+        let handle = runtime.handle().clone();
+        let thread = Thread::start("lehr-client".to_owned(), move || {
+            let _ = runtime.block_on(end);
+        })
+        .map_err(scarce)?;
+        let shared = Shared {
+            nodes: Mutex::default(),
+            runtime: handle,
+            token: token.transpose()?,
+            _alive: alive,
+            _thread: thread,
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// A link to the service at an address, `http://node:port/path`. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// [`Code::InvalidValue`] if the address cannot be meant.
+    ///
+    /// # Example
+    /// ```
+    /// let client = lehr_node::Client::new(None).unwrap();
+    /// assert!(client.link("http://127.0.0.1:8420/counter").is_ok());
+    /// assert_eq!(
+    ///     client.link("ftp://127.0.0.1/counter").unwrap_err().reason(),
+    ///     "expected an address such as http://127.0.0.1:8420/counter, found \"ftp://127.0.0.1/counter\""
+    /// );
+    /// ```
+    pub fn link(&self, address: &str) -> Result<HttpLink, Fault> {
+        let refuse = || {
+            let reason = format!("expected an address such as http://127.0.0.1:8420/counter, found {address:?}");
+            Fault::new(Code::InvalidValue, reason)
+        };
+        let uri: Uri = address.parse().map_err(|_| refuse())?;
+        let authority = uri.authority().ok_or_else(refuse)?.as_str().to_owned();
+        if uri.scheme_str() != Some("http") || authority.contains('@') || uri.query().is_some() {
+            return Err(refuse());
+        }
+        let path = uri.path().trim_end_matches('/').to_owned();
+        Ok(HttpLink { client: self.clone(), authority, path })
+    }
+
+    /// Hands a request to the connection of its node. In the order of the calls.
+    fn hand_over(&self, authority: &str, job: Job) {
+        let mut nodes = self.shared.nodes.lock();
+        let node = nodes.entry(authority.to_owned()).or_insert_with(|| {
+            let (sender, jobs) = mpsc::unbounded_channel();
+            self.shared.runtime.spawn(serve_node(authority.to_owned(), jobs));
+            sender
+        });
+        // The task ends with the client only; if the runtime is gone, the answer's sender is dropped, and that is an answer.
+        let _ = node.send(job);
+    }
+}
+
+/// A service of another node.
+///
+/// # Example
+/// See [`Client`].
+#[derive(Clone)]
+pub struct HttpLink {
+    client: Client,
+    authority: String,
+    path: String,
+}
+
+impl fmt::Debug for HttpLink {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "http://{}{}", self.authority, self.path)
+    }
+}
+
+/// The fault of a node that does not answer.
+fn unreachable(authority: &str, why: impl fmt::Display) -> Fault {
+    Fault::new(Code::Unavailable, format!("{authority} cannot be reached: {why}")).retry_after(Duration::from_secs(1))
+}
+
+/// The fault of a request of which nobody knows whether it was done.
+fn unknown_fate(authority: &str, why: impl fmt::Display) -> Fault {
+    let reason =
+        format!("the connection to {authority} broke while it was asked, which may or may not have been done: {why}");
+    Fault::new(Code::Unavailable, reason)
+}
+
+async fn connect(authority: &str) -> Result<Sender, Fault> {
+    let address = if authority.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) {
+        authority.to_owned()
+    } else {
+        format!("{authority}:80")
+    };
+    let connected = async {
+        let stream = TcpStream::connect(&address).await.map_err(|error| unreachable(authority, error))?;
+        let _ = stream.set_nodelay(true);
+        let mut builder = http2::Builder::new(TokioExecutor::new());
+        builder.timer(TokioTimer::new()).keep_alive_interval(SIGN_OF_LIFE).keep_alive_timeout(2 * SIGN_OF_LIFE);
+        builder.keep_alive_while_idle(true);
+        let (sender, connection) =
+            builder.handshake(TokioIo::new(stream)).await.map_err(|error| unreachable(authority, error))?;
+        // Its end is seen by the requests that are on their way.
+        tokio::spawn(async move { drop(connection.await) });
+        Ok(sender)
+    };
+    timeout(CONNECT_TIME, connected)
+        .await
+        .unwrap_or_else(|_| Err(unreachable(authority, "it takes too long to connect")))
+}
+
+/// Sends the requests for one node, one after the other, and awaits their answers side by side.
+async fn serve_node(authority: String, mut jobs: mpsc::UnboundedReceiver<Job>) {
+    let authority: Arc<str> = authority.into();
+    let mut connection: Option<Sender> = None;
+    while let Some(job) = jobs.recv().await {
+        let mut ready = None;
+        if let Some(mut sender) = connection.take()
+            && sender.ready().await.is_ok()
+        {
+            ready = Some(sender);
+        }
+        let mut sender = match ready {
+            Some(sender) => sender,
+            None => match connect(&authority).await {
+                Ok(sender) => sender,
+                Err(fault) => {
+                    let _ = job.answer.send(Err(fault));
+                    continue;
+                }
+            },
+        };
+        connection = Some(sender.clone());
+        // Sent here, in order; only the answer is awaited elsewhere.
+        let repeat = job.is_repeatable.then(|| job.request.clone());
+        let sent = sender.send_request(job.request);
+        let authority = authority.clone();
+        let (within, mut answer) = (job.within, job.answer);
+        tokio::spawn(async move {
+            let answered = async {
+                let first = match sent.await {
+                    Ok(response) => return Ok(response),
+                    Err(error) => error,
+                };
+                let never_began = first.is_canceled();
+                match repeat {
+                    Some(request) => {
+                        // Once more, on a connection of its own: order is no question for what may be sent twice.
+                        let mut sender = connect(&authority).await?;
+                        sender.send_request(request).await.map_err(|error| unreachable(&authority, error))
+                    }
+                    None if never_began => Err(unreachable(&authority, first)),
+                    None => Err(unknown_fate(&authority, first)),
+                }
+            };
+            let late = || Err(Fault::new(Code::ResponseTimeout, format!("{authority} has not answered in {within:?}")));
+            tokio::select! {
+                answered = timeout(within, answered) => {
+                    let _ = answer.send(answered.unwrap_or_else(|_| late()));
+                }
+                // Nobody waits any more: dropping what is on its way tells the node.
+                () = answer.closed() => {}
+            }
+        });
+    }
+}
+
+impl HttpLink {
+    fn request(
+        &self,
+        method: Method,
+        action: &str,
+        query: &str,
+        body: Vec<u8>,
+        options: &Options,
+    ) -> Result<Request<Full<Bytes>>, Fault> {
+        let question = if query.is_empty() { "" } else { "?" };
+        let address = format!("http://{}{}{action}{question}{query}", self.authority, self.path);
+        let bad = |what: &dyn fmt::Display| Fault::new(Code::InvalidValue, format!("this cannot be sent: {what}"));
+        let mut request = Request::new(Full::new(Bytes::from(body)));
+        *request.method_mut() = method;
+        *request.uri_mut() = address.parse().map_err(|error: hyper::http::uri::InvalidUri| bad(&error))?;
+        let headers = request.headers_mut();
+        let value = |text: String| HeaderValue::try_from(text).map_err(|error| bad(&error));
+        let within = options.within.unwrap_or(ANSWER_TIME);
+        headers.insert(TIMEOUT, value(within.as_millis().max(1).to_string())?);
+        if let Some(key) = &options.key {
+            headers.insert(KEY, value(key.clone())?);
+        }
+        if let Some(incarnation) = options.incarnation {
+            headers.insert(INCARNATION, HeaderValue::from(incarnation));
+        }
+        if let Some((name, version)) = &options.contract {
+            headers.insert(CONTRACT, value(format!("{name} {version}"))?);
+        }
+        if let Some(version) = options.if_version {
+            headers.insert(IF_VERSION, HeaderValue::from(version));
+        }
+        if let Some(trace) = options.trace {
+            headers.insert("traceparent", value(trace.to_string())?);
+        }
+        if let Some(token) = &self.client.shared.token {
+            headers.insert(header::AUTHORIZATION, token.clone());
+        }
+        Ok(request)
+    }
+
+    /// Hands a request over; the future is the head of the answer.
+    fn ask(
+        &self,
+        request: Result<Request<Full<Bytes>>, Fault>,
+        within: Duration,
+        is_repeatable: bool,
+    ) -> Pending<'static, Result<Response<Incoming>, Fault>> {
+        let (answer, answered) = oneshot::channel();
+        match request {
+            Err(fault) => drop(answer.send(Err(fault))),
+            Ok(request) => self.client.hand_over(&self.authority, Job { request, within, is_repeatable, answer }),
+        }
+        let authority = self.authority.clone();
+        Box::pin(async move { answered.await.unwrap_or_else(|_| Err(unreachable(&authority, "the client has gone"))) })
+    }
+
+    /// What the node has: its list of services, each with path, contract, version and phase.
+    ///
+    /// # Errors
+    /// Why the node could not be asked.
+    pub async fn index(&self) -> Result<Vec<Listed>, Fault> {
+        let root = Self { path: String::new(), ..self.clone() };
+        let request = root.request(Method::GET, "/", "", Vec::new(), &Options::default());
+        let (_, body) = collect(root.ask(request, ANSWER_TIME + MARGIN, true).await?).await?;
+        #[derive(Deserialize)]
+        struct Index {
+            services: Vec<Listed>,
+        }
+        Format::Json.decode::<Index>(&body).map(|index| index.services)
+    }
+
+    /// What the service is.
+    ///
+    /// # Errors
+    /// Why it could not be asked.
+    pub async fn lookup(&self) -> Result<Info, Fault> {
+        let (action, format) = (Action::Lookup, Format::MessagePack);
+        let message = Message {
+            action,
+            verb: Verb::Lookup,
+            body: Vec::new(),
+            format,
+            accept: format,
+            options: Options::default(),
+        };
+        format.decode(&self.send(message).await?.body)
+    }
+}
+
+/// A service in the list of a node.
+///
+/// # Example
+/// See [`HttpLink::index`].
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Listed {
+    /// Where it stands.
+    pub path: String,
+    /// Its contract.
+    pub contract: String,
+    /// The version of that.
+    pub version: String,
+    /// Where in its life it is.
+    pub phase: lehr_services::Phase,
+}
+
+/// The whole body of an answer, or the fault that it is.
+async fn collect(response: Response<Incoming>) -> Result<(hyper::http::response::Parts, Bytes), Fault> {
+    let (parts, body) = response.into_parts();
+    let collected = Limited::new(body, ANSWER_BYTES).collect().await;
+    let body = collected
+        .map_err(|error| Fault::new(Code::Unavailable, format!("the answer ended too early: {error}")))?
+        .to_bytes();
+    if parts.status == StatusCode::OK { Ok((parts, body)) } else { Err(fault(parts.status, &body)) }
+}
+
+impl Link for HttpLink {
+    fn send(&self, message: Message) -> Pending<'static, Result<Answered, Fault>> {
+        let Message { action, verb, body, format, accept, options } = message;
+        let (method, action) = match &action {
+            Action::Get => (Method::GET, String::new()),
+            Action::Lookup => (Method::GET, ":lookup".to_owned()),
+            Action::Drop => (Method::DELETE, String::new()),
+            Action::Operation(name) => (Method::POST, format!(":{name}")),
+        };
+        let request = self.request(method, &action, "", body, &options).map(|mut request| {
+            let headers = request.headers_mut();
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(format.media_type()));
+            headers.insert(header::ACCEPT, HeaderValue::from_static(accept.media_type()));
+            request
+        });
+        let within = options.within.unwrap_or(ANSWER_TIME) + MARGIN;
+        let is_repeatable = verb.is_idempotent() || options.key.is_some();
+        let answered = self.ask(request, within, is_repeatable);
+        Box::pin(async move {
+            let (parts, body) = collect(answered.await?).await?;
+            let number = |name: &str| parts.headers.get(name)?.to_str().ok()?.parse().ok();
+            let tag = parts.headers.get(header::ETAG).and_then(|tag| tag.to_str().ok()).and_then(read_tag);
+            let incarnation = number(INCARNATION).unwrap_or_default();
+            Ok(Answered { body: body.into(), version: tag.map(|(_, version)| version), incarnation })
+        })
+    }
+
+    fn subscribe(
+        &self,
+        wishes: Subscribe,
+        _accept: Format,
+        options: Options,
+    ) -> Pending<'static, Result<Box<dyn Events>, Fault>> {
+        let within = options.within.unwrap_or(ANSWER_TIME) + MARGIN;
+        let query = query(&wishes);
+        let request = query.and_then(|query| self.request(Method::GET, ":events", &query, Vec::new(), &options));
+        let answered = self.ask(request, within, false);
+        Box::pin(async move {
+            let response = answered.await?;
+            if response.status() != StatusCode::OK {
+                return Err(collect(response)
+                    .await
+                    .err()
+                    .unwrap_or_else(|| Fault::new(Code::OperationFailed, "no events")));
+            }
+            Ok(Box::new(HttpEvents { body: response.into_body(), text: Vec::new(), end: None }) as Box<dyn Events>)
+        })
+    }
+}
+
+/// Wishes as the query of an address.
+fn query(wishes: &Subscribe) -> Result<String, Fault> {
+    let fields = serde_json::to_value(wishes)
+        .map_err(|error| Fault::new(Code::InvalidValue, format!("the wishes cannot be sent: {error}")))?;
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    for (name, value) in fields.as_object().into_iter().flatten() {
+        match value {
+            Value::Null => {}
+            Value::Array(entries) => {
+                for entry in entries.iter().filter_map(Value::as_str) {
+                    if entry.contains(',') {
+                        let reason = format!("{name}: {entry:?} has a comma, which cannot be sent");
+                        return Err(Fault::new(Code::InvalidValue, reason));
+                    }
+                    query.append_pair(name, entry);
+                }
+            }
+            Value::String(text) => {
+                query.append_pair(name, text);
+            }
+            other => {
+                query.append_pair(name, &other.to_string());
+            }
+        }
+    }
+    Ok(query.finish())
+}
+
+/// Server-sent events as they come.
+struct HttpEvents {
+    body: Incoming,
+    text: Vec<u8>,
+    end: Option<End>,
+}
+
+impl Events for HttpEvents {
+    fn next(&mut self) -> Pending<'_, Result<Told, End>> {
+        Box::pin(async move {
+            if let Some(end) = &self.end {
+                return Err(end.clone());
+            }
+            let told = self.read().await;
+            if let Err(end) = &told {
+                self.end = Some(end.clone());
+            }
+            told
+        })
+    }
+}
+
+impl HttpEvents {
+    /// The next event. Cancel-safe: what has been read stays.
+    async fn read(&mut self) -> Result<Told, End> {
+        loop {
+            if let Some(end) = self.text.windows(2).position(|pair| pair == b"\n\n") {
+                let block: Vec<u8> = self.text.drain(..end + 2).collect();
+                match told(&String::from_utf8_lossy(&block))? {
+                    Some(told) => return Ok(told),
+                    None => continue,
+                }
+            }
+            let lost = |why: &dyn fmt::Display| {
+                End::Lost(Fault::new(Code::Unavailable, format!("the connection broke: {why}")))
+            };
+            if self.text.len() > EVENT_BYTES {
+                return Err(lost(&"an event is too long"));
+            }
+            match self.body.frame().await {
+                None => return Err(lost(&"it was closed")),
+                Some(Err(error)) => return Err(lost(&error)),
+                Some(Ok(frame)) => {
+                    if let Some(data) = frame.data_ref() {
+                        self.text.extend_from_slice(data);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What one event says; nothing if it is a sign of life.
+fn told(block: &str) -> Result<Option<Told>, End> {
+    let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name));
+    let (Some(kind), Some(data)) = (field("event: "), field("data: ")) else { return Ok(None) };
+    let bad = |error: serde_json::Error| {
+        End::Lost(Fault::new(Code::MessageNotSupported, format!("an event that cannot be read: {error}")))
+    };
+    #[derive(Deserialize)]
+    struct Seed {
+        incarnation: u64,
+        version: u64,
+        state: Value,
+    }
+    #[derive(Deserialize)]
+    struct Changed {
+        incarnation: u64,
+        version: u64,
+        operation: String,
+        verb: Verb,
+        key: Option<String>,
+        body: Value,
+    }
+    #[derive(Deserialize)]
+    struct Gap {
+        missed: u64,
+    }
+    #[derive(Deserialize)]
+    struct Ended {
+        why: End,
+    }
+    Ok(Some(match kind {
+        "seed" => {
+            let Seed { incarnation, version, state } = serde_json::from_str(data).map_err(bad)?;
+            Told::Seed { version, incarnation, format: Format::Json, body: state.to_string().into_bytes() }
+        }
+        "change" => {
+            let changed: Changed = serde_json::from_str(data).map_err(bad)?;
+            let body = (Format::Json, changed.body.to_string().into_bytes());
+            let at = (changed.incarnation, changed.version);
+            Told::Change(Arc::new(Change::from_bytes(at, changed.operation, changed.verb, changed.key, body)))
+        }
+        "gap" => {
+            let Gap { missed } = serde_json::from_str(data).map_err(bad)?;
+            Told::Gap { missed }
+        }
+        "end" => {
+            let Ended { why } = serde_json::from_str(data).map_err(bad)?;
+            return Err(why);
+        }
+        _ => return Ok(None),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_read_back() {
+        let block = "event: change\nid: 1-2\ndata: {\"incarnation\":1,\"version\":2,\"operation\":\"add\",\"verb\":\"update\",\"key\":null,\"body\":5}\n\n";
+        let Ok(Some(Told::Change(change))) = told(block) else { panic!("a change") };
+        assert_eq!(
+            (change.version(), change.name(), &*change.body(Format::Json).unwrap()),
+            (2, "add", b"5".as_slice())
+        );
+        assert!(matches!(told(": here\n\n"), Ok(None)));
+        assert_eq!(told("event: end\ndata: {\"why\":\"stopped\"}\n\n").unwrap_err(), End::Stopped);
+        assert!(matches!(told("event: seed\ndata: {\n\n"), Err(End::Lost(_))));
+    }
+}

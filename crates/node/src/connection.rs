@@ -1,0 +1,192 @@
+//! One connection: which protocol it speaks, and the order of its requests.
+
+use std::collections::HashMap;
+use std::io;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+
+use hyper::server::conn::{http1, http2};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
+use tokio::sync::{oneshot, watch};
+use tokio::time::timeout;
+
+use crate::edge::{Edge, Peer};
+use crate::exchange::exchange;
+use crate::sync::{Arc, Mutex};
+
+/// What a client of HTTP/2 that knows what it talks to sends first.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// How many paths a connection keeps in order before it looks which are idle.
+const LANES: usize = 256;
+
+/// A stream whose first bytes have been looked at.
+pub(crate) struct Rewound<T> {
+    stream: T,
+    seen: Vec<u8>,
+    given: usize,
+}
+
+impl<T: AsyncRead + Unpin> AsyncRead for Rewound<T> {
+    fn poll_read(self: Pin<&mut Self>, polling: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let left = &this.seen[this.given..];
+        if !left.is_empty() {
+            let count = left.len().min(buffer.remaining());
+            buffer.put_slice(&left[..count]);
+            this.given += count;
+            return Poll::Ready(Ok(()));
+        }
+        Pin::new(&mut this.stream).poll_read(polling, buffer)
+    }
+}
+
+impl<T: AsyncWrite + Unpin> AsyncWrite for Rewound<T> {
+    fn poll_write(self: Pin<&mut Self>, polling: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().stream).poll_write(polling, bytes)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, polling: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_flush(polling)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, polling: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_shutdown(polling)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        polling: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().stream).poll_write_vectored(polling, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+}
+
+/// Reads until it is clear whether the client speaks HTTP/2.
+async fn recognise<T: AsyncRead + Unpin>(mut stream: T) -> io::Result<(Rewound<T>, bool)> {
+    let mut seen = Vec::with_capacity(PREFACE.len());
+    let is_http2 = loop {
+        let common = seen.iter().zip(PREFACE).take_while(|(left, right)| left == right).count();
+        if common < seen.len() {
+            break false;
+        }
+        if common == PREFACE.len() {
+            break true;
+        }
+        let mut rest = [0; PREFACE.len()];
+        let count = stream.read(&mut rest[..PREFACE.len() - seen.len()]).await?;
+        if count == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        seen.extend_from_slice(&rest[..count]);
+    };
+    Ok((Rewound { stream, seen, given: 0 }, is_http2))
+}
+
+/// Serves a connection to its end, or to the end of the node.
+pub(crate) async fn serve<T>(edge: Arc<Edge>, stream: T, peer: Peer, mut stopping: watch::Receiver<bool>)
+where
+    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let limits = edge.limits().clone();
+    let recognised = tokio::select! {
+        recognised = timeout(limits.header_time, recognise(stream)) => recognised,
+        _ = stopping.changed() => return,
+    };
+    // Who says nothing, or goes, has not asked for anything.
+    let Ok(Ok((stream, is_http2))) = recognised else { return };
+    let io = TokioIo::new(stream);
+    if is_http2 {
+        let lanes = Lanes::default();
+        let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+            // Called in the order in which the headers came.
+            let turn = lanes.turn(request.uri().path());
+            exchange(edge.clone(), peer, turn, request)
+        });
+        let header_bytes = u32::try_from(limits.header_bytes).unwrap_or(u32::MAX);
+        let mut connection = pin!(
+            http2::Builder::new(TokioExecutor::new())
+                .timer(TokioTimer::new())
+                .max_header_list_size(header_bytes)
+                .max_concurrent_streams(1024)
+                .keep_alive_interval(limits.heartbeat)
+                .keep_alive_timeout(limits.heartbeat)
+                .serve_connection(io, service)
+        );
+        // Errors are the client's going away in the middle, or its breaking the protocol, which it has been told.
+        tokio::select! {
+            _ = connection.as_mut() => {}
+            _ = stopping.changed() => {
+                connection.as_mut().graceful_shutdown();
+                let _ = timeout(limits.answer_time, connection).await;
+            }
+        }
+    } else {
+        // One request after the other: their order is that of the connection.
+        let service = service_fn(move |request| exchange(edge.clone(), peer, Turn::free(), request));
+        let mut connection = pin!(
+            http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(limits.header_time)
+                .max_headers(limits.headers)
+                .max_buf_size(limits.header_bytes)
+                .serve_connection(io, service)
+        );
+        tokio::select! {
+            _ = connection.as_mut() => {}
+            _ = stopping.changed() => {
+                connection.as_mut().graceful_shutdown();
+                let _ = timeout(limits.answer_time, connection).await;
+            }
+        }
+    }
+}
+
+/// The order of the requests to each service on one connection.
+#[derive(Default)]
+struct Lanes {
+    /// Of the last request for each service: told when that one has been handed over, or never will be.
+    last: Mutex<HashMap<String, oneshot::Receiver<()>>>,
+}
+
+/// A request's place in the order.
+pub(crate) struct Turn {
+    before: Option<oneshot::Receiver<()>>,
+    /// Dropped when the next may go.
+    _mine: Option<oneshot::Sender<()>>,
+}
+
+impl Turn {
+    /// A place that waits for nobody.
+    fn free() -> Self {
+        Self { before: None, _mine: None }
+    }
+
+    /// Waits until those before it have been handed over. Dropping it lets the next go.
+    pub(crate) async fn come(&mut self) {
+        if let Some(before) = self.before.take() {
+            // Its sender is dropped, never used.
+            let _ = before.await;
+        }
+    }
+}
+
+impl Lanes {
+    fn turn(&self, path: &str) -> Turn {
+        let service = path.split(':').next().unwrap_or(path);
+        let (mine, next) = oneshot::channel();
+        let mut last = self.last.lock();
+        if last.len() >= LANES {
+            last.retain(|_, before| matches!(before.try_recv(), Err(oneshot::error::TryRecvError::Empty)));
+        }
+        let before = last.insert(service.to_owned(), next);
+        Turn { before, _mine: Some(mine) }
+    }
+}

@@ -1,0 +1,152 @@
+//! The threads that listen: connections in, each served by the thread that took it.
+//!
+//! Tokio stands here and nowhere below: each thread has a current-thread runtime for sockets and time limits. What is asked of
+//! services is handed to the host's dispatcher, and its answer awaited here.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::time::Duration;
+
+use lehr_services::{Code, Fault, Host};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+use crate::connection::serve;
+use crate::settings::{Limits, Rate, Settings};
+use crate::sync::{Arc, Mutex, Thread};
+
+/// The other end of a connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer {
+    pub(crate) address: SocketAddr,
+}
+
+/// How many addresses are counted at once; the fullest buckets are forgotten first.
+const ADDRESSES: usize = 10_000;
+
+/// What all threads of an edge share.
+pub(crate) struct Edge {
+    pub(crate) host: Host,
+    pub(crate) settings: Settings,
+    /// Where it listens.
+    pub(crate) address: SocketAddr,
+    connections: Arc<Semaphore>,
+    requests: Arc<Semaphore>,
+    subscriptions: Arc<Semaphore>,
+    /// Requests left to each address, and when that was so.
+    buckets: Mutex<HashMap<IpAddr, (f64, Duration)>>,
+}
+
+impl Edge {
+    pub(crate) fn new(host: Host, settings: Settings, address: SocketAddr) -> Self {
+        let places = |count: usize| Arc::new(Semaphore::new(count.min(Semaphore::MAX_PERMITS)));
+        let limits = &settings.limits;
+        Self {
+            connections: places(limits.connections),
+            requests: places(limits.requests),
+            subscriptions: places(limits.subscriptions),
+            buckets: Mutex::default(),
+            host,
+            settings,
+            address,
+        }
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.settings.limits
+    }
+
+    /// A place for a request.
+    pub(crate) fn request(&self) -> Result<OwnedSemaphorePermit, Fault> {
+        place(&self.requests, "requests")
+    }
+
+    /// A place for a subscription.
+    pub(crate) fn subscription(&self) -> Result<OwnedSemaphorePermit, Fault> {
+        place(&self.subscriptions, "subscriptions")
+    }
+
+    /// Counts a request from an address.
+    ///
+    /// # Errors
+    /// [`Code::QueuingLimitExceeded`] with the time after which there is one more.
+    pub(crate) fn count(&self, address: IpAddr) -> Result<(), Fault> {
+        let Some(rate) = self.limits().rate else { return Ok(()) };
+        let now = self.host.clock().now();
+        let mut buckets = self.buckets.lock();
+        if buckets.len() >= ADDRESSES && !buckets.contains_key(&address) {
+            buckets
+                .retain(|_, (left, since)| refilled(rate, *left, now.saturating_sub(*since)) < f64::from(rate.burst));
+        }
+        let (left, since) = buckets.entry(address).or_insert((f64::from(rate.burst), now));
+        *left = refilled(rate, *left, now.saturating_sub(*since));
+        *since = now;
+        if *left >= 1.0 {
+            *left -= 1.0;
+            return Ok(());
+        }
+        let wait = Duration::from_secs_f64((1.0 - *left) / rate.per_second);
+        let reason = format!("more than {} requests a second from one address", rate.per_second);
+        Err(Fault::new(Code::QueuingLimitExceeded, reason).retry_after(wait))
+    }
+}
+
+fn refilled(rate: Rate, left: f64, after: Duration) -> f64 {
+    (left + after.as_secs_f64() * rate.per_second).min(f64::from(rate.burst))
+}
+
+fn place(places: &Arc<Semaphore>, what: &str) -> Result<OwnedSemaphorePermit, Fault> {
+    places.clone().try_acquire_owned().map_err(|_| {
+        let reason = format!("the node serves as many {what} as it may");
+        Fault::new(Code::Unavailable, reason).retry_after(Duration::from_secs(1))
+    })
+}
+
+/// Starts the threads that listen.
+///
+/// # Errors
+/// If a thread or its runtime cannot be had.
+pub(crate) fn listen(
+    edge: &Arc<Edge>,
+    listener: &TcpListener,
+    stopping: &watch::Receiver<bool>,
+) -> std::io::Result<Vec<Thread>> {
+    listener.set_nonblocking(true)?;
+    let mut threads = Vec::new();
+    for number in 0..edge.settings.threads {
+        let (edge, listener, stopping) = (edge.clone(), listener.try_clone()?, stopping.clone());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+        threads.push(Thread::start(format!("lehr-edge-{number}"), move || {
+            runtime.block_on(accept(edge, listener, stopping));
+        })?);
+    }
+    Ok(threads)
+}
+
+/// Takes connections until the node stops, then waits for those that are being served.
+async fn accept(edge: Arc<Edge>, listener: TcpListener, mut stopping: watch::Receiver<bool>) {
+    let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
+    let mut served = tokio::task::JoinSet::new();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = stopping.changed() => break,
+        };
+        while served.try_join_next().is_some() {}
+        match accepted {
+            Ok((stream, address)) => {
+                // Too many: closed at once, which is the least that can be done.
+                let Ok(place) = edge.connections.clone().try_acquire_owned() else { continue };
+                let _ = stream.set_nodelay(true);
+                let (edge, stopping) = (edge.clone(), stopping.clone());
+                served.spawn(async move {
+                    serve(edge, stream, Peer { address }, stopping).await;
+                    drop(place);
+                });
+            }
+            // Out of descriptors, most likely: others are closed meanwhile.
+            Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+        }
+    }
+    drop(listener);
+    while served.join_next().await.is_some() {}
+}

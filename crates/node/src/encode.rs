@@ -1,0 +1,180 @@
+//! What faults and documents are on the wire: statuses, problem documents, media types, tags of versions.
+
+use hyper::StatusCode;
+use hyper::header::HeaderMap;
+use lehr_services::{Code, Fault, Format};
+use serde_json::{Map, Value};
+
+/// The status of a fault. One table, for the edge and for its documentation.
+///
+/// # Example
+/// ```
+/// use lehr_services::Code;
+/// assert_eq!(lehr_node::status(Code::UnknownEntry), 404);
+/// assert_eq!(lehr_node::status(Code::QueuingLimitExceeded), 429);
+/// ```
+pub fn status(code: Code) -> u16 {
+    match code {
+        Code::ActionNotSupported => 405,
+        Code::MessageNotSupported => 400,
+        Code::ContractMismatch | Code::DuplicateEntry => 409,
+        Code::UnknownEntry | Code::UnknownService => 404,
+        Code::InvalidValue => 422,
+        Code::PreconditionFailed => 412,
+        Code::TooLarge => 413,
+        Code::InsufficientResources => 507,
+        Code::Unauthenticated => 401,
+        Code::PermissionDenied => 403,
+        Code::QueuingLimitExceeded => 429,
+        Code::ResponseTimeout => 504,
+        Code::WouldDeadlock => 508,
+        Code::StaleReference => 410,
+        Code::OperationCancelled | Code::ServiceStopping | Code::Unavailable | Code::StartFailed => 503,
+        // What is added later is a failure until it has a line here.
+        _ => 500,
+    }
+}
+
+/// A fault as a problem document, RFC 9457.
+pub(crate) fn problem(fault: &Fault, status: StatusCode) -> Vec<u8> {
+    let mut document = match serde_json::to_value(fault) {
+        Ok(Value::Object(document)) => document,
+        _ => Map::new(),
+    };
+    let reason = document.remove("reason").unwrap_or(Value::Null);
+    document.insert("detail".to_owned(), reason);
+    document.insert("type".to_owned(), Value::from(format!("urn:lehr:fault:{}", fault.code())));
+    document.insert("title".to_owned(), Value::from(fault.code().as_str().replace('_', " ")));
+    document.insert("status".to_owned(), Value::from(status.as_u16()));
+    Value::Object(document).to_string().into_bytes()
+}
+
+/// The fault of a problem document. One of another program's is an answer that says nothing but its status.
+pub(crate) fn fault(status: StatusCode, body: &[u8]) -> Fault {
+    let document = serde_json::from_slice::<Map<String, Value>>(body).ok().and_then(|mut document| {
+        let detail = document.remove("detail")?;
+        document.insert("reason".to_owned(), detail);
+        serde_json::from_value(Value::Object(document)).ok()
+    });
+    document.unwrap_or_else(|| {
+        let code = match status.as_u16() {
+            401 => Code::Unauthenticated,
+            403 => Code::PermissionDenied,
+            404 => Code::UnknownService,
+            413 => Code::TooLarge,
+            429 => Code::QueuingLimitExceeded,
+            502..=504 => Code::Unavailable,
+            _ => Code::OperationFailed,
+        };
+        Fault::new(code, format!("the node answered {status} without saying why"))
+    })
+}
+
+/// How the body of a request is written.
+///
+/// # Errors
+/// The status 415, as a fault, for a form that is not known, and for one that is packed.
+pub(crate) fn format_of(headers: &HeaderMap) -> Result<Format, Fault> {
+    let refuse = |what: &str| {
+        Err(Fault::new(Code::MessageNotSupported, format!("{what}; expected application/json or application/msgpack")))
+    };
+    if headers.get(hyper::header::CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
+        return refuse("a body that is packed is not taken");
+    }
+    let Some(value) = headers.get(hyper::header::CONTENT_TYPE) else { return Ok(Format::Json) };
+    let text = value.to_str().unwrap_or_default();
+    match essence(text) {
+        "application/json" => Ok(Format::Json),
+        "application/msgpack" | "application/x-msgpack" | "application/vnd.msgpack" => Ok(Format::MessagePack),
+        _ => refuse(&format!("the body is {text:?}")),
+    }
+}
+
+/// A media type without its parameters.
+fn essence(text: &str) -> &str {
+    text.split(';').next().unwrap_or_default().trim()
+}
+
+/// How the answer is to be written: the first known form that the client takes, in its order of preference.
+///
+/// # Errors
+/// The status 406, as a fault, if it takes none that is known.
+pub(crate) fn accepted(headers: &HeaderMap) -> Result<Format, Fault> {
+    let Some(value) = headers.get(hyper::header::ACCEPT) else { return Ok(Format::Json) };
+    let text = value.to_str().unwrap_or_default();
+    let mut wishes: Vec<(f32, Format)> = Vec::new();
+    for wish in text.split(',') {
+        let quality = wish.split(';').skip(1).find_map(|part| part.trim().strip_prefix("q="));
+        let quality = quality.map_or(1.0, |quality| quality.trim().parse().unwrap_or(0.0));
+        match essence(wish) {
+            "application/json" | "application/*" | "*/*" | "text/html" => wishes.push((quality, Format::Json)),
+            "application/msgpack" | "application/x-msgpack" | "application/vnd.msgpack" => {
+                wishes.push((quality, Format::MessagePack));
+            }
+            _ => {}
+        }
+    }
+    wishes.retain(|(quality, _)| *quality > 0.0);
+    // Stable: of equals the first.
+    wishes.sort_by(|left, right| right.0.total_cmp(&left.0));
+    wishes.first().map(|(_, format)| *format).ok_or_else(|| {
+        Fault::new(
+            Code::MessageNotSupported,
+            format!("no answer in {text:?}: there is application/json and application/msgpack"),
+        )
+    })
+}
+
+/// The tag of a version of the state of one life of a service.
+pub(crate) fn tag(incarnation: u64, version: u64) -> String {
+    format!("\"{incarnation:x}-{version}\"")
+}
+
+/// The life and the version of a tag; nothing if it is none of ours.
+pub(crate) fn read_tag(text: &str) -> Option<(u64, u64)> {
+    let (incarnation, version) = text.trim().strip_prefix('"')?.strip_suffix('"')?.split_once('-')?;
+    Some((u64::from_str_radix(incarnation, 16).ok()?, version.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+
+    use super::*;
+
+    #[test]
+    fn the_client_is_answered_in_the_form_it_likes_best() {
+        let accept = |text: &'static str| {
+            let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static(text))]);
+            accepted(&headers).map_err(|fault| fault.code())
+        };
+        assert_eq!(accept("application/msgpack"), Ok(Format::MessagePack));
+        assert_eq!(accept("application/msgpack;q=0.5, application/json"), Ok(Format::Json));
+        assert_eq!(accept("text/html,application/xhtml+xml,*/*;q=0.8"), Ok(Format::Json));
+        assert_eq!(accept("application/json;q=0, application/msgpack;q=0.1"), Ok(Format::MessagePack));
+        assert_eq!(accept("image/png"), Err(Code::MessageNotSupported));
+    }
+
+    #[test]
+    fn a_fault_is_the_same_on_the_other_side() {
+        let disk = Fault::new(Code::InsufficientResources, "the disk is full");
+        let sent = Fault::new(Code::OperationFailed, "not stored").caused_by(&disk).log("not for clients");
+        let body = problem(&sent, StatusCode::INTERNAL_SERVER_ERROR);
+        let read = fault(StatusCode::INTERNAL_SERVER_ERROR, &body);
+        assert_eq!((read.code(), read.reason(), read.causes()), (sent.code(), sent.reason(), sent.causes()));
+        assert_eq!(read.log_text(), None);
+        assert_eq!(fault(StatusCode::NOT_FOUND, b"<html>").code(), Code::UnknownService);
+    }
+
+    #[test]
+    fn tags_are_read_back() {
+        assert_eq!(read_tag(&tag(0xabc, 7)), Some((0xabc, 7)));
+        assert_eq!(["", "*", "\"x\"", "W/\"1-2\"", "\"1-2"].map(read_tag), [None; 5]);
+    }
+
+    #[test]
+    fn a_form_that_is_not_known_is_refused() {
+        let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("text/xml"))]);
+        assert!(format_of(&headers).unwrap_err().reason().starts_with("the body is \"text/xml\"; expected"));
+    }
+}

@@ -1,0 +1,53 @@
+//! A node of services: the HTTP edge before a [`Host`](lehr_services::Host), and the client that reaches it.
+//!
+//! Between nodes there is HTTP and nothing of ours: JSON for people, MessagePack between programs, server-sent events for changes, problem
+//! documents for faults. What a request may ask for is in the table of `route.rs`; what a fault is on the wire, in [`status`].
+//!
+//! ```
+//! use lehr_node::{Client, Node, Settings};
+//! use lehr_services::{DIRECTORY, Directory, Fault, Host, Reference};
+//!
+//! let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+//! let settings = Settings { address: ([127, 0, 0, 1], 0).into(), ..Settings::new() };
+//! let node = Node::start(Host::new(dispatcher.handle()), settings).unwrap();
+//!
+//! // In this program or another, here or elsewhere:
+//! let client = Client::new(None).unwrap();
+//! let link = client.link(&format!("http://{}{DIRECTORY}", node.address())).unwrap();
+//! lehr_runtime::block_on(async {
+//!     node.host().ready().await;
+//!     let directory = Reference::<Directory>::over(link);
+//!     assert!(directory.get().await?.services.contains_key(DIRECTORY));
+//!     Ok::<(), Fault>(())
+//! })
+//! .unwrap();
+//! ```
+//!
+//! Tokio stands in this crate and nowhere below; what runs handlers is the host's dispatcher. Read next: `docs/design/node.md`,
+//! `edge.rs` → `connection.rs` → `exchange.rs`.
+#![forbid(unsafe_code)]
+
+mod body;
+mod client;
+mod connection;
+mod constructor;
+mod edge;
+mod encode;
+mod events;
+mod exchange;
+mod metrics;
+mod node;
+mod openapi;
+mod policy;
+mod records;
+mod route;
+mod settings;
+mod sync;
+
+pub use client::{Client, HttpLink, Listed};
+pub use constructor::{CONSTRUCTOR, Constructor, Create};
+pub use encode::status;
+pub use node::Node;
+pub use policy::Policy;
+pub use records::{Delete, Find, Insert, Records, Update, Upsert};
+pub use settings::{Limits, Rate, Settings};

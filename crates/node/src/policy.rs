@@ -1,0 +1,182 @@
+//! Who may do what: callers with tokens, and rights by path, contract and verb. What is denied is denied, whatever else is allowed.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use lehr_services::{Code, Fault, Verb};
+use serde::Deserialize;
+
+/// Callers and their rights. Nothing is allowed that no rule allows.
+///
+/// # Example
+/// ```
+/// use lehr_node::Policy;
+/// use lehr_services::Verb;
+/// let policy: Policy = serde_json::from_str(r#"{
+///     "callers": { "ada": { "token": "correct-horse-battery" } },
+///     "rules": [
+///         { "callers": ["ada"], "verbs": ["get", "update"], "paths": ["/counter"] },
+///         { "effect": "deny", "callers": ["ada"], "verbs": ["update"] }
+///     ]
+/// }"#).unwrap();
+/// let ada = policy.caller(Some("correct-horse-battery")).unwrap();
+/// assert!(policy.check(ada, Verb::Get, "/counter", "example.org/counter").is_ok());
+/// assert!(policy.check(ada, Verb::Update, "/counter", "example.org/counter").is_err()); // denied goes before allowed
+/// assert!(policy.caller(Some("guess")).is_err());
+/// ```
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Policy {
+    callers: BTreeMap<String, Caller>,
+    rules: Vec<Rule>,
+}
+
+impl fmt::Debug for Policy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Tokens are no business of a log's.
+        formatter.debug_struct("Policy").field("callers", &self.callers.keys()).field("rules", &self.rules).finish()
+    }
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Caller {
+    token: String,
+}
+
+/// The shortest token that is taken.
+const TOKEN_MIN: usize = 16;
+
+/// The caller without a token.
+pub(crate) const ANONYMOUS: &str = "anonymous";
+
+/// Allows or denies: what is left out stands for all.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Rule {
+    effect: Effect,
+    callers: Vec<String>,
+    verbs: Vec<Verb>,
+    /// A path, and what lies below it.
+    paths: Vec<String>,
+    contracts: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Effect {
+    #[default]
+    Allow,
+    Deny,
+}
+
+impl Rule {
+    fn speaks_of(&self, caller: &str, verb: Verb, path: &str, contract: &str) -> bool {
+        let has = |list: &[String], name: &str| list.is_empty() || list.iter().any(|entry| entry == name);
+        let below = |prefix: &String| {
+            let prefix = prefix.trim_end_matches('/');
+            path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        has(&self.callers, caller)
+            && (self.verbs.is_empty() || self.verbs.contains(&verb))
+            && (self.paths.is_empty() || self.paths.iter().any(below))
+            && has(&self.contracts, contract)
+    }
+}
+
+impl Policy {
+    /// Reads a policy from JSON, and looks whether it can be meant.
+    ///
+    /// # Errors
+    /// [`Code::InvalidValue`], with everything that cannot.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_node::Policy;
+    /// let text = r#"{ "callers": { "ada": { "token": "short" } }, "rules": [{ "callers": ["bob"] }] }"#;
+    /// let fault = Policy::from_json(text).unwrap_err();
+    /// assert_eq!(
+    ///     fault.reason(),
+    ///     "caller \"ada\": a token has at least 16 characters, this one has 5; rule 1: no caller is called \"bob\""
+    /// );
+    /// ```
+    pub fn from_json(text: &str) -> Result<Self, Fault> {
+        let policy: Self =
+            serde_json::from_str(text).map_err(|error| Fault::new(Code::InvalidValue, error.to_string()))?;
+        let mut faults = Vec::new();
+        for (name, caller) in &policy.callers {
+            let length = caller.token.chars().count();
+            if length < TOKEN_MIN {
+                faults.push(format!(
+                    "caller {name:?}: a token has at least {TOKEN_MIN} characters, this one has {length}"
+                ));
+            }
+            if !caller.token.bytes().all(|byte| byte.is_ascii_graphic()) {
+                faults.push(format!("caller {name:?}: a token is of visible ASCII characters"));
+            }
+            if name == ANONYMOUS {
+                faults.push(format!("caller {name:?}: this is who has no token"));
+            }
+            let twins = policy.callers.iter().filter(|(_, other)| other.token == caller.token).count();
+            if twins > 1 {
+                faults.push(format!("caller {name:?}: another caller has the same token"));
+            }
+        }
+        for (index, rule) in policy.rules.iter().enumerate() {
+            let known = |name: &String| name == ANONYMOUS || policy.callers.contains_key(name);
+            faults.extend(
+                rule.callers
+                    .iter()
+                    .filter(|name| !known(name))
+                    .map(|name| format!("rule {}: no caller is called {name:?}", index + 1)),
+            );
+        }
+        if faults.is_empty() { Ok(policy) } else { Err(Fault::new(Code::InvalidValue, faults.join("; "))) }
+    }
+
+    /// Whose token this is; without one, nobody in particular.
+    ///
+    /// # Errors
+    /// [`Code::Unauthenticated`] for a token that is nobody's.
+    ///
+    /// # Example
+    /// See [`Policy`].
+    pub fn caller(&self, token: Option<&str>) -> Result<&str, Fault> {
+        let Some(token) = token else { return Ok(ANONYMOUS) };
+        // All are looked at in full: how long it takes says nothing of how near a guess was.
+        let mut found = None;
+        for (name, caller) in &self.callers {
+            if is_same(token.as_bytes(), caller.token.as_bytes()) {
+                found = Some(name.as_str());
+            }
+        }
+        found.ok_or_else(|| Fault::new(Code::Unauthenticated, "the token is not known"))
+    }
+
+    /// Whether a caller may do this.
+    ///
+    /// # Errors
+    /// [`Code::PermissionDenied`]; [`Code::Unauthenticated`] for who has no token.
+    ///
+    /// # Example
+    /// See [`Policy`].
+    pub fn check(&self, caller: &str, verb: Verb, path: &str, contract: &str) -> Result<(), Fault> {
+        let mut speaking = self.rules.iter().filter(|rule| rule.speaks_of(caller, verb, path, contract)).peekable();
+        if speaking.peek().is_some() && speaking.all(|rule| rule.effect == Effect::Allow) {
+            return Ok(());
+        }
+        if caller == ANONYMOUS {
+            return Err(Fault::new(Code::Unauthenticated, format!("to {verb} {path} takes a token")));
+        }
+        Err(Fault::new(Code::PermissionDenied, format!("{caller} may not {verb} {path}")))
+    }
+}
+
+/// Compares without stopping at the first difference.
+fn is_same(left: &[u8], right: &[u8]) -> bool {
+    let mut difference = left.len() ^ right.len();
+    for (index, byte) in left.iter().enumerate() {
+        difference |= usize::from(byte ^ right.get(index).copied().unwrap_or(0));
+    }
+    difference == 0
+}

@@ -1,0 +1,104 @@
+//! From a method and a path to what is asked of which service.
+//!
+//! | request | asks for |
+//! | --- | --- |
+//! | `GET /counter` | the state |
+//! | `GET /counter:lookup` | what the service is |
+//! | `GET /counter:events` | its changes, as server-sent events |
+//! | `GET /counter:is_above?limit=4` | an operation whose verb is query |
+//! | `POST /counter:add` | any operation, its body in the body |
+//! | `PUT /counter` | the operation `replace` |
+//! | `DELETE /counter` | the end of the service |
+//!
+//! Names of services have no colon, so nothing here can be two things.
+
+use hyper::Method;
+use lehr_services::{Code, Fault};
+
+/// What a request asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Route {
+    /// The node's own pages.
+    Index,
+    Health,
+    Ready,
+    Metrics,
+    OpenApi,
+    /// The whole state of a service.
+    Get(String),
+    Lookup(String),
+    Events(String),
+    /// An operation; the flag says that its body is in the query.
+    Operation(String, String, bool),
+    Drop(String),
+    /// What can be asked of a service.
+    Options(String),
+}
+
+/// Finds the route of a request.
+///
+/// # Errors
+/// [`Code::ActionNotSupported`] for a method that means nothing here; [`Code::UnknownService`] for a path that nothing can stand at.
+pub(crate) fn route(method: &Method, path: &str) -> Result<Route, Fault> {
+    let is_read = method == Method::GET || method == Method::HEAD;
+    if is_read {
+        match path {
+            "/" => return Ok(Route::Index),
+            "/health" => return Ok(Route::Health),
+            "/ready" => return Ok(Route::Ready),
+            "/metrics" => return Ok(Route::Metrics),
+            "/openapi.json" => return Ok(Route::OpenApi),
+            _ => {}
+        }
+    }
+    let (service, action) = match path.split_once(':') {
+        Some((service, action)) => (service, Some(action)),
+        None => (path, None),
+    };
+    let service = service.to_owned();
+    if service.is_empty() || path.len() > 300 {
+        return Err(Fault::new(Code::UnknownService, "nothing stands at this path"));
+    }
+    match (action, method) {
+        (None, _) if is_read => Ok(Route::Get(service)),
+        (None, &Method::PUT) => Ok(Route::Operation(service, "replace".to_owned(), false)),
+        (None, &Method::DELETE) => Ok(Route::Drop(service)),
+        (_, &Method::OPTIONS) => Ok(Route::Options(service)),
+        (Some("lookup"), _) if is_read => Ok(Route::Lookup(service)),
+        (Some("events"), &Method::GET) => Ok(Route::Events(service)),
+        (Some(name), &Method::GET) => Ok(Route::Operation(service, name.to_owned(), true)),
+        (Some(name), &Method::POST) => Ok(Route::Operation(service, name.to_owned(), false)),
+        _ => Err(Fault::new(Code::ActionNotSupported, format!("{method} means nothing for {path}"))),
+    }
+}
+
+/// The methods that mean something for a path.
+pub(crate) fn allowed(path: &str) -> &'static str {
+    match path.split_once(':') {
+        None => "GET, HEAD, PUT, DELETE, OPTIONS",
+        Some((_, "lookup")) => "GET, HEAD, OPTIONS",
+        Some((_, "events")) => "GET, OPTIONS",
+        Some(_) => "GET, POST, OPTIONS",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_method_and_a_path_mean_one_thing() {
+        let at = |method: Method, path| route(&method, path).map_err(|fault| fault.code());
+        let (path, name) = (|| "/a/b".to_owned(), |name: &str| name.to_owned());
+        assert_eq!(at(Method::GET, "/a/b"), Ok(Route::Get(path())));
+        assert_eq!(at(Method::PUT, "/a/b"), Ok(Route::Operation(path(), name("replace"), false)));
+        assert_eq!(at(Method::DELETE, "/a/b"), Ok(Route::Drop(path())));
+        assert_eq!(at(Method::GET, "/a/b:events"), Ok(Route::Events(path())));
+        assert_eq!(at(Method::GET, "/a/b:find"), Ok(Route::Operation(path(), name("find"), true)));
+        assert_eq!(at(Method::POST, "/a/b:find"), Ok(Route::Operation(path(), name("find"), false)));
+        assert_eq!(at(Method::POST, "/a/b"), Err(Code::ActionNotSupported));
+        assert_eq!(at(Method::PATCH, "/a/b:find"), Err(Code::ActionNotSupported));
+        assert_eq!(at(Method::GET, ":x"), Err(Code::UnknownService));
+        assert_eq!(at(Method::GET, "/"), Ok(Route::Index));
+    }
+}

@@ -1,0 +1,174 @@
+//! What a node is told before it listens.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use lehr_services::{Code, Fault};
+
+use crate::policy::Policy;
+
+/// Where a node listens, whom it lets in, and how much it takes from anybody.
+///
+/// # Example
+/// ```
+/// use lehr_node::Settings;
+/// let settings = Settings::new();
+/// assert!(settings.address.ip().is_loopback() && settings.check().is_ok());
+///
+/// let open = Settings { address: ([0, 0, 0, 0], 8420).into(), ..Settings::new() };
+/// assert!(open.check().unwrap_err().reason().contains("--insecure"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where it listens; port 0 lets the system choose. Default: 127.0.0.1, port 8420.
+    pub address: SocketAddr,
+    /// Who may do what. Default: none, which is for loopback only: everybody may do everything.
+    pub policy: Option<Policy>,
+    /// Lets it listen beyond loopback without a policy.
+    pub is_insecure: bool,
+    /// How many threads serve connections. Default: 1.
+    pub threads: usize,
+    /// How much it takes.
+    pub limits: Limits,
+}
+
+/// How much a node takes from its clients. What is beyond is refused with a status that says so.
+///
+/// # Example
+/// ```
+/// use lehr_node::Limits;
+/// assert_eq!(Limits::default().body_bytes, 16 << 20);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limits {
+    /// Connections at once; one more is closed at once. Default: 4096.
+    pub connections: usize,
+    /// The size of a body. Default: 16 MiB.
+    pub body_bytes: usize,
+    /// The size of all headers together, at least 8 KiB. Default: 64 KiB.
+    pub header_bytes: usize,
+    /// How many headers. Default: 100.
+    pub headers: usize,
+    /// How long a client may take to send its headers. Default: 10 s.
+    pub header_time: Duration,
+    /// How long a client may take to send a body. Default: 60 s.
+    pub body_time: Duration,
+    /// How long a request without a limit of its own may take. Default: 30 s.
+    pub answer_time: Duration,
+    /// The longest time that a request may ask for. Default: 1 hour.
+    pub answer_time_max: Duration,
+    /// Requests at once, of all connections together; one more is answered 503. Default: 16,384.
+    pub requests: usize,
+    /// Subscriptions at once; one more is answered 503. Default: 4096.
+    pub subscriptions: usize,
+    /// How often a sign of life is sent to a subscriber. One who does not take it within the same time again is cut off.
+    /// Default: 15 s.
+    pub heartbeat: Duration,
+    /// Requests a second and at once from one address; more are answered 429. Default: no limit.
+    pub rate: Option<Rate>,
+}
+
+/// A rate of requests: so many a second, and so many at once after a pause.
+///
+/// # Example
+/// ```
+/// let rate = lehr_node::Rate { per_second: 100.0, burst: 20 };
+/// assert!(rate.per_second > 0.0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate {
+    /// A second.
+    pub per_second: f64,
+    /// At once.
+    pub burst: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: 4096,
+            body_bytes: 16 << 20,
+            header_bytes: 64 << 10,
+            headers: 100,
+            header_time: Duration::from_secs(10),
+            body_time: Duration::from_secs(60),
+            answer_time: Duration::from_secs(30),
+            answer_time_max: Duration::from_secs(3600),
+            requests: 16_384,
+            subscriptions: 4096,
+            heartbeat: Duration::from_secs(15),
+            rate: None,
+        }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Settings {
+    /// Loopback, port 8420, no policy, the default limits.
+    ///
+    /// # Example
+    /// See [`Settings`].
+    pub fn new() -> Self {
+        Self {
+            address: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8420),
+            policy: None,
+            is_insecure: false,
+            threads: 1,
+            limits: Limits::default(),
+        }
+    }
+
+    /// Whether it can be meant.
+    ///
+    /// # Errors
+    /// [`Code::PermissionDenied`] for an open address without a policy; [`Code::InvalidValue`] with every number that cannot be meant.
+    ///
+    /// # Example
+    /// See [`Settings`].
+    pub fn check(&self) -> Result<(), Fault> {
+        if !self.address.ip().is_loopback() && self.policy.is_none() && !self.is_insecure {
+            let reason = format!(
+                "{} can be reached by others, and no policy says who may do what: give one, or --insecure to let everybody do everything",
+                self.address
+            );
+            return Err(Fault::new(Code::PermissionDenied, reason));
+        }
+        let limits = &self.limits;
+        let mut faults = Vec::new();
+        let counts = [
+            ("threads", self.threads),
+            ("connections", limits.connections),
+            ("body_bytes", limits.body_bytes),
+            ("headers", limits.headers),
+            ("requests", limits.requests),
+            ("subscriptions", limits.subscriptions),
+        ];
+        faults.extend(
+            counts
+                .iter()
+                .filter(|(_, count)| *count == 0)
+                .map(|(name, _)| format!("{name}: expected at least 1, found 0")),
+        );
+        if limits.header_bytes < 8192 {
+            faults.push(format!("header_bytes: expected at least 8192, found {}", limits.header_bytes));
+        }
+        let times = [
+            ("header_time", limits.header_time),
+            ("body_time", limits.body_time),
+            ("answer_time", limits.answer_time),
+            ("heartbeat", limits.heartbeat),
+        ];
+        faults.extend(
+            times.iter().filter(|(_, time)| time.is_zero()).map(|(name, _)| format!("{name}: expected more than 0")),
+        );
+        if limits.rate.is_some_and(|rate| !(rate.per_second > 0.0 && rate.per_second.is_finite()) || rate.burst == 0) {
+            faults.push("rate: expected a positive number a second, and at least 1 at once".to_owned());
+        }
+        if faults.is_empty() { Ok(()) } else { Err(Fault::new(Code::InvalidValue, faults.join("; "))) }
+    }
+}

@@ -1,0 +1,298 @@
+//! Several nodes, and what lies between them.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+
+use lehr_node::{Client, Node};
+use lehr_runtime::{Context, block_on};
+use lehr_services::{
+    Call, Code, Concurrent, Contract, Event, Fault, Handlers, Host, Reference, Service, Subscribe, Version,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::behaviours::samples::*;
+use crate::behaviours::{Any, together};
+use crate::{FOR_EVER, dispatcher, everywhere, settings};
+
+/// Passes connections on to a node. Of each it is asked when to cut it.
+fn proxy(to: SocketAddr, cuts: impl Fn(usize) -> bool + Send + Sync + 'static) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::Builder::new()
+        .spawn(move || {
+            for (number, client) in listener.incoming().enumerate() {
+                let (client, server) = (client.unwrap(), TcpStream::connect(to).unwrap());
+                let (from, mut into) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+                let copied = move || {
+                    let _ = std::io::copy(&mut &from, &mut into);
+                    let _ = into.shutdown(Shutdown::Both);
+                };
+                std::thread::Builder::new().spawn(copied).unwrap();
+                let is_cut = cuts(number);
+                std::thread::Builder::new().spawn(move || answer(&server, &client, is_cut)).unwrap();
+            }
+        })
+        .unwrap();
+    address
+}
+
+/// Passes answers back; if it is to be cut, all but those with a body, which only an answer to a request has.
+fn answer(mut server: &TcpStream, mut client: &TcpStream, is_cut: bool) {
+    let mut head = [0; 9];
+    while server.read_exact(&mut head).is_ok() {
+        let length = usize::from(head[0]) << 16 | usize::from(head[1]) << 8 | usize::from(head[2]);
+        let mut frame = vec![0; length];
+        if server.read_exact(&mut frame).is_err() {
+            break;
+        }
+        const HEADERS: u8 = 1;
+        if is_cut && head[3] == HEADERS {
+            break;
+        }
+        if client.write_all(&head).and_then(|()| client.write_all(&frame)).is_err() {
+            break;
+        }
+    }
+    let _ = client.shutdown(Shutdown::Both);
+    let _ = server.shutdown(Shutdown::Both);
+}
+
+// 91
+#[test]
+fn what_was_on_its_way_when_the_connection_broke_is_sent_again_only_if_that_is_harmless() {
+    let (dispatcher, _clock) = dispatcher(2);
+    let node = Node::start(Host::new(dispatcher.handle()), settings()).unwrap();
+    block_on(async {
+        let books = node.host().start("/books", Bookkeeper::new).await.unwrap();
+        let over = |cut: usize| {
+            let address = proxy(node.address(), move |number| number < cut);
+            let link = Client::new(None).unwrap().link(&format!("http://{address}/books")).unwrap();
+            Reference::<Ledger>::over(link).within(FOR_EVER)
+        };
+        let fault = over(1).call(enter("ada", 1)).await.unwrap_err();
+        assert_eq!(fault.code(), Code::Unavailable);
+        assert!(fault.reason().contains("may or may not have been done"), "{fault}");
+        assert_eq!(books.get().await.unwrap().log, ["enter ada"]); // once: it was not sent again
+
+        over(1).key("enter bob").call(enter("bob", 2)).await.unwrap();
+        assert_eq!(books.get().await.unwrap().log, ["enter ada", "enter bob"]);
+        assert_eq!(node.host().counts("/books").unwrap().repeated, 1);
+
+        assert_eq!(over(1).call(Sum {}).await.unwrap(), 3); // to ask again is harmless
+    });
+}
+
+/// Asks the books of another node.
+#[derive(Clone)]
+struct Teller {
+    slip: Slip,
+    books: Reference<Ledger>,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Slip {}
+
+impl Contract for Slip {
+    const NAME: &'static str = "test/slip";
+    const VERSION: Version = Version::new(1, 0);
+}
+
+operations! { Slip:
+    Withdraw { key: String } Submit -> i64, "withdraw";
+    Trace {} Submit -> (String, String), "trace";
+}
+
+impl Service for Teller {
+    type Document = Slip;
+
+    fn document(&self) -> &Slip {
+        &self.slip
+    }
+
+    fn document_mut(&mut self) -> &mut Slip {
+        &mut self.slip
+    }
+
+    fn handlers(on: &mut Handlers<Self>) {
+        on.concurrent::<Withdraw>().concurrent::<Trace>();
+    }
+}
+
+impl Concurrent<Withdraw> for Teller {
+    async fn handle(&self, Withdraw { key }: Withdraw, _: &Call) -> Result<i64, Fault> {
+        let struck = self.books.call(Strike { key }).await;
+        struck.map_err(|fault| {
+            Fault::new(Code::InvalidValue, "nothing to withdraw").caused_by(&fault).log("at the counter")
+        })
+    }
+}
+
+fn trace(call: &Call) -> String {
+    call.trace().map(|trace| trace.to_string()).unwrap_or_default()
+}
+
+/// Says which trace it is part of.
+#[derive(Clone, Default)]
+struct Tracer {
+    slip: Slip,
+}
+
+impl Service for Tracer {
+    type Document = Slip;
+
+    fn document(&self) -> &Slip {
+        &self.slip
+    }
+
+    fn document_mut(&mut self) -> &mut Slip {
+        &mut self.slip
+    }
+
+    fn handlers(on: &mut Handlers<Self>) {
+        on.concurrent::<Trace>();
+    }
+}
+
+impl Concurrent<Trace> for Tracer {
+    async fn handle(&self, _: Trace, call: &Call) -> Result<(String, String), Fault> {
+        Ok((trace(call), String::new()))
+    }
+}
+
+impl Concurrent<Trace> for Teller {
+    async fn handle(&self, _: Trace, call: &Call) -> Result<(String, String), Fault> {
+        let tracer = Reference::<Slip>::over(self.tracer());
+        Ok((trace(call), tracer.call(Trace {}).await?.0))
+    }
+}
+
+impl Teller {
+    /// The tracer stands on the node of the books.
+    fn tracer(&self) -> lehr_node::HttpLink {
+        let shown = format!("{:?}", self.books);
+        let address = shown.split("http://").nth(1).unwrap().split("/books").next().unwrap();
+        Client::new(None).unwrap().link(&format!("http://{address}/tracer")).unwrap()
+    }
+}
+
+/// Two nodes, a teller on one and the books on the other.
+fn two_nodes(behaviour: impl AsyncFn(Reference<Slip>)) {
+    let (here, there) = (dispatcher(2), dispatcher(2));
+    let start =
+        |dispatcher: &lehr_runtime::Dispatcher| Node::start(Host::new(dispatcher.handle()), settings()).unwrap();
+    let (near, far) = (start(&here.0), start(&there.0));
+    block_on(async {
+        far.host().start("/books", Bookkeeper::new).await.unwrap();
+        far.host().start("/tracer", Tracer::default).await.unwrap();
+        let client = Client::new(None).unwrap();
+        let books = Reference::over(client.link(&format!("http://{}/books", far.address())).unwrap()).within(FOR_EVER);
+        near.host().start("/teller", move || Teller { slip: Slip::default(), books: books.clone() }).await.unwrap();
+        let teller = client.link(&format!("http://{}/teller", near.address())).unwrap();
+        behaviour(Reference::over(teller).within(FOR_EVER)).await;
+    });
+}
+
+// 95
+#[test]
+fn a_fault_keeps_its_chain_over_two_nodes() {
+    two_nodes(async |teller| {
+        let fault = teller.call(Withdraw { key: "ada".to_owned() }).await.unwrap_err();
+        assert_eq!((fault.code(), fault.reason()), (Code::InvalidValue, "nothing to withdraw"));
+        let causes: Vec<(Code, &str)> =
+            fault.causes().iter().map(|cause| (cause.code, cause.reason.as_str())).collect();
+        assert_eq!(causes, [(Code::UnknownEntry, "no entry \"ada\"")]);
+        assert!(fault.causality().is_some() && fault.log_text().is_none());
+    });
+}
+
+// 120
+#[test]
+fn a_question_over_two_nodes_is_one_trace() {
+    two_nodes(async |teller| {
+        let header = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        let context = Context::named("test").trace(header.parse().unwrap()).build();
+        let (near, far) = context.scope(teller.call(Trace {})).await.unwrap();
+        for seen in [&near, &far] {
+            assert!(seen.starts_with("00-0af7651916cd43dd8448eb211c80319c-") && seen.ends_with("-01"), "{seen}");
+        }
+        assert!(near != far && near != header, "each request is a span of its own");
+    });
+}
+
+// 117
+#[test]
+fn over_connections_that_break_every_change_is_made_at_most_once_in_order_and_its_fate_is_known() {
+    let (dispatcher, _clock) = dispatcher(2);
+    let node = Node::start(Host::new(dispatcher.handle()), settings()).unwrap();
+    block_on(async {
+        let books = node.host().start("/books", Bookkeeper::new).await.unwrap();
+        // Every other connection is cut at its first answer.
+        let address = proxy(node.address(), |number| number % 2 == 0);
+        let link = Client::new(None).unwrap().link(&format!("http://{address}/books")).unwrap();
+        let far = Reference::<Ledger>::over(link).within(FOR_EVER);
+        let (mut done, mut unknown) = (Vec::new(), Vec::new());
+        for number in 0..60 {
+            match far.call(enter(&format!("{number:02}"), number)).await {
+                Ok(()) => done.push(format!("enter {number:02}")),
+                Err(fault) => {
+                    assert_eq!(fault.code(), Code::Unavailable, "{fault}");
+                    unknown.push(format!("enter {number:02}"));
+                }
+            }
+        }
+        let log = books.get().await.unwrap().log.clone();
+        assert!(log.is_sorted() && log.windows(2).all(|pair| pair[0] != pair[1]), "in order and once: {log:?}");
+        assert!(done.iter().all(|entry| log.contains(entry)), "what was answered was done");
+        assert!(log.iter().all(|entry| done.contains(entry) || unknown.contains(entry)));
+        assert!(!unknown.is_empty() && !done.is_empty());
+    });
+}
+
+// 118
+#[test]
+fn a_service_that_is_slow_holds_up_neither_its_neighbours_nor_memory() {
+    everywhere(async |world| {
+        let keeper = Bookkeeper::new();
+        let (gate, begun) = (keeper.gate.clone(), keeper.begun.clone());
+        let placement = lehr_services::Placement::at("/slow").queue(8);
+        world.host().start(placement, move || keeper.clone()).await.unwrap();
+        world.host().start("/fast", Bookkeeper::new).await.unwrap();
+        let (slow, fast) = (world.to::<Ledger>("/slow"), world.to::<Ledger>("/fast"));
+        let mut calls: Vec<Any<'_, Result<(), Code>>> = Vec::new();
+        calls.push(Box::pin(async { slow.call(hold_alone("first")).await.map(|_| ()).map_err(|fault| fault.code()) }));
+        for number in 0..100 {
+            let slow = slow.clone();
+            calls.push(Box::pin(async move { slow.call(put("key", number)).await.map_err(|fault| fault.code()) }));
+        }
+        calls.push(Box::pin(async {
+            assert_eq!(begun.receive().await.unwrap(), "first");
+            for number in 0..20 {
+                fast.call(put("key", number)).await.unwrap(); // on the same connection
+            }
+            gate.post(()).unwrap();
+            Ok(())
+        }));
+        let outcomes = together(calls).await;
+        let refused = outcomes.iter().filter(|outcome| **outcome == Err(Code::QueuingLimitExceeded)).count();
+        assert!(outcomes.iter().all(|outcome| outcome.is_ok() || *outcome == Err(Code::QueuingLimitExceeded)));
+        let done = world.to::<Ledger>("/slow").get().await.unwrap().log.len() - 1;
+        assert_eq!(done + refused, 100);
+    });
+}
+
+#[test]
+fn a_subscriber_hears_that_its_node_has_gone() {
+    let (dispatcher, _clock) = dispatcher(2);
+    let node = Node::start(Host::new(dispatcher.handle()), settings()).unwrap();
+    block_on(async {
+        node.host().start("/books", Bookkeeper::new).await.unwrap();
+        let client = Client::new(None).unwrap();
+        let books = Reference::<Ledger>::over(client.link(&format!("http://{}/books", node.address())).unwrap());
+        let mut watched = books.subscribe(Subscribe::default()).await.unwrap();
+        assert!(matches!(watched.next().await, Ok(Event::Seed(_))));
+        node.shutdown(FOR_EVER).await;
+        assert_eq!(watched.next().await.unwrap_err(), lehr_services::End::Stopped);
+        assert_eq!(books.call(Sum {}).await.unwrap_err().code(), Code::Unavailable);
+    });
+}

@@ -1,0 +1,98 @@
+//! What a handler knows of the request that it handles.
+
+use std::fmt;
+use std::time::Duration;
+
+use lehr_runtime::{Context, TraceParent};
+
+use crate::contract::Contract;
+use crate::fault::{Code, Fault};
+use crate::host::Host;
+use crate::operation::Envelope;
+use crate::reference::Reference;
+use crate::shared::Shared;
+use crate::sync::Arc;
+
+/// The request that a handler handles: who asks, until when, and the service that it was sent to.
+///
+/// # Example
+/// See [`Independent`](crate::Independent).
+pub struct Call {
+    shared: Arc<Shared>,
+    envelope: Option<Box<Envelope>>,
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Call")
+            .field("path", &self.path())
+            .field("caller", &self.caller())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Call {
+    pub(crate) fn new(shared: Arc<Shared>, envelope: Option<Box<Envelope>>) -> Self {
+        Self { shared, envelope }
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    pub(crate) fn envelope(&self) -> Option<&Envelope> {
+        self.envelope.as_deref()
+    }
+
+    /// The path of the service.
+    ///
+    /// # Example
+    /// See [`Independent`](crate::Independent).
+    pub fn path(&self) -> &str {
+        &self.shared.path
+    }
+
+    /// Which life of the service this is: another one after every start.
+    pub fn incarnation(&self) -> u64 {
+        self.shared.incarnation
+    }
+
+    /// Who asks, if an edge has made sure of it; nothing for requests of this process.
+    pub fn caller(&self) -> Option<&str> {
+        self.envelope.as_ref()?.caller.as_deref()
+    }
+
+    /// The key under which the request may be sent again.
+    pub fn key(&self) -> Option<&str> {
+        self.envelope.as_ref()?.key.as_deref()
+    }
+
+    /// Until when the answer is of use, on the clock of the host. When it has passed, the handler's future is dropped.
+    pub fn deadline(&self) -> Option<Duration> {
+        Context::current()?.deadline()
+    }
+
+    /// The span of a distributed trace that the request belongs to.
+    pub fn trace(&self) -> Option<TraceParent> {
+        Context::current()?.traces().first().copied()
+    }
+
+    /// A reference to the service itself, for tasks that outlive the handler.
+    ///
+    /// A handler that waits for an answer of its own service may be refused: [`Code::WouldDeadlock`].
+    ///
+    /// # Errors
+    /// [`Code::ContractMismatch`] if `D` is not its document; [`Code::UnknownService`] while it stops.
+    pub fn own<D: Contract>(&self) -> Result<Reference<D>, Fault> {
+        self.host()?.reference(&self.shared.path)
+    }
+
+    /// The host that it runs on, to find others.
+    ///
+    /// # Errors
+    /// [`Code::ServiceStopping`] when the host has gone.
+    pub fn host(&self) -> Result<Host, Fault> {
+        self.shared.host().ok_or_else(|| Fault::new(Code::ServiceStopping, "the node is stopping").here())
+    }
+}

@@ -1,0 +1,194 @@
+//! Contracts: what a service is to those who use it, as data.
+//!
+//! A contract is a name, a version, the type of the state document and the operations. Its schema is derived from the types and
+//! hashed, so two builds can tell whether they mean the same without comparing texts. Compatibility itself is decided where it
+//! matters, at each body: fields that have a default may be missing, fields that nobody knows are passed over.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::operation::Operation;
+use crate::verb::{Kind, Verb};
+
+/// The state document of a kind of service, with the name under which the world knows the kind.
+///
+/// # Example
+/// ```
+/// use lehr_services::{Contract, Version};
+/// use schemars::JsonSchema;
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
+/// struct Counter {
+///     value: i64,
+/// }
+///
+/// impl Contract for Counter {
+///     const NAME: &'static str = "example.org/counter";
+///     const VERSION: Version = Version::new(1, 0);
+/// }
+/// ```
+pub trait Contract: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSchema + 'static {
+    /// A name that nobody else gives to something else, such as `example.org/counter`.
+    const NAME: &'static str;
+    /// Raise the minor number for what old clients need not know, the major one for what they would get wrong.
+    const VERSION: Version;
+}
+
+/// The version of a contract.
+///
+/// # Example
+/// ```
+/// use lehr_services::Version;
+/// assert_eq!(Version::new(1, 2).to_string(), "1.2");
+/// assert!(Version::new(1, 2) > Version::new(1, 0));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct Version {
+    /// Clients of another one are refused.
+    pub major: u16,
+    /// Grows with what is added.
+    pub minor: u16,
+}
+
+impl Version {
+    /// A version.
+    ///
+    /// # Example
+    /// See [`Version`].
+    pub const fn new(major: u16, minor: u16) -> Self {
+        Self { major, minor }
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}.{}", self.major, self.minor)
+    }
+}
+
+/// An operation as data.
+///
+/// # Example
+/// See [`Description`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OperationDescription {
+    /// What it does to the state.
+    pub verb: Verb,
+    /// The JSON schema of its body.
+    pub body: Value,
+    /// The JSON schema of its reply.
+    pub reply: Value,
+}
+
+impl OperationDescription {
+    pub(crate) fn of<O: Operation>() -> Self {
+        Self { verb: O::Verb::VERB, body: schema::<O>(), reply: schema::<O::Reply>() }
+    }
+}
+
+/// A contract as data: what [`Verb::Lookup`](crate::Verb) answers about the kind of a service.
+///
+/// # Example
+/// ```
+/// # use lehr_services::{Contract, Description, Version};
+/// # use schemars::JsonSchema;
+/// # use serde::{Deserialize, Serialize};
+/// # #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
+/// # struct Counter { value: i64 }
+/// # impl Contract for Counter {
+/// #     const NAME: &'static str = "example.org/counter";
+/// #     const VERSION: Version = Version::new(1, 0);
+/// # }
+/// let description = Description::of::<Counter>(Default::default());
+/// assert_eq!((description.name.as_str(), description.hash.len()), ("example.org/counter", 16));
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Description {
+    /// The contract's name.
+    pub name: String,
+    /// Its version.
+    pub version: Version,
+    /// A hash of all that follows, 16 hexadecimal digits.
+    pub hash: String,
+    /// The JSON schema of the state document.
+    pub state: Value,
+    /// The operations by name, beside the fixed ones.
+    pub operations: BTreeMap<String, OperationDescription>,
+}
+
+impl Description {
+    /// Describes the contract `D` with these operations.
+    ///
+    /// # Example
+    /// See [`Description`].
+    pub fn of<D: Contract>(operations: BTreeMap<String, OperationDescription>) -> Self {
+        let state = schema::<D>();
+        // `serde_json` keeps the keys of maps in order, so the text is one for each schema.
+        let text = serde_json::to_string(&(D::NAME, D::VERSION, &state, &operations)).unwrap_or_default();
+        let hash = format!("{:016x}", xxh3_64(text.as_bytes()));
+        Self { name: D::NAME.to_owned(), version: D::VERSION, hash, state, operations }
+    }
+}
+
+/// The JSON schema of a type.
+fn schema<T: JsonSchema>() -> Value {
+    schemars::schema_for!(T).to_value()
+}
+
+/// The schema of an operation's body, for comparison with another build's.
+pub(crate) fn body_schema<O: Operation>() -> Value {
+    schema::<O>()
+}
+
+/// In which fields two schemas of one document differ, a line each: what is sent against what is expected.
+///
+/// # Example
+/// ```
+/// use serde_json::json;
+/// let sent = json!({ "properties": { "amount": { "type": "string" } }, "required": ["amount"] });
+/// let expected = json!({ "properties": { "amount": { "type": "integer" }, "unit": { "type": "string" } }, "required": ["amount", "unit"] });
+/// let lines = lehr_services::schema_difference(&sent, &expected);
+/// assert_eq!(lines, ["amount: string is sent, integer is expected", "unit: required, and not sent"]);
+/// ```
+pub fn schema_difference(sent: &Value, expected: &Value) -> Vec<String> {
+    let fields = |schema: &Value| schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+    let required = |schema: &Value| -> Vec<String> {
+        let names = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+        names.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    let (sends, expects, must) = (fields(sent), fields(expected), required(expected));
+    let mut lines = Vec::new();
+    if sends.is_empty() && expects.is_empty() && kind(sent) != kind(expected) {
+        lines.push(format!("{} is sent, {} is expected", kind(sent), kind(expected)));
+    }
+    for (name, field) in &expects {
+        match sends.get(name) {
+            None if must.contains(name) => lines.push(format!("{name}: required, and not sent")),
+            Some(other) if kind(other) != kind(field) => {
+                lines.push(format!("{name}: {} is sent, {} is expected", kind(other), kind(field)));
+            }
+            _ => {}
+        }
+    }
+    lines.extend(
+        sends.keys().filter(|name| !expects.contains_key(*name)).map(|name| format!("{name}: sent, and not known")),
+    );
+    lines
+}
+
+/// The type of a schema in a word or two.
+fn kind(schema: &Value) -> String {
+    match (schema.get("type"), schema.get("$ref")) {
+        (Some(Value::String(name)), _) => name.clone(),
+        (Some(names), _) => names.to_string(),
+        (None, Some(Value::String(target))) => target.rsplit('/').next().unwrap_or(target).to_owned(),
+        _ => "something else".to_owned(),
+    }
+}

@@ -1,0 +1,178 @@
+//! The directory: which services a host has, itself a service, so that it is asked and watched like any other.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::call::Call;
+use crate::contract::{Contract, Version};
+use crate::fault::{Code, Fault};
+use crate::handlers::Handlers;
+use crate::lifecycle::Phase;
+use crate::operation::Operation;
+use crate::service::{Concurrent, Exclusive, Service};
+use crate::verb;
+
+/// Where the directory of a host stands.
+pub const DIRECTORY: &str = "/directory";
+
+/// The services of a host, by path.
+///
+/// # Example
+/// ```
+/// # use lehr_services::*;
+/// # use schemars::JsonSchema;
+/// # use serde::{Deserialize, Serialize};
+/// # #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
+/// # struct Note { text: String }
+/// # impl Contract for Note { const NAME: &'static str = "example.org/note"; const VERSION: Version = Version::new(1, 0); }
+/// # impl Service for Note {
+/// #     type Document = Self;
+/// #     fn document(&self) -> &Self { self }
+/// #     fn document_mut(&mut self) -> &mut Self { self }
+/// #     fn handlers(on: &mut Handlers<Self>) { on.replaceable(); }
+/// # }
+/// # let dispatcher = lehr_runtime::Dispatcher::new(1).unwrap();
+/// # let host = Host::new(dispatcher.handle());
+/// # lehr_runtime::block_on(async {
+/// host.start("/note", Note::default).await?;
+/// let directory = host.reference::<Directory>(DIRECTORY)?;
+/// let notes = directory.call(ByContract { contract: "example.org/note".to_owned() }).await?;
+/// assert_eq!(notes, ["/note"]);
+/// # Ok::<(), Fault>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Directory {
+    /// The services by path.
+    pub services: BTreeMap<String, Record>,
+}
+
+/// A service in the directory.
+///
+/// # Example
+/// See [`Directory`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Record {
+    /// Its contract.
+    pub contract: String,
+    /// The version of that.
+    pub version: Version,
+    /// Which life of it.
+    pub incarnation: u64,
+    /// Where in that life.
+    pub phase: Phase,
+}
+
+impl Contract for Directory {
+    const NAME: &'static str = "lehr/directory";
+    const VERSION: Version = Version::new(1, 0);
+}
+
+/// A service is there, or has come into another phase. Sent by the host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Announce {
+    /// Where.
+    pub path: String,
+    /// What.
+    pub record: Record,
+}
+
+impl Operation for Announce {
+    type Contract = Directory;
+    type Verb = verb::Upsert;
+    type Reply = ();
+    const NAME: &'static str = "announce";
+
+    fn key(&self) -> Option<Cow<'_, str>> {
+        Some(Cow::Borrowed(&self.path))
+    }
+}
+
+/// A service is no longer there. Sent by the host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Withdraw {
+    /// Where it was.
+    pub path: String,
+    /// Why it is not there, if that was not asked for.
+    pub fault: Option<Fault>,
+}
+
+impl Operation for Withdraw {
+    type Contract = Directory;
+    type Verb = verb::Delete;
+    type Reply = ();
+    const NAME: &'static str = "withdraw";
+
+    fn key(&self) -> Option<Cow<'_, str>> {
+        Some(Cow::Borrowed(&self.path))
+    }
+}
+
+/// The paths of all services with a contract, in order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ByContract {
+    /// The contract's name.
+    pub contract: String,
+}
+
+impl Operation for ByContract {
+    type Contract = Directory;
+    type Verb = verb::Query;
+    type Reply = Vec<String>;
+    const NAME: &'static str = "by_contract";
+}
+
+impl Service for Directory {
+    type Document = Self;
+
+    fn document(&self) -> &Self {
+        self
+    }
+
+    fn document_mut(&mut self) -> &mut Self {
+        self
+    }
+
+    fn handlers(on: &mut Handlers<Self>) {
+        on.concurrent::<ByContract>().exclusive::<Announce>().exclusive::<Withdraw>().permanent();
+    }
+}
+
+impl Concurrent<ByContract> for Directory {
+    async fn handle(&self, query: ByContract, _: &Call) -> Result<Vec<String>, Fault> {
+        let found = self.services.iter().filter(|(_, record)| record.contract == query.contract);
+        Ok(found.map(|(path, _)| path.clone()).collect())
+    }
+}
+
+/// Requests that came over an edge have a caller.
+fn of_this_host(call: &Call) -> Result<(), Fault> {
+    match call.caller() {
+        None => Ok(()),
+        Some(caller) => {
+            Err(Fault::new(Code::PermissionDenied, "the directory is kept by its node")
+                .log(format!("asked by {caller}")))
+        }
+    }
+}
+
+impl Exclusive<Announce> for Directory {
+    async fn handle(&mut self, Announce { path, record }: Announce, call: &Call) -> Result<(), Fault> {
+        of_this_host(call)?;
+        self.services.insert(path, record);
+        Ok(())
+    }
+}
+
+impl Exclusive<Withdraw> for Directory {
+    async fn handle(&mut self, Withdraw { path, .. }: Withdraw, call: &Call) -> Result<(), Fault> {
+        of_this_host(call)?;
+        match self.services.remove(&path) {
+            Some(_) => Ok(()),
+            None => Err(Fault::new(Code::UnknownEntry, format!("no service at {path}"))),
+        }
+    }
+}

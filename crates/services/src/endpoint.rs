@@ -1,0 +1,253 @@
+//! A running service as edges see it: requests as bytes in, answers as bytes out, whatever its types.
+
+use std::convert::Infallible;
+
+use lehr_runtime::{Context, Port, Refusal, TraceParent};
+
+use crate::contract::Contract;
+use crate::fault::{Code, Fault, of_context};
+use crate::format::Format;
+use crate::host::WeakHost;
+use crate::info::Info;
+use crate::link::{Action, Answered, Events, Link, Message, Options, Pending, Told};
+use crate::main_port::{Ask, Local, Unsent, ask_for, stopping};
+use crate::operation::Envelope;
+use crate::publisher::Subscriber;
+use crate::reference::{Cancels, State, end, stale};
+use crate::subscription::{End, Event, Subscribe, Subscription};
+use crate::sync::Arc;
+
+/// A service of this process behind the encoded form.
+///
+/// # Example
+/// ```
+/// # use lehr_services::*;
+/// # use schemars::JsonSchema;
+/// # use serde::{Deserialize, Serialize};
+/// # #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
+/// # struct Note { text: String }
+/// # impl Contract for Note { const NAME: &'static str = "example.org/note"; const VERSION: Version = Version::new(1, 0); }
+/// # impl Service for Note {
+/// #     type Document = Self;
+/// #     fn document(&self) -> &Self { self }
+/// #     fn document_mut(&mut self) -> &mut Self { self }
+/// #     fn handlers(on: &mut Handlers<Self>) { on.replaceable(); }
+/// # }
+/// # let dispatcher = lehr_runtime::Dispatcher::new(1).unwrap();
+/// # let host = Host::new(dispatcher.handle());
+/// # lehr_runtime::block_on(async {
+/// host.start("/note", Note::default).await?;
+/// let note = Reference::<Note>::over(host.endpoint("/note")?); // through bytes, without leaving the process
+/// note.call(Replace(Note { text: "hello".to_owned() })).await?;
+/// assert_eq!(note.get().await?.text, "hello");
+/// # Ok::<(), Fault>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    at: Arc<Local>,
+    host: WeakHost,
+}
+
+impl Endpoint {
+    pub(crate) fn new(at: Arc<Local>, host: WeakHost) -> Self {
+        Self { at, host }
+    }
+
+    /// What the service is.
+    pub fn info(&self) -> Info {
+        Info::of(&self.at)
+    }
+
+    /// The verb of an operation, if there is one of this name.
+    pub fn verb_of(&self, operation: &str) -> Option<crate::Verb> {
+        self.at.shared().description.operations.get(operation).map(|operation| operation.verb)
+    }
+
+    /// The contract's name.
+    pub fn contract(&self) -> &str {
+        &self.at.shared().description.name
+    }
+
+    /// Which life of the service this is.
+    pub fn incarnation(&self) -> u64 {
+        self.at.shared().incarnation
+    }
+
+    /// Whether the client speaks the contract, and means this life of the service.
+    fn check(&self, options: &Options) -> Result<(), Fault> {
+        let shared = self.at.shared();
+        if let Some((name, version)) = &options.contract {
+            let found = &shared.description;
+            if *name != found.name || version.major != found.version.major {
+                let reason = format!(
+                    "{} speaks {} {}; the request is for {name} {version}",
+                    shared.path, found.name, found.version
+                );
+                return Err(Fault::new(Code::ContractMismatch, reason).here());
+            }
+        }
+        match options.incarnation {
+            Some(wanted) if wanted != shared.incarnation => Err(stale(&shared.path)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The context of one request.
+    fn context(&self, name: &str, options: &Options) -> Context {
+        let mut builder = Context::named(format!("{name} of {}", self.at.shared().path)).cancellable();
+        if let (Some(limit), Some(host)) = (options.within, self.host.upgrade()) {
+            builder = builder.timeout(host.clock(), limit);
+        }
+        if let Some(trace) = options.trace {
+            // A span of its own: what happens here has the client's span as its parent.
+            builder = builder.trace(TraceParent { span: crate::host::random() | 1, ..trace });
+        }
+        builder.build()
+    }
+
+    fn begin(&self, message: &Message) -> Result<Pending<'static, Result<Answered, Fault>>, Fault> {
+        self.check(&message.options)?;
+        let (incarnation, accept) = (self.incarnation(), message.accept);
+        let plain = move |body| Answered { body, version: None, incarnation };
+        match &message.action {
+            Action::Lookup => {
+                let body = accept.encode(&self.info())?;
+                Ok(Box::pin(std::future::ready(Ok(plain(body)))))
+            }
+            Action::Get => self.at.encoded().get(&self.at, accept),
+            Action::Operation(name) => {
+                let envelope = envelope(&message.options);
+                let bytes = self.at.invoke(name, (message.format, &message.body), accept, envelope)?;
+                Ok(Box::pin(async move { bytes.await.map(plain) }))
+            }
+            Action::Drop => {
+                let answer = end(&self.at)?;
+                Ok(Box::pin(async move { answer.await?.and_then(|()| accept.encode(&()).map(plain)) }))
+            }
+        }
+    }
+}
+
+fn envelope(options: &Options) -> Option<Box<Envelope>> {
+    let envelope = Envelope {
+        caller: options.caller.as_deref().map(Box::from),
+        key: options.key.as_deref().map(Box::from),
+        if_version: options.if_version,
+    };
+    let is_empty = envelope.caller.is_none() && envelope.key.is_none() && envelope.if_version.is_none();
+    (!is_empty).then(|| Box::new(envelope))
+}
+
+impl Link for Endpoint {
+    fn send(&self, message: Message) -> Pending<'static, Result<Answered, Fault>> {
+        let name = match &message.action {
+            Action::Lookup => "lookup",
+            Action::Get => "get",
+            Action::Operation(name) => name,
+            Action::Drop => "drop",
+        };
+        let context = self.context(name, &message.options);
+        let begun = context.run(|| self.begin(&message));
+        // The end of a service is not given up half-way.
+        let is_drop = message.action == Action::Drop;
+        Box::pin(async move {
+            let begun = begun?;
+            if is_drop {
+                return begun.await;
+            }
+            let cancels = Cancels(context);
+            let outcome = cancels.0.call(async { Ok::<_, Infallible>(begun.await) }).await;
+            outcome.map_err(|error| of_context(&error))?
+        })
+    }
+
+    fn subscribe(
+        &self,
+        wishes: Subscribe,
+        accept: Format,
+        options: Options,
+    ) -> Pending<'static, Result<Box<dyn Events>, Fault>> {
+        let begin = || {
+            self.check(&options)?;
+            let host = self.host.upgrade().ok_or_else(|| stopping(&self.at.shared().path))?;
+            let subscriber = Arc::new(wishes.subscriber(host.clock())?);
+            self.at.encoded().subscribe(&self.at, subscriber, accept)
+        };
+        let begun = begin();
+        Box::pin(async move { begun?.await })
+    }
+}
+
+/// A subscription on its way.
+type Subscribed = Pending<'static, Result<Box<dyn Events>, Fault>>;
+
+/// What can be asked of the state as a whole, without its type.
+pub(crate) trait Encoded: Send + Sync {
+    fn get(&self, at: &Arc<Local>, accept: Format) -> Result<Pending<'static, Result<Answered, Fault>>, Fault>;
+
+    fn subscribe(&self, at: &Arc<Local>, subscriber: Arc<Subscriber>, accept: Format) -> Result<Subscribed, Fault>;
+
+    /// Closes it, and refuses what waits.
+    fn close(&self);
+}
+
+fn unsent(at: &Local, unsent: Unsent<()>) -> Fault {
+    match unsent {
+        Unsent::Fault(fault) => fault,
+        Unsent::Closed(..) | Unsent::Foreign(()) => stopping(&at.shared().path),
+    }
+}
+
+impl<D: Contract> Encoded for Port<Ask<D>> {
+    fn get(&self, at: &Arc<Local>, accept: Format) -> Result<Pending<'static, Result<Answered, Fault>>, Fault> {
+        let answer = ask_for(self, &at.shared().path, Ask::Get).map_err(|why| unsent(at, why))?;
+        Ok(Box::pin(async move {
+            let state: State<D> = answer.await?;
+            let body = accept.encode(&*state)?;
+            Ok(Answered { body, version: Some(state.version()), incarnation: state.incarnation() })
+        }))
+    }
+
+    fn subscribe(&self, at: &Arc<Local>, subscriber: Arc<Subscriber>, accept: Format) -> Result<Subscribed, Fault> {
+        let answer = ask_for(self, &at.shared().path, |reply| Ask::Subscribe(subscriber.clone(), reply))
+            .map_err(|why| unsent(at, why))?;
+        let at = at.clone();
+        Ok(Box::pin(async move {
+            let seed: State<D> = answer.await?;
+            let events = EncodedEvents { subscription: Subscription::local(at, subscriber, seed), accept };
+            Ok(Box::new(events) as Box<dyn Events>)
+        }))
+    }
+
+    fn close(&self) {
+        Port::close(self);
+        for ask in self.drain() {
+            match ask {
+                Ask::Get(reply) | Ask::Subscribe(_, reply) => reply.refuse(Refusal::Stopping),
+            }
+        }
+    }
+}
+
+struct EncodedEvents<D: Contract> {
+    subscription: Subscription<D>,
+    accept: Format,
+}
+
+impl<D: Contract> Events for EncodedEvents<D> {
+    fn next(&mut self) -> Pending<'_, Result<Told, End>> {
+        Box::pin(async move {
+            Ok(match self.subscription.next().await? {
+                Event::Seed(state) => Told::Seed {
+                    version: state.version(),
+                    incarnation: state.incarnation(),
+                    format: self.accept,
+                    body: self.accept.encode(&*state).map_err(End::Lost)?,
+                },
+                Event::Change(change) => Told::Change(change),
+                Event::Gap { missed } => Told::Gap { missed },
+            })
+        })
+    }
+}

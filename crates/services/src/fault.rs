@@ -1,0 +1,359 @@
+//! Faults: what went wrong with a request, in a text for the client and another for the log.
+//!
+//! A fault is an answer. Its code says what the client can do; its reason is written for whoever sent the request; what only the
+//! operator may read (a panic's text, a path, a cause inside) is in the log text, which never leaves the process.
+
+use std::fmt;
+use std::time::Duration;
+
+use lehr_runtime::{Cause as ContextCause, Context, ContextError, PostError, Reason, Refusal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What kind of fault it is: one for each thing that a client can do about it.
+///
+/// # Example
+/// ```
+/// use lehr_services::Code;
+/// assert!(Code::QueuingLimitExceeded.may_pass() && !Code::UnknownEntry.may_pass());
+/// assert_eq!(Code::UnknownEntry.as_str(), "unknown_entry");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Code {
+    /// The contract has no such operation, or the service does not offer it.
+    ActionNotSupported,
+    /// The body is not what the operation expects.
+    MessageNotSupported,
+    /// The service speaks another contract than the client.
+    ContractMismatch,
+    /// What was to be added is there already.
+    DuplicateEntry,
+    /// What was named is not there.
+    UnknownEntry,
+    /// The body could be read, and its values cannot be meant.
+    InvalidValue,
+    /// The state is of another version than the client expects.
+    PreconditionFailed,
+    /// The body is larger than the service takes.
+    TooLarge,
+    /// Memory, disk or another means is exhausted.
+    InsufficientResources,
+    /// The request was cancelled before it was done.
+    OperationCancelled,
+    /// The service failed in doing it: its handler panicked, or gave no answer.
+    OperationFailed,
+    /// Who asks is not known.
+    Unauthenticated,
+    /// Who asks may not.
+    PermissionDenied,
+    /// Too many requests wait already.
+    QueuingLimitExceeded,
+    /// No answer within the time that the request had.
+    ResponseTimeout,
+    /// The answer would have to wait for the request itself.
+    WouldDeadlock,
+    /// Nothing stands at this path.
+    UnknownService,
+    /// The service at this path is not the one that the reference was made for.
+    StaleReference,
+    /// The service is stopping, and the request had not begun.
+    ServiceStopping,
+    /// The service cannot be reached now: it restarts, or its node does not answer.
+    Unavailable,
+    /// The service could not be started.
+    StartFailed,
+}
+
+impl Code {
+    /// Its name in documents, in snake case.
+    ///
+    /// # Example
+    /// See [`Code`].
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ActionNotSupported => "action_not_supported",
+            Self::MessageNotSupported => "message_not_supported",
+            Self::ContractMismatch => "contract_mismatch",
+            Self::DuplicateEntry => "duplicate_entry",
+            Self::UnknownEntry => "unknown_entry",
+            Self::InvalidValue => "invalid_value",
+            Self::PreconditionFailed => "precondition_failed",
+            Self::TooLarge => "too_large",
+            Self::InsufficientResources => "insufficient_resources",
+            Self::OperationCancelled => "operation_cancelled",
+            Self::OperationFailed => "operation_failed",
+            Self::Unauthenticated => "unauthenticated",
+            Self::PermissionDenied => "permission_denied",
+            Self::QueuingLimitExceeded => "queuing_limit_exceeded",
+            Self::ResponseTimeout => "response_timeout",
+            Self::WouldDeadlock => "would_deadlock",
+            Self::UnknownService => "unknown_service",
+            Self::StaleReference => "stale_reference",
+            Self::ServiceStopping => "service_stopping",
+            Self::Unavailable => "unavailable",
+            Self::StartFailed => "start_failed",
+        }
+    }
+
+    /// Whether the same request may succeed later, with nothing changed by the client.
+    ///
+    /// # Example
+    /// See [`Code`].
+    pub fn may_pass(self) -> bool {
+        matches!(
+            self,
+            Self::QueuingLimitExceeded | Self::Unavailable | Self::ServiceStopping | Self::InsufficientResources
+        )
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// A fault behind a fault: what an inner service answered.
+///
+/// # Example
+/// See [`Fault::caused_by`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct InnerFault {
+    /// Its kind.
+    pub code: Code,
+    /// Its text for the client.
+    pub reason: String,
+}
+
+/// A request that was not done, or not known to be done, and why.
+///
+/// One word wide: a reply travels through every layer of futures, nearly always without a fault in it.
+///
+/// # Example
+/// ```
+/// use lehr_services::{Code, Fault};
+/// let fault = Fault::new(Code::UnknownEntry, "no account \"ada\"").log("table accounts, shard 7");
+/// assert_eq!(fault.code(), Code::UnknownEntry);
+/// assert_eq!(fault.to_string(), "unknown_entry: no account \"ada\"");
+/// assert!(!serde_json::to_string(&fault).unwrap().contains("shard 7")); // the log's text stays here
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Fault(Box<Parts>);
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Fault")]
+struct Parts {
+    code: Code,
+    reason: String,
+    #[serde(skip)]
+    log: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    causes: Vec<InnerFault>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    causality: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    retry_after_ms: Option<u64>,
+}
+
+impl Fault {
+    /// A fault with its text for the client.
+    ///
+    /// # Example
+    /// See [`Fault`].
+    #[cold]
+    pub fn new(code: Code, reason: impl Into<String>) -> Self {
+        let parts =
+            Parts { code, reason: reason.into(), log: None, causes: Vec::new(), causality: None, retry_after_ms: None };
+        Self(Box::new(parts))
+    }
+
+    /// Adds the text for the log.
+    ///
+    /// # Example
+    /// See [`Fault`].
+    pub fn log(mut self, text: impl Into<String>) -> Self {
+        self.0.log = Some(text.into());
+        self
+    }
+
+    /// Says which fault of another service is behind it, with those behind that one.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_services::{Code, Fault};
+    /// let disk = Fault::new(Code::InsufficientResources, "the disk is full");
+    /// let store = Fault::new(Code::OperationFailed, "the map could not be stored").caused_by(&disk);
+    /// let job = Fault::new(Code::OperationFailed, "job 7 failed").caused_by(&store);
+    /// let reasons: Vec<&str> = job.causes().iter().map(|cause| cause.reason.as_str()).collect();
+    /// assert_eq!(reasons, ["the map could not be stored", "the disk is full"]);
+    /// ```
+    pub fn caused_by(mut self, inner: &Fault) -> Self {
+        self.0.causes.push(InnerFault { code: inner.code(), reason: inner.reason().to_owned() });
+        self.0.causes.extend(inner.causes().iter().cloned());
+        self.0.causality = self.0.causality.or_else(|| inner.0.causality.clone());
+        self
+    }
+
+    /// Says after which time another try makes sense.
+    ///
+    /// # Example
+    /// ```
+    /// use std::time::Duration;
+    /// use lehr_services::{Code, Fault};
+    /// let fault = Fault::new(Code::Unavailable, "restarting").retry_after(Duration::from_secs(2));
+    /// assert_eq!(fault.retry_hint(), Some(Duration::from_secs(2)));
+    /// ```
+    pub fn retry_after(mut self, time: Duration) -> Self {
+        self.0.retry_after_ms = Some(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        self
+    }
+
+    /// Notes the chain of requests that it happened in, unless it is noted already: the trace of the current context, or else
+    /// the context's number.
+    pub(crate) fn here(mut self) -> Self {
+        if self.0.causality.is_none() {
+            self.0.causality = causality();
+        }
+        self
+    }
+
+    /// Its kind.
+    ///
+    /// # Example
+    /// See [`Fault`].
+    pub fn code(&self) -> Code {
+        self.0.code
+    }
+
+    /// The text for the client.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_services::{Code, Fault};
+    /// assert_eq!(Fault::new(Code::UnknownEntry, "no such job").reason(), "no such job");
+    /// ```
+    pub fn reason(&self) -> &str {
+        &self.0.reason
+    }
+
+    /// The text for the log, if it differs.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_services::{Code, Fault};
+    /// assert_eq!(Fault::new(Code::OperationFailed, "failed").log("index 7 of 3").log_text(), Some("index 7 of 3"));
+    /// ```
+    pub fn log_text(&self) -> Option<&str> {
+        self.0.log.as_deref()
+    }
+
+    /// The faults behind it, nearest first.
+    ///
+    /// # Example
+    /// See [`caused_by`](Self::caused_by).
+    pub fn causes(&self) -> &[InnerFault] {
+        &self.0.causes
+    }
+
+    /// The chain of requests that it happened in: a W3C trace identifier, or a number of this process; also in the log.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_services::{Code, Fault};
+    /// assert_eq!(Fault::new(Code::OperationFailed, "by hand").causality(), None);
+    /// ```
+    pub fn causality(&self) -> Option<&str> {
+        self.0.causality.as_deref()
+    }
+
+    /// After which time another try makes sense, if the service knows.
+    ///
+    /// # Example
+    /// See [`retry_after`](Self::retry_after).
+    pub fn retry_hint(&self) -> Option<Duration> {
+        self.0.retry_after_ms.map(Duration::from_millis)
+    }
+}
+
+/// A name for the chain of requests that the caller is part of.
+pub(crate) fn causality() -> Option<String> {
+    let context = Context::current()?;
+    Some(
+        context
+            .traces()
+            .first()
+            .map_or_else(|| format!("context {}", context.id()), |trace| format!("{:032x}", trace.trace)),
+    )
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.code(), self.reason())?;
+        self.causes().iter().try_for_each(|cause| write!(formatter, "; because {}: {}", cause.code, cause.reason))
+    }
+}
+
+impl fmt::Debug for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl Serialize for Fault {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Fault {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Parts::deserialize(deserializer).map(|parts| Self(Box::new(parts)))
+    }
+}
+
+impl JsonSchema for Fault {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        Parts::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Parts::json_schema(generator)
+    }
+}
+
+impl From<Refusal> for Fault {
+    #[cold]
+    fn from(refusal: Refusal) -> Self {
+        let text = refusal.to_string();
+        let fault = match refusal {
+            Refusal::NoReply => Self::new(Code::OperationFailed, "the operation ended without an answer"),
+            Refusal::Overloaded => Self::new(Code::QueuingLimitExceeded, text),
+            Refusal::Stopping => Self::new(Code::ServiceStopping, text),
+            Refusal::DeadlineExceeded => Self::new(Code::ResponseTimeout, text),
+            Refusal::WouldDeadlock { .. } => Self::new(Code::WouldDeadlock, text),
+            _ => Self::new(Code::OperationFailed, text),
+        };
+        fault.here()
+    }
+}
+
+/// The fault of a request that the main port did not take: it is full. (One that is closed is looked into by its caller.)
+pub(crate) fn overflow<T>(refused: &PostError<T>, path: &str, operation: &str) -> Option<Fault> {
+    (refused.reason == Reason::Full).then(|| {
+        let reason = format!("too many requests wait for {operation:?} of {path}");
+        Fault::new(Code::QueuingLimitExceeded, reason).retry_after(Duration::from_secs(1)).here()
+    })
+}
+
+/// The fault of a call whose context ended first.
+pub(crate) fn of_context(error: &ContextError) -> Fault {
+    match error.cause() {
+        ContextCause::DeadlineExceeded => Fault::new(Code::ResponseTimeout, "no answer within the time of the request"),
+        _ => Fault::new(Code::OperationCancelled, "the request was cancelled"),
+    }
+    .here()
+}

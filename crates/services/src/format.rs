@@ -1,0 +1,86 @@
+//! The two forms of documents between processes: JSON for people, MessagePack between programs.
+//!
+//! Both carry the names of fields, so that an older and a newer contract can meet. Inside a process nothing is encoded.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::fault::{Code, Fault};
+
+/// How a document is written.
+///
+/// # Example
+/// ```
+/// use lehr_services::Format;
+/// for format in [Format::Json, Format::MessagePack] {
+///     let bytes = format.encode(&vec![("ada", 36)]).unwrap();
+///     assert_eq!(format.decode::<Vec<(String, u32)>>(&bytes).unwrap(), [("ada".to_owned(), 36)]);
+/// }
+/// let fault = Format::Json.decode::<u8>(b"300").unwrap_err();
+/// assert_eq!(fault.reason(), "not what is expected here: invalid value: integer `300`, expected u8 at line 1 column 3");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// JSON, RFC 8259.
+    Json,
+    /// MessagePack, structures as maps.
+    MessagePack,
+}
+
+impl Format {
+    /// The media type.
+    ///
+    /// # Example
+    /// ```
+    /// assert_eq!(lehr_services::Format::Json.media_type(), "application/json");
+    /// ```
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::MessagePack => "application/msgpack",
+        }
+    }
+
+    /// Writes a document.
+    ///
+    /// # Errors
+    /// [`Code::OperationFailed`] if the document has no form here: a map whose keys are no strings, in JSON.
+    ///
+    /// # Example
+    /// See [`Format`].
+    pub fn encode<T: Serialize + ?Sized>(self, document: &T) -> Result<Vec<u8>, Fault> {
+        let failed = |error: &dyn std::fmt::Display| {
+            Fault::new(Code::OperationFailed, "the answer cannot be written in the form asked for")
+                .log(error.to_string())
+        };
+        match self {
+            Self::Json => serde_json::to_vec(document).map_err(|error| failed(&error)),
+            Self::MessagePack => rmp_serde::to_vec_named(document).map_err(|error| failed(&error)),
+        }
+    }
+
+    /// Reads a document. No bytes at all are read as nothing (`null`, or a structure without fields).
+    ///
+    /// # Errors
+    /// [`Code::MessageNotSupported`], with the place for JSON.
+    ///
+    /// # Example
+    /// See [`Format`].
+    pub fn decode<T: DeserializeOwned>(self, bytes: &[u8]) -> Result<T, Fault> {
+        let refuse = |error: &dyn std::fmt::Display| {
+            Fault::new(Code::MessageNotSupported, format!("not what is expected here: {error}"))
+        };
+        if bytes.is_empty() {
+            let nothing = serde_json::from_str("null").or_else(|_| serde_json::from_str("{}"));
+            return nothing.map_err(|error: serde_json::Error| refuse(&format!("an empty body: {error}")));
+        }
+        match self {
+            Self::Json => serde_json::from_slice(bytes).map_err(|error| refuse(&error)),
+            Self::MessagePack => {
+                let mut rest = bytes;
+                let document = rmp_serde::from_read(&mut rest).map_err(|error| refuse(&error))?;
+                if rest.is_empty() { Ok(document) } else { Err(refuse(&format!("{} bytes after the end", rest.len()))) }
+            }
+        }
+    }
+}

@@ -1,0 +1,530 @@
+//! From handlers to branches of an interleave: what happens around a handler, the same for all of them.
+//!
+//! Before it: the version that the client expects, the key under which it may have been done already. After it: the version goes on, the
+//! subscribers hear of the change, the answer is given. A panic is an answer too.
+
+use std::any::Any;
+use std::fmt;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context as Polling, Poll};
+
+use lehr_runtime::{
+    Exclusive as ExclusiveGuard, Handlers as Branches, Order, Overflow, Port, Reply, Snapshot, blocking,
+};
+use pin_project_lite::pin_project;
+
+use crate::call::Call;
+use crate::contract::OperationDescription;
+use crate::fault::{Code, Fault};
+use crate::lifecycle::Stop;
+use crate::main_port::MainPort;
+use crate::operation::{Operation, Replace, Request};
+use crate::publisher::Change;
+use crate::service::{Concurrent, Exclusive, Independent, Service};
+use crate::shared::{Remembered, Shared, StopRequest};
+use crate::sync::Arc;
+use crate::verb::{Kind, Looks};
+
+/// Names that the edge gives to the fixed verbs.
+const RESERVED: [&str; 6] = ["lookup", "get", "subscribe", "drop", "events", "create"];
+
+/// The state of the interleave of a service.
+pub(crate) struct Held<S> {
+    pub(crate) service: S,
+    /// The version of the document: how many changes it has seen in this life.
+    pub(crate) revision: u64,
+}
+
+impl<S: Clone> Clone for Held<S> {
+    fn clone(&self) -> Self {
+        Self { service: self.service.clone(), revision: self.revision }
+    }
+}
+
+type Install<S> = fn(&Arc<Shared>, usize, Branches<Held<S>>, &mut MainPort) -> Branches<Held<S>>;
+
+struct Registration<S> {
+    name: &'static str,
+    describe: fn() -> OperationDescription,
+    install: Install<S>,
+}
+
+/// The operations that a service has handlers for; see [`Service::handlers`].
+///
+/// # Example
+/// The page of the crate has one.
+pub struct Handlers<S: Service> {
+    registrations: Vec<Registration<S>>,
+    pub(crate) order: Order,
+    pub(crate) max_concurrent: Option<usize>,
+    pub(crate) is_permanent: bool,
+}
+
+impl<S: Service> fmt::Debug for Handlers<S> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.registrations.iter().map(|registration| registration.name).collect();
+        formatter.debug_struct("Handlers").field("operations", &names).finish_non_exhaustive()
+    }
+}
+
+impl<S: Service> Handlers<S> {
+    /// The handlers of `S`.
+    ///
+    /// # Errors
+    /// What is wrong with the names, a line each.
+    pub(crate) fn of_service() -> Result<Self, Fault> {
+        let mut handlers =
+            Self { registrations: Vec::new(), order: Order::default(), max_concurrent: None, is_permanent: false };
+        S::handlers(&mut handlers);
+        let mut faults = Vec::new();
+        for (index, registration) in handlers.registrations.iter().enumerate() {
+            let name = registration.name;
+            let is_word = name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'));
+            if name.is_empty() || !is_word || RESERVED.contains(&name) {
+                let rule = "expected lower case letters, digits and underscores, and no name of a fixed verb";
+                faults.push(format!("operation {name:?}: {rule}"));
+            }
+            if handlers.registrations[..index].iter().any(|other| other.name == name) {
+                faults.push(format!("operation {name:?} is registered twice"));
+            }
+        }
+        if faults.is_empty() { Ok(handlers) } else { Err(Fault::new(Code::StartFailed, faults.join("; "))) }
+    }
+
+    /// Adds an operation whose handler looks at the state.
+    pub fn concurrent<O>(&mut self) -> &mut Self
+    where
+        O: Operation<Contract = S::Document>,
+        O::Verb: Looks,
+        S: Concurrent<O>,
+    {
+        self.add::<O>(install_concurrent::<S, O>)
+    }
+
+    /// Adds an operation whose handler has the state to itself.
+    pub fn exclusive<O>(&mut self) -> &mut Self
+    where
+        O: Operation<Contract = S::Document>,
+        S: Exclusive<O>,
+    {
+        self.add::<O>(install_exclusive::<S, O>)
+    }
+
+    /// Adds an operation whose handler needs no state and waits for nobody.
+    ///
+    /// With one of these, the first change that an exclusive handler makes copies the state.
+    pub fn independent<O>(&mut self) -> &mut Self
+    where
+        O: Operation<Contract = S::Document>,
+        O::Verb: Looks,
+        S: Independent<O>,
+    {
+        self.add::<O>(install_independent::<S, O>)
+    }
+
+    /// Lets clients put another document in the place of the state: adds [`Replace`].
+    ///
+    /// # Example
+    /// ```
+    /// # use lehr_services::*;
+    /// # use schemars::JsonSchema;
+    /// # use serde::{Deserialize, Serialize};
+    /// #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
+    /// struct Note { text: String }
+    ///
+    /// impl Contract for Note { const NAME: &'static str = "example.org/note"; const VERSION: Version = Version::new(1, 0); }
+    ///
+    /// impl Service for Note {
+    ///     type Document = Self;
+    ///     fn document(&self) -> &Self { self }
+    ///     fn document_mut(&mut self) -> &mut Self { self }
+    ///     fn handlers(on: &mut Handlers<Self>) { on.replaceable(); }
+    /// }
+    ///
+    /// let dispatcher = lehr_runtime::Dispatcher::new(1).unwrap();
+    /// let host = Host::new(dispatcher.handle());
+    /// lehr_runtime::block_on(async {
+    ///     let note = host.start("/note", Note::default).await?;
+    ///     note.call(Replace(Note { text: "hello".to_owned() })).await?;
+    ///     assert_eq!(note.get().await?.text, "hello");
+    ///     Ok::<(), Fault>(())
+    /// }).unwrap();
+    /// ```
+    pub fn replaceable(&mut self) -> &mut Self {
+        self.add::<Replace<S::Document>>(install_replace::<S>)
+    }
+
+    /// Who goes first when a handler ends. Default: in order of arrival.
+    pub fn order(&mut self, order: Order) -> &mut Self {
+        self.order = order;
+        self
+    }
+
+    /// How many concurrent handlers may run at once. Default: any number.
+    ///
+    /// # Panics
+    /// If `count` is 0.
+    pub fn max_concurrent(&mut self, count: usize) -> &mut Self {
+        assert!(count > 0, "a service that may run no concurrent handler would never answer");
+        self.max_concurrent = Some(count);
+        self
+    }
+
+    /// Only the host ends it: a drop by a client is refused.
+    pub fn permanent(&mut self) -> &mut Self {
+        self.is_permanent = true;
+        self
+    }
+
+    fn add<O: Operation>(&mut self, install: Install<S>) -> &mut Self {
+        self.registrations.push(Registration { name: O::NAME, describe: OperationDescription::of::<O>, install });
+        self
+    }
+
+    /// The operations as data.
+    pub(crate) fn describe(&self) -> std::collections::BTreeMap<String, OperationDescription> {
+        self.registrations.iter().map(|operation| (operation.name.to_owned(), (operation.describe)())).collect()
+    }
+
+    /// Makes the ports and the branches of all operations.
+    pub(crate) fn install(
+        self,
+        shared: &Arc<Shared>,
+        limit: usize,
+        branches: Branches<Held<S>>,
+        main: &mut MainPort,
+    ) -> Branches<Held<S>> {
+        let installs = self.registrations.into_iter();
+        installs.fold(branches, |branches, operation| (operation.install)(shared, limit, branches, main))
+    }
+}
+
+/// A port of the main port of a service.
+pub(crate) fn port<T>(shared: &Shared, name: &str, limit: usize) -> Port<T> {
+    Port::builder().name(format!("{name} of {}", shared.path)).capacity(limit, Overflow::Reject).build()
+}
+
+fn install_concurrent<S: Concurrent<O>, O: Operation<Contract = S::Document>>(
+    shared: &Arc<Shared>,
+    limit: usize,
+    branches: Branches<Held<S>>,
+    main: &mut MainPort,
+) -> Branches<Held<S>> {
+    let port = port(shared, O::NAME, limit);
+    main.add::<O>(port.clone());
+    let shared = shared.clone();
+    branches.concurrent(&port, move |held: Snapshot<Held<S>>, request: Request<O>| {
+        let shared = shared.clone();
+        async move {
+            let Request { operation, reply, envelope } = request;
+            let call = Call::new(shared, envelope);
+            match admit::<O>(&call, Some(held.revision)) {
+                Err(known) => answer(&call, reply, known),
+                Ok(keyed) => {
+                    let ended = caught(async { S::handle(&held.service, operation, &call).await }).await;
+                    let outcome = ended.outcome(&call, O::NAME).0;
+                    keyed.settle(&outcome);
+                    answer(&call, reply, outcome);
+                }
+            }
+        }
+    })
+}
+
+fn install_independent<S: Independent<O>, O: Operation<Contract = S::Document>>(
+    shared: &Arc<Shared>,
+    limit: usize,
+    branches: Branches<Held<S>>,
+    main: &mut MainPort,
+) -> Branches<Held<S>> {
+    let port = port(shared, O::NAME, limit);
+    main.add::<O>(port.clone());
+    let shared = shared.clone();
+    branches.independent(&port, move |_: Snapshot<Held<S>>, request: Request<O>| {
+        let shared = shared.clone();
+        async move {
+            let Request { operation, reply, envelope } = request;
+            let call = Call::new(shared, envelope);
+            match admit::<O>(&call, None) {
+                Err(known) => answer(&call, reply, known),
+                Ok(keyed) => {
+                    let ended = caught(async { S::handle(operation, &call).await }).await;
+                    let outcome = ended.outcome(&call, O::NAME).0;
+                    keyed.settle(&outcome);
+                    answer(&call, reply, outcome);
+                }
+            }
+        }
+    })
+}
+
+fn install_exclusive<S: Exclusive<O>, O: Operation<Contract = S::Document>>(
+    shared: &Arc<Shared>,
+    limit: usize,
+    branches: Branches<Held<S>>,
+    main: &mut MainPort,
+) -> Branches<Held<S>> {
+    let port = port(shared, O::NAME, limit);
+    main.add::<O>(port.clone());
+    let shared = shared.clone();
+    branches.exclusive(&port, move |held: ExclusiveGuard<Held<S>>, request: Request<O>| {
+        let shared = shared.clone();
+        async move {
+            let Request { operation, reply, envelope } = request;
+            let call = Call::new(shared, envelope);
+            match admit::<O>(&call, Some(held.revision)) {
+                Err(known) => {
+                    drop(held);
+                    answer(&call, reply, known);
+                }
+                Ok(keyed) => {
+                    let told = told(&call, &operation);
+                    let mut attempt = Attempt::of::<O>(held, &call);
+                    let handler = async { S::handle(&mut attempt.held.service, operation, &call).await };
+                    let ended = caught(handler).await;
+                    let outcome = attempt.end(&call, ended, told);
+                    keyed.settle(&outcome);
+                    answer(&call, reply, outcome);
+                }
+            }
+        }
+    })
+}
+
+fn install_replace<S: Service>(
+    shared: &Arc<Shared>,
+    limit: usize,
+    branches: Branches<Held<S>>,
+    main: &mut MainPort,
+) -> Branches<Held<S>> {
+    let port = port(shared, Replace::<S::Document>::NAME, limit);
+    main.add::<Replace<S::Document>>(port.clone());
+    let shared = shared.clone();
+    branches.exclusive(&port, move |held: ExclusiveGuard<Held<S>>, request: Request<Replace<S::Document>>| {
+        let Request { operation, reply, envelope } = request;
+        let call = Call::new(shared.clone(), envelope);
+        async move {
+            match admit::<Replace<S::Document>>(&call, Some(held.revision)) {
+                Err(known) => {
+                    drop(held);
+                    answer(&call, reply, known);
+                }
+                Ok(keyed) => {
+                    let told = told(&call, &operation);
+                    let mut attempt = Attempt::of::<Replace<S::Document>>(held, &call);
+                    // The document that it replaces is dropped by `set`, in the handler's place.
+                    let set = async {
+                        *attempt.held.service.document_mut() = operation.0;
+                        Ok::<(), Fault>(())
+                    };
+                    let ended = caught(set).await;
+                    let outcome = attempt.end(&call, ended, told);
+                    keyed.settle(&outcome);
+                    answer(&call, reply, outcome);
+                }
+            }
+        }
+    })
+}
+
+/// What subscribers will be told of this operation, if it succeeds: nothing if it changes nothing or nobody listens. Who
+/// subscribes does so in the concurrent group, so nobody comes while an exclusive handler runs.
+fn told<O: Operation>(call: &Call, operation: &O) -> Option<Change> {
+    let shared = call.shared();
+    let is_told = <O::Verb as Kind>::VERB.changes_state() && shared.publisher.is_watched();
+    is_told.then(|| Change::typed(shared.incarnation, operation.clone()))
+}
+
+/// An exclusive handler on its way: if it does not come to its end, nobody knows what it did to the state.
+struct Attempt<S: Service> {
+    held: ExclusiveGuard<Held<S>>,
+    shared: Arc<Shared>,
+    operation: &'static str,
+    changes: bool,
+    /// The document before, if it is kept on disk: what is there and what is here stay the same.
+    before: Option<S::Document>,
+    is_settled: bool,
+}
+
+impl<S: Service> Attempt<S> {
+    fn of<O: Operation>(held: ExclusiveGuard<Held<S>>, call: &Call) -> Self {
+        let changes = <O::Verb as Kind>::VERB.changes_state();
+        let shared = call.shared().clone();
+        let before = shared.store.is_some().then(|| held.service.document().clone());
+        Self { held, shared, operation: O::NAME, changes, before, is_settled: false }
+    }
+
+    /// Makes the change known, or what became of it; then others may start.
+    fn end<T>(mut self, call: &Call, ended: Ended<T>, told: Option<Change>) -> Result<T, Fault> {
+        let (outcome, panic) = ended.outcome(call, self.operation);
+        match panic {
+            None => {
+                if self.changes
+                    && outcome.is_ok()
+                    && let Err(fault) = self.keep()
+                {
+                    // Not settled: dropping it takes the change back.
+                    return Err(fault.here());
+                }
+                self.is_settled = true;
+                if outcome.is_ok() && self.changes {
+                    self.held.revision += 1;
+                    if let Some(change) = told {
+                        self.shared.publisher.publish(change.at(self.held.revision));
+                    }
+                }
+            }
+            Some(message) => {
+                if self.shared.stops_on_panic {
+                    let (reply, _) = Reply::new();
+                    // Refused if it ends already.
+                    let _ = self.shared.stop.post(StopRequest { why: Stop::Crashed { message }, reply });
+                }
+            }
+        }
+        outcome
+    }
+
+    /// Writes the state to disk, if it is kept there.
+    fn keep(&self) -> Result<(), Fault> {
+        let Some(store) = &self.shared.store else { return Ok(()) };
+        blocking("the disk", || store.save(self.held.service.document()))
+    }
+}
+
+impl<S: Service> Drop for Attempt<S> {
+    fn drop(&mut self) {
+        if self.is_settled {
+            return;
+        }
+        // Panicked, cancelled, or not kept.
+        match self.before.take() {
+            Some(before) => *self.held.service.document_mut() = before,
+            None => {
+                // A new version, which everybody has to look at anew.
+                self.held.revision += 1;
+                self.shared.publisher.reset();
+            }
+        }
+    }
+}
+
+/// A request with a key that is being done: if it is not settled, it counts as never made.
+struct Keyed<T: Clone + Send + 'static> {
+    shared: Arc<Shared>,
+    operation: &'static str,
+    key: Option<Box<str>>,
+    _outcome: std::marker::PhantomData<fn() -> T>,
+}
+
+impl<T: Clone + Send + 'static> Keyed<T> {
+    fn settle(mut self, outcome: &Result<T, Fault>) {
+        if let Some(key) = self.key.take() {
+            // What may pass, or failed inside, may be tried again; any other answer, be it a fault, stands.
+            let may_pass = |fault: &Fault| fault.code() == Code::OperationFailed || fault.code().may_pass();
+            let is_known = !outcome.as_ref().is_err_and(may_pass);
+            self.shared.settle(self.operation, &key, is_known.then(|| outcome.clone()));
+        }
+    }
+}
+
+impl<T: Clone + Send + 'static> Drop for Keyed<T> {
+    fn drop(&mut self) {
+        if let Some(key) = self.key.take() {
+            self.shared.settle::<Result<T, Fault>>(self.operation, &key, None);
+        }
+    }
+}
+
+/// Whether the handler is to run; if not, the answer.
+fn admit<O: Operation>(call: &Call, version: Option<u64>) -> Result<Keyed<O::Reply>, Result<O::Reply, Fault>> {
+    let mut keyed =
+        Keyed { shared: call.shared().clone(), operation: O::NAME, key: None, _outcome: std::marker::PhantomData };
+    let Some(envelope) = call.envelope() else { return Ok(keyed) };
+    if let Some(key) = &envelope.key {
+        match call.shared().remember::<Result<O::Reply, Fault>>(O::NAME, key) {
+            Remembered::New => keyed.key = Some(key.clone()),
+            Remembered::Done(outcome) => {
+                call.shared().count(|counts| counts.repeated += 1);
+                return Err(outcome);
+            }
+            Remembered::Running => {
+                let reason = format!("a request with the key {key:?} is being done");
+                let fault = Fault::new(Code::Unavailable, reason).retry_after(std::time::Duration::from_secs(1));
+                return Err(Err(fault.here()));
+            }
+        }
+    }
+    match (envelope.if_version, version) {
+        (Some(expected), Some(found)) if expected != found => {
+            let reason = format!("the state is of version {found}; the request is for version {expected}");
+            Err(Err(Fault::new(Code::PreconditionFailed, reason).here()))
+        }
+        _ => Ok(keyed),
+    }
+}
+
+/// Gives the answer, and counts.
+fn answer<T>(call: &Call, reply: Reply<Result<T, Fault>>, outcome: Result<T, Fault>) {
+    let is_fault = outcome.is_err();
+    let is_late = reply.answer(outcome).is_err();
+    call.shared().count(|counts| {
+        counts.handled += 1;
+        counts.faults += u64::from(is_fault);
+        counts.late += u64::from(is_late);
+    });
+}
+
+/// How a handler ended.
+enum Ended<T> {
+    Returned(Result<T, Fault>),
+    Panicked(String),
+}
+
+impl<T> Ended<T> {
+    /// The answer, and the text of the panic if there was one.
+    fn outcome(self, call: &Call, operation: &str) -> (Result<T, Fault>, Option<String>) {
+        match self {
+            Self::Returned(outcome) => (outcome.map_err(Fault::here), None),
+            Self::Panicked(message) => {
+                call.shared().count(|counts| counts.panics += 1);
+                let fault = Fault::new(Code::OperationFailed, "the operation failed inside the service")
+                    .log(format!("{}: {operation} panicked: {message}", call.path()));
+                (Err(fault.here()), Some(message))
+            }
+        }
+    }
+}
+
+pin_project! {
+    /// A handler whose panic is an output.
+    struct Caught<F> {
+        #[pin]
+        handler: F,
+    }
+}
+
+fn caught<T, F: Future<Output = Result<T, Fault>>>(handler: F) -> Caught<F> {
+    Caught { handler }
+}
+
+impl<T, F: Future<Output = Result<T, Fault>>> Future for Caught<F> {
+    type Output = Ended<T>;
+
+    fn poll(self: Pin<&mut Self>, polling: &mut Polling<'_>) -> Poll<Ended<T>> {
+        let handler = self.project().handler;
+        // Unwind safety: the handler is not polled again after a panic, and the state counts as changed.
+        match catch_unwind(AssertUnwindSafe(|| handler.poll(polling))) {
+            Ok(polled) => polled.map(Ended::Returned),
+            Err(payload) => Poll::Ready(Ended::Panicked(text_of(payload.as_ref()))),
+        }
+    }
+}
+
+/// The text of a panic, as far as it has one.
+pub(crate) fn text_of(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a text".to_owned())
+}

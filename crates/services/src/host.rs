@@ -1,0 +1,485 @@
+//! A host: the services of one process, by path. It starts them, finds them, starts them anew and ends them.
+//!
+//! A host has no wire; the crate `lehr-node` puts one before it. Many may live in one process, as in tests.
+
+use std::collections::BTreeMap;
+use std::collections::hash_map::RandomState;
+use std::fmt;
+use std::future::poll_fn;
+use std::hash::{BuildHasher, Hasher};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use lehr_runtime::{Clock, Context, Handle, Port, Reply, Task};
+
+use crate::contract::Contract;
+use crate::directory::{Announce, DIRECTORY, Directory, Record, Withdraw};
+use crate::endpoint::Endpoint;
+use crate::fault::{Code, Fault};
+use crate::info::Info;
+use crate::lifecycle::{Phase, Stop};
+use crate::link::Pending;
+use crate::main_port::{Local, settled};
+use crate::placement::Placement;
+use crate::reference::Reference;
+use crate::service::Service;
+use crate::shared::{Counts, StopRequest};
+use crate::start::supervise;
+use crate::sync::{Arc, Mutex, Weak};
+
+/// The services of one process. Cheap to clone; when the last clone goes, its services end at once.
+///
+/// # Example
+/// The page of the crate has one.
+#[derive(Clone)]
+pub struct Host {
+    inner: Arc<Inner>,
+}
+
+/// A host that may have gone.
+#[derive(Clone)]
+pub(crate) struct WeakHost(Weak<Inner>);
+
+impl fmt::Debug for WeakHost {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("WeakHost")
+    }
+}
+
+impl WeakHost {
+    pub(crate) fn upgrade(&self) -> Option<Host> {
+        self.0.upgrade().map(|inner| Host { inner })
+    }
+}
+
+type Constructor = Arc<dyn Fn(Host, Placement) -> Pending<'static, Result<(), Fault>> + Send + Sync>;
+
+struct Inner {
+    dispatcher: Handle,
+    clock: Clock,
+    table: Mutex<Table>,
+    /// What the directory is to be told, in order, and who waits until it is.
+    news: Port<(News, Reply<()>)>,
+    /// Forwards the news.
+    _messenger: Mutex<Option<Task<()>>>,
+}
+
+#[derive(Default)]
+struct Table {
+    places: BTreeMap<String, Place>,
+    constructors: BTreeMap<String, Constructor>,
+    /// Whom to wake when a service is ready or gone.
+    waiting: Vec<Waker>,
+    incarnation: u64,
+    is_closed: bool,
+}
+
+/// What stands at a path.
+struct Place {
+    what: Occupant,
+    /// When it was started, for ending in the reverse order.
+    order: u64,
+    supervisor: Option<Task<()>>,
+}
+
+pub(crate) enum Occupant {
+    /// It prepares itself; requests wait if there is somewhere to wait.
+    Starting(Option<Arc<Local>>),
+    Ready(Arc<Local>),
+    Restarting,
+    Failed(Fault),
+}
+
+enum News {
+    Announce(Announce),
+    Withdraw(Withdraw),
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Host").field("services", &self.paths()).finish_non_exhaustive()
+    }
+}
+
+/// A number that no other process is likely to have drawn.
+pub(crate) fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+/// How a host has ended.
+///
+/// # Example
+/// See [`Host::shutdown`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostReport {
+    /// Services that came to their end, in that order.
+    pub stopped: Vec<String>,
+    /// Services that did not within the limit, and were cut off.
+    pub cut_off: Vec<String>,
+}
+
+impl Host {
+    /// A host with nothing but its directory, on the workers and the clock of a dispatcher.
+    ///
+    /// # Example
+    /// The page of the crate has one.
+    pub fn new(dispatcher: &Handle) -> Self {
+        // Lives do not repeat over restarts of the process; below 2^53, as every reader of JSON has it exactly.
+        let table = Table { incarnation: (random() >> 12) & !0xf_ffff, ..Table::default() };
+        let inner = Arc::new(Inner {
+            dispatcher: dispatcher.clone(),
+            clock: dispatcher.clock().clone(),
+            table: Mutex::new(table),
+            news: Port::named("news for the directory"),
+            _messenger: Mutex::new(None),
+        });
+        let host = Self { inner };
+        let reserved = host.reserve(DIRECTORY);
+        debug_assert!(reserved.is_ok(), "a new host is empty");
+        let (weak, news) = (host.weak(), host.inner.news.clone());
+        let messenger = host.spawn("directory", async move { tell_directory(weak, news).await });
+        *host.inner._messenger.lock() = Some(messenger);
+        host
+    }
+
+    pub(crate) fn weak(&self) -> WeakHost {
+        WeakHost(Arc::downgrade(&self.inner))
+    }
+
+    pub(crate) fn dispatcher(&self) -> &Handle {
+        &self.inner.dispatcher
+    }
+
+    /// The clock of its deadlines, leases and restarts.
+    pub fn clock(&self) -> &Clock {
+        &self.inner.clock
+    }
+
+    /// Spawns a task in a context of its own: it outlives the request that it is started in.
+    fn spawn(&self, name: &str, future: impl Future<Output = ()> + Send + 'static) -> Task<()> {
+        Context::named(name).detached().build().run(|| self.inner.dispatcher.spawn(future))
+    }
+
+    /// Waits until its directory answers. [`start`](Self::start) does so by itself.
+    ///
+    /// # Example
+    /// See [`Directory`].
+    pub async fn ready(&self) {
+        self.until(|host| host.is_ready(DIRECTORY).then_some(())).await;
+    }
+
+    /// Starts a service and waits until it is ready. `make` is called for each of its lives.
+    ///
+    /// Dropped while it waits, the start goes on.
+    ///
+    /// # Errors
+    /// [`Code::DuplicateEntry`] if something stands at the path; [`Code::InvalidValue`] if the placement cannot be meant;
+    /// [`Code::StartFailed`] with the reason, and nothing of the service remains.
+    pub async fn start<S: Service>(
+        &self,
+        placement: impl Into<Placement>,
+        make: impl Fn() -> S + Send + Sync + 'static,
+    ) -> Result<Reference<S::Document>, Fault> {
+        let placement = placement.into();
+        placement.check()?;
+        let path = placement.path.clone();
+        let order = self.reserve(&path)?;
+        let (started, answer) = Reply::new();
+        let supervisor = self.spawn(&path, supervise::<S>(self.weak(), placement, Box::new(make), started));
+        {
+            let mut table = self.inner.table.lock();
+            match table.places.get_mut(&path) {
+                Some(place) if place.order == order => place.supervisor = Some(supervisor),
+                // It has ended already.
+                _ => supervisor.detach(),
+            }
+        }
+        let local = settled(answer.await)?;
+        Ok(Reference::local(local, self.weak()))
+    }
+
+    /// Lets services of this kind be made by the name of their contract: by [`create`](Self::create), as partners, by manifests.
+    pub fn register<S: Service>(&self, make: impl Fn() -> S + Clone + Send + Sync + 'static) {
+        let constructor = move |host: Host, placement: Placement| -> Pending<'static, Result<(), Fault>> {
+            let make = make.clone();
+            Box::pin(async move { host.start(placement, make).await.map(|_| ()) })
+        };
+        let name = <S::Document as Contract>::NAME.to_owned();
+        let _replaced = self.inner.table.lock().constructors.insert(name, Arc::new(constructor));
+    }
+
+    /// Makes a service of a kind that is [registered](Self::register).
+    ///
+    /// # Errors
+    /// [`Code::UnknownEntry`] if no kind has this contract; the rest as for [`start`](Self::start).
+    pub async fn create(&self, contract: &str, placement: impl Into<Placement>) -> Result<Info, Fault> {
+        let placement = placement.into();
+        let path = placement.path.clone();
+        let constructor = self.inner.table.lock().constructors.get(contract).cloned();
+        let constructor = constructor.ok_or_else(|| {
+            Fault::new(Code::UnknownEntry, format!("no service with the contract {contract:?} can be made here"))
+        })?;
+        constructor(self.clone(), placement).await?;
+        Ok(Info::of(&*self.find(&path)?))
+    }
+
+    /// The contracts that can be made here.
+    pub fn constructors(&self) -> Vec<String> {
+        self.inner.table.lock().constructors.keys().cloned().collect()
+    }
+
+    /// A reference to the service at a path.
+    ///
+    /// # Errors
+    /// [`Code::UnknownService`], or [`Code::Unavailable`] while it starts anew; [`Code::ContractMismatch`] if it has another contract.
+    /// One with the same name and major version from another build will do: it is spoken to in bytes.
+    pub fn reference<D: Contract>(&self, path: &str) -> Result<Reference<D>, Fault> {
+        let found = self.find(path)?;
+        let description = &found.shared().description;
+        if !found.is_of::<D>() && (description.name != D::NAME || description.version.major != D::VERSION.major) {
+            return Err(crate::main_port::other_contract::<D>(found.shared()));
+        }
+        Ok(Reference::local(found, self.weak()))
+    }
+
+    /// The service at a path, for edges.
+    ///
+    /// # Errors
+    /// As for [`reference`](Self::reference).
+    pub fn endpoint(&self, path: &str) -> Result<Endpoint, Fault> {
+        Ok(Endpoint::new(self.find(path)?, self.weak()))
+    }
+
+    /// The paths that are taken, in order.
+    pub fn paths(&self) -> Vec<String> {
+        self.inner.table.lock().places.keys().cloned().collect()
+    }
+
+    /// What a service has counted.
+    ///
+    /// # Errors
+    /// As for [`reference`](Self::reference).
+    ///
+    /// # Example
+    /// ```
+    /// # use lehr_services::*;
+    /// # let dispatcher = lehr_runtime::Dispatcher::new(1).unwrap();
+    /// # let host = Host::new(dispatcher.handle());
+    /// assert_eq!(host.counts("/nobody").unwrap_err().code(), Code::UnknownService);
+    /// ```
+    pub fn counts(&self, path: &str) -> Result<Counts, Fault> {
+        self.find(path).map(|found| found.shared().counts())
+    }
+
+    /// The phase of what stands at a path; nothing if nothing does.
+    pub fn phase(&self, path: &str) -> Option<Phase> {
+        let table = self.inner.table.lock();
+        table.places.get(path).map(|place| match &place.what {
+            Occupant::Starting(_) => Phase::Starting,
+            Occupant::Ready(local) => local.shared().phase(),
+            Occupant::Restarting => Phase::Restarting,
+            Occupant::Failed(_) => Phase::Failed,
+        })
+    }
+
+    pub(crate) fn find(&self, path: &str) -> Result<Arc<Local>, Fault> {
+        let table = self.inner.table.lock();
+        let fault = match table.places.get(path).map(|place| &place.what) {
+            Some(Occupant::Ready(local) | Occupant::Starting(Some(local))) => return Ok(local.clone()),
+            Some(Occupant::Starting(None)) => Fault::new(Code::Unavailable, format!("{path} is starting")),
+            Some(Occupant::Restarting) => Fault::new(Code::Unavailable, format!("{path} is starting anew")),
+            Some(Occupant::Failed(fault)) => Fault::new(Code::StartFailed, format!("{path} is down")).caused_by(fault),
+            None => Fault::new(Code::UnknownService, format!("nothing stands at {path}")),
+        };
+        drop(table);
+        let may_pass = fault.code() == Code::Unavailable;
+        Err(if may_pass { fault.retry_after(Duration::from_secs(1)) } else { fault }.here())
+    }
+
+    /// The first service that is ready and has this contract.
+    pub(crate) fn find_contract(&self, contract: &str) -> Option<String> {
+        let table = self.inner.table.lock();
+        let mut ready = table.places.iter().filter_map(|(path, place)| match &place.what {
+            Occupant::Ready(local) => Some((path, local)),
+            _ => None,
+        });
+        ready.find(|(_, local)| local.shared().description.name == contract).map(|(path, _)| path.clone())
+    }
+
+    pub(crate) fn is_ready(&self, path: &str) -> bool {
+        let table = self.inner.table.lock();
+        table.places.get(path).is_some_and(|place| matches!(place.what, Occupant::Ready(_)))
+    }
+
+    /// Waits until `found` gives something; asked again whenever a service has become ready.
+    pub(crate) async fn until<T>(&self, mut found: impl FnMut(&Self) -> Option<T>) -> T {
+        poll_fn(|polling| {
+            // Registered before the look, so that nothing can come in between.
+            self.inner.table.lock().waiting.push(polling.waker().clone());
+            found(self).map_or(Poll::Pending, Poll::Ready)
+        })
+        .await
+    }
+
+    fn reserve(&self, path: &str) -> Result<u64, Fault> {
+        let mut table = self.inner.table.lock();
+        if table.is_closed {
+            return Err(Fault::new(Code::ServiceStopping, "the node is stopping").here());
+        }
+        // What has failed makes place.
+        if table.places.get(path).is_some_and(|place| !matches!(place.what, Occupant::Failed(_))) {
+            drop(table);
+            return Err(Fault::new(Code::DuplicateEntry, format!("a service stands at {path}")).here());
+        }
+        table.incarnation += 1;
+        let order = table.incarnation;
+        let place = Place { what: Occupant::Starting(None), order, supervisor: None };
+        let _failed = table.places.insert(path.to_owned(), place);
+        Ok(order)
+    }
+
+    /// The number of the next life.
+    pub(crate) fn next_incarnation(&self) -> u64 {
+        let mut table = self.inner.table.lock();
+        table.incarnation += 1;
+        table.incarnation
+    }
+
+    /// Says what stands at a path from now on.
+    pub(crate) fn occupy(&self, path: &str, what: Occupant) {
+        let (waiting, _before) = {
+            let mut table = self.inner.table.lock();
+            let before = table.places.get_mut(path).map(|place| std::mem::replace(&mut place.what, what));
+            (std::mem::take(&mut table.waiting), before)
+        };
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    /// Leaves a path. The supervisor that calls this is at its end.
+    pub(crate) fn vacate(&self, path: &str) {
+        let (place, waiting) = {
+            let mut table = self.inner.table.lock();
+            (table.places.remove(path), std::mem::take(&mut table.waiting))
+        };
+        waiting.into_iter().for_each(Waker::wake);
+        if let Some(supervisor) = place.and_then(|place| place.supervisor) {
+            supervisor.detach();
+        }
+    }
+
+    /// Tells the directory what a service is now, and waits until it knows.
+    pub(crate) async fn announce(&self, local: &Local, phase: Phase) {
+        let announce = Announce { path: local.shared().path.clone(), record: record(local, phase) };
+        self.tell(News::Announce(announce)).await;
+    }
+
+    /// Tells the directory that a service has gone.
+    pub(crate) async fn withdraw(&self, path: &str, fault: Option<Fault>) {
+        self.tell(News::Withdraw(Withdraw { path: path.to_owned(), fault })).await;
+    }
+
+    async fn tell(&self, news: News) {
+        // Refused only at the end of the host, when nobody asks the directory any more.
+        if let Ok(told) = self.inner.news.ask(|reply| (news, reply)) {
+            let _ = told.await;
+        }
+    }
+
+    /// Ends all services, the youngest first and the directory last, each when the one before has ended. Takes no new ones.
+    ///
+    /// Returns when all have ended, or after `limit` on the host's clock: what has not ended by then is cut off, which drops the
+    /// futures of its handlers, and is named in the report.
+    ///
+    /// # Example
+    /// ```
+    /// # use lehr_services::*;
+    /// use std::time::Duration;
+    /// let dispatcher = lehr_runtime::Dispatcher::new(1).unwrap();
+    /// let host = Host::new(dispatcher.handle());
+    /// let report = lehr_runtime::block_on(host.shutdown(Duration::from_secs(60)));
+    /// assert!(report.cut_off.is_empty());
+    /// ```
+    pub async fn shutdown(&self, limit: Duration) -> HostReport {
+        let mut places: Vec<(u64, String)> = {
+            let mut table = self.inner.table.lock();
+            table.is_closed = true;
+            let places = table.places.iter().filter(|(path, _)| *path != DIRECTORY);
+            places.map(|(path, place)| (place.order, path.clone())).collect()
+        };
+        places.sort_unstable();
+        let until = self.clock().now() + limit;
+        let mut report = HostReport::default();
+        for (_, path) in places.into_iter().rev() {
+            let Ok(local) = self.find(&path) else {
+                self.cut_off(&path);
+                continue;
+            };
+            let asked = local.shared().stop.ask(|reply| StopRequest { why: Stop::Shutdown, reply });
+            // Refused if it is ending already: then its supervisor removes it.
+            let ended = async {
+                match asked {
+                    Ok(answer) => drop(answer.await),
+                    Err(_) => self.gone(&path).await,
+                }
+            };
+            let left = until.saturating_sub(self.clock().now());
+            match self.clock().timeout(left, ended).await {
+                Ok(()) => report.stopped.push(path),
+                Err(_) => {
+                    self.cut_off(&path);
+                    report.cut_off.push(path);
+                }
+            }
+        }
+        // It has nothing to clean up, and is told of the others to the last.
+        self.cut_off(DIRECTORY);
+        report
+    }
+
+    /// Waits until nothing stands at a path.
+    async fn gone(&self, path: &str) {
+        self.until(|host| (!host.inner.table.lock().places.contains_key(path)).then_some(())).await;
+    }
+
+    /// Ends what stands at a path at once: its supervisor is dropped, and with that its interleave and its ports.
+    fn cut_off(&self, path: &str) {
+        let place = self.inner.table.lock().places.remove(path);
+        drop(place);
+    }
+}
+
+/// Starts the directory and tells it what happens, one after the other.
+async fn tell_directory(host: WeakHost, news: Port<(News, Reply<()>)>) {
+    let Some(strong) = host.upgrade() else { return };
+    // Its own announcement waits in the port until it is ready.
+    let (started, directory) = Reply::new();
+    let placement = Placement::at(DIRECTORY).queue(usize::MAX >> 1);
+    let supervisor =
+        strong.spawn(DIRECTORY, supervise::<Directory>(host, placement, Box::new(Directory::default), started));
+    if let Some(place) = strong.inner.table.lock().places.get_mut(DIRECTORY) {
+        place.supervisor = Some(supervisor);
+    }
+    let weak = strong.weak();
+    drop(strong);
+    let Ok(Ok(directory)) = directory.await else { return };
+    let itself = News::Announce(Announce { path: DIRECTORY.to_owned(), record: record(&directory, Phase::Ready) });
+    let directory = Reference::<Directory>::local(directory, weak);
+    let (unread, _) = Reply::new();
+    let mut next = Some((itself, unread));
+    while let Some((news_item, reply)) = next {
+        // A withdrawal of what was never announced, and the end of the directory itself, are no faults of anybody's.
+        let _ = match news_item {
+            News::Announce(announce) => directory.call(announce).await,
+            News::Withdraw(withdraw) => directory.call(withdraw).await,
+        };
+        let _ = reply.answer(());
+        next = news.receive().await.ok();
+    }
+}
+
+/// A service as the directory has it.
+fn record(local: &Local, phase: Phase) -> Record {
+    let (shared, description) = (local.shared(), &local.shared().description);
+    let (contract, version) = (description.name.clone(), description.version);
+    Record { contract, version, incarnation: shared.incarnation, phase }
+}

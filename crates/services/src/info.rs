@@ -1,0 +1,65 @@
+//! What a service says about itself.
+
+use serde::{Deserialize, Serialize};
+
+use crate::contract::Description;
+use crate::lifecycle::Phase;
+use crate::main_port::Local;
+use crate::shared::Counts;
+use crate::verb::Verb;
+
+/// What [`Verb::Lookup`] answers.
+///
+/// # Example
+/// See [`Reference::lookup`](crate::Reference::lookup).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Info {
+    /// Where it stands on its node.
+    pub path: String,
+    /// Which life of it this is.
+    pub incarnation: u64,
+    /// Where in that life it is.
+    pub phase: Phase,
+    /// What it can be asked.
+    pub contract: Description,
+    /// How many hear of its changes.
+    pub subscribers: usize,
+    /// What it has done.
+    pub counts: Counts,
+    /// What waits for it.
+    pub waiting: Vec<Waiting>,
+}
+
+/// How many requests wait for one operation.
+///
+/// # Example
+/// See [`Info`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// The operation.
+    pub operation: String,
+    /// Its verb.
+    pub verb: Verb,
+    /// How many.
+    pub requests: usize,
+}
+
+impl Info {
+    pub(crate) fn of(at: &Local) -> Self {
+        let shared = at.shared();
+        let waiting = at.depths().into_iter().map(|(name, verb, requests)| Waiting {
+            operation: name.to_owned(),
+            verb,
+            requests,
+        });
+        Self {
+            path: shared.path.clone(),
+            incarnation: shared.incarnation,
+            phase: shared.phase(),
+            contract: (*shared.description).clone(),
+            subscribers: shared.publisher.count(),
+            counts: shared.counts(),
+            waiting: waiting.collect(),
+        }
+    }
+}

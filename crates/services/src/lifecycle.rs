@@ -1,0 +1,120 @@
+//! The life of a service: its phases, why it ends, and whether it begins again.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Where in its life a service is.
+///
+/// # Example
+/// ```
+/// use lehr_services::Phase;
+/// assert_eq!(Phase::Ready.to_string(), "ready");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Its partners are looked for, and it prepares itself. Requests wait.
+    Starting,
+    /// It handles requests.
+    Ready,
+    /// What runs comes to its end; requests are refused.
+    Stopping,
+    /// It has crashed and is about to start anew.
+    Restarting,
+    /// It could not be started, or crashed too often.
+    Failed,
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Starting => "starting",
+            Self::Ready => "ready",
+            Self::Stopping => "stopping",
+            Self::Restarting => "restarting",
+            Self::Failed => "failed",
+        })
+    }
+}
+
+/// Why a service ends.
+///
+/// # Example
+/// See [`Service::stop`](crate::Service::stop).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stop {
+    /// Somebody sent it a drop.
+    Dropped,
+    /// Its host shuts down.
+    Shutdown,
+    /// One of its exclusive handlers panicked, and its restart policy says that it is not to go on.
+    Crashed {
+        /// The panic's text.
+        message: String,
+    },
+}
+
+/// Whether a service that crashes starts anew.
+///
+/// # Example
+/// ```
+/// use std::time::Duration;
+/// use lehr_services::Restart;
+/// let policy = Restart::OnPanic { max: 3, within: Duration::from_secs(10) };
+/// assert_ne!(policy, Restart::default());
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Restart {
+    /// A handler that panics is a fault to whoever sent the request, and the service goes on.
+    #[default]
+    Never,
+    /// A panic in an exclusive handler, which may have left the state half changed, ends the service and starts it anew: at most
+    /// `max` times in a span of `within`. After that it is left down, and its path answers [`Code::StartFailed`](crate::Code).
+    OnPanic {
+        /// How many restarts.
+        max: usize,
+        /// In which span, on the host's clock.
+        within: Duration,
+    },
+}
+
+/// The restarts of one service so far.
+#[derive(Debug, Default)]
+pub(crate) struct Restarts {
+    times: VecDeque<Duration>,
+}
+
+impl Restarts {
+    /// Whether one more restart is within the policy; if so it is counted.
+    pub(crate) fn allow(&mut self, policy: Restart, now: Duration) -> bool {
+        let Restart::OnPanic { max, within } = policy else { return false };
+        while self.times.front().is_some_and(|time| now.saturating_sub(*time) >= within) {
+            self.times.pop_front();
+        }
+        let is_allowed = self.times.len() < max;
+        if is_allowed {
+            self.times.push_back(now);
+        }
+        is_allowed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn restarts_are_counted_in_a_span_that_moves_on() {
+        let policy = Restart::OnPanic { max: 2, within: Duration::from_secs(10) };
+        let mut restarts = Restarts::default();
+        let allowed: Vec<bool> =
+            [0, 1, 9, 10, 10, 11].map(|second| restarts.allow(policy, Duration::from_secs(second))).into();
+        assert_eq!(allowed, [true, true, false, true, false, true]);
+        assert!(!Restarts::default().allow(Restart::Never, Duration::ZERO));
+    }
+}

@@ -1,0 +1,127 @@
+//! The seam between a reference and a service that is not in this process: requests as bytes, with what comes along.
+//!
+//! An edge (HTTP, in the crate `lehr-node`) implements [`Link`] on one side and calls [`Endpoint`](crate::Endpoint), which is a link
+//! too, on the other. The two may be put together without anything between them: then a reference goes through the encoded form
+//! inside one process, which is how tests compare the two ways, and how a client of one build of a contract reaches another.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use lehr_runtime::TraceParent;
+
+use crate::contract::Version;
+use crate::fault::Fault;
+use crate::format::Format;
+use crate::publisher::Change;
+use crate::subscription::{End, Subscribe};
+use crate::sync::Arc;
+use crate::verb::Verb;
+
+/// A future on the heap, for seams between crates.
+pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// What is asked of a service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// What the service is.
+    Lookup,
+    /// The whole state.
+    Get,
+    /// One of the contract's operations, by name.
+    Operation(String),
+    /// Its end.
+    Drop,
+}
+
+/// A request as bytes.
+#[derive(Clone, Debug)]
+pub struct Message {
+    /// What is asked.
+    pub action: Action,
+    /// The verb of that: whether it may be sent again when its fate is not known.
+    pub verb: Verb,
+    /// The operation, in `format`.
+    pub body: Vec<u8>,
+    /// How the body is written.
+    pub format: Format,
+    /// How the answer is to be written.
+    pub accept: Format,
+    /// What comes along.
+    pub options: Options,
+}
+
+/// What comes along with a request, whichever way it goes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options {
+    /// How long the answer is of use.
+    pub within: Option<Duration>,
+    /// Makes sending it again harmless.
+    pub key: Option<String>,
+    /// Do it only if the state is of this version.
+    pub if_version: Option<u64>,
+    /// Do it only if the service is in this life.
+    pub incarnation: Option<u64>,
+    /// The span that the request belongs to.
+    pub trace: Option<TraceParent>,
+    /// Who asks, as the edge has made sure; never taken from a client's word.
+    pub caller: Option<String>,
+    /// The contract that the client was built with.
+    pub contract: Option<(String, Version)>,
+}
+
+/// An answer as bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answered {
+    /// The reply, in the format that was asked for.
+    pub body: Vec<u8>,
+    /// The version of the state, if the answer is the state.
+    pub version: Option<u64>,
+    /// Which life of the service has answered.
+    pub incarnation: u64,
+}
+
+/// A way to one service.
+pub trait Link: fmt::Debug + Send + Sync {
+    /// Sends a request. It is handed over before this returns, so requests arrive in the order of the calls; the future is
+    /// the answer. Dropping the future gives the request up, and the service is told if it can be.
+    fn send(&self, message: Message) -> Pending<'static, Result<Answered, Fault>>;
+
+    /// Subscribes; the state comes first.
+    fn subscribe(
+        &self,
+        wishes: Subscribe,
+        accept: Format,
+        options: Options,
+    ) -> Pending<'static, Result<Box<dyn Events>, Fault>>;
+}
+
+/// What a subscriber hears over a link.
+#[derive(Debug)]
+pub enum Told {
+    /// The whole state.
+    Seed {
+        /// Its version.
+        version: u64,
+        /// Which life of the service.
+        incarnation: u64,
+        /// How the body is written.
+        format: Format,
+        /// The document.
+        body: Vec<u8>,
+    },
+    /// A change.
+    Change(Arc<Change>),
+    /// So many changes are missing here; the state comes next.
+    Gap {
+        /// At least so many.
+        missed: u64,
+    },
+}
+
+/// A subscription over a link. Dropping it unsubscribes.
+pub trait Events: Send {
+    /// What comes next. Cancel-safe.
+    fn next(&mut self) -> Pending<'_, Result<Told, End>>;
+}

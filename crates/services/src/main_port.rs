@@ -1,0 +1,274 @@
+//! The main port of a running service: a bounded port for each operation, and those of the fixed verbs.
+//!
+//! A port for each operation keeps messages typed, with no enum to convert to and nothing on the heap but the reply. The order of
+//! arrival is kept across all of them by the interleave, which stamps what arrives.
+
+use std::any::TypeId;
+use std::fmt;
+
+use lehr_runtime::{Answer, Port, Reason, Refusal, Reply};
+
+use crate::contract::Contract;
+use crate::endpoint::Encoded;
+use crate::fault::{Code, Fault, overflow};
+use crate::format::Format;
+use crate::link::Pending;
+use crate::operation::{Anything, Envelope, Operation, Request};
+use crate::publisher::Subscriber;
+use crate::reference::State;
+use crate::shared::Shared;
+use crate::subscription::End;
+use crate::sync::Arc;
+use crate::verb::{Kind, Verb};
+
+/// The ports of the operations, by type and by name.
+#[derive(Default)]
+pub(crate) struct MainPort {
+    entries: Vec<Entry>,
+}
+
+/// What an encoded request becomes: the reply in the form asked for.
+pub(crate) type Bytes = Pending<'static, Result<Vec<u8>, Fault>>;
+
+type Invoke = fn(&Anything, &Arc<Shared>, (Format, &[u8]), Format, Option<Box<Envelope>>) -> Result<Bytes, Fault>;
+
+struct Entry {
+    operation: TypeId,
+    name: &'static str,
+    verb: Verb,
+    port: Box<Anything>,
+    invoke: Invoke,
+    depth: fn(&Anything) -> usize,
+    close: fn(&Anything),
+}
+
+impl MainPort {
+    pub(crate) fn add<O: Operation>(&mut self, port: Port<Request<O>>) {
+        self.entries.push(Entry {
+            operation: TypeId::of::<O>(),
+            name: O::NAME,
+            verb: O::Verb::VERB,
+            port: Box::new(port),
+            invoke: invoke::<O>,
+            depth: |port| port.downcast_ref::<Port<Request<O>>>().map_or(0, Port::len),
+            close: |port| {
+                if let Some(port) = port.downcast_ref::<Port<Request<O>>>() {
+                    port.close();
+                    // Each says that it is refused.
+                    port.drain().into_iter().for_each(|request| request.reply.refuse(Refusal::Stopping));
+                }
+            },
+        });
+    }
+
+    /// A look at each: there are few, and their types are a word or two.
+    fn of<O: Operation>(&self) -> Option<&Port<Request<O>>> {
+        let entry = self.entries.iter().find(|entry| entry.operation == TypeId::of::<O>())?;
+        entry.port.downcast_ref()
+    }
+}
+
+/// Why a request was not handed over.
+pub(crate) enum Unsent<O> {
+    /// The service ends or has ended; the request is given back.
+    Closed(O, Option<Box<Envelope>>),
+    /// The contract has an operation of this name with another type: another build's.
+    Foreign(O),
+    /// Any other reason.
+    Fault(Fault),
+}
+
+fn invoke<O: Operation>(
+    port: &Anything,
+    shared: &Arc<Shared>,
+    (format, body): (Format, &[u8]),
+    accept: Format,
+    envelope: Option<Box<Envelope>>,
+) -> Result<Bytes, Fault> {
+    let operation: O = format.decode(body).map_err(Fault::here)?;
+    let port = port.downcast_ref::<Port<Request<O>>>().ok_or_else(|| unsupported(shared, O::NAME))?;
+    let answer = post(port, shared, operation, envelope).map_err(|unsent| match unsent {
+        Unsent::Fault(fault) => fault,
+        Unsent::Closed(..) | Unsent::Foreign(_) => stopping(&shared.path),
+    })?;
+    Ok(Box::pin(async move { settled(answer.await).and_then(|reply| accept.encode(&reply)) }))
+}
+
+fn post<O: Operation>(
+    port: &Port<Request<O>>,
+    shared: &Shared,
+    operation: O,
+    envelope: Option<Box<Envelope>>,
+) -> Result<Answer<Result<O::Reply, Fault>>, Unsent<O>> {
+    port.ask(|reply| Request { operation, reply, envelope }).map_err(|refused| {
+        match overflow(&refused, &shared.path, O::NAME) {
+            Some(fault) => Unsent::Fault(fault),
+            None => Unsent::Closed(refused.item.operation, refused.item.envelope),
+        }
+    })
+}
+
+/// The fault of a request to a service that ends.
+pub(crate) fn stopping(path: &str) -> Fault {
+    Fault::new(Code::ServiceStopping, format!("{path} is stopping")).here()
+}
+
+fn unsupported(shared: &Shared, operation: &str) -> Fault {
+    let names: Vec<&str> = shared.description.operations.keys().map(String::as_str).collect();
+    let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    Fault::new(Code::ActionNotSupported, format!("{} has no operation {operation:?}; it has: {names}", shared.path))
+        .here()
+}
+
+/// An answer or a refusal as a result.
+pub(crate) fn settled<T>(answer: Result<Result<T, Fault>, Refusal>) -> Result<T, Fault> {
+    match answer {
+        Ok(outcome) => outcome,
+        Err(refusal) => Err(refusal.into()),
+    }
+}
+
+/// What is asked of the state as a whole.
+pub(crate) enum Ask<D> {
+    /// The state.
+    Get(Reply<State<D>>),
+    /// The state, and every change after it; if it is one who is there already, from here on again.
+    Subscribe(Arc<Subscriber>, Reply<State<D>>),
+}
+
+/// One running service, for those who send to it.
+pub(crate) struct Local {
+    shared: Arc<Shared>,
+    main: MainPort,
+    document: TypeId,
+    /// A port of `Ask<D>`.
+    asks: Box<Anything>,
+    encoded: Box<dyn Encoded>,
+    is_permanent: bool,
+}
+
+impl fmt::Debug for Local {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.shared.fmt(formatter)
+    }
+}
+
+impl Local {
+    pub(crate) fn new<D: Contract>(
+        shared: Arc<Shared>,
+        main: MainPort,
+        asks: Port<Ask<D>>,
+        is_permanent: bool,
+    ) -> Self {
+        let encoded = Box::new(asks.clone());
+        Self { shared, main, document: TypeId::of::<D>(), asks: Box::new(asks), encoded, is_permanent }
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    pub(crate) fn encoded(&self) -> &dyn Encoded {
+        &*self.encoded
+    }
+
+    pub(crate) fn is_permanent(&self) -> bool {
+        self.is_permanent
+    }
+
+    /// Takes no more requests, refuses what waits, and tells subscribers. After a teardown only the last is left to do.
+    pub(crate) fn end(&self) {
+        self.main.entries.iter().for_each(|entry| (entry.close)(&*entry.port));
+        self.encoded.close();
+        self.shared.stop.close();
+        drop(self.shared.stop.drain());
+        self.shared.publisher.end(&End::Stopped);
+    }
+
+    /// Whether its state is a `D` of this very build.
+    pub(crate) fn is_of<D: Contract>(&self) -> bool {
+        self.document == TypeId::of::<D>()
+    }
+
+    /// How many requests wait, by operation.
+    pub(crate) fn depths(&self) -> Vec<(&'static str, Verb, usize)> {
+        self.main.entries.iter().map(|entry| (entry.name, entry.verb, (entry.depth)(&*entry.port))).collect()
+    }
+
+    /// Hands over an operation.
+    pub(crate) fn ask<O: Operation>(
+        &self,
+        operation: O,
+        envelope: Option<Box<Envelope>>,
+    ) -> Result<Answer<Result<O::Reply, Fault>>, Unsent<O>> {
+        match self.main.of::<O>() {
+            Some(port) => post(port, &self.shared, operation, envelope),
+            None if self.main.entries.iter().any(|entry| entry.name == O::NAME) => Err(Unsent::Foreign(operation)),
+            None => Err(Unsent::Fault(unsupported(&self.shared, O::NAME))),
+        }
+    }
+
+    /// Hands over an operation that came as bytes.
+    pub(crate) fn invoke(
+        &self,
+        name: &str,
+        body: (Format, &[u8]),
+        accept: Format,
+        envelope: Option<Box<Envelope>>,
+    ) -> Result<Bytes, Fault> {
+        let entry = self.main.entries.iter().find(|entry| entry.name == name);
+        let entry = entry.ok_or_else(|| unsupported(&self.shared, name))?;
+        (entry.invoke)(&*entry.port, &self.shared, body, accept, envelope)
+    }
+
+    fn asks<D: Contract>(&self) -> Option<&Port<Ask<D>>> {
+        self.asks.downcast_ref()
+    }
+
+    /// Asks for the state. Nothing if the service has ended.
+    pub(crate) fn get<D: Contract>(&self) -> Result<Answer<State<D>>, Unsent<()>> {
+        let Some(asks) = self.asks::<D>() else { return Err(Unsent::Fault(other_contract::<D>(&self.shared))) };
+        ask_for(asks, &self.shared.path, Ask::Get)
+    }
+
+    /// Asks for the state on behalf of a subscriber.
+    pub(crate) fn subscribe<D: Contract>(&self, subscriber: &Arc<Subscriber>) -> Result<Answer<State<D>>, Unsent<()>> {
+        let Some(asks) = self.asks::<D>() else { return Err(Unsent::Fault(other_contract::<D>(&self.shared))) };
+        ask_for(asks, &self.shared.path, |reply| Ask::Subscribe(subscriber.clone(), reply))
+    }
+
+    /// The state for a subscriber that has a gap.
+    pub(crate) async fn seed<D: Contract>(&self, subscriber: &Arc<Subscriber>) -> Result<State<D>, Fault> {
+        match self.subscribe::<D>(subscriber) {
+            Ok(answer) => answer.await.map_err(Fault::from),
+            Err(Unsent::Fault(fault)) => Err(fault),
+            Err(Unsent::Closed(..) | Unsent::Foreign(())) => Err(stopping(&self.shared.path)),
+        }
+    }
+}
+
+/// Posts a question about the whole state.
+pub(crate) fn ask_for<D: Contract>(
+    asks: &Port<Ask<D>>,
+    path: &str,
+    question: impl FnOnce(Reply<State<D>>) -> Ask<D>,
+) -> Result<Answer<State<D>>, Unsent<()>> {
+    asks.ask(question).map_err(|refused| match refused.reason {
+        Reason::Closed => Unsent::Closed((), None),
+        _ => overflow(&refused, path, "get").map_or_else(|| Unsent::Closed((), None), Unsent::Fault),
+    })
+}
+
+/// The fault of a reference to another kind of service.
+pub(crate) fn other_contract<D: Contract>(shared: &Shared) -> Fault {
+    let found = &shared.description;
+    let reason = format!(
+        "{} speaks {} {}; the request is for {} {}",
+        shared.path,
+        found.name,
+        found.version,
+        D::NAME,
+        D::VERSION
+    );
+    Fault::new(Code::ContractMismatch, reason).here()
+}

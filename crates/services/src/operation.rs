@@ -1,0 +1,101 @@
+//! Operations: the messages of a contract, each with its verb and the type of its reply.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::fmt;
+
+use lehr_runtime::Reply;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::contract::Contract;
+use crate::fault::Fault;
+use crate::verb::{self, Kind};
+
+/// A message that a service of some contract can be sent.
+///
+/// A value moves: between services of one process nothing is copied or encoded, and nobody else sees what its receiver makes of it.
+///
+/// # Example
+/// ```
+/// # use lehr_services::{Contract, Operation, Version, verb};
+/// # use schemars::JsonSchema;
+/// # use serde::{Deserialize, Serialize};
+/// # #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
+/// # struct Counter { value: i64 }
+/// # impl Contract for Counter {
+/// #     const NAME: &'static str = "example.org/counter";
+/// #     const VERSION: Version = Version::new(1, 0);
+/// # }
+/// #[derive(Clone, Serialize, Deserialize, JsonSchema)]
+/// struct Add {
+///     amount: i64,
+/// }
+///
+/// impl Operation for Add {
+///     type Contract = Counter;
+///     type Verb = verb::Update;
+///     type Reply = i64;
+///     const NAME: &'static str = "add";
+/// }
+/// ```
+pub trait Operation: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSchema + 'static {
+    /// The contract that it belongs to.
+    type Contract: Contract;
+    /// What it does to the state.
+    type Verb: Kind;
+    /// What its sender is answered.
+    type Reply: Clone + Send + Serialize + DeserializeOwned + JsonSchema + 'static;
+    /// Its name in the contract: lower case, digits and underscores.
+    const NAME: &'static str;
+
+    /// What it is about, for subscribers that want to hear of some entries only. Default: nothing in particular.
+    fn key(&self) -> Option<Cow<'_, str>> {
+        None
+    }
+}
+
+/// Puts another document in the place of the state, at once.
+///
+/// A service takes it if its handlers say so: [`Handlers::replaceable`](crate::Handlers::replaceable), or a handler of its own.
+///
+/// # Example
+/// See [`Handlers::replaceable`](crate::Handlers::replaceable).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Replace<D>(pub D);
+
+impl<D: Contract> Operation for Replace<D> {
+    type Contract = D;
+    type Verb = verb::Replace;
+    type Reply = ();
+    const NAME: &'static str = "replace";
+}
+
+/// What comes along with a request, when anything does.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Envelope {
+    /// Who asks, as the edge has made sure.
+    pub(crate) caller: Option<Box<str>>,
+    /// Makes sending it again harmless.
+    pub(crate) key: Option<Box<str>>,
+    /// Do it only if the state is of this version.
+    pub(crate) if_version: Option<u64>,
+}
+
+/// An operation on its way.
+pub(crate) struct Request<O: Operation> {
+    pub(crate) operation: O,
+    pub(crate) reply: Reply<Result<O::Reply, Fault>>,
+    pub(crate) envelope: Option<Box<Envelope>>,
+}
+
+impl<O: Operation> fmt::Debug for Request<O> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Request").field("operation", &O::NAME).finish_non_exhaustive()
+    }
+}
+
+/// A value of a type that only its owner knows.
+pub(crate) type Anything = dyn Any + Send + Sync;

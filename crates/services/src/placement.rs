@@ -1,0 +1,181 @@
+//! Where a service is put, and what is decided about it there and not by its author.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::fault::{Code, Fault};
+use crate::lifecycle::Restart;
+
+/// How many requests of one operation may wait.
+const QUEUE: usize = 1024;
+
+/// How long partners are looked for.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A path, and how the service there is run.
+///
+/// # Example
+/// ```
+/// use std::time::Duration;
+/// use lehr_services::{Placement, Restart};
+/// let placement = Placement::at("/jobs/census")
+///     .queue(64)
+///     .restart(Restart::OnPanic { max: 3, within: Duration::from_secs(10) })
+///     .bind("store", "/store");
+/// assert_eq!(placement.path(), "/jobs/census");
+/// assert!(placement.check().is_ok() && Placement::at("jobs/../etc").check().is_err());
+/// ```
+#[derive(Clone, Debug)]
+pub struct Placement {
+    pub(crate) path: String,
+    pub(crate) queue: usize,
+    pub(crate) restart: Restart,
+    pub(crate) bindings: BTreeMap<String, String>,
+    pub(crate) patience: Duration,
+    pub(crate) state: Option<PathBuf>,
+    /// The contracts of the services that this one is made for, outermost first.
+    pub(crate) made_for: Vec<String>,
+}
+
+impl Placement {
+    /// A place at this path: `/` and names of lower case letters, digits, `.`, `_` and `-`, with `/` between them.
+    pub fn at(path: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            queue: QUEUE,
+            restart: Restart::default(),
+            bindings: BTreeMap::new(),
+            patience: PATIENCE,
+            state: None,
+            made_for: Vec::new(),
+        }
+    }
+
+    /// The path.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// How many requests of each operation may wait; one more is refused with [`Code::QueuingLimitExceeded`]. Default: 1024.
+    pub fn queue(mut self, requests: usize) -> Self {
+        self.queue = requests;
+        self
+    }
+
+    /// Whether it starts anew after a crash. Default: never.
+    pub fn restart(mut self, policy: Restart) -> Self {
+        self.restart = policy;
+        self
+    }
+
+    /// Which service stands for one of its partners; goes before what the author says.
+    pub fn bind(mut self, partner: impl Into<String>, path: impl Into<String>) -> Self {
+        self.bindings.insert(partner.into(), path.into());
+        self
+    }
+
+    /// How long its partners are looked for, on the host's clock. Default: 10 seconds.
+    pub fn patience(mut self, time: Duration) -> Self {
+        self.patience = time;
+        self
+    }
+
+    /// Keeps its document in this file: read when a life begins, if it is there, and written after each change.
+    ///
+    /// A change is answered when it is on disk, so what was acknowledged is there after a crash of the machine. A change that cannot be
+    /// written, panics or is cancelled is taken back. Default: the document is not kept.
+    ///
+    /// Cost, for each change: a copy of the document, its form in JSON, and two synchronisations of the disk, all while no other handler
+    /// sees the state.
+    ///
+    /// # Example
+    /// ```
+    /// # use lehr_services::*;
+    /// # use schemars::JsonSchema;
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
+    /// # struct Note { text: String }
+    /// # impl Contract for Note { const NAME: &'static str = "example.org/note"; const VERSION: Version = Version::new(1, 0); }
+    /// # impl Service for Note {
+    /// #     type Document = Self;
+    /// #     fn document(&self) -> &Self { self }
+    /// #     fn document_mut(&mut self) -> &mut Self { self }
+    /// #     fn handlers(on: &mut Handlers<Self>) { on.replaceable(); }
+    /// # }
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let file = folder.path().join("note.json");
+    /// # let dispatcher = lehr_runtime::Dispatcher::new(1).unwrap();
+    /// # let host = Host::new(dispatcher.handle());
+    /// # lehr_runtime::block_on(async {
+    /// let kept = || Placement::at("/note").keep(&file);
+    /// let note = host.start(kept(), Note::default).await?;
+    /// note.call(Replace(Note { text: "hello".to_owned() })).await?;
+    /// note.drop_service().await?;
+    /// assert_eq!(host.start(kept(), Note::default).await?.get().await?.text, "hello");
+    /// # Ok::<(), Fault>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn keep(mut self, file: impl Into<PathBuf>) -> Self {
+        self.state = Some(file.into());
+        self
+    }
+
+    /// Whether it can be meant.
+    ///
+    /// # Errors
+    /// [`Code::InvalidValue`], with everything that cannot.
+    pub fn check(&self) -> Result<(), Fault> {
+        let mut faults = Vec::new();
+        let mut paths = vec![("path".to_owned(), &self.path)];
+        paths.extend(self.bindings.iter().map(|(partner, path)| (format!("partner {partner:?}"), path)));
+        for (what, path) in paths {
+            if !is_path(path) {
+                let rule = "expected names of lower case letters, digits, '.', '_' and '-', each after a '/'";
+                faults.push(format!("{what}: {rule}, found {path:?}"));
+            }
+        }
+        if self.queue == 0 {
+            faults.push("queue: expected at least 1, found 0".to_owned());
+        }
+        if faults.is_empty() { Ok(()) } else { Err(Fault::new(Code::InvalidValue, faults.join("; "))) }
+    }
+}
+
+impl From<&str> for Placement {
+    fn from(path: &str) -> Self {
+        Self::at(path)
+    }
+}
+
+impl From<String> for Placement {
+    fn from(path: String) -> Self {
+        Self::at(path)
+    }
+}
+
+/// Whether a text is a path of a service. Dots alone are no name, so nothing here climbs anywhere.
+fn is_path(path: &str) -> bool {
+    let is_name = |name: &str| {
+        let mut bytes = name.bytes();
+        !name.is_empty()
+            && name.bytes().any(|byte| byte != b'.')
+            && bytes.all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-'))
+    };
+    path.len() <= 200 && path.strip_prefix('/').is_some_and(|rest| rest.split('/').all(is_name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_path;
+
+    #[test]
+    fn paths_are_names_behind_slashes() {
+        for path in ["/a", "/a/b-c_2.d", "/...x"] {
+            assert!(is_path(path), "{path}");
+        }
+        for path in ["", "/", "a", "/a/", "//a", "/A", "/a b", "/..", "/a/../b", "/a:b", "/é", "/a\0"] {
+            assert!(!is_path(path), "{path}");
+        }
+    }
+}

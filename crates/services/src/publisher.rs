@@ -1,0 +1,378 @@
+//! Who hears of the changes of one service: a bounded queue for each subscriber, so that a slow one costs nobody else anything.
+//!
+//! A change is published while its handler still has the state to itself, so the order of changes is that of their versions; a
+//! subscriber registers in the concurrent group, where no change happens, so between its snapshot and its first change there is
+//! nothing. A queue that is full is emptied and marked: its subscriber is told how much it has missed and is given the state anew.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::task::Waker;
+use std::time::Duration;
+
+use lehr_runtime::Clock;
+
+use crate::fault::{Code, Fault};
+use crate::format::Format;
+use crate::operation::{Anything, Operation};
+use crate::subscription::{End, Filter, Slow};
+use crate::sync::{Arc, Mutex, OnceLock};
+use crate::verb::{Kind, Verb};
+
+/// A change of a service's state: the operation that made it.
+///
+/// # Example
+/// See [`Subscription`](crate::Subscription).
+pub struct Change {
+    incarnation: u64,
+    version: u64,
+    operation: String,
+    verb: Verb,
+    key: Option<String>,
+    body: Body,
+    /// The body as bytes, written once for all subscribers: JSON and MessagePack.
+    written: [OnceLock<Result<Arc<[u8]>, Fault>>; 2],
+}
+
+enum Body {
+    /// The operation itself, with the function that writes it.
+    Typed(Arc<Anything>, fn(&Anything, Format) -> Result<Vec<u8>, Fault>),
+    /// As it came from another process.
+    Bytes(Format, Vec<u8>),
+}
+
+impl fmt::Debug for Change {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Change")
+            .field("version", &self.version)
+            .field("operation", &self.operation)
+            .field("key", &self.key)
+            .finish_non_exhaustive()
+    }
+}
+
+fn write<O: Operation>(operation: &Anything, format: Format) -> Result<Vec<u8>, Fault> {
+    let operation = operation.downcast_ref::<O>();
+    operation.map_or_else(
+        || Err(Fault::new(Code::OperationFailed, "a change of another type")),
+        |operation| format.encode(operation),
+    )
+}
+
+impl Change {
+    pub(crate) fn typed<O: Operation>(incarnation: u64, operation: O) -> Self {
+        let key = operation.key().map(std::borrow::Cow::into_owned);
+        let body = Body::Typed(Arc::new(operation), write::<O>);
+        let (operation, verb) = (O::NAME.to_owned(), O::Verb::VERB);
+        Self { incarnation, version: 0, operation, verb, key, body, written: Default::default() }
+    }
+
+    /// A change as another process tells of it.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_services::{Change, Format, Verb};
+    /// let change = Change::from_bytes((1, 7), "add", Verb::Update, None, (Format::Json, b"5".to_vec()));
+    /// assert_eq!((change.version(), &*change.body(Format::Json).unwrap()), (7, b"5".as_slice()));
+    /// ```
+    pub fn from_bytes(
+        (incarnation, version): (u64, u64),
+        operation: impl Into<String>,
+        verb: Verb,
+        key: Option<String>,
+        (format, bytes): (Format, Vec<u8>),
+    ) -> Self {
+        let (operation, body) = (operation.into(), Body::Bytes(format, bytes));
+        Self { incarnation, version, operation, verb, key, body, written: Default::default() }
+    }
+
+    pub(crate) fn at(mut self, version: u64) -> Arc<Self> {
+        self.version = version;
+        Arc::new(self)
+    }
+
+    /// Which life of the service it happened in.
+    pub fn incarnation(&self) -> u64 {
+        self.incarnation
+    }
+
+    /// The version of the state after it.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The name of the operation.
+    pub fn name(&self) -> &str {
+        &self.operation
+    }
+
+    /// What it did to the state.
+    pub fn verb(&self) -> Verb {
+        self.verb
+    }
+
+    /// What it was about; see [`Operation::key`].
+    pub fn key(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
+
+    /// The operation, if it is an `O`.
+    ///
+    /// # Errors
+    /// [`Code::ActionNotSupported`] if it is another operation; [`Code::MessageNotSupported`] if it came from another process in a form
+    /// that is no `O`.
+    ///
+    /// # Example
+    /// See [`Subscription`](crate::Subscription).
+    pub fn operation<O: Operation>(&self) -> Result<Arc<O>, Fault> {
+        if self.operation != O::NAME {
+            let reason = format!("the change is {:?}, not {:?}", self.operation, O::NAME);
+            return Err(Fault::new(Code::ActionNotSupported, reason));
+        }
+        match &self.body {
+            Body::Typed(operation, _) => match Arc::downcast::<O>(operation.clone()) {
+                Ok(operation) => Ok(operation),
+                // The same name in another build of the contract.
+                Err(_) => Format::MessagePack.decode(&self.body(Format::MessagePack)?).map(Arc::new),
+            },
+            Body::Bytes(format, bytes) => format.decode(bytes).map(Arc::new),
+        }
+    }
+
+    /// The operation as bytes, for edges. Written once for all who ask.
+    ///
+    /// # Errors
+    /// If it has no such form, or came from another process in the other one and is no document.
+    ///
+    /// # Example
+    /// See [`from_bytes`](Self::from_bytes).
+    pub fn body(&self, format: Format) -> Result<Arc<[u8]>, Fault> {
+        let place = &self.written[usize::from(format == Format::MessagePack)];
+        place
+            .get_or_init(|| match &self.body {
+                Body::Typed(operation, write) => write(&**operation, format).map(Arc::from),
+                Body::Bytes(found, bytes) if *found == format => Ok(Arc::from(bytes.as_slice())),
+                Body::Bytes(found, bytes) => {
+                    found.decode::<serde_json::Value>(bytes).and_then(|value| format.encode(&value)).map(Arc::from)
+                }
+            })
+            .clone()
+    }
+}
+
+/// Those who hear of the changes of one service.
+#[derive(Debug, Default)]
+pub(crate) struct Publisher {
+    subscribers: Mutex<Vec<Arc<Subscriber>>>,
+}
+
+impl Publisher {
+    pub(crate) fn is_watched(&self) -> bool {
+        !self.subscribers.lock().is_empty()
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.subscribers.lock().len()
+    }
+
+    /// Adds a subscriber in the place of the one with the same name, if it has one.
+    pub(crate) fn add(&self, subscriber: Arc<Subscriber>) {
+        let replaced = {
+            let mut subscribers = self.subscribers.lock();
+            let same = |other: &Arc<Subscriber>| subscriber.name.is_some() && other.name == subscriber.name;
+            let replaced = subscribers.iter().position(same).map(|index| subscribers.remove(index));
+            subscribers.push(subscriber);
+            replaced
+        };
+        if let Some(replaced) = replaced {
+            replaced.end(End::Replaced);
+        }
+    }
+
+    pub(crate) fn remove(&self, subscriber: &Arc<Subscriber>) {
+        self.subscribers.lock().retain(|other| !Arc::ptr_eq(other, subscriber));
+    }
+
+    pub(crate) fn publish(&self, change: Arc<Change>) {
+        self.each(|subscriber| subscriber.offer(&change));
+    }
+
+    /// The state is no longer what the changes so far make of it: everybody needs it anew.
+    pub(crate) fn reset(&self) {
+        self.each(|subscriber| subscriber.lose(1));
+    }
+
+    pub(crate) fn end(&self, why: &End) {
+        let subscribers = std::mem::take(&mut *self.subscribers.lock());
+        subscribers.iter().for_each(|subscriber| subscriber.end(why.clone()));
+    }
+
+    /// Does something to each subscriber; those that are over leave.
+    fn each(&self, mut act: impl FnMut(&Subscriber) -> Step) {
+        let mut wakers = Vec::new();
+        self.subscribers.lock().retain(|subscriber| {
+            let step = act(subscriber);
+            wakers.extend(step.waker);
+            step.goes_on
+        });
+        // After the lock: a waker is somebody else's code.
+        wakers.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// What became of a subscriber.
+struct Step {
+    waker: Option<Waker>,
+    goes_on: bool,
+}
+
+/// One who hears of changes, with what it has not heard yet.
+#[derive(Debug)]
+pub(crate) struct Subscriber {
+    name: Option<String>,
+    filter: Filter,
+    capacity: usize,
+    slow: Slow,
+    expires: Option<(Clock, Duration)>,
+    queue: Mutex<Queue>,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    changes: VecDeque<Arc<Change>>,
+    /// Changes that were given up; while any, nothing is queued.
+    missed: u64,
+    /// How many more it wants.
+    remaining: Option<u64>,
+    has_begun: bool,
+    end: Option<End>,
+    waker: Option<Waker>,
+}
+
+/// What comes next for a subscriber.
+pub(crate) enum Next {
+    Change(Arc<Change>),
+    /// So many were given up; nothing comes until [`Subscriber::resume`].
+    Gap(u64),
+    End(End),
+    Nothing,
+}
+
+impl Subscriber {
+    pub(crate) fn new(
+        name: Option<String>,
+        filter: Filter,
+        (capacity, slow): (usize, Slow),
+        count: Option<u64>,
+        expires: Option<(Clock, Duration)>,
+    ) -> Self {
+        let queue = Queue { remaining: count, ..Queue::default() };
+        Self { name, filter, capacity, slow, expires, queue: Mutex::new(queue) }
+    }
+
+    pub(crate) fn expires(&self) -> Option<&(Clock, Duration)> {
+        self.expires.as_ref()
+    }
+
+    fn is_expired(&self) -> bool {
+        self.expires.as_ref().is_some_and(|(clock, at)| clock.now() >= *at)
+    }
+
+    fn offer(&self, change: &Arc<Change>) -> Step {
+        if self.is_expired() {
+            return self.step(|queue| queue.end = Some(End::Expired));
+        }
+        if !self.filter.accepts(change) {
+            return Step { waker: None, goes_on: true };
+        }
+        self.step(|queue| {
+            if queue.missed > 0 {
+                queue.missed += 1;
+                return;
+            }
+            if self.slow == Slow::Coalesce {
+                let same = |other: &Arc<Change>| {
+                    other.key.is_some() && other.key == change.key && other.operation == change.operation
+                };
+                if let Some(index) = queue.changes.iter().position(same) {
+                    queue.changes.remove(index);
+                    queue.changes.push_back(change.clone());
+                    return;
+                }
+            }
+            if queue.changes.len() == self.capacity {
+                queue.missed = queue.changes.len() as u64 + 1;
+                queue.remaining = queue.remaining.map(|remaining| remaining + queue.changes.len() as u64);
+                queue.changes = VecDeque::new();
+                if self.slow == Slow::Disconnect {
+                    queue.end = Some(End::TooSlow { missed: queue.missed });
+                }
+                return;
+            }
+            queue.changes.push_back(change.clone());
+            if let Some(remaining) = &mut queue.remaining {
+                *remaining -= 1;
+                if *remaining == 0 {
+                    queue.end = Some(End::Completed);
+                }
+            }
+        })
+    }
+
+    fn lose(&self, count: u64) -> Step {
+        self.step(|queue| {
+            let queued = queue.changes.len() as u64;
+            queue.remaining = queue.remaining.map(|remaining| remaining + queued);
+            queue.missed += queued + count;
+            queue.changes = VecDeque::new();
+        })
+    }
+
+    pub(crate) fn end(&self, why: End) {
+        let step = self.step(|queue| {
+            queue.end.get_or_insert(why);
+        });
+        if let Some(waker) = step.waker {
+            waker.wake();
+        }
+    }
+
+    fn step(&self, act: impl FnOnce(&mut Queue)) -> Step {
+        let mut queue = self.queue.lock();
+        act(&mut queue);
+        Step { waker: queue.waker.take(), goes_on: queue.end.is_none() }
+    }
+
+    /// What comes next; if nothing is there, `waker` is woken when there is.
+    pub(crate) fn next(&self, waker: &Waker) -> Next {
+        let mut queue = self.queue.lock();
+        if let Some(change) = queue.changes.pop_front() {
+            // A burst's memory is given back.
+            if queue.changes.is_empty() {
+                queue.changes = VecDeque::new();
+            }
+            return Next::Change(change);
+        }
+        if let Some(end) = &queue.end {
+            return Next::End(end.clone());
+        }
+        if queue.missed > 0 {
+            return Next::Gap(queue.missed);
+        }
+        let _replaced = queue.waker.replace(waker.clone());
+        drop(queue);
+        Next::Nothing
+    }
+
+    /// Whether this is the first time that it is called: then the publisher has yet to know of it.
+    pub(crate) fn begin(&self) -> bool {
+        !std::mem::replace(&mut self.queue.lock().has_begun, true)
+    }
+
+    /// Queues again, from the state that its caller looks at on; called where no change can happen.
+    pub(crate) fn resume(&self) {
+        let mut queue = self.queue.lock();
+        queue.missed = 0;
+        queue.changes.clear();
+    }
+}

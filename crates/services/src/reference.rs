@@ -1,0 +1,519 @@
+//! A reference to a service: the same calls whether it is in this process or behind an edge.
+//!
+//! In this process an operation is moved into the main port; nothing is copied, encoded or put on the heap but the reply. Behind a
+//! [`Link`] it travels as bytes. What a caller may rely on is the same: one answer, in order of the calls, and a fault that says why not.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::time::Duration;
+
+use lehr_runtime::{Answer, Context, Snapshot};
+
+use crate::contract::{Contract, body_schema, schema_difference};
+use crate::endpoint::Endpoint;
+use crate::fault::{Code, Fault, of_context};
+use crate::format::Format;
+use crate::handlers::Held;
+use crate::host::{Host, WeakHost};
+use crate::info::Info;
+use crate::link::{Action, Link, Message, Options};
+use crate::main_port::{Local, Unsent, other_contract, settled, stopping};
+use crate::operation::{Envelope, Operation};
+use crate::service::Service;
+use crate::shared::StopRequest;
+use crate::subscription::{Subscribe, Subscription};
+use crate::sync::Arc;
+use crate::verb::{Kind, Verb};
+
+/// The state of a service at one version; it does not change, however long it is kept.
+///
+/// In this process it is the state itself and not a copy; while it is kept, the next change changes a copy.
+///
+/// # Example
+/// See [`Reference::get`].
+pub struct State<D> {
+    held: Arc<dyn Shows<D>>,
+    version: u64,
+    incarnation: u64,
+}
+
+/// What has a document.
+trait Shows<D>: Send + Sync {
+    fn document(&self) -> &D;
+}
+
+impl<S: Service> Shows<S::Document> for Snapshot<Held<S>> {
+    fn document(&self) -> &S::Document {
+        self.service.document()
+    }
+}
+
+struct Owned<D>(D);
+
+impl<D: Send + Sync> Shows<D> for Owned<D> {
+    fn document(&self) -> &D {
+        &self.0
+    }
+}
+
+impl<D> State<D> {
+    pub(crate) fn of<S: Service<Document = D>>(held: Snapshot<Held<S>>, incarnation: u64) -> Self
+    where
+        D: Contract,
+    {
+        Self { version: held.revision, incarnation, held: Arc::new(held) }
+    }
+
+    pub(crate) fn owned(document: D, version: u64, incarnation: u64) -> Self
+    where
+        D: Contract,
+    {
+        Self { held: Arc::new(Owned(document)), version, incarnation }
+    }
+
+    /// How many changes the service has made in this life.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Which life of the service it is of.
+    pub fn incarnation(&self) -> u64 {
+        self.incarnation
+    }
+}
+
+impl<D> Clone for State<D> {
+    fn clone(&self) -> Self {
+        Self { held: self.held.clone(), version: self.version, incarnation: self.incarnation }
+    }
+}
+
+impl<D> Deref for State<D> {
+    type Target = D;
+
+    fn deref(&self) -> &D {
+        self.held.document()
+    }
+}
+
+impl<D: fmt::Debug> fmt::Debug for State<D> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("State")
+            .field("version", &self.version)
+            .field("document", &**self)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A service with the contract `D`, here or elsewhere. Cheap to clone.
+///
+/// Requests that one client sends are admitted in the order of its calls, whatever their verbs.
+///
+/// # Example
+/// The page of the crate has one.
+pub struct Reference<D: Contract> {
+    target: Target,
+    options: Option<Arc<Options>>,
+    /// What stands for the service while it is not there is a fault that may pass.
+    is_partner: bool,
+    _document: PhantomData<fn() -> D>,
+}
+
+#[derive(Clone)]
+enum Target {
+    Local(Arc<Local>, WeakHost),
+    Link(Arc<dyn Link>),
+}
+
+impl<D: Contract> Clone for Reference<D> {
+    fn clone(&self) -> Self {
+        let (target, options) = (self.target.clone(), self.options.clone());
+        Self { target, options, is_partner: self.is_partner, _document: PhantomData }
+    }
+}
+
+impl<D: Contract> fmt::Debug for Reference<D> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = formatter.debug_struct("Reference");
+        match &self.target {
+            Target::Local(at, _) => shown.field("local", at),
+            Target::Link(link) => shown.field("link", link),
+        };
+        shown.field("contract", &D::NAME).finish()
+    }
+}
+
+impl<D: Contract> Reference<D> {
+    pub(crate) fn local(at: Arc<Local>, host: WeakHost) -> Self {
+        Self { target: Target::Local(at, host), options: None, is_partner: false, _document: PhantomData }
+    }
+
+    /// A reference over a link. Whether anything is there is seen with the first request.
+    ///
+    /// # Example
+    /// See [`Endpoint`].
+    pub fn over(link: impl Link + 'static) -> Self {
+        Self { target: Target::Link(Arc::new(link)), options: None, is_partner: false, _document: PhantomData }
+    }
+
+    pub(crate) fn into_partner(mut self) -> Self {
+        self.is_partner = true;
+        self
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Options)) -> Self {
+        change(Arc::make_mut(self.options.get_or_insert_default()));
+        self
+    }
+
+    /// Its requests end after this time: the caller gets [`Code::ResponseTimeout`] and the handler's future is dropped.
+    ///
+    /// Default: as long as the context of the caller. Between nodes there is always a limit, of 30 seconds if nothing else is said.
+    ///
+    /// Cost: a context and a timer for each request.
+    pub fn within(self, time: Duration) -> Self {
+        self.with(|options| options.within = Some(time))
+    }
+
+    /// Its next request may be sent again under this key: the service does it once, and answers the same.
+    pub fn key(self, key: impl Into<String>) -> Self {
+        self.with(|options| options.key = Some(key.into()))
+    }
+
+    /// Its requests are done only if the state is of this version; else [`Code::PreconditionFailed`].
+    pub fn if_version(self, version: u64) -> Self {
+        self.with(|options| options.if_version = Some(version))
+    }
+
+    /// Its requests are done only by this life of the service. When the service has been started anew they fail with
+    /// [`Code::StaleReference`]; without this, a reference finds the new one.
+    ///
+    /// # Errors
+    /// If the service cannot be asked which life it is in.
+    pub async fn pinned(self) -> Result<Self, Fault> {
+        let incarnation = match &self.target {
+            Target::Local(at, _) => at.shared().incarnation,
+            Target::Link(_) => self.lookup().await?.incarnation,
+        };
+        Ok(self.with(|options| options.incarnation = Some(incarnation)))
+    }
+
+    /// Sends an operation and waits for the answer.
+    ///
+    /// It is sent when the future is first polled. Dropped while it waits, it has been sent all the same; over a link, and with [`within`](Self::within), the service is told to
+    /// leave it. Cost, in this process: a post, and one allocation for the reply.
+    ///
+    /// # Errors
+    /// The fault of the service, or why it could not be asked.
+    pub async fn call<O: Operation<Contract = D>>(&self, operation: O) -> Result<O::Reply, Fault> {
+        match &self.target {
+            Target::Local(at, host) if at.is_of::<D>() => {
+                let limit = self.options.as_ref().and_then(|options| options.within);
+                let (context, sent) = match limit {
+                    None => (None, self.hand_over(at, host, operation)),
+                    Some(limit) => {
+                        let context = context(O::NAME, host, limit);
+                        let sent = context.run(|| self.hand_over(at, host, operation));
+                        (Some(context), sent)
+                    }
+                };
+                match (sent, context) {
+                    (Ok(answer), None) => settled(answer.await),
+                    (Ok(answer), Some(context)) => wait(context, answer).await,
+                    (Err(NotSent::Foreign(operation)), _) => {
+                        self.send(&Endpoint::new(at.clone(), host.clone()), operation).await
+                    }
+                    (Err(NotSent::Fault(fault)), _) => Err(fault),
+                }
+            }
+            Target::Local(at, host) => self.send(&Endpoint::new(at.clone(), host.clone()), operation).await,
+            Target::Link(link) => self.send(&**link, operation).await,
+        }
+    }
+
+    /// Moves an operation into the main port.
+    fn hand_over<O: Operation>(
+        &self,
+        at: &Arc<Local>,
+        host: &WeakHost,
+        operation: O,
+    ) -> Result<Answer<Result<O::Reply, Fault>>, NotSent<O>> {
+        let unsent = match at.ask(operation, self.envelope()) {
+            Ok(answer) => return Ok(answer),
+            Err(Unsent::Closed(operation, envelope)) => {
+                let anew = self.anew(at, host).map_err(NotSent::Fault)?;
+                match anew.ask(operation, envelope) {
+                    Ok(answer) => return Ok(answer),
+                    Err(unsent) => unsent,
+                }
+            }
+            Err(unsent) => unsent,
+        };
+        Err(match unsent {
+            Unsent::Foreign(operation) => NotSent::Foreign(operation),
+            Unsent::Fault(fault) => NotSent::Fault(fault),
+            Unsent::Closed(..) => NotSent::Fault(stopping(&at.shared().path)),
+        })
+    }
+
+    /// The service that stands in the place of one that has ended.
+    fn anew(&self, at: &Arc<Local>, host: &WeakHost) -> Result<Arc<Local>, Fault> {
+        let path = &at.shared().path;
+        let host = host.upgrade().ok_or_else(|| stopping(path))?;
+        let found = host.find(path).map_err(|fault| self.absent(fault))?;
+        if found.shared().incarnation == at.shared().incarnation {
+            return Err(self.absent(stopping(path)));
+        }
+        let pinned = self.options.as_ref().and_then(|options| options.incarnation);
+        if pinned.is_some_and(|pinned| pinned != found.shared().incarnation) {
+            return Err(stale(path));
+        }
+        if found.is_of::<D>() { Ok(found) } else { Err(other_contract::<D>(found.shared())) }
+    }
+
+    /// For a partner, what is not there is away for a time.
+    fn absent(&self, fault: Fault) -> Fault {
+        if self.is_partner && matches!(fault.code(), Code::UnknownService | Code::ServiceStopping) {
+            return Fault::new(Code::Unavailable, "the partner is not there now").caused_by(&fault).here();
+        }
+        fault
+    }
+
+    fn envelope(&self) -> Option<Box<Envelope>> {
+        let options = self.options.as_ref()?;
+        if options.key.is_none() && options.if_version.is_none() {
+            return None;
+        }
+        let key = options.key.as_deref().map(Box::from);
+        Some(Box::new(Envelope { caller: None, key, if_version: options.if_version }))
+    }
+
+    /// Sends an operation as bytes.
+    async fn send<O: Operation<Contract = D>>(&self, link: &dyn Link, operation: O) -> Result<O::Reply, Fault> {
+        let body = Format::MessagePack.encode(&operation)?;
+        match link.send(self.message(Action::Operation(O::NAME.to_owned()), O::Verb::VERB, body)).await {
+            Ok(answered) => Format::MessagePack.decode(&answered.body),
+            Err(fault) if fault.code() == Code::MessageNotSupported => Err(self.explain::<O>(link, fault).await),
+            Err(fault) => Err(self.absent(fault)),
+        }
+    }
+
+    /// Adds to the fault of a body that was not understood in what the two builds differ.
+    async fn explain<O: Operation>(&self, link: &dyn Link, fault: Fault) -> Fault {
+        let Ok(info) = self.ask_info(link).await else { return fault };
+        let Some(expected) = info.contract.operations.get(O::NAME) else { return fault };
+        let lines = schema_difference(&body_schema::<O>(), &expected.body);
+        if lines.is_empty() {
+            return fault;
+        }
+        let versions = format!("{} is sent, {} is expected", D::VERSION, info.contract.version);
+        let reason = format!("{:?} of {} ({versions}): {}", O::NAME, D::NAME, lines.join("; "));
+        Fault::new(Code::MessageNotSupported, reason).caused_by(&fault)
+    }
+
+    fn message(&self, action: Action, verb: Verb, body: Vec<u8>) -> Message {
+        let mut options = self.options.as_deref().cloned().unwrap_or_default();
+        options.contract = Some((D::NAME.to_owned(), D::VERSION));
+        options.trace = Context::current().and_then(|context| context.traces().first().copied());
+        Message { action, verb, body, format: Format::MessagePack, accept: Format::MessagePack, options }
+    }
+
+    /// The whole state.
+    ///
+    /// # Errors
+    /// Why the service could not be asked.
+    ///
+    /// # Example
+    /// ```
+    /// # use lehr_services::*;
+    /// # use schemars::JsonSchema;
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
+    /// # struct Note { text: String }
+    /// # impl Contract for Note { const NAME: &'static str = "example.org/note"; const VERSION: Version = Version::new(1, 0); }
+    /// # impl Service for Note {
+    /// #     type Document = Self;
+    /// #     fn document(&self) -> &Self { self }
+    /// #     fn document_mut(&mut self) -> &mut Self { self }
+    /// #     fn handlers(on: &mut Handlers<Self>) { on.replaceable(); }
+    /// # }
+    /// # let dispatcher = lehr_runtime::Dispatcher::new(1).unwrap();
+    /// # let host = Host::new(dispatcher.handle());
+    /// # lehr_runtime::block_on(async {
+    /// let note = host.start("/note", Note::default).await?;
+    /// let state = note.get().await?;
+    /// assert_eq!((state.version(), state.text.as_str()), (0, ""));
+    /// note.if_version(state.version()).call(Replace(Note { text: "hello".to_owned() })).await?;
+    /// # Ok::<(), Fault>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn get(&self) -> Result<State<D>, Fault> {
+        match &self.target {
+            Target::Local(at, host) if at.is_of::<D>() => {
+                let begin = || match at.get::<D>() {
+                    Ok(answer) => Ok(answer),
+                    Err(Unsent::Fault(fault)) => Err(fault),
+                    Err(Unsent::Closed(..)) => self.anew(at, host)?.get::<D>().map_err(|unsent| match unsent {
+                        Unsent::Fault(fault) => fault,
+                        Unsent::Closed(..) | Unsent::Foreign(()) => stopping(&at.shared().path),
+                    }),
+                    Err(Unsent::Foreign(())) => Err(stopping(&at.shared().path)),
+                };
+                match self.options.as_ref().and_then(|options| options.within) {
+                    None => begin()?.await.map_err(Fault::from),
+                    Some(limit) => {
+                        let context = context("get", host, limit);
+                        let answer = context.run(begin)?;
+                        let outcome = context.call(async { Ok::<_, Infallible>(answer.await) }).await;
+                        outcome.map_err(|error| of_context(&error))?.map_err(Fault::from)
+                    }
+                }
+            }
+            Target::Local(at, host) => self.get_over(&Endpoint::new(at.clone(), host.clone())).await,
+            Target::Link(link) => self.get_over(&**link).await,
+        }
+    }
+
+    async fn get_over(&self, link: &dyn Link) -> Result<State<D>, Fault> {
+        let answered =
+            link.send(self.message(Action::Get, Verb::Get, Vec::new())).await.map_err(|fault| self.absent(fault))?;
+        let document = Format::MessagePack.decode(&answered.body)?;
+        Ok(State::owned(document, answered.version.unwrap_or_default(), answered.incarnation))
+    }
+
+    /// What the service is: contract, path, operations, phase.
+    ///
+    /// # Errors
+    /// Why it could not be asked.
+    pub async fn lookup(&self) -> Result<Info, Fault> {
+        match &self.target {
+            Target::Local(at, host) => {
+                let host = host.upgrade().ok_or_else(|| stopping(&at.shared().path))?;
+                let found = host.find(&at.shared().path).map_err(|fault| self.absent(fault))?;
+                Ok(Info::of(&found))
+            }
+            Target::Link(link) => self.ask_info(&**link).await.map_err(|fault| self.absent(fault)),
+        }
+    }
+
+    async fn ask_info(&self, link: &dyn Link) -> Result<Info, Fault> {
+        let mut message = self.message(Action::Lookup, Verb::Lookup, Vec::new());
+        message.options.contract = None;
+        let answered = link.send(message).await?;
+        Format::MessagePack.decode(&answered.body)
+    }
+
+    /// Subscribes to the changes of the service; its state comes first.
+    ///
+    /// # Errors
+    /// [`Code::InvalidValue`] if the wishes cannot be meant, or why the service could not be asked.
+    ///
+    /// # Example
+    /// See [`Subscription`].
+    pub async fn subscribe(&self, wishes: Subscribe) -> Result<Subscription<D>, Fault> {
+        match &self.target {
+            Target::Local(at, host) if at.is_of::<D>() => {
+                let clock = host.upgrade().ok_or_else(|| stopping(&at.shared().path))?.clock().clone();
+                let subscriber = Arc::new(wishes.subscriber(&clock)?);
+                let (at, answer) = match at.subscribe::<D>(&subscriber) {
+                    Ok(answer) => (at.clone(), answer),
+                    Err(Unsent::Fault(fault)) => return Err(fault),
+                    Err(Unsent::Closed(..) | Unsent::Foreign(())) => {
+                        let found = self.anew(at, host)?;
+                        let answer = found.subscribe::<D>(&subscriber).map_err(|_| stopping(&at.shared().path))?;
+                        (found, answer)
+                    }
+                };
+                let seed = answer.await?;
+                Ok(Subscription::local(at, subscriber, seed))
+            }
+            Target::Local(at, host) => {
+                let endpoint = Endpoint::new(at.clone(), host.clone());
+                self.subscribe_over(&endpoint, wishes).await
+            }
+            Target::Link(link) => self.subscribe_over(&**link, wishes).await,
+        }
+    }
+
+    async fn subscribe_over(&self, link: &dyn Link, wishes: Subscribe) -> Result<Subscription<D>, Fault> {
+        let options = self.message(Action::Get, Verb::Get, Vec::new()).options;
+        let events = link.subscribe(wishes, Format::MessagePack, options).await.map_err(|fault| self.absent(fault))?;
+        Ok(Subscription::remote(events))
+    }
+
+    /// Ends the service. When the answer is there, nothing of it is left: later requests get [`Code::UnknownService`].
+    ///
+    /// What runs comes to its end, what waits is refused with [`Code::ServiceStopping`], then [`Service::stop`] runs. Not to be waited for
+    /// in a handler of the service itself, whose end it would wait for.
+    ///
+    /// # Errors
+    /// [`Code::ActionNotSupported`] if only the host may end it.
+    ///
+    /// # Example
+    /// See [`Subscription`].
+    pub async fn drop_service(&self) -> Result<(), Fault> {
+        match &self.target {
+            Target::Local(at, host) => {
+                let found = if at.shared().stop.is_closed() { self.anew(at, host)? } else { at.clone() };
+                end(&found)?.await?
+            }
+            Target::Link(link) => {
+                link.send(self.message(Action::Drop, Verb::Drop, Vec::new()))
+                    .await
+                    .map_err(|fault| self.absent(fault))?;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Why an operation was not moved into a main port.
+enum NotSent<O> {
+    /// It is of another build, and may be understood as bytes.
+    Foreign(O),
+    Fault(Fault),
+}
+
+/// Sends a service its last request.
+pub(crate) fn end(at: &Local) -> Result<Answer<Result<(), Fault>>, Fault> {
+    if at.is_permanent() {
+        let reason = format!("{} is ended by its node only", at.shared().path);
+        return Err(Fault::new(Code::ActionNotSupported, reason).here());
+    }
+    let why = crate::lifecycle::Stop::Dropped;
+    at.shared().stop.ask(|reply| StopRequest { why, reply }).map_err(|_| stopping(&at.shared().path))
+}
+
+/// The fault of a reference to a service that is there no more.
+pub(crate) fn stale(path: &str) -> Fault {
+    let reason = format!("{path} has been started anew since the reference was made; look it up again");
+    Fault::new(Code::StaleReference, reason).here()
+}
+
+/// A context for one request with a limit of time.
+fn context(name: &str, host: &WeakHost, limit: Duration) -> Context {
+    let builder = Context::named(name).cancellable();
+    match host.upgrade() {
+        Some(host) => builder.timeout(Host::clock(&host), limit).build(),
+        None => builder.build(),
+    }
+}
+
+/// Cancels a context when it is dropped: nobody waits any more for what runs in it.
+pub(crate) struct Cancels(pub(crate) Context);
+
+impl Drop for Cancels {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+/// Waits for an answer as long as the context lasts.
+async fn wait<T>(context: Context, answer: Answer<Result<T, Fault>>) -> Result<T, Fault> {
+    let cancels = Cancels(context);
+    let outcome = cancels.0.call(async { Ok::<_, Infallible>(answer.await) }).await;
+    settled(outcome.map_err(|error| of_context(&error))?)
+}

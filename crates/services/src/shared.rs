@@ -1,0 +1,184 @@
+//! What everything about one running service knows: handlers, references and subscriptions alike, whatever its type.
+
+use std::any::Any;
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+
+use lehr_runtime::{Port, Reply};
+
+use crate::contract::Description;
+use crate::fault::Fault;
+use crate::host::{Host, WeakHost};
+use crate::lifecycle::{Phase, Restart, Stop};
+use crate::placement::Placement;
+use crate::publisher::Publisher;
+use crate::store::Store;
+use crate::sync::{Arc, Mutex};
+
+/// How many keys of requests a service remembers; the oldest go first.
+const KEYS_MAX: usize = 4096;
+
+/// See the module's page.
+pub(crate) struct Shared {
+    pub(crate) path: String,
+    pub(crate) incarnation: u64,
+    pub(crate) description: Arc<Description>,
+    pub(crate) publisher: Publisher,
+    pub(crate) stop: Port<StopRequest>,
+    /// Whether a panic of an exclusive handler ends this life of the service.
+    pub(crate) stops_on_panic: bool,
+    pub(crate) store: Option<Store>,
+    pub(crate) host: WeakHost,
+    phase: Mutex<Phase>,
+    keys: Mutex<Keys>,
+    counts: Mutex<Counts>,
+    /// Who waits for the end that has come, and why it came.
+    ended: Mutex<Option<StopRequest>>,
+}
+
+/// The last request of a service.
+pub(crate) struct StopRequest {
+    pub(crate) why: Stop,
+    /// Answered when nothing of the service is left.
+    pub(crate) reply: Reply<Result<(), Fault>>,
+}
+
+/// What a service has counted since it started.
+///
+/// # Example
+/// See [`Host::counts`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Counts {
+    /// Requests whose handler has ended.
+    pub handled: u64,
+    /// Those of them whose answer was a fault.
+    pub faults: u64,
+    /// Handlers that panicked.
+    pub panics: u64,
+    /// Answers that nobody waited for any more.
+    pub late: u64,
+    /// Requests answered from memory, by their key.
+    pub repeated: u64,
+}
+
+/// An operation and a key.
+type Name = (&'static str, Box<str>);
+
+/// A result whose type the operation knows.
+type Outcome = Box<dyn Any + Send>;
+
+/// Outcomes of requests with a key, for those that are sent again.
+#[derive(Default)]
+struct Keys {
+    /// Nothing while a request is being done.
+    outcomes: HashMap<Name, Option<Outcome>>,
+    order: VecDeque<Name>,
+}
+
+/// How a request with a key stands.
+pub(crate) enum Remembered<T> {
+    /// It is new, and now noted as being done.
+    New,
+    /// It is being done.
+    Running,
+    /// It was done.
+    Done(T),
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Service")
+            .field("path", &self.path)
+            .field("incarnation", &self.incarnation)
+            .field("contract", &self.description.name)
+            .field("phase", &self.phase())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    pub(crate) fn new(placement: &Placement, incarnation: u64, description: Description, host: WeakHost) -> Self {
+        let path = &placement.path;
+        Self {
+            path: path.clone(),
+            incarnation,
+            description: Arc::new(description),
+            publisher: Publisher::default(),
+            stop: Port::named(format!("drop of {path}")),
+            stops_on_panic: placement.restart != Restart::Never,
+            store: placement.state.clone().map(Store::new),
+            host,
+            phase: Mutex::new(Phase::Starting),
+            keys: Mutex::default(),
+            counts: Mutex::default(),
+            ended: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn host(&self) -> Option<Host> {
+        self.host.upgrade()
+    }
+
+    pub(crate) fn phase(&self) -> Phase {
+        *self.phase.lock()
+    }
+
+    pub(crate) fn set_phase(&self, phase: Phase) {
+        *self.phase.lock() = phase;
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        *self.counts.lock()
+    }
+
+    pub(crate) fn count(&self, change: impl FnOnce(&mut Counts)) {
+        change(&mut self.counts.lock());
+    }
+
+    pub(crate) fn leave_end(&self, request: StopRequest) {
+        *self.ended.lock() = Some(request);
+    }
+
+    pub(crate) fn take_end(&self) -> Option<StopRequest> {
+        self.ended.lock().take()
+    }
+
+    /// Looks up a key, and notes it if it is new.
+    pub(crate) fn remember<T: Clone + Send + 'static>(&self, operation: &'static str, key: &str) -> Remembered<T> {
+        let mut keys = self.keys.lock();
+        let name = (operation, Box::from(key));
+        match keys.outcomes.get(&name) {
+            Some(None) => return Remembered::Running,
+            Some(Some(outcome)) => {
+                if let Some(outcome) = outcome.downcast_ref::<T>() {
+                    return Remembered::Done(outcome.clone());
+                }
+            }
+            None => {}
+        }
+        keys.outcomes.insert(name, None);
+        Remembered::New
+    }
+
+    /// Keeps the outcome of a request with a key; without one the request counts as never made.
+    pub(crate) fn settle<T: Send + 'static>(&self, operation: &'static str, key: &str, outcome: Option<T>) {
+        let mut forgotten: Vec<Option<Outcome>> = Vec::new();
+        let mut keys = self.keys.lock();
+        let name = (operation, Box::<str>::from(key));
+        match outcome {
+            None => forgotten.push(keys.outcomes.remove(&name).flatten()),
+            Some(outcome) => {
+                forgotten.push(keys.outcomes.insert(name.clone(), Some(Box::new(outcome))).flatten());
+                keys.order.push_back(name);
+                while keys.order.len() > KEYS_MAX {
+                    let Some(oldest) = keys.order.pop_front() else { break };
+                    forgotten.push(keys.outcomes.remove(&oldest).flatten());
+                }
+            }
+        }
+        // The values are the user's: dropped after the lock.
+        drop(keys);
+        drop(forgotten);
+    }
+}

@@ -1,0 +1,320 @@
+//! The lives of one service: made, prepared, run, ended, and perhaps made again.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use lehr_runtime::{Handlers as Branches, Interleave, Reply, Settings, Snapshot, blocking};
+
+use crate::contract::{Contract, Description};
+use crate::fault::{Code, Fault};
+use crate::handlers::{Handlers, Held, port, text_of};
+use crate::host::{Host, Occupant, WeakHost};
+use crate::lifecycle::{Phase, Restarts, Stop};
+use crate::main_port::{Ask, Local, MainPort};
+use crate::partner::{Need, Partners, Policy};
+use crate::placement::Placement;
+use crate::reference::{Reference, State};
+use crate::service::Service;
+use crate::shared::{Shared, StopRequest};
+use crate::sync::Arc;
+
+/// What a service knows while it prepares itself; see [`Service::start`].
+///
+/// # Example
+/// See [`Partners`].
+pub struct Starting {
+    host: Host,
+    path: String,
+    partners: Vec<(Need, Option<String>)>,
+}
+
+impl fmt::Debug for Starting {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Starting")
+            .field("path", &self.path)
+            .field("partners", &self.partners)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Starting {
+    /// Where it will stand.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The host.
+    pub fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// A reference to the service itself. Requests to it wait until it is ready, so an answer is not to be waited for here.
+    ///
+    /// # Errors
+    /// [`Code::ContractMismatch`] if `D` is not its document.
+    pub fn own<D: Contract>(&self) -> Result<Reference<D>, Fault> {
+        self.host.reference(&self.path)
+    }
+
+    /// A partner that the service cannot be without.
+    ///
+    /// # Errors
+    /// [`Code::StartFailed`] if the service has declared none of this name; [`Code::ContractMismatch`] if that has another contract.
+    pub fn partner<D: Contract>(&self, name: &str) -> Result<Reference<D>, Fault> {
+        let found = self.find_partner(name)?;
+        found.ok_or_else(|| Fault::new(Code::StartFailed, format!("partner {name:?} of {} is not there", self.path)))
+    }
+
+    /// A partner that may be missing.
+    ///
+    /// # Errors
+    /// As for [`partner`](Self::partner).
+    pub fn find_partner<D: Contract>(&self, name: &str) -> Result<Option<Reference<D>>, Fault> {
+        let declared = self.partners.iter().find(|(need, _)| need.name == name);
+        let Some((_, path)) = declared else {
+            let reason = format!("{} has declared no partner {name:?}", self.path);
+            return Err(Fault::new(Code::StartFailed, reason));
+        };
+        path.as_deref().map(|path| self.host.reference::<D>(path).map(Reference::into_partner)).transpose()
+    }
+}
+
+type Make<S> = Box<dyn Fn() -> S + Send + Sync>;
+
+/// Runs the lives of a service. `started` is answered when the first one is ready, or will not be.
+pub(crate) async fn supervise<S: Service>(
+    host: WeakHost,
+    placement: Placement,
+    make: Make<S>,
+    started: Reply<Result<Arc<Local>, Fault>>,
+) {
+    let path = placement.path.clone();
+    let (mut started, mut restarts) = (Some(started), Restarts::default());
+    loop {
+        let Some(strong) = host.upgrade() else { return };
+        let begun = begin(&strong, &placement, &make).await;
+        // Dropped at the end of this life: after the interleave, which is declared later.
+        let (life, interleave) = match begun {
+            Ok(begun) => begun,
+            Err(fault) => {
+                let Some(started) = started.take() else {
+                    if restarts.allow(placement.restart, strong.clock().now()) {
+                        continue;
+                    }
+                    return give_up(&strong, &path, fault).await;
+                };
+                strong.vacate(&path);
+                strong.withdraw(&path, Some(fault.clone())).await;
+                let _ = started.answer(Err(fault));
+                return;
+            }
+        };
+        let local = life.0.clone();
+        local.shared().set_phase(Phase::Ready);
+        strong.occupy(&path, Occupant::Ready(local.clone()));
+        announce(&strong, &local, Phase::Ready).await;
+        if let Some(started) = started.take() {
+            let _ = started.answer(Ok(local.clone()));
+        }
+        // The host may go while the service runs.
+        drop(strong);
+        let _ = interleave.ended().await;
+        drop(interleave);
+        local.end();
+        let (why, reply) = match local.shared().take_end() {
+            Some(StopRequest { why, reply }) => (why, Some(reply)),
+            None => (Stop::Shutdown, None),
+        };
+        let Some(strong) = host.upgrade() else { return };
+        if let Stop::Crashed { message } = why {
+            let fault =
+                Fault::new(Code::StartFailed, "it has crashed too often").log(format!("{path} panicked: {message}"));
+            if !restarts.allow(placement.restart, strong.clock().now()) {
+                return give_up(&strong, &path, fault).await;
+            }
+            strong.occupy(&path, Occupant::Restarting);
+            announce(&strong, &local, Phase::Restarting).await;
+            continue;
+        }
+        if path != crate::directory::DIRECTORY {
+            strong.withdraw(&path, None).await;
+        }
+        strong.vacate(&path);
+        if let Some(reply) = reply {
+            let _ = reply.answer(Ok(()));
+        }
+        return;
+    }
+}
+
+/// The directory hears of its own start before it can be told: from the messenger.
+async fn announce(host: &Host, local: &Local, phase: Phase) {
+    if local.shared().path != crate::directory::DIRECTORY {
+        host.announce(local, phase).await;
+    }
+}
+
+async fn give_up(host: &Host, path: &str, fault: Fault) {
+    host.occupy(path, Occupant::Failed(fault.clone()));
+    host.withdraw(path, Some(fault)).await;
+}
+
+/// One life, up to the point where it handles requests.
+async fn begin<S: Service>(
+    host: &Host,
+    placement: &Placement,
+    make: &Make<S>,
+) -> Result<(Gone, Interleave<Held<S>>), Fault> {
+    let path = &placement.path;
+    let failed = |fault: Fault| match fault.code() {
+        Code::StartFailed => fault,
+        _ => Fault::new(Code::StartFailed, format!("{path} cannot start")).caused_by(&fault),
+    };
+    let panicked = |payload: Box<dyn std::any::Any + Send>| {
+        let log = format!("{path} panicked while it started: {}", text_of(payload.as_ref()));
+        Fault::new(Code::StartFailed, format!("{path} cannot start")).log(log)
+    };
+    let handlers = Handlers::<S>::of_service()?;
+    let partners = find_partners::<S>(host, placement).await.map_err(failed)?;
+    // Unwind safety: what panics here is dropped.
+    let mut service = catch_unwind(AssertUnwindSafe(make)).map_err(panicked)?;
+
+    let description = Description::of::<S::Document>(handlers.describe());
+    let shared = Arc::new(Shared::new(placement, host.next_incarnation(), description, host.weak()));
+    if let Some(store) = &shared.store
+        && let Some(document) = blocking("the state of a service", || store.load::<S::Document>())?
+    {
+        *service.document_mut() = document;
+    }
+    let mut settings = Settings::new().named(path.clone()).order(handlers.order).refuse_pending();
+    if let Some(count) = handlers.max_concurrent {
+        settings = settings.max_concurrent(count);
+    }
+    let is_permanent = handlers.is_permanent;
+    let mut main = MainPort::default();
+    let branches = handlers.install(&shared, placement.queue, Branches::new(), &mut main);
+    let asks = port::<Ask<S::Document>>(&shared, "get", placement.queue);
+    let (whole, last) = (shared.clone(), shared.clone());
+    let branches = branches
+        .concurrent(&asks, move |held: Snapshot<Held<S>>, ask: Ask<S::Document>| {
+            answer_whole(&whole, held, ask);
+            std::future::ready(())
+        })
+        .teardown(&shared.stop, |held: Held<S>, request: StopRequest| async move {
+            last.set_phase(Phase::Stopping);
+            let why = request.why.clone();
+            // Left before the author's code runs, which may panic.
+            last.leave_end(request);
+            held.service.stop(why).await;
+        });
+    let local = Arc::new(Local::new::<S::Document>(shared, main, asks, is_permanent));
+    let unfinished = Gone(local.clone());
+    host.occupy(path, Occupant::Starting(Some(local.clone())));
+    announce(host, &local, Phase::Starting).await;
+
+    let starting = Starting { host: host.clone(), path: path.clone(), partners };
+    let prepared = host.dispatcher().spawn(async move {
+        let prepared = service.start(&starting).await;
+        (service, prepared)
+    });
+    let (service, prepared) = prepared.await.map_err(|error| {
+        Fault::new(Code::StartFailed, format!("{path} cannot start")).log(format!("{path}, while it started: {error}"))
+    })?;
+    prepared.map_err(failed)?;
+    let interleave = settings.start(host.dispatcher(), Held { service, revision: 0 }, branches);
+    Ok((unfinished, interleave))
+}
+
+/// A life that ends when this is dropped, however that comes: whoever waits for it, or asks later, is told.
+struct Gone(Arc<Local>);
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+/// Answers what is asked of the state as a whole. No change happens meanwhile.
+fn answer_whole<S: Service>(shared: &Shared, held: Snapshot<Held<S>>, ask: Ask<S::Document>) {
+    let state = State::of::<S>(held, shared.incarnation);
+    let _unwanted = match ask {
+        Ask::Get(reply) => reply.answer(state),
+        Ask::Subscribe(subscriber, reply) => {
+            if subscriber.begin() {
+                shared.publisher.add(subscriber);
+            } else {
+                subscriber.resume();
+            }
+            reply.answer(state)
+        }
+    };
+    shared.count(|counts| counts.handled += 1);
+}
+
+/// Where each of its partners stands.
+async fn find_partners<S: Service>(host: &Host, placement: &Placement) -> Result<Vec<(Need, Option<String>)>, Fault> {
+    let contract = <S::Document as Contract>::NAME;
+    if let Some(first) = placement.made_for.iter().position(|name| name == contract) {
+        let mut circle = placement.made_for[first..].to_vec();
+        circle.push(contract.to_owned());
+        let reason = format!("partners that always make new ones go round in a circle: {}", circle.join(" -> "));
+        return Err(Fault::new(Code::StartFailed, reason));
+    }
+    let mut needs = Partners::default();
+    S::partners(&mut needs);
+    let mut unknown: Vec<&String> = placement.bindings.keys().collect();
+    unknown.retain(|name| !needs.needs.iter().any(|need| need.name == **name));
+    if let Some(name) = unknown.first() {
+        return Err(Fault::new(Code::StartFailed, format!("{} has no partner {name:?} to bind", placement.path)));
+    }
+    let mut found = Vec::new();
+    let until = host.clock().now() + placement.patience;
+    for need in needs.needs {
+        let patience = until.saturating_sub(host.clock().now());
+        match find_partner(host, placement, contract, &need, patience).await {
+            Ok(path) => found.push((need, Some(path))),
+            Err(_) if need.is_optional => found.push((need, None)),
+            Err(fault) => {
+                let reason = format!("partner {:?} ({}) of {} is not there", need.name, need.contract, placement.path);
+                return Err(Fault::new(Code::StartFailed, reason).caused_by(&fault));
+            }
+        }
+    }
+    Ok(found)
+}
+
+async fn find_partner(
+    host: &Host,
+    placement: &Placement,
+    contract: &str,
+    need: &Need,
+    patience: Duration,
+) -> Result<String, Fault> {
+    let path = &placement.path;
+    let create = || async {
+        let mut inner = Placement::at(format!("{path}/{}", need.name)).patience(patience);
+        inner.made_for = placement.made_for.clone();
+        inner.made_for.push(contract.to_owned());
+        let made = inner.path.clone();
+        host.create(need.contract, inner).await.map(|_| made)
+    };
+    let late = || Fault::new(Code::Unavailable, format!("looked for it for {patience:?}"));
+    if let Some(bound) = placement.bindings.get(need.name) {
+        let there = host.until(|host| host.is_ready(bound).then(|| bound.clone()));
+        return host.clock().timeout(patience, there).await.map_err(|_| late());
+    }
+    match need.policy {
+        Policy::Create => create().await,
+        Policy::ExistingOrCreate => match host.find_contract(need.contract) {
+            Some(path) => Ok(path),
+            None => create().await,
+        },
+        Policy::Existing => {
+            let there = host.until(|host| host.find_contract(need.contract));
+            host.clock().timeout(patience, there).await.map_err(|_| late())
+        }
+        Policy::Bound => Err(Fault::new(Code::UnknownEntry, "the placement binds no service to it")),
+    }
+}

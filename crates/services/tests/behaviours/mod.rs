@@ -1,0 +1,79 @@
+//! What services promise. The tests of a file `calls`, `subscriptions` or `lives` are the same whichever way a reference goes.
+
+pub mod samples;
+
+mod calls;
+mod lives;
+mod partners;
+mod subscriptions;
+
+use std::pin::Pin;
+use std::task::Poll;
+
+use lehr_services::{Answered, Events, Fault, Format, Host, Link, Message, Options, Pending, Subscribe};
+
+/// A link to whatever stands at a path when it is used, as an edge finds it.
+#[derive(Clone, Debug)]
+pub struct Resolving {
+    host: Host,
+    path: String,
+}
+
+impl Resolving {
+    pub fn new(host: &Host, path: &str) -> Self {
+        Self { host: host.clone(), path: path.to_owned() }
+    }
+}
+
+impl Link for Resolving {
+    fn send(&self, message: Message) -> Pending<'static, Result<Answered, Fault>> {
+        match self.host.endpoint(&self.path) {
+            Ok(endpoint) => endpoint.send(message),
+            Err(fault) => Box::pin(std::future::ready(Err(fault))),
+        }
+    }
+
+    fn subscribe(
+        &self,
+        wishes: Subscribe,
+        accept: Format,
+        options: Options,
+    ) -> Pending<'static, Result<Box<dyn Events>, Fault>> {
+        match self.host.endpoint(&self.path) {
+            Ok(endpoint) => endpoint.subscribe(wishes, accept, options),
+            Err(fault) => Box::pin(std::future::ready(Err(fault))),
+        }
+    }
+}
+
+/// A future of any kind, side by side with others.
+pub type Any<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+
+/// Polls futures in order, again and again, until all have ended: whoever is first is asked first.
+pub async fn together<T>(mut futures: Vec<Any<'_, T>>) -> Vec<T> {
+    let mut outputs: Vec<Option<T>> = futures.iter().map(|_| None).collect();
+    std::future::poll_fn(move |polling| {
+        for (future, output) in futures.iter_mut().zip(&mut outputs) {
+            if output.is_none()
+                && let Poll::Ready(value) = future.as_mut().poll(polling)
+            {
+                *output = Some(value);
+            }
+        }
+        if outputs.iter().all(Option::is_some) {
+            Poll::Ready(outputs.iter_mut().map(|output| output.take().unwrap()).collect())
+        } else {
+            Poll::Pending
+        }
+    })
+    .await
+}
+
+/// Polls a future once: what it asks for is then on its way.
+pub async fn begin<T>(future: &mut Any<'_, T>) {
+    std::future::poll_fn(|polling| {
+        assert!(future.as_mut().poll(polling).is_pending(), "it has to wait");
+        Poll::Ready(())
+    })
+    .await;
+}

@@ -1,0 +1,244 @@
+//! Services to try things on.
+
+use std::collections::BTreeMap;
+
+use lehr_runtime::Port;
+use lehr_services::{
+    Call, Code, Concurrent, Contract, Exclusive, Fault, Handlers, Independent, Service, Stop, Version,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Entries by key, and a log of who changed them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Ledger {
+    pub entries: BTreeMap<String, i64>,
+    pub log: Vec<String>,
+}
+
+impl Contract for Ledger {
+    const NAME: &'static str = "test/ledger";
+    const VERSION: Version = Version::new(1, 0);
+}
+
+macro_rules! operations {
+    ($contract:ty: $($name:ident { $($field:ident: $type:ty),* } $verb:ident -> $reply:ty, $text:literal $(, key $key:ident)?;)*) => {$(
+        #[derive(Clone, Debug, PartialEq, ::serde::Serialize, ::serde::Deserialize, ::schemars::JsonSchema)]
+        pub struct $name { $(pub $field: $type),* }
+
+        impl ::lehr_services::Operation for $name {
+            type Contract = $contract;
+            type Verb = ::lehr_services::verb::$verb;
+            type Reply = $reply;
+            const NAME: &'static str = $text;
+            $(fn key(&self) -> Option<::std::borrow::Cow<'_, str>> {
+                Some(::std::borrow::Cow::Borrowed(&self.$key))
+            })?
+        }
+    )*};
+}
+pub(crate) use operations;
+
+operations! { Ledger:
+    Enter { key: String, value: i64 } Insert -> (), "enter", key key;
+    Correct { key: String, value: i64 } Update -> i64, "correct", key key;
+    Put { key: String, value: i64 } Upsert -> (), "put", key key;
+    Strike { key: String } Delete -> i64, "strike", key key;
+    Sum {} Query -> i64, "sum";
+    Hold { name: String } Submit -> String, "hold";
+    HoldAlone { name: String } Update -> String, "hold_alone";
+    Ping {} Submit -> String, "ping";
+    Break {} Submit -> (), "break";
+    BreakAlone {} Update -> (), "break_alone";
+    Who {} Query -> Option<String>, "who";
+    // In the contract, and no service has it.
+    Nowhere {} Query -> (), "nowhere";
+}
+
+/// Keeps a ledger. Some of its handlers wait at a gate.
+#[derive(Clone)]
+pub struct Bookkeeper {
+    pub ledger: Ledger,
+    /// Who has begun to wait, and has ended.
+    pub begun: Port<String>,
+    /// What they wait for.
+    pub gate: Port<()>,
+    /// Who has been stopped, and why.
+    pub stopped: Port<Stop>,
+}
+
+impl Bookkeeper {
+    pub fn new() -> Self {
+        let ledger = Ledger::default();
+        Self { ledger, begun: Port::new(), gate: Port::new(), stopped: Port::new() }
+    }
+}
+
+impl Service for Bookkeeper {
+    type Document = Ledger;
+
+    fn document(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    fn document_mut(&mut self) -> &mut Ledger {
+        &mut self.ledger
+    }
+
+    fn handlers(on: &mut Handlers<Self>) {
+        on.exclusive::<Enter>().exclusive::<Correct>().exclusive::<Put>().exclusive::<Strike>().concurrent::<Sum>();
+        on.concurrent::<Hold>().exclusive::<HoldAlone>().independent::<Ping>().concurrent::<Break>();
+        on.exclusive::<BreakAlone>().concurrent::<Who>().replaceable();
+    }
+
+    async fn stop(self, why: Stop) {
+        self.stopped.post(why).unwrap();
+    }
+}
+
+fn unknown(key: &str) -> Fault {
+    Fault::new(Code::UnknownEntry, format!("no entry {key:?}"))
+}
+
+impl Exclusive<Enter> for Bookkeeper {
+    async fn handle(&mut self, Enter { key, value }: Enter, _: &Call) -> Result<(), Fault> {
+        if self.ledger.entries.contains_key(&key) {
+            return Err(Fault::new(Code::DuplicateEntry, format!("entry {key:?} is there")));
+        }
+        self.ledger.log.push(format!("enter {key}"));
+        self.ledger.entries.insert(key, value);
+        Ok(())
+    }
+}
+
+impl Exclusive<Correct> for Bookkeeper {
+    async fn handle(&mut self, Correct { key, value }: Correct, _: &Call) -> Result<i64, Fault> {
+        let entry = self.ledger.entries.get_mut(&key).ok_or_else(|| unknown(&key))?;
+        let before = std::mem::replace(entry, value);
+        self.ledger.log.push(format!("correct {key}"));
+        Ok(before)
+    }
+}
+
+impl Exclusive<Put> for Bookkeeper {
+    async fn handle(&mut self, Put { key, value }: Put, _: &Call) -> Result<(), Fault> {
+        self.ledger.log.push(format!("put {key}"));
+        self.ledger.entries.insert(key, value);
+        Ok(())
+    }
+}
+
+impl Exclusive<Strike> for Bookkeeper {
+    async fn handle(&mut self, Strike { key }: Strike, _: &Call) -> Result<i64, Fault> {
+        let value = self.ledger.entries.remove(&key).ok_or_else(|| unknown(&key))?;
+        self.ledger.log.push(format!("strike {key}"));
+        Ok(value)
+    }
+}
+
+impl Concurrent<Sum> for Bookkeeper {
+    async fn handle(&self, _: Sum, _: &Call) -> Result<i64, Fault> {
+        Ok(self.ledger.entries.values().sum())
+    }
+}
+
+/// Says that it has gone, however it goes.
+struct Gone(Port<String>, String);
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        let _ = self.0.post(format!("end of {}", self.1));
+    }
+}
+
+impl Concurrent<Hold> for Bookkeeper {
+    async fn handle(&self, Hold { name }: Hold, _: &Call) -> Result<String, Fault> {
+        let _gone = Gone(self.begun.clone(), name.clone());
+        self.begun.post(name.clone()).unwrap();
+        self.gate.receive().await.unwrap();
+        Ok(name)
+    }
+}
+
+impl Exclusive<HoldAlone> for Bookkeeper {
+    async fn handle(&mut self, HoldAlone { name }: HoldAlone, _: &Call) -> Result<String, Fault> {
+        let _gone = Gone(self.begun.clone(), name.clone());
+        self.begun.post(name.clone()).unwrap();
+        self.gate.receive().await.unwrap();
+        self.ledger.log.push(format!("hold_alone {name}"));
+        Ok(name)
+    }
+}
+
+impl Independent<Ping> for Bookkeeper {
+    async fn handle(_: Ping, call: &Call) -> Result<String, Fault> {
+        Ok(call.path().to_owned())
+    }
+}
+
+impl Concurrent<Break> for Bookkeeper {
+    async fn handle(&self, _: Break, _: &Call) -> Result<(), Fault> {
+        panic!("index 7 of 3")
+    }
+}
+
+impl Exclusive<BreakAlone> for Bookkeeper {
+    async fn handle(&mut self, _: BreakAlone, _: &Call) -> Result<(), Fault> {
+        self.ledger.log.push("half".to_owned());
+        panic!("index 7 of 3")
+    }
+}
+
+impl Concurrent<Who> for Bookkeeper {
+    async fn handle(&self, _: Who, call: &Call) -> Result<Option<String>, Fault> {
+        Ok(call.caller().map(str::to_owned))
+    }
+}
+
+/// A document and nothing else.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Pair {
+    pub left: Vec<u64>,
+    pub right: Vec<u64>,
+}
+
+impl Contract for Pair {
+    const NAME: &'static str = "test/pair";
+    const VERSION: Version = Version::new(1, 0);
+}
+
+impl Service for Pair {
+    type Document = Self;
+
+    fn document(&self) -> &Self {
+        self
+    }
+
+    fn document_mut(&mut self) -> &mut Self {
+        self
+    }
+
+    fn handlers(on: &mut Handlers<Self>) {
+        on.replaceable();
+    }
+}
+
+pub fn enter(key: &str, value: i64) -> Enter {
+    Enter { key: key.to_owned(), value }
+}
+
+pub fn correct(key: &str, value: i64) -> Correct {
+    Correct { key: key.to_owned(), value }
+}
+
+pub fn put(key: &str, value: i64) -> Put {
+    Put { key: key.to_owned(), value }
+}
+
+pub fn hold(name: &str) -> Hold {
+    Hold { name: name.to_owned() }
+}
+
+pub fn hold_alone(name: &str) -> HoldAlone {
+    HoldAlone { name: name.to_owned() }
+}

@@ -1,0 +1,62 @@
+//! Services whose document is kept on disk.
+
+use lehr_services::{Code, Placement, Subscribe};
+
+use crate::behaviours::samples::*;
+use crate::on_hosts;
+
+// 115
+#[test]
+fn what_was_acknowledged_is_there_in_the_next_life_and_nothing_else() {
+    on_hosts(async |host, _| {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = || Placement::at("/books").keep(folder.path().join("books.json"));
+        let books = host.start(kept(), Bookkeeper::new).await.unwrap();
+        books.call(put("ada", 1)).await.unwrap();
+        // A change that fails half-way is taken back: here and on disk is the same.
+        let mut watched = books.subscribe(Subscribe::default()).await.unwrap();
+        assert!(watched.next().await.is_ok());
+        assert_eq!(books.call(BreakAlone {}).await.unwrap_err().code(), Code::OperationFailed);
+        let state = books.get().await.unwrap();
+        assert_eq!((state.version(), state.log.as_slice()), (1, ["put ada".to_owned()].as_slice()));
+        books.drop_service().await.unwrap();
+        let books = host.start(kept(), Bookkeeper::new).await.unwrap();
+        assert_eq!(books.get().await.unwrap().log, ["put ada"]);
+    });
+}
+
+#[test]
+fn a_change_that_cannot_be_written_is_not_made() {
+    on_hosts(async |host, _| {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("inner");
+        std::fs::create_dir(&inner).unwrap();
+        let placement = Placement::at("/books").keep(inner.join("books.json"));
+        let books = host.start(placement, Bookkeeper::new).await.unwrap();
+        books.call(put("ada", 1)).await.unwrap();
+        std::fs::remove_dir_all(&inner).unwrap();
+        let with_key = books.clone().key("bob");
+        assert_eq!(with_key.call(put("bob", 2)).await.unwrap_err().code(), Code::InsufficientResources);
+        assert_eq!(books.get().await.unwrap().log, ["put ada"]);
+        std::fs::create_dir(&inner).unwrap();
+        // The disk is there again, and the key has not kept the fault.
+        with_key.call(put("bob", 2)).await.unwrap();
+        assert_eq!(books.get().await.unwrap().log, ["put ada", "put bob"]);
+    });
+}
+
+// 116
+#[test]
+fn a_damaged_state_stops_the_start_and_is_put_aside() {
+    on_hosts(async |host, _| {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("books.json");
+        std::fs::write(&file, "{").unwrap();
+        let kept = || Placement::at("/books").keep(&file);
+        let fault = host.start(kept(), Bookkeeper::new).await.unwrap_err();
+        assert_eq!(fault.code(), Code::StartFailed);
+        assert!(fault.reason().contains("is damaged: it has one line, where two are expected; it is now"), "{fault}");
+        let books = host.start(kept(), Bookkeeper::new).await.unwrap();
+        assert!(books.get().await.unwrap().log.is_empty());
+    });
+}
