@@ -81,6 +81,13 @@ impl Phases {
     }
 
     /// Adds seconds that were measured elsewhere to a phase.
+    ///
+    /// # Example
+    /// ```
+    /// let mut phases = lehr_ranks::timing::Phases::new();
+    /// phases.add("waiting", 0.25);
+    /// assert_eq!(phases.seconds(), [("waiting".to_owned(), 0.25)]);
+    /// ```
     pub fn add(&mut self, name: &'static str, seconds: f64) {
         let phase = self.place(name);
         self.totals[phase].1 += seconds;

@@ -267,6 +267,9 @@ impl Communicator {
     ///
     /// # Errors
     /// Those of [`broadcast`](Self::broadcast).
+    ///
+    /// # Example
+    /// See [`gather_trace`](Self::gather_trace).
     pub async fn align_trace(&mut self, trace: &Trace) -> Result<(), Error> {
         self.barrier().await?;
         let own_s = trace.start.seconds();
@@ -385,6 +388,9 @@ impl Communicator {
     }
 
     /// Names what the rank computes from now until its next call; nothing if nobody records.
+    ///
+    /// # Example
+    /// See [`note_phase`](Self::note_phase).
     pub fn begin_compute(&self, name: &'static str) {
         if let Some(track) = &self.settings.track {
             let now_s = track.start.seconds();
@@ -393,6 +399,27 @@ impl Communicator {
     }
 
     /// Begins a phase of the program and ends the one before; nothing if nobody records.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_ranks::trace::{Activity, Trace};
+    /// use lehr_ranks::{Layout, run};
+    /// let dispatcher = lehr_runtime::Dispatcher::new(1).unwrap();
+    /// let trace = Trace::new();
+    /// run(&dispatcher, Layout::threads(1), |mut comm| {
+    ///     comm.record(&trace);
+    ///     async move {
+    ///         comm.note_phase("annealing");
+    ///         comm.begin_compute("e_step");
+    ///         comm.barrier().await.unwrap();
+    ///         comm.stop_recording();
+    ///     }
+    /// })
+    /// .unwrap();
+    /// let spans = trace.spans(0);
+    /// let has = |activity, name| spans.iter().any(|span| (span.activity, span.name) == (activity, name));
+    /// assert!(has(Activity::Phase, "annealing") && has(Activity::Compute, "e_step"));
+    /// ```
     pub fn note_phase(&self, name: &'static str) {
         if let Some(track) = &self.settings.track {
             let now_s = track.start.seconds();
