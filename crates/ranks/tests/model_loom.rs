@@ -171,7 +171,7 @@ async fn shifts(mut comm: Communicator, rounds: u64) {
 
 #[test]
 fn two_ranks_shift_over_lanes_with_fewer_slots_than_messages() {
-    model(2, 3, false, |comm| shifts(comm, 3));
+    model(2, 2, false, |comm| shifts(comm, 3));
 }
 
 #[test]
