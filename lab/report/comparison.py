@@ -1,4 +1,4 @@
-"""Cells of a record of `lehr lab ports`: ours beside the holder, the best peer and the floor, who is ahead, and the reason where we are not.
+"""Cells of a record of `lehr lab`: ours beside the holder, the best peer and the floor, who is ahead, and the reason where we are not.
 
 A cell is a case on one core or on all of them. Ratios are of medians, ours over theirs: below 1 we are ahead. Standard library only.
 """
@@ -39,6 +39,13 @@ def ratio(ours, theirs):
     if ours is None or theirs is None or ours <= 0 or theirs <= 0:
         return None
     return ours / theirs
+
+
+def ratio_of(ours, other):
+    """Of the medians of two figures; None where the overhead of one cannot be told from zero: it is a small difference of two long times."""
+    if other is None or ours["min"] <= 0 or other["min"] <= 0:
+        return None
+    return ratio(ours["median"], other["median"])
 
 
 def shown(value, form="{:.2f}"):
@@ -91,10 +98,7 @@ class Cell:
         return self.ratio_to(self.floor)
 
     def ratio_to(self, other):
-        """Of the medians; None where the overhead of one side cannot be told from zero: it is a small difference of two long times."""
-        if other is None or self.ours["min"] <= 0 or other["min"] <= 0:
-            return None
-        return ratio(self.ours["median"], other["median"])
+        return ratio_of(self.ours, other)
 
     @property
     def to_holder(self):
@@ -115,28 +119,26 @@ class Cell:
         return max(behind, default=None)
 
 
-def holder_of(holders, experiment, case, one_core):
-    for holder in holders:
-        name = f"{holder['pattern']}, P = {holder['ranks']}, {holder['units']} units"
-        if (holder["form"], name, holder["cores"] == 1) == (experiment, case, one_core):
-            return holder
-    return None
+def place_of_pattern(holder):
+    """Experiment, case and whether it has one core: where a holder of the patterns of ports stands."""
+    return holder["form"], f"{holder['pattern']}, P = {holder['ranks']}, {holder['units']} units", holder["cores"] == 1
 
 
-def cells(figures, holders, experiments):
-    """One cell a case and number of cores that ours was measured on, in the order of the record."""
+def cells(figures, holders, experiments, is_side=is_ours, place=place_of_pattern):
+    """One cell a case and number of cores that our side was measured on, in the order of the record; `place` says where a holder stands."""
     found = []
+    placed = {place(holder): holder for holder in reversed(holders)}
     names = dict.fromkeys((figure["experiment"], figure["case"]) for figure in figures if figure["experiment"] in experiments)
     for experiment, case in names:
         here = [figure for figure in figures if (figure["experiment"], figure["case"]) == (experiment, case)]
         for one_core in (True, False):
             side = [figure for figure in here if has_one_core(figure) == one_core]
-            ours = best([figure for figure in side if is_ours(figure)])
+            ours = best([figure for figure in side if is_side(figure)])
             if ours is None:
                 continue
             peer = best([figure for figure in side if not is_ours(figure) and not is_floor(figure)])
             floor = best([figure for figure in side if is_floor(figure)])
-            found.append(Cell(experiment, case, one_core, ours, peer, floor, holder_of(holders, experiment, case, one_core)))
+            found.append(Cell(experiment, case, one_core, ours, peer, floor, placed.get((experiment, case, one_core))))
     return found
 
 

@@ -11,8 +11,9 @@ import re
 import sys
 from pathlib import Path
 
-from comparison import ABSENT, cells, digits, has_one_core, is_ours, reason_for, shown, spread, table, verdict
+from comparison import ABSENT, cells, digits, has_one_core, is_ours, reason_for, shown, spread, table
 from paper_tables import bandwidths, paper_001, paper_002
+from parts import cell_rows, machine, of, others, read, tally, worst
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DEFINITIONS = ROOT / "lab" / "definitions" / "runtime"
@@ -22,15 +23,6 @@ COMPARED = (*PATTERNS, "requests", "regions")
 WITH_TABLES = (*COMPARED, "spare workers", "rings", "posting", "posting rate", "pending", "allocations", "idle")
 COPY = "floor: C memcpy"
 HAND_OVER = "floor: C memcpy and a hand-over"
-WORST = 12
-
-
-def read(path, otherwise):
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else otherwise
-
-
-def of(figures, experiment):
-    return [figure for figure in figures if figure["experiment"] == experiment]
 
 
 def commanded(only):
@@ -38,35 +30,7 @@ def commanded(only):
     return f"`lehr lab ports --only {quoted}`"
 
 
-# ---- what it was taken on ----------------------------------------------------------------------------------------------------------------
-
-
-def machine(about):
-    """Lines about the machine and how busy it was; a record from before sessions were kept has its fields at the top."""
-    for session in about.get("sessions", [about] if "processor" in about else []):
-        of_machine = session.get("machine", session)
-        names = ("processor", "threads", "system", "c_compiler", "rust", "commit")
-        said = [f"{name.replace('_', ' ')} {of_machine[name]}" for name in names if name in of_machine]
-        if "load" in session:
-            said.append(f"load {session['load']}")
-        activity = session.get("activity")
-        if activity:
-            least, middle, most = activity["others"]
-            said.append(f"other programs used {middle:.0f} % of the machine (from {least:.0f} to {most:.0f} by case), its host took {activity['stolen'][1]:.0f} %")
-        libraries = session.get("libraries")
-        if libraries:
-            said.append("peers " + ", ".join(f"{name} {version}" for name, version in libraries.items()))
-        yield ("`" + session["command"] + "`: " if "command" in session else "") + "; ".join(said) + "."
-
-
 # ---- the summary -------------------------------------------------------------------------------------------------------------------------
-
-
-def tally(values):
-    """ahead / level / behind, and how many could not be compared if there are any."""
-    verdicts = [verdict(value) for value in values]
-    counts = " / ".join(str(verdicts.count(name)) for name in ("ahead", "level", "behind"))
-    return counts
 
 
 def groups(found):
@@ -128,39 +92,7 @@ def aims(figures):
     )
 
 
-def worst(found, reasons):
-    lost = sorted((cell for cell in found if cell.worst), key=lambda cell: cell.worst, reverse=True)
-    if not lost:
-        yield "Behind in no cell."
-        yield ""
-        return
-    yield f"Behind in {len(lost)} of {len(found)} cells. The worst, and why (*by least*: ours over the best peer's, each at its least, which a busy machine spoils less):"
-    yield ""
-    yield from table(
-        ["cell", "× holder", "× best peer", "by least", "why"],
-        ([cell.name, shown(cell.to_holder), shown(cell.to_peer), shown(cell.least_to_peer), reason_for(cell.name, reasons)] for cell in lost[:WORST]),
-    )
-
-
 # ---- tables by subject -------------------------------------------------------------------------------------------------------------------
-
-
-def cell_rows(here):
-    for cell in here:
-        holder = cell.holder
-        near_far = [] if holder is None else [digits(holder["near"])] if holder["near"] == holder["far"] else [digits(holder["near"]), digits(holder["far"])]
-        ours = f"{cell.ours['engine'].removeprefix('lehr ')}, {cell.ours.get('workers', '-')} w"
-        yield [
-            cell.case,
-            spread(cell.ours),
-            ours,
-            " / ".join(near_far) or ABSENT,
-            shown(cell.to_holder),
-            f"{cell.peer['engine']} {spread(cell.peer)}" if cell.peer else ABSENT,
-            shown(cell.to_peer),
-            digits(cell.floor["median"]) if cell.floor else ABSENT,
-            shown(cell.to_floor),
-        ]
 
 
 def patterns(found):
@@ -304,15 +236,6 @@ def resources(figures):
         yield from table(["workers", "% of a core"], ([str(figure.get("workers", ABSENT)), digits(figure["median"])] for figure in of(figures, "idle")))
 
 
-def others(figures):
-    left = [figure for figure in figures if figure["experiment"] not in WITH_TABLES]
-    if left:
-        yield "## Other cases"
-        yield ""
-        lines = ([f"{figure['experiment']}: {figure['case']}", figure["engine"], str(figure.get("workers", ABSENT)), figure["unit"], spread(figure)] for figure in left)
-        yield from table(["case", "engine", "workers", "unit", "median (least to most)"], lines)
-
-
 def page(figures, holders, reasons, papers, about):
     found = cells(figures, holders, COMPARED)
     runs = max(figure["runs"] for figure in figures)
@@ -354,7 +277,7 @@ def page(figures, holders, reasons, papers, about):
     yield from services(found, figures)
     yield from posting(figures, papers["001"]["bandwidths"], reasons)
     yield from resources(figures)
-    yield from others(figures)
+    yield from others(figures, WITH_TABLES)
 
 
 def main():

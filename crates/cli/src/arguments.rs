@@ -48,7 +48,16 @@ pub enum LabCommand {
     ///
     /// Every side takes its turn in each round and checks its own result. Without the peers, which `make peers-ports` builds,
     /// ours is measured alone.
-    Ports(PortsArguments),
+    #[command(after_help = PORTS_HELP)]
+    Ports(LabArguments),
+
+    /// Ranks on threads, over ports and on MPI, beside every MPI, Java and a C program
+    ///
+    /// Every side takes its turn in each round and checks its own result. Without the peers, which `make peers-ranks` builds,
+    /// ours in one process is measured alone.
+    #[command(after_help = RANKS_HELP)]
+    Ranks(LabArguments),
+
     /// What is lost by dividing a clustering run among threads, MPI processes and both
     ///
     /// f = p T(p) / T(1) - 1 against grain size and number of clusters, with the laws that the papers fit to it; map-reduce beside ranks; how evenly
@@ -91,11 +100,10 @@ pub struct OverheadArguments {
     pub record: Option<PathBuf>,
 }
 
-/// What `lehr lab ports` takes.
+/// What every lab takes.
 #[derive(Debug, Args)]
-#[command(after_help = PORTS_HELP)]
-pub struct PortsArguments {
-    /// Fewer cases and shorter samples: under two minutes
+pub struct LabArguments {
+    /// Fewer cases and shorter samples: about two minutes
     #[arg(long)]
     pub quick: bool,
 
@@ -103,7 +111,7 @@ pub struct PortsArguments {
     #[arg(long)]
     pub json: bool,
 
-    /// Only cases whose name contains this: "exchange, P = 2", "spawned", "pending"
+    /// Only cases whose name contains this: "exchange, P = 2", ", 20 units"
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
 
@@ -111,7 +119,7 @@ pub struct PortsArguments {
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub rounds: Option<usize>,
 
-    /// The folder with the peers' programs [default: target/peers/ports]
+    /// The folder with the peers' programs [default: the lab's own in target/peers]
     #[arg(long, value_name = "FOLDER")]
     pub peers: Option<PathBuf>,
 
@@ -364,6 +372,13 @@ Example:
       tables of overheads, laws and fluctuations
 
   lehr lab overhead --only 'K = 20' --json | jq '.[] | select(.experiment == \"fit\") | [.case, .engine, .median]'";
+
+const RANKS_HELP: &str = "\
+Example:
+  lehr lab ranks --quick
+      tables with ratios to the best MPI and to the C program of this run
+
+  lehr lab ranks --only 'all-reduce, P = 2' --json | jq '.[] | [.case, .engine, .median]'";
 
 fn clusters(text: &str) -> Result<usize, String> {
     match text.parse() {

@@ -52,6 +52,7 @@ fn main() -> ExitCode {
         }
         Command::Lab(LabCommand::Ports(ports)) => command::lab::ports(ports).map(|()| ExitCode::SUCCESS),
         Command::Lab(LabCommand::Overhead(overhead)) => command::lab::overhead(overhead).map(|()| ExitCode::SUCCESS),
+        Command::Lab(LabCommand::Ranks(ranks)) => command::lab::ranks(ranks).map(|()| ExitCode::SUCCESS),
         command => start(Arguments { command }, &typed),
     };
     match done {

@@ -5,8 +5,10 @@
 mod cli {
     mod bad_input;
     mod help;
+    mod lab;
     mod lab_overhead;
     mod lab_ports;
+    mod lab_ranks;
     mod results;
     mod sandbox;
     mod small_data;

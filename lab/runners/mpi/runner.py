@@ -3,7 +3,10 @@
 
 The number of ranks of an MPI program is fixed when it starts, so this starts one for each number that is asked for (lab/runners/c/mpi_patterns.c, compiled by
 `make peers-mpi`) and keeps the last few. They sleep until their turn. A program that ends, prints something else or gives no answer is stopped, its case is
-absent, and standard error says so in a line. Standard library only.
+absent, and standard error says so in a line.
+
+As `lehr_mpi` the programs are ours (lab/harness/src/bin/rank_side.rs), on the same libraries and started in the same way; as `mpj` they are in Java
+(lab/runners/java). `make peers-ranks` puts the three beside each other. Standard library only.
 """
 
 import itertools
@@ -14,6 +17,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -30,33 +35,74 @@ SHARED_BYTES = 1 << 16
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def open_mpi(home, ranks, shared):
+def open_mpi(home, ranks, program):
     """Open MPI's best form: bound to cores while there are enough, else yielding when idle."""
     root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
     enough = ["--bind-to", "core"]
     crowded = ["--map-by", ":OVERSUBSCRIBE", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
     form = enough if ranks <= CORES else crowded
-    return [home / "bin" / "mpiexec", *root, *form, "-n", str(ranks), home / "mpi_patterns", shared], {}
+    return [home / "bin" / "mpiexec", *root, *form, "-n", str(ranks), *program], {}
 
 
-def mpich(home, ranks, shared):
+def mpich(home, ranks, program):
     """MPICH's best form. Beyond the cores: the launcher that keeps all ranks in one session, and a yield after a few polls."""
     if ranks <= CORES:
-        return [home / "bin" / "mpiexec", "-n", str(ranks), "-bind-to", "core", home / "mpi_patterns", shared], {}
-    return [home / "bin" / "mpiexec.gforker", "-n", str(ranks), home / "mpi_patterns", shared], {"MPIR_CVAR_POLLS_BEFORE_YIELD": "10"}
+        return [home / "bin" / "mpiexec", "-n", str(ranks), "-bind-to", "core", *program], {}
+    return [home / "bin" / "mpiexec.gforker", "-n", str(ranks), *program], {"MPIR_CVAR_POLLS_BEFORE_YIELD": "10"}
 
 
-def threadcomm(home, ranks, _shared):
-    """MPICH with threads of one process as ranks."""
-    return [home / "mpi_patterns_threadcomm", str(ranks)], {"MPIR_CVAR_POLLS_BEFORE_YIELD": "10"} if ranks > CORES else {}
+def threadcomm(_home, ranks, program):
+    """MPICH with threads of one process as ranks, of whose number the program is told."""
+    return [program[0], str(ranks)], {"MPIR_CVAR_POLLS_BEFORE_YIELD": "10"} if ranks > CORES else {}
 
 
-# name, environment, program, least ranks, how it is started
-KINDS = [
-    ("Open MPI {}, processes", "openmpi", "mpi_patterns", 1, open_mpi),
-    ("MPICH {}, processes", "mpich", "mpi_patterns", 1, mpich),
-    ("MPICH {}, threads as ranks", "mpich", "mpi_patterns_threadcomm", 2, threadcomm),
+def mpj_express(home, ranks, _program):
+    """MPJ Express with threads as ranks, without its script, so that requests reach the first of them."""
+    parts = json.loads((home / "parts.json").read_text(encoding="utf-8"))
+    starter = [parts["java"], "-cp", os.pathsep.join(parts["jars"] + parts["needed"]), "runtime.starter.MulticoreStarter"]
+    classes = os.pathsep.join([str(home), *parts["needed"]])
+    return [*starter, home, str(ranks), "smpdev", "useLocalLoader", classes, "MpjRanks"], {"MPJ_HOME": parts["home"]}
+
+
+@dataclass
+class Kind:
+    """A way to have ranks on MPI."""
+
+    title: str
+    # The environment with the library.
+    folder: str
+    # The program, in the environment or from the folder of all environments.
+    program: str
+    # The least number of ranks.
+    least: int
+    # Gives the command, and variables of the environment.
+    start: Callable
+    # Whether the file that the ranks share must be there.
+    maps_file: bool = True
+    # Operations that it cannot do.
+    without: tuple = ()
+    # Whether lines that are no answers may come before one.
+    greets: bool = False
+    # The library to open, in the environment: ours finds MPICH's by itself, and Open MPI's is the adapter's.
+    library: str = ""
+
+
+# In MPICH 5.0 collectives with a root stall on a communicator of threads.
+THEIRS = [
+    Kind("Open MPI {}, processes", "openmpi", "mpi_patterns", 1, open_mpi),
+    Kind("MPICH {}, processes", "mpich", "mpi_patterns", 1, mpich),
+    Kind("MPICH {}, threads as ranks", "mpich", "mpi_patterns_threadcomm", 2, threadcomm, without=("broadcast", "reduce")),
 ]
+
+OURS = [
+    Kind("lehr on Open MPI {}, processes", "openmpi", "../lehr/lehr_rank_side", 2, open_mpi, maps_file=False, library="libmpi_abi.so.1"),
+    Kind("lehr on MPICH {}, processes", "mpich", "../lehr/lehr_rank_side", 2, mpich, maps_file=False),
+]
+
+JAVA = [Kind("MPJ Express {}, threads as ranks", "mpj", "MpjRanks.class", 2, mpj_express, maps_file=False, greets=True)]
+
+# By the name that this file has in its folder.
+KINDS = {"mpi": THEIRS, "lehr_mpi": OURS, "mpj": JAVA}
 
 
 class Failed(Exception):
@@ -66,7 +112,8 @@ class Failed(Exception):
 class Program:
     """A running MPI program with so many ranks."""
 
-    def __init__(self, command, environment):
+    def __init__(self, command, environment, greets):
+        self.greets = greets
         self.errors = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
             [str(word) for word in command],
@@ -84,12 +131,15 @@ class Program:
             self.process.stdin.write(request.encode() + b"\n")
         except OSError as error:
             raise Failed(f"ended{self.reason()}") from error
-        # A line is written at once, so it is there whole or not at all.
-        if not select.select([self.process.stdout], [], [], patience)[0]:
-            raise Failed(f"gave no answer within {patience} s")
-        line = self.process.stdout.readline()
-        if not line:
-            raise Failed(f"ended{self.reason()}")
+        while True:
+            # A line is written at once, so it is there whole or not at all.
+            if not select.select([self.process.stdout], [], [], patience)[0]:
+                raise Failed(f"gave no answer within {patience} s")
+            line = self.process.stdout.readline()
+            if not line:
+                raise Failed(f"ended{self.reason()}")
+            if not self.greets or line.startswith(b"{"):
+                break
         try:
             answer = json.loads(line)
         except ValueError as error:
@@ -102,7 +152,7 @@ class Program:
         """The first line that it left on standard error and that looks like a sentence of ours, else the first one."""
         self.errors.seek(0)
         lines = [line.strip() for line in self.errors.read().decode(errors="replace").splitlines() if any(map(str.isalpha, line))]
-        ours = [line for line in lines if line.startswith("mpi_patterns")]
+        ours = [line for line in lines if line.startswith(("mpi_patterns", "Error"))]
         return ": " + (ours or lines)[0][:200] if lines else ""
 
     def stop(self):
@@ -134,10 +184,10 @@ class Program:
 class Engine:
     """One MPI, with the programs that run for it."""
 
-    def __init__(self, name, start, least):
+    def __init__(self, name, start, kind):
         self.name = name
         self.start = start
-        self.least = least
+        self.kind = kind
         self.programs = {}
         self.stuck = set()
 
@@ -148,13 +198,13 @@ class Engine:
             if len(self.programs) == KEPT:
                 self.programs.pop(next(iter(self.programs))).finish()
             command, environment = self.start(ranks)
-            program = Program(command, environment)
+            program = Program(command, environment, self.kind.greets)
         self.programs[ranks] = program
         return program
 
     def ask(self, ranks, request, what):
         """The answer, or None if there is none: then it is not asked this again."""
-        if ranks < self.least or (ranks, what) in self.stuck:
+        if ranks < self.kind.least or (ranks, what) in self.stuck:
             return None
         try:
             return self.program(ranks).ask(request, PATIENCE)
@@ -172,19 +222,32 @@ class Engine:
             program.finish()
 
 
-def find(peers, shared):
+def starter(kind, home, place):
+    """What gives the command and the environment for a number of ranks."""
+
+    def start(ranks):
+        command, environment = kind.start(home, ranks, [home / kind.program, place(kind.maps_file)])
+        if kind.library:
+            environment = environment | {"LEHR_MPI_LIBRARY": str(home / kind.library)}
+        return command, environment
+
+    return start
+
+
+def find(kinds, peers, place):
     """The engines that are there, the versions of their libraries, and a line for each that is not."""
     engines, libraries, absent = [], {}, []
-    for title, folder, program, least, command in KINDS:
-        home = peers / folder
+    for kind in kinds:
+        home = peers / kind.folder
         stamp = home / ".installed"
         version = stamp.read_text(encoding="utf-8").split("==")[-1] if stamp.is_file() else ""
-        name = " ".join(title.format(version).replace(" ,", ",").split())
-        if not (home / program).is_file():
-            absent.append(f"{name}: not built, `make peers-mpi` builds it")
+        name = " ".join(kind.title.format(version).replace(" ,", ",").split())
+        needed = [kind.program, kind.library] if kind.library else [kind.program]
+        if not version or not all((home / file).is_file() for file in needed):
+            absent.append(f"{name}: not built, `make peers-mpi` builds it, for the lab of the ranks `make peers-ranks`")
             continue
-        libraries[folder] = version
-        engines.append(Engine(name, lambda ranks, command=command, home=home: command(home, ranks, shared()), least))
+        libraries[kind.folder] = version
+        engines.append(Engine(name, starter(kind, home, place), kind))
     return engines, libraries, absent
 
 
@@ -195,7 +258,12 @@ def answer(engines, words):
         return None
     engine = engines[number]
     if kind == "unit":
-        return engine.ask(max(engine.least, 1), "unit", "a unit of computation")
+        return engine.ask(max(engine.kind.least, 1), "unit", "a unit of computation")
+    if kind == "ranks" and len(rest) == 6:
+        operation, ranks, workers, doubles, units, stages = rest[0], *map(int, rest[1:])
+        if workers != CORES or operation in engine.kind.without:
+            return None
+        return engine.ask(ranks, f"ranks {operation} {doubles} {units} {stages}", f"{operation} of {doubles} doubles")
     if kind != "pattern" or len(rest) != 6:
         return None
     form, pattern, ranks, workers, units, stages = *rest[:2], *map(int, rest[2:])
@@ -209,13 +277,14 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         counter = itertools.count()
 
-        def shared():
-            """A file of zeros for one program, which its ranks map."""
+        def place(is_file):
+            """A path for one program: a file of zeros, which its ranks map, or one where nothing is yet."""
             path = Path(folder) / str(next(counter))
-            path.write_bytes(bytes(SHARED_BYTES))
+            if is_file:
+                path.write_bytes(bytes(SHARED_BYTES))
             return path
 
-        engines, libraries, absent = find(HERE.parent, shared)
+        engines, libraries, absent = find(KINDS.get(Path(__file__).name, THEIRS), HERE.parent, place)
         try:
             for line in sys.stdin:
                 words = line.split()

@@ -1,10 +1,12 @@
 //! `lehr lab`: measurements that a stranger can repeat.
 
+use lehr_harness::bench::Stop;
+use lehr_harness::bench::session::{End, Options};
 use lehr_harness::overhead::{self, task::Task};
-use lehr_harness::ports::{self, End, Options};
+use lehr_harness::{ports, ranks};
 use lehr_ranks::Job;
 
-use crate::arguments::{OverheadArguments, PortsArguments};
+use crate::arguments::{LabArguments, OverheadArguments};
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
 
@@ -13,15 +15,27 @@ use crate::interrupt::Interrupt;
 /// A first Ctrl-C ends it after the sample that is being taken: what was measured until then is printed and kept.
 ///
 /// # Errors
-/// [`Kind::NoResult`] for a wrong result on any side or a peer that ended, [`Kind::Stopped`] after Ctrl-C.
-pub fn ports(arguments: PortsArguments) -> Result<(), Failure> {
-    let PortsArguments { quick, json, only, rounds, peers, record } = arguments;
-    let mut options = Options { quick, json, only, rounds, record, ..Options::default() };
-    if let Some(peers) = peers {
-        options.peers = peers;
-    }
+/// [`Kind::NoResult`] for a wrong result of ours or a record that cannot be kept, [`Kind::Stopped`] after Ctrl-C.
+pub fn ports(arguments: LabArguments) -> Result<(), Failure> {
+    measure(arguments, ports::run)
+}
+
+/// Measures ranks on threads, over ports and on MPI beside every MPI and the machine's floors.
+///
+/// # Errors
+/// As for [`ports()`].
+pub fn ranks(arguments: LabArguments) -> Result<(), Failure> {
+    measure(arguments, ranks::run)
+}
+
+fn measure<E: std::fmt::Display>(
+    arguments: LabArguments,
+    run: fn(&Options, Stop) -> Result<End, E>,
+) -> Result<(), Failure> {
+    let LabArguments { quick, json, only, rounds, peers, record } = arguments;
+    let options = Options { quick, json, only, rounds, peers, record };
     let mut interrupt = Interrupt::listen()?;
-    let end = ports::run(&options, Box::new(move || interrupt.is_requested()))
+    let end = run(&options, Box::new(move || interrupt.is_requested()))
         .map_err(|error| Failure::new(Kind::NoResult, format!("{error:#}")))?;
     match end {
         End::Whole => Ok(()),
@@ -32,7 +46,7 @@ pub fn ports(arguments: PortsArguments) -> Result<(), Failure> {
 /// Measures what is lost by dividing clustering runs.
 ///
 /// # Errors
-/// As for [`ports`]; [`Kind::Environment`] if this program cannot find itself.
+/// As for [`ports()`]; [`Kind::Environment`] if this program cannot find itself.
 pub fn overhead(arguments: OverheadArguments) -> Result<(), Failure> {
     let OverheadArguments { quick, json, only, rounds, mpiexec, record } = arguments;
     let program = std::env::current_exe()

@@ -33,6 +33,11 @@ fn help_of_lab_overhead() {
 }
 
 #[test]
+fn help_of_lab_ranks() {
+    Sandbox::new().lehr(&["lab", "ranks", "--help"]).matches_golden("help_lab_ranks");
+}
+
+#[test]
 fn no_arguments_show_the_help_and_are_a_usage_error() {
     Sandbox::new().lehr(&[]).matches_golden("no_arguments");
 }

@@ -2,23 +2,13 @@
 
 use serde_json::Value;
 
+use super::lab::{self, engines};
 use super::sandbox::{Outcome, Sandbox};
 
 const SHIFT: &str = "rendezvous shift, P = 2, 0 units";
 
 fn measured(sandbox: &Sandbox, only: &str) -> (Outcome, Vec<Value>) {
-    let arguments = ["lab", "ports", "--quick", "--rounds", "1", "--only", only, "--json", "--peers", "peers"];
-    let outcome = sandbox.lehr(&arguments).succeeded();
-    let Value::Array(figures) = serde_json::from_str(&outcome.stdout).unwrap() else { panic!("no array") };
-    (outcome, figures)
-}
-
-fn engines<'a>(figures: &'a [Value], experiment: &str) -> Vec<&'a str> {
-    figures
-        .iter()
-        .filter(|figure| figure["experiment"] == experiment)
-        .map(|figure| figure["engine"].as_str().unwrap())
-        .collect()
+    lab::measured(sandbox, "ports", only)
 }
 
 #[test]
@@ -63,24 +53,19 @@ fn a_case_that_does_not_exist_is_said_so() {
 
 #[cfg(unix)]
 mod peers {
-    use std::process::Command;
-
+    use super::lab::{UNIT, add_peer};
     use super::*;
 
     fn add(sandbox: &Sandbox, name: &str, pattern: &str, unit: &str) {
-        let script = format!(
-            "#!/bin/sh\nwhile read -r line; do case \"$line\" in\n\
-             about) echo '{{\"libraries\": {{\"{name}\": \"1\"}}, \"engines\": [\"tokio::spawn by {name}\"]}}';;\n\
-             *pattern*) {pattern};;\n*unit) echo '{unit}';;\n*) echo '{{\"absent\": true}}';; esac; done\n"
+        add_peer(
+            sandbox,
+            name,
+            &format!("tokio::spawn by {name}"),
+            &[("*pattern*", pattern), ("*unit", &format!("echo '{unit}'"))],
         );
-        // Another program writes it: a file that this process has written is busy while a child forked meanwhile by another test still has it open.
-        let write = "mkdir -p peers && printf '%s' \"$1\" > \"peers/$2\" && chmod 755 \"peers/$2\"";
-        let done = Command::new("sh").args(["-c", write, "sh", &script, name]).current_dir(sandbox.path(".")).status();
-        assert!(done.unwrap().success());
     }
 
     const SECONDS: &str = "echo '{\"seconds\": 0.5}'";
-    const UNIT: &str = "{\"ns\": 1000, \"value\": 17402209958924219335}";
 
     #[test]
     fn that_end_or_speak_nonsense_or_compute_something_else_are_left_out_and_the_rest_goes_on() {

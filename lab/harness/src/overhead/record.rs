@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::figure::Figure;
+use crate::bench::activity::Activity;
 use crate::machine::Machine;
-use crate::ports::activity::Activity;
 
 /// Where figures are kept, and what is known of the sessions that they are from.
 #[derive(Debug)]

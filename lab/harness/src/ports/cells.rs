@@ -1,18 +1,16 @@
 //! The cells of the four patterns: ours, the peers and the floors in turns, as overhead a stage.
 //!
-//! Overhead is the time of all stages less that of the same computation without messages, measured next to each sample, divided by the stages. Without
-//! computation it is the time of a stage. A sample has as many stages as the definition asks for, or as many as fit into its time limit.
-//!
 //! Ours and the peers' pools are measured on one worker, on one a core and, in the whole measurement, on one a rank (001 tables 1 and 2: match and default).
 //! What has a thread or process a rank takes all cores and says that it is absent in the other forms.
 
 use anyhow::Result;
 
-use super::bench::{Bench, PeerEngine};
 use super::definition::Definition;
-use super::figure::Figure;
 use super::pattern::{Form, Pattern, Run};
 use super::{rendezvous, spawned};
+use crate::bench::figure::Figure;
+use crate::bench::stages::{self, Limits, overheads_us};
+use crate::bench::{Bench, PeerEngine};
 
 /// One of ours.
 type Ours = fn(&Run) -> Result<f64>;
@@ -24,12 +22,6 @@ const OURS: [(Form, &str, Ours); 4] = [
     (Form::Spawned, "lehr closures", spawned::closures),
     (Form::Spawned, "lehr fresh tasks", spawned::fresh),
 ];
-
-/// Stages of the first look at a side: engines differ by a million in what a stage costs.
-const FIRST_LOOK: usize = 20;
-
-/// A look that lasts this part of a sample tells how many stages fit into a sample.
-const TELLING: f64 = 0.05;
 
 /// A side of a cell.
 #[derive(Clone, Copy)]
@@ -117,73 +109,44 @@ fn measure_sides(
     sides: Vec<Side>,
     rounds: usize,
 ) -> Result<()> {
-    let mut measured = Vec::new();
-    for mut side in sides {
-        if let Some(stages) = fitting_stages(bench, definition, &side)? {
-            side.run.stages = stages;
-            measured.push(side);
-        }
-    }
-    let cores = bench.cores;
-    let taken = bench.take_turns(rounds, &mut measured, |bench, side| overhead_us(bench, side, cores))?;
-    for (side, samples) in measured.iter().zip(taken) {
-        let Some(samples) = samples else { continue };
+    let limits = Limits { stages: definition.stages, seconds: definition.seconds_per_sample_max };
+    for taken in overheads_us(bench, limits, rounds, sides)? {
         let unit = if cell.units == 0 { "us a stage" } else { "us a stage over the computation" };
-        let figure = Figure::new(experiment, &cell.case(), &side.name, unit, &samples, bench.unit_ns)
-            .with_workers(side.run.workers)
-            .with_stages(side.run.stages);
+        let figure = Figure::new(experiment, &cell.case(), &taken.side.name, unit, &taken.samples, bench.unit_ns)
+            .with_workers(taken.side.run.workers)
+            .with_stages(taken.stages);
         bench.add(figure);
     }
     Ok(())
 }
 
-/// As many stages as a sample may have; none if the engine does not do this cell. Warms the side up.
-fn fitting_stages(bench: &mut Bench, definition: &Definition, side: &Side) -> Result<Option<usize>> {
-    let (most, limit) = (definition.stages, definition.seconds_per_sample_max);
-    let mut stages = most.min(FIRST_LOOK);
-    loop {
-        let Some(seconds) = seconds(bench, side, &Run { stages, ..side.run })? else { return Ok(None) };
-        if seconds >= TELLING * limit || stages == most {
-            return Ok(Some(fitting(stages, seconds, limit, most)));
+impl Side {
+    fn seconds_of(&self, bench: &mut Bench, run: &Run) -> Result<Option<f64>> {
+        match self.engine {
+            Engine::Ours(ours) => ours(run).map(Some),
+            Engine::Peer(PeerEngine { peer, engine }) => bench.peers[peer].seconds(&run.request(engine)),
         }
-        stages = most.min(8 * stages);
     }
 }
 
-/// The stages that fit into `limit` seconds where so many took so long; no fewer than the first look has and no more than asked for.
-fn fitting(stages: usize, seconds: f64, limit: f64, most: usize) -> usize {
-    ((limit / seconds * stages as f64) as usize).clamp(most.min(FIRST_LOOK), most)
-}
-
-fn overhead_us(bench: &mut Bench, side: &Side, cores: usize) -> Result<Option<f64>> {
-    let mut computation = 0.0;
-    if side.run.units > 0 {
-        let (alone, times) = side.run.computation(cores);
-        let Some(seconds) = seconds(bench, side, &alone)? else { return Ok(None) };
-        computation = times * seconds;
+impl stages::Side for Side {
+    fn seconds(&self, bench: &mut Bench, stages: usize) -> Result<Option<f64>> {
+        self.seconds_of(bench, &Run { stages, ..self.run })
     }
-    let seconds = seconds(bench, side, &side.run)?;
-    Ok(seconds.map(|seconds| (seconds - computation) / side.run.stages as f64 * 1e6))
-}
 
-fn seconds(bench: &mut Bench, side: &Side, run: &Run) -> Result<Option<f64>> {
-    match side.engine {
-        Engine::Ours(ours) => ours(run).map(Some),
-        Engine::Peer(PeerEngine { peer, engine }) => bench.peers[peer].seconds(&run.request(engine)),
+    fn computation(&self, bench: &mut Bench, stages: usize) -> Result<Option<f64>> {
+        if self.run.units == 0 {
+            return Ok(Some(0.0));
+        }
+        let (alone, times) = Run { stages, ..self.run }.computation(bench.cores);
+        let seconds = self.seconds_of(bench, &alone)?;
+        Ok(seconds.map(|seconds| times * seconds))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_sample_has_as_many_stages_as_fit_into_its_time() {
-        assert_eq!(fitting(20, 0.02, 0.5, 500_000), 500);
-        assert_eq!(fitting(20, 1e-6, 0.5, 500_000), 500_000);
-        assert_eq!(fitting(20, 30.0, 0.5, 500_000), FIRST_LOOK);
-        assert_eq!(fitting(3, 30.0, 0.5, 3), 3);
-    }
 
     #[test]
     fn workers_are_one_as_many_as_cores_and_as_many_as_ranks() {

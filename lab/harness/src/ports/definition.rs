@@ -3,6 +3,8 @@
 use serde::Deserialize;
 
 use super::pattern::{Form, Pattern, Run};
+use crate::bench::figure::Figure;
+use crate::bench::table::Reached;
 
 /// The definition as its file has it: two sizes of the same thing, and what others reached.
 #[derive(Clone, Debug, Deserialize)]
@@ -108,6 +110,16 @@ impl Definition {
     pub fn wants_peer(&self, name: &str) -> bool {
         name.starts_with("floor") || self.peers.is_empty() || self.peers.iter().any(|part| name.contains(part))
     }
+}
+
+/// What the holder of a figure's case reached, if the case has one.
+pub fn reached(holders: &[Holder], figure: &Figure, one_core: bool) -> Option<Reached> {
+    let is_its = |holder: &&Holder| {
+        holder.form.to_string() == figure.experiment
+            && figure.case == format!("{}, P = {}, {} units", holder.pattern, holder.ranks, holder.units)
+            && (holder.cores == 1) == one_core
+    };
+    holders.iter().find(is_its).map(|holder| Reached { near: holder.near, far: holder.far })
 }
 
 /// The definition as it is compiled in, so that the command needs no folder.

@@ -5,9 +5,9 @@
 
 use anyhow::Result;
 
-use super::bench::Bench;
 use super::definition::Definition;
-use super::figure::{Figure, Place, Samples};
+use crate::bench::Bench;
+use crate::bench::figure::{Figure, Place, Samples};
 use crate::output;
 use crate::runner::number;
 

@@ -16,10 +16,10 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 use lehr_runtime::{Dispatcher, Port, all, block_on, yield_now};
 
-use super::bench::{Bench, PeerEngine};
 use super::definition::Definition;
-use super::figure::{Figure, Samples};
 use super::pattern::units;
+use crate::bench::figure::{Figure, Samples};
+use crate::bench::{Bench, PeerEngine};
 use crate::measure::now;
 
 /// The engine that copies and does nothing else.

@@ -8,11 +8,11 @@ use anyhow::{Result, ensure};
 use lehr_runtime::fork_join::join;
 use lehr_runtime::{Dispatcher, ParallelLoop, Port, all, block_on};
 
-use super::bench::{Bench, PeerEngine};
 use super::definition::Definition;
-use super::figure::{Figure, Place, Samples};
 use super::pattern::{Form, Pattern, Run, units};
 use super::rendezvous;
+use crate::bench::figure::{Figure, Place, Samples};
+use crate::bench::{Bench, PeerEngine};
 use crate::measure::{pause, timed};
 
 /// Our two forms of a region.

@@ -17,13 +17,16 @@
 //! A wrong result is a panic: the runner ends, and the lab says so and goes on without it.
 
 pub mod actors;
-/// The very file that the lab has, so that both sides of the pipe mean the same by a word and by a unit.
+/// The very file that the lab has, so that both sides of the pipe mean the same by a word.
 #[path = "../../../harness/src/ports/pattern.rs"]
 pub mod pattern;
 mod pin;
 pub mod rendezvous;
 pub mod services;
 pub mod spawned;
+/// The very file that the lab has, so that both sides of the pipe mean the same by a unit.
+#[path = "../../../harness/src/unit.rs"]
+pub mod unit;
 
 use std::collections::VecDeque;
 use std::io::{BufRead, Write};

@@ -14,9 +14,9 @@ use super::activity::Activity;
 use super::figure::Figure;
 use crate::machine::Machine;
 
-/// Where a record is written, and what earlier sessions left there.
+/// A record that is kept: where it is written, and what earlier sessions left there.
 #[derive(Debug)]
-pub struct Session {
+pub struct Kept {
     path: PathBuf,
     about: About,
 }
@@ -45,7 +45,7 @@ pub struct Taken {
     pub activity: Option<Activity>,
 }
 
-impl Session {
+impl Kept {
     /// Opens the record at `path`; gives the figures that it has already.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ fn write(path: &Path, text: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ports::figure::{Place, Samples};
+    use crate::bench::figure::{Place, Samples};
 
     fn taken(command: &str) -> Taken {
         let machine = Machine::look();
@@ -105,7 +105,7 @@ mod tests {
     fn a_second_session_goes_on_with_the_figures_of_the_first_and_keeps_the_note() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("local").join("ports.json");
-        let (mut first, figures) = Session::open(&path, taken("one")).unwrap();
+        let (mut first, figures) = Kept::open(&path, taken("one")).unwrap();
         assert!(figures.is_empty());
         let mut samples = Samples::default();
         samples.push(0.25, Place::Near);
@@ -113,7 +113,7 @@ mod tests {
         first.about.note = "by hand".into();
         first.write(std::slice::from_ref(&figure), None).unwrap();
 
-        let (mut second, figures) = Session::open(&path, taken("two")).unwrap();
+        let (mut second, figures) = Kept::open(&path, taken("two")).unwrap();
         assert_eq!(figures, [figure]);
         second.write(&figures, Some(Activity { others: [0.0, 1.0, 2.0], stolen: [0.0; 3] })).unwrap();
         let about: About = read(&beside(&path)).unwrap().unwrap();
@@ -128,7 +128,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("notes.json");
         fs::write(&path, "what I thought").unwrap();
-        assert!(Session::open(&path, taken("one")).unwrap_err().to_string().contains("is no record"));
+        assert!(Kept::open(&path, taken("one")).unwrap_err().to_string().contains("is no record"));
         assert_eq!(fs::read_to_string(&path).unwrap(), "what I thought");
     }
 }

@@ -1,48 +1,18 @@
-//! The other side: programs of `make peers-ports`, `peers-go` and `peers-mpi`, one a library, that answer lines (the protocol stands in
-//! `lab/runners/ports/src/lib.rs`).
+//! The other side: programs that answer lines, one a library. The protocol stands in `lab/runners/ports/src/lib.rs`; `{"wrong": "what"}` says that a result was
+//! wrong.
 //!
 //! A program that is not built, does not speak the protocol, ends, or answers something else is *absent*: it is said in one line, the record has it, and the
-//! others go on. Only ours may not be wrong: its errors end the measurement.
+//! others go on. Only ours, whose files' names begin with `lehr`, may not be wrong: its errors end the measurement.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde_json::Value;
 
+use super::Lab;
 use crate::output;
 use crate::runner::{Runner, number};
-
-/// Where `make peers-ports` puts the programs.
-pub const FOLDER: &str = "target/peers/ports";
-
-/// The program of the C floors.
-pub const FLOOR: &str = "ports_floor";
-
-/// Ours as a runner.
-pub const OURS: &str = "lehr_port_side";
-
-/// The programs that are looked for, and what builds them. Others in the folder take part too.
-pub const PROGRAMS: [(&str, &str); 14] = [
-    ("actix", "peers-ports"),
-    ("async_executor", "peers-ports"),
-    ("crossbeam", "peers-ports"),
-    ("flume", "peers-ports"),
-    ("go", "peers-go"),
-    ("kameo", "peers-ports"),
-    ("kanal", "peers-ports"),
-    (OURS, "peers-ports"),
-    ("mpi", "peers-mpi"),
-    (FLOOR, "peers-ports"),
-    ("ractor", "peers-ports"),
-    ("rayon", "peers-ports"),
-    ("std_mpsc", "peers-ports"),
-    ("tokio", "peers-ports"),
-];
-
-/// What to do if there are none.
-pub const HOW_TO_BUILD: &str =
-    "no peers: `make peers-ports` builds them (a minute or two), and --peers names a folder that has them";
 
 /// How long a peer may take for an answer before it counts as stuck. A sample lasts half a second, a million pending receives some seconds.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -102,14 +72,14 @@ impl Peer {
         name_of(&self.path)
     }
 
-    /// Whether this is the floor and not a library.
+    /// Whether this is a floor and not a library: its name ends with `_floor`.
     pub fn is_floor(&self) -> bool {
-        self.path.file_stem().is_some_and(|stem| stem == FLOOR)
+        self.name().split('.').next().is_some_and(|stem| stem.ends_with("_floor"))
     }
 
-    /// Whether this is ours in a process of its own.
+    /// Whether this is ours in a process of its own: its name begins with `lehr`.
     pub fn is_ours(&self) -> bool {
-        self.path.file_stem().is_some_and(|stem| stem == OURS)
+        is_ours(&self.path)
     }
 
     /// Sends a request; `None` if the engine does not do that, or the peer is absent, from now on too if it ends or answers something that is no answer.
@@ -146,7 +116,10 @@ impl Peer {
         let Some(runner) = &mut self.runner else { return Ok(None) };
         let done = runner.ask(request).and_then(|answer| match &answer["absent"] {
             Value::Bool(true) => Ok(None),
-            _ => check(answer).map(Some),
+            _ => match answer["wrong"].as_str() {
+                Some(wrong) => Err(anyhow!("a wrong result: {wrong}")),
+                None => check(answer).map(Some),
+            },
         });
         match done {
             Ok(answer) => Ok(answer),
@@ -167,16 +140,20 @@ impl Peer {
     }
 }
 
+fn is_ours(path: &Path) -> bool {
+    name_of(path).starts_with("lehr")
+}
+
 fn name_of(path: &Path) -> String {
     path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
-/// Every program of `folder` in the order of their names, running or absent, and those of [`PROGRAMS`] that are not there, as absent. Says in a line or two who
-/// is absent.
+/// Every program of `folder` in the order of their names, running or absent, and those of `lab` that are not there, as absent. Says in a line or two who is
+/// absent.
 ///
 /// # Errors
 /// If ours does not speak the protocol.
-pub fn start_all(folder: &Path) -> Result<Vec<Peer>> {
+pub fn start_all(lab: &Lab, folder: &Path) -> Result<Vec<Peer>> {
     let entries = std::fs::read_dir(folder).into_iter().flatten();
     let mut paths: Vec<_> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
     paths.retain(|path| path.is_file());
@@ -190,7 +167,7 @@ pub fn start_all(folder: &Path) -> Result<Vec<Peer>> {
                 }
                 peers.push(peer);
             }
-            Err(error) if path.file_stem().is_some_and(|stem| stem == OURS) => bail!("{error:#}"),
+            Err(error) if is_ours(path) => bail!("{error:#}"),
             Err(error) => {
                 let why = format!("{error:#}").replace('\n', " ");
                 output::note(&format!("{} is left out, {why}", name_of(path)));
@@ -199,9 +176,9 @@ pub fn start_all(folder: &Path) -> Result<Vec<Peer>> {
         }
     }
     let is_there = |name: &str| paths.iter().any(|path| path.file_stem().is_some_and(|stem| stem == name));
-    let missing: Vec<_> = PROGRAMS.into_iter().filter(|(name, _)| !is_there(name)).collect();
-    if missing.len() == PROGRAMS.len() {
-        output::note(HOW_TO_BUILD);
+    let missing: Vec<_> = lab.programs.iter().filter(|(name, _)| !is_there(name)).collect();
+    if !missing.is_empty() && missing.len() == lab.programs.len() {
+        output::note(lab.how_to_build);
     } else if !missing.is_empty() {
         let names: Vec<_> = missing.iter().map(|(name, target)| format!("{name} (make {target})")).collect();
         output::note(&format!("not built: {}", names.join(", ")));
@@ -218,6 +195,15 @@ mod tests {
 
     use super::*;
 
+    const OURS: &str = "lehr_side";
+
+    const LAB: Lab = Lab {
+        name: "ports",
+        folder: "no such folder",
+        programs: &[("kanal", "peers-ports"), (OURS, "peers-ports"), ("mpi", "peers-mpi"), ("tokio", "peers-ports")],
+        how_to_build: "`make peers-ports` builds them",
+    };
+
     /// A folder with one program of so many lines of shell.
     fn folder_with(name: &str, script: &str) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
@@ -231,7 +217,7 @@ mod tests {
 
     /// The program of that name, and how many more are absent.
     fn started(folder: &tempfile::TempDir, name: &str) -> (Peer, usize) {
-        let mut peers = start_all(folder.path()).unwrap();
+        let mut peers = start_all(&LAB, folder.path()).unwrap();
         let place = peers.iter().position(|peer| peer.name() == name).unwrap();
         let peer = peers.remove(place);
         (peer, peers.iter().filter(|peer| peer.engines.is_empty() && !peer.absent.is_empty()).count())
@@ -249,7 +235,7 @@ mod tests {
             ),
         );
         let (mut echo, others) = started(&folder, "echo");
-        assert_eq!((echo.engines.join(""), others), ("one".into(), PROGRAMS.len()));
+        assert_eq!((echo.engines.join(""), others), ("one".into(), LAB.programs.len()));
         assert_eq!(echo.seconds("0 pattern rendezvous shift 2 2 0 10").unwrap(), Some(0.5));
         assert_eq!(echo.seconds("0 pending 10").unwrap(), None);
         assert!(!echo.is_floor() && echo.absent.is_empty());
@@ -257,8 +243,8 @@ mod tests {
 
     #[test]
     fn no_folder_is_absent_peers() {
-        let peers = start_all(Path::new("no such folder")).unwrap();
-        assert_eq!(peers.len(), PROGRAMS.len());
+        let peers = start_all(&LAB, Path::new(LAB.folder)).unwrap();
+        assert_eq!(peers.len(), LAB.programs.len());
         assert!(peers.iter().all(|peer| peer.engines.is_empty() && peer.absent[0].contains("not built")));
     }
 
@@ -270,6 +256,7 @@ mod tests {
             ("echo '{\"seconds\": \"long\"}'", "no number"),
             ("echo '{\"second\": 1}'", "no number"),
             ("echo '{\"seconds\": null}'", "no number"),
+            ("echo '{\"wrong\": \"stage 7\", \"seconds\": 1}'", "a wrong result: stage 7"),
         ];
         for (reaction, why) in cases {
             let folder = folder_with(
@@ -277,7 +264,7 @@ mod tests {
                 &format!("while read -r line; do case \"$line\" in {ABOUT} *) {reaction};; esac; done"),
             );
             let (mut peer, others) = started(&folder, "kanal");
-            assert_eq!(others, PROGRAMS.len() - 1);
+            assert_eq!(others, LAB.programs.len() - 1);
             assert_eq!(peer.seconds("0 pattern rendezvous shift 2 2 0 10").unwrap(), None);
             assert_eq!(peer.absent.len(), 1, "{reaction}");
             assert!(peer.absent[0].contains(why) && !peer.absent[0].contains('\n'), "{reaction}: {:?}", peer.absent);
@@ -302,7 +289,7 @@ mod tests {
             folder_with(OURS, &format!("while read -r line; do case \"$line\" in {ABOUT} *) exit 1;; esac; done"));
         let (mut ours, _) = started(&folder, OURS);
         assert!(format!("{:#}", ours.seconds("0 pending 10").unwrap_err()).contains("0 pending 10"));
-        assert!(start_all(folder_with(OURS, "exit 1").path()).is_err());
+        assert!(start_all(&LAB, folder_with(OURS, "exit 1").path()).is_err());
     }
 
     #[test]

@@ -1,25 +1,33 @@
 //! The figures as tables: each case with ours first, its ratios to the holder, to the best peer of this run, and to the floor of this run.
 
-use super::definition::Holder;
 use super::figure::Figure;
-use super::posting::COPY;
 use crate::output::laid_out;
 
 const WIDTHS: [usize; 7] = [40, 7, 28, 8, 15, 11, 9];
 
-/// Experiments of many small cases, each a table of its own with a line a figure.
-const LISTED: [&str; 7] = ["spare workers", "rings", "posting rate", "posting", "pending", "allocations", "idle"];
-
 const LISTED_WIDTHS: [usize; 6] = [62, 32, 7, 30, 30, 13];
+
+/// The best figure known before for a case: while the cores were near and while they were far.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reached {
+    /// While the cores were near.
+    pub near: f64,
+    /// While the cores were far.
+    pub far: f64,
+}
+
+/// Finds what was reached before in a figure's case, on one core or on all.
+pub type Holders<'a> = &'a dyn Fn(&Figure, bool) -> Option<Reached>;
 
 /// All cases as aligned text.
 ///
 /// Ratios are of medians, ours over theirs: below 1 we are ahead. *Holder* compares near samples with the near figure and far samples with the far one.
-/// *Peer* and *floor* are the best of this run with as many cores: one where ours has one worker, several elsewhere.
-pub fn text(figures: &[Figure], holders: &[Holder], cores: usize) -> String {
+/// *Peer* and *floor* are the best of this run with as many cores: one where ours has one worker, several elsewhere. Experiments in `listed` have many small
+/// cases: each is a table of its own with a line a figure.
+pub fn text(figures: &[Figure], holders: Holders<'_>, listed: &[&str], cores: usize) -> String {
     let mut lines = Vec::new();
     let mut cases: Vec<(&str, &str)> = Vec::new();
-    for figure in figures.iter().filter(|figure| !LISTED.contains(&figure.experiment.as_str())) {
+    for figure in figures.iter().filter(|figure| !listed.contains(&figure.experiment.as_str())) {
         let case = (figure.experiment.as_str(), figure.case.as_str());
         if !cases.contains(&case) {
             cases.push(case);
@@ -50,17 +58,19 @@ pub fn text(figures: &[Figure], holders: &[Holder], cores: usize) -> String {
             ));
         }
     }
-    for experiment in LISTED {
+    for experiment in listed {
         lines.extend(list(figures, experiment, cores));
     }
     lines.join("\n")
 }
 
-/// One table of all figures of an experiment; posted arrays by copy stand in it as rates, with their share of the copy alone.
+/// One table of all figures of an experiment. What stands among the rates of the experiment (`posting rate`) is not said twice; a rate has its share of the
+/// best floor's.
 fn list(figures: &[Figure], experiment: &str, cores: usize) -> Vec<String> {
     let is_shown = |figure: &&Figure| {
-        let is_rated = |other: &Figure| other.experiment == "posting rate" && other.case == figure.case;
-        figure.experiment == experiment && !(experiment == "posting" && figures.iter().any(is_rated))
+        let is_rate = |other: &Figure| other.experiment.strip_suffix(" rate") == Some(experiment);
+        let is_rated = |other: &Figure| is_rate(other) && other.case == figure.case;
+        figure.experiment == experiment && !figures.iter().any(is_rated)
     };
     let rows: Vec<&Figure> = figures.iter().filter(is_shown).collect();
     if rows.is_empty() {
@@ -69,9 +79,10 @@ fn list(figures: &[Figure], experiment: &str, cores: usize) -> Vec<String> {
     let heads = ["", "engine", "workers", "min / median / max", "", "of the floor"].map(String::from);
     let mut lines = vec![format!("\n{experiment}"), laid_out(&LISTED_WIDTHS, &heads)];
     for row in &rows {
-        let floor = rows.iter().find(|other| {
-            other.engine == COPY && other.case == row.case && has_one_core(other, cores) == has_one_core(row, cores)
-        });
+        let is_its_floor = |other: &&&Figure| {
+            other.is_floor() && other.case == row.case && has_one_core(other, cores) == has_one_core(row, cores)
+        };
+        let floor = rows.iter().filter(is_its_floor).max_by(|a, b| a.median.total_cmp(&b.median));
         let share = floor.filter(|floor| row.is_ours() && row.unit == "GB/s" && floor.median > 0.0);
         lines.push(laid_out(
             &LISTED_WIDTHS,
@@ -107,7 +118,7 @@ struct Comparison {
 }
 
 impl Comparison {
-    fn of(ours: &Figure, rows: &[&Figure], holders: &[Holder], cores: usize) -> Self {
+    fn of(ours: &Figure, rows: &[&Figure], holders: Holders<'_>, cores: usize) -> Self {
         let best = |is_floor: bool| {
             let others = rows.iter().filter(|row| !row.is_ours() && row.is_floor() == is_floor);
             others
@@ -124,13 +135,8 @@ fn has_one_core(figure: &Figure, cores: usize) -> bool {
     cores == 1 || figure.workers == Some(1)
 }
 
-fn to_holder(ours: &Figure, holders: &[Holder], cores: usize) -> String {
-    let is_its = |holder: &&Holder| {
-        holder.form.to_string() == ours.experiment
-            && ours.case == format!("{}, P = {}, {} units", holder.pattern, holder.ranks, holder.units)
-            && (holder.cores == 1) == has_one_core(ours, cores)
-    };
-    let Some(holder) = holders.iter().find(is_its) else { return String::new() };
+fn to_holder(ours: &Figure, holders: Holders<'_>, cores: usize) -> String {
+    let Some(holder) = holders(ours, has_one_core(ours, cores)) else { return String::new() };
     let ratio = |median: Option<f64>, to| median.and_then(|median| quotient(median, to)).unwrap_or_else(|| "-".into());
     format!(
         "{} / {}",
@@ -161,8 +167,9 @@ pub fn digits(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ports::figure::{Place, Samples};
-    use crate::ports::pattern::{Form, Pattern};
+    use crate::bench::figure::{Place, Samples};
+
+    const LISTED: [&str; 2] = ["posting rate", "posting"];
 
     fn figure(engine: &str, workers: usize, value: f64) -> Figure {
         let mut samples = Samples::default();
@@ -179,17 +186,8 @@ mod tests {
             figure("fast", 2, 0.4),
             figure("one", 1, 0.05),
         ];
-        let holder = Holder {
-            form: Form::Rendezvous,
-            pattern: Pattern::Shift,
-            ranks: 2,
-            units: 0,
-            cores: 2,
-            near: 0.25,
-            far: 0.5,
-            who: "somebody".into(),
-        };
-        let text = text(&figures, &[holder], 2);
+        let holder = |_: &Figure, one_core: bool| (!one_core).then_some(Reached { near: 0.25, far: 0.5 });
+        let text = text(&figures, &holder, &LISTED, 2);
         let rows: Vec<&str> = text.lines().skip(3).collect();
         assert_eq!(rows[0].split_whitespace().collect::<Vec<_>>()[..3], ["lehr", "ports", "2"]);
         assert!(rows[0].contains("0.80 / -") && rows[0].ends_with("0.50       2.00"), "{}", rows[0]);
@@ -207,13 +205,14 @@ mod tests {
         let figures = [
             posted("posting", "lehr ports", 0.1),
             posted("posting rate", "lehr ports", 60.0),
-            posted("posting rate", COPY, 80.0),
+            posted("posting rate", "floor: C memcpy and a hand-over", 70.0),
+            posted("posting rate", "floor: C memcpy", 80.0),
         ];
-        let text = text(&figures, &[], 2);
+        let text = text(&figures, &|_, _| None, &LISTED, 2);
         let rows: Vec<&str> = text.lines().skip(1).collect();
         assert_eq!(rows[0], "posting rate");
         assert!(rows[2].contains("60.00 / 60.00 / 60.00") && rows[2].ends_with("75 %"), "{}", rows[2]);
-        assert_eq!(rows.len(), 4, "a time whose rate is there is not said twice");
+        assert_eq!(rows.len(), 5, "a time whose rate is there is not said twice");
     }
 
     #[test]

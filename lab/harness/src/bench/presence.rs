@@ -2,11 +2,11 @@
 
 use anyhow::Result;
 
-use super::bench::Bench;
+use super::Bench;
 use super::figure::{Figure, Place, Samples};
-use super::pattern::units;
 use crate::measure::timed;
 use crate::output;
+use crate::unit::units;
 
 /// The experiment of the units.
 pub const UNIT: &str = "unit";
@@ -20,8 +20,8 @@ const LOOKS: usize = 9;
 /// A unit shorter than this part of ours is not 960 dependent steps any more.
 const FOLDED: f64 = 0.5;
 
-/// Adds the unit of every engine that has a figure, and the absent, in the place of those of sessions before. Adds nothing where nothing was measured. A peer whose generator gives another value does other work than ours: its figures are taken
-/// back and it is absent.
+/// Adds the unit of every engine that has a figure, and the absent, in the place of those of sessions before. Adds nothing where nothing was measured. A peer
+/// whose generator gives another value does other work than ours: its figures are taken back and it is absent.
 ///
 /// # Errors
 /// If ours ended.

@@ -5,12 +5,10 @@
 
 use std::time::Instant;
 
-use super::definition::Definition;
-use super::pattern::{Form, Run};
 use crate::measure::now;
 
 /// Seconds that a sample lasts besides its stages: a dispatcher that starts and ends, a probe, a line to the peer.
-const AROUND_SAMPLE: f64 = 0.015;
+pub const AROUND_SAMPLE: f64 = 0.015;
 
 /// The cases to come, each with the seconds that it takes at most.
 #[derive(Debug, Default)]
@@ -19,55 +17,20 @@ pub struct Plan {
     started: Option<Instant>,
 }
 
-/// What the plan must know of the session.
-#[derive(Clone, Copy, Debug)]
-pub struct Sides {
-    /// Cores of the machine.
-    pub cores: usize,
-    /// Engines of the peers that take part in the patterns, floors included.
-    pub peers: usize,
-    /// Rounds of turns.
-    pub rounds: usize,
-    /// A unit of computation in seconds.
-    pub unit: f64,
-}
-
 impl Plan {
-    /// The cells of the patterns that `wants` takes.
-    pub fn add_cells(&mut self, definition: &Definition, sides: Sides, mut wants: impl FnMut(&Run) -> bool) {
-        for cell in definition.cells() {
-            if !wants(&cell) {
-                continue;
-            }
-            let ours = if cell.form == Form::Rendezvous { 1 } else { 3 };
-            let workers = if definition.is_quick || cell.ranks <= 2 { 2 } else { 3 };
-            let samples = workers * (ours + sides.peers);
-            // With computation, the same computation alone is taken beside each sample.
-            let parts = if cell.units > 0 { 2.0 } else { 1.0 };
-            let each = parts * definition.seconds_per_sample_max + AROUND_SAMPLE;
-            self.add(format!("{} {}", cell.form, cell.case()), (samples * sides.rounds) as f64 * each);
-        }
-    }
-
-    /// Posted arrays: three sides on one core and on all, each with a quarter of its stages before as warming up.
-    pub fn add_posting(&mut self, definition: &Definition, sides: Sides) {
-        for &doubles in &definition.posting_doubles {
-            for &units in &definition.posting_units {
-                let bytes = 8.0 * doubles as f64;
-                let by_time = definition.seconds_per_sample_max / (f64::from(units).max(1e-9) * sides.unit);
-                let times = (definition.posting_bytes / bytes).min(by_time).max(2.0);
-                // Two gigabytes a second are what a copy out of every cache reaches, and what a source array is made at.
-                let stages = times * (bytes / 2e9 + f64::from(units) * sides.unit);
-                let each = 1.25 * stages + bytes / 2e9 + AROUND_SAMPLE;
-                // Five forms and two numbers of cores.
-                self.add(format!("posting, {doubles} doubles, {units} units"), 30.0 * sides.rounds as f64 * each);
-            }
-        }
-    }
-
     /// A case that takes so many seconds at most.
     pub fn add(&mut self, case: String, seconds: f64) {
         self.cases.push((case, seconds));
+    }
+
+    /// How many cases there are.
+    pub fn len(&self) -> usize {
+        self.cases.len()
+    }
+
+    /// Whether nothing will be measured.
+    pub fn is_empty(&self) -> bool {
+        self.cases.is_empty()
     }
 
     /// All of it in seconds, at most.
@@ -119,24 +82,6 @@ fn duration(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ports::definition;
-
-    const SIDES: Sides = Sides { cores: 2, peers: 10, rounds: 5, unit: 1e-6 };
-
-    #[test]
-    fn a_plan_is_the_sum_of_its_cases_and_more_rounds_cost_more() {
-        let definition = definition::file().full;
-        let plan = |rounds| {
-            let mut plan = Plan::default();
-            plan.add_cells(&definition, Sides { rounds, ..SIDES }, |_| true);
-            plan.add_posting(&definition, Sides { rounds, ..SIDES });
-            plan
-        };
-        let (five, ten) = (plan(5), plan(10));
-        assert_eq!(five.cases.len(), definition.cells().len() + 15);
-        assert!((ten.seconds() / five.seconds() - 2.0).abs() < 1e-9);
-    }
-
     #[test]
     fn what_is_left_is_scaled_by_what_was_faster_than_its_bound() {
         let mut plan = Plan::default();

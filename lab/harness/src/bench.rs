@@ -1,23 +1,49 @@
-//! What every case of `lehr lab ports` works with: the running peers, the probe, the unit's measured time, the figures so far and where they are kept.
+//! What a session of `lehr lab` works with: the running peers, the probe, the unit's measured time, the figures so far and where they are kept.
+//!
+//! [`session`] takes what was asked for and ends with tables or a record; a lab ([`ports`](crate::ports), [`ranks`](crate::ranks)) brings its definition, its
+//! sides and its cases. [`stages`] finds how many stages a sample has, and [`Bench::take_turns`] has the sides take turns.
+
+pub mod activity;
+pub mod estimate;
+pub mod figure;
+pub mod peers;
+pub mod presence;
+pub mod record;
+pub mod session;
+pub mod stages;
+pub mod table;
 
 use std::path::Path;
 
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::activity::{Activity, Watch};
-use super::estimate::Plan;
-use super::figure::{Figure, Place, Samples};
-use super::pattern::units;
-use super::peers::{self, Peer};
-use super::session::Session;
 use crate::machine::available_threads;
 use crate::measure::{Spread, timed};
 use crate::output;
 use crate::runner::number;
+use crate::unit::units;
+use activity::{Activity, Watch};
+use estimate::Plan;
+use figure::{Figure, Place, Samples};
+use peers::Peer;
+use record::Kept;
 
 /// Says whether the session should end; asked between samples.
 pub type Stop = Box<dyn FnMut() -> bool>;
+
+/// One of the labs: what the command calls it, and the programs that take part beside ours.
+#[derive(Clone, Copy, Debug)]
+pub struct Lab {
+    /// `ports` for `lehr lab ports`.
+    pub name: &'static str,
+    /// Where its peers' programs are put.
+    pub folder: &'static str,
+    /// The programs that are looked for, and the target that builds each. Others in the folder take part too.
+    pub programs: &'static [(&'static str, &'static str)],
+    /// What to do if there are none.
+    pub how_to_build: &'static str,
+}
 
 /// The state of a session.
 pub struct Bench {
@@ -32,7 +58,7 @@ pub struct Bench {
     /// How many of them are from sessions before.
     earlier: usize,
     plan: Plan,
-    session: Option<Session>,
+    kept: Option<Kept>,
     watch: Watch,
     stop: Stop,
     is_over: bool,
@@ -48,12 +74,12 @@ pub struct PeerEngine {
 }
 
 impl Bench {
-    /// Starts the peers in `folder` and measures the unit.
+    /// Starts the peers of `lab` that are in `folder` and measures the unit.
     ///
     /// # Errors
     /// A program in the folder that does not speak the protocol.
-    pub fn start(folder: &Path, stop: Stop) -> Result<Self> {
-        let peers = peers::start_all(folder)?;
+    pub fn start(lab: &Lab, folder: &Path, stop: Stop) -> Result<Self> {
+        let peers = peers::start_all(lab, folder)?;
         let looks: Vec<f64> = (0..9).map(|_| timed(|| units(1, 100)).0 * 1e7).collect();
         let unit_ns = Spread::of(&looks).median;
         Ok(Self {
@@ -63,18 +89,18 @@ impl Bench {
             figures: Vec::new(),
             earlier: 0,
             plan: Plan::default(),
-            session: None,
+            kept: None,
             watch: Watch::default(),
             stop,
             is_over: false,
         })
     }
 
-    /// Has what is measured kept in `session`, beside the figures that are there.
-    pub fn keep_in(&mut self, session: Session, figures: Vec<Figure>) {
+    /// Has what is measured kept in a record, beside the figures that are there.
+    pub fn keep_in(&mut self, kept: Kept, figures: Vec<Figure>) {
         self.earlier = figures.len();
         self.figures = figures;
-        self.session = Some(session);
+        self.kept = Some(kept);
     }
 
     /// Announces what is to come, and counts the cases off against it.
@@ -112,7 +138,7 @@ impl Bench {
     pub fn save(&mut self) -> Result<()> {
         self.watch.look();
         let activity = self.watch.activity();
-        self.session.as_mut().map_or(Ok(()), |session| session.write(&self.figures, activity))
+        self.kept.as_mut().map_or(Ok(()), |kept| kept.write(&self.figures, activity))
     }
 
     /// Every engine of every peer, by name; the floors too.
@@ -191,8 +217,10 @@ impl Bench {
 mod tests {
     use super::*;
 
+    const LAB: Lab = Lab { name: "none", folder: "no such folder", programs: &[], how_to_build: "there are none" };
+
     fn bench(stop: impl FnMut() -> bool + 'static) -> Bench {
-        Bench::start(Path::new("no such folder"), Box::new(stop)).unwrap()
+        Bench::start(&LAB, Path::new(LAB.folder), Box::new(stop)).unwrap()
     }
 
     #[test]
@@ -219,14 +247,14 @@ mod tests {
         let mut samples = Samples::default();
         samples.push(1.0, Place::Unknown);
         let figure = |case: &str| Figure::new("rings", case, "lehr ports", "us", &samples, 1.0).with_workers(2);
-        let this = crate::ports::session::Taken {
+        let this = record::Taken {
             command: "lehr lab ports".into(),
             machine: crate::machine::Machine::look(),
             libraries: Value::Null,
             activity: None,
         };
-        let (session, _) = Session::open(&folder.path().join("r.json"), this).unwrap();
-        bench.keep_in(session, vec![figure("2 ranks")]);
+        let (kept, _) = Kept::open(&folder.path().join("r.json"), this).unwrap();
+        bench.keep_in(kept, vec![figure("2 ranks")]);
         bench.add(figure("3 ranks"));
         assert!(bench.knows("rings", "2 ranks", None) && bench.knows("rings", "2 ranks", Some(2)));
         assert!(!bench.knows("rings", "2 ranks", Some(1)) && !bench.knows("rings", "3 ranks", None));

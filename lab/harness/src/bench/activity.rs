@@ -65,17 +65,16 @@ impl Account {
     fn read() -> Option<Self> {
         let line = std::fs::read_to_string("/proc/stat").ok()?;
         let mut account = Self::of_machine(line.lines().next()?)?;
-        let own = std::process::id();
+        let mut processes = Vec::new();
         for entry in std::fs::read_dir("/proc").ok()?.flatten() {
             let Some(process) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
             // A process that has just ended is in its parent's account.
             let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
-            if let Some((parent, ticks)) = process_ticks(&stat)
-                && (process == own || parent == own)
-            {
-                account.ours += ticks;
+            if let Some((parent, ticks)) = process_ticks(&stat) {
+                processes.push((process, parent, ticks));
             }
         }
+        account.ours = ticks_of_family(std::process::id(), &processes);
         Some(account)
     }
 
@@ -86,6 +85,20 @@ impl Account {
         let busy = user + nice + system + interrupts + soft;
         Some(Self { total: busy + idle + waiting + stolen, busy, stolen, ours: 0.0 })
     }
+}
+
+/// Ticks of a process and all that it started, and that those started in turn: an MPI's ranks are children of its launcher. `processes` are number, parent,
+/// ticks.
+fn ticks_of_family(root: u32, processes: &[(u32, u32, f64)]) -> f64 {
+    let mut family = vec![root];
+    let mut next = 0;
+    while let Some(&parent) = family.get(next) {
+        let is_child = |(process, of, _): &&(u32, u32, f64)| *of == parent && !family.contains(process);
+        let children: Vec<u32> = processes.iter().filter(is_child).map(|(process, ..)| *process).collect();
+        family.extend(children);
+        next += 1;
+    }
+    processes.iter().filter(|(process, ..)| family.contains(process)).map(|(.., ticks)| ticks).sum()
 }
 
 /// The parent of a process and its ticks, those of children that ended included, from its `stat`.
@@ -111,6 +124,13 @@ mod tests {
     fn a_name_with_spaces_and_parentheses_hides_no_field() {
         let stat = "42 (a (b) c) S 7 42 42 0 -1 4194304 1 2 3 4 50 6 7 8 20 0 1 0 99";
         assert_eq!(process_ticks(stat), Some((7, 71.0)));
+    }
+
+    #[test]
+    fn who_was_started_by_who_was_started_is_ours() {
+        let processes = [(1, 0, 1.0), (7, 1, 2.0), (8, 7, 4.0), (9, 8, 8.0), (10, 1, 16.0)];
+        assert_eq!(ticks_of_family(7, &processes), 14.0);
+        assert_eq!(ticks_of_family(42, &processes), 0.0);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The record of `lehr lab ports`: one figure an engine and case.
+//! What a record of `lehr lab` is an array of: one figure an engine and case.
 
 use serde::{Deserialize, Serialize};
 
@@ -69,7 +69,7 @@ pub struct Placed {
 /// One figure: what `--json` prints an array of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
-    /// What kind of measurement: `rendezvous`, `spawned`, `pending`, …
+    /// What kind of measurement: `rendezvous`, `pending`, `collectives`, …
     pub experiment: String,
     /// Which of its cases.
     pub case: String,

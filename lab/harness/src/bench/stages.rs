@@ -1,0 +1,137 @@
+//! Sides that do stages: how many fit into a sample, and what a stage costs over its computation.
+//!
+//! Overhead is the time of all stages less that of the same computation without messages, measured next to each sample, divided by the stages. Without
+//! computation it is the time of a stage. A sample has as many stages as the definition asks for, or as many as fit into its time limit.
+
+use anyhow::Result;
+
+use super::Bench;
+use super::figure::Samples;
+
+/// Stages of the first look at a side: engines differ by a million in what a stage costs.
+const FIRST_LOOK: usize = 20;
+
+/// A look that lasts this part of a sample tells how many stages fit into a sample.
+const TELLING: f64 = 0.05;
+
+/// Who does stages of one case in one form.
+pub trait Side {
+    /// Seconds of so many stages; `None` if it does not do this case.
+    ///
+    /// # Errors
+    /// A wrong result of ours.
+    fn seconds(&self, bench: &mut Bench, stages: usize) -> Result<Option<f64>>;
+
+    /// Seconds of the computation of so many stages without their messages; 0 if there is none.
+    ///
+    /// # Errors
+    /// As [`seconds`](Self::seconds).
+    fn computation(&self, bench: &mut Bench, stages: usize) -> Result<Option<f64>>;
+}
+
+/// How long a sample is.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The stages of a sample.
+    pub stages: usize,
+    /// A sample that would last longer has fewer.
+    pub seconds: f64,
+}
+
+/// What was taken of one side.
+pub struct TakenOf<S> {
+    /// The side.
+    pub side: S,
+    /// Stages of each of its samples.
+    pub stages: usize,
+    /// Microseconds a stage over the computation.
+    pub samples: Samples,
+}
+
+/// Has the sides that do the case take turns for `rounds` rounds; nothing if the session is stopped meanwhile.
+///
+/// # Errors
+/// A wrong result of ours.
+pub fn overheads_us<S: Side>(
+    bench: &mut Bench,
+    limits: Limits,
+    rounds: usize,
+    sides: Vec<S>,
+) -> Result<Vec<TakenOf<S>>> {
+    let mut able = Vec::new();
+    for side in sides {
+        if let Some(stages) = fitting_stages(bench, limits, &side)? {
+            able.push((side, stages));
+        }
+    }
+    let taken = bench.take_turns(rounds, &mut able, |bench, (side, stages)| overhead_us(bench, side, *stages))?;
+    let of =
+        |((side, stages), samples): ((S, usize), Option<Samples>)| Some(TakenOf { side, stages, samples: samples? });
+    Ok(able.into_iter().zip(taken).filter_map(of).collect())
+}
+
+/// As many stages as a sample may have; none if the engine does not do this case. Warms the side up.
+fn fitting_stages(bench: &mut Bench, limits: Limits, side: &impl Side) -> Result<Option<usize>> {
+    let mut stages = limits.stages.min(FIRST_LOOK);
+    loop {
+        let Some(seconds) = side.seconds(bench, stages)? else { return Ok(None) };
+        if seconds >= TELLING * limits.seconds || stages == limits.stages {
+            return Ok(Some(fitting(stages, seconds, limits)));
+        }
+        stages = limits.stages.min(8 * stages);
+    }
+}
+
+/// The stages that fit into the limit where so many took so long; no fewer than the first look has and no more than asked for.
+fn fitting(stages: usize, seconds: f64, limits: Limits) -> usize {
+    let most = limits.stages;
+    ((limits.seconds / seconds * stages as f64) as usize).clamp(most.min(FIRST_LOOK), most)
+}
+
+fn overhead_us(bench: &mut Bench, side: &impl Side, stages: usize) -> Result<Option<f64>> {
+    let Some(computation) = side.computation(bench, stages)? else { return Ok(None) };
+    let seconds = side.seconds(bench, stages)?;
+    Ok(seconds.map(|seconds| (seconds - computation) / stages as f64 * 1e6))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::bench::Lab;
+
+    /// A stage lasts three microseconds, of which two are computation; or the side does nothing.
+    struct Clockwork(bool);
+
+    impl Side for Clockwork {
+        fn seconds(&self, _: &mut Bench, stages: usize) -> Result<Option<f64>> {
+            Ok(self.0.then_some(stages as f64 * 3e-6))
+        }
+
+        fn computation(&self, _: &mut Bench, stages: usize) -> Result<Option<f64>> {
+            Ok(Some(stages as f64 * 2e-6))
+        }
+    }
+
+    #[test]
+    fn overhead_is_what_is_left_of_a_stage_without_its_computation() {
+        let lab = Lab { name: "none", folder: "no such folder", programs: &[], how_to_build: "there are none" };
+        let mut bench = Bench::start(&lab, Path::new(lab.folder), Box::new(|| false)).unwrap();
+        let limits = Limits { stages: 500_000, seconds: 0.003 };
+        let taken = overheads_us(&mut bench, limits, 3, vec![Clockwork(true), Clockwork(false)]).unwrap();
+        assert_eq!(taken.len(), 1);
+        assert!((999..=1000).contains(&taken[0].stages));
+        assert_eq!(taken[0].samples.values().len(), 3);
+        assert!(taken[0].samples.values().iter().all(|overhead| (overhead - 1.0).abs() < 1e-9));
+    }
+
+    #[test]
+    fn a_sample_has_as_many_stages_as_fit_into_its_time() {
+        let limits = |stages| Limits { stages, seconds: 0.5 };
+        assert_eq!(fitting(20, 0.02, limits(500_000)), 500);
+        assert_eq!(fitting(20, 1e-6, limits(500_000)), 500_000);
+        assert_eq!(fitting(20, 30.0, limits(500_000)), FIRST_LOOK);
+        assert_eq!(fitting(3, 30.0, limits(3)), 3);
+    }
+}

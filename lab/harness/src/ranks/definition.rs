@@ -1,0 +1,191 @@
+//! `lab/definitions/ranks/ranks.json`: the cells, the sizes, the aims, and the figures that the best MPI reached.
+
+use serde::Deserialize;
+
+use super::operation::{Cell, Experiment, Operation, Work};
+use crate::bench::figure::Figure;
+use crate::bench::table::Reached;
+
+/// The definition as its file has it: two sizes of the same thing, and what others reached.
+#[derive(Clone, Debug, Deserialize)]
+pub struct File {
+    /// The whole measurement.
+    pub full: Definition,
+    /// A few cells in about two minutes.
+    pub quick: Definition,
+    /// Figures of earlier measurements.
+    pub holders: Vec<Holder>,
+}
+
+/// One size.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Definition {
+    /// Rounds, unless the command line says otherwise.
+    pub rounds: usize,
+    /// Stages of a sample.
+    pub stages: usize,
+    /// A sample that would last longer has fewer stages.
+    pub seconds_per_sample_max: f64,
+    /// The cells.
+    pub groups: Vec<Group>,
+    /// Peers whose engines' names contain one of these do not take part.
+    pub without: Vec<String>,
+}
+
+/// Cells that differ in operation, ranks, length and computation.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Group {
+    /// What kind of cells.
+    pub experiment: Experiment,
+    /// Operations.
+    pub operations: Vec<Operation>,
+    /// Numbers of ranks.
+    pub ranks: Vec<usize>,
+    /// Numbers of a message.
+    pub doubles: Vec<usize>,
+    /// Units of computation a stage.
+    pub units: Vec<u32>,
+}
+
+/// The best figure known for a cell before ours, and what a C program without MPI reached, in microseconds a stage.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Holder {
+    /// What kind of cell.
+    pub experiment: Experiment,
+    /// The operation.
+    pub operation: Operation,
+    /// Ranks.
+    pub ranks: usize,
+    /// Numbers of a message.
+    pub doubles: usize,
+    /// Units of computation a stage.
+    pub units: u32,
+    /// While the cores were near.
+    pub near: f64,
+    /// While the cores were far.
+    pub far: f64,
+    /// Who holds it.
+    pub who: String,
+    /// What was reached without MPI, near and far, where it is known.
+    pub floor: Option<[f64; 2]>,
+}
+
+impl Definition {
+    /// Every cell; workers and stages are set where it is measured.
+    pub fn cells(&self) -> Vec<Cell> {
+        let mut all = Vec::new();
+        for Group { experiment, operations, ranks, doubles, units } in &self.groups {
+            for &units in units {
+                for &ranks in ranks {
+                    for &operation in operations {
+                        for &doubles in doubles {
+                            let work = Work { operation, ranks, workers: 1, doubles, units, stages: self.stages };
+                            all.push(Cell { experiment: *experiment, work });
+                        }
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// Whether an engine of that name takes part.
+    pub fn wants_peer(&self, name: &str) -> bool {
+        !self.without.iter().any(|part| name.contains(part))
+    }
+}
+
+impl Holder {
+    /// The cell that it belongs to.
+    pub fn cell(&self) -> Cell {
+        let Self { experiment, operation, ranks, doubles, units, .. } = *self;
+        Cell { experiment, work: Work { operation, ranks, workers: 1, doubles, units, stages: 0 } }
+    }
+}
+
+/// What the holder of a figure's case reached on all cores, if the case has one.
+pub fn reached(holders: &[Holder], figure: &Figure, one_core: bool) -> Option<Reached> {
+    let is_its = |holder: &&Holder| {
+        !one_core && holder.experiment.name() == figure.experiment && holder.cell().case() == figure.case
+    };
+    holders.iter().find(is_its).map(|holder| Reached { near: holder.near, far: holder.far })
+}
+
+/// The definition as it is compiled in, so that the command needs no folder.
+///
+/// # Panics
+/// If the file is no definition, which a test would have found.
+pub fn file() -> File {
+    serde_json::from_str(include_str!("../../../definitions/ranks/ranks.json")).expect("checked by a test")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(definition: &Definition) -> Vec<String> {
+        definition.cells().iter().map(|cell| format!("{} {}", cell.experiment.name(), cell.case())).collect()
+    }
+
+    #[test]
+    fn the_file_names_each_cell_once_and_holders_belong_to_cells() {
+        let file = file();
+        let cells = names(&file.full);
+        for (index, cell) in cells.iter().enumerate() {
+            assert!(!cells[..index].contains(cell), "{cell} twice");
+        }
+        for holder in &file.holders {
+            let name = format!("{} {}", holder.experiment.name(), holder.cell().case());
+            assert!(cells.contains(&name), "{holder:?} belongs to no cell");
+            assert!(holder.near > 0.0 && holder.far >= holder.near && !holder.who.is_empty(), "{holder:?}");
+            assert!(holder.floor.is_none_or(|[near, far]| near > 0.0 && near <= holder.near && far >= near));
+        }
+    }
+
+    #[test]
+    fn the_cells_are_those_that_were_asked_for() {
+        let file = file();
+        let cells = file.full.cells();
+        let has = |operation, ranks, doubles, units| {
+            let is_it = |cell: &Cell| {
+                let work = cell.work;
+                (work.operation, work.ranks, work.doubles, work.units) == (operation, ranks, doubles, units)
+            };
+            assert!(cells.iter().any(is_it), "{operation}, {ranks} ranks, {doubles} doubles, {units} units");
+        };
+        for ranks in [2, 4, 8] {
+            for units in [0, 20] {
+                for operation in [Operation::Exchange, Operation::Shift, Operation::TwoShifts, Operation::AllReduce] {
+                    has(operation, ranks, 1, units);
+                }
+                has(Operation::Barrier, ranks, 0, units);
+            }
+            for doubles in [1, 1024, 100_000] {
+                for operation in [Operation::Broadcast, Operation::Reduce, Operation::AllReduce] {
+                    has(operation, ranks, doubles, 0);
+                }
+            }
+            for doubles in [1000, 10_000, 100_000, 1_000_000] {
+                has(Operation::Exchange, ranks, doubles, 0);
+            }
+        }
+    }
+
+    #[test]
+    fn quick_is_a_part_of_the_whole() {
+        let file = file();
+        let cells = names(&file.full);
+        assert!(names(&file.quick).iter().all(|cell| cells.contains(cell)));
+    }
+
+    #[test]
+    fn a_holder_is_found_by_the_name_of_its_cell_on_all_cores() {
+        let file = file();
+        let mut samples = crate::bench::figure::Samples::default();
+        samples.push(1.0, crate::bench::figure::Place::Near);
+        let case = "exchange, P = 2, 8 B, 0 units";
+        let figure = Figure::new("patterns", case, "lehr threads", "us a stage", &samples, 1000.0);
+        assert_eq!(reached(&file.holders, &figure, false), Some(Reached { near: 0.46, far: 0.94 }));
+        assert_eq!(reached(&file.holders, &figure, true), None);
+    }
+}

@@ -1,0 +1,32 @@
+//! The fixed computation between messages.
+//!
+//! The peers' runners include this file (`lab/runners/ports/src/lib.rs`), so that both sides of a pipe mean the same by a unit.
+
+use std::hint::black_box;
+
+/// Steps of the generator in one unit of computation.
+pub const UNIT_STEPS: u64 = 960;
+
+/// `count` units of computation: dependent steps of a 64-bit linear congruential generator, about a microsecond each.
+///
+/// The constants are hidden from the compiler: where it knows them it folds eight steps into one multiplication, and a unit lasts an eighth.
+#[inline(never)]
+pub fn units(mut x: u64, count: u32) -> u64 {
+    let (factor, increment) = black_box((6_364_136_223_846_793_005_u64, 1_442_695_040_888_963_407_u64));
+    for _ in 0..u64::from(count) * UNIT_STEPS {
+        x = x.wrapping_mul(factor).wrapping_add(increment);
+    }
+    black_box(x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unit_is_that_many_steps_of_the_generator() {
+        let step = |x: u64| x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        assert_eq!(units(7, 1), (0..UNIT_STEPS).fold(7, |x, _| step(x)));
+        assert_eq!(units(7, 0), 7);
+    }
+}
