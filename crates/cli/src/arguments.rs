@@ -1,5 +1,6 @@
 //! The command line as it is typed. What it means together is decided in [`crate::plan`].
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -34,11 +35,178 @@ pub enum Command {
     ///
     /// Something to look at before you have prepared a table of your own.
     Demo(DemoArguments),
+    /// Run a node of services, reached over HTTP
+    ///
+    /// Listens on this machine only, unless told otherwise. Ctrl-C ends the services, then the node.
+    Serve(ServeArguments),
+    /// List the services of a node
+    Ls(LsArguments),
+    /// Print the state of a service
+    Get(GetArguments),
+    /// Ask a service for a part of its state
+    Query(SendArguments),
+    /// Send a service any operation of its contract
+    Submit(SendArguments),
+    /// Print the state of a service, then its changes as they come
+    Watch(WatchArguments),
+    /// End a service
+    Drop(DropArguments),
     /// Measure Lehr beside its peers and beside the machine's limits
     ///
     /// Every figure that Lehr's pages quote can be taken again on your machine.
     #[command(subcommand)]
     Lab(LabCommand),
+}
+
+/// What `lehr serve` takes.
+#[derive(Debug, Args)]
+#[command(after_help = SERVE_HELP)]
+pub struct ServeArguments {
+    /// Where to listen; port 0 lets the system choose
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8420")]
+    pub listen: SocketAddr,
+
+    /// Who may do what: a JSON file with callers, their tokens, and rules
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<PathBuf>,
+
+    /// Listen beyond this machine without a policy: everybody may do everything
+    #[arg(long)]
+    pub insecure: bool,
+
+    /// Worker threads for handlers [default: as many as the machine has cores]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub threads: Option<usize>,
+
+    /// Start a service: its contract and its path (may be repeated)
+    #[arg(long, value_name = "CONTRACT=PATH", value_parser = placed)]
+    pub start: Vec<(String, String)>,
+
+    /// The largest body that is taken, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 16 << 20, value_parser = at_least_one)]
+    pub body_max: usize,
+
+    /// Requests a second from one address; more are refused [default: any number]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub rate: Option<f64>,
+
+    /// How long services may take to end, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    pub grace: u64,
+}
+
+/// How a node is asked.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The request")]
+pub struct RequestArguments {
+    /// The file with the token to show
+    #[arg(long, value_name = "FILE")]
+    pub token: Option<PathBuf>,
+
+    /// How long to wait for an answer, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = positive)]
+    pub timeout: f64,
+}
+
+/// What `lehr ls` takes.
+#[derive(Debug, Args)]
+#[command(after_help = LS_HELP)]
+pub struct LsArguments {
+    /// The node
+    #[arg(value_name = "URL", default_value = "http://127.0.0.1:8420")]
+    pub url: String,
+
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+
+    /// How it is asked.
+    #[command(flatten)]
+    pub request: RequestArguments,
+}
+
+/// What `lehr get` takes.
+#[derive(Debug, Args)]
+#[command(after_help = GET_HELP)]
+pub struct GetArguments {
+    /// The service
+    #[arg(value_name = "URL")]
+    pub url: String,
+
+    /// Print what the service is instead of its state: contract, operations, counts
+    #[arg(long)]
+    pub lookup: bool,
+
+    /// How it is asked.
+    #[command(flatten)]
+    pub request: RequestArguments,
+}
+
+/// What `lehr query` and `lehr submit` take.
+#[derive(Debug, Args)]
+#[command(after_help = SEND_HELP)]
+pub struct SendArguments {
+    /// The service
+    #[arg(value_name = "URL")]
+    pub url: String,
+
+    /// The operation
+    #[arg(value_name = "OPERATION")]
+    pub operation: String,
+
+    /// Its body as JSON; - reads standard input [default: an empty body]
+    #[arg(value_name = "BODY")]
+    pub body: Option<String>,
+
+    /// A key that makes sending it again harmless
+    #[arg(long, value_name = "TEXT")]
+    pub key: Option<String>,
+
+    /// Only if the state is of this version
+    #[arg(long, value_name = "N")]
+    pub if_version: Option<u64>,
+
+    /// How it is asked.
+    #[command(flatten)]
+    pub request: RequestArguments,
+}
+
+/// What `lehr watch` takes.
+#[derive(Debug, Args)]
+#[command(after_help = WATCH_HELP)]
+pub struct WatchArguments {
+    /// The service
+    #[arg(value_name = "URL")]
+    pub url: String,
+
+    /// Only these operations
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    pub operations: Vec<String>,
+
+    /// Only changes about these keys
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    pub keys: Vec<String>,
+
+    /// End after so many changes
+    #[arg(long, value_name = "N")]
+    pub count: Option<u64>,
+
+    /// How it is asked.
+    #[command(flatten)]
+    pub request: RequestArguments,
+}
+
+/// What `lehr drop` takes.
+#[derive(Debug, Args)]
+#[command(after_help = DROP_HELP)]
+pub struct DropArguments {
+    /// The service
+    #[arg(value_name = "URL")]
+    pub url: String,
+
+    /// How it is asked.
+    #[command(flatten)]
+    pub request: RequestArguments,
 }
 
 /// What can be measured.
@@ -359,6 +527,35 @@ Example:
   lehr demo census
       20 clusters of 201,174 census blocks weighted by population; open lehr-out/report.html";
 
+const SERVE_HELP: &str = "\
+Example:
+  lehr serve --start lehr/records=/notes
+      a node with a service for documents by key; its address is printed when it listens
+  curl http://127.0.0.1:8420/notes
+  curl http://127.0.0.1:8420/notes:insert --json '{\"key\": \"loom\", \"value\": {\"shafts\": 8}}'";
+
+const LS_HELP: &str = "\
+Example:
+  lehr ls http://127.0.0.1:8420";
+
+const GET_HELP: &str = "\
+Example:
+  lehr get http://127.0.0.1:8420/notes | jq .records
+  lehr get --lookup http://127.0.0.1:8420/notes | jq '.contract.operations | keys'";
+
+const SEND_HELP: &str = "\
+Example:
+  lehr query http://127.0.0.1:8420/notes find '{\"key\": \"loom\"}'
+  lehr submit http://127.0.0.1:8420/notes insert '{\"key\": \"loom\", \"value\": {\"shafts\": 8}}'";
+
+const WATCH_HELP: &str = "\
+Example:
+  lehr watch http://127.0.0.1:8420/directory --count 1";
+
+const DROP_HELP: &str = "\
+Example:
+  lehr drop http://127.0.0.1:8420/notes";
+
 const PORTS_HELP: &str = "\
 Example:
   lehr lab ports --quick
@@ -399,6 +596,15 @@ fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() && number > 0.0 => Ok(number),
         _ => Err("expected a finite number above 0".to_owned()),
+    }
+}
+
+fn placed(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((contract, path)) if !contract.is_empty() && path.starts_with('/') => {
+            Ok((contract.to_owned(), path.to_owned()))
+        }
+        _ => Err("expected a contract and a path, such as lehr/records=/notes".to_owned()),
     }
 }
 

@@ -1,5 +1,7 @@
 //! The things `lehr` does, one file each. Commands run plans; they do not look at the command line.
 
+pub mod ask;
 pub mod cluster;
 pub mod demo;
 pub mod lab;
+pub mod serve;

@@ -39,6 +39,13 @@ impl Interrupt {
         let _ = ctrlc::set_handler(|| ());
     }
 
+    /// Waits until a stop is asked for.
+    pub fn wait(self) {
+        // The handler's sender lives as long as the process.
+        let _ = self.requests.recv();
+        // The second request, while everything ends, is the handler's: it finds nobody listening, and ends the process.
+    }
+
     /// Whether a stop was asked for since [`Interrupt::listen`]. Does not wait.
     pub fn is_requested(&mut self) -> bool {
         self.requested |= self.requests.try_recv().is_ok();

@@ -47,12 +47,22 @@ fn main() -> ExitCode {
     };
     let done = match arguments.command {
         Command::Lab(LabCommand::Job { task }) => job(&task),
-        Command::Lab(_) if launcher.is_some_and(|launcher| launcher.is_several()) => {
+        Command::Lab(_) if launcher.as_ref().is_some_and(Launcher::is_several) => {
             Err(Failure::new(Kind::Usage, "measurements start their own processes: run lehr lab without mpiexec"))
         }
         Command::Lab(LabCommand::Ports(ports)) => command::lab::ports(ports).map(|()| ExitCode::SUCCESS),
         Command::Lab(LabCommand::Overhead(overhead)) => command::lab::overhead(overhead).map(|()| ExitCode::SUCCESS),
         Command::Lab(LabCommand::Ranks(ranks)) => command::lab::ranks(ranks).map(|()| ExitCode::SUCCESS),
+        Command::Serve(_) | Command::Watch(_) if launcher.as_ref().is_some_and(Launcher::is_several) => {
+            Err(Failure::new(Kind::Usage, "services are not run by several processes: run it without mpiexec"))
+        }
+        Command::Serve(serve) => command::serve::run(serve).map(|()| ExitCode::SUCCESS),
+        Command::Ls(ls) => command::ask::ls(ls).map(|()| ExitCode::SUCCESS),
+        Command::Get(get) => command::ask::get(get).map(|()| ExitCode::SUCCESS),
+        Command::Query(query) => command::ask::query(query).map(|()| ExitCode::SUCCESS),
+        Command::Submit(submit) => command::ask::submit(submit).map(|()| ExitCode::SUCCESS),
+        Command::Watch(watch) => command::ask::watch(watch).map(|()| ExitCode::SUCCESS),
+        Command::Drop(drop) => command::ask::drop_service(drop).map(|()| ExitCode::SUCCESS),
         command => start(Arguments { command }, &typed),
     };
     match done {
@@ -111,7 +121,7 @@ fn start(arguments: Arguments, typed: &[OsString]) -> Result<ExitCode, Failure> 
     let execution = match &arguments.command {
         Command::Cluster(cluster) => &cluster.execution,
         Command::Demo(demo) => &demo.execution,
-        Command::Lab(_) => unreachable!("measurements have been handed over"),
+        _ => unreachable!("measurements and services have been handed over"),
     };
     match Process::join().map_err(|cause| environment(&cause))? {
         None => cluster(arguments, typed, &Company::new(None)).map(|()| ExitCode::SUCCESS),

@@ -89,7 +89,7 @@ impl Plan {
     /// - [`Kind::Environment`], [`Kind::BadData`]: a checkpoint that cannot be read, or is damaged or of another version.
     ///
     /// # Panics
-    /// If the command is `lehr lab`, which plans nothing.
+    /// If the command is one that clusters nothing.
     pub fn new(arguments: Arguments, typed: &[OsString], job: Option<Job>) -> Result<Self, Failure> {
         let (source, frame, mut method, execution, results) = match arguments.command {
             Command::Cluster(cluster) => {
@@ -113,7 +113,7 @@ impl Plan {
             Command::Demo(demo) => {
                 (Source::BuiltIn(demo.dataset), Frame::Sphere, demo.method, demo.execution, demo.results)
             }
-            Command::Lab(_) => unreachable!("`main` hands measurements to `command::lab`: they cluster nothing"),
+            _ => unreachable!("`main` hands measurements and services to their commands: they cluster nothing"),
         };
         let start = match &results.resume {
             Some(folder) => Start::Resumed(Box::new(checkpoint(folder, &method)?), folder.clone()),

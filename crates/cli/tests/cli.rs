@@ -11,6 +11,7 @@ mod cli {
     mod lab_ranks;
     mod results;
     mod sandbox;
+    mod services;
     mod small_data;
     mod stop_and_resume;
     mod trace;

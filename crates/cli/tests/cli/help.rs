@@ -38,6 +38,13 @@ fn help_of_lab_ranks() {
 }
 
 #[test]
+fn help_of_the_commands_of_services() {
+    for command in ["serve", "ls", "get", "query", "submit", "watch", "drop"] {
+        Sandbox::new().lehr(&[command, "--help"]).matches_golden(&format!("help_{command}"));
+    }
+}
+
+#[test]
 fn no_arguments_show_the_help_and_are_a_usage_error() {
     Sandbox::new().lehr(&[]).matches_golden("no_arguments");
 }

@@ -1,0 +1,175 @@
+//! `lehr ls`, `get`, `query`, `submit`, `watch`, `drop`: asking services of a node.
+
+use std::io::Read;
+use std::path::Path;
+use std::time::Duration;
+
+use lehr_node::{Client, HttpLink};
+use lehr_runtime::block_on;
+use lehr_services::{Action, Code, End, Fault, Format, Link, Message, Options, Subscribe, Told, Verb};
+use serde_json::{Value, json};
+
+use crate::arguments::{DropArguments, GetArguments, LsArguments, RequestArguments, SendArguments, WatchArguments};
+use crate::exit::{Failure, Kind};
+use crate::output;
+
+/// A fault in the words of the command.
+pub fn failure(fault: &Fault) -> Failure {
+    let kind = match fault.code() {
+        Code::MessageNotSupported | Code::InvalidValue | Code::TooLarge => Kind::BadData,
+        Code::Unavailable | Code::ResponseTimeout | Code::InsufficientResources | Code::ServiceStopping => {
+            Kind::Environment
+        }
+        _ => Kind::NoResult,
+    };
+    let mut lines = vec![format!("{} ({})", fault.reason(), fault.code())];
+    lines.extend(fault.causes().iter().map(|cause| format!("because {} ({})", cause.reason, cause.code)));
+    Failure::new(kind, lines.join("\n"))
+}
+
+/// The client and the link that a command line means.
+fn link(url: &str, request: &RequestArguments) -> Result<(HttpLink, Options), Failure> {
+    let token = request.token.as_deref().map(token).transpose()?;
+    let usage = |fault: Fault| Failure::new(Kind::Usage, fault.reason());
+    let client = Client::new(token.as_deref()).map_err(usage)?;
+    let within = Duration::try_from_secs_f64(request.timeout).ok();
+    Ok((client.link(url).map_err(usage)?, Options { within, ..Options::default() }))
+}
+
+fn token(path: &Path) -> Result<String, Failure> {
+    let text = std::fs::read_to_string(path);
+    let text = text.map_err(|cause| Failure::new(Kind::Environment, format!("{}: {cause}", path.display())))?;
+    Ok(text.trim().to_owned())
+}
+
+/// Sends a request in JSON and gives the answer.
+fn send(link: &HttpLink, action: Action, verb: Verb, body: Vec<u8>, options: Options) -> Result<Value, Failure> {
+    let message = Message { action, verb, body, format: Format::Json, accept: Format::Json, options };
+    let answered = block_on(link.send(message)).map_err(|fault| failure(&fault))?;
+    Format::Json.decode(&answered.body).map_err(|fault| failure(&fault))
+}
+
+fn print(value: &Value) -> Result<(), Failure> {
+    output::result(&format!("{value:#}\n"))
+}
+
+/// Lists the services of a node.
+///
+/// # Errors
+/// Why the node could not be asked.
+pub fn ls(arguments: LsArguments) -> Result<(), Failure> {
+    let (link, _) = link(&arguments.url, &arguments.request)?;
+    let listed = block_on(link.index()).map_err(|fault| failure(&fault))?;
+    if arguments.json {
+        let rows = listed.iter().map(|service| {
+            json!({ "path": service.path, "contract": service.contract, "version": service.version, "phase": service.phase })
+        });
+        return print(&Value::Array(rows.collect()));
+    }
+    let mut rows = vec![["path", "contract", "version", "phase"].map(str::to_owned)];
+    rows.extend(
+        listed.into_iter().map(|service| [service.path, service.contract, service.version, service.phase.to_string()]),
+    );
+    output::result(&output::columns(&rows))
+}
+
+/// Prints the state of a service, or what it is.
+///
+/// # Errors
+/// Why it could not be asked.
+pub fn get(arguments: GetArguments) -> Result<(), Failure> {
+    let (link, options) = link(&arguments.url, &arguments.request)?;
+    let (action, verb) = if arguments.lookup { (Action::Lookup, Verb::Lookup) } else { (Action::Get, Verb::Get) };
+    print(&send(&link, action, verb, Vec::new(), options)?)
+}
+
+/// Asks for a part of the state: an operation whose verb is query, and no other.
+///
+/// # Errors
+/// Why it could not be asked; [`Kind::Usage`] if the operation is no query.
+pub fn query(arguments: SendArguments) -> Result<(), Failure> {
+    let (link, _) = link(&arguments.url, &arguments.request)?;
+    let info = block_on(link.lookup()).map_err(|fault| failure(&fault))?;
+    match info.contract.operations.get(&arguments.operation) {
+        Some(operation) if operation.verb != Verb::Query => {
+            let (name, verb) = (&arguments.operation, operation.verb);
+            let hint = format!("lehr submit {} {name} …", arguments.url);
+            Err(Failure {
+                hint: Some(hint),
+                ..Failure::new(Kind::Usage, format!("{name} is no query: its verb is {verb}"))
+            })
+        }
+        _ => operate(arguments, Verb::Query),
+    }
+}
+
+/// Sends any operation.
+///
+/// # Errors
+/// Why it could not be sent, or the fault that it was answered with.
+pub fn submit(arguments: SendArguments) -> Result<(), Failure> {
+    operate(arguments, Verb::Submit)
+}
+
+fn operate(arguments: SendArguments, verb: Verb) -> Result<(), Failure> {
+    let (link, mut options) = link(&arguments.url, &arguments.request)?;
+    let body = match arguments.body.as_deref() {
+        None => String::new(),
+        Some("-") => {
+            let mut text = String::new();
+            let read = std::io::stdin().read_to_string(&mut text);
+            read.map_err(|cause| Failure::new(Kind::Environment, format!("standard input: {cause}")))?;
+            text
+        }
+        Some(text) => text.to_owned(),
+    };
+    if !body.trim().is_empty() {
+        let checked: Result<Value, _> = serde_json::from_str(&body);
+        checked.map_err(|error| Failure::new(Kind::BadData, format!("the body is no JSON: {error}")))?;
+    }
+    (options.key, options.if_version) = (arguments.key, arguments.if_version);
+    print(&send(&link, Action::Operation(arguments.operation), verb, body.trim().as_bytes().to_vec(), options)?)
+}
+
+/// Prints the state of a service and its changes, a line of JSON each, until it ends.
+///
+/// # Errors
+/// Why it ended, if that was not asked for.
+pub fn watch(arguments: WatchArguments) -> Result<(), Failure> {
+    let (link, options) = link(&arguments.url, &arguments.request)?;
+    let mut wishes = Subscribe::default().operations(arguments.operations).keys(arguments.keys);
+    if let Some(count) = arguments.count {
+        wishes = wishes.count(count);
+    }
+    wishes.check().map_err(|fault| Failure::new(Kind::Usage, fault.reason()))?;
+    let mut events = block_on(link.subscribe(wishes, Format::Json, options)).map_err(|fault| failure(&fault))?;
+    loop {
+        let line = match block_on(events.next()) {
+            Ok(Told::Seed { version, format, body, .. }) => {
+                let state: Value = format.decode(&body).map_err(|fault| failure(&fault))?;
+                json!({ "version": version, "state": state })
+            }
+            Ok(Told::Change(change)) => {
+                let body: Value = change
+                    .body(Format::Json)
+                    .and_then(|body| Format::Json.decode(&body))
+                    .map_err(|fault| failure(&fault))?;
+                json!({ "version": change.version(), "operation": change.name(), "key": change.key(), "body": body })
+            }
+            Ok(Told::Gap { missed }) => json!({ "missed": missed }),
+            Err(End::Completed) => return Ok(()),
+            Err(End::Lost(fault)) => return Err(failure(&fault)),
+            Err(end) => return Err(Failure::new(Kind::NoResult, end.to_string())),
+        };
+        output::result(&format!("{line}\n"))?;
+    }
+}
+
+/// Ends a service.
+///
+/// # Errors
+/// Why it could not be ended.
+pub fn drop_service(arguments: DropArguments) -> Result<(), Failure> {
+    let (link, options) = link(&arguments.url, &arguments.request)?;
+    send(&link, Action::Drop, Verb::Drop, Vec::new(), options).map(|_| ())
+}
