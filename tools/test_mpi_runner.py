@@ -24,7 +24,11 @@ install = load("install")
 
 def engine(script, least=1):
     """An engine whose program is a line of shell; `$1` is its number of ranks."""
-    return runner.Engine("Shell MPI", lambda ranks: (["sh", "-c", script, "sh", ranks], {}), least)
+    return engine_of("Shell MPI", lambda ranks: (["sh", "-c", script, "sh", ranks], {}), least)
+
+
+def engine_of(name, start, least=1):
+    return runner.Engine(name, start, runner.Kind(name, "folder", "program", least, start))
 
 
 ECHO = 'while read -r line; do echo "{\\"ranks\\": $1, \\"asked\\": \\"$line\\"}"; done'
@@ -99,31 +103,31 @@ class Runner(unittest.TestCase):
         self.assertEqual(shell.programs, {})
 
     def test_a_launcher_that_is_not_there_is_left_out(self):
-        self.engines = [runner.Engine("No MPI", lambda ranks: (["no-such-launcher"], {}), 1)]
+        self.engines = [engine_of("No MPI", lambda ranks: (["no-such-launcher"], {}))]
         answer, said = self.ask("0 unit")
         self.assertIsNone(answer)
         self.assertIn("no-such-launcher", said[0])
 
     def test_what_is_not_built_is_named_with_what_builds_it(self):
         with tempfile.TemporaryDirectory() as folder:
-            engines, libraries, absent = runner.find(Path(folder), lambda: "shared")
+            engines, libraries, absent = runner.find(runner.THEIRS, Path(folder), lambda maps_file: "shared")
             self.assertEqual((engines, libraries, len(absent)), ([], {}, 3))
             self.assertTrue(all("make peers-mpi" in line for line in absent))
             home = Path(folder) / "mpich"
             home.mkdir()
             (home / ".installed").write_text("mpich==5.0.2", encoding="utf-8")
             (home / "mpi_patterns").write_text("", encoding="utf-8")
-            engines, libraries, absent = runner.find(Path(folder), lambda: "shared")
+            engines, libraries, absent = runner.find(runner.THEIRS, Path(folder), lambda maps_file: "shared")
             self.assertEqual([each.name for each in engines], ["MPICH 5.0.2, processes"])
             self.assertEqual((libraries, len(absent)), ({"mpich": "5.0.2"}, 2))
 
     def test_ranks_beyond_the_cores_are_started_in_the_form_that_suits_them(self):
         few, many = runner.CORES, runner.CORES + 1
         home = Path("home")
-        self.assertIn("core", runner.open_mpi(home, few, "shared")[0])
-        self.assertIn(":OVERSUBSCRIBE", runner.open_mpi(home, many, "shared")[0])
-        self.assertEqual(runner.mpich(home, many, "shared")[0][0], home / "bin" / "mpiexec.gforker")
-        self.assertEqual(runner.threadcomm(home, few, "shared")[1], {})
+        self.assertIn("core", runner.open_mpi(home, few, ["shared"])[0])
+        self.assertIn(":OVERSUBSCRIBE", runner.open_mpi(home, many, ["shared"])[0])
+        self.assertEqual(runner.mpich(home, many, ["shared"])[0][0], home / "bin" / "mpiexec.gforker")
+        self.assertEqual(runner.threadcomm(home, few, ["shared"])[1], {})
 
 
 class Install(unittest.TestCase):
