@@ -14,12 +14,8 @@ pub(crate) mod x86;
 
 use std::fmt::Debug;
 
-/// A number that rows may be stored in: `f64` or `f32`. Sums over rows are `f64` for both.
-///
-/// Not meant to be implemented elsewhere.
-pub trait Real: Copy + Debug + Default + PartialOrd + Send + Sync + 'static {
-    /// One cache line of such numbers.
-    type Line: Line<Number = Self>;
+/// The ways to handle a line of a number. Private to this crate: whoever could name a register could run an instruction that the processor has not.
+pub(crate) trait Registers: Sized + 'static {
     /// A line handled lane by lane.
     type Plain: Lanes<Number = Self>;
     /// A line in two 256-bit registers.
@@ -28,6 +24,22 @@ pub trait Real: Copy + Debug + Default + PartialOrd + Send + Sync + 'static {
     /// A line in one 512-bit register.
     #[cfg(target_arch = "x86_64")]
     type Avx512: Lanes<Number = Self>;
+}
+
+/// A number that rows may be stored in: `f64` or `f32`. Sums over rows are `f64` for both.
+///
+/// It cannot be implemented elsewhere, and its registers cannot be reached from elsewhere:
+///
+/// ```compile_fail
+/// use lehr_numerics::lanes::{Lanes, Real};
+/// fn run<T: Real>(number: T) {
+///     T::Avx512::splat(number);
+/// }
+/// ```
+#[expect(private_bounds, reason = "sealed: see Registers")]
+pub trait Real: Registers + Copy + Debug + Default + PartialOrd + Send + Sync + 'static {
+    /// One cache line of such numbers.
+    type Line: Line<Number = Self>;
     /// The distance from 1 to the next number.
     const EPSILON: f64;
     /// Exponents of two below this one are raised to it in [`Lanes::exp2`]: small enough to be nothing beside 1, large enough
@@ -172,13 +184,16 @@ macro_rules! line {
             }
         }
 
-        impl Real for $number {
-            type Line = $line;
+        impl Registers for $number {
             type Plain = plain::Plain<$line>;
             #[cfg(target_arch = "x86_64")]
             type Avx2 = x86::$avx2;
             #[cfg(target_arch = "x86_64")]
             type Avx512 = x86::$avx512;
+        }
+
+        impl Real for $number {
+            type Line = $line;
             const EPSILON: f64 = <$number>::EPSILON as f64;
             const LEAST_EXPONENT: $number = $least;
             const SHIFTER: $number = $shifter;

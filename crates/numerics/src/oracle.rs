@@ -1,7 +1,7 @@
 //! Tests of the kernels against scalar loops, on every instruction set of this machine: the same bits on all, the scalar result to rounding.
 
-use crate::dispatch::{InstructionSet, MOST};
-use crate::lanes::{Lanes, Line, Real};
+use crate::dispatch::{InstructionSet, MOST, kernel};
+use crate::lanes::{Lanes, Line, Real, Registers};
 use crate::membership::{MembershipScratch, nearest_membership};
 use crate::nearest::{HardCenters, HardScratch, Kind, nearest_sums};
 use crate::random::Stream;
@@ -304,18 +304,22 @@ fn worst<T: Real>(
     worst
 }
 
+kernel! {
+    fn sum_in_registers[T; V](line: &T::Line) -> f64 {
+        V::load(line).sum()
+    }
+}
+
 #[test]
 fn a_line_in_registers_adds_up_as_in_memory() {
-    fn check<T: Real, V: Lanes<Number = T>>(line: &T::Line) {
-        assert_eq!(V::load(line).sum().to_bits(), line.sum().to_bits());
-    }
     let stream = Stream::new(5, "lines");
     for n in 0..100 {
         let (mut double, mut single) = (<f64 as Real>::Line::default(), <f32 as Real>::Line::default());
         double.lanes_mut().iter_mut().zip(0..).for_each(|(lane, i)| *lane = stream.normal(16 * n + i));
         single.lanes_mut().iter_mut().zip(0..).for_each(|(lane, i)| *lane = stream.normal(16 * n + i) as f32);
-        check::<f64, <f64 as Real>::Plain>(&double);
-        check::<f32, <f32 as Real>::Plain>(&single);
+        let found =
+            on_all_sets("sums of lines", || vec![sum_in_registers::<f64>(&double), sum_in_registers::<f32>(&single)]);
+        assert_eq!(found, [double.sum(), single.sum()]);
     }
 }
 
@@ -329,7 +333,7 @@ fn powers_of_two_are_good_to_two_and_a_half_units() {
     // What is below the least exponent counts as it: nothing beside 1, and not yet a denormal number.
     for argument in [-1e5, f64::NEG_INFINITY, -1001.0] {
         let mut line = <f64 as Real>::Line::default();
-        <f64 as Real>::Plain::splat(argument).exp2().store(&mut line);
+        <f64 as Registers>::Plain::splat(argument).exp2().store(&mut line);
         assert_eq!(line.lanes()[0], 2f64.powi(-1000));
     }
 }

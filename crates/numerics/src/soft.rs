@@ -39,8 +39,12 @@ pub struct SoftCenters<T: Real> {
 }
 
 impl<T: Real> SoftCenters<T> {
-    /// No centres yet, of `dimension` coordinates, at `temperature` (squared unit of the rows).
+    /// No centres yet, of `dimension` coordinates, at `temperature` (squared unit of the rows, positive).
+    ///
+    /// # Panics
+    /// If `temperature` is not positive.
     pub fn begin(&mut self, dimension: usize, temperature: f64) {
+        assert!(temperature > 0.0, "a positive temperature");
         self.dimension = dimension;
         self.temperature = temperature;
         self.scale = (std::f64::consts::LOG2_E / temperature).sqrt();

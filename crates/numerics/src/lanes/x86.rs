@@ -5,7 +5,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{F32Line, F64Line, Lanes, Real};
+use super::{F32Line, F64Line, Lanes, Registers};
 
 /// Runs instructions of the set that the type stands for.
 macro_rules! instructions {
@@ -284,7 +284,7 @@ impl Lanes for Avx2F64 {
         // 256-bit registers cannot shift 64-bit numbers arithmetically; this is once a row, not once a row and centre.
         let mut line = F64Line::default();
         self.store(&mut line);
-        let (exponents, fractions) = <f64 as Real>::Plain::load(&line).split_exponent();
+        let (exponents, fractions) = <f64 as Registers>::Plain::load(&line).split_exponent();
         let (mut exponent_line, mut fraction_line) = (F64Line::default(), F64Line::default());
         exponents.store(&mut exponent_line);
         fractions.store(&mut fraction_line);
@@ -393,7 +393,7 @@ impl Lanes for Avx2F32 {
         // 256-bit registers cannot shift 64-bit numbers arithmetically; this is once a row, not once a row and centre.
         let mut line = F32Line::default();
         self.store(&mut line);
-        let (exponents, fractions) = <f32 as Real>::Plain::load(&line).split_exponent();
+        let (exponents, fractions) = <f32 as Registers>::Plain::load(&line).split_exponent();
         let (mut exponent_line, mut fraction_line) = (F32Line::default(), F32Line::default());
         exponents.store(&mut exponent_line);
         fractions.store(&mut fraction_line);
