@@ -11,7 +11,8 @@
 //!   A quantile is the smallest value with at least that share of the weight at or below it, or the middle between this value and the next where
 //!   the share is met exactly (type 2 of Hyndman and Fan); so the median of an even number of rows is the usual one.
 //!
-//! A column without spread gets the divisor 1: it becomes 0 everywhere, and influences no distance, as before.
+//! A constant column gets the divisor 1: it becomes 0 everywhere, and influences no distance, as before. A column of which more than half has one value may have no
+//! interquartile range without being constant; [`Scale::Robust`] then takes its standard deviation, or it would keep a unit that may rule all distances.
 
 use std::fmt;
 use std::str::FromStr;
@@ -235,17 +236,23 @@ fn robust(points: &Points, column: usize) -> (f64, f64) {
         .collect();
     rows.sort_by(|a, b| a.0.total_cmp(&b.0));
     let range = quantile(&rows, 0.75) - quantile(&rows, 0.25);
-    (quantile(&rows, 0.5), divisor(range.min(f64::MAX)))
+    let spread = if range > 0.0 { range.min(f64::MAX) } else { Moments::of(points, column).deviation };
+    (quantile(&rows, 0.5), divisor(spread))
 }
 
 /// The weighted quantile of sorted (value, weight), all weights above 0.
 fn quantile(rows: &[(f64, f64)], share: f64) -> f64 {
-    let total: f64 = rows.iter().map(|(_, weight)| weight).sum();
+    let mut sum = WeightSum::default();
+    rows.iter().for_each(|(_, weight)| sum.add(*weight));
+    let total = sum.value();
     let wanted = share * total;
-    let mut below = 0.0;
+    // Weights such as 0.1 have no exact sums: a share that is met but for their last digits is met.
+    let slack = 4.0 * f64::EPSILON * total;
+    let mut sum = WeightSum::default();
     for (index, (value, weight)) in rows.iter().enumerate() {
-        below += weight;
-        if below == wanted && index + 1 < rows.len() {
+        sum.add(*weight);
+        let below = sum.value();
+        if (below - wanted).abs() <= slack && index + 1 < rows.len() {
             return value / 2.0 + rows[index + 1].0 / 2.0;
         }
         if below >= wanted {
@@ -254,6 +261,25 @@ fn quantile(rows: &[(f64, f64)], share: f64) -> f64 {
     }
     // Rounding may leave `below` a little under `wanted` for a share near 1.
     rows[rows.len() - 1].0
+}
+
+/// A sum of weights, none below 0, with the rounding errors carried along: good to the last digit however many there are.
+#[derive(Default)]
+struct WeightSum {
+    sum: f64,
+    carry: f64,
+}
+
+impl WeightSum {
+    fn add(&mut self, weight: f64) {
+        let next = self.sum + weight;
+        self.carry += if self.sum >= weight { (self.sum - next) + weight } else { (weight - next) + self.sum };
+        self.sum = next;
+    }
+
+    fn value(&self) -> f64 {
+        self.sum + self.carry
+    }
 }
 
 fn divisor(spread: f64) -> f64 {
@@ -296,6 +322,18 @@ mod tests {
     }
 
     #[test]
+    fn the_unit_of_the_weights_does_not_matter() {
+        let values: Vec<f64> = (1..=10).map(f64::from).collect();
+        for rows in 4..=10 {
+            let plain = column(&values[..rows]);
+            for unit in [0.1, 0.3, 1e-300, 7e200] {
+                let weighted = plain.clone().with_weights(vec![unit; rows]).unwrap();
+                assert_eq!(fitted(&weighted, Scale::Robust), fitted(&plain, Scale::Robust), "{rows} rows of {unit}");
+            }
+        }
+    }
+
+    #[test]
     fn a_row_of_weight_0_influences_no_bit() {
         let values = [0.1, 0.7, 0.2, 1e12, 0.9];
         let with = |wild: f64| {
@@ -313,8 +351,13 @@ mod tests {
         for scale in [Scale::Std, Scale::Robust] {
             assert_eq!(fitted(&column(&[0.1; 7]), scale), (0.1, 1.0));
         }
-        // More than half of the rows equal: no interquartile range.
-        assert_eq!(fitted(&column(&[0.0, 5.0, 5.0, 5.0, 5.0, 5.0, 9.0]), Scale::Robust), (5.0, 1.0));
+    }
+
+    #[test]
+    fn a_column_of_mostly_one_value_is_divided_by_its_standard_deviation() {
+        // Two counts of 1000 among zeros: no interquartile range, but not constant.
+        let counts = column(&[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1000.0, 1000.0]);
+        assert_eq!(fitted(&counts, Scale::Robust), (0.0, 400.0));
     }
 
     #[test]
