@@ -79,6 +79,9 @@ impl Components {
 
     /// Merges components nearer than the square root of `squared_radius`, the later one into the earlier; those merged wait until `hold_until`. Returns how many went.
     pub fn merge(&mut self, squared_radius: f64, hold_until: f64) -> usize {
+        if !self.has_pair_within(squared_radius) {
+            return 0;
+        }
         let before = self.len();
         let mut a = 0;
         while a < self.len() {
@@ -106,6 +109,18 @@ impl Components {
         before - self.len()
     }
 
+    /// Whether two components are nearer than the square root of `squared_radius`. Cost: K log K where few are near in the first coordinate, which spares the
+    /// K^2 / 2 distances of merging at nearly every temperature.
+    fn has_pair_within(&self, squared_radius: f64) -> bool {
+        let first = |k: usize| self.centers[k * self.dimension];
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        order.sort_unstable_by(|&a, &b| first(a).total_cmp(&first(b)));
+        order.iter().enumerate().any(|(place, &a)| {
+            let near = |&&b: &&usize| (first(b) - first(a)) * (first(b) - first(a)) < squared_radius;
+            order[place + 1..].iter().take_while(near).any(|&b| self.squared_distance(a, b) < squared_radius)
+        })
+    }
+
     /// Takes component `k` away; the later ones move up.
     pub fn remove(&mut self, k: usize) {
         let range = k * self.dimension..(k + 1) * self.dimension;
@@ -115,5 +130,31 @@ impl Components {
         }
         self.priors.remove(k);
         self.hold_until.remove(k);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lehr_numerics::random::Stream;
+
+    #[test]
+    fn a_near_pair_is_found_wherever_it_is_and_none_where_there_is_none() {
+        let stream = Stream::new(4, "near pairs");
+        for set in 0..200u64 {
+            let dimension = 1 + set as usize % 3;
+            let count = 2 + set as usize % 17;
+            let at = |index: usize| stream.uniform(1000 * set + index as u64);
+            let components = Components::at(dimension, (0..count * dimension).map(at).collect());
+            let nearest = (0..count)
+                .flat_map(|a| (0..a).map(move |b| (a, b)))
+                .map(|(a, b)| components.squared_distance(a, b))
+                .fold(f64::INFINITY, f64::min);
+            assert!(!components.has_pair_within(nearest), "set {set}");
+            assert!(components.has_pair_within(nearest * (1.0 + 1e-15)), "set {set}");
+            assert_eq!(components.clone().merge(nearest, 0.0), 0);
+            assert!(components.clone().merge(nearest * (1.0 + 1e-15), 0.0) > 0);
+        }
+        assert!(!Components::one(2).has_pair_within(f64::MAX));
     }
 }

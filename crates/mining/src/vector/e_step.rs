@@ -4,11 +4,12 @@
 
 use std::cell::RefCell;
 
+use lehr_numerics::elementary::ln;
 use lehr_numerics::lanes::Real;
 use lehr_numerics::membership::MembershipScratch;
 use lehr_numerics::nearest::{HardCenters, HardScratch};
 use lehr_numerics::soft::{SoftCenters, SoftScratch, Sums, soft_sums};
-use lehr_numerics::tiles::DIRECT_DIMENSION;
+use lehr_numerics::tiles::{DIRECT_DIMENSION, Tiles};
 
 use super::components::{Components, Mode};
 use super::rows::Rows;
@@ -39,11 +40,16 @@ thread_local! {
 pub(crate) trait Kept: Real {
     /// Scores further than this below the best one of their row are left out: the largest share lost is about the precision's own error.
     const CUT: f64;
+    /// The tiles themselves, where they hold the rows as exactly as any.
+    fn exact(tiles: &Tiles<Self>) -> Option<&Tiles<f64>>;
     fn with_scratch<R>(f: impl FnOnce(&mut Scratch<Self>) -> R) -> R;
 }
 
 impl Kept for f64 {
     const CUT: f64 = 37.0; // exp(-37) = 8.5e-17
+    fn exact(tiles: &Tiles<f64>) -> Option<&Tiles<f64>> {
+        Some(tiles)
+    }
     fn with_scratch<R>(f: impl FnOnce(&mut Scratch<Self>) -> R) -> R {
         SCRATCH_F64.with_borrow_mut(f)
     }
@@ -51,6 +57,9 @@ impl Kept for f64 {
 
 impl Kept for f32 {
     const CUT: f64 = 17.0; // exp(-17) = 4.1e-8
+    fn exact(_: &Tiles<f32>) -> Option<&Tiles<f64>> {
+        None
+    }
     fn with_scratch<R>(f: impl FnOnce(&mut Scratch<Self>) -> R) -> R {
         SCRATCH_F32.with_borrow_mut(f)
     }
@@ -60,7 +69,8 @@ impl Kept for f32 {
 pub(crate) struct SoftRound<'a, T: Real> {
     pub rows: &'a Rows<T>,
     pub components: &'a Components,
-    pub mode: Mode,
+    /// `ln g_k` of each component ([`log_priors`]).
+    pub log_priors: &'a [f64],
     pub temperature: f64,
     pub sums: Sums,
 }
@@ -69,13 +79,15 @@ impl<T: Real> SoftRound<'_, T> {
     pub fn per_center(&self) -> usize {
         self.sums.len(self.rows.dimension)
     }
+}
 
-    fn log_prior(&self, k: usize) -> f64 {
-        match self.mode {
-            Mode::Plain => 0.0,
-            Mode::Mass => self.components.priors[k].ln(),
-        }
-    }
+/// The logarithm of each component's prior: of its mass, or of 1 where masses take no part.
+pub(crate) fn log_priors(components: &Components, mode: Mode, out: &mut Vec<f64>) {
+    out.clear();
+    out.extend(components.priors.iter().map(|&prior| match mode {
+        Mode::Plain => 0.0,
+        Mode::Mass => ln(prior),
+    }));
 }
 
 impl<T: Kept> Round for SoftRound<'_, T> {
@@ -100,7 +112,7 @@ impl<T: Kept> Round for SoftRound<'_, T> {
             active(
                 &leaf.bounds,
                 components,
-                |k| self.log_prior(k),
+                self.log_priors,
                 self.temperature,
                 cut,
                 &mut scratch.active,
@@ -108,7 +120,7 @@ impl<T: Kept> Round for SoftRound<'_, T> {
             );
             scratch.soft_centers.begin(dimension, self.temperature);
             for &k in &scratch.active {
-                scratch.soft_centers.push(components.center(k), self.log_prior(k));
+                scratch.soft_centers.push(components.center(k), self.log_priors[k]);
                 if self.sums == Sums::Along {
                     scratch
                         .soft_centers
@@ -170,7 +182,7 @@ impl<T: Real> Round for CovarianceRound<'_, T> {
 pub(crate) fn active(
     bounds: &[f64],
     components: &Components,
-    log_prior: impl Fn(usize) -> f64,
+    log_priors: &[f64],
     temperature: f64,
     cut: f64,
     active: &mut Vec<usize>,
@@ -187,7 +199,7 @@ pub(crate) fn active(
     let mut best = (0, f64::NEG_INFINITY);
     for k in 0..clusters {
         let y = components.center(k);
-        let prior = temperature * log_prior(k);
+        let prior = temperature * log_priors[k];
         let mut score = prior;
         for j in 0..dimension {
             let difference = (least[j] + most[j]) / 2.0 - y[j];

@@ -31,7 +31,7 @@ impl Centers {
     }
 }
 
-/// What a leaf remembers of its last sweep.
+/// What a leaf remembers of its last sweep, in up to [`DIRECT_DIMENSION`] dimensions.
 #[derive(Debug, Default)]
 pub(crate) struct Remembered {
     active: Vec<usize>,
@@ -97,7 +97,8 @@ impl<T: Kept> Round for HardRound<'_, T> {
                     partial[k * per_center..][..per_center].copy_from_slice(sums);
                 }
             };
-            if self.planes.is_some() {
+            // In many dimensions every centre matters to every leaf: what a leaf would remember is as much as the sums of all, and is of use only where none has moved.
+            if self.planes.is_some() || dimension > DIRECT_DIMENSION {
                 nearest_sums(&leaf.tiles, &scratch.hard_centers, kind, &mut scratch.hard, &mut scratch.sums);
                 spread(&scratch.sums);
                 return;
@@ -131,10 +132,6 @@ struct DifferenceRound<'a, T: Kept> {
 impl<T: Kept> DifferenceRound<'_, T> {
     /// Whether a leaf's sums can have changed.
     fn concerns(&self, bounds: &[f64], memory: &Remembered) -> bool {
-        let dimension = self.rows.dimension;
-        if dimension > DIRECT_DIMENSION {
-            return true;
-        }
         if memory.active.iter().any(|k| self.moved.contains(k)) {
             return true;
         }
@@ -293,6 +290,11 @@ impl<'a, T: Kept> Lloyd<'a, T> {
         Self { rows, memory, total: Vec::new(), sweeps: 0, base, base_total: Vec::new(), moved: Vec::new() }
     }
 
+    /// Whether leaves remember their sums, so that a trial need only go over those that it touches.
+    fn remembers(&self) -> bool {
+        self.rows.dimension <= DIRECT_DIMENSION
+    }
+
     /// One pass at fixed centres; the sums are left in `total`. Without planes it is what later trials differ from.
     pub async fn pass<R: Rounds>(
         &mut self,
@@ -302,7 +304,7 @@ impl<'a, T: Kept> Lloyd<'a, T> {
     ) -> Result<(), Error> {
         self.sweeps += 1;
         total_of(rounds, &HardRound { rows: self.rows, centers, planes, memory: self.memory }, &mut self.total).await?;
-        if planes.is_none() {
+        if planes.is_none() && self.remembers() {
             self.base.clone_from(centers);
             self.base_total.clone_from(&self.total);
         }
@@ -338,7 +340,7 @@ impl<'a, T: Kept> Lloyd<'a, T> {
         self.sweep_until(rounds, centers, patience, false).await
     }
 
-    /// The same for centres that differ from the base in a few places, at a cost in proportion to those. There may be more of them than in the
+    /// The same for centres that differ from the base in a few places, at a cost in proportion to those (in more than [`DIRECT_DIMENSION`] dimensions: of whole passes). There may be more of them than in the
     /// base, and one that is [`AWAY`] counts as not there.
     pub async fn trial<R: Rounds>(
         &mut self,
@@ -347,7 +349,7 @@ impl<'a, T: Kept> Lloyd<'a, T> {
         patience: Patience,
     ) -> Result<f64, Error> {
         debug_assert!(self.base.len() <= centers.len());
-        self.sweep_until(rounds, centers, patience, true).await
+        self.sweep_until(rounds, centers, patience, self.remembers()).await
     }
 
     async fn sweep_until<R: Rounds>(

@@ -1,7 +1,7 @@
 //! Labels: which cluster each row belongs to, how surely, and what the clusters add up to.
 //!
-//! Two rounds over the hard centres. The first labels the rows, those of weight 0 too, and sums each cluster's rows in double precision from the rows as
-//! they were given, so that centres are means to the last digit even where annealing ran in single precision. The second
+//! Two rounds over the hard centres, both in double precision from the rows as they were given, even where annealing ran in single precision. The first labels the
+//! rows, those of weight 0 too, and sums each cluster's rows, so that centres are means to the last digit. The second
 //! measures the distances from those centres.
 
 use lehr_data::Points;
@@ -54,8 +54,20 @@ pub(crate) struct LabelRound<'a, T: Kept> {
 }
 
 impl<T: Kept> LabelRound<'_, T> {
-    fn label(&self, tiles: &Tiles<T>, out: &mut Labelled) {
-        T::with_scratch(|scratch| {
+    /// Labels rows of the input, which `tiles` hold: in double precision, whatever precision these are of.
+    fn label(&self, tiles: &Tiles<T>, rows: &[u32], out: &mut Labelled) {
+        if let Some(tiles) = T::exact(tiles) {
+            return self.label_tiles(tiles, out);
+        }
+        let dimension = self.rows.dimension;
+        let values: Vec<f64> = rows.iter().flat_map(|&row| self.rows.stored(self.points, row)).collect();
+        let row = |i: usize| &values[i * dimension..][..dimension];
+        let weight = |i: usize| self.rows.stored_weight(self.points, rows[i]);
+        self.label_tiles(&Tiles::new(rows.len(), dimension, &vec![0.0; dimension], row, weight), out);
+    }
+
+    fn label_tiles(&self, tiles: &Tiles<f64>, out: &mut Labelled) {
+        f64::with_scratch(|scratch| {
             scratch.hard_centers.begin(self.rows.dimension);
             scratch.soft_centers.begin(self.rows.dimension, self.temperature);
             for k in 0..self.centers.len() {
@@ -94,9 +106,9 @@ impl<T: Kept> Round for LabelRound<'_, T> {
         partial.fill(0.0);
         self.cells.with(index, |labelled| {
             *labelled = Labelled::default();
-            self.label(&leaf.tiles, labelled);
+            self.label(&leaf.tiles, &leaf.rows, labelled);
             if let Some(bystanders) = &leaf.bystanders {
-                self.label(bystanders, labelled);
+                self.label(bystanders, &leaf.bystander_rows, labelled);
             }
             for (&row, &label) in leaf.rows.iter().zip(&labelled.labels) {
                 let sums = &mut partial[label as usize * (1 + self.rows.dimension)..][..1 + self.rows.dimension];

@@ -22,7 +22,7 @@ use crate::round::Partition;
 const SECTION: usize = 1 << 16;
 
 /// Coordinates further than this from the mean have squares, times weights, that double precision may not hold.
-const FARTHEST: f64 = 1e140;
+pub(crate) const FARTHEST: f64 = 1e140;
 
 /// A leaf's rows.
 #[derive(Clone, Debug)]
@@ -59,28 +59,40 @@ impl<T: Real> Rows<T> {
     /// Arranges the rows. Cost: N log N, one copy of the rows.
     ///
     /// # Errors
-    /// [`Error::TooFar`] if squared distances would overflow.
+    /// [`Error::TooFar`] if squared distances would overflow, [`Error::TooManyPoints`].
     pub fn new(points: &Points) -> Result<Self, Error> {
         let dimension = points.dimension();
+        if u32::try_from(points.len()).is_err() {
+            return Err(Error::TooManyPoints { points: points.len() });
+        }
         let (mut heavy, light): (Vec<u32>, Vec<u32>) =
             (0..points.len() as u32).partition(|&row| points.weight(row as usize) > 0.0);
         let count = heavy.len();
-        let weight_sum = compensated_sum(heavy.iter().map(|&row| points.weight(row as usize)));
+        let weight_sum = Sum::of(heavy.iter().map(|&row| points.weight(row as usize)));
         let weight_unit = power_of_two_near(weight_sum / count as f64);
         let total_weight = weight_sum / weight_unit;
-        let largest = (0..dimension)
-            .map(|j| heavy.iter().fold(0.0f64, |most, &row| most.max(points.row(row as usize)[j].abs())))
-            .fold(0.0f64, f64::max);
-        // Halved rows cannot overflow when they are weighted and added.
+        let (mut least, mut most) = (vec![f64::INFINITY; dimension], vec![f64::NEG_INFINITY; dimension]);
+        for &row in &heavy {
+            for ((value, least), most) in points.row(row as usize).iter().zip(&mut least).zip(&mut most) {
+                *least = least.min(*value);
+                *most = most.max(*value);
+            }
+        }
+        let largest = least.iter().chain(&most).fold(0.0f64, |largest, value| largest.max(value.abs()));
+        // Rows of about 1 cannot overflow when they are weighted and added.
         let guard = power_of_two_near(largest.max(f64::MIN_POSITIVE));
-        let origin: Vec<f64> = (0..dimension)
-            .map(|j| {
-                let weighted = heavy
-                    .iter()
-                    .map(|&row| points.weight(row as usize) / weight_unit * (points.row(row as usize)[j] / guard));
-                compensated_sum(weighted) / total_weight * guard
-            })
-            .collect();
+        let mut sums = vec![Sum::default(); dimension];
+        for &row in &heavy {
+            let weight = points.weight(row as usize) / weight_unit;
+            for (value, sum) in points.row(row as usize).iter().zip(&mut sums) {
+                sum.add(weight * (value / guard));
+            }
+        }
+        // A mean lies between the least and the greatest value. Rounding may put it a digit outside, and rows that are all equal beside themselves.
+        let mean = |sum: &Sum| sum.value() / total_weight * guard;
+        let ends = least.iter().zip(&most);
+        let origin: Vec<f64> =
+            sums.iter().zip(ends).map(|(sum, (least, most))| mean(sum).clamp(*least, *most)).collect();
         let mut deviation = 0.0f64;
         for &row in &heavy {
             for (value, zero) in points.row(row as usize).iter().zip(&origin) {
@@ -101,13 +113,14 @@ impl<T: Real> Rows<T> {
             }
         }
         let scaled_origin: Vec<f64> = origin.iter().map(|zero| zero / unit).collect();
-        let scaled: Vec<f64> = points.values().iter().map(|value| value / unit).collect();
         let tiles = |rows: &[u32]| {
+            let values = rows.iter().flat_map(|&row| points.row(row as usize));
+            let scaled: Vec<f64> = values.map(|value| value / unit).collect();
             Tiles::new(
                 rows.len(),
                 dimension,
                 &scaled_origin,
-                |i| &scaled[rows[i] as usize * dimension..][..dimension],
+                |i| &scaled[i * dimension..][..dimension],
                 |i| points.weight(rows[i] as usize) / weight_unit,
             )
         };
@@ -121,7 +134,7 @@ impl<T: Real> Rows<T> {
                 Leaf { bounds: tiles.bounds(), tiles, rows, bystanders, bystander_rows }
             })
             .collect();
-        let square = compensated_sum(leaves.iter().map(|leaf| leaf.tiles.square()));
+        let square = Sum::of(leaves.iter().map(|leaf| leaf.tiles.square()));
         Ok(Self { leaves, dimension, count, origin, unit, weight_unit, total_weight, square })
     }
 
@@ -189,15 +202,29 @@ fn deal(rows: &mut [u32], leaf_rows: usize) {
     rows[..dealt.len()].copy_from_slice(&dealt);
 }
 
-/// The sum of numbers with the rounding errors carried along (Neumaier).
-fn compensated_sum(values: impl Iterator<Item = f64>) -> f64 {
-    let (mut sum, mut carry) = (0.0f64, 0.0f64);
-    for value in values {
-        let next = sum + value;
-        carry += if sum.abs() >= value.abs() { (sum - next) + value } else { (value - next) + sum };
-        sum = next;
+/// A sum with its rounding errors carried along (Neumaier).
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    sum: f64,
+    carry: f64,
+}
+
+impl Sum {
+    fn add(&mut self, value: f64) {
+        let next = self.sum + value;
+        self.carry += if self.sum.abs() >= value.abs() { (self.sum - next) + value } else { (value - next) + self.sum };
+        self.sum = next;
     }
-    sum + carry
+
+    fn value(&self) -> f64 {
+        self.sum + self.carry
+    }
+
+    fn of(values: impl Iterator<Item = f64>) -> f64 {
+        let mut sum = Self::default();
+        values.for_each(|value| sum.add(value));
+        sum.value()
+    }
 }
 
 /// The power of two at or below a positive number.

@@ -6,7 +6,7 @@ use lehr_numerics::soft::Sums;
 use lehr_numerics::tiles::DIRECT_DIMENSION;
 
 use super::components::{Components, Mode};
-use super::e_step::{CovarianceRound, Kept, SoftRound, TOTALS};
+use super::e_step::{CovarianceRound, Kept, SoftRound, TOTALS, log_priors};
 use super::m_step::{Stability, stabilities, update};
 use super::rows::Rows;
 use crate::Error;
@@ -25,6 +25,9 @@ const LEAST_DIVIDED: f64 = 1e-9;
 /// Power iteration in many dimensions: relative change of the eigenvalue, and the most steps at one temperature. It goes on from where the last temperature left it.
 const POWER_TOLERANCE: f64 = 1e-4;
 const POWER_STEPS: u64 = 40;
+/// Length of what is added to each direction before power iteration goes on. A direction that has become one eigenvector to the last digit, as it does where
+/// the data are symmetric, would otherwise stay there when another eigenvalue has become the largest, and the division would be missed.
+const KICK: f64 = 0.02;
 
 /// The covariance of all rows is formed up to this dimension.
 const LARGEST_FORMED: usize = 64;
@@ -38,20 +41,23 @@ pub(crate) struct VectorSystem<'a, T: Kept> {
     pub mode: Mode,
     pub seed: u64,
     pub total: Vec<f64>,
+    log_priors: Vec<f64>,
     stability: Vec<Stability>,
 }
 
 impl<'a, T: Kept> VectorSystem<'a, T> {
     pub fn new(rows: &'a Rows<T>, components: Components, mode: Mode, seed: u64) -> Self {
-        Self { rows, components, mode, seed, total: Vec::new(), stability: Vec::new() }
+        Self { rows, components, mode, seed, total: Vec::new(), log_priors: Vec::new(), stability: Vec::new() }
     }
 
     fn round(&self, temperature: f64, sums: Sums) -> SoftRound<'_, T> {
-        SoftRound { rows: self.rows, components: &self.components, mode: self.mode, temperature, sums }
+        let (components, log_priors) = (&self.components, &self.log_priors[..]);
+        SoftRound { rows: self.rows, components, log_priors, temperature, sums }
     }
 
     /// One pass that moves nothing; the sums are left in `total`.
     async fn pass<R: Rounds>(&mut self, rounds: &mut R, temperature: f64, sums: Sums) -> Result<(), Error> {
+        log_priors(&self.components, self.mode, &mut self.log_priors);
         let mut total = std::mem::take(&mut self.total);
         total_of(rounds, &self.round(temperature, sums), &mut total).await?;
         self.total = total;
@@ -137,6 +143,25 @@ impl<'a, T: Kept> VectorSystem<'a, T> {
     }
 }
 
+impl<T: Kept> VectorSystem<'_, T> {
+    /// Adds to each direction a vector of length [`KICK`] whose coordinates differ by random signs only: no axis is orthogonal to it.
+    fn kick(&mut self) {
+        let dimension = self.rows.dimension;
+        let size = KICK / (dimension as f64).sqrt();
+        let stream = Stream::new(self.seed, "power iteration kick");
+        let words = dimension.div_ceil(64);
+        for (k, direction) in self.components.directions.chunks_exact_mut(dimension).enumerate() {
+            for (word, part) in direction.chunks_mut(64).enumerate() {
+                let signs = stream.bits((k * words + word) as u64);
+                for (bit, x) in part.iter_mut().enumerate() {
+                    *x += if signs >> bit & 1 == 0 { size } else { -size };
+                }
+            }
+            normalise(direction);
+        }
+    }
+}
+
 fn normalise(vector: &mut [f64]) {
     let length = vector.iter().map(|a| a * a).sum::<f64>().sqrt();
     vector.iter_mut().for_each(|a| *a /= length.max(f64::MIN_POSITIVE));
@@ -185,9 +210,11 @@ impl<T: Kept> System for VectorSystem<'_, T> {
                     .map(|(sums, y)| sums[1..].iter().zip(y).map(|(s, y)| (sums[0] * y - 2.0 * s) * y).sum::<f64>())
                     .sum::<f64>();
             let masses: Vec<f64> = sums().map(|sums| sums[0]).collect();
+            self.kick();
             measured.sweeps += self.power(rounds, temperature, &masses).await?;
         }
-        measured.mean_cost = cost / weight;
+        // In many dimensions it is a difference, which rounding may take below 0.
+        measured.mean_cost = cost.max(0.0) / weight;
         measured.critical = self
             .stability
             .iter()
