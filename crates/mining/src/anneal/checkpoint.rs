@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::Error;
-use crate::vector::Parameters;
 use crate::vector::course::State;
+use crate::vector::{METHOD, Parameters};
 
 const MAGIC: &str = "lehr checkpoint";
 /// Raised with every change of the content's meaning.
@@ -81,6 +81,42 @@ impl Checkpoint {
         if hash != format!("{:016x}", xxh3_64(content.as_bytes())) {
             return Err(damaged("its content does not match its hash"));
         }
-        serde_json::from_str(content).map_err(|error| damaged(&error.to_string()))
+        let checkpoint: Self = serde_json::from_str(content).map_err(|error| damaged(&error.to_string()))?;
+        if checkpoint.method != METHOD {
+            return Err(damaged(&format!("it is of the method {:?}, not {METHOD:?}", checkpoint.method)));
+        }
+        Ok(checkpoint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::anneal::{Control, Observer, Progress};
+    use crate::vector::cluster;
+    use crate::{Error, Execution};
+
+    #[test]
+    fn a_checkpoint_of_another_method_is_refused() {
+        #[derive(Default)]
+        struct First(Option<Checkpoint>);
+        impl Observer for First {
+            fn progress(&mut self, _: &Progress<'_>) -> Control {
+                Control::Stop
+            }
+            fn checkpoint(&mut self, checkpoint: &Checkpoint) {
+                self.0 = Some(checkpoint.clone());
+            }
+        }
+        let points = lehr_data::Points::new(vec![0.0, 1.0, 5.0], 1).unwrap();
+        let parameters = Parameters { clusters: Some(2), ..Parameters::default() };
+        let mut first = First::default();
+        assert!(matches!(cluster(&points, &parameters, &Execution::default(), &mut first), Err(Error::Stopped)));
+        let other = Checkpoint { method: "pairwise".into(), ..first.0.unwrap() };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("checkpoint");
+        other.write(&path).unwrap();
+        let error = Checkpoint::read(&path).unwrap_err();
+        assert!(error.to_string().contains("of the method \"pairwise\", not \"vector\""), "{error}");
     }
 }

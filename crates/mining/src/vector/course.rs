@@ -42,6 +42,10 @@ enum Phase {
     Done,
 }
 
+/// A critical temperature below this, in stored units, is that of a point that outweighs all others by as much: nothing to anneal, since what is so light moves no
+/// centre, and squared distances over such temperatures would leave the range of single precision. Centres are found by dividing alone.
+pub(crate) const LEAST_CRITICAL: f64 = 1e-20;
+
 /// How long a number of components persisted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plateau {
@@ -49,7 +53,8 @@ pub struct Plateau {
     pub clusters: usize,
     /// The temperature at which there were first so many.
     pub from: f64,
-    /// The temperature at which there were first more; nothing if the run ended before.
+    /// The temperature at which there were first more, or down to which it was seen that there are no more; nothing if the run ended with the most clusters allowed, or
+    /// with less than two rows a cluster, which any few rows come to in the end.
     pub to: Option<f64>,
 }
 
@@ -118,7 +123,7 @@ impl<'a, T: Kept> Course<'a, T> {
         let critical_temperature = system.first_critical_temperature(rounds).await?;
         let state = State {
             // Points that are all the same have nothing to anneal.
-            phase: if critical_temperature > 0.0 { Phase::Growing } else { Phase::Refining },
+            phase: if critical_temperature > LEAST_CRITICAL { Phase::Growing } else { Phase::Refining },
             components: system.components,
             critical_temperature,
             temperature: START * critical_temperature,
@@ -203,12 +208,16 @@ impl<'a, T: Kept> Course<'a, T> {
 
     /// One step: a temperature, or a group of trials.
     pub async fn advance<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+        let before = self.lloyd.sweeps;
         match self.state.phase {
-            Phase::Growing => self.grow(rounds).await,
-            Phase::Hardening => self.harden(rounds).await,
-            Phase::Refining => self.refine(rounds).await,
-            Phase::Done => Ok(()),
+            Phase::Growing => self.grow(rounds).await?,
+            Phase::Hardening => self.harden(rounds).await?,
+            Phase::Refining => self.refine(rounds).await?,
+            Phase::Done => {}
         }
+        // What a resumed search prepares once more was counted by the run that was stopped.
+        self.state.sweeps += self.lloyd.sweeps - before - std::mem::take(&mut self.prepared.repeated);
+        Ok(())
     }
 
     /// The given final temperature in stored units.
@@ -265,6 +274,9 @@ impl<'a, T: Kept> Course<'a, T> {
                 && last.is_none()
                 && state.temperature <= COLDEST_PLATEAU * state.critical_temperature);
         if at_last || (grown && last.is_none()) || cold {
+            if wanted.is_none() && last.is_none() && !grown {
+                self.close_plateau(highest);
+            }
             return self.end_growth(rounds).await;
         }
         let temperature = next(state.temperature, self.parameters.cooling, measured.softness, &measured.critical);
@@ -329,6 +341,21 @@ impl<'a, T: Kept> Course<'a, T> {
         }
         state.plateaus.push(Plateau { clusters: now, from: temperature, to: None });
         state.snapshot = Some((state.components.clone(), state.temperature));
+    }
+
+    /// Notes that the last number lasts to the end: down to where nothing divides any more (`highest` is the highest critical temperature left), or to where it is cold enough.
+    fn close_plateau(&mut self, highest: f64) {
+        let least = COLDEST_PLATEAU * self.state.critical_temperature;
+        let coldest = self.state.temperature.min(highest.max(least)) * self.rows.squared(1.0);
+        let has_rows = |clusters: usize| 2 * clusters <= self.rows.count;
+        let widest_before = widest(&self.state.plateaus).map_or(0.0, |k| self.state.plateaus[k].width());
+        if let Some(plateau) = self.state.plateaus.last_mut().filter(|plateau| has_rows(plateau.clusters)) {
+            plateau.to = Some(coldest);
+            if plateau.width() > widest_before {
+                // The present components are those of the widest plateau.
+                self.state.persistent = None;
+            }
+        }
     }
 
     /// From growth to the two branches.
@@ -408,7 +435,6 @@ impl<'a, T: Kept> Course<'a, T> {
             self.state.search = Some(Search::new(centers, cost));
             return Ok(());
         };
-        let before = self.lloyd.sweeps;
         swap::advance(
             search,
             &mut self.prepared,
@@ -421,11 +447,12 @@ impl<'a, T: Kept> Course<'a, T> {
         if search.is_over() {
             let mut centers = Centers { dimension, values: std::mem::take(&mut search.centers) };
             search.cost = self.lloyd.run(rounds, &mut centers, TO_THE_END).await?;
+            let masses = self.lloyd.masses();
+            (0..centers.len()).rev().filter(|&k| masses[k] == 0.0).for_each(|k| centers.remove(k));
             search.centers = centers.values;
             (self.state.finish.tried, self.state.finish.taken) = (search.tried, search.taken);
             self.state.phase = Phase::Done;
         }
-        self.state.sweeps += self.lloyd.sweeps - before;
         Ok(())
     }
 }

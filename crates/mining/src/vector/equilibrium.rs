@@ -3,7 +3,7 @@
 use lehr_data::Points;
 
 use super::components::{Components, Mode};
-use super::rows::Rows;
+use super::rows::{FARTHEST, Rows};
 use super::system::VectorSystem;
 use crate::Error;
 use crate::anneal::System;
@@ -83,11 +83,25 @@ pub fn equilibrium(points: &Points, start: &Start<'_>, execution: &Execution) ->
         }
     }
     let rows = Rows::<f64>::new(points)?;
-    let centers = start
+    if !(start.temperature / rows.squared(1.0)).is_normal() {
+        return wrong(
+            "temperature",
+            "a temperature within the range of numbers of the points' squared distances",
+            start.temperature.to_string(),
+        );
+    }
+    let centers: Vec<f64> = start
         .centers
         .chunks_exact(dimension)
         .flat_map(|y| y.iter().zip(&rows.origin).map(|(y, zero)| (y - zero) / rows.unit).collect::<Vec<_>>())
         .collect();
+    if !centers.iter().all(|y| y.abs() < FARTHEST) {
+        return wrong(
+            "centers",
+            "centres within the range of numbers of the points' distances",
+            "one beyond it".into(),
+        );
+    }
     let components = Components::at(dimension, centers);
     let fixed = FixedPoint { rows: &rows, components, start: start.clone() };
     drive(execution, rows.count, &fixed)

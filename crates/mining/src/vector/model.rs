@@ -1,9 +1,11 @@
 //! The result of vector annealing.
 
+use std::collections::HashSet;
+
 use lehr_data::Points;
 use lehr_ranks::timing::Spread;
 
-use super::course::{Finish, Plateau, State, widest};
+use super::course::{Finish, LEAST_CRITICAL, Plateau, State, widest};
 use super::e_step::Kept;
 use super::hard::Centers;
 use super::label::Labelled;
@@ -92,7 +94,7 @@ pub(crate) struct Outcome {
 }
 
 impl Model {
-    /// Puts a run's outcome into the units and the order that users see. A cluster that no row of positive weight is in is left out.
+    /// Puts a run's outcome into the units and the order that users see. A cluster that no row is in is left out.
     pub(crate) fn new<T: Kept>(
         points: &Points,
         rows: &Rows<T>,
@@ -136,9 +138,28 @@ impl Model {
         } else if let Some(asked) = asked
             && clusters.len() < asked
         {
+            let positions = distinct_positions(points, asked);
+            warnings.push(if positions < asked {
+                format!("{asked} clusters were asked for, but the points of positive weight have only {positions} distinct positions")
+            } else {
+                format!(
+                    "{asked} clusters were asked for, but only {} were found: to divide one of them changes less than rounding does",
+                    clusters.len()
+                )
+            });
+        }
+        if state.critical_temperature > 0.0 && state.critical_temperature <= LEAST_CRITICAL {
+            warnings.push(
+                "one point outweighs all others so far that there is nothing to anneal: clusters were found by dividing alone, \
+                 whatever the final temperature"
+                    .to_string(),
+            );
+        }
+        if rows.squared(1.0) < f64::MIN_POSITIVE {
             warnings.push(format!(
-                "{asked} clusters were asked for, but the points of positive weight have only {} distinct positions",
-                clusters.len()
+                "the squares of the distances, of {:e} at most, are too small for a number to hold: figures in squared units are 0 or have few digits; \
+                 multiply the columns by a power of ten",
+                rows.unit
             ));
         }
         if !is_open
@@ -191,4 +212,17 @@ impl Model {
             imbalance,
         }
     }
+}
+
+/// How many different rows of positive weight there are; `most` if there are as many or more.
+fn distinct_positions(points: &Points, most: usize) -> usize {
+    let mut seen = HashSet::new();
+    for row in (0..points.len()).filter(|&row| points.weight(row) > 0.0) {
+        if seen.len() == most {
+            break;
+        }
+        // The two zeros are one position.
+        seen.insert(points.row(row).iter().map(|value| (value + 0.0).to_bits()).collect::<Vec<_>>());
+    }
+    seen.len()
 }

@@ -25,6 +25,8 @@ const TRIALS_AT_ONCE: usize = 32;
 const BREATH: usize = 6;
 /// A trial is taken if it lowers the cost by more than this share.
 const WORTHWHILE: f64 = 1e-6;
+/// Divisions in a row that may leave no more centres with rows than before, until filling up is given up.
+const FILL_IN_VAIN: u64 = 8;
 /// At least this many trials, however few clusters.
 const LEAST_TRIALS: usize = 40;
 
@@ -61,6 +63,9 @@ pub(crate) struct Search {
     pub level: Level,
     /// Centres to add and remove at the next breath; 0: the search is over.
     pub breath: usize,
+    /// Passes that were made, and counted, to prepare the present trials.
+    #[serde(default)]
+    preparation: u64,
 }
 
 /// What is kept between calls of [`advance`] and can be had again.
@@ -71,11 +76,34 @@ pub(crate) struct Prepared {
     measured: usize,
     /// (centre to remove, centre to divide), the most promising first.
     pairs: Vec<(usize, usize)>,
+    /// Passes that all this took.
+    passes: u64,
+    /// Those among the last passes that [`Search`] has counted before: a resumed run makes them once more.
+    pub repeated: u64,
+}
+
+impl Prepared {
+    /// Takes note of passes made to prepare.
+    fn spend(&mut self, passes: u64, search: &mut Search) {
+        self.passes += passes;
+        let unseen = self.passes.saturating_sub(search.preparation).min(passes);
+        self.repeated += passes - unseen;
+        search.preparation += unseen;
+    }
 }
 
 impl Search {
     pub fn new(centers: Centers, cost: f64) -> Self {
-        Self { centers: centers.values, cost, tried: 0, taken: 0, in_vain: 0, level: Level::Quick, breath: BREATH }
+        Self {
+            centers: centers.values,
+            cost,
+            tried: 0,
+            taken: 0,
+            in_vain: 0,
+            level: Level::Quick,
+            breath: BREATH,
+            preparation: 0,
+        }
     }
 
     pub fn is_over(&self) -> bool {
@@ -89,7 +117,7 @@ impl Search {
         if patience == 0 || clusters < 2 {
             0
         } else {
-            (patience * clusters).max(LEAST_TRIALS).min(clusters * (clusters - 1))
+            patience.saturating_mul(clusters).max(LEAST_TRIALS).min(clusters * (clusters - 1))
         }
     }
 }
@@ -110,13 +138,16 @@ pub(crate) async fn advance<T: Kept, R: Rounds>(
         search.breath = 0;
         return Ok(());
     }
+    let before = lloyd.sweeps;
     if prepared.prospects.is_none() {
         let found = prospects(lloyd, rounds, &centers, seed, search.taken, PLANE_STEPS).await?;
         prepared.pairs = pairs(&found, trials);
         prepared.prospects = Some(found);
         // Trials differ from here.
         lloyd.pass(rounds, &centers, None).await?;
+        prepared.spend(lloyd.sweeps - before, search);
     }
+    let before = lloyd.sweeps;
     let found = prepared.prospects.as_mut().expect("just made");
     if search.level == Level::Careful && prepared.measured < centers.len() {
         let end = centers.len().min(prepared.measured + TRIALS_AT_ONCE);
@@ -124,7 +155,10 @@ pub(crate) async fn advance<T: Kept, R: Rounds>(
             measure(lloyd, rounds, &centers, search.cost, found, k).await?;
         }
         prepared.measured = end;
-        prepared.pairs = pairs(found, trials);
+        if end == centers.len() {
+            prepared.pairs = pairs(found, trials);
+        }
+        prepared.spend(lloyd.sweeps - before, search);
         return Ok(());
     }
     let gained = |cost: f64, best: f64| cost < best * (1.0 - WORTHWHILE);
@@ -196,7 +230,8 @@ fn take(search: &mut Search, prepared: &mut Prepared, trial: Centers, cost: f64)
     search.in_vain = 0;
     search.level = Level::Quick;
     search.breath = BREATH;
-    *prepared = Prepared::default();
+    search.preparation = 0;
+    *prepared = Prepared { repeated: prepared.repeated, ..Prepared::default() };
 }
 
 /// Adds `breath` centres where they gain most, lets all settle, removes as many where they are least missed, and lets all settle again.
@@ -295,6 +330,11 @@ async fn prospects<T: Kept, R: Rounds>(
             let before = mass - beyond;
             found.removal.push(sums[2 + dimension]);
             if beyond <= 0.0 || before <= 1e-12 * mass {
+                if beyond > 0.0 {
+                    // What is before the plane is known by a difference only, and too light for that: from the other side it is a sum.
+                    planes.normals[k * dimension..][..dimension].iter_mut().for_each(|n| *n = -*n);
+                    planes.thresholds[k] = -planes.thresholds[k];
+                }
                 found.gain.push(0.0);
                 found.sides.push(Vec::new());
                 continue;
@@ -330,7 +370,7 @@ fn random_planes(centers: &Centers, seed: u64) -> Planes {
     planes
 }
 
-/// Divides centres where it gains most until there are `clusters` of them, or no division gains anything. Returns the cost.
+/// Takes away centres without rows, and divides others where it gains most, until there are `clusters` that have some, or no division gains anything. Returns the cost.
 pub(crate) async fn fill<T: Kept, R: Rounds>(
     lloyd: &mut Lloyd<'_, T>,
     rounds: &mut R,
@@ -339,13 +379,19 @@ pub(crate) async fn fill<T: Kept, R: Rounds>(
     seed: u64,
 ) -> Result<f64, Error> {
     let dimension = centers.dimension;
+    let (mut most, mut in_vain) = (0, 0);
     loop {
         let cost = lloyd.run(rounds, centers, super::hard::TO_THE_END).await?;
+        let masses = lloyd.masses();
+        (0..centers.len()).rev().filter(|&k| masses[k] == 0.0).for_each(|k| centers.remove(k));
+        // A division whose one half loses its rows again leaves as many as before: from other planes, but not for ever.
+        in_vain = if centers.len() > most { 0 } else { in_vain + 1 };
+        most = most.max(centers.len());
         let missing = clusters.saturating_sub(centers.len());
-        if missing == 0 {
+        if missing == 0 || in_vain > FILL_IN_VAIN {
             return Ok(cost);
         }
-        let found = prospects(lloyd, rounds, centers, seed, 0, PLANE_STEPS).await?;
+        let found = prospects(lloyd, rounds, centers, seed, in_vain, PLANE_STEPS).await?;
         let mut order: Vec<usize> = (0..centers.len()).filter(|&k| found.gain[k] > 0.0).collect();
         order.sort_by(|&a, &b| found.gain[b].total_cmp(&found.gain[a]).then(a.cmp(&b)));
         if order.is_empty() {

@@ -141,3 +141,92 @@ fn a_point_heavier_than_all_others_together_does_not_divide_for_ever() {
     assert_eq!(model.clusters.len(), 4);
     assert_eq!(model.labels.iter().filter(|&&label| label == model.labels[100]).count(), 1);
 }
+
+#[test]
+fn equal_points_are_equal_though_their_sum_rounds() {
+    for value in [0.1, 0.7, -1e6 - 0.1, 3e-9] {
+        for rows in 2..120 {
+            let weights = (0..rows).map(|row| 0.1 + 0.3 * (row % 3) as f64).collect();
+            for points in [Points::new(vec![value; rows], 1).unwrap(), {
+                Points::new(vec![value; rows], 1).unwrap().with_weights(weights).unwrap()
+            }] {
+                let model = run(&points, &Parameters::default()).unwrap();
+                assert_eq!(model.critical_temperature, 0.0, "{rows} rows of {value}");
+                assert_eq!((model.centers.as_slice(), model.sum_of_squares), ([value].as_slice(), 0.0));
+                assert!(model.warnings[0].contains("the same point"), "{:?}", model.warnings);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_weight_beside_which_another_is_nothing_ends_and_both_points_are_clusters() {
+    for light in [1e-14, 1e-30, 1e-300, 1e-313, 5e-324] {
+        for precision in [Precision::F64, Precision::F32] {
+            // Single precision holds no weight below 1e-45 of the mean.
+            if precision == Precision::F32 && light < 1e-40 {
+                continue;
+            }
+            let points = Points::new(vec![0.0, 1.0], 1).unwrap().with_weights(vec![1.0, light]).unwrap();
+            for seed in 0..4 {
+                let model = run(&points, &Parameters { precision, seed, ..clusters(2) }).unwrap();
+                assert_eq!((model.clusters.len(), model.labels[0], model.labels[1]), (2, 0, 1), "weight {light:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_patience_beyond_all_numbers_is_no_more_than_all_pairs() {
+    let points = Points::new(vec![0.0, 0.1, 3.0, 3.2, 9.0, 9.4], 1).unwrap();
+    let model = run(&points, &Parameters { patience: usize::MAX, ..clusters(3) }).unwrap();
+    assert_eq!(model.clusters.len(), 3);
+}
+
+#[test]
+fn every_cluster_asked_for_has_rows_even_without_swaps() {
+    let stream = lehr_numerics::random::Stream::new(9, "scattered");
+    for set in 0..100 {
+        for (dimension, count) in [(1, 6), (2, 9), (17, 5)] {
+            let values = (0..12 * dimension as u64).map(|i| stream.uniform(1000 * set + i)).collect();
+            let points = Points::new(values, dimension).unwrap();
+            let model = run(&points, &Parameters { patience: 0, overshoot: 1.0, ..clusters(count) }).unwrap();
+            assert_eq!(model.clusters.len(), count, "set {set}, {dimension}-D: {:?}", model.warnings);
+            assert!(model.warnings.is_empty(), "{:?}", model.warnings);
+        }
+    }
+}
+
+#[test]
+fn a_final_length_whose_square_no_number_holds_is_refused() {
+    let points = datasets::iris().0;
+    for length in [1e-170, 1e160] {
+        let parameters = Parameters { stop_length: Some(length), ..Parameters::default() };
+        assert!(matches!(run(&points, &parameters), Err(Error::Parameter { name: "stop_length", .. })), "{length:e}");
+    }
+}
+
+#[test]
+fn distances_whose_squares_vanish_are_clustered_with_a_warning() {
+    let points = Points::new([0.0, 1.0, 10.0, 11.0].map(|x| x * 1e-180).to_vec(), 1).unwrap();
+    let model = run(&points, &clusters(2)).unwrap();
+    let labels = &model.labels;
+    assert!(labels[0] == labels[1] && labels[2] == labels[3] && labels[0] != labels[2], "{labels:?}");
+    assert!((model.clusters[0].spread / 0.5e-180 - 1.0).abs() < 1e-12);
+    assert!(model.warnings[0].contains("too small"), "{:?}", model.warnings);
+}
+
+#[test]
+fn an_equilibrium_beyond_the_range_of_numbers_is_refused() {
+    use lehr_mining::vector::{Mode, Start, equilibrium};
+    let points = Points::new(vec![0.0, 1e-100], 1).unwrap();
+    let start =
+        |centers, temperature| Start { centers, mode: Mode::Mass, temperature, tolerance: 1e-9, most_sweeps: 10 };
+    let refused = |start: &Start<'_>, expected: &str| match equilibrium(&points, start, &Execution::default()) {
+        Err(Error::Parameter { name, .. }) => assert_eq!(name, expected),
+        other => panic!("{expected}: {other:?}"),
+    };
+    refused(&start(&[0.0, 1e-100], 1e200), "temperature");
+    refused(&start(&[0.0, 1e300], 1e-200), "centers");
+    assert!(equilibrium(&points, &start(&[0.0, 1e-100], 1e-200), &Execution::default()).is_ok());
+}

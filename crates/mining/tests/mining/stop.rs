@@ -110,3 +110,55 @@ fn a_checkpoint_of_other_data_another_format_or_with_a_changed_byte_is_refused()
     fs::remove_file(&path).unwrap();
     assert!(matches!(Checkpoint::read(&path).unwrap_err(), Error::File { .. }));
 }
+
+#[test]
+fn a_run_stopped_at_any_moment_of_the_search_counts_each_pass_once() {
+    let points = synthetic::gaussian_mixture(300, &synthetic::random_components(6, 2, 10.0, 1.5, 2), 2).0;
+    let parameters = Parameters { clusters: Some(6), ..Parameters::default() };
+    let whole = without_clock(cluster(&points, &parameters, &Execution::default(), &mut Silent).unwrap());
+    let mut counting = StopAfter { calls: usize::MAX, seen: Vec::new(), last: None };
+    cluster(&points, &parameters, &Execution::default(), &mut counting).unwrap();
+    let first = counting.seen.iter().position(|seen| seen.0 == Stage::Refining).unwrap();
+    for calls in first..counting.seen.len() {
+        let mut observer = StopAfter { calls, seen: Vec::new(), last: None };
+        let stopped = cluster(&points, &parameters, &Execution::default(), &mut observer);
+        assert!(matches!(stopped, Err(Error::Stopped)), "stopped at call {calls}");
+        let resumed = resume(&points, observer.last.unwrap(), &Execution::default(), &mut Silent).unwrap();
+        assert_eq!(without_clock(resumed), whole, "stopped after {calls} calls");
+    }
+}
+
+#[test]
+fn whoever_says_stop_is_handed_a_checkpoint_even_at_the_last_step() {
+    struct StopAt {
+        calls: usize,
+        seen: usize,
+        /// Checkpoints offered since the wish to stop.
+        since: Option<usize>,
+    }
+    impl Observer for StopAt {
+        fn progress(&mut self, _: &Progress<'_>) -> Control {
+            self.seen += 1;
+            if self.seen < self.calls {
+                return Control::Continue;
+            }
+            self.since = Some(0);
+            Control::Stop
+        }
+        fn checkpoint(&mut self, _: &Checkpoint) {
+            self.since = self.since.map(|count| count + 1);
+        }
+    }
+    let points = synthetic::lattice(&[3], 20, 0.1, 1).0;
+    let parameters = Parameters { clusters: Some(3), ..Parameters::default() };
+    for calls in 1.. {
+        let mut observer = StopAt { calls, seen: 0, since: None };
+        let result = cluster(&points, &parameters, &Execution::default(), &mut observer);
+        if observer.since.is_none() {
+            assert!(result.is_ok() && calls > 10);
+            break;
+        }
+        assert!(matches!(result, Err(Error::Stopped)));
+        assert_eq!(observer.since, Some(1), "stopped at call {calls}");
+    }
+}
