@@ -7,7 +7,8 @@ use crate::error::Error;
 
 /// How many ranks there are and where: `t` threads in each of `m` processes on each of `n` nodes.
 ///
-/// So far ranks are threads of this process: `m` and `n` other than 1 are understood, and refused with a message.
+/// This crate places ranks in threads of one process, and refuses `m` and `n` other than 1 with a message: several processes are those of a launcher,
+/// which `lehr-ranks-mpi` runs in.
 ///
 /// # Example
 /// ```

@@ -253,7 +253,7 @@ mod tests {
             libraries: Value::Null,
             activity: None,
         };
-        let (kept, _) = Kept::open(&folder.path().join("r.json"), this).unwrap();
+        let (kept, _) = Kept::open::<Figure>(&folder.path().join("r.json"), this).unwrap();
         bench.keep_in(kept, vec![figure("2 ranks")]);
         bench.add(figure("3 ranks"));
         assert!(bench.knows("rings", "2 ranks", None) && bench.knows("rings", "2 ranks", Some(2)));

@@ -10,7 +10,6 @@ pub mod fits;
 pub mod fluctuation;
 pub mod launch;
 pub mod model;
-pub mod record;
 pub mod stages;
 pub mod table;
 pub mod task;
@@ -19,14 +18,17 @@ pub mod turns;
 use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
+use serde_json::{Value, json};
 
+use crate::bench::Stop;
 use crate::bench::activity::Watch;
+use crate::bench::record::{Kept as Record, Taken};
+use crate::bench::session::{End, command};
 use crate::machine::{Machine, available_threads};
 use crate::output;
 use definition::Definition;
 use figure::Figure;
 use launch::Starter;
-use record::Record;
 
 /// What was asked for.
 ///
@@ -47,18 +49,6 @@ pub struct Options {
     pub record: Option<PathBuf>,
     /// The `lehr` command, which every job runs.
     pub program: PathBuf,
-}
-
-/// Somebody who is asked between jobs whether to end.
-pub type Stop = Box<dyn FnMut() -> bool>;
-
-/// How a session ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// Everything that was asked for is measured.
-    Whole,
-    /// Somebody asked for the end; what was measured until then is printed and kept.
-    Stopped,
 }
 
 /// Measures what the options ask for and prints it: tables, or an array of records.
@@ -110,7 +100,10 @@ impl Kept {
         let mut kept = Self { figures: Vec::new(), record: None, watch: Watch::default() };
         kept.watch.look();
         if let Some(path) = &options.record {
-            let (record, figures) = Record::open(path, &command(options), machine, starter.launcher())?;
+            let command = command("overhead", options.quick, options.only.as_deref(), options.rounds);
+            let libraries = libraries(starter.launcher());
+            let this = Taken { command, machine: machine.clone(), libraries, activity: None };
+            let (record, figures) = Record::open::<Figure>(path, this)?;
             if !figures.is_empty() {
                 output::note(&format!(
                     "{} has {} figures; their cases are not taken again",
@@ -181,17 +174,18 @@ fn measure(
     Ok(End::Whole)
 }
 
-/// The command that repeats a session, without what says only where things are.
-fn command(options: &Options) -> String {
-    let mut command = String::from("lehr lab overhead");
-    if options.quick {
-        command += " --quick";
+/// What a record says of the launcher of processes.
+fn libraries(launcher: Option<&str>) -> Value {
+    launcher.map_or_else(|| json!({}), |version| json!({ "mpiexec": version }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_names_the_launcher_if_there_was_one() {
+        assert_eq!(libraries(Some("MPICH 5"))["mpiexec"], "MPICH 5");
+        assert_eq!(libraries(None), json!({}));
     }
-    if let Some(only) = &options.only {
-        command += &format!(" --only '{only}'");
-    }
-    if let Some(rounds) = options.rounds {
-        command += &format!(" --rounds {rounds}");
-    }
-    command
 }

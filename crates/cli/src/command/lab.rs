@@ -35,9 +35,12 @@ fn measure<E: std::fmt::Display>(
     let LabArguments { quick, json, only, rounds, peers, record } = arguments;
     let options = Options { quick, json, only, rounds, peers, record };
     let mut interrupt = Interrupt::listen()?;
-    let end = run(&options, Box::new(move || interrupt.is_requested()))
-        .map_err(|error| Failure::new(Kind::NoResult, format!("{error:#}")))?;
-    match end {
+    said(run(&options, Box::new(move || interrupt.is_requested())))
+}
+
+/// How a measurement ended, for the shell.
+fn said<E: std::fmt::Display>(ended: Result<End, E>) -> Result<(), Failure> {
+    match ended.map_err(|error| Failure::new(Kind::NoResult, format!("{error:#}")))? {
         End::Whole => Ok(()),
         End::Stopped => Err(Failure::new(Kind::Stopped, "what was measured until then is above")),
     }
@@ -53,12 +56,7 @@ pub fn overhead(arguments: OverheadArguments) -> Result<(), Failure> {
         .map_err(|cause| Failure::new(Kind::Environment, format!("cannot find this program's file: {cause}")))?;
     let options = overhead::Options { quick, json, only, rounds, mpiexec, record, program };
     let mut interrupt = Interrupt::listen()?;
-    let end = overhead::run(&options, Box::new(move || interrupt.is_requested()))
-        .map_err(|error| Failure::new(Kind::NoResult, format!("{error:#}")))?;
-    match end {
-        overhead::End::Whole => Ok(()),
-        overhead::End::Stopped => Err(Failure::new(Kind::Stopped, "what was measured until then is above")),
-    }
+    said(overhead::run(&options, Box::new(move || interrupt.is_requested())))
 }
 
 /// Does a task of a measurement: its answer as a line.

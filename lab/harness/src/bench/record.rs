@@ -7,11 +7,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::activity::Activity;
-use super::figure::Figure;
 use crate::machine::Machine;
 
 /// A record that is kept: where it is written, and what earlier sessions left there.
@@ -50,7 +50,7 @@ impl Kept {
     ///
     /// # Errors
     /// A file that is no record.
-    pub fn open(path: &Path, this: Taken) -> Result<(Self, Vec<Figure>)> {
+    pub fn open<F: DeserializeOwned>(path: &Path, this: Taken) -> Result<(Self, Vec<F>)> {
         let figures = read(path)?.unwrap_or_default();
         let mut about: About = read(&beside(path))?.unwrap_or_default();
         about.sessions.push(this);
@@ -61,7 +61,7 @@ impl Kept {
     ///
     /// # Errors
     /// If the folder takes no file.
-    pub fn write(&mut self, figures: &[Figure], activity: Option<Activity>) -> Result<()> {
+    pub fn write<F: Serialize>(&mut self, figures: &[F], activity: Option<Activity>) -> Result<()> {
         if let Some(this) = self.about.sessions.last_mut() {
             this.activity = activity;
         }
@@ -75,7 +75,7 @@ fn beside(path: &Path) -> PathBuf {
     path.with_extension("machine.json")
 }
 
-fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>> {
+fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     match fs::read_to_string(path) {
         Ok(text) => serde_json::from_str(&text).map(Some).with_context(|| format!("{} is no record", path.display())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -94,7 +94,7 @@ fn write(path: &Path, text: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::figure::{Place, Samples};
+    use crate::bench::figure::{Figure, Place, Samples};
 
     fn taken(command: &str) -> Taken {
         let machine = Machine::look();
@@ -105,7 +105,7 @@ mod tests {
     fn a_second_session_goes_on_with_the_figures_of_the_first_and_keeps_the_note() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("local").join("ports.json");
-        let (mut first, figures) = Kept::open(&path, taken("one")).unwrap();
+        let (mut first, figures) = Kept::open::<Figure>(&path, taken("one")).unwrap();
         assert!(figures.is_empty());
         let mut samples = Samples::default();
         samples.push(0.25, Place::Near);
@@ -113,7 +113,7 @@ mod tests {
         first.about.note = "by hand".into();
         first.write(std::slice::from_ref(&figure), None).unwrap();
 
-        let (mut second, figures) = Kept::open(&path, taken("two")).unwrap();
+        let (mut second, figures) = Kept::open::<Figure>(&path, taken("two")).unwrap();
         assert_eq!(figures, [figure]);
         second.write(&figures, Some(Activity { others: [0.0, 1.0, 2.0], stolen: [0.0; 3] })).unwrap();
         let about: About = read(&beside(&path)).unwrap().unwrap();
@@ -128,7 +128,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("notes.json");
         fs::write(&path, "what I thought").unwrap();
-        assert!(Kept::open(&path, taken("one")).unwrap_err().to_string().contains("is no record"));
+        assert!(Kept::open::<Figure>(&path, taken("one")).unwrap_err().to_string().contains("is no record"));
         assert_eq!(fs::read_to_string(&path).unwrap(), "what I thought");
     }
 }

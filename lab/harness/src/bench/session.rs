@@ -55,7 +55,8 @@ pub fn run(lab: &Lab, options: &Options, stop: Stop, cases: Cases<'_>) -> Result
     let mut bench = Bench::start(lab, &folder, stop)?;
     if let Some(path) = &options.record {
         let (machine, libraries) = (Machine::look(), bench.libraries());
-        let this = Taken { command: options.command(lab), machine, libraries, activity: None };
+        let command = command(lab.name, options.quick, options.only.as_deref(), options.rounds);
+        let this = Taken { command, machine, libraries, activity: None };
         let (kept, figures) = Kept::open(path, this)?;
         if !figures.is_empty() {
             output::note(&format!("{} has {} figures; their cases are not taken again", path.display(), figures.len()));
@@ -97,21 +98,21 @@ impl Options {
     pub fn wants(&self, case: &str) -> bool {
         self.only.as_deref().is_none_or(|part| case.contains(part))
     }
+}
 
-    /// The command that repeats a session, without what says only where things are.
-    fn command(&self, lab: &Lab) -> String {
-        let mut command = format!("lehr lab {}", lab.name);
-        if self.quick {
-            command += " --quick";
-        }
-        if let Some(only) = &self.only {
-            command += &format!(" --only '{only}'");
-        }
-        if let Some(rounds) = self.rounds {
-            command += &format!(" --rounds {rounds}");
-        }
-        command
+/// The command that repeats a session of a lab, without what says only where things are.
+pub fn command(lab: &str, quick: bool, only: Option<&str>, rounds: Option<usize>) -> String {
+    let mut command = format!("lehr lab {lab}");
+    if quick {
+        command += " --quick";
     }
+    if let Some(only) = only {
+        command += &format!(" --only '{only}'");
+    }
+    if let Some(rounds) = rounds {
+        command += &format!(" --rounds {rounds}");
+    }
+    command
 }
 
 #[cfg(test)]
@@ -122,10 +123,8 @@ mod tests {
 
     #[test]
     fn the_command_that_is_kept_leaves_out_where_things_are() {
-        let only = Some("exchange".to_owned());
-        let record = Some("r.json".into());
-        let options = Options { quick: true, only, rounds: Some(3), record, ..Options::default() };
-        assert_eq!(options.command(&LAB), "lehr lab ports --quick --only 'exchange' --rounds 3");
+        let kept = command("ports", true, Some("exchange"), Some(3));
+        assert_eq!(kept, "lehr lab ports --quick --only 'exchange' --rounds 3");
     }
 
     #[test]
