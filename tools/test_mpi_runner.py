@@ -3,6 +3,8 @@
 import contextlib
 import importlib.util
 import io
+import os
+import signal
 import tempfile
 import unittest
 from pathlib import Path
@@ -39,8 +41,7 @@ class Runner(unittest.TestCase):
         self.engines = []
 
     def tearDown(self):
-        for each in self.engines:
-            each.finish()
+        runner.end([program for each in self.engines for program in each.programs.values()], 0)
 
     def with_engine(self, script, least=1):
         self.engines.append(engine(script, least))
@@ -101,6 +102,17 @@ class Runner(unittest.TestCase):
         self.assertIsNone(answer)
         self.assertIn("no answer", said[0])
         self.assertEqual(shell.programs, {})
+
+    def test_programs_that_do_not_heed_the_end_of_their_input_are_ended_with_their_ranks(self):
+        (shell,) = self.with_engine("trap '' TERM; sleep 600 & read -r line; echo '{\"ranks\": 2}'; wait")
+        self.ask("0 unit")
+        (program,) = shell.programs.values()
+        # Its ranks have its output open too: a reader sees the end when the last of them is gone.
+        with os.fdopen(os.dup(program.process.stdout.fileno()), "rb") as output, mock.patch.object(runner, "GRACE", 0.01):
+            runner.end([program], 0)
+            self.assertEqual(output.read(), b"")
+        self.assertEqual(program.process.returncode, -signal.SIGKILL)
+        shell.programs.clear()
 
     def test_a_launcher_that_is_not_there_is_left_out(self):
         self.engines = [engine_of("No MPI", lambda ranks: (["no-such-launcher"], {}))]

@@ -20,6 +20,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 
 HERE = Path(__file__).resolve().parent
 
@@ -28,6 +29,9 @@ PATIENCE = 120
 
 # Programs of one engine that are kept: the ranks of the case, and those of its computation alone.
 KEPT = 3
+
+# Seconds for each step of ending programs. The lab waits five in all for a runner whose input it closed.
+GRACE = 1
 
 # More than the C program's `shared`.
 SHARED_BYTES = 1 << 16
@@ -155,30 +159,50 @@ class Program:
         ours = [line for line in lines if line.startswith(("mpi_patterns", "Error"))]
         return ": " + (ours or lines)[0][:200] if lines else ""
 
-    def stop(self):
-        """Ends it with all its ranks: they are in its session, or in one of their own that the launcher ends when it ends."""
-        for name in (signal.SIGTERM, signal.SIGKILL):
-            try:
-                os.killpg(self.process.pid, name)
-            except OSError:
-                pass
-            try:
-                self.process.wait(5)
-                break
-            except subprocess.TimeoutExpired:
-                continue
-        self.process.stdin.close()
-        self.process.stdout.close()
-        self.errors.close()
-
-    def finish(self):
-        """Lets it end by itself: its input is closed."""
+    def hang_up(self):
+        """Closes its input, which is how most launchers' programs learn that they may end."""
         try:
             self.process.stdin.close()
-            self.process.wait(5)
-        except (OSError, subprocess.TimeoutExpired):
+        except OSError:
             pass
-        self.stop()
+
+    def signal(self, name):
+        """Tells it and all its ranks: they are in its session, or in one of their own that the launcher ends when it is told to."""
+        try:
+            os.killpg(self.process.pid, name)
+        except OSError:
+            pass
+
+    def ends_by(self, time):
+        """Whether it has ended by that time."""
+        try:
+            self.process.wait(max(time - monotonic(), 0))
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def stop(self):
+        """Ends it with all its ranks."""
+        end([self], 0)
+
+
+def end(programs, grace=GRACE):
+    """Ends all at once. Those that are left so many seconds after their input was closed are told, then killed.
+
+    Open MPI's launcher does not pass the end of its input on, so its programs wait until they are told.
+    """
+    for program in programs:
+        program.hang_up()
+    time = monotonic() + grace
+    left = [program for program in programs if not program.ends_by(time)]
+    for name in (signal.SIGTERM, signal.SIGKILL):
+        for program in left:
+            program.signal(name)
+        time = monotonic() + GRACE
+        left = [program for program in left if not program.ends_by(time)]
+    for program in programs:
+        program.process.stdout.close()
+        program.errors.close()
 
 
 class Engine:
@@ -196,7 +220,7 @@ class Engine:
         program = self.programs.pop(ranks, None)
         if program is None:
             if len(self.programs) == KEPT:
-                self.programs.pop(next(iter(self.programs))).finish()
+                end([self.programs.pop(next(iter(self.programs)))])
             command, environment = self.start(ranks)
             program = Program(command, environment, self.kind.greets)
         self.programs[ranks] = program
@@ -215,11 +239,6 @@ class Engine:
             if program is not None:
                 program.stop()
             return None
-
-    def finish(self):
-        """Ends all programs."""
-        for program in self.programs.values():
-            program.finish()
 
 
 def starter(kind, home, place):
@@ -294,8 +313,7 @@ def main():
                     said = answer(engines, words)
                 print(json.dumps(said if said is not None else {"absent": True}), flush=True)
         finally:
-            for engine in engines:
-                engine.finish()
+            end([program for engine in engines for program in engine.programs.values()])
 
 
 if __name__ == "__main__":
