@@ -8,6 +8,10 @@
 //! waited for is often only a microsecond away; then it offers the processor to other processes and asks to be polled again, so
 //! that other tasks of the same worker run meanwhile. A waiting rank therefore holds no thread. After some milliseconds in vain it naps between
 //! looks, if its worker has nothing else to do: a rank that is late costs the others no processor.
+//!
+//! **Short messages** between processes of one machine go from the sender's parts into the ring, and from there to the receiver's memory, if it waits for them and nothing older has come:
+//! no memory is asked for, and no inbox is gone through. All else takes the usual way.
+//!
 //! Where a machine has more ranks than cores, nobody looks twice before it gives way. While all ranks of a process compute, its long messages
 //! stand still, as in any MPI program.
 
@@ -19,7 +23,7 @@ use lehr_ranks::fabric::inbox::Inbox;
 use lehr_ranks::fabric::{Envelope, Fabric, Label, Message, Pattern, Turn};
 use lehr_ranks::{Error, Layout};
 
-use crate::link::NUMBER;
+use crate::link::{NUMBER, SHORT};
 use crate::post::Post;
 use crate::sync::{Arc, Count, Mutex, cores, sleep, yield_now};
 use crate::trailer::{self, Kind, Trailer};
@@ -27,6 +31,9 @@ use crate::trailer::{self, Kind, Trailer};
 /// Looks at MPI before a waiting rank lets others run, where it may spin: some microseconds. Looks at shared memory are cheaper, and there are more of
 /// them ([`Post::looks`]).
 const SPINS: u32 = 64;
+
+/// The most parts of a message that are put together in a ring.
+const PARTS: usize = 4;
 
 /// Polls in vain after which a waiting rank naps: a few milliseconds, of which the nap is a hundredth.
 const POLLS: u32 = 512;
@@ -75,6 +82,45 @@ pub(crate) fn transport(error: crate::Error) -> Error {
 }
 
 impl Endpoint {
+    /// What stands behind a message of this rank.
+    fn trailer(&self, to: usize, label: Label) -> Trailer {
+        let Label { context, tag, receipt } = label;
+        let (source, run) = (self.rank() as u32, self.here.run);
+        Trailer { run, source, to: to as u32, context, tag, receipt, kind: Kind::Message }
+    }
+
+    /// Takes the message that is wanted straight out of a ring, if it is short and the next one there, and nothing older is in the inbox.
+    fn take_near(&self, pattern: &Pattern, frame: &mut [u8; SHORT]) -> Option<(Envelope, usize)> {
+        let (inbox, threads) = (&self.here.inboxes[self.thread], self.here.inboxes.len());
+        let (source, me) = (pattern.source?, self.rank() as u32);
+        let process = source / threads;
+        if process == self.here.post.process() {
+            return None;
+        }
+        // Other ranks of this process may want the lock.
+        let looks = if threads == 1 { self.here.post.looks() } else { 1 };
+        // Asked under the lock, under which all that comes from other processes is put into inboxes: so nothing older of the source comes between.
+        let label = |trailer: &Trailer| Label { context: trailer.context, tag: trailer.tag, receipt: trailer.receipt };
+        let is_wanted = |trailer: &Trailer| {
+            let from = trailer.source as usize;
+            trailer.to == me && from == source && pattern.matches(from, label(trailer)) && inbox.is_idle()
+        };
+        for _ in 0..self.here.spins.div_ceil(looks) {
+            if !inbox.is_idle() {
+                return None;
+            }
+            if let Some((trailer, length)) = self.here.post.take_near(process, looks, frame, is_wanted) {
+                self.in_vain.reset();
+                return Some((Envelope { source, label: label(&trailer), length }, length));
+            }
+            if self.here.post.fetch(1).is_err() {
+                // Whoever asks again hears why.
+                return None;
+            }
+        }
+        None
+    }
+
     /// Hands a frame to all other processes.
     fn tell_all(&self, trailer: Trailer) {
         let post = &self.here.post;
@@ -149,10 +195,46 @@ impl Fabric for Endpoint {
                 frame
             }
         };
-        let Label { context, tag, receipt } = label;
-        let (source, run) = (self.rank() as u32, self.here.run);
-        let trailer = Trailer { run, source, to: to as u32, context, tag, receipt, kind: Kind::Message };
-        self.here.post.send(to / threads, bytes, trailer).map_err(transport)
+        self.here.post.send(to / threads, bytes, self.trailer(to, label)).map_err(transport)
+    }
+
+    fn send_parts(&self, to: usize, label: Label, parts: &[&[u8]]) -> Result<(), Error> {
+        let process = to / self.here.inboxes.len();
+        let is_whole = parts.iter().all(|part| part.len().is_multiple_of(size_of::<usize>()));
+        if is_whole && parts.len() <= PARTS && process != self.here.post.process() {
+            let (trailer, mut all) = (self.trailer(to, label).bytes(), [&[][..]; PARTS + 1]);
+            all[..parts.len()].copy_from_slice(parts);
+            all[parts.len()] = &trailer;
+            if self.here.post.send_near(process, &all[..=parts.len()]) {
+                return Ok(());
+            }
+        }
+        let mut bytes = self.memory(parts.iter().map(|part| part.len()).sum());
+        parts.iter().for_each(|part| bytes.extend_from_slice(part));
+        self.send(to, label, Cow::Owned(bytes))
+    }
+
+    fn poll_read(
+        &self,
+        pattern: &Pattern,
+        turn: &mut Turn,
+        waiting_in: &'static str,
+        context: &mut Context<'_>,
+        read: &mut dyn FnMut(Envelope, &[u8]),
+    ) -> Poll<Result<(), Error>> {
+        if turn.number().is_none() {
+            let mut frame = [0; SHORT];
+            if let Some((envelope, length)) = self.take_near(pattern, &mut frame) {
+                read(envelope, &frame[..length]);
+                return Poll::Ready(Ok(()));
+            }
+        }
+        let received = self.poll_receive(pattern, turn, waiting_in, context)?;
+        received.map(|message| {
+            read(message.envelope(), &message.bytes);
+            self.give_back(message.bytes);
+            Ok(())
+        })
     }
 
     fn poll_receive(

@@ -32,6 +32,9 @@ const TAG: i32 = 1;
 /// Bytes behind a frame that goes by MPI: its number.
 pub(crate) const NUMBER: usize = size_of::<u32>();
 
+/// The longest frame that is taken straight out of a ring: one line's.
+pub(crate) const SHORT: usize = 56;
+
 /// Looks at the window for each one at MPI, where all processes are near and nothing is on its way: MPI then has only what is long.
 const LOOKS: u32 = 16;
 
@@ -196,11 +199,54 @@ impl Traffic {
         Ok(())
     }
 
+    /// Sends a short frame made of whole words to a process of this machine, if it can go at once; says whether it went.
+    pub(crate) fn send_near(&mut self, process: usize, parts: &[&[u8]]) -> bool {
+        let Some(window) = &mut self.window else { return false };
+        let number = self.next_sent[process];
+        let length = parts.iter().map(|part| part.len()).sum();
+        let goes =
+            self.held[process].is_empty() && window.takes(process, length) && window.send(process, number, parts);
+        if goes {
+            self.next_sent[process] = (number + 1) % NUMBERS;
+            self.frames_sent += 1;
+        }
+        goes
+    }
+
+    /// Looks so often for the next frame of a process of this machine, and if it is short and `accept` takes it, moves it out of the ring into `frame`. Nothing if it does not, or if
+    /// there is anything else to do.
+    pub(crate) fn take_near<R>(
+        &mut self,
+        process: usize,
+        looks: u32,
+        frame: &mut [u8; SHORT],
+        accept: impl FnOnce(&[u8]) -> Option<R>,
+    ) -> Option<R> {
+        // What is on its way by MPI, or held back, is moved by `progress`; and MPI is asked as often as there.
+        if self.counts != (0, 0) || self.held_count > 0 || self.has_come() || self.looks.0 == 0 {
+            return None;
+        }
+        self.looks.0 -= 1;
+        let (_, ring) = self.window.as_mut()?.incoming.iter_mut().find(|(source, _)| *source == process)?;
+        let first = (0..looks).find_map(|_| ring.first());
+        let (number, length) = first?;
+        let frame = frame.get_mut(..length)?;
+        if number != self.next_received[process] {
+            return None;
+        }
+        ring.copy(frame);
+        let accepted = accept(frame)?;
+        ring.discard();
+        self.next_received[process] = (number + 1) % NUMBERS;
+        self.frames_received += 1;
+        Some(accepted)
+    }
+
     /// Sends short frames to a process, as many as there is room for in its ring.
     fn send_held(&mut self, process: usize) {
         let (Some(window), held) = (&mut self.window, &mut self.held[process]) else { return };
         while let Some((number, frame)) = held.front()
-            && window.send(process, *number, frame)
+            && window.send(process, *number, &[frame])
         {
             held.pop_front();
             self.held_count -= 1;

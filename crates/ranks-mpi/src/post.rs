@@ -12,7 +12,7 @@ use lehr_ranks::fabric::inbox::Inbox;
 use lehr_ranks::fabric::{Label, Message};
 
 use crate::error::Error;
-use crate::link::{Link, Traffic};
+use crate::link::{Link, SHORT, Traffic};
 use crate::memory::Memory;
 use crate::sync::{Arc, Mutex};
 use crate::trailer::{Kind, Trailer};
@@ -101,9 +101,35 @@ impl Post {
 
     /// Sends bytes to a process.
     pub(crate) fn send(&self, process: usize, mut bytes: Vec<u8>, trailer: Trailer) -> Result<(), Error> {
-        trailer.write(&mut bytes);
+        bytes.extend_from_slice(&trailer.bytes());
         let mut counter = self.counter.lock();
         counter.link.traffic().send(process, bytes)
+    }
+
+    /// Sends a short frame made of whole words to a process of this machine, if that can be done at once; says whether it was.
+    pub(crate) fn send_near(&self, process: usize, parts: &[&[u8]]) -> bool {
+        self.counter.lock().link.traffic().send_near(process, parts)
+    }
+
+    /// Looks so often whether the next frame of a process of this machine is a short message of the present run that `is_wanted`, and takes it out of the ring into `frame`: what it says
+    /// and how long it is. Nothing if it is not, or if there is anything else to do first: then [`fetch`](Self::fetch).
+    pub(crate) fn take_near(
+        &self,
+        process: usize,
+        looks: u32,
+        frame: &mut [u8; SHORT],
+        mut is_wanted: impl FnMut(&Trailer) -> bool,
+    ) -> Option<(Trailer, usize)> {
+        let mut counter = self.counter.try_lock()?;
+        let run = counter.run;
+        if counter.broken.is_some() {
+            return None;
+        }
+        counter.link.traffic().take_near(process, looks, frame, |frame| {
+            let (trailer, length) = Trailer::behind(frame)?;
+            let is_message = trailer.run == run && trailer.kind == Kind::Message;
+            (is_message && is_wanted(&trailer)).then_some((trailer, length))
+        })
     }
 
     /// Moves what can be moved and sorts what has come, unless another task is at it; looks so often as long as nothing has come. Does not wait.

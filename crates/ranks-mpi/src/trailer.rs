@@ -4,18 +4,20 @@
 //!
 //! | bytes of the trailer | field | written by the sender as | read by the receiver to |
 //! | --- | --- | --- | --- |
-//! | 0..4 | run | which run of ranks on this job, from 1 | keep what comes early for the run that it belongs to |
+//! | 0..4 | run, kind | which run of ranks on this job, from 1, times 8; see [`Kind`] | keep what comes early for the run that it belongs to; tell them apart |
 //! | 4..8 | source | the rank that sent it | match |
 //! | 8..12 | to | the rank that it is for | find its inbox |
 //! | 12..16 | context | the label's; for a failure, the rank that is to blame | match |
 //! | 16..20 | tag | the label's | match |
 //! | 20..24 | receipt | the label's | tell the sender that it was taken, if it is not 0 |
-//! | 24..28 | kind | see [`Kind`] | tell them apart |
 //!
-//! All numbers are little-endian.
+//! All numbers are little-endian. With its bytes, a trailer and the head of a ring's line, a message of four words fills that line.
 
 /// Bytes of a trailer.
-pub(crate) const LENGTH: usize = 28;
+pub(crate) const LENGTH: usize = 24;
+
+/// Bits of the first field that hold the kind.
+const KIND_BITS: u32 = 3;
 
 /// What a frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,27 +49,36 @@ pub(crate) struct Trailer {
 }
 
 impl Trailer {
-    /// Appends it to the bytes of a frame.
-    pub(crate) fn write(&self, frame: &mut Vec<u8>) {
+    /// Its bytes.
+    pub(crate) fn bytes(&self) -> [u8; LENGTH] {
         let Self { run, source, to, context, tag, receipt, kind } = *self;
-        for field in [run, source, to, context, tag, receipt, kind as u32] {
-            frame.extend_from_slice(&field.to_le_bytes());
+        debug_assert!(run < 1 << (u32::BITS - KIND_BITS), "runs have 29 bits");
+        let mut bytes = [0; LENGTH];
+        let fields = [run << KIND_BITS | kind as u32, source, to, context, tag, receipt];
+        for (bytes, field) in bytes.as_chunks_mut().0.iter_mut().zip(fields) {
+            *bytes = field.to_le_bytes();
         }
+        bytes
     }
 
     /// Cuts it off a frame; nothing if the frame has no valid one.
     pub(crate) fn cut(frame: &mut Vec<u8>) -> Option<Self> {
+        let (trailer, length) = Self::behind(frame)?;
+        frame.truncate(length);
+        Some(trailer)
+    }
+
+    /// The one at the end of a frame, and how many bytes stand before it; nothing if the frame has no valid one.
+    pub(crate) fn behind(frame: &[u8]) -> Option<(Self, usize)> {
         let start = frame.len().checked_sub(LENGTH)?;
         let field = |index: usize| {
             let at = start + 4 * index;
             u32::from_le_bytes(frame[at..at + 4].try_into().expect("four bytes"))
         };
-        let kind = [Kind::Message, Kind::Ended, Kind::Failed, Kind::Report, Kind::Verdict, Kind::Word];
-        let kind = *kind.get(field(6) as usize)?;
-        let [run, source, to, context, tag, receipt] = [0, 1, 2, 3, 4, 5].map(field);
-        let trailer = Self { run, source, to, context, tag, receipt, kind };
-        frame.truncate(start);
-        Some(trailer)
+        let kinds = [Kind::Message, Kind::Ended, Kind::Failed, Kind::Report, Kind::Verdict, Kind::Word];
+        let [first, source, to, context, tag, receipt] = [0, 1, 2, 3, 4, 5].map(field);
+        let kind = *kinds.get(first as usize % (1 << KIND_BITS))?;
+        Some((Self { run: first >> KIND_BITS, source, to, context, tag, receipt, kind }, start))
     }
 }
 
@@ -80,7 +91,7 @@ mod tests {
         for kind in [Kind::Message, Kind::Ended, Kind::Failed, Kind::Report, Kind::Verdict, Kind::Word] {
             let trailer = Trailer { run: 1, source: u32::MAX, to: 3, context: 4, tag: 5, receipt: 6, kind };
             let mut frame = b"body".to_vec();
-            trailer.write(&mut frame);
+            frame.extend(trailer.bytes());
             assert_eq!(frame.len(), 4 + LENGTH);
             assert_eq!(Trailer::cut(&mut frame), Some(trailer));
             assert_eq!(frame, b"body");
@@ -90,6 +101,6 @@ mod tests {
     #[test]
     fn what_is_no_frame_is_refused() {
         assert_eq!(Trailer::cut(&mut vec![0; LENGTH - 1]), None);
-        assert_eq!(Trailer::cut(&mut vec![9; LENGTH]), None);
+        assert_eq!(Trailer::cut(&mut vec![7; LENGTH]), None);
     }
 }

@@ -80,9 +80,9 @@ impl Window {
         self.outgoing[process].as_ref().is_some_and(|ring| length <= ring.longest())
     }
 
-    /// Sends a frame that goes this way, if there is room.
-    pub(crate) fn send(&mut self, process: usize, number: usize, frame: &[u8]) -> bool {
-        self.outgoing[process].as_mut().is_some_and(|ring| ring.send(number, frame))
+    /// Sends a frame that goes this way, if there is room: parts, of which each but the last is a whole number of words.
+    pub(crate) fn send(&mut self, process: usize, number: usize, parts: &[&[u8]]) -> bool {
+        self.outgoing[process].as_mut().is_some_and(|ring| ring.send_parts(number, parts))
     }
 
     /// Gives the memory back. All processes of the machine do this together, when all frames have been taken.

@@ -1,8 +1,8 @@
 //! Do all ranks make the same call? What is compared, when, and who is named.
 //!
 //! Each collective has a head: which call it is, and one number that must be the same on all ranks (a root, a length). It is always
-//! compared, at no cost in messages: between threads by the last to arrive, over messages by each pair of ranks that talk. That finds every
-//! disagreement between threads; over messages only once two that disagree talk to each other, which may be later, or never if
+//! compared, at no cost in messages: between threads by the last to arrive, by whoever takes a message, and in the logs of all calls by whoever is about to sleep; over messages by each pair of
+//! ranks that talk. That finds every disagreement between threads, where ranks meet: a root that only tells, and a rank that only tells the root, may have gone on by then. Over messages it finds them only once two that disagree talk to each other, which may be later, or never if
 //! both only send.
 //!
 //! A [checked](Communicator::set_checked) communicator compares first: every rank tells every other its head before the collective begins (size²
@@ -97,8 +97,11 @@ impl Communicator {
         self.settings.is_checked = is_checked;
     }
 
-    /// Compares a call that has no other synchronisation, if this communicator is checked.
+    /// Compares a call that has no other synchronisation, if this communicator is checked. Before it, hears what a call that was given up still owes.
     pub(crate) async fn check(&mut self, call: Call, number: usize) -> Result<(), Error> {
+        if self.exchange.as_ref().is_some_and(|exchange| exchange.owed().is_some()) {
+            self.hear_what_is_owed(call).await?;
+        }
         if !self.settings.is_checked {
             return Ok(());
         }

@@ -10,6 +10,7 @@ mod exchange;
 mod gather;
 mod neighbours;
 mod notices;
+mod pace;
 mod reduce;
 mod reduce_scatter;
 mod scan;
@@ -18,3 +19,4 @@ mod shift;
 mod steps;
 
 pub(crate) use notices::Calls;
+pub(crate) use pace::Pace;

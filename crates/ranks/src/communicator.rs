@@ -10,10 +10,10 @@ use std::future::poll_fn;
 use lehr_runtime::Elapsed;
 
 use crate::check::{Made, dissent, mismatch};
-use crate::collective::Calls;
+use crate::collective::{Calls, Pace};
 use crate::error::Error;
 use crate::fabric::Fabric;
-use crate::fabric::threads::exchange::{Deposits, Disagreement, Endpoint, Trouble};
+use crate::fabric::threads::exchange::{CALL_BITS, Deposits, Disagreement, Endpoint, Trouble};
 use crate::group::Group;
 use crate::message::Reader;
 use crate::reduction::Fold;
@@ -29,7 +29,7 @@ use crate::trace::Activity;
 /// A rank that ends, by returning or by a panic, while others wait for it, ends their waiting with [`Error::RankLeft`].
 ///
 /// The future of a collective may be dropped while it waits. Between threads the rank's part has been done then, and the
-/// rank's next collective first waits for the abandoned one to be complete; on other fabrics the next collective is
+/// rank's next collective first waits for the abandoned one to be complete (one that is dropped in that wait has not begun); on other fabrics the next collective is
 /// [`Error::Abandoned`], and the others are told when this rank ends.
 pub struct Communicator {
     pub(crate) fabric: Arc<dyn Fabric>,
@@ -39,6 +39,8 @@ pub struct Communicator {
     pub(crate) settings: Settings,
     /// Over messages, which collectives were begun.
     pub(crate) calls: Calls,
+    /// Over messages, how far this rank is ahead of others.
+    pub(crate) pace: Pace,
     /// Over messages, why no collective can be begun: one was given up, or failed.
     pub(crate) stopped: Option<Error>,
     /// What this rank folds of its own leaves.
@@ -131,12 +133,14 @@ impl Communicator {
 
     pub(crate) fn on(fabric: Arc<dyn Fabric>, group: Group, exchange: Option<Endpoint>) -> Self {
         let settings = Settings::default();
+        let pace = Pace::new(if exchange.is_none() { group.size() } else { 0 });
         Self {
             fabric,
             group,
             exchange,
             settings,
             calls: Calls::default(),
+            pace,
             stopped: None,
             own: Fold::new(0),
             whole: Fold::new(0),
@@ -204,8 +208,11 @@ impl Communicator {
         self.fabric.fail(self.group.blame(culprit));
     }
 
-    /// Waits for an exchange that was abandoned.
+    /// Waits for what was abandoned: an exchange, or a message in one direction that this rank is to hear.
     pub(crate) async fn settle(&mut self, call: Call) -> Result<(), Error> {
+        if self.shared().owed().is_some() {
+            self.hear_what_is_owed(call).await?;
+        }
         while self.shared().is_waiting() {
             self.wait(call).await?;
         }
@@ -223,8 +230,10 @@ impl Communicator {
     ) -> Result<(), Error> {
         let _noting = self.noting(Activity::Communication, call.name());
         let exchange = self.exchange.as_mut().expect("asked for only where there is one");
+        // With the digest of all calls before, so that a rank that has left one out is found out here.
+        let digest = exchange.digest();
         let message = exchange.deposit();
-        message.extend([call as u64, number as u64]);
+        message.extend([digest << CALL_BITS | call as u64, number as u64]);
         write(message, &self.own);
         let whole = &mut self.whole;
         exchange.arrive(&mut |deposits, folded| fold_agreed(deposits, folded, whole, &mut fold));
@@ -239,10 +248,13 @@ impl Communicator {
         let [_, usual, other, usual_call, usual_number, other_call, other_number] = folded[..] else {
             unreachable!("a disagreement has seven words")
         };
-        let usual = Made { rank: self.group.world(usual as usize), head: [usual_call, usual_number] };
-        let other = Made { rank: self.group.world(other as usize), head: [other_call, other_number] };
-        self.blame(other.rank);
-        Err(mismatch(call, self.size(), usual, other))
+        if let Some(found) = self.shared().divergence(usual as usize, other as usize) {
+            return Err(self.troubled(call, Trouble::Disagreement(found)));
+        }
+        let made =
+            |rank: u64, call: u64, number: u64| (self.group.world(rank as usize), [call % (1 << CALL_BITS), number]);
+        let (usual, other) = (made(usual, usual_call, usual_number), made(other, other_call, other_number));
+        Err(self.troubled(call, Trouble::Disagreement(Disagreement { usual, other })))
     }
 
     /// The body of a rank's message in the exchange completed last.

@@ -206,6 +206,16 @@ pub trait Fabric: Send + Sync {
     /// [`Error::Transport`]. That the receiver has ended is no error: nobody will miss the message.
     fn send(&self, to: usize, label: Label, bytes: Cow<'_, [u8]>) -> Result<(), Error>;
 
+    /// As [`send`](Self::send), of a message made of parts: for a fabric that can put them together where they go.
+    ///
+    /// # Errors
+    /// As for [`send`](Self::send).
+    fn send_parts(&self, to: usize, label: Label, parts: &[&[u8]]) -> Result<(), Error> {
+        let mut bytes = self.memory(parts.iter().map(|part| part.len()).sum());
+        parts.iter().for_each(|part| bytes.extend_from_slice(part));
+        self.send(to, label, Cow::Owned(bytes))
+    }
+
     /// Takes the earliest message that matches; or waits, in the turn that it had on its first poll.
     ///
     /// Cancel-safe: a receive that is given up, by [`forget`](Self::forget), has taken nothing.

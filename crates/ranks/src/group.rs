@@ -18,6 +18,8 @@ pub(crate) enum Traffic {
     Checks = 3,
     /// What ranks that wait in collectives tell each other.
     Notices = 4,
+    /// How far one may be ahead of another.
+    Credits = 5,
 }
 
 /// Places for contexts of a communicator.

@@ -53,7 +53,7 @@ impl Layout {
         }
         if self.processes != 1 || self.nodes != 1 {
             let message = format!(
-                "layout {self}: ranks in several processes or nodes are not supported yet; use {}x1x1",
+                "layout {self}: several processes are started by mpiexec, and their ranks by lehr-ranks-mpi (Process::run); {}x1x1 has as many ranks in this one",
                 self.ranks()
             );
             return Err(Error::Invalid { message });
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn several_processes_are_refused_by_name() {
         let message = Layout { threads: 2, processes: 2, nodes: 1 }.check().unwrap_err().to_string();
-        assert!(message.contains("2x2x1") && message.contains("not supported yet"), "{message}");
+        assert!(message.contains("2x2x1") && message.contains("mpiexec") && message.contains("4x1x1"), "{message}");
         assert!(Layout { threads: usize::MAX, processes: 2, nodes: 1 }.check().is_err());
     }
 }

@@ -38,6 +38,10 @@ pub(crate) fn view<T: Plain>(bytes: &[u8]) -> Cow<'_, [T]> {
 pub(crate) fn write<T: Plain>(words: &mut Vec<u64>, values: &[T]) {
     let bytes: &[u8] = bytemuck::cast_slice(values);
     words.push(values.len() as u64);
+    if let Ok(whole) = bytemuck::try_cast_slice(bytes) {
+        // Numbers of eight bytes are words already.
+        return words.extend_from_slice(whole);
+    }
     let start = words.len();
     words.resize(start + bytes.len().div_ceil(size_of::<u64>()), 0);
     bytemuck::cast_slice_mut::<u64, u8>(&mut words[start..])[..bytes.len()].copy_from_slice(bytes);

@@ -14,6 +14,20 @@ use std as imp;
 pub(crate) use imp::sync::MutexGuard;
 pub(crate) use imp::sync::atomic::{Ordering, fence};
 
+#[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
+pub(crate) use imp::sync::atomic::compiler_fence;
+
+/// A value that the process finds out once.
+#[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
+macro_rules! once {
+    ($type:ty, $value:expr) => {{
+        static ONCE: std::sync::OnceLock<$type> = std::sync::OnceLock::new();
+        *ONCE.get_or_init(|| $value)
+    }};
+}
+#[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
+pub(crate) use once;
+
 /// A lock whose guard comes back even if a holder panicked. Where user code runs under it (a leaf's cell), the panic ends the
 /// whole round, and nobody reads what it left.
 #[derive(Debug, Default)]
@@ -66,6 +80,7 @@ forward! {
     fetch_add(value: usize, order: Ordering) -> usize;
     fetch_sub(value: usize, order: Ordering) -> usize;
     fetch_xor(value: usize, order: Ordering) -> usize;
+    compare_exchange(current: usize, new: usize, success: Ordering, failure: Ordering) -> Result<usize, usize>;
 }
 
 /// A cell whose accesses a protocol orders. Under loom each access is checked against all others.

@@ -43,7 +43,8 @@ fn two_ranks_reduce_three_times_over_two_sets_of_buffers() {
 
 #[test]
 fn two_spinning_ranks_reduce_over_their_lines() {
-    model(2, 3, true, |comm| sums(comm, 3));
+    model(2, 3, true, |comm| sums(comm, 1));
+    model(2, 2, true, |comm| sums(comm, 3));
 }
 
 #[test]
@@ -55,9 +56,9 @@ fn three_spinning_ranks_reduce() {
 fn long_messages_are_published_by_the_flag_of_a_line() {
     model(2, 2, true, |mut comm| async move {
         for round in 0..3 {
-            let mut told = [comm.rank() as u64 + round; 9];
-            comm.broadcast(1, &mut told).await.unwrap();
-            assert_eq!(told, [1 + round; 9]);
+            let mut told = [[9; 9]; 2];
+            comm.all_gather(&[[comm.rank() as u64 + round; 9]], &mut told).await.unwrap();
+            assert_eq!(told, [[round; 9], [1 + round; 9]]);
         }
     });
 }
@@ -259,5 +260,102 @@ fn frames_cross_a_ring_that_is_shorter_than_all_of_them() {
             assert_eq!(receiver.take(), frame);
         }
         sending.join().unwrap();
+    });
+}
+
+#[test]
+fn a_root_runs_ahead_as_far_as_a_lane_has_slots() {
+    // Two slots: the root waits for room after the second.
+    model(2, 2, true, |mut comm| async move {
+        for round in 0..3 {
+            let mut told = [comm.rank() as u64 + 10 * round];
+            comm.broadcast(0, &mut told).await.unwrap();
+            assert_eq!(told, [10 * round]);
+        }
+    });
+}
+
+#[test]
+fn a_rank_runs_ahead_of_the_root_of_a_reduction() {
+    model(2, 2, true, |mut comm| async move {
+        for round in 0..3 {
+            let mut sum = [comm.rank() as u64 + 10 * round];
+            comm.reduce(0, &mut sum, |left, right| left[0] += right[0]).await.unwrap();
+            assert_eq!(sum, [if comm.rank() == 0 { 20 * round + 1 } else { 10 * round + 1 }]);
+        }
+    });
+}
+
+#[test]
+fn a_root_that_waits_for_room_is_told_of_the_end_of_the_other() {
+    model(2, 2, true, |mut comm| async move {
+        if comm.rank() == 0 {
+            assert_eq!(comm.broadcast(0, &mut [7_u8]).await, Ok(()));
+            // A lane has two slots, and now both are filled.
+            let end = comm.broadcast(0, &mut [7_u8]).await;
+            assert_eq!(end, Err(Error::RankLeft { rank: 1, waiting_in: "broadcast" }));
+        }
+    });
+}
+
+#[test]
+fn a_barrier_against_a_broadcast_is_found_out_by_the_logs() {
+    model(2, 2, true, |mut comm| async move {
+        let end = if comm.rank() == 0 { comm.barrier().await } else { comm.broadcast(0, &mut [0_u8]).await };
+        let text = end.unwrap_err().to_string();
+        assert!(
+            text.contains("rank 0 calls barrier, rank 1 calls broadcast") || text.contains("rank 0 had ended"),
+            "{text}"
+        );
+    });
+}
+
+#[test]
+fn two_roots_that_both_run_ahead_find_each_other_out() {
+    model(2, 2, true, |mut comm| async move {
+        let own = comm.rank();
+        let end = match comm.broadcast(own, &mut [0_u8]).await {
+            Ok(()) => comm.barrier().await,
+            error => error,
+        };
+        assert!(matches!(end, Err(Error::Mismatch { .. } | Error::RankLeft { .. })), "{end:?}");
+    });
+}
+
+/// What a rank says in a round, long enough to be lent.
+fn long(rank: usize, round: u64) -> [u64; 9] {
+    [10 * round + rank as u64; 9]
+}
+
+#[test]
+fn long_messages_of_spinning_ranks_are_lent_and_taken_or_revoked() {
+    model(2, 2, true, |mut comm| async move {
+        for round in 0..2 {
+            let (rank, mut received) = (comm.rank(), [0; 9]);
+            // What was lent is gone as soon as the call is over.
+            let mut own = Box::new(long(rank, round));
+            comm.shift(1, &own[..], &mut received).await.unwrap();
+            own.fill(u64::MAX);
+            assert_eq!(received, long(1 - rank, round));
+        }
+    });
+}
+
+#[test]
+fn a_loan_does_not_outlive_the_poll_in_which_it_was_made() {
+    model(2, 2, true, |mut comm| async move {
+        let (rank, mut received) = (comm.rank(), [0; 9]);
+        if rank == 0 {
+            let own = Box::new(long(0, 0));
+            let mut shift = Box::pin(comm.shift(1, &own[..], &mut received));
+            let _ = shift.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
+            drop(shift);
+            drop(own);
+        } else {
+            comm.shift(1, &long(1, 0), &mut received).await.unwrap();
+            assert_eq!(received, long(0, 0));
+        }
+        comm.shift(1, &long(rank, 1), &mut received).await.unwrap();
+        assert_eq!(received, long(1 - rank, 1));
     });
 }

@@ -180,9 +180,61 @@ fn four_to_eight_ranks_shift_and_exchange_with_their_neighbours() {
 }
 
 #[test]
+fn ranks_that_spin_run_ahead_in_broadcasts_and_reductions() {
+    for size in [3, 4, 5] {
+        explore(300, move || {
+            ranks_that(true, size, |mut comm| async move {
+                let (rank, size) = (comm.rank(), comm.size());
+                for round in 0..4 {
+                    let mut told = [10 * round + rank];
+                    comm.broadcast(round % 2, &mut told).await.unwrap();
+                    assert_eq!(told, [10 * round + round % 2]);
+                    let mut sum = [rank];
+                    comm.reduce(size - 1, &mut sum, |left, right| left[0] += right[0]).await.unwrap();
+                    assert_eq!(sum, [if rank == size - 1 { size * (size - 1) / 2 } else { rank }]);
+                    if round == 2 {
+                        let mut received = [size];
+                        comm.shift(1, &[rank], &mut received).await.unwrap();
+                        assert_eq!(received, [(rank + size - 1) % size]);
+                        comm.barrier().await.unwrap();
+                    }
+                }
+            });
+        });
+    }
+}
+
+#[test]
+fn ranks_that_spin_lend_each_other_long_messages() {
+    for size in [2, 3, 4] {
+        explore(300, move || {
+            ranks_that(true, size, |mut comm| async move {
+                let (rank, size) = (comm.rank(), comm.size());
+                let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
+                for round in 0..3 {
+                    let says = |rank: usize| vec![10 * round + rank; 20];
+                    let (own, mut low, mut high) = (says(rank), says(size), says(size));
+                    comm.exchange(Boundary::Periodic, &own, &own, &mut low, &mut high).await.unwrap();
+                    drop(own);
+                    assert_eq!((low, high), (says(before), says(next)));
+                    let (own, mut received) = (says(rank), says(size));
+                    if rank == 0 && round == 1 {
+                        let mut shift = Box::pin(comm.shift(1, &own, &mut received));
+                        let _ = shift.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
+                        continue;
+                    }
+                    comm.shift(1, &own, &mut received).await.unwrap();
+                    assert_eq!(received, says(before));
+                }
+            });
+        });
+    }
+}
+
+#[test]
 fn of_ranks_in_different_calls_none_waits_for_ever() {
-    for kind in Kind::ALL {
-        for (usual, wrong) in [(0, 1), (1, 0), (2, 3), (3, 2), (1, 4), (4, 1)] {
+    for (kind, may_spin) in Kind::ALL.map(|kind| (kind, false)).into_iter().chain([(Kind::Threads, true)]) {
+        for (usual, wrong) in [(0, 1), (1, 0), (2, 3), (3, 2), (1, 4), (4, 1), (3, 5), (5, 3), (0, 3), (3, 0)] {
             explore(100, move || {
                 let program = move |mut comm: Communicator| async move {
                     let call = if comm.rank() == 2 { wrong } else { usual };
@@ -191,6 +243,7 @@ fn of_ranks_in_different_calls_none_waits_for_ever() {
                         1 => comm.shift(1, &[0_u8], &mut [0]).await,
                         2 => comm.gather(0, &[0_u8]).await.map(drop),
                         3 => comm.broadcast(0, &mut [0_u8]).await,
+                        5 => comm.reduce(2, &mut [0_u8], |_, _| {}).await,
                         _ => comm.shift(2, &[0_u8], &mut [0]).await,
                     };
                     let end = match end {
@@ -200,7 +253,7 @@ fn of_ranks_in_different_calls_none_waits_for_ever() {
                     assert!(matches!(end, Err(Error::Mismatch { .. } | Error::RankLeft { .. })), "{end:?}");
                 };
                 let running: Vec<_> = kind
-                    .communicators(4, false)
+                    .communicators(4, may_spin)
                     .into_iter()
                     .map(|comm| thread::spawn(move || block_on(program(comm))))
                     .collect();

@@ -33,7 +33,7 @@ impl Communicator {
             let mut distance = 1;
             while distance < size {
                 steps.send((rank + distance) % size, &[])?;
-                steps.receive((rank + size - distance) % size).await?;
+                steps.receive_into((rank + size - distance) % size, &mut []).await?;
                 distance *= 2;
             }
             Ok(())

@@ -1,15 +1,19 @@
 //! Broadcast.
 //!
 //! Required: the root, and slices of one length. Checked: both, by comparing them. Algorithm: between threads an exchange in
-//! which the root alone deposits its values, and the others copy them from there; over messages a binomial tree. Result: all have the root's values.
+//! which the root alone deposits its values, and the others copy them from there; where every rank has a core and there are few bytes, a message of the root to each, and the root goes on; over
+//! messages a binomial tree. Result: all have the root's values.
 
 use crate::check::rooted;
+use crate::collective::neighbours::Besides;
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
 use crate::message::{self, Plain};
 
 impl Communicator {
     /// Overwrites `values` on all ranks with those of rank `root`.
+    ///
+    /// The root may be done, and go on, before the others have come: by some calls, not without bound. So what another rank does wrong it may hear of in a later call.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if the ranks name different roots or have slices of different lengths; [`Error::RankLeft`].
@@ -37,6 +41,20 @@ impl Communicator {
             return self.stepwise(Call::Broadcast, number, async |steps| steps.broadcast(root, bytes).await).await;
         }
         self.settle(Call::Broadcast).await?;
+        if self.goes_one_way(size_of_val(values)) {
+            let mut talk = self.talk(Call::Broadcast, number);
+            let others = (0..size).filter(|&other| other != root);
+            if is_root {
+                others.clone().for_each(|to| talk.tell(to, &[bytemuck::cast_slice(values)]));
+                for to in others {
+                    talk.make_room(to).await?;
+                }
+            } else {
+                talk.owe(root);
+                talk.hear_exactly(root, Besides::Nobody, bytemuck::cast_slice_mut(values)).await?;
+            }
+            return talk.finish();
+        }
         let write = |words: &mut Vec<u64>, _: &_| {
             if is_root {
                 message::write(words, values);

@@ -4,9 +4,10 @@
 //! message to each neighbour, then one from each, so that all crossings go on at once: not two shifts, of which the second waits for the first; between threads over lanes
 //! (`neighbours.rs`). Result: each has its neighbours' values.
 
-use crate::collective::neighbours::{Besides, fits};
+use crate::collective::neighbours::{Besides, Hearing, copy, fits, whole};
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
+use crate::fabric::threads::exchange::Swap;
 use crate::message::{self, Plain};
 use crate::topology::{Boundary, Grid};
 
@@ -50,6 +51,14 @@ impl Communicator {
         if self.exchange.is_none() {
             return self
                 .stepwise(Call::Exchange, usize::from(closed), async |steps| {
+                    if let (Some(other), true) = (lower.filter(|_| closed), size == 2) {
+                        steps.send_all(other, &[&to_lower.len().to_ne_bytes(), to_lower, to_upper])?;
+                        let mut sent = (0, 0);
+                        let read = |bytes: &[u8]| sent = take_both(&[bytes], from_upper, from_lower);
+                        steps.read(other, read).await?;
+                        fits(other, sent.0, from_upper.len())?;
+                        return fits(other, sent.1, from_lower.len());
+                    }
                     lower.map_or(Ok(()), |lower| steps.send(lower, to_lower))?;
                     upper.map_or(Ok(()), |upper| steps.send(upper, to_upper))?;
                     if let Some(upper) = upper {
@@ -63,26 +72,38 @@ impl Communicator {
                 .await;
         }
         self.check(Call::Exchange, usize::from(closed)).await?;
+        let lends = self.lends(to_lower.len() + to_upper.len());
         let mut talk = self.talk(Call::Exchange, usize::from(closed));
         if let (Some(lower), Some(upper)) = (lower, upper)
             && lower == upper
             && size == 2
         {
             // Both messages in one, so that they cross together: how long the first is, and the two.
-            talk.tell(lower, &[&to_lower.len().to_ne_bytes(), to_lower, to_upper]);
-            let mut lengths = (0, 0);
-            let read = |bytes: &[u8]| {
-                let (first, both) = bytes.split_first_chunk().expect("a length was sent");
-                let (downwards, upwards) = both.split_at(usize::from_ne_bytes(*first));
-                lengths = (downwards.len(), upwards.len());
-                if lengths == (from_upper.len(), from_lower.len()) {
-                    from_upper.copy_from_slice(downwards);
-                    from_lower.copy_from_slice(upwards);
-                }
-            };
-            talk.hear(lower, Besides::Nobody, read).await?;
-            fits(lower, lengths.0, from_upper.len())?;
-            fits(lower, lengths.1, from_lower.len())?;
+            let (room, length) = ((from_upper.len(), from_lower.len()), to_lower.len().to_ne_bytes());
+            let (parts, mut sent) = ([&length[..], to_lower, to_upper], (0, 0));
+            let mut read = |parts: &[&[u8]]| sent = take_both(parts, from_upper, from_lower);
+            if lends {
+                let hearing = Hearing { from: lower, besides: Besides::Nobody, read: &mut read };
+                talk.swap(Swap::new(&[(lower, &parts)], &mut [hearing])).await?;
+            } else {
+                talk.tell(lower, &parts);
+                talk.hear(lower, Besides::Nobody, read).await?;
+            }
+            fits(lower, sent.0, room.0)?;
+            fits(lower, sent.1, room.1)?;
+            return talk.finish();
+        }
+        if lends && let (Some(lower), Some(upper)) = (lower, upper) {
+            let room = (from_upper.len(), from_lower.len());
+            let (mut downwards, mut upwards) = (0, 0);
+            let mut read_upper = |parts: &[&[u8]]| downwards = copy(parts, from_upper);
+            let mut read_lower = |parts: &[&[u8]]| upwards = copy(parts, from_lower);
+            let upper_first = Hearing { from: upper, besides: Besides::Rank(lower), read: &mut read_upper };
+            let then_lower = Hearing { from: lower, besides: Besides::Nobody, read: &mut read_lower };
+            let told: [(usize, &[&[u8]]); 2] = [(lower, &[to_lower]), (upper, &[to_upper])];
+            talk.swap(Swap::new(&told, &mut [upper_first, then_lower])).await?;
+            fits(upper, downwards, room.0)?;
+            fits(lower, upwards, room.1)?;
             return talk.finish();
         }
         if let Some(lower) = lower {
@@ -164,11 +185,30 @@ impl Communicator {
         for sent in grid.directions() {
             if let Some(neighbour) = to(sent ^ 1) {
                 let mut values = None;
-                talk.hear(neighbour, Besides::Several, |bytes| values = Some(message::collect(bytes))).await?;
+                let read = |parts: &[&[u8]]| values = Some(message::collect(&whole(parts)));
+                talk.hear(neighbour, Besides::Several, read).await?;
                 received[sent ^ 1] = values;
             }
         }
         talk.finish()?;
         Ok(received)
     }
+}
+
+/// Takes a message of two, on a ring of two ranks: the length of what goes down, that, and what goes up. Gives back their lengths; copies them only if both fit.
+fn take_both(parts: &[&[u8]], from_upper: &mut [u8], from_lower: &mut [u8]) -> (usize, usize) {
+    let (downwards, upwards) = match *parts {
+        [_, downwards, upwards] => (downwards, upwards),
+        [bytes] => {
+            let (first, both) = bytes.split_first_chunk().expect("a length was sent");
+            both.split_at(usize::from_ne_bytes(*first))
+        }
+        _ => unreachable!("they are sent as three parts, and come so or as one"),
+    };
+    let lengths = (downwards.len(), upwards.len());
+    if lengths == (from_upper.len(), from_lower.len()) {
+        from_upper.copy_from_slice(downwards);
+        from_lower.copy_from_slice(upwards);
+    }
+    lengths
 }

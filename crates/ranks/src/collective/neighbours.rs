@@ -1,17 +1,19 @@
-//! What shifts and exchanges are made of, between threads: messages over lanes.
+//! What shifts, exchanges, and calls in one direction are made of, between threads: messages over lanes.
 //!
 //! A call is a [`Talk`]: it begins, tells, hears and finishes. One that is dropped before it has finished is given up, and what still comes of it is thrown away.
 
+use std::borrow::Cow;
 use std::future::poll_fn;
+use std::task::{Context, Poll};
 
 use lehr_runtime::Elapsed;
 
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
-use crate::fabric::threads::exchange::Endpoint;
+use crate::fabric::threads::exchange::{Endpoint, Swap, Trouble};
 use crate::trace::{Activity, Noting};
 
-pub(crate) use crate::fabric::threads::exchange::Besides;
+pub(crate) use crate::fabric::threads::exchange::{Besides, Hearing};
 
 /// One rank's part in a call under way.
 pub(crate) struct Talk<'a> {
@@ -20,7 +22,34 @@ pub(crate) struct Talk<'a> {
     _noting: Option<Noting>,
 }
 
+/// Bytes that a root sends or hears in all, up to which a call goes in one direction over lanes: beyond, messages are better read where they were written.
+const ONE_WAY_BYTES: usize = 4096;
+
+/// Bytes from which on a message is lent.
+const LENT_BYTES: usize = if cfg!(any(loom, shuttle)) { 64 } else { 1 << 15 };
+
 impl Communicator {
+    /// Whether a call between a root and all others, with so many bytes, goes in one direction: where every rank has a core, so that it may run ahead of the others. All say the same, or differ
+    /// in what they call.
+    pub(crate) fn goes_one_way(&self, bytes: usize) -> bool {
+        let others = self.size() - 1;
+        !self.settings.is_checked && self.shared().folds_alone() && bytes.saturating_mul(others) <= ONE_WAY_BYTES
+    }
+
+    /// Whether messages of so many bytes are swapped: lent first, where ranks spin.
+    pub(crate) fn lends(&self, bytes: usize) -> bool {
+        bytes >= LENT_BYTES && self.shared().folds_alone()
+    }
+
+    /// Hears what this rank was to hear in a call that was given up.
+    pub(crate) async fn hear_what_is_owed(&mut self, call: Call) -> Result<(), Error> {
+        let mut talk = Talk { communicator: self, call, _noting: None };
+        while let Some(from) = talk.endpoint().owed() {
+            talk.hear(from, Besides::Several, |_| {}).await?;
+        }
+        talk.finish()
+    }
+
     /// Begins a call with neighbours, between threads. `number` must be the same on all ranks.
     pub(crate) fn talk(&mut self, call: Call, number: usize) -> Talk<'_> {
         let _noting = self.noting(Activity::Communication, call.name());
@@ -35,45 +64,64 @@ impl Talk<'_> {
         self.communicator.exchange.as_mut().expect("asked for only where there is one")
     }
 
-    /// Sends a message made of these parts.
+    /// Says that a message of a rank will be heard, in this call or, if this one is given up, before the next.
+    pub(crate) fn owe(&mut self, from: usize) {
+        self.endpoint().owe(from);
+    }
+
+    /// Sends a message made of these parts; waits for nobody.
     pub(crate) fn tell(&mut self, to: usize, parts: &[&[u8]]) {
         self.endpoint().tell(to, parts);
     }
 
-    /// Waits for the message of a rank, and shows its bytes to `read`.
+    /// Waits until the next message to a rank finds room, so that this rank is not ahead of that one without bound. If that is given up, the message was sent all the same.
+    pub(crate) async fn make_room(&mut self, to: usize) -> Result<(), Error> {
+        self.wait(&mut (), |_| to, |endpoint, _, context| endpoint.poll_room(to, context)).await
+    }
+
+    /// Waits for the message of a rank, and shows its parts to `read`.
     pub(crate) async fn hear(
         &mut self,
         from: usize,
         besides: Besides,
-        mut read: impl FnMut(&[u8]),
+        mut read: impl FnMut(&[&[u8]]) + Send,
+    ) -> Result<(), Error> {
+        self.wait(&mut read, |_| from, |endpoint, read, context| endpoint.poll_hear(from, besides, context, read)).await
+    }
+
+    /// Tells and hears much, copied once where ranks spin.
+    pub(crate) async fn swap(&mut self, mut swap: Swap<'_>) -> Result<(), Error> {
+        self.wait(&mut swap, |swap| swap.awaited(), |endpoint, swap, context| endpoint.poll_swap(swap, context)).await
+    }
+
+    /// Waits for another rank, no longer than the patience of the communicator.
+    async fn wait<S>(
+        &mut self,
+        state: &mut S,
+        awaited: impl Fn(&S) -> usize,
+        mut poll: impl FnMut(&mut Endpoint, &mut S, &mut Context<'_>) -> Poll<Result<(), Trouble>>,
     ) -> Result<(), Error> {
         let (call, patience) = (self.call, self.communicator.settings.patience.clone());
         let _waiting = self.communicator.noting(Activity::Wait, call.name());
         let endpoint = self.endpoint();
-        let heard = poll_fn(|context| endpoint.poll_hear(from, besides, context, &mut read));
-        let heard = match patience {
-            None => heard.await,
-            Some((clock, limit)) => match clock.timeout(limit, heard).await {
-                Ok(heard) => heard,
+        let waiting = poll_fn(|context| poll(endpoint, state, context));
+        let done = match patience {
+            None => waiting.await,
+            Some((clock, limit)) => match clock.timeout(limit, waiting).await {
+                Ok(done) => done,
                 Err(Elapsed) => {
-                    let rank = Some(self.communicator.group.world(from));
+                    let rank = Some(self.communicator.group.world(awaited(state)));
                     return Err(self.communicator.failed(Error::Late { rank, waiting_in: call.name(), limit }));
                 }
             },
         };
-        heard.map_err(|trouble| self.communicator.troubled(call, trouble))
+        done.map_err(|trouble| self.communicator.troubled(call, trouble))
     }
 
     /// As [`hear`](Self::hear), into memory that the message should fill.
     pub(crate) async fn hear_exactly(&mut self, from: usize, besides: Besides, memory: &mut [u8]) -> Result<(), Error> {
         let (mut sent, room) = (0, memory.len());
-        let read = |bytes: &[u8]| {
-            sent = bytes.len();
-            if sent == room {
-                memory.copy_from_slice(bytes);
-            }
-        };
-        self.hear(from, besides, read).await?;
+        self.hear(from, besides, |parts| sent = copy(parts, memory)).await?;
         fits(from, sent, room)
     }
 
@@ -82,6 +130,25 @@ impl Talk<'_> {
         self.endpoint().finish();
         Ok(())
     }
+}
+
+/// Copies the parts of a message to memory that they should fill; gives back how long they are together, and copies nothing if that is something else.
+pub(crate) fn copy(parts: &[&[u8]], memory: &mut [u8]) -> usize {
+    let length = parts.iter().map(|part| part.len()).sum();
+    if length == memory.len() {
+        let mut rest = memory;
+        for part in parts {
+            let (place, after) = rest.split_at_mut(part.len());
+            place.copy_from_slice(part);
+            rest = after;
+        }
+    }
+    length
+}
+
+/// The parts of a message in one.
+pub(crate) fn whole<'a>(parts: &[&'a [u8]]) -> Cow<'a, [u8]> {
+    if let [whole] = parts { Cow::Borrowed(whole) } else { Cow::Owned(parts.concat()) }
 }
 
 /// Says so if a neighbour's message has another length than expected.

@@ -1,9 +1,13 @@
 //! Reduce.
 //!
-//! Required: the root, and values of one length. Checked: both, by comparing them. Algorithm: as all-reduce, but only the root reads the result; over
-//! messages rank 0, where the tree has its root, passes it on. Result: the root has the combination of everybody's values.
+//! Required: the root, and values of one length. Checked: both, by comparing them. Algorithm: between threads as all-reduce, but only the root reads the result; where every rank has a core and
+//! there are few bytes, a message of each to the root, and all but the root go on; over messages rank 0, where the tree has its root, passes it on. Result: the root has the combination of
+//! everybody's values.
+
+use std::borrow::Cow;
 
 use crate::check::rooted;
+use crate::collective::neighbours::{Besides, whole};
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
 use crate::fabric::threads::exchange::Deposits;
@@ -14,7 +18,7 @@ impl Communicator {
     /// Overwrites the root's `values` with the combination of all ranks' values: one fixed tree over rank numbers, left before right. On the
     /// other ranks they are left as they were.
     ///
-    /// The same bits as [`all_reduce`](Self::all_reduce).
+    /// The same bits as [`all_reduce`](Self::all_reduce). The others may be done, and go on, before the root has come: by some calls, not without bound.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if the lengths or the roots differ; [`Error::RankLeft`].
@@ -58,15 +62,20 @@ impl Communicator {
                             values.copy_from_slice(whole);
                         } else {
                             steps.send(root, bytemuck::cast_slice(whole))?;
+                            steps.keep_pace(root, 0).await?;
                         }
                     } else if rank == root {
                         steps.receive_into(0, bytemuck::cast_slice_mut(values)).await?;
+                        steps.let_go_on(0, 0)?;
                     }
                     Ok(())
                 })
                 .await;
         }
         self.settle(Call::Reduce).await?;
+        if size_of::<T>() > 0 && self.goes_one_way(size_of_val(values)) {
+            return self.reduce_one_way(root, number, values, &combine).await;
+        }
         let fold = |deposits: &Deposits<'_>, folded: &mut Vec<u64>, _: &mut Fold| {
             let mut root = vec![T::zeroed(); length];
             fold_ranks(deposits.size(), &mut root, &mut Vec::new(), |rank| Reader::of(deposits, rank).view(), &combine);
@@ -77,5 +86,47 @@ impl Communicator {
             self.folded().read(values);
         }
         Ok(())
+    }
+
+    /// Each rank but the root sends its values there, and goes on.
+    async fn reduce_one_way<T: Plain + Default>(
+        &mut self,
+        root: usize,
+        number: usize,
+        values: &mut [T],
+        combine: &(dyn Fn(&mut [T], &[T]) + Sync),
+    ) -> Result<(), Error> {
+        let (rank, size, length) = (self.rank(), self.size(), values.len());
+        let mut talk = self.talk(Call::Reduce, number);
+        if rank != root {
+            talk.tell(root, &[bytemuck::cast_slice(values)]);
+            talk.make_room(root).await?;
+            return talk.finish();
+        }
+        let others = (0..size).filter(|&other| other != root);
+        others.clone().for_each(|from| talk.owe(from));
+        if size == 2 {
+            let other = 1 - root;
+            let read = |parts: &[&[u8]]| {
+                let bytes = whole(parts);
+                if other > root {
+                    combine(values, &message::view(&bytes));
+                } else {
+                    let mut lower = message::collect(&bytes);
+                    combine(&mut lower, values);
+                    values.copy_from_slice(&lower);
+                }
+            };
+            talk.hear(other, Besides::Nobody, read).await?;
+            return talk.finish();
+        }
+        let mut all = values.repeat(size);
+        for from in others {
+            let partial = &mut all[from * length..(from + 1) * length];
+            talk.hear_exactly(from, Besides::Several, bytemuck::cast_slice_mut(partial)).await?;
+        }
+        let partial = |rank: usize| Cow::Borrowed(&all[rank * length..(rank + 1) * length]);
+        fold_ranks(size, values, &mut Vec::new(), partial, combine);
+        talk.finish()
     }
 }

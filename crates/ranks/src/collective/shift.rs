@@ -3,9 +3,10 @@
 //! Required: values of one length on all ranks, and one displacement. Checked: that a message fits, and the displacement, by who takes a message. Algorithm: a
 //! message to the rank ahead and one from the rank behind; between threads over lanes (`neighbours.rs`). Result: each has the values of the rank behind it.
 
-use crate::collective::neighbours::Besides;
+use crate::collective::neighbours::{Besides, Hearing, copy, fits};
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
+use crate::fabric::threads::exchange::Swap;
 use crate::message::Plain;
 
 impl Communicator {
@@ -46,7 +47,16 @@ impl Communicator {
                 .await;
         }
         self.check(Call::Shift, distance).await?;
+        let lends = self.lends(values.len());
         let mut talk = self.talk(Call::Shift, distance);
+        if lends {
+            let (mut sent, room) = (0, received.len());
+            let mut read = |parts: &[&[u8]]| sent = copy(parts, received);
+            let hearing = Hearing { from, besides: Besides::Nobody, read: &mut read };
+            talk.swap(Swap::new(&[(to, &[values])], &mut [hearing])).await?;
+            fits(from, sent, room)?;
+            return talk.finish();
+        }
         talk.tell(to, &[values]);
         talk.hear_exactly(from, Besides::Nobody, received).await?;
         talk.finish()

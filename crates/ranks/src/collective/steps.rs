@@ -16,8 +16,8 @@ use std::pin::Pin;
 use crate::collective::notices::Signature;
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
-use crate::fabric::receiving::Receiving;
-use crate::fabric::{Message, Pattern};
+use crate::fabric::receiving::{Reading, Receiving};
+use crate::fabric::{Envelope, Label, Message, Pattern};
 use crate::group::Traffic;
 use crate::message::{self, Plain};
 use crate::point_to_point::Wanted;
@@ -30,6 +30,9 @@ const PIECE: usize = 1 << 17;
 
 /// Polls in vain after which a rank tells the one that it waits for, on a fabric that asks again and again.
 const POLLS: u32 = 8;
+
+/// Words of values that are received into memory at hand.
+const FEW: usize = 8;
 
 /// Bits of a node's word that hold its level.
 const LEVEL_BITS: u32 = 6;
@@ -93,7 +96,17 @@ impl Steps<'_> {
 
     /// Sends `bytes` to a rank.
     pub(crate) fn send(&self, to: usize, bytes: &[u8]) -> Result<(), Error> {
-        self.send_parts(to, bytes.len(), |message| message.extend_from_slice(bytes))
+        self.send_all(to, &[bytes])
+    }
+
+    /// Sends what these parts are together, at most three.
+    pub(crate) fn send_all(&self, to: usize, parts: &[&[u8]]) -> Result<(), Error> {
+        let Self { communicator: Communicator { fabric, group, .. }, own, .. } = *self;
+        let (number, mut all) = (own.number.to_le_bytes(), [&[][..]; 4]);
+        all[0] = &number;
+        all[1..=parts.len()].copy_from_slice(parts);
+        let label = Label { context: group.context(Traffic::Collectives), tag: own.tag, receipt: 0 };
+        fabric.send_parts(group.world(to), label, &all[..=parts.len()])
     }
 
     /// Sends what `write` appends, of about this length, to a rank.
@@ -106,35 +119,84 @@ impl Steps<'_> {
 
     /// Waits for the message of a rank.
     pub(crate) async fn receive(&self, from: usize) -> Result<Body, Error> {
-        let Self { communicator, own, .. } = *self;
-        let notices = communicator.group.context(Traffic::Notices);
+        let fabric = &*self.communicator.fabric;
         let mut polls = 0;
         loop {
-            let message = self.next(from, notices, &mut polls).await?;
-            if message.label.context == notices {
-                communicator.heed(own, &message)?;
-                continue;
-            }
-            let number = u64::from_le_bytes(message.bytes[..size_of::<u64>()].try_into().expect("eight bytes"));
-            let theirs = Signature { tag: message.label.tag, number };
-            if theirs == own {
+            let pattern = self.pattern(from);
+            let message = self.told(from, &mut polls, Receiving::new(fabric, pattern, self.call.name())).await?;
+            let Some(theirs) = self.heed(message.label, message.source, &message.bytes)? else { continue };
+            if self.is_own(theirs, message.source)? {
                 return Ok(Body(message.bytes));
             }
-            if theirs.is_marker() && theirs.after(own) < 0 {
-                // What it was to tell was there all the same.
-                continue;
-            }
-            return Err(communicator.disagree(own, message.source, theirs));
         }
     }
 
-    /// Waits for the next message of a rank, or for a notice. If that takes long, tells the rank.
-    async fn next(&self, from: usize, notices: u32, polls: &mut u32) -> Result<Message, Error> {
-        let Self { communicator, call, own } = *self;
+    /// Waits for the message of a rank, and shows its bytes to `read`, once: where they are, if the fabric can, and perhaps under its locks.
+    pub(crate) async fn read(&self, from: usize, mut read: impl FnMut(&[u8]) + Send + Unpin) -> Result<(), Error> {
+        let (fabric, notices, own) = (&*self.communicator.fabric, self.notices(), self.own);
+        let mut polls = 0;
+        loop {
+            // What came, if it was not the message of this call: with a notice its bytes, with another message its number.
+            let (mut came, mut bytes) = (None, Vec::new());
+            let look = |envelope: Envelope, sent: &[u8]| {
+                let is_notice = envelope.label.context == notices;
+                if let Some((number, body)) = sent.split_first_chunk()
+                    && !is_notice
+                    && (Signature { tag: envelope.label.tag, number: u64::from_le_bytes(*number) }) == own
+                {
+                    return read(body);
+                }
+                (came, bytes) =
+                    (Some(envelope), sent[..if is_notice { sent.len() } else { size_of::<u64>() }].to_vec());
+            };
+            self.told(from, &mut polls, Reading::new(fabric, self.pattern(from), self.call.name(), look)).await?;
+            let Some(envelope) = came else { return Ok(()) };
+            if let Some(theirs) = self.heed(envelope.label, envelope.source, &bytes)? {
+                self.is_own(theirs, envelope.source)?;
+            }
+        }
+    }
+
+    fn notices(&self) -> u32 {
+        self.communicator.group.context(Traffic::Notices)
+    }
+
+    /// The messages of a rank in collectives, and notices of all.
+    fn pattern(&self, from: usize) -> Pattern {
         let wanted = Wanted { source: Some(from), tag: None };
-        let pattern = Pattern { besides: Some(notices), ..communicator.pattern(Traffic::Collectives, wanted) };
+        Pattern { besides: Some(self.notices()), ..self.communicator.pattern(Traffic::Collectives, wanted) }
+    }
+
+    /// Heeds a notice; of a message, how its sender made the call.
+    fn heed(&self, label: Label, source: usize, bytes: &[u8]) -> Result<Option<Signature>, Error> {
+        if label.context == self.notices() {
+            self.communicator.heed(self.own, &Message { source, label, bytes: bytes.to_vec() })?;
+            return Ok(None);
+        }
+        let number = u64::from_le_bytes(bytes[..size_of::<u64>()].try_into().expect("eight bytes"));
+        Ok(Some(Signature { tag: label.tag, number }))
+    }
+
+    /// Whether a message is of this call, or else a marker: what it was to tell was there all the same.
+    fn is_own(&self, theirs: Signature, source: usize) -> Result<bool, Error> {
+        if theirs == self.own {
+            return Ok(true);
+        }
+        if theirs.is_marker() && theirs.after(self.own) < 0 {
+            return Ok(false);
+        }
+        Err(self.communicator.disagree(self.own, source, theirs))
+    }
+
+    /// Waits for what a rank sends, or for a notice. If that takes long, tells the rank.
+    async fn told<R>(
+        &self,
+        from: usize,
+        polls: &mut u32,
+        mut receiving: impl Future<Output = Result<R, Error>> + Unpin,
+    ) -> Result<R, Error> {
+        let Self { communicator, call, own } = *self;
         let patient = if communicator.fabric.asks_again() { POLLS } else { 1 };
-        let mut receiving = Receiving::new(&*communicator.fabric, pattern, call.name());
         let waiting = poll_fn(|context| {
             let received = Pin::new(&mut receiving).poll(context);
             if received.is_pending() {
@@ -145,24 +207,75 @@ impl Steps<'_> {
             }
             received
         });
-        communicator.patiently(waiting, &wanted, call.name()).await
+        communicator.patiently(waiting, &Wanted { source: Some(from), tag: None }, call.name()).await
+    }
+
+    /// After a message in one direction: waits, if this rank is ahead of that one by too much.
+    pub(crate) async fn keep_pace(&self, to: usize, length: usize) -> Result<(), Error> {
+        let Communicator { fabric, group, pace, .. } = self.communicator;
+        pace.note_sent(to, length);
+        let mut polls = 0;
+        while pace.is_ahead(to) {
+            let pattern = Pattern { context: group.context(Traffic::Credits), ..self.pattern(to) };
+            let message = self.told(to, &mut polls, Receiving::new(&**fabric, pattern, self.call.name())).await?;
+            if message.label.context == pattern.context {
+                pace.note_credit(to);
+            } else {
+                self.heed(message.label, message.source, &message.bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// After such a message was heard: lets its sender go on.
+    pub(crate) fn let_go_on(&self, from: usize, length: usize) -> Result<(), Error> {
+        if self.communicator.pace.note_heard(from, length) {
+            self.communicator.post(Traffic::Credits, from, 0, Cow::Borrowed(&[]))?;
+        }
+        Ok(())
     }
 
     /// Waits for the message of a rank and copies its bytes.
     pub(crate) async fn receive_into(&self, from: usize, bytes: &mut [u8]) -> Result<(), Error> {
-        let body = self.receive(from).await?;
-        bytes.copy_from_slice(&body);
-        self.give_back(body);
-        Ok(())
+        self.read(from, |body| bytes.copy_from_slice(body)).await
     }
 
     /// Waits for the message of a neighbour, which should have as many bytes as there is memory, and copies it.
     pub(crate) async fn receive_exactly(&self, from: usize, bytes: &mut [u8]) -> Result<(), Error> {
-        let body = self.receive(from).await?;
-        if body.len() != bytes.len() {
-            return Err(Error::Truncated { source: from, sent: body.len(), room: bytes.len() });
+        let (mut sent, room) = (0, bytes.len());
+        let read = |body: &[u8]| {
+            sent = body.len();
+            if sent == room {
+                bytes.copy_from_slice(body);
+            }
+        };
+        self.read(from, read).await?;
+        if sent == room { Ok(()) } else { Err(Error::Truncated { source: from, sent, room }) }
+    }
+
+    /// Waits for the message of a rank, which has as many values as `own`, and shows them to `combine` with these: few through memory at hand, many where they came.
+    async fn receive_few_or_many<T: Plain>(
+        &self,
+        from: usize,
+        own: &mut [T],
+        combine: impl FnOnce(&mut [T], &mut [T]),
+    ) -> Result<(), Error> {
+        let length = size_of_val(own);
+        let mut few = [0_u64; FEW];
+        if length <= size_of_val(&few)
+            && let Ok(theirs) =
+                bytemuck::try_cast_slice_mut(&mut bytemuck::cast_slice_mut::<u64, u8>(&mut few)[..length])
+        {
+            self.receive_into(from, bytemuck::cast_slice_mut::<T, u8>(theirs)).await?;
+            combine(own, theirs);
+            return Ok(());
         }
-        bytes.copy_from_slice(&body);
+        let mut body = self.receive(from).await?;
+        if let Ok(theirs) = bytemuck::try_cast_slice_mut(&mut body.0[size_of::<u64>()..]) {
+            combine(own, theirs);
+        } else {
+            combine(own, &mut message::collect(&body));
+        }
         self.give_back(body);
         Ok(())
     }
@@ -183,18 +296,16 @@ impl Steps<'_> {
         while width < self.size() {
             let partner = self.rank() ^ width;
             self.send(partner, bytemuck::cast_slice(values))?;
-            let mut body = self.receive(partner).await?;
-            if partner > self.rank() {
-                combine(values, &message::view(&body));
-            } else if let Ok(lower) = bytemuck::try_cast_slice_mut(&mut body.0[size_of::<u64>()..]) {
-                combine(lower, values);
-                values.copy_from_slice(lower);
-            } else {
-                let mut lower = message::collect(&body);
-                combine(&mut lower, values);
-                values.copy_from_slice(&lower);
-            }
-            self.give_back(body);
+            let is_lower = partner < self.rank();
+            let fold = |own: &mut [T], theirs: &mut [T]| {
+                if is_lower {
+                    combine(theirs, own);
+                    own.copy_from_slice(theirs);
+                } else {
+                    combine(own, theirs);
+                }
+            };
+            self.receive_few_or_many(partner, values, fold).await?;
             width *= 2;
         }
         Ok(())
@@ -206,15 +317,17 @@ impl Steps<'_> {
         values: &[T],
         combine: &(dyn Fn(&mut [T], &[T]) + Sync),
     ) -> Result<Option<Vec<T>>, Error> {
-        let (rank, mut own, mut distance) = (self.rank(), Cow::Borrowed(values), 1);
+        let (rank, length, mut own, mut distance) = (self.rank(), size_of_val(values), Cow::Borrowed(values), 1);
         while distance < self.size() {
             if rank & distance != 0 {
-                self.send(rank - distance, bytemuck::cast_slice(&own))?;
+                let to = rank - distance;
+                self.send(to, bytemuck::cast_slice(&own))?;
+                self.keep_pace(to, length).await?;
                 return Ok(None);
             }
-            let body = self.receive(rank + distance).await?;
-            combine(own.to_mut(), &message::view(&body));
-            self.give_back(body);
+            let from = rank + distance;
+            self.receive_few_or_many(from, own.to_mut(), |own, theirs| combine(own, theirs)).await?;
+            self.let_go_on(from, length)?;
             distance *= 2;
         }
         Ok(Some(own.into_owned()))
@@ -233,14 +346,20 @@ impl Steps<'_> {
             let (start, end) = (piece * whole, bytes.len().min((piece + 1) * whole));
             let piece = &mut bytes[start..end];
             if distance > 0 {
-                self.receive_into(member(distance - lowest), piece).await?;
+                let from = member(distance - lowest);
+                self.receive_into(from, piece).await?;
+                self.let_go_on(from, piece.len())?;
             }
-            let mut bit = lowest / 2;
-            while bit > 0 {
-                if distance + bit < size {
-                    self.send(member(distance + bit), piece)?;
-                }
-                bit /= 2;
+            let children = |above: usize| {
+                let bits = std::iter::successors(Some(above / 2), |bit| Some(bit / 2)).take_while(|&bit| bit > 0);
+                bits.filter(|bit| distance + bit < size).map(|bit| member(distance + bit))
+            };
+            for to in children(lowest) {
+                self.send(to, piece)?;
+            }
+            // All have been told before one is waited for.
+            for to in children(lowest) {
+                self.keep_pace(to, piece.len()).await?;
             }
         }
         Ok(())
@@ -260,10 +379,12 @@ impl Steps<'_> {
         let mut distance = 1;
         while distance < size {
             if rank & distance != 0 {
-                return self.send_cover(rank - distance, own);
+                self.send_cover(rank - distance, own)?;
+                return self.keep_pace(rank - distance, 0).await;
             }
             if rank + distance < size {
                 self.receive_cover(rank + distance, own, combine).await?;
+                self.let_go_on(rank + distance, 0)?;
             }
             distance *= 2;
         }

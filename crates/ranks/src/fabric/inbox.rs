@@ -86,7 +86,7 @@ impl Inbox {
     }
 
     /// Whether there was neither a message nor anybody waiting, at some time since the caller last knew.
-    pub(crate) fn is_idle(&self) -> bool {
+    pub fn is_idle(&self) -> bool {
         // Relaxed: whoever relies on it holds a lock under which messages are put here and waiting begins.
         self.is_empty() && !self.has_waiting()
     }

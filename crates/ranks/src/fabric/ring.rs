@@ -124,9 +124,25 @@ impl<M: Deref<Target = [Word]>> Sender<M> {
     ///
     /// Cost: a copy.
     pub fn send(&mut self, number: usize, bytes: &[u8]) -> bool {
+        self.send_parts(number, &[bytes])
+    }
+
+    /// As [`send`](Self::send), of a frame made of parts, of which each but the last is a whole number of words.
+    ///
+    /// # Panics
+    /// If one is not.
+    ///
+    /// # Example
+    /// ```
+    /// let (mut sender, mut receiver) = lehr_ranks::fabric::ring::on_heap(4096);
+    /// assert!(sender.send_parts(0, &[b"one word", b"and more"]));
+    /// assert_eq!(receiver.take(), b"one wordand more");
+    /// ```
+    pub fn send_parts(&mut self, number: usize, parts: &[&[u8]]) -> bool {
         debug_assert!(number < NUMBERS, "numbers have 31 bits");
-        let (needed, place) = (lines_of(bytes.len()), self.written % self.lines);
-        if bytes.len() >= 1 << LENGTH_BITS {
+        let length = parts.iter().map(|part| part.len()).sum::<usize>();
+        let (needed, place) = (lines_of(length), self.written % self.lines);
+        if length >= 1 << LENGTH_BITS {
             return false;
         }
         let skipped = if place + needed <= self.lines { 0 } else { self.lines - place };
@@ -143,20 +159,24 @@ impl<M: Deref<Target = [Word]>> Sender<M> {
             self.head(place).store(SKIP, Ordering::Release);
         }
         let start = if skipped > 0 { 0 } else { place };
-        let words = &self.memory[BEFORE + start * LINE + 1..];
-        let (whole, rest) = bytes.as_chunks::<{ size_of::<usize>() }>();
-        let mut last = [0; size_of::<usize>()];
-        last[..rest.len()].copy_from_slice(rest);
-        for (word, bytes) in words.iter().zip(whole) {
-            // Relaxed: published by the head.
-            word.0.store(usize::from_ne_bytes(*bytes), Ordering::Relaxed);
-        }
-        if !rest.is_empty() {
-            // Relaxed: as above.
-            words[whole.len()].0.store(usize::from_ne_bytes(last), Ordering::Relaxed);
+        let mut words = &self.memory[BEFORE + start * LINE + 1..];
+        for (place, part) in parts.iter().enumerate() {
+            let (whole, rest) = part.as_chunks::<{ size_of::<usize>() }>();
+            for (word, bytes) in words.iter().zip(whole) {
+                // Relaxed: published by the head.
+                word.0.store(usize::from_ne_bytes(*bytes), Ordering::Relaxed);
+            }
+            words = &words[whole.len()..];
+            if !rest.is_empty() {
+                assert!(place + 1 == parts.len(), "a part before the last is a whole number of words");
+                let mut last = [0; size_of::<usize>()];
+                last[..rest.len()].copy_from_slice(rest);
+                // Relaxed: as above.
+                words[0].0.store(usize::from_ne_bytes(last), Ordering::Relaxed);
+            }
         }
         // Release: publishes the bytes. Pairs with the Acquire in `first`.
-        self.head(start).store(FRAME | number << LENGTH_BITS | bytes.len(), Ordering::Release);
+        self.head(start).store(FRAME | number << LENGTH_BITS | length, Ordering::Release);
         self.written = end;
         true
     }
@@ -198,14 +218,48 @@ impl<M: Deref<Target = [Word]>> Receiver<M> {
         let (_, length) = self.first().expect("a frame has come");
         let place = self.taken % self.lines;
         let words = &self.memory[BEFORE + place * LINE + 1..];
-        let mut bytes = vec![0; length.next_multiple_of(size_of::<usize>())];
-        for (bytes, word) in bytes.chunks_exact_mut(size_of::<usize>()).zip(words) {
+        let mut bytes = Vec::with_capacity(length.next_multiple_of(size_of::<usize>()));
+        for word in &words[..length.div_ceil(size_of::<usize>())] {
             // Relaxed: published by the head, which `first` has read.
-            bytes.copy_from_slice(&word.0.load(Ordering::Relaxed).to_ne_bytes());
+            bytes.extend_from_slice(&word.0.load(Ordering::Relaxed).to_ne_bytes());
         }
         bytes.truncate(length);
         self.free(place, lines_of(length));
         bytes
+    }
+
+    /// Copies the next frame, which [`first`](Self::first) has shown, and leaves it.
+    ///
+    /// # Panics
+    /// If there is none, or it has another length than `bytes`.
+    ///
+    /// # Example
+    /// ```
+    /// let (mut sender, mut receiver) = lehr_ranks::fabric::ring::on_heap(4096);
+    /// assert!(sender.send(0, b"abc"));
+    /// let mut bytes = [0; 3];
+    /// receiver.copy(&mut bytes);
+    /// assert_eq!(&bytes, b"abc");
+    /// receiver.discard();
+    /// assert_eq!(receiver.first(), None);
+    /// ```
+    pub fn copy(&mut self, bytes: &mut [u8]) {
+        let (_, length) = self.first().expect("a frame has come");
+        assert_eq!(length, bytes.len(), "memory of the length of the frame");
+        let words = &self.memory[BEFORE + self.taken % self.lines * LINE + 1..];
+        for (bytes, word) in bytes.chunks_mut(size_of::<usize>()).zip(words) {
+            // Relaxed: as in `take`.
+            bytes.copy_from_slice(&word.0.load(Ordering::Relaxed).to_ne_bytes()[..bytes.len()]);
+        }
+    }
+
+    /// Throws the next frame away, which [`first`](Self::first) has shown.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn discard(&mut self) {
+        let (_, length) = self.first().expect("a frame has come");
+        self.free(self.taken % self.lines, lines_of(length));
     }
 
     /// Gives lines back.

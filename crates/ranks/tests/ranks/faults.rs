@@ -83,10 +83,18 @@ fn different_collectives_or_lengths_or_roots_are_reported_to_all() {
         }
         let lengths = run(dispatcher, Layout::threads(2), |mut comm| async move {
             let mut values = vec![0_u8; 4 + comm.rank()];
-            comm.broadcast(0, &mut values).await
+            comm.broadcast(0, &mut values).await?;
+            // The root may have gone on; here it hears of it.
+            comm.barrier().await
         })
         .unwrap();
-        assert!(lengths.iter().all(|outcome| matches!(outcome, Err(Error::Mismatch { collective: "broadcast", .. }))));
+        for outcome in lengths {
+            let message = outcome.unwrap_err().to_string();
+            assert!(
+                message.contains("with root 0 and 4 bytes") && message.contains("with root 0 and 5 bytes"),
+                "{message}"
+            );
+        }
         let roots = run(dispatcher, Layout::threads(2), |mut comm| async move {
             let root = comm.rank();
             comm.gather(root, &[1_u8]).await.map(|_| ())
@@ -373,22 +381,38 @@ async fn some_call(comm: &mut Communicator, call: usize) -> Result<(), Error> {
 
 const CALLS: usize = 16;
 
-/// What the ranks end with, of which one makes another call than the others, between calls that all make.
+/// One of the ranks makes another call than the others, between calls that all make.
+async fn one_disagrees(mut comm: Communicator, culprit: usize, calls: [usize; 2]) -> Result<(), Error> {
+    for _ in 0..3 {
+        comm.barrier().await?;
+        some_call(&mut comm, calls[0]).await?;
+    }
+    let call = calls[usize::from(comm.rank() == culprit)];
+    some_call(&mut comm, call).await?;
+    // Its part did not need the culprit; these do.
+    for _ in 0..3 {
+        comm.barrier().await?;
+    }
+    Ok(())
+}
+
+/// What the ranks then end with.
 fn disagree(dispatcher: &Dispatcher, kind: Kind, size: usize, culprit: usize, calls: [usize; 2]) -> Vec<Error> {
-    let ends = run_on(dispatcher, kind, Layout::threads(size), |mut comm| async move {
-        for _ in 0..3 {
-            comm.barrier().await?;
-            some_call(&mut comm, calls[0]).await?;
-        }
-        let call = calls[usize::from(comm.rank() == culprit)];
-        some_call(&mut comm, call).await?;
-        // Its part did not need the culprit; these do.
-        for _ in 0..3 {
-            comm.barrier().await?;
-        }
-        Ok(())
-    });
+    let ends =
+        run_on(
+            dispatcher,
+            kind,
+            Layout::threads(size),
+            |comm| async move { one_disagrees(comm, culprit, calls).await },
+        );
     ends.unwrap().into_iter().map(|end: Result<(), Error>| end.expect_err("no rank ends well")).collect()
+}
+
+/// The same of ranks that spin, although they have no core.
+fn disagree_spinning(dispatcher: &Dispatcher, size: usize, culprit: usize, calls: [usize; 2]) -> Vec<Error> {
+    let ranks = Kind::Threads.communicators(size, true).into_iter().map(|comm| one_disagrees(comm, culprit, calls));
+    let ends = dispatcher.run_all(ranks.collect()).into_iter().map(|end| end.expect("no rank panics"));
+    ends.map(|end| end.expect_err("no rank ends well")).collect()
 }
 
 #[test]
@@ -408,6 +432,129 @@ fn a_wrong_call_is_found_out_on_every_fabric_whatever_was_called() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn a_wrong_call_is_found_out_by_ranks_that_spin_and_run_ahead() {
+    let dispatcher = Dispatcher::new(4).unwrap();
+    for size in [3, 4] {
+        for usual in 0..CALLS {
+            for wrong in (0..CALLS).filter(|&wrong| wrong != usual) {
+                let culprit = (usual + wrong) % size;
+                let ends = disagree_spinning(&dispatcher, size, culprit, [usual, wrong]);
+                let context = || format!("{size} ranks, {culprit} calls {wrong} and not {usual}: {ends:?}");
+                let named = ends.iter().filter(|end| matches!(end, Error::Mismatch { .. })).count();
+                let left = ends.iter().filter(|end| matches!(end, Error::RankLeft { .. })).count();
+                assert!(named > 0 && named + left == size, "{}", context());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_call_that_one_rank_leaves_out_is_named_where_the_ranks_meet_next() {
+    // Rank 1 leaves out a broadcast of which rank 0 is the root, so that nobody waits for it there.
+    let dispatcher = Dispatcher::new(2).unwrap();
+    let ranks = Kind::Threads.communicators(2, true).into_iter().map(|mut comm| async move {
+        comm.barrier().await?;
+        if comm.rank() == 0 {
+            comm.broadcast(0, &mut [7_u8]).await?;
+        }
+        comm.barrier().await?;
+        comm.barrier().await
+    });
+    for end in dispatcher.run_all(ranks.collect()) {
+        let text = end.unwrap().unwrap_err().to_string();
+        assert!(text.contains("rank 0 calls broadcast with root 0 and 1 bytes, rank 1 calls barrier"), "{text}");
+    }
+}
+
+#[test]
+fn who_only_tells_hears_of_the_end_of_who_does_not_listen() {
+    for kind in [Kind::Threads, Kind::Mail, Kind::Ports, Kind::Bytes] {
+        for may_spin in [false, true] {
+            let dispatcher = Dispatcher::new(2).unwrap();
+            let ranks = kind.communicators(2, may_spin).into_iter().map(|mut comm| async move {
+                for call in 0..100 {
+                    if comm.rank() == 1 && call == 3 {
+                        return Ok(call);
+                    }
+                    comm.broadcast(0, &mut [7_u64]).await?;
+                }
+                Ok(100)
+            });
+            let ends: Vec<_> = dispatcher.run_all(ranks.collect()).into_iter().map(Result::unwrap).collect();
+            assert_eq!(ends, [Err(Error::RankLeft { rank: 1, waiting_in: "broadcast" }), Ok(3)], "{kind:?}");
+        }
+    }
+}
+
+#[test]
+fn a_broadcast_and_a_reduction_that_were_given_up_are_heard_before_the_next_call() {
+    let dispatcher = Dispatcher::new(3).unwrap();
+    for may_spin in [false, true] {
+        let ranks = Kind::Threads.communicators(3, may_spin).into_iter().map(|mut comm| async move {
+            let (rank, add) = (comm.rank(), |left: &mut [u64], right: &[u64]| left[0] += right[0]);
+            let mut heard = Vec::new();
+            // More calls than a lane has slots, so that a root that is not heard would wait for room.
+            for stage in 0..60_u64 {
+                let (mut told, mut own) = ([stage], [stage + rank as u64]);
+                if rank == 2 && stage.is_multiple_of(20) {
+                    let mut broadcast = Box::pin(comm.broadcast(0, &mut told));
+                    let _ = broadcast.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+                } else {
+                    comm.broadcast(0, &mut told).await?;
+                }
+                if rank == 2 && stage % 20 == 10 {
+                    let mut reduce = Box::pin(comm.reduce(2, &mut own, add));
+                    let _ = reduce.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+                } else {
+                    comm.reduce(2, &mut own, add).await?;
+                }
+                heard = vec![told[0], own[0]];
+            }
+            comm.barrier().await?;
+            Ok::<_, Error>(heard)
+        });
+        let ends: Vec<_> = dispatcher.run_all(ranks.collect()).into_iter().map(Result::unwrap).collect();
+        assert_eq!(ends, [Ok(vec![59, 59]), Ok(vec![59, 60]), Ok(vec![59, 180])]);
+    }
+}
+
+#[test]
+fn long_messages_that_are_lent_arrive_whole_whether_taken_or_revoked() {
+    let dispatcher = Dispatcher::new(2).unwrap();
+    for size in [2, 3] {
+        let ranks = Kind::Threads.communicators(size, true).into_iter().map(|mut comm| async move {
+            let (rank, size) = (comm.rank(), comm.size());
+            let says = |rank: usize, round: usize| vec![(1000 * round + rank) as f64; 5000 + round];
+            for round in 0..30 {
+                let (own, mut low, mut high) = (says(rank, round), says(9, round), says(9, round));
+                // Now this rank is late, now that one, so that loans are taken and revoked.
+                if round % size == rank {
+                    lehr_runtime::yield_now().await;
+                }
+                if round % 7 == 3 && rank == 0 {
+                    let mut exchange = Box::pin(comm.exchange(Boundary::Periodic, &own, &own, &mut low, &mut high));
+                    let _ = exchange.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+                    continue;
+                }
+                comm.exchange(Boundary::Periodic, &own, &own, &mut low, &mut high).await.unwrap();
+                drop(own);
+                assert_eq!(low, says((rank + size - 1) % size, round));
+                assert_eq!(high, says((rank + 1) % size, round));
+            }
+            // One that is too long for who hears it is refused, and copied nowhere.
+            let own = vec![0.0; if rank == 0 { 6000 } else { 5000 }];
+            let mut received = vec![7.0; 5000];
+            let end = comm.shift(1, &own, &mut received).await;
+            if rank == 1 {
+                assert_eq!(end, Err(Error::Truncated { source: 0, sent: 48_000, room: 40_000 }));
+                assert!(received.iter().all(|value| *value == 7.0));
+            }
+        });
+        assert!(dispatcher.run_all(ranks.collect()).iter().all(Result::is_ok));
     }
 }
 

@@ -17,14 +17,17 @@
 //! | `left` | ranks that have ended, and disagreements | each rank once, when its end is dropped, and who finds one |
 //! | `Rank::arrivals` | exchanges in which the rank has arrived | its rank, before it arrives |
 //!
-//! Messages between two neighbours have lanes of their own (`exchange/neighbours.rs`).
+//! Messages between two neighbours, and what goes in one direction only, have lanes of their own (`exchange/neighbours.rs`).
 //!
 //! A waiting rank spins for a short while if ranks and workers allow it, and then suspends, so that ranks may outnumber cores.
 #![allow(unsafe_code, reason = "messages are read by other ranks where they were written")]
 
 mod counter;
+mod fences;
 mod lane;
 mod line;
+mod loan;
+mod log;
 mod neighbours;
 mod part;
 
@@ -33,17 +36,22 @@ use std::task::{Context, Poll, Waker};
 use crossbeam_utils::CachePadded;
 
 use counter::Counter;
+use fences::Fences;
 use line::{LINES_MAX, Line};
+use log::{Log, Pen};
 use neighbours::{Neighbours, Seat};
 use part::Part;
 
-pub(crate) use neighbours::Besides;
+pub(crate) use neighbours::{Besides, Hearing, Swap};
 
-use crate::sync::{Arc, AtomicUsize, Cell, Mutex, Ordering, fence, spin_loop};
+use crate::sync::{Arc, AtomicUsize, Cell, Mutex, Ordering, spin_loop};
 
 /// Looks at `completed` before a rank suspends, when it may spin: some tens of microseconds, about what it costs to wake a
 /// sleeping core.
 const SPINS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 1000 };
+
+/// Bits of a head's first word that hold the call. Above them stands, in a lane, how many calls over lanes there were, in an exchange, a digest of all calls before.
+pub(crate) const CALL_BITS: u32 = 8;
 
 /// Looks before a spinning rank makes sure that the others are awake. Until then its line has usually left, so that the fence costs nothing.
 const LOOKS_FIRST: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 64 };
@@ -62,6 +70,7 @@ struct Shared {
     /// In the order of their happening.
     endings: Mutex<Vec<Ending>>,
     spins: u32,
+    fences: Fences,
     /// Whether ranks look at each other's lines and fold for themselves.
     has_lines: bool,
     /// Two ranks that were found to make different calls.
@@ -96,6 +105,8 @@ struct Rank {
     messages: [Cell<Vec<u64>>; 2],
     /// How many exchanges it has arrived in, for those who ask who is late.
     arrivals: AtomicUsize,
+    /// What it has called.
+    log: Log,
     /// Whom to wake when an exchange is complete, or never will be.
     waker: Mutex<Option<Waker>>,
 }
@@ -122,6 +133,8 @@ pub(crate) struct Endpoint {
     rank: usize,
     /// Exchanges in which this rank has arrived.
     arrivals: usize,
+    /// What this rank has called.
+    pen: Pen,
     is_waiting: bool,
     /// With lines: how many ranks, from the first on, were seen to have arrived in the exchange that this one waits for.
     seen: usize,
@@ -149,6 +162,7 @@ pub(crate) fn endpoints(members: &[usize], may_spin: bool) -> Vec<Endpoint> {
             lines: [Line::new(), Line::new()],
             messages: [Cell::new(Vec::new()), Cell::new(Vec::new())],
             arrivals: AtomicUsize::new(0),
+            log: Log::new(),
             waker: Mutex::new(None),
         })
     });
@@ -161,6 +175,7 @@ pub(crate) fn endpoints(members: &[usize], may_spin: bool) -> Vec<Endpoint> {
         left: zero(),
         endings: Mutex::default(),
         spins: if may_spin { SPINS } else { 0 },
+        fences: Fences::new(may_spin && size <= LINES_MAX),
         has_lines: may_spin && size <= LINES_MAX,
         disagreement: Mutex::default(),
         seats: (0..size).map(|_| CachePadded::new(Seat::default())).collect(),
@@ -170,6 +185,7 @@ pub(crate) fn endpoints(members: &[usize], may_spin: bool) -> Vec<Endpoint> {
         shared: shared.clone(),
         rank,
         arrivals: 0,
+        pen: Pen::default(),
         is_waiting: false,
         seen: 0,
         folded: Vec::new(),
@@ -188,7 +204,7 @@ impl Shared {
     fn ring(&self) {
         // Orders the caller's news (completion, or a rank that left) before the load below. Pairs with the fence in
         // `Endpoint::sleep`: either the load sees that rank, or that rank sees the news.
-        fence(Ordering::SeqCst);
+        self.fences.light();
         // Relaxed: ordered by the fence.
         if self.sleeping.load(Ordering::Relaxed) == 0 {
             return;
@@ -206,7 +222,7 @@ impl Shared {
         // SAFETY: the owner wrote it before it said so, and writes this buffer again only in exchange + 2, which comes after the caller's arrival in
         // exchange + 1.
         let message = self.ranks[rank].messages[exchange % 2].read(|message| unsafe { &*message });
-        [message[0], message[1]]
+        [message[0] % (1 << CALL_BITS), message[1]]
     }
 
     fn message(&self, rank: usize, exchange: usize) -> &[u64] {
@@ -261,9 +277,38 @@ impl Endpoint {
         self.shared.counter.has_completed(self.arrivals)
     }
 
-    /// Why the exchange that this rank waits for will not be completed: of the ranks that ended before they arrived in it, the first.
+    /// Why the exchange that this rank waits for will not be completed: of the ranks that ended before they arrived in it, the first; or one that has made other calls.
     fn missing(&self) -> Option<Trouble> {
-        self.trouble(|ending| ending.arrivals < self.arrivals)
+        self.trouble_or_divergence(|ending| ending.arrivals < self.arrivals)
+    }
+
+    /// As [`trouble`](Self::trouble); a rank that has made other calls before one that has ended.
+    fn trouble_or_divergence(&self, concerns: impl Fn(&Ending) -> bool) -> Option<Trouble> {
+        match self.trouble(concerns) {
+            Some(Trouble::Disagreement(found)) => Some(Trouble::Disagreement(found)),
+            other => self.diverged().or(other),
+        }
+    }
+
+    /// A rank that has made other calls than this one. Asked by who is about to sleep, behind its fence.
+    fn diverged(&self) -> Option<Trouble> {
+        if !self.shared.has_lines {
+            return None;
+        }
+        let differs = |other: usize| self.divergence(self.rank, other);
+        (0..self.size()).filter(|&other| other != self.rank).find_map(differs).map(Trouble::Disagreement)
+    }
+
+    /// The first calls in which two ranks differ.
+    pub(crate) fn divergence(&self, one: usize, other: usize) -> Option<Disagreement> {
+        let Shared { ranks, members, .. } = &*self.shared;
+        let [usual, theirs] = ranks[one].log.divergence(&ranks[other].log)?;
+        Some(Disagreement { usual: (members[one], usual), other: (members[other], theirs) })
+    }
+
+    /// A digest of all that this rank has called: the same on all ranks that meet.
+    pub(crate) fn digest(&self) -> u64 {
+        self.pen.digest()
     }
 
     /// A disagreement, if one was found; otherwise the first of the ends that concern this rank.
@@ -301,9 +346,9 @@ impl Endpoint {
             // Relaxed: ordered by the fence below.
             self.shared.sleeping.fetch_add(1, Ordering::Relaxed);
         }
-        // Orders the count, and this rank's arrival, before the caller's last look and the looks at who waits for a message of this rank. Pairs with the
-        // fence in `ring`, and with that in `poll_hear`.
-        fence(Ordering::SeqCst);
+        // Orders the count, this rank's arrival and its log before the caller's last look and the looks at who waits for a message of this rank. Pairs with the
+        // fence in `ring`, and with that in `sleep_in_the_seat`.
+        self.shared.fences.heavy();
         self.rouse();
     }
 
@@ -350,6 +395,7 @@ impl Endpoint {
         self.assert_ready();
         let exchange = self.arrivals;
         self.ring_if_unannounced();
+        self.note_call(self.shared.head_of(self.rank, exchange));
         // Release: publishes the deposit, and what was told to neighbours before. Pairs with the Acquire in `missing_from`.
         self.shared.ranks[self.rank].arrivals.store(exchange + 1, Ordering::Release);
         if self.shared.has_lines {
@@ -374,6 +420,11 @@ impl Endpoint {
         }
         self.arrivals = exchange + 1;
         self.is_waiting = true;
+    }
+
+    /// Notes a call, for others to compare.
+    fn note_call(&mut self, head: [u64; 2]) {
+        self.shared.ranks[self.rank].log.note(&mut self.pen, head);
     }
 
     /// Wakes who sleeps, if this rank has arrived by its line and has not looked yet.

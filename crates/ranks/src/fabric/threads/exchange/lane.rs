@@ -4,7 +4,10 @@
 //! sender writes; what the receiver has taken it says in a line of its own, and only now and then, so that the sender seldom has to fetch that one.
 //! A long message lies in memory that goes with it and comes back to be used again.
 //!
-//! The ring is never waited for. Who finds it full *spills*: from then on messages go into a queue under a lock, until the receiver has emptied it.
+//! To send never waits. Who finds the ring full *spills*: from then on messages go into a queue under a lock, until the receiver has emptied it. Who sends in one direction only
+//! waits for room afterwards, so that it finds a slot free the next time.
+//!
+//! A message may be lent at first (`loan.rs`).
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
@@ -19,6 +22,7 @@ use std::collections::VecDeque;
 
 use crossbeam_utils::CachePadded;
 
+use super::loan::{Desk, Loan};
 use crate::sync::{Arc, AtomicUsize, Cell, Mutex, Ordering};
 
 /// Slots of a lane: several stages of a shift, of which one rank may be ahead of another.
@@ -26,6 +30,9 @@ const SLOTS: usize = if cfg!(any(loom, shuttle)) { 2 } else { 8 };
 
 /// Bytes of a message that fit in a line of 64 bytes beside its flag, its head and its length.
 const SHORT: usize = 32;
+
+/// In a length: the message was lent.
+const LENT: usize = 1 << (usize::BITS - 1);
 
 /// Long messages whose memory is kept.
 const KEPT: usize = 2;
@@ -38,6 +45,8 @@ pub(super) struct Lane {
     slots: [CachePadded<Slot>; SLOTS],
     /// Long messages, by slot.
     long: [Cell<Vec<u8>>; SLOTS],
+    /// Loans, by slot.
+    pub(super) desks: [Desk; SLOTS],
     taken: CachePadded<AtomicUsize>,
     has_spilled: CachePadded<AtomicUsize>,
     spilled: Mutex<VecDeque<(Head, Vec<u8>)>>,
@@ -110,10 +119,34 @@ impl Lane {
                 CachePadded::new(Slot { sent: AtomicUsize::new(0), line: Cell::new(line()) })
             }),
             long: std::array::from_fn(|_| Cell::new(Vec::new())),
+            desks: std::array::from_fn(|_| Desk::new()),
             taken: zero(),
             has_spilled: zero(),
             spilled: Mutex::default(),
             returned: Mutex::default(),
+        }
+    }
+
+    /// Copies a message into memory of a slot, where nobody looks yet.
+    pub(super) fn deposit(&self, slot: usize, parts: &[&[u8]]) {
+        let mut memory = self.returned.lock().pop().unwrap_or_default();
+        memory.clear();
+        parts.iter().for_each(|part| memory.extend_from_slice(part));
+        // SAFETY: the slot is free; or it is lent, and its receiver looks here only when it is told that the loan was revoked.
+        self.long[slot].write(|long| unsafe { *long = memory });
+    }
+
+    /// Takes it back, unread: the loan was taken.
+    pub(super) fn withdraw(&self, slot: usize) {
+        // SAFETY: as in `deposit`; who has taken a loan does not look here.
+        let memory = self.long[slot].write(|long| unsafe { std::mem::take(&mut *long) });
+        self.give_back(memory);
+    }
+
+    fn give_back(&self, memory: Vec<u8>) {
+        let mut returned = self.returned.lock();
+        if returned.len() < KEPT {
+            returned.push(memory);
         }
     }
 }
@@ -121,6 +154,20 @@ impl Lane {
 impl Outgoing {
     pub(super) fn new(to: usize, lane: Arc<Lane>) -> Self {
         Self { to, lane, sent: 0, freed: 0, is_spilling: false }
+    }
+
+    /// Whether the next message finds a slot. Only a receiver that takes messages makes room.
+    pub(super) fn has_room(&mut self) -> bool {
+        let lane = &*self.lane;
+        // Acquire: pairs with the store in `Incoming::take`, which empties the queue.
+        if self.is_spilling && lane.has_spilled.load(Ordering::Acquire) != 0 {
+            return false;
+        }
+        if self.sent - self.freed == SLOTS {
+            // Acquire: as in `send`.
+            self.freed = lane.taken.load(Ordering::Acquire);
+        }
+        self.sent - self.freed < SLOTS
     }
 
     /// Sends a message made of these parts. It is there for whoever looks; a sleeper must be woken.
@@ -142,16 +189,29 @@ impl Outgoing {
             }
         }
         let length = parts.iter().map(|part| part.len()).sum();
-        let (slot, long) = (&lane.slots[self.sent % SLOTS], &lane.long[self.sent % SLOTS]);
         if length > SHORT {
-            let mut memory = lane.returned.lock().pop().unwrap_or_default();
-            memory.clear();
-            parts.iter().for_each(|part| memory.extend_from_slice(part));
-            // SAFETY: the slot is free, so it is the sender's.
-            long.write(|long| unsafe { *long = memory });
+            lane.deposit(self.sent % SLOTS, parts);
         }
+        self.fill(head, length, parts);
+    }
+
+    /// As [`send`](Self::send), but lends the message if there is a slot for it; without, there is no loan.
+    pub(super) fn lend<'a>(&mut self, head: Head, parts: &'a [&'a [u8]]) -> Option<Loan<'a>> {
+        let length = parts.iter().map(|part| part.len()).sum::<usize>();
+        if length <= SHORT || self.is_spilling || !self.has_room() {
+            self.send(head, parts);
+            return None;
+        }
+        let loan = Loan::offer(self.lane.clone(), self.sent % SLOTS, parts);
+        self.fill(head, length | LENT, parts);
+        Some(loan)
+    }
+
+    /// Fills the next slot, which is free.
+    fn fill(&mut self, head: Head, length: usize, parts: &[&[u8]]) {
+        let slot = &self.lane.slots[self.sent % SLOTS];
         slot.line.write(|line| {
-            // SAFETY: as above.
+            // SAFETY: the slot is free, so it is the sender's.
             let line = unsafe { &mut *line };
             (line.head, line.length) = (head, length);
             if length <= SHORT {
@@ -200,19 +260,21 @@ impl Incoming {
         spilled.front().map(|(head, _)| Place::Queue(*head))
     }
 
-    /// Takes the next message, which is at this place, and shows its bytes to `read`.
-    pub(super) fn take(&mut self, place: Place, read: impl FnOnce(&[u8])) {
+    /// Takes the next message, which is at this place, and shows its parts to `read`, once. Says whether that made room which the sender can see.
+    pub(super) fn take(&mut self, place: Place, read: &mut dyn FnMut(&[&[u8]])) -> bool {
         let lane = &*self.lane;
         if let Place::Queue(_) = place {
             let mut spilled = lane.spilled.lock();
             let first = spilled.pop_front();
-            if spilled.is_empty() {
-                // Relaxed: under the lock; who reads it late takes the lock for nothing.
-                lane.has_spilled.store(0, Ordering::Relaxed);
+            let is_last = spilled.is_empty();
+            if is_last {
+                // Release: pairs with the Acquire in `Outgoing::has_room`. Who reads it late otherwise takes the lock for nothing.
+                lane.has_spilled.store(0, Ordering::Release);
             }
             drop(spilled);
             let (_, bytes) = first.expect("the first message is in the queue, and nobody else takes it");
-            return read(&bytes);
+            read(&[&bytes]);
+            return is_last;
         }
         let (slot, long) = (&lane.slots[self.taken % SLOTS], &lane.long[self.taken % SLOTS]);
         // SAFETY: the slot holds a message, so it is the receiver's until the sender is told otherwise.
@@ -221,22 +283,21 @@ impl Incoming {
             slot.line.read(|line| {
                 // SAFETY: as above.
                 let line = unsafe { &*line };
-                read(&line.short[..length]);
+                read(&[&line.short[..length]]);
             });
-        } else {
-            // SAFETY: as above.
+        } else if length & LENT == 0 || !lane.desks[self.taken % SLOTS].take(read) {
+            // SAFETY: as above; a loan was revoked.
             let memory = long.write(|long| unsafe { std::mem::take(&mut *long) });
-            read(&memory);
-            let mut returned = lane.returned.lock();
-            if returned.len() < KEPT {
-                returned.push(memory);
-            }
+            read(&[&memory]);
+            lane.give_back(memory);
         }
         self.taken += 1;
-        if self.taken - self.told >= SLOTS / 2 {
+        let is_due = self.taken - self.told >= SLOTS / 2;
+        if is_due {
             self.told = self.taken;
             // Release: we have read these slots. Pairs with the Acquire in `Outgoing::send`.
             lane.taken.store(self.taken, Ordering::Release);
         }
+        is_due
     }
 }

@@ -1,4 +1,4 @@
-//! Shifts and exchanges with neighbours, between threads: a lane for each two ranks that talk, and a place to sleep for each rank.
+//! Shifts and exchanges with neighbours, and what goes in one direction only, between threads: a lane for each two ranks that talk, and a place to sleep for each rank.
 //!
 //! These calls are collectives: all ranks make them, in the same order as all others. So each message carries how many of them there were before and what
 //! must be equal, and who takes it compares. A rank that waits for a message that will never come, because another has made another call, is told too:
@@ -8,6 +8,10 @@
 //!
 //! Who waits looks for both before it sleeps; who arrives in an exchange and is about to sleep there wakes whoever sleeps waiting for it, and a message that is not
 //! expected wakes the receiver.
+//!
+//! In a broadcast and a reduction in one direction some ranks hear nobody, and run ahead of those that hear them: as far as a lane has slots, since they wait for room in it
+//! ([`poll_room`](Endpoint::poll_room)). What finds different calls there is the log of each rank (`log.rs`). Who is to hear, and gives up, owes it: it hears before its next call, so that
+//! nobody waits for room in vain.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
@@ -23,19 +27,20 @@ use std::task::{Context, Poll, Waker};
 use crossbeam_utils::CachePadded;
 
 use super::lane::{Head, Incoming, Lane, Outgoing};
-use super::{Disagreement, Endpoint, Trouble};
-use crate::sync::{Arc, AtomicUsize, Mutex, Ordering, fence, spin_loop};
+use super::loan::Loan;
+use super::{CALL_BITS, Disagreement, Endpoint, Trouble};
+use crate::sync::{Arc, AtomicUsize, Mutex, Ordering, spin_loop};
 
 /// Looks at a lane before a spinning rank makes sure that its own neighbours are awake.
 const LOOKS_FIRST: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 64 };
+
+/// Messages that are lent at a time.
+const LOANS: usize = 2;
 
 /// In `asleep`, above this bit: from which rank besides something is expected.
 const BESIDES: u32 = 32;
 /// In its place: from several.
 const SEVERAL: usize = (1 << 31) - 1;
-/// Bits of a head's first word that hold the call.
-const CALL_BITS: u32 = 8;
-
 /// Where a rank sleeps that waits for a neighbour.
 #[derive(Default)]
 pub(super) struct Seat {
@@ -63,10 +68,40 @@ pub(super) struct Neighbours {
     /// What comes of calls up to this one belongs to nobody: they were given up.
     given_up: u64,
     is_open: bool,
+    /// Ranks whose messages of the present call, or of one that was given up, must be heard before the next.
+    owed: Vec<usize>,
     /// Whether `asleep` may be raised.
     is_asleep: bool,
     /// Of `outgoing`, those whose receivers may have to be woken.
     unannounced: Vec<usize>,
+}
+
+/// Long messages to some ranks, and from some: told at once, and heard one after the other.
+pub(crate) struct Swap<'a> {
+    pub(crate) told: &'a [(usize, &'a [&'a [u8]])],
+    pub(crate) heard: &'a mut [Hearing<'a>],
+    /// Whether all were told, and how many have been heard.
+    progress: (bool, usize),
+}
+
+/// From whom a message is to be heard, and who reads its parts.
+pub(crate) struct Hearing<'a> {
+    pub(crate) from: usize,
+    pub(crate) besides: Besides,
+    pub(crate) read: &'a mut (dyn FnMut(&[&[u8]]) + Send),
+}
+
+impl<'a> Swap<'a> {
+    pub(crate) fn new(told: &'a [(usize, &'a [&'a [u8]])], heard: &'a mut [Hearing<'a>]) -> Self {
+        assert!(told.len() <= LOANS, "a rank has two neighbours on a line");
+        Self { told, heard, progress: (false, 0) }
+    }
+
+    /// Who is waited for; the last of them, if all have been heard.
+    pub(crate) fn awaited(&self) -> usize {
+        let (_, place) = self.progress;
+        self.heard[place.min(self.heard.len() - 1)].from
+    }
 }
 
 /// From which ranks besides the one that is waited for messages of this call are expected.
@@ -118,6 +153,7 @@ impl Neighbours {
             head: [0; 2],
             given_up: 0,
             is_open: false,
+            owed: Vec::new(),
             is_asleep: false,
             unannounced: Vec::new(),
         }
@@ -140,6 +176,17 @@ impl Endpoint {
         neighbours.is_open = true;
         neighbours.calls += 1;
         neighbours.head = [neighbours.calls << CALL_BITS | call, number];
+        self.note_call([call, number]);
+    }
+
+    /// Says that a message of a rank will be heard in this call, even if it is given up.
+    pub(crate) fn owe(&mut self, from: usize) {
+        self.neighbours.owed.push(from);
+    }
+
+    /// A rank whose message is still to be heard.
+    pub(crate) fn owed(&self) -> Option<usize> {
+        self.neighbours.owed.first().copied()
     }
 
     /// Ends a call that came to its end.
@@ -149,17 +196,48 @@ impl Endpoint {
 
     /// Sends a message made of these parts to a rank.
     pub(crate) fn tell(&mut self, to: usize, parts: &[&[u8]]) {
-        let place = match self.neighbours.outgoing.iter().position(|lane| lane.to == to) {
-            Some(place) => place,
-            None => {
-                let lane = self.lane(self.rank, to);
-                self.neighbours.outgoing.push(Outgoing::new(to, lane));
-                self.neighbours.outgoing.len() - 1
-            }
-        };
-        let head = self.neighbours.head;
+        let (place, head) = (self.outgoing_to(to), self.neighbours.head);
         self.neighbours.outgoing[place].send(head, parts);
         self.neighbours.unannounced.push(place);
+    }
+
+    fn outgoing_to(&mut self, to: usize) -> usize {
+        if let Some(place) = self.neighbours.outgoing.iter().position(|lane| lane.to == to) {
+            return place;
+        }
+        let lane = self.lane(self.rank, to);
+        self.neighbours.outgoing.push(Outgoing::new(to, lane));
+        self.neighbours.outgoing.len() - 1
+    }
+
+    /// Tells and hears what is to be swapped; what is told is lent as long as this call lasts, to receivers that are there.
+    ///
+    /// Cancel-safe as [`poll_hear`](Self::poll_hear) is; what was to be told has been told with the first poll.
+    pub(crate) fn poll_swap(&mut self, swap: &mut Swap<'_>, context: &mut Context<'_>) -> Poll<Result<(), Trouble>> {
+        // They end where this call does, on each way out, in that they are dropped.
+        let mut loans = [const { None }; LOANS];
+        if !swap.progress.0 {
+            swap.progress.0 = true;
+            for ((to, parts), loan) in swap.told.iter().zip(&mut loans) {
+                let (place, head) = (self.outgoing_to(*to), self.neighbours.head);
+                *loan = self.neighbours.outgoing[place].lend(head, parts);
+                self.neighbours.unannounced.push(place);
+            }
+        }
+        while let Some(Hearing { from, besides, read }) = swap.heard.get_mut(swap.progress.1) {
+            match self.poll_hear(*from, *besides, context, read) {
+                Poll::Ready(Ok(())) => swap.progress.1 += 1,
+                other => return other,
+            }
+        }
+        // The others are at it, or about to be.
+        for _ in 0..self.shared.spins {
+            if loans.iter().flatten().all(Loan::is_taken) {
+                break;
+            }
+            spin_loop();
+        }
+        Poll::Ready(Ok(()))
     }
 
     /// The lane from one rank to another, of which this is one; made, if nobody has made it yet.
@@ -180,8 +258,8 @@ impl Endpoint {
     /// Wakes the receivers of what was sent, if they sleep.
     fn announce(&mut self) {
         if !self.neighbours.unannounced.is_empty() {
-            // Orders the messages before the looks at `asleep`. Pairs with the fence in `poll_hear`.
-            fence(Ordering::SeqCst);
+            // Orders the messages before the looks at `asleep`. Pairs with the fence in `sleep_in_the_seat`.
+            self.shared.fences.light();
             self.announce_behind_a_fence();
         }
     }
@@ -229,7 +307,7 @@ impl Endpoint {
         from: usize,
         besides: Besides,
         context: &mut Context<'_>,
-        read: &mut dyn FnMut(&[u8]),
+        read: &mut dyn FnMut(&[&[u8]]),
     ) -> Poll<Result<(), Trouble>> {
         let place = self.incoming_from(from);
         self.get_up_from_the_seat();
@@ -256,16 +334,7 @@ impl Endpoint {
             Besides::Rank(rank) => rank + 1,
             Besides::Several => SEVERAL,
         };
-        let seat = &self.shared.seats[self.rank];
-        let replaced = seat.waker.lock().replace(context.waker().clone());
-        drop(replaced);
-        self.neighbours.is_asleep = true;
-        // Relaxed: ordered by the fence.
-        seat.asleep.store((from + 1) | besides << BESIDES, Ordering::Relaxed);
-        // Orders `asleep` before the looks that follow, and what was sent before the looks at the receivers' `asleep`. Pairs with itself, with the fence in `announce`,
-        // and with those in `Shared::ring` and `Endpoint::sleep`.
-        fence(Ordering::SeqCst);
-        self.announce_behind_a_fence();
+        self.sleep_in_the_seat(from, besides, context.waker());
         // The order matters: what was sent before an end or an arrival is heard.
         let trouble = self.missing_from(from, besides);
         let heard = self.hear(place, read);
@@ -275,6 +344,58 @@ impl Endpoint {
         self.get_up_from_the_seat();
         let outcome = heard.unwrap_or_else(|| Err(trouble.expect("one of both is there")));
         Poll::Ready(outcome.inspect_err(|trouble| self.note(*trouble)))
+    }
+
+    /// Waits, after a message was sent to a rank in one direction, until the next one will find a slot; so a rank is ahead of those that hear it by no more than a lane has slots.
+    ///
+    /// Cancel-safe: it holds nothing. If it is given up, the next message may have to go into the queue.
+    pub(crate) fn poll_room(&mut self, to: usize, context: &mut Context<'_>) -> Poll<Result<(), Trouble>> {
+        self.announce();
+        let place =
+            self.neighbours.outgoing.iter().position(|lane| lane.to == to).expect("there is a lane to who was told");
+        self.get_up_from_the_seat();
+        for _ in 0..=self.shared.spins {
+            if self.neighbours.outgoing[place].has_room() {
+                return Poll::Ready(Ok(()));
+            }
+            spin_loop();
+        }
+        self.sleep_in_the_seat(to, SEVERAL, context.waker());
+        let trouble = self.trouble_or_divergence(|ending| ending.world == self.shared.members[to]);
+        let has_room = self.neighbours.outgoing[place].has_room();
+        if !has_room && trouble.is_none() {
+            return Poll::Pending;
+        }
+        self.get_up_from_the_seat();
+        let outcome = if has_room { Ok(()) } else { trouble.map_or(Ok(()), Err) };
+        Poll::Ready(outcome.inspect_err(|trouble| self.note(*trouble)))
+    }
+
+    /// Wakes a rank that sleeps waiting for room in its lane to this one.
+    fn tell_of_room(&self, from: usize) {
+        if self.shared.has_lines {
+            // Orders the count of what was taken before the look at `asleep`. Pairs with the fence in `sleep_in_the_seat`.
+            self.shared.fences.light();
+            let seat = &self.shared.seats[from];
+            // Relaxed: ordered by the fence.
+            if seat.asleep.load(Ordering::Relaxed) % (1 << BESIDES) == self.rank + 1 {
+                seat.wake();
+            }
+        }
+    }
+
+    /// Takes a place to sleep, waiting for a rank; what follows looks once more.
+    fn sleep_in_the_seat(&mut self, other: usize, besides: usize, waker: &Waker) {
+        let seat = &self.shared.seats[self.rank];
+        let replaced = seat.waker.lock().replace(waker.clone());
+        drop(replaced);
+        self.neighbours.is_asleep = true;
+        // Relaxed: ordered by the fence.
+        seat.asleep.store((other + 1) | besides << BESIDES, Ordering::Relaxed);
+        // Orders `asleep`, and the log, before the looks that follow, and what was sent before the looks at the receivers' `asleep`. Pairs with itself, with the fences in
+        // `announce` and in `tell_of_room`, and with those in `Shared::ring` and `Endpoint::sleep`.
+        self.shared.fences.heavy();
+        self.announce_behind_a_fence();
     }
 
     fn get_up_from_the_seat(&mut self) {
@@ -294,22 +415,26 @@ impl Endpoint {
     }
 
     /// Takes the next message of a lane, if it has come and belongs to this call.
-    fn hear(&mut self, place: usize, read: &mut dyn FnMut(&[u8])) -> Option<Result<(), Trouble>> {
-        let Neighbours { incoming, head: own, given_up, .. } = &mut self.neighbours;
-        let lane = &mut incoming[place];
+    fn hear(&mut self, place: usize, read: &mut dyn FnMut(&[&[u8]])) -> Option<Result<(), Trouble>> {
         loop {
-            let first = lane.first()?;
+            let Neighbours { incoming, head: own, given_up, .. } = &mut self.neighbours;
+            let lane = &mut incoming[place];
+            let (first, from) = (lane.first()?, lane.from);
             let head = first.head();
             if Neighbours::call_of(head) <= *given_up {
-                lane.take(first, |_| {});
+                if lane.take(first, &mut |_| {}) {
+                    self.tell_of_room(from);
+                }
                 continue;
             }
-            if head == *own {
-                lane.take(first, read);
-                return Some(Ok(()));
+            if head != *own {
+                return Some(Err(self.disagreement(from, head)));
             }
-            let from = lane.from;
-            return Some(Err(self.disagreement(from, head)));
+            if lane.take(first, read) {
+                self.tell_of_room(from);
+            }
+            self.neighbours.owed.retain(|&owed| owed != from);
+            return Some(Ok(()));
         }
     }
 
@@ -325,7 +450,7 @@ impl Endpoint {
 
     /// Why the message that this rank waits for will not come, unless it has come.
     fn missing_from(&mut self, from: usize, besides: usize) -> Option<Trouble> {
-        if let Some(trouble) = self.trouble(|ending| ending.world == self.shared.members[from]) {
+        if let Some(trouble) = self.trouble_or_divergence(|ending| ending.world == self.shared.members[from]) {
             return Some(trouble);
         }
         // Acquire: pairs with the Release in `arrive`; what that rank sent before is visible, and its deposit.

@@ -1,0 +1,87 @@
+//! The two fences of who says something and of who falls asleep, of unequal weight.
+//!
+//! Who says something (a message, an arrival, an end) then looks whether somebody sleeps; who is about to sleep says so and then looks at what was said. Between the
+//! two steps of each stands a fence, so that one of them sees the other. A full fence waits until the core's stores have left, which is as long as a crossing: a rank that
+//! only sends, one message after another, would spend half its time there. Sleeping is rare and slow anyway where ranks spin first. So there the sleeper carries all the weight: the
+//! *heavy* fence has the system put a full fence into every thread of the process that runs, and the *light* one only keeps the compiler from exchanging the two steps.
+//!
+//! Where the system has no such call (`membarrier` of Linux), and where ranks outnumber cores, so that they sleep in each wait, both are full fences. So they are to the model checkers.
+
+#![allow(unsafe_code, reason = "a call of the system")]
+
+use crate::sync::{Ordering, fence};
+
+/// Which fences a group of ranks uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fences {
+    /// Both are full.
+    Even,
+    /// A heavy one for who falls asleep, a light one for all others.
+    Uneven,
+}
+
+impl Fences {
+    /// For a group whose ranks spin before they sleep, or do not.
+    pub(super) fn new(spins: bool) -> Self {
+        if spins && system::is_there() { Self::Uneven } else { Self::Even }
+    }
+
+    /// Between what is said and the look at who sleeps.
+    #[inline]
+    pub(super) fn light(self) {
+        match self {
+            // SeqCst: orders the caller's news before its look at who sleeps. Pairs with that in `heavy`.
+            Self::Even => fence(Ordering::SeqCst),
+            Self::Uneven => system::light(),
+        }
+    }
+
+    /// Between raising a flag and the last look before sleeping.
+    pub(super) fn heavy(self) {
+        // SeqCst: orders the flag before the look at the news. Pairs with that in `light`, or with that of another who falls asleep.
+        fence(Ordering::SeqCst);
+        if self == Self::Uneven {
+            system::heavy();
+        }
+    }
+}
+
+#[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
+mod system {
+    use crate::sync::{Ordering, compiler_fence, once};
+
+    fn membarrier(command: libc::c_int) -> libc::c_long {
+        // SAFETY: the call takes numbers, and touches no memory of this process.
+        unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) }
+    }
+
+    /// Whether the system can do it. The process says once that it wants it.
+    pub(super) fn is_there() -> bool {
+        once!(bool, membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0)
+    }
+
+    pub(super) fn light() {
+        // SeqCst: for the compiler. The core's part is done by `heavy`, wherever this thread then is: before it, the news are seen there; after it, the flag is seen here.
+        compiler_fence(Ordering::SeqCst);
+    }
+
+    pub(super) fn heavy() {
+        let done = membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+        assert_eq!(done, 0, "a process that has registered may call it");
+    }
+}
+
+#[cfg(not(all(target_os = "linux", not(any(loom, shuttle, miri)))))]
+mod system {
+    pub(super) fn is_there() -> bool {
+        false
+    }
+
+    pub(super) fn light() {
+        unreachable!("chosen only where the system has it")
+    }
+
+    pub(super) fn heavy() {
+        unreachable!("chosen only where the system has it")
+    }
+}

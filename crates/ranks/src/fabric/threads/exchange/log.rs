@@ -1,0 +1,140 @@
+//! What each rank has called, in order, for the others to compare before they sleep.
+//!
+//! Calls in one direction (a broadcast, a reduction) let a rank run ahead of others, and some of its calls wait for nobody. So two ranks may have made different calls without
+//! either having met the other. Each rank therefore notes its calls: what it called, and a digest of all its calls so far. Who is about to sleep compares its digest with
+//! everybody's at the last call that both have made. Of two that differ the later to sleep sees it; so ranks that have made different calls never all sleep.
+//!
+//! | shared word | meaning | who writes it |
+//! | --- | --- | --- |
+//! | `Log::made` | calls that the rank has made | its rank, once a call |
+//! | `Entry` | one of the last calls | its rank, before it counts it |
+//!
+//! Nobody but its rank touches a log, as long as nobody sleeps: noting a call is four stores to lines that are at home.
+
+use crate::sync::{AtomicUsize, Ordering, fence};
+
+/// Calls that are remembered: more than a rank can be ahead of another that it has to do with.
+const KEPT: usize = if cfg!(any(loom, shuttle)) { 4 } else { 64 };
+
+/// A call and its number.
+type Head = [u64; 2];
+
+/// The calls of one rank.
+pub(super) struct Log {
+    made: AtomicUsize,
+    entries: [Entry; KEPT],
+}
+
+#[derive(Default)]
+struct Entry {
+    call: AtomicUsize,
+    number: AtomicUsize,
+    digest: AtomicUsize,
+}
+
+/// The rank's own end.
+#[derive(Default)]
+pub(super) struct Pen {
+    made: usize,
+    digest: usize,
+}
+
+impl Pen {
+    pub(super) fn digest(&self) -> u64 {
+        self.digest as u64
+    }
+}
+
+impl Log {
+    pub(super) fn new() -> Self {
+        Self { made: AtomicUsize::new(0), entries: std::array::from_fn(|_| Entry::default()) }
+    }
+
+    /// Notes a call.
+    pub(super) fn note(&self, pen: &mut Pen, head: Head) {
+        let [call, number] = head.map(|word| word as usize);
+        // The golden ratio and a rotation: equal words in another order or place give another digest.
+        let stir = |digest: usize, word: usize| {
+            (digest.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as usize)
+        };
+        pen.digest = stir(stir(pen.digest, call), number);
+        let entry = &self.entries[pen.made % KEPT];
+        // Release: whoever sees one of the words below sees the count of the calls before, and so that the older entry is gone. Pairs with the fence in `at`.
+        fence(Ordering::Release);
+        // Relaxed: published by the count.
+        entry.call.store(call, Ordering::Relaxed);
+        // Relaxed: as above.
+        entry.number.store(number, Ordering::Relaxed);
+        // Relaxed: as above.
+        entry.digest.store(pen.digest, Ordering::Relaxed);
+        pen.made += 1;
+        // Release: publishes the entry. Pairs with the Acquire in `made`.
+        self.made.store(pen.made, Ordering::Release);
+    }
+
+    /// Calls that the rank has made.
+    pub(super) fn made(&self) -> usize {
+        // Acquire: pairs with the Release in `note`; the entries are visible.
+        self.made.load(Ordering::Acquire)
+    }
+
+    /// A call that was seen to have been made, and the digest up to it; none if it is no longer remembered.
+    fn at(&self, place: usize) -> Option<(Head, usize)> {
+        let entry = &self.entries[place % KEPT];
+        // Relaxed: `made` was read before, and is read again.
+        let [call, number, digest] =
+            [&entry.call, &entry.number, &entry.digest].map(|word| word.load(Ordering::Relaxed));
+        // Acquire: pairs with the Release fence in `note`; if one of the words was a later one, so is the count below.
+        fence(Ordering::Acquire);
+        // Relaxed: ordered by the fence.
+        let made = self.made.load(Ordering::Relaxed);
+        (made - place < KEPT).then_some(([call as u64, number as u64], digest))
+    }
+
+    /// The first call in which this rank and another differ, as both made it, if they do, among the last that both have made. Where it is no longer remembered, unknown calls.
+    pub(super) fn divergence(&self, other: &Self) -> Option<[Head; 2]> {
+        let both = self.made().min(other.made());
+        let last = both.checked_sub(1)?;
+        let (mine, theirs) = (self.at(last)?, other.at(last)?);
+        if mine.1 == theirs.1 {
+            return None;
+        }
+        let pairs = (both.saturating_sub(KEPT)..both).filter_map(|place| Some([self.at(place)?.0, other.at(place)?.0]));
+        Some(pairs.into_iter().find(|[mine, theirs]| mine != theirs).unwrap_or_default())
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    fn log(calls: &[u64]) -> Log {
+        let (log, mut pen) = (Log::new(), Pen::default());
+        calls.iter().for_each(|&call| log.note(&mut pen, [call, 7]));
+        log
+    }
+
+    #[test]
+    fn ranks_that_made_the_same_calls_agree_however_far_one_is_ahead() {
+        assert_eq!(log(&[]).divergence(&log(&[1, 2])), None);
+        assert_eq!(log(&[1, 2]).divergence(&log(&[1, 2, 3, 4])), None);
+        let many: Vec<u64> = (0..1000).collect();
+        assert_eq!(log(&many).divergence(&log(&many[..990])), None);
+    }
+
+    #[test]
+    fn the_first_call_in_which_two_differ_is_named_even_if_they_agree_again() {
+        assert_eq!(log(&[1, 2, 3]).divergence(&log(&[1, 4, 3])), Some([[2, 7], [4, 7]]));
+        // One has left a call out: the last calls are the same, the ways there are not.
+        assert_eq!(log(&[1, 5, 1, 1]).divergence(&log(&[1, 1, 1, 1])), Some([[5, 7], [1, 7]]));
+    }
+
+    #[test]
+    fn a_difference_of_long_ago_is_seen_and_not_named() {
+        let (mut one, mut other) = (vec![0; 500], vec![0; 500]);
+        (one[3], other[3]) = (1, 2);
+        assert_eq!(log(&one).divergence(&log(&other)), Some([[0; 2]; 2]));
+        one.truncate(400); // what the other did in call 400 is forgotten
+        assert_eq!(log(&one).divergence(&log(&other)), None);
+    }
+}
