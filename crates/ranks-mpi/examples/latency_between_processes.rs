@@ -1,4 +1,4 @@
-//! Microseconds of short messages and collectives between processes: `mpiexec -n 2 latency`.
+//! Microseconds of short messages and collectives between processes: `mpiexec -n 2 target/release/examples/latency_between_processes`.
 #![allow(clippy::disallowed_macros, reason = "an example says what it found")]
 
 use lehr_ranks::timing::Stopwatch;
