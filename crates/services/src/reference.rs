@@ -159,6 +159,20 @@ impl<D: Contract> Reference<D> {
         Self { target: Target::Link(Arc::new(link)), options: None, is_partner: false, _document: PhantomData }
     }
 
+    /// Whether the service is in this process, so that what it is sent moves and is not encoded.
+    ///
+    /// # Example
+    /// ```
+    /// # use lehr_services::{DIRECTORY, Directory, Host};
+    /// # let dispatcher = lehr_runtime::Dispatcher::new(1).unwrap();
+    /// # let host = Host::new(dispatcher.handle());
+    /// # lehr_runtime::block_on(host.ready());
+    /// assert!(host.reference::<Directory>(DIRECTORY).unwrap().is_local());
+    /// ```
+    pub fn is_local(&self) -> bool {
+        matches!(&self.target, Target::Local(at, _) if at.is_of::<D>())
+    }
+
     pub(crate) fn into_partner(mut self) -> Self {
         self.is_partner = true;
         self

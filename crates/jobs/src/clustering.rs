@@ -1,0 +1,365 @@
+//! Clustering as a method: the library's `vector::cluster` with the command's options, under the contract `lehr.clustering` 1.0.
+//!
+//! Tables: `labels` (id, cluster, probability), `centers` (cluster, the columns, weight, spread), both as `lehr cluster` writes them, and `history`
+//! (a row for each temperature).
+
+use lehr_data::Points;
+mod processes;
+
+use std::collections::BTreeMap;
+
+use lehr_data::counter::counts_rows;
+use lehr_data::geography;
+use lehr_data::scale::{Scale, Scaling, scales_differ};
+use lehr_mining::Error;
+use lehr_mining::anneal::{Checkpoint, Control, Observer, Progress as Annealed, Stage, Step};
+use lehr_mining::vector::{self, Model, Parameters, Precision};
+use lehr_services::Version;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::job::{Job, Progress};
+use crate::method::{Failure, Inputs, Method, Outputs};
+use crate::table::{Columns, Table};
+
+/// Deterministic annealing of vectors as a [`Method`].
+///
+/// # Example
+/// See [`Jobs`](crate::jobs::Jobs).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Clustering;
+
+/// What [`Clustering`] is told. The default suggests the number of clusters.
+///
+/// # Example
+/// ```
+/// use lehr_jobs::clustering::Options;
+/// let options: Options = serde_json::from_str(r#"{ "clusters": 20, "lonlat": true }"#).unwrap();
+/// assert_eq!((options.clusters, options.seed), (Some(20), 0));
+/// assert!(serde_json::from_str::<Options>(r#"{ "cluster": 20 }"#).is_err());
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    /// The columns of the points. Default: all of numbers, except weights and ids.
+    pub columns: Option<Vec<String>>,
+    /// The column of weights. Default: the one that the data set says, or none.
+    pub weights: Option<String>,
+    /// The column of ids. Default: the one that the data set says, or the number of the row.
+    pub id: Option<String>,
+    /// Whether the columns are longitude and latitude in degrees: clusters on the sphere, in km. Default: no.
+    pub lonlat: bool,
+    /// How columns are scaled. Default: not.
+    pub scale: ColumnScale,
+    /// The number of clusters, at least 1. Default: the data suggest it.
+    pub clusters: Option<usize>,
+    /// The final temperature, in the squared unit of the points. Default: none.
+    pub stop_temperature: Option<f64>,
+    /// The final length scale, the square root of half the temperature. Default: none.
+    pub stop_length: Option<f64>,
+    /// The most clusters where `clusters` is not given. Default: 32, or no limit with a final temperature or length.
+    pub max_clusters: Option<usize>,
+    /// Factor from one temperature to the next, 0.5 to 0.999. Default: 0.95.
+    pub cooling: f64,
+    /// When a fixed point is reached, as a share of the temperature. Default: 1e-4.
+    pub tolerance: f64,
+    /// One branch of the finish grows to this many times `clusters` and merges back, 1 to 4. Default: 1.5.
+    pub overshoot: f64,
+    /// Swaps tried in vain before the finish gives up, in multiples of the number of clusters. Default: 4.
+    pub patience: usize,
+    /// Decides between equals; the same seed gives the same result. Default: 0.
+    pub seed: u64,
+    /// Bits of coordinates while annealing, 64 or 32. Default: 64.
+    pub bits: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let Parameters { cooling, tolerance, overshoot, patience, seed, .. } = Parameters::default();
+        Self {
+            columns: None,
+            weights: None,
+            id: None,
+            lonlat: false,
+            scale: ColumnScale::None,
+            clusters: None,
+            stop_temperature: None,
+            stop_length: None,
+            max_clusters: None,
+            cooling,
+            tolerance,
+            overshoot,
+            patience,
+            seed,
+            bits: 64,
+        }
+    }
+}
+
+/// How columns are scaled.
+///
+/// # Example
+/// ```
+/// assert_eq!(serde_json::to_string(&lehr_jobs::clustering::ColumnScale::Std).unwrap(), "\"std\"");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ColumnScale {
+    /// As they are.
+    #[default]
+    None,
+    /// By mean and standard deviation.
+    Std,
+    /// By median and interquartile range.
+    Robust,
+}
+
+impl Options {
+    fn parameters(&self) -> Parameters {
+        Parameters {
+            clusters: self.clusters,
+            stop_temperature: self.stop_temperature,
+            stop_length: self.stop_length,
+            max_clusters: self.max_clusters,
+            cooling: self.cooling,
+            tolerance: self.tolerance,
+            overshoot: self.overshoot,
+            patience: self.patience,
+            seed: self.seed,
+            precision: if self.bits == 32 { Precision::F32 } else { Precision::F64 },
+        }
+    }
+
+    fn columns(&self) -> Columns {
+        Columns { columns: self.columns.clone(), weights: self.weights.clone(), id: self.id.clone() }
+    }
+}
+
+impl Method for Clustering {
+    const NAME: &'static str = "lehr.clustering";
+    const VERSION: Version = Version::new(1, 0);
+    const INPUTS: &'static [&'static str] = &["points"];
+    const OUTPUTS: &'static [&'static str] = &["centers", "history", "labels"];
+    type Options = Options;
+
+    fn check(options: &Options) -> Vec<String> {
+        let mut faults = Vec::new();
+        if options.lonlat && options.scale != ColumnScale::None {
+            faults.push("scale: expected none with lonlat, whose unit is km".to_owned());
+        }
+        if options.clusters.is_some() && options.max_clusters.is_some() {
+            faults.push("max_clusters: expected without clusters".to_owned());
+        }
+        if !matches!(options.bits, 32 | 64) {
+            faults.push(format!("bits: expected 32 or 64, found {}", options.bits));
+        }
+        // What only the data can say (more clusters than rows) is said when they are there.
+        let any = Parameters { clusters: options.clusters.map(|clusters| clusters.min(1)), ..options.parameters() };
+        if let Ok(point) = Points::new(vec![0.0], 1)
+            && let Err(error) = any.check(&point)
+        {
+            faults.push(error.to_string());
+        }
+        faults
+    }
+
+    fn run(&self, job: &Job, inputs: &Inputs, options: &Options) -> Result<Outputs, Failure> {
+        let name = inputs.dataset("points").to_owned();
+        let table = inputs.table("points")?.points(&name, &options.columns())?;
+        let space = Space::new(table, options)?;
+        if let Some(spread) = &job.spread {
+            return processes::cluster(job, spread, &space.table, options)?.outputs(&space.table);
+        }
+        let mut watch = Watch { job, failed: None };
+        let execution = job.execution();
+        let model = match job.saved()? {
+            None => vector::cluster(space.points(), &options.parameters(), &execution, &mut watch),
+            Some(bytes) => {
+                let checkpoint: Checkpoint = serde_json::from_slice(&bytes)
+                    .map_err(|error| Failure::Internal(format!("the checkpoint cannot be read: {error}")))?;
+                vector::resume(space.points(), checkpoint, &execution, &mut watch)
+            }
+        };
+        let failed = watch.failed.take();
+        let model = model.map_err(|error| match (error, failed) {
+            // It stops all the same, and goes on from what was saved before.
+            (Error::Stopped, _) => Failure::Stopped,
+            (error @ (Error::Parameter { .. } | Error::TooManyClusters { .. } | Error::TooManyPoints { .. }), _)
+            | (error @ (Error::TooFar { .. } | Error::OtherData { .. }), _) => {
+                Failure::Input(format!("{name}: {error}"))
+            }
+            (Error::Data(error), _) => error.into(),
+            (error, _) => Failure::Internal(error.to_string()),
+        })?;
+        Found::of_model(&space, model).outputs(&space.table)
+    }
+}
+
+/// Reports and saves for a job.
+struct Watch<'a> {
+    job: &'a Job,
+    failed: Option<Failure>,
+}
+
+impl Observer for Watch<'_> {
+    fn progress(&mut self, progress: &Annealed<'_>) -> Control {
+        let step = progress.step;
+        let mut report = Progress::new(progress.fraction, progress.stage.name())
+            .figure("clusters", step.clusters as f64)
+            .figure("sweeps", progress.sweeps as f64);
+        // Later the last temperature is behind: what it was is no news.
+        if matches!(progress.stage, Stage::Annealing | Stage::Hardening) {
+            report = report.figure("temperature", step.temperature).figure("free_energy", step.free_energy);
+        }
+        self.job.report(report);
+        if self.job.is_stopping() { Control::Stop } else { Control::Continue }
+    }
+
+    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
+        if self.job.is_save_due() {
+            let bytes = serde_json::to_vec(checkpoint).map_err(|error| Failure::Internal(error.to_string()));
+            self.failed = bytes.and_then(|bytes| self.job.save(&bytes)).err();
+        }
+    }
+}
+
+/// A table, the points that it is clustered as, and the way back.
+struct Space {
+    table: Points,
+    clustered: Option<Points>,
+    scaling: Option<Scaling>,
+}
+
+impl Space {
+    fn new(table: Points, options: &Options) -> Result<Self, Failure> {
+        if options.lonlat {
+            let clustered = Some(geography::on_sphere(&table)?);
+            return Ok(Self { table, clustered, scaling: None });
+        }
+        let scale = match options.scale {
+            ColumnScale::None => return Ok(Self { table, clustered: None, scaling: None }),
+            ColumnScale::Std => Scale::Std,
+            ColumnScale::Robust => Scale::Robust,
+        };
+        let scaling = Scaling::fit(&table, scale);
+        Ok(Self { clustered: Some(scaling.apply(&table)), table, scaling: Some(scaling) })
+    }
+
+    fn points(&self) -> &Points {
+        self.clustered.as_ref().unwrap_or(&self.table)
+    }
+
+    fn is_sphere(&self) -> bool {
+        self.clustered.is_some() && self.scaling.is_none()
+    }
+
+    fn center(&self, center: &[f64]) -> Vec<f64> {
+        if self.is_sphere() {
+            let (longitude, latitude) = geography::lon_lat([center[0], center[1], center[2]]);
+            return vec![longitude, latitude];
+        }
+        let mut center = center.to_vec();
+        if let Some(scaling) = &self.scaling {
+            scaling.invert(&mut center);
+        }
+        center
+    }
+
+    fn distance(&self, distance: f64) -> f64 {
+        if self.is_sphere() { geography::arc_km(distance) } else { distance }
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.clustered.is_none() {
+            if geography::looks_like_degrees(&self.table) {
+                let text = "the columns look like longitude and latitude in degrees, which are not a distance; \"lonlat\": true clusters on the sphere, in km";
+                warnings.push(text.to_owned());
+            } else {
+                warnings.extend(scales_differ(&self.table));
+            }
+        }
+        warnings.extend(counts_rows(&self.table));
+        warnings
+    }
+}
+
+/// What a clustering has found, in the units of the table.
+struct Found {
+    labels: Vec<u64>,
+    probabilities: Vec<f64>,
+    /// A row for each cluster.
+    centers: Vec<Vec<f64>>,
+    weights: Vec<f64>,
+    spreads: Vec<f64>,
+    history: Vec<Step>,
+    figures: BTreeMap<String, f64>,
+    warnings: Vec<String>,
+}
+
+impl Found {
+    fn of_model(space: &Space, model: Model) -> Self {
+        let figures = [
+            ("clusters", Some(model.clusters.len() as f64)),
+            ("objective", Some(model.objective)),
+            ("sum_of_squares", Some(model.sum_of_squares)),
+            ("free_energy", Some(model.free_energy)),
+            ("last_temperature", Some(model.last_temperature)),
+            ("critical_temperature", Some(model.critical_temperature)),
+            ("iterations", Some(model.iterations as f64)),
+            ("suggested_clusters", model.suggestion.as_ref().map(|suggestion| suggestion.clusters as f64)),
+        ];
+        let figures = figures.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        let mut warnings = space.warnings();
+        warnings.extend(model.warnings);
+        Self {
+            labels: model.labels.iter().map(|&label| u64::from(label)).collect(),
+            probabilities: model.probabilities,
+            centers: model.centers.chunks_exact(model.dimension).map(|center| space.center(center)).collect(),
+            weights: model.clusters.iter().map(|cluster| cluster.weight).collect(),
+            spreads: model.clusters.iter().map(|cluster| space.distance(cluster.spread)).collect(),
+            history: model.history,
+            figures: figures.collect(),
+            warnings,
+        }
+    }
+
+    fn outputs(self, table: &Points) -> Result<Outputs, Failure> {
+        let numbers = || (0..table.len()).map(|row| row.to_string()).collect();
+        let labels = Table::builder()
+            .texts("id", table.ids().map_or_else(numbers, <[String]>::to_vec))
+            .counts("cluster", self.labels)
+            .numbers("probability", self.probabilities)
+            .id(Some("id".to_owned()))
+            .build()?;
+        let mut centers = Table::builder().counts("cluster", (0..self.centers.len() as u64).collect());
+        for (index, name) in table.columns().iter().enumerate() {
+            // Names of ours stand beside those of the data.
+            let is_ours = matches!(name.as_str(), "cluster" | "weight" | "spread");
+            let name = if is_ours { format!("{name}_") } else { name.clone() };
+            centers = centers.numbers(name, self.centers.iter().map(|center| center[index]).collect());
+        }
+        let centers = centers
+            .numbers("weight", self.weights)
+            .numbers("spread", self.spreads)
+            .weights(Some("weight".to_owned()))
+            .build()?;
+        let steps = &self.history;
+        let numbers = |of: fn(&Step) -> f64| steps.iter().map(of).collect();
+        let counts = |of: fn(&Step) -> u64| steps.iter().map(of).collect();
+        let history = Table::builder()
+            .counts("index", counts(|step| step.index))
+            .numbers("temperature", numbers(|step| step.temperature))
+            .counts("clusters", counts(|step| step.clusters as u64))
+            .numbers("free_energy", numbers(|step| step.free_energy))
+            .numbers("mean_cost", numbers(|step| step.mean_cost))
+            .numbers("information", numbers(|step| step.information))
+            .numbers("softness", numbers(|step| step.softness))
+            .counts("sweeps", counts(|step| step.sweeps))
+            .numbers("next_critical", numbers(|step| step.next_critical))
+            .build()?;
+        let tables = [("labels", labels), ("centers", centers), ("history", history)];
+        let tables = tables.map(|(name, table)| (name.to_owned(), table)).into();
+        Ok(Outputs { tables, figures: self.figures, warnings: self.warnings })
+    }
+}

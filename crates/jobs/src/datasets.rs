@@ -1,0 +1,541 @@
+//! The contract of data sets: `lehr.datasets` 1.0. What runs behind it is in `datasets/service.rs`.
+//!
+//! A data set is a [`Table`](crate::Table) with a name. It comes in three ways: in pieces ([`Begin`], [`Append`], [`Finish`]), as a file under the data
+//! root ([`Open`]), or whole from a service ([`Put`]). It goes out by its handle ([`Take`]) or in pieces of rows ([`Read`]).
+
+pub(crate) mod contents;
+pub(crate) mod root;
+mod service;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use lehr_services::{Contract, Fault, Operation, Version, verb};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::bytes::Bytes;
+use crate::format::{Form, Piece, Reading, RowFormat};
+use crate::table::{Handle, Kind, Table};
+
+pub(crate) use service::check_name;
+pub use service::{DatasetService, Limits};
+
+/// The state of a service of data sets.
+///
+/// # Example
+/// ```
+/// use lehr_jobs::{Bytes, DatasetService, Form, datasets::{Append, Begin, Finish, Read}};
+/// use lehr_services::{Fault, Host};
+/// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+/// let host = Host::new(dispatcher.handle());
+/// lehr_runtime::block_on(async {
+///     let datasets = host.start("/datasets", DatasetService::in_memory).await?;
+///     datasets.call(Begin::new("sites", Form::Csv)).await?;
+///     let data = Bytes::from(b"lon,lat\n8.5,47.4\n6.1,46.2\n".to_vec());
+///     datasets.call(Append { name: "sites".into(), offset: 0, data }).await?;
+///     let sites = datasets.call(Finish { name: "sites".into() }).await?;
+///     assert_eq!((sites.rows, sites.columns[1].name.as_str()), (2, "lat"));
+///     Ok::<(), Fault>(())
+/// })
+/// .unwrap();
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Datasets {
+    /// Data sets that can be used, by name.
+    pub datasets: BTreeMap<String, Dataset>,
+    /// What is coming in, by the name that it will have.
+    pub uploads: BTreeMap<String, Upload>,
+    /// The number that the next content gets.
+    pub(crate) next: u64,
+}
+
+impl Contract for Datasets {
+    const NAME: &'static str = "lehr.datasets";
+    const VERSION: Version = Version::new(1, 0);
+}
+
+/// A data set.
+///
+/// # Example
+/// See [`Datasets`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Dataset {
+    /// How many rows.
+    pub rows: u64,
+    /// Its columns in order.
+    pub columns: Vec<Column>,
+    /// The column of weights, if one is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weights: Option<String>,
+    /// The column of ids, if one is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// How much its values take in memory.
+    pub bytes: u64,
+    /// Of the content: equal contents have equal ones, whatever they came from.
+    pub checksum: String,
+    /// Where it came from.
+    pub source: Source,
+    /// The number of its content.
+    pub(crate) content: u64,
+}
+
+impl Dataset {
+    pub(crate) fn new(table: &Table, source: Source) -> Self {
+        let columns = table.columns().map(|(name, kind)| Column { name: name.to_owned(), kind });
+        Self {
+            rows: table.rows() as u64,
+            columns: columns.collect(),
+            weights: table.weights().map(str::to_owned),
+            id: table.id().map(str::to_owned),
+            bytes: table.bytes() as u64,
+            checksum: table.checksum(),
+            source,
+            content: 0,
+        }
+    }
+}
+
+/// A column of a data set.
+///
+/// # Example
+/// See [`Datasets`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    pub kind: Kind,
+}
+
+/// Where a data set came from.
+///
+/// # Example
+/// ```
+/// use lehr_jobs::{Form, datasets::Source};
+/// let source = Source::File { path: "blocks.csv".into(), format: Form::Csv };
+/// assert_eq!(serde_json::to_string(&source).unwrap(), r#"{"file":{"path":"blocks.csv","format":"csv"}}"#);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// In pieces.
+    Upload {
+        /// What they are, put together.
+        format: Form,
+    },
+    /// A file under the data root.
+    File {
+        /// Its path there.
+        path: String,
+        /// What it is.
+        format: Form,
+    },
+    /// A table of a service.
+    Table,
+}
+
+/// How far a data set is that is coming in.
+///
+/// # Example
+/// ```
+/// assert_eq!(serde_json::to_string(&lehr_jobs::datasets::UploadState::Uploading).unwrap(), "\"uploading\"");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum UploadState {
+    /// More pieces are expected.
+    Uploading,
+    /// All is there, and is being read.
+    Reading,
+    /// It could not be read; [`Begin`] or [`Open`] again.
+    Failed,
+}
+
+/// A data set that is coming in.
+///
+/// # Example
+/// See [`Datasets`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Upload {
+    /// How far it is.
+    pub state: UploadState,
+    /// Where it comes from.
+    pub source: Source,
+    /// What to read from it.
+    pub reading: Reading,
+    /// How many bytes are there, on disk if the service keeps its data: where the next piece begins.
+    pub offset: u64,
+    /// How many there will be, if that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// Their SHA-256, if that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// Whether it may take the place of a data set of the same name.
+    pub replace: bool,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Fault>,
+    /// The number of its bytes.
+    pub(crate) content: u64,
+}
+
+/// Defines an operation on [`Datasets`].
+macro_rules! operation {
+    ($name:ident, $verb:ident, $text:literal, $reply:ty) => {
+        impl Operation for $name {
+            type Contract = Datasets;
+            type Verb = verb::$verb;
+            type Reply = $reply;
+            const NAME: &'static str = $text;
+
+            fn key(&self) -> Option<Cow<'_, str>> {
+                Some(Cow::Borrowed(&self.name))
+            }
+        }
+    };
+}
+
+/// Begins an upload, or goes on with one that was begun with the same words. The answer says where its next piece begins.
+///
+/// # Example
+/// See [`Datasets`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Begin {
+    /// What the data set will be called: letters, digits, `.`, `_`, `-`, in parts with `/` between them.
+    pub name: String,
+    /// What its bytes are.
+    pub format: Form,
+    /// How many there are: more are refused, and fewer at the end.
+    #[serde(default)]
+    pub bytes: Option<u64>,
+    /// Their SHA-256 in hexadecimal digits, checked at the end.
+    #[serde(default)]
+    pub sha256: Option<String>,
+    /// The columns to keep, beside weights and ids. Default: all; of text files, all of numbers.
+    #[serde(default)]
+    pub columns: Option<Vec<String>>,
+    /// The column of weights.
+    #[serde(default)]
+    pub weights: Option<String>,
+    /// The column of ids.
+    #[serde(default)]
+    pub id: Option<String>,
+    /// What stands between fields of a text file: one character, or `tab`. Default: found out.
+    #[serde(default)]
+    pub delimiter: Option<String>,
+    /// Whether the first row of a text file has names. Default: found out.
+    #[serde(default)]
+    pub header: Option<bool>,
+    /// Whether a data set of this name may be there; it stays until the new one is complete.
+    #[serde(default)]
+    pub replace: bool,
+}
+
+impl Begin {
+    /// An upload of which nothing is said but its name and form.
+    ///
+    /// # Example
+    /// See [`Datasets`].
+    pub fn new(name: impl Into<String>, format: Form) -> Self {
+        Self {
+            name: name.into(),
+            format,
+            bytes: None,
+            sha256: None,
+            columns: None,
+            weights: None,
+            id: None,
+            delimiter: None,
+            header: None,
+            replace: false,
+        }
+    }
+
+    fn reading(&self) -> Reading {
+        let Self { columns, weights, id, delimiter, header, .. } = self.clone();
+        Reading { columns, weights, id, delimiter, header }
+    }
+}
+
+operation!(Begin, Insert, "begin", Offset);
+
+/// Where the next piece of an upload begins.
+///
+/// # Example
+/// See [`Datasets`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Offset {
+    /// The bytes before it are there, and are kept.
+    pub offset: u64,
+    /// The most bytes of a piece; a node may take less in one body.
+    pub piece_bytes_max: u64,
+}
+
+/// Adds a piece. It is acknowledged when it is kept. A piece that was there already changes nothing.
+///
+/// # Example
+/// See [`Datasets`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Append {
+    /// The upload.
+    pub name: String,
+    /// Where it begins: what the last answer said.
+    pub offset: u64,
+    /// The bytes.
+    pub data: Bytes,
+}
+
+operation!(Append, Submit, "append", Offset);
+
+/// Ends an upload: checks its length and checksum, reads it, and answers when it can be used.
+///
+/// # Example
+/// See [`Datasets`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Finish {
+    /// The upload.
+    pub name: String,
+}
+
+operation!(Finish, Submit, "finish", Dataset);
+
+/// Reads a file under the data root, and answers when it can be used.
+///
+/// # Example
+/// ```
+/// # use lehr_jobs::{DatasetService, Limits, datasets::Open};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let root = folder.path();
+/// # std::fs::write(root.join("sites.csv"), "lon,lat\n8.5,47.4\n").unwrap();
+/// # let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+/// # let host = lehr_services::Host::new(dispatcher.handle());
+/// # lehr_runtime::block_on(async {
+/// let service = DatasetService::new(Limits { root: Some(root.into()), ..Limits::default() })?;
+/// let datasets = host.start("/datasets", move || service.clone()).await?;
+/// assert_eq!(datasets.call(Open::new("sites", "sites.csv")).await?.rows, 1);
+/// assert!(datasets.call(Open::new("passwords", "../etc/passwd")).await.is_err());
+/// # Ok::<(), lehr_services::Fault>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Open {
+    /// What the data set will be called.
+    pub name: String,
+    /// The file, relative to the data root.
+    pub path: String,
+    /// What it is. Default: what the ending of its name says.
+    #[serde(default)]
+    pub format: Option<Form>,
+    /// The columns to keep, beside weights and ids. Default: all; of text files, all of numbers.
+    #[serde(default)]
+    pub columns: Option<Vec<String>>,
+    /// The column of weights.
+    #[serde(default)]
+    pub weights: Option<String>,
+    /// The column of ids.
+    #[serde(default)]
+    pub id: Option<String>,
+    /// What stands between fields of a text file: one character, or `tab`. Default: found out.
+    #[serde(default)]
+    pub delimiter: Option<String>,
+    /// Whether the first row of a text file has names. Default: found out.
+    #[serde(default)]
+    pub header: Option<bool>,
+    /// Whether a data set of this name may be there.
+    #[serde(default)]
+    pub replace: bool,
+}
+
+impl Open {
+    /// A file of which nothing is said but its path.
+    ///
+    /// # Example
+    /// See [`Open`].
+    pub fn new(name: impl Into<String>, path: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            path: path.into(),
+            format: None,
+            columns: None,
+            weights: None,
+            id: None,
+            delimiter: None,
+            header: None,
+            replace: false,
+        }
+    }
+
+    fn reading(&self) -> Reading {
+        let Self { columns, weights, id, delimiter, header, .. } = self.clone();
+        Reading { columns, weights, id, delimiter, header }
+    }
+}
+
+operation!(Open, Submit, "open", Dataset);
+
+/// Stores a table as a data set.
+///
+/// # Example
+/// See [`Take`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Put {
+    /// What it will be called.
+    pub name: String,
+    /// The table.
+    pub table: Handle,
+    /// Whether a data set of this name may be there.
+    #[serde(default)]
+    pub replace: bool,
+}
+
+operation!(Put, Submit, "put", Dataset);
+
+/// Asks for the whole of a data set: by its handle in this process, as an Arrow stream elsewhere.
+///
+/// # Example
+/// ```
+/// # use lehr_jobs::{DatasetService, Handle, Table, datasets::{Put, Take}};
+/// # let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+/// # let host = lehr_services::Host::new(dispatcher.handle());
+/// # lehr_runtime::block_on(async {
+/// # let datasets = host.start("/datasets", DatasetService::in_memory).await?;
+/// let table = Table::builder().numbers("x", vec![1.0, 2.0]).build()?;
+/// datasets.call(Put { name: "two".into(), table: Handle(table.clone()), replace: false }).await?;
+/// assert_eq!(datasets.call(Take { name: "two".into() }).await?.0, table);
+/// # Ok::<(), lehr_services::Fault>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Take {
+    /// The data set.
+    pub name: String,
+}
+
+operation!(Take, Query, "take", Handle);
+
+/// Asks for rows of a data set. The answer may have fewer than were asked for; it says where it ends.
+///
+/// # Example
+/// ```
+/// # use lehr_jobs::{DatasetService, Handle, RowFormat, Table, datasets::{Put, Read}};
+/// # let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+/// # let host = lehr_services::Host::new(dispatcher.handle());
+/// # lehr_runtime::block_on(async {
+/// # let datasets = host.start("/datasets", DatasetService::in_memory).await?;
+/// # let table = Table::builder().numbers("x", vec![1.0, 2.5]).build()?;
+/// # datasets.call(Put { name: "two".into(), table: Handle(table.clone()), replace: false }).await?;
+/// let read = Read { name: "two".into(), format: RowFormat::Csv, from: 0, to: None };
+/// assert_eq!(datasets.call(read).await?.csv.unwrap(), "x\n1\n2.5\n");
+/// # Ok::<(), lehr_services::Fault>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Read {
+    /// The data set.
+    pub name: String,
+    /// In which form. Default: JSON.
+    #[serde(default)]
+    pub format: RowFormat,
+    /// The first row, from 0. Default: 0.
+    #[serde(default)]
+    pub from: u64,
+    /// The row after the last one. Default: all.
+    #[serde(default)]
+    pub to: Option<u64>,
+}
+
+operation!(Read, Query, "read", Piece);
+
+/// Gives a data set another name.
+///
+/// # Example
+/// ```
+/// let rename = lehr_jobs::datasets::Rename { name: "clustering-1/labels".into(), to: "regions".into() };
+/// assert_eq!(serde_json::to_string(&rename).unwrap(), r#"{"name":"clustering-1/labels","to":"regions"}"#);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Rename {
+    /// The data set.
+    pub name: String,
+    /// Its new name, which nothing has yet.
+    pub to: String,
+}
+
+operation!(Rename, Update, "rename", ());
+
+/// Removes what is coming in under a name, or else the data set.
+///
+/// # Example
+/// ```
+/// assert!(serde_json::from_str::<lehr_jobs::datasets::Remove>(r#"{"name":"sites"}"#).is_ok());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Remove {
+    /// The name.
+    pub name: String,
+}
+
+operation!(Remove, Delete, "remove", ());
+
+/// How an upload grows: what subscribers hear of [`Append`], without its bytes. The service sends it to itself; from others it is refused.
+///
+/// # Example
+/// See [`Append`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Grow {
+    /// The upload.
+    pub name: String,
+    /// Where the piece begins.
+    pub offset: u64,
+    /// How long it is.
+    pub bytes: u64,
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub(crate) data: Option<Bytes>,
+}
+
+operation!(Grow, Update, "grow", Offset);
+
+/// That an upload or a file is being read now. The service sends it to itself; from others it is refused.
+///
+/// # Example
+/// See [`Finish`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StartReading {
+    /// The name.
+    pub name: String,
+    /// For a file: where it is, and what to read.
+    #[serde(default)]
+    pub file: Option<Upload>,
+}
+
+operation!(StartReading, Update, "start_reading", ());
+
+/// What became of an upload, a file or a table: what subscribers hear when a data set can be used. The service sends it to itself; from others it is
+/// refused.
+///
+/// # Example
+/// See [`Finish`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Settle {
+    /// The name.
+    pub name: String,
+    /// The data set, if it can be used.
+    pub dataset: Option<Dataset>,
+    /// Why it cannot.
+    pub fault: Option<Fault>,
+    /// Whether it may take another's place.
+    pub replace: bool,
+    /// The number of the bytes that it was read from; none for a table.
+    pub(crate) read_from: Option<u64>,
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub(crate) table: Option<Handle>,
+}
+
+operation!(Settle, Upsert, "settle", Option<Dataset>);

@@ -1,0 +1,279 @@
+//! What data sets and uploads contain, by number: on disk below a folder, or in memory and in files without a name.
+//!
+//! A content is written once and never changed, so nothing here has to agree with the document but the numbers. What the document does not name is
+//! removed by [`Contents::sweep`].
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use lehr_data::write::AtomicFile;
+use lehr_services::{Code, Fault};
+use sha2::{Digest, Sha256};
+
+use crate::format::arrow;
+use crate::sync::Mutex;
+use crate::table::{Columns, Table};
+
+/// Contents by number.
+#[derive(Debug)]
+pub(crate) struct Contents {
+    folder: Option<PathBuf>,
+    /// How much the tables in memory may take.
+    memory_bytes: u64,
+    held: Mutex<Held>,
+    /// Locked as long as this lives, so that a second node does not write here too.
+    _lock: Option<File>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    tables: BTreeMap<u64, (Table, u64)>,
+    /// Files of uploads that have no name.
+    parts: BTreeMap<u64, File>,
+    bytes: u64,
+    /// Counts uses, to know which was the last.
+    uses: u64,
+    /// Whether there is nothing that the document does not name.
+    is_swept: bool,
+}
+
+fn disk(error: &dyn std::fmt::Display) -> Fault {
+    Fault::new(Code::InsufficientResources, "the data could not be kept").log(error.to_string())
+}
+
+impl Contents {
+    /// # Errors
+    /// [`Code::StartFailed`] if the folder cannot be used.
+    pub(crate) fn new(folder: Option<PathBuf>, memory_bytes: u64) -> Result<Self, Fault> {
+        let lock = folder.as_deref().map(claim).transpose()?;
+        Ok(Self { folder, memory_bytes, held: Mutex::default(), _lock: lock })
+    }
+
+    fn table_path(&self, number: u64) -> Option<PathBuf> {
+        Some(self.folder.as_ref()?.join(format!("{number}.arrow")))
+    }
+
+    fn part_path(&self, number: u64) -> Option<PathBuf> {
+        Some(self.folder.as_ref()?.join(format!("{number}.part")))
+    }
+
+    /// Keeps a table. When this returns without a fault, it is there after a crash, if anything is kept.
+    ///
+    /// # Errors
+    /// [`Code::InsufficientResources`].
+    pub(crate) fn write(&self, number: u64, table: &Table) -> Result<(), Fault> {
+        if let Some(path) = self.table_path(number) {
+            let mut file = AtomicFile::create(&path).map_err(|error| disk(&error))?;
+            arrow::write_to(&mut file, table).map_err(|error| disk(&error))?;
+            file.commit().map_err(|error| disk(&error))?;
+        }
+        self.hold(number, table)
+    }
+
+    /// Has a table in memory, in the place of those that were not used for longest and are on disk.
+    fn hold(&self, number: u64, table: &Table) -> Result<(), Fault> {
+        let mut held = self.held.lock();
+        let held = &mut *held;
+        let bytes = table.bytes() as u64;
+        if let Some((before, _)) = held.tables.remove(&number) {
+            held.bytes -= before.bytes() as u64;
+        }
+        while held.bytes + bytes > self.memory_bytes && self.folder.is_some() {
+            let Some(oldest) = held.tables.iter().min_by_key(|(_, (_, used))| *used).map(|(number, _)| *number) else {
+                // Larger than all that may be held: it is on disk, and read when it is asked for.
+                return Ok(());
+            };
+            if let Some((gone, _)) = held.tables.remove(&oldest) {
+                held.bytes -= gone.bytes() as u64;
+            }
+        }
+        if held.bytes + bytes > self.memory_bytes {
+            let (most, there) = (self.memory_bytes, held.bytes);
+            let reason = format!(
+                "no memory for {bytes} bytes more: data sets may take {most} in all, and take {there}; remove some, or keep data on disk"
+            );
+            return Err(Fault::new(Code::InsufficientResources, reason));
+        }
+        held.uses += 1;
+        held.bytes += bytes;
+        held.tables.insert(number, (table.clone(), held.uses));
+        Ok(())
+    }
+
+    /// A table.
+    ///
+    /// # Errors
+    /// [`Code::InsufficientResources`] if it cannot be read; [`Code::OperationFailed`] if it is not what was kept.
+    pub(crate) fn read(&self, number: u64, checksum: &str, name: &str) -> Result<Table, Fault> {
+        {
+            let mut held = self.held.lock();
+            held.uses += 1;
+            let uses = held.uses;
+            if let Some((table, used)) = held.tables.get_mut(&number) {
+                *used = uses;
+                return Ok(table.clone());
+            }
+        }
+        let lost = |log: String| {
+            Fault::new(
+                Code::OperationFailed,
+                format!("the content of {name:?} is damaged: remove it, and bring it in again"),
+            )
+            .log(log)
+        };
+        let path = self.table_path(number).ok_or_else(|| lost(format!("content {number} is not in memory")))?;
+        let file = File::open(&path).map_err(|error| lost(format!("{}: {error}", path.display())))?;
+        let table = arrow::read_from(io::BufReader::new(file), &Columns::default(), name, u64::MAX)
+            .map_err(|fault| lost(fault.to_string()))?;
+        let found = table.checksum();
+        if found != checksum {
+            return Err(lost(format!("{}: its checksum is {found}, {checksum} is expected", path.display())));
+        }
+        self.hold(number, &table)?;
+        Ok(table)
+    }
+
+    /// Makes an empty place for the bytes of an upload.
+    ///
+    /// # Errors
+    /// [`Code::InsufficientResources`].
+    pub(crate) fn begin(&self, number: u64) -> Result<(), Fault> {
+        match self.part_path(number) {
+            Some(path) => {
+                let file = File::create(&path).map_err(|error| disk(&error))?;
+                file.sync_all().map_err(|error| disk(&error))?;
+                synchronise_folder(&path).map_err(|error| disk(&error))
+            }
+            None => {
+                let file = tempfile::tempfile().map_err(|error| disk(&error))?;
+                self.held.lock().parts.insert(number, file);
+                Ok(())
+            }
+        }
+    }
+
+    /// Puts bytes at an offset of an upload, and removes what is behind them: what was written and not acknowledged.
+    ///
+    /// # Errors
+    /// [`Code::InsufficientResources`].
+    pub(crate) fn append(&self, number: u64, offset: u64, bytes: &[u8]) -> Result<(), Fault> {
+        let put = || -> io::Result<()> {
+            let mut file = match self.part_path(number) {
+                Some(path) => OpenOptions::new().write(true).open(path)?,
+                None => self.unnamed(number)?,
+            };
+            if file.metadata()?.len() < offset {
+                return Err(io::Error::other("bytes that were kept are gone"));
+            }
+            file.set_len(offset)?;
+            file.seek(SeekFrom::Start(offset))?;
+            file.write_all(bytes)?;
+            if self.folder.is_some() { file.sync_data() } else { Ok(()) }
+        };
+        put().map_err(|error| disk(&error))
+    }
+
+    fn unnamed(&self, number: u64) -> io::Result<File> {
+        let held = self.held.lock();
+        held.parts.get(&number).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?.try_clone()
+    }
+
+    /// The bytes of an upload, checked.
+    ///
+    /// # Errors
+    /// [`Code::InvalidValue`] if their SHA-256 is another; [`Code::InsufficientResources`] if they cannot be read.
+    pub(crate) fn part(&self, number: u64, bytes: u64, sha256: Option<&str>) -> Result<File, Fault> {
+        let open = || -> io::Result<File> {
+            let mut file = match self.part_path(number) {
+                Some(path) => OpenOptions::new().read(true).write(true).open(path)?,
+                None => self.unnamed(number)?,
+            };
+            if file.metadata()?.len() < bytes {
+                return Err(io::Error::other("bytes that were kept are gone"));
+            }
+            file.set_len(bytes)?;
+            file.rewind()?;
+            Ok(file)
+        };
+        let mut file = open().map_err(|error| disk(&error))?;
+        if let Some(expected) = sha256 {
+            let found =
+                digest(&mut file).and_then(|found| file.rewind().map(|()| found)).map_err(|error| disk(&error))?;
+            if !found.eq_ignore_ascii_case(expected) {
+                let reason =
+                    format!("the SHA-256 of what has come is {found}, {expected} was promised: upload it again");
+                return Err(Fault::new(Code::InvalidValue, reason));
+            }
+        }
+        Ok(file)
+    }
+
+    /// Says that the document will name less.
+    pub(crate) fn mark(&self) {
+        self.held.lock().is_swept = false;
+    }
+
+    /// Removes all contents that are not named here, if there may be any.
+    pub(crate) fn sweep(&self, named: &BTreeSet<u64>) {
+        {
+            let mut held = self.held.lock();
+            let held = &mut *held;
+            if std::mem::replace(&mut held.is_swept, true) {
+                return;
+            }
+            held.parts.retain(|number, _| named.contains(number));
+            held.tables.retain(|number, _| named.contains(number));
+            held.bytes = held.tables.values().map(|(table, _)| table.bytes() as u64).sum();
+        }
+        let Some(folder) = &self.folder else { return };
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let number = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse::<u64>().ok());
+            let is_ours = path.extension().is_some_and(|ending| ending == "arrow" || ending == "part");
+            let is_unfinished = path.extension().is_some_and(|ending| ending == "tmp");
+            if (is_ours && number.is_some_and(|number| !named.contains(&number))) || is_unfinished {
+                // What cannot be removed now is tried again at the next start.
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+}
+
+/// Makes a folder if need be, and locks it for this process.
+///
+/// # Errors
+/// [`Code::StartFailed`], also if another process has it.
+fn claim(folder: &Path) -> Result<File, Fault> {
+    let failed = |error: &dyn std::fmt::Display| {
+        Fault::new(Code::StartFailed, format!("the folder {} for data sets: {error}", folder.display()))
+    };
+    fs::create_dir_all(folder).map_err(|error| failed(&error))?;
+    let lock = OpenOptions::new().create(true).truncate(false).write(true).open(folder.join("lock"));
+    let lock = lock.map_err(|error| failed(&error))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(fs::TryLockError::WouldBlock) => Err(failed(&"another node keeps its data there")),
+        Err(fs::TryLockError::Error(error)) => Err(failed(&error)),
+    }
+}
+
+/// The SHA-256 of the rest of a file, in hexadecimal digits.
+pub(crate) fn digest(file: &mut File) -> io::Result<String> {
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => break,
+            read => hash.update(&buffer[..read]),
+        }
+    }
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// A new name is on disk only when its folder is.
+fn synchronise_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    File::open(folder).and_then(|folder| folder.sync_all())
+}

@@ -1,0 +1,539 @@
+//! The service of data sets.
+//!
+//! What a client asks for is one thing, what changes the document another: `begin`, `rename` and `remove` change it themselves; `append`, `finish`, `open`
+//! and `put` run beside everything and send the service a change of its own (`grow`, `start_reading`, `settle`), whose form outside has no data.
+//! Files are read on threads of their own. Every change leaves contents of which the document may not know yet; so they are removed one change later.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use lehr_runtime::{block_on, blocking};
+use lehr_services::{
+    Call, Code, Concurrent, Event, Exclusive, Fault, Handlers, Independent, Reference, Service, Starting, Subscribe,
+};
+
+use super::contents::Contents;
+use super::root::Root;
+use super::*;
+use crate::format;
+use crate::sync::{Arc, start_thread};
+
+/// The most bytes of one piece of an upload.
+const PIECE_BYTES: u64 = 64 << 20;
+
+/// How large a table is that leaves the node in one answer; larger ones are read in pieces.
+const TAKEN_BYTES: u64 = 64 << 20;
+
+/// Where data come from and go to, and how much.
+///
+/// # Example
+/// ```
+/// let limits = lehr_jobs::Limits::default();
+/// assert_eq!((limits.upload_bytes, limits.uploads), (4 << 30, 64));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// The folder in which data are kept. Default: none; data are gone with the process.
+    pub keep: Option<PathBuf>,
+    /// The folder whose files clients may open. Default: none.
+    pub root: Option<PathBuf>,
+    /// The most bytes of one upload. Default: 4 GiB.
+    pub upload_bytes: u64,
+    /// The most uploads at once. Default: 64.
+    pub uploads: usize,
+    /// The most data sets. Default: 10,000.
+    pub datasets: usize,
+    /// The most bytes of values of one data set. Default: 8 GiB.
+    pub dataset_bytes: u64,
+    /// How much the values of all data sets may take in memory. Where data are kept, those used last are in memory. Default: 8 GiB.
+    pub memory_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            keep: None,
+            root: None,
+            upload_bytes: 4 << 30,
+            uploads: 64,
+            datasets: 10_000,
+            dataset_bytes: 8 << 30,
+            memory_bytes: 8 << 30,
+        }
+    }
+}
+
+/// The service behind [`Datasets`].
+///
+/// # Example
+/// See [`Datasets`].
+#[derive(Clone, Debug)]
+pub struct DatasetService {
+    document: Datasets,
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    contents: Contents,
+    root: Option<Root>,
+    limits: Limits,
+}
+
+impl DatasetService {
+    /// A service with these limits.
+    ///
+    /// # Errors
+    /// [`Code::StartFailed`] if one of the folders cannot be used, or another process keeps its data there.
+    ///
+    /// # Example
+    /// See [`Open`].
+    pub fn new(limits: Limits) -> Result<Self, Fault> {
+        let contents = Contents::new(limits.keep.clone(), limits.memory_bytes)?;
+        let root = limits.root.as_deref().map(Root::new).transpose()?;
+        Ok(Self { document: Datasets::default(), inner: Arc::new(Inner { contents, root, limits }) })
+    }
+
+    /// A service that keeps nothing on disk and opens no files.
+    ///
+    /// # Panics
+    /// Never: nothing is asked of the system.
+    ///
+    /// # Example
+    /// See [`Datasets`].
+    pub fn in_memory() -> Self {
+        Self::new(Limits::default()).expect("no folder is asked for")
+    }
+
+    /// Removes what the document does not name. What it names now was kept before this change began.
+    fn sweep(&self) {
+        let contents = self.document.datasets.values().map(|dataset| dataset.content);
+        let uploads = self.document.uploads.values().map(|upload| upload.content);
+        let named: BTreeSet<u64> = contents.chain(uploads).collect();
+        blocking("the disk", || self.inner.contents.sweep(&named));
+    }
+
+    fn number(&mut self) -> u64 {
+        self.document.next += 1;
+        self.document.next
+    }
+
+    fn upload(&mut self, name: &str) -> Result<&mut Upload, Fault> {
+        self.document.uploads.get_mut(name).ok_or_else(|| unknown_upload(name))
+    }
+
+    fn dataset(&self, name: &str) -> Result<&Dataset, Fault> {
+        let dataset = self.document.datasets.get(name);
+        dataset.ok_or_else(|| Fault::new(Code::UnknownEntry, format!("there is no data set {name:?}")))
+    }
+
+    fn table(&self, name: &str) -> Result<Table, Fault> {
+        let dataset = self.dataset(name)?;
+        blocking("the disk", || self.inner.contents.read(dataset.content, &dataset.checksum, name))
+    }
+
+    /// Whether a name is free for what is to come.
+    fn check_free(&self, name: &str, replace: bool) -> Result<(), Fault> {
+        if !replace && self.document.datasets.contains_key(name) {
+            let reason = format!("there is a data set {name:?}; \"replace\": true puts this one in its place");
+            return Err(Fault::new(Code::DuplicateEntry, reason));
+        }
+        if self.document.datasets.len() >= self.inner.limits.datasets && !self.document.datasets.contains_key(name) {
+            let reason = format!("there are {} data sets, and no more are allowed", self.document.datasets.len());
+            return Err(Fault::new(Code::InsufficientResources, reason));
+        }
+        Ok(())
+    }
+
+    /// Keeps a table under a new number.
+    fn keep(&mut self, name: &str, dataset: Dataset, table: &Table, replace: bool) -> Result<Dataset, Fault> {
+        self.check_free(name, replace)?;
+        let most = self.inner.limits.dataset_bytes;
+        if dataset.bytes > most {
+            return Err(Fault::new(Code::TooLarge, format!("{name:?}: a data set has at most {most} bytes here")));
+        }
+        let content = self.number();
+        blocking("the disk", || self.inner.contents.write(content, table))?;
+        Ok(Dataset { content, ..dataset })
+    }
+
+    /// Reads what an upload or a file has, on a thread of its own, and tells the service.
+    fn start_reading(&self, name: String, upload: Upload, own: Reference<Datasets>) -> Result<(), Fault> {
+        let inner = self.inner.clone();
+        let body = move || {
+            let table = inner.read(&name, &upload);
+            let (dataset, fault, table) = match table {
+                Ok(table) => (Some(Dataset::new(&table, upload.source)), None, Some(Handle(table))),
+                Err(fault) => (None, Some(fault), None),
+            };
+            let (replace, read_from) = (upload.replace, Some(upload.content));
+            let settle = Settle { name, dataset, fault, replace, read_from, table };
+            // Refused only if the service ends: then its next life reads again.
+            let _ = block_on(own.call(settle));
+        };
+        start_thread("lehr-reading".to_owned(), body)
+            .map_err(|error| Fault::new(Code::InsufficientResources, "no thread to read with").log(error.to_string()))
+    }
+}
+
+fn unknown_upload(name: &str) -> Fault {
+    Fault::new(Code::UnknownEntry, format!("no upload {name:?} has begun"))
+}
+
+impl Inner {
+    fn read(&self, name: &str, upload: &Upload) -> Result<Table, Fault> {
+        let most = self.limits.dataset_bytes;
+        match &upload.source {
+            Source::Upload { format } => {
+                let file = self.contents.part(upload.content, upload.offset, upload.sha256.as_deref())?;
+                format::read(file, *format, &upload.reading, name, most)
+            }
+            Source::File { path, format } => {
+                let root = self.root.as_ref().ok_or_else(no_root)?;
+                format::read(root.open(path)?, *format, &upload.reading, path, most)
+            }
+            Source::Table => Err(Fault::new(Code::OperationFailed, "a table is not read")),
+        }
+    }
+}
+
+fn no_root() -> Fault {
+    Fault::new(Code::PermissionDenied, "this node has no data root: its files are not to be opened")
+}
+
+/// Whether a text can be the name of a data set.
+pub(crate) fn check_name(name: &str) -> Result<(), Fault> {
+    let is_part = |part: &str| {
+        let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+        !part.is_empty() && part.bytes().all(is_letter) && part.bytes().any(|byte| byte != b'.')
+    };
+    if name.len() <= 200 && name.split('/').all(is_part) {
+        return Ok(());
+    }
+    let rule = "expected letters, digits, '.', '_' and '-', in parts with '/' between them, at most 200 characters";
+    Err(Fault::new(Code::InvalidValue, format!("name: {rule}, found {name:?}")))
+}
+
+/// Whether the service sent this to itself.
+fn check_own(call: &Call) -> Result<(), Fault> {
+    if call.caller().is_none() {
+        return Ok(());
+    }
+    Err(Fault::new(Code::PermissionDenied, "the service sends this to itself only"))
+}
+
+impl Service for DatasetService {
+    type Document = Datasets;
+
+    fn document(&self) -> &Datasets {
+        &self.document
+    }
+
+    fn document_mut(&mut self) -> &mut Datasets {
+        &mut self.document
+    }
+
+    fn handlers(on: &mut Handlers<Self>) {
+        on.exclusive::<Begin>().independent::<Append>().independent::<Finish>().independent::<Open>();
+        on.independent::<Put>().concurrent::<Take>().concurrent::<Read>();
+        on.exclusive::<Rename>().exclusive::<Remove>();
+        on.exclusive::<Grow>().exclusive::<StartReading>().exclusive::<Settle>();
+    }
+
+    async fn start(&mut self, starting: &Starting) -> Result<(), Fault> {
+        self.sweep();
+        // What was being read when the last life ended is read again.
+        let reading = self.document.uploads.iter().filter(|(_, upload)| upload.state == UploadState::Reading);
+        for (name, upload) in reading {
+            self.start_reading(name.clone(), upload.clone(), starting.own()?)?;
+        }
+        Ok(())
+    }
+}
+
+impl Exclusive<Begin> for DatasetService {
+    async fn handle(&mut self, begin: Begin, _: &Call) -> Result<Offset, Fault> {
+        self.sweep();
+        check_name(&begin.name)?;
+        let reading = begin.reading();
+        reading.check(begin.format)?;
+        let most = self.inner.limits.upload_bytes;
+        if begin.bytes.is_some_and(|bytes| bytes > most) {
+            return Err(Fault::new(Code::TooLarge, format!("an upload has at most {most} bytes here")));
+        }
+        if let Some(sum) = &begin.sha256
+            && !(sum.len() == 64 && sum.bytes().all(|byte| byte.is_ascii_hexdigit()))
+        {
+            let reason = format!("sha256: expected 64 hexadecimal digits, found {sum:?}");
+            return Err(Fault::new(Code::InvalidValue, reason));
+        }
+        let mut upload = Upload {
+            state: UploadState::Uploading,
+            source: Source::Upload { format: begin.format },
+            reading,
+            offset: 0,
+            bytes: begin.bytes,
+            sha256: begin.sha256,
+            replace: begin.replace,
+            fault: None,
+            content: 0,
+        };
+        if let Some(before) = self.document.uploads.get(&begin.name)
+            && before.state != UploadState::Failed
+        {
+            // Also one that is complete and being read: whoever began it again goes on to finish it again.
+            let same = Upload { state: before.state, offset: before.offset, content: before.content, ..upload.clone() };
+            if *before == same {
+                return Ok(Offset { offset: before.offset, piece_bytes_max: PIECE_BYTES });
+            }
+            let reason = format!("an upload {:?} has begun with other words: finish or remove it", begin.name);
+            return Err(Fault::new(Code::DuplicateEntry, reason));
+        }
+        self.check_free(&begin.name, begin.replace)?;
+        let active = self.document.uploads.values().filter(|upload| upload.state != UploadState::Failed).count();
+        if active >= self.inner.limits.uploads {
+            let reason = format!("{active} uploads are under way, and no more are allowed");
+            let fault = Fault::new(Code::QueuingLimitExceeded, reason);
+            return Err(fault.retry_after(std::time::Duration::from_secs(5)));
+        }
+        upload.content = self.number();
+        blocking("the disk", || self.inner.contents.begin(upload.content))?;
+        self.document.uploads.insert(begin.name, upload);
+        Ok(Offset { offset: 0, piece_bytes_max: PIECE_BYTES })
+    }
+}
+
+impl Independent<Append> for DatasetService {
+    async fn handle(append: Append, call: &Call) -> Result<Offset, Fault> {
+        let Append { name, offset, data } = append;
+        let bytes = data.as_slice().len() as u64;
+        call.own::<Datasets>()?.call(Grow { name, offset, bytes, data: Some(data) }).await
+    }
+}
+
+impl Exclusive<Grow> for DatasetService {
+    async fn handle(&mut self, grow: Grow, call: &Call) -> Result<Offset, Fault> {
+        check_own(call)?;
+        let Grow { name, offset, bytes, data } = grow;
+        let data = data.ok_or_else(|| Fault::new(Code::InvalidValue, "a piece without its bytes"))?;
+        let (inner, most) = (self.inner.clone(), self.inner.limits.upload_bytes);
+        let upload = self.upload(&name)?;
+        if upload.state != UploadState::Uploading {
+            return Err(Fault::new(Code::InvalidValue, format!("the upload {name:?} is complete, or has failed")));
+        }
+        let end = offset.saturating_add(bytes);
+        if end <= upload.offset {
+            return Ok(Offset { offset: upload.offset, piece_bytes_max: PIECE_BYTES });
+        }
+        if offset != upload.offset {
+            let reason = format!("expected a piece at offset {}, found one at {offset}", upload.offset);
+            return Err(Fault::new(Code::PreconditionFailed, reason));
+        }
+        let most = upload.bytes.unwrap_or(most);
+        if bytes > PIECE_BYTES || end > most {
+            let reason = format!("a piece has at most {PIECE_BYTES} bytes, and this upload {most} in all");
+            return Err(Fault::new(Code::TooLarge, reason));
+        }
+        blocking("the disk", || inner.contents.append(upload.content, offset, data.as_slice()))?;
+        upload.offset = end;
+        Ok(Offset { offset: end, piece_bytes_max: PIECE_BYTES })
+    }
+}
+
+impl Independent<Finish> for DatasetService {
+    async fn handle(Finish { name }: Finish, call: &Call) -> Result<Dataset, Fault> {
+        let own = call.own::<Datasets>()?;
+        let state = own.get().await?;
+        if let (None, Some(dataset)) = (state.uploads.get(&name), state.datasets.get(&name)) {
+            // Finished before: the answer was lost.
+            return Ok(dataset.clone());
+        }
+        drop(state);
+        read_and_wait(own, StartReading { name, file: None }).await
+    }
+}
+
+impl Independent<Open> for DatasetService {
+    async fn handle(open: Open, call: &Call) -> Result<Dataset, Fault> {
+        let reading = open.reading();
+        let Open { name, path, format, replace, .. } = open;
+        let format = format.or_else(|| Form::of_name(&path)).ok_or_else(|| {
+            let reason =
+                format!("format: expected csv, tsv, npy, parquet or arrow, since the name of {path:?} does not say");
+            Fault::new(Code::InvalidValue, reason)
+        })?;
+        reading.check(format)?;
+        let file = Upload {
+            state: UploadState::Reading,
+            source: Source::File { path, format },
+            reading,
+            offset: 0,
+            bytes: None,
+            sha256: None,
+            replace,
+            fault: None,
+            content: 0,
+        };
+        read_and_wait(call.own()?, StartReading { name, file: Some(file) }).await
+    }
+}
+
+/// Has the service read, and waits for what comes of it.
+async fn read_and_wait(own: Reference<Datasets>, start: StartReading) -> Result<Dataset, Fault> {
+    let name = start.name.clone();
+    let mut changes = own.subscribe(Subscribe::default().keys([name.clone()])).await?;
+    own.call(start).await?;
+    loop {
+        let state = own.get().await?;
+        match (state.uploads.get(&name), state.datasets.get(&name)) {
+            (Some(upload), _) if upload.state == UploadState::Reading => {}
+            (Some(Upload { fault: Some(fault), .. }), _) => return Err(fault.clone()),
+            (None, Some(dataset)) => return Ok(dataset.clone()),
+            _ => return Err(Fault::new(Code::OperationCancelled, format!("{name:?} was removed while it was read"))),
+        }
+        // Not to keep a state while it changes, or the change would copy it.
+        drop(state);
+        match changes.next().await {
+            Ok(Event::Seed(_) | Event::Change(_) | Event::Gap { .. }) => {}
+            Err(end) => return Err(Fault::new(Code::ServiceStopping, end.to_string())),
+        }
+    }
+}
+
+impl Exclusive<StartReading> for DatasetService {
+    async fn handle(&mut self, start: StartReading, call: &Call) -> Result<(), Fault> {
+        check_own(call)?;
+        self.sweep();
+        let StartReading { name, file } = start;
+        let upload = match file {
+            Some(mut file) => {
+                check_name(&name)?;
+                let Source::File { path, .. } = &file.source else { return Err(no_root()) };
+                if let Some(upload) = self.document.uploads.get(&name)
+                    && upload.state != UploadState::Failed
+                {
+                    let reason = format!("{name:?} is coming in already");
+                    return Err(Fault::new(Code::DuplicateEntry, reason));
+                }
+                self.check_free(&name, file.replace)?;
+                // Refused before anything is noted.
+                let root = self.inner.root.as_ref().ok_or_else(no_root)?;
+                blocking("the disk", || root.open(path))?;
+                file.content = self.number();
+                self.document.uploads.insert(name.clone(), file.clone());
+                file
+            }
+            None => {
+                let upload = self.upload(&name)?;
+                match upload.state {
+                    UploadState::Reading => return Ok(()),
+                    UploadState::Failed => {
+                        let failed = Fault::new(Code::InvalidValue, format!("the upload {name:?} has failed"));
+                        return Err(upload.fault.clone().unwrap_or(failed));
+                    }
+                    UploadState::Uploading => {}
+                }
+                if let Some(bytes) = upload.bytes.filter(|bytes| *bytes != upload.offset) {
+                    let reason = format!("expected {bytes} bytes, found {}: go on there", upload.offset);
+                    return Err(Fault::new(Code::PreconditionFailed, reason));
+                }
+                upload.state = UploadState::Reading;
+                upload.clone()
+            }
+        };
+        // If this change cannot be kept, what is read is not wanted, and is passed over.
+        self.start_reading(name, upload, call.own()?)
+    }
+}
+
+impl Independent<Put> for DatasetService {
+    async fn handle(Put { name, table, replace }: Put, call: &Call) -> Result<Dataset, Fault> {
+        check_name(&name)?;
+        let dataset = Some(Dataset::new(&table.0, Source::Table));
+        let settle = Settle { name, dataset, fault: None, replace, read_from: None, table: Some(table) };
+        let settled = call.own::<Datasets>()?.call(settle).await?;
+        settled.ok_or_else(|| Fault::new(Code::OperationFailed, "the table was not kept"))
+    }
+}
+
+impl Exclusive<Settle> for DatasetService {
+    async fn handle(&mut self, settle: Settle, call: &Call) -> Result<Option<Dataset>, Fault> {
+        check_own(call)?;
+        self.sweep();
+        let Settle { name, dataset, fault, replace, read_from, table } = settle;
+        if let Some(content) = read_from {
+            let is_wanted = |upload: &Upload| upload.content == content && upload.state == UploadState::Reading;
+            if !self.document.uploads.get(&name).is_some_and(is_wanted) {
+                return Err(unknown_upload(&name));
+            }
+        }
+        let kept = match (dataset, table) {
+            (Some(dataset), Some(Handle(table))) => self.keep(&name, dataset, &table, replace),
+            _ => Err(fault.unwrap_or_else(|| Fault::new(Code::OperationFailed, "nothing was read"))),
+        };
+        match (kept, read_from) {
+            (Ok(dataset), _) => {
+                if read_from.is_some() {
+                    self.document.uploads.remove(&name);
+                }
+                self.document.datasets.insert(name, dataset.clone());
+                self.inner.contents.mark();
+                Ok(Some(dataset))
+            }
+            (Err(fault), None) => Err(fault),
+            (Err(fault), Some(_)) => {
+                let upload = self.upload(&name)?;
+                upload.state = UploadState::Failed;
+                upload.fault = Some(fault);
+                // Its bytes are of no more use.
+                upload.content = 0;
+                upload.offset = 0;
+                self.inner.contents.mark();
+                Ok(None)
+            }
+        }
+    }
+}
+
+impl Concurrent<Take> for DatasetService {
+    async fn handle(&self, Take { name }: Take, call: &Call) -> Result<Handle, Fault> {
+        let dataset = self.dataset(&name)?;
+        if call.caller().is_some() && dataset.bytes > TAKEN_BYTES {
+            let reason = format!("{name:?} has {} bytes: read it in pieces", dataset.bytes);
+            return Err(Fault::new(Code::TooLarge, reason));
+        }
+        self.table(&name).map(Handle)
+    }
+}
+
+impl Concurrent<Read> for DatasetService {
+    async fn handle(&self, Read { name, format, from, to }: Read, _: &Call) -> Result<Piece, Fault> {
+        let table = self.table(&name)?;
+        blocking("writing rows", || format::piece(&table, format, from, to))
+    }
+}
+
+impl Exclusive<Rename> for DatasetService {
+    async fn handle(&mut self, Rename { name, to }: Rename, _: &Call) -> Result<(), Fault> {
+        check_name(&to)?;
+        self.dataset(&name)?;
+        if to != name && (self.document.datasets.contains_key(&to) || self.document.uploads.contains_key(&to)) {
+            return Err(Fault::new(Code::DuplicateEntry, format!("there is {to:?} already")));
+        }
+        if let Some(dataset) = self.document.datasets.remove(&name) {
+            self.document.datasets.insert(to, dataset);
+        }
+        Ok(())
+    }
+}
+
+impl Exclusive<Remove> for DatasetService {
+    async fn handle(&mut self, Remove { name }: Remove, _: &Call) -> Result<(), Fault> {
+        self.sweep();
+        if self.document.uploads.remove(&name).is_none() && self.document.datasets.remove(&name).is_none() {
+            return Err(Fault::new(Code::UnknownEntry, format!("there is no data set {name:?}")));
+        }
+        self.inner.contents.mark();
+        Ok(())
+    }
+}

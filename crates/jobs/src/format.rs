@@ -1,0 +1,304 @@
+//! The forms of data sets outside: what files are read from, and what pieces of rows are written in.
+//!
+//! Text and NPY are read by the room of data, whose faults name line and column; Arrow and Parquet here, whose faults name row and column. Whatever
+//! the bytes are, the answer is a table or one report: a reader that panics has found a damaged file.
+
+pub(crate) mod arrow;
+mod column;
+mod parquet;
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use flate2::read::MultiGzDecoder;
+use lehr_data::read::{Selection, points_from};
+use lehr_data::write::csv::Table as Text;
+use lehr_services::{Code, Fault};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::bytes::Bytes;
+use crate::table::{Columns, Kind, Table};
+
+/// The most bytes of values in one piece of rows.
+const PIECE_BYTES: usize = 4 << 20;
+
+/// The form of a file.
+///
+/// # Example
+/// ```
+/// assert_eq!(serde_json::to_string(&lehr_jobs::Form::Csv).unwrap(), "\"csv\"");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// A table of text, delimiter and header found out unless given; plain or gzip.
+    Csv,
+    /// The same with tabs.
+    Tsv,
+    /// An array of numbers of one or two dimensions; plain or gzip.
+    Npy,
+    /// Flat columns of numbers, whole numbers or text, plain, snappy or gzip.
+    Parquet,
+    /// An Arrow IPC stream or file, not compressed.
+    Arrow,
+}
+
+/// What to read from a file. What is left open is found out, or stays as it is.
+///
+/// # Example
+/// ```
+/// let reading: lehr_jobs::Reading = serde_json::from_str(r#"{ "weights": "pop", "delimiter": ";" }"#).unwrap();
+/// assert_eq!(reading.weights.as_deref(), Some("pop"));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Reading {
+    /// The columns to keep, beside weights and ids. Default: all; of text files, all of numbers.
+    pub columns: Option<Vec<String>>,
+    /// The column of weights. Default: none, or the one that an Arrow file says.
+    pub weights: Option<String>,
+    /// The column of ids. Default: none, or the one that an Arrow file says.
+    pub id: Option<String>,
+    /// What stands between fields of a text file: one character, or `tab`. Default: found out.
+    pub delimiter: Option<String>,
+    /// Whether the first row of a text file has names. Default: found out.
+    pub header: Option<bool>,
+}
+
+impl Reading {
+    /// Whether it can be meant.
+    ///
+    /// # Errors
+    /// [`Code::InvalidValue`].
+    pub(crate) fn check(&self, form: Form) -> Result<(), Fault> {
+        let invalid = |reason: &str| Err(Fault::new(Code::InvalidValue, reason));
+        if self.columns.as_ref().is_some_and(Vec::is_empty) {
+            return invalid("columns: expected at least one, found none");
+        }
+        if !matches!(form, Form::Csv | Form::Tsv) && (self.delimiter.is_some() || self.header.is_some()) {
+            return invalid("delimiter and header: expected with csv and tsv only");
+        }
+        self.delimiter().map(|_| ())
+    }
+
+    fn wanted(&self) -> Columns {
+        Columns { columns: self.columns.clone(), weights: self.weights.clone(), id: self.id.clone() }
+    }
+
+    fn delimiter(&self) -> Result<Option<u8>, Fault> {
+        match self.delimiter.as_deref() {
+            None => Ok(None),
+            Some("tab") => Ok(Some(b'\t')),
+            Some(text) => match text.as_bytes() {
+                [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(Some(*byte)),
+                _ => {
+                    let reason = format!("delimiter: expected one ASCII character or \"tab\", found {text:?}");
+                    Err(Fault::new(Code::InvalidValue, reason))
+                }
+            },
+        }
+    }
+}
+
+/// What a fault of data says to whoever sent them.
+pub(crate) fn fault_of(error: &lehr_data::Error) -> Fault {
+    let code = if error.is_environment() { Code::InsufficientResources } else { Code::InvalidValue };
+    Fault::new(code, error.to_string())
+}
+
+/// Reads a file whose values take at most `bytes_max`; `name` is what messages call it.
+///
+/// # Errors
+/// [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
+pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, bytes_max: u64) -> Result<Table, Fault> {
+    let read = AssertUnwindSafe(|| match form {
+        Form::Csv | Form::Tsv | Form::Npy => read_text(&mut file, form, reading, name, bytes_max),
+        Form::Parquet => parquet::read(file, &reading.wanted(), name, bytes_max),
+        Form::Arrow => arrow::read_from(io::BufReader::new(file), &reading.wanted(), name, bytes_max),
+    });
+    let damaged =
+        |_| Err(Fault::new(Code::InvalidValue, format!("{name}: expected a sound {form:?} file, found damage")));
+    let table = catch_unwind(read).unwrap_or_else(damaged)?;
+    if table.rows() == 0 {
+        return Err(Fault::new(Code::InvalidValue, format!("{name}: expected rows, found none")));
+    }
+    if table.bytes() as u64 > bytes_max {
+        return Err(too_large(name, bytes_max));
+    }
+    Ok(table)
+}
+
+fn too_large(name: &str, bytes_max: u64) -> Fault {
+    Fault::new(Code::TooLarge, format!("{name}: its values take more than the {bytes_max} bytes that are allowed"))
+}
+
+fn read_text(file: &mut File, form: Form, reading: &Reading, name: &str, bytes_max: u64) -> Result<Table, Fault> {
+    let delimiter = reading.delimiter()?.or((form == Form::Tsv).then_some(b'\t'));
+    let Columns { columns, weights, id } = reading.wanted();
+    let selection = Selection { columns, weights, id, delimiter, header: reading.header };
+    let mut magic = [0; 2];
+    let unreadable = |cause| fault_of(&lehr_data::Error::Read { name: name.to_owned(), cause });
+    let found = file.read(&mut magic).map_err(unreadable)?;
+    file.rewind().map_err(unreadable)?;
+    // A packed file may be a thousand times as large when it is unpacked. Numbers in text take at least two bytes, in memory eight.
+    let is_packed = found == 2 && magic == [0x1f, 0x8b];
+    let plain: Box<dyn Read + '_> = if is_packed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
+    let mut limited = Limited { plain, left: bytes_max, is_over: false };
+    let points = points_from(&mut limited, name, &selection);
+    if limited.is_over {
+        return Err(too_large(name, bytes_max));
+    }
+    let points = points.map_err(|error| fault_of(&error))?;
+    Table::of_points_named(&points, selection.weights.as_deref(), selection.id.as_deref())
+}
+
+/// Reads so many bytes; one more is a failure.
+struct Limited<'a> {
+    plain: Box<dyn Read + 'a>,
+    left: u64,
+    is_over: bool,
+}
+
+impl Read for Limited<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.plain.read(buffer)?;
+        self.is_over |= read as u64 > self.left;
+        if self.is_over {
+            return Err(io::Error::other("too large"));
+        }
+        self.left -= read as u64;
+        Ok(read)
+    }
+}
+
+/// In which form rows are wanted.
+///
+/// # Example
+/// ```
+/// assert_eq!(lehr_jobs::RowFormat::default(), lehr_jobs::RowFormat::Json);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RowFormat {
+    /// An object for each row; numbers that are none (infinite) as null.
+    #[default]
+    Json,
+    /// Lines of text; the names in the piece that begins with row 0, so that pieces one after another are one file.
+    Csv,
+    /// An Arrow IPC stream.
+    Arrow,
+}
+
+/// Some rows of a table. One of `json`, `csv` and `arrow` is there.
+///
+/// # Example
+/// See [`datasets::Read`](crate::datasets::Read).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Piece {
+    /// The first row of the piece, from 0.
+    pub from: u64,
+    /// The row after its last one: where the next piece begins.
+    pub to: u64,
+    /// How many rows the table has.
+    pub rows: u64,
+    /// An object for each row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub json: Option<Vec<Map<String, Value>>>,
+    /// Lines of text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub csv: Option<String>,
+    /// An Arrow IPC stream.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrow: Option<Bytes>,
+}
+
+/// Writes rows from `from` to `to`, or as many of them as a piece takes.
+///
+/// # Errors
+/// [`Code::InvalidValue`] for rows that are not there.
+pub(crate) fn piece(table: &Table, format: RowFormat, from: u64, to: Option<u64>) -> Result<Piece, Fault> {
+    let rows = table.rows() as u64;
+    let to = to.unwrap_or(rows);
+    if from > to || to > rows {
+        let reason = format!("rows {from} to {to}: expected a part of the {rows} rows there are, counted from 0");
+        return Err(Fault::new(Code::InvalidValue, reason));
+    }
+    let row_bytes = (table.bytes() / table.rows().max(1)).max(1);
+    let most = (PIECE_BYTES / row_bytes).clamp(1, 1 << 16) as u64;
+    let to = to.min(from + most);
+    let part = table.slice(from as usize, (to - from) as usize);
+    let mut piece = Piece { from, to, rows, json: None, csv: None, arrow: None };
+    match format {
+        RowFormat::Json => piece.json = Some(objects(&part)),
+        RowFormat::Csv => piece.csv = Some(lines(&part, from == 0)),
+        RowFormat::Arrow => piece.arrow = Some(arrow::write(&part)?.into()),
+    }
+    Ok(piece)
+}
+
+fn objects(table: &Table) -> Vec<Map<String, Value>> {
+    let mut rows = vec![Map::new(); table.rows()];
+    for (name, kind) in table.columns() {
+        let mut put = |values: &mut dyn Iterator<Item = Value>| {
+            rows.iter_mut().zip(values).for_each(|(row, value)| drop(row.insert(name.to_owned(), value)));
+        };
+        match kind {
+            Kind::Number => put(&mut table.numbers(name).unwrap_or_default().iter().map(|&value| Value::from(value))),
+            Kind::Count => put(&mut table.counts(name).unwrap_or_default().iter().map(|&value| Value::from(value))),
+            Kind::Text => put(&mut table.texts(name).unwrap_or_default().into_iter().map(Value::from)),
+        }
+    }
+    rows
+}
+
+fn lines(table: &Table, has_head: bool) -> String {
+    let columns: Vec<(&str, Kind)> = table.columns().collect();
+    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    let mut out = Vec::new();
+    let mut written = || -> io::Result<()> {
+        let mut text = if has_head { Text::new(&mut out, &names)? } else { Text::rows(&mut out, names.len()) };
+        let numbers: Vec<_> = names.iter().map(|name| table.numbers(name).unwrap_or_default()).collect();
+        let counts: Vec<_> = names.iter().map(|name| table.counts(name).unwrap_or_default()).collect();
+        let of_text = |(name, kind): &(&str, Kind)| if *kind == Kind::Text { table.texts(name) } else { None };
+        let texts: Vec<_> = columns.iter().map(|column| of_text(column).unwrap_or_default()).collect();
+        for row in 0..table.rows() {
+            for (index, (_, kind)) in columns.iter().enumerate() {
+                match kind {
+                    Kind::Number => text.number(numbers[index][row])?,
+                    Kind::Count => text.count(counts[index][row])?,
+                    Kind::Text => text.text(&texts[index][row])?,
+                }
+            }
+            text.end_row()?;
+        }
+        Ok(())
+    };
+    written().expect("memory takes any text");
+    String::from_utf8(out).expect("numbers and texts are UTF-8")
+}
+
+impl Form {
+    /// The form that the ending of a file's name promises.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_jobs::Form;
+    /// assert_eq!((Form::of_name("blocks.csv.gz"), Form::of_name("blocks.xlsx")), (Some(Form::Csv), None));
+    /// ```
+    pub fn of_name(name: &str) -> Option<Self> {
+        let name = name.to_ascii_lowercase();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        let (_, ending) = name.rsplit_once('.')?;
+        Some(match ending {
+            "csv" | "txt" => Self::Csv,
+            "tsv" | "tab" => Self::Tsv,
+            "npy" => Self::Npy,
+            "parquet" => Self::Parquet,
+            "arrow" | "arrows" | "feather" | "ipc" => Self::Arrow,
+            _ => return None,
+        })
+    }
+}

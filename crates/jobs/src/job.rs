@@ -1,0 +1,296 @@
+//! A job as its method sees it: what may be used, whether to stop, where to report and to save.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use lehr_data::write::AtomicFile;
+use lehr_mining::Execution;
+use lehr_ranks::timing::Stopwatch;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::io::Write;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::method::Failure;
+use crate::sync::{Arc, Mutex};
+
+/// Seconds between two times that something is saved, unless the job stops.
+const SAVE_SECONDS: f64 = 1.0;
+
+/// How far a job is.
+///
+/// # Example
+/// ```
+/// let progress = lehr_jobs::Progress::new(0.5, "annealing").figure("clusters", 7.0);
+/// assert_eq!(serde_json::to_string(&progress).unwrap(), r#"{"fraction":0.5,"stage":"annealing","figures":{"clusters":7.0}}"#);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Progress {
+    /// The share of the work that is done, as far as the method can tell, 0 to 1.
+    pub fraction: f64,
+    /// What is being done.
+    pub stage: String,
+    /// What the method tells of itself, such as `temperature` and `clusters`.
+    #[serde(default)]
+    pub figures: BTreeMap<String, f64>,
+}
+
+impl Progress {
+    /// So far, doing this.
+    ///
+    /// # Example
+    /// See [`Progress`].
+    pub fn new(fraction: f64, stage: impl Into<String>) -> Self {
+        Self { fraction: fraction.clamp(0.0, 1.0), stage: stage.into(), figures: BTreeMap::new() }
+    }
+
+    /// Adds a figure; one that is no finite number is left out.
+    ///
+    /// # Example
+    /// See [`Progress`].
+    pub fn figure(mut self, name: impl Into<String>, value: f64) -> Self {
+        if value.is_finite() {
+            self.figures.insert(name.into(), value);
+        }
+        self
+    }
+
+    /// What a watcher would call the same.
+    fn gist(&self) -> (u32, &str) {
+        ((self.fraction * 100.0) as u32, &self.stage)
+    }
+}
+
+/// Why a job is to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// Somebody wants it no more.
+    Cancelled,
+    /// The node ends; it goes on with the next one.
+    Interrupted,
+}
+
+/// Who hears of progress.
+pub(crate) trait Listener: Send {
+    /// Tells the latest, if what was told before has been taken.
+    fn tell(&mut self, progress: &Progress) -> bool;
+}
+
+/// Where a job's bytes to resume from are.
+#[derive(Clone, Debug)]
+pub(crate) enum Saved {
+    /// In a file.
+    File(PathBuf),
+    /// In memory, as long as the node lives.
+    Memory(Arc<Mutex<Option<Vec<u8>>>>),
+}
+
+impl Saved {
+    pub(crate) fn forget(&self) {
+        match self {
+            // What cannot be removed harms nobody, and the next start tries again. Beside it are the files of a job's processes.
+            Self::File(path) => {
+                let _ = std::fs::remove_file(path);
+                let _ = std::fs::remove_dir_all(path.with_extension("run"));
+            }
+            Self::Memory(bytes) => *bytes.lock() = None,
+        }
+    }
+}
+
+/// What a method knows of the job that it runs for.
+///
+/// # Example
+/// ```
+/// use lehr_jobs::{Job, Progress};
+/// let job = Job::alone();
+/// job.report(Progress::new(0.1, "reading"));
+/// job.save(b"row 7")?;
+/// assert_eq!((job.saved()?.as_deref(), job.is_stopping()), (Some(b"row 7".as_slice()), false));
+/// # Ok::<(), lehr_jobs::Failure>(())
+/// ```
+pub struct Job {
+    id: String,
+    threads: usize,
+    signal: Signal,
+    saved: Saved,
+    since_save: Mutex<Option<Stopwatch>>,
+    reports: Mutex<Reports>,
+    /// For what a method runs as another process.
+    pub(crate) spread: Option<crate::settings::Spread>,
+}
+
+#[derive(Default)]
+struct Reports {
+    listener: Option<Box<dyn Listener>>,
+    last: Option<Progress>,
+}
+
+/// The wish that a job stops, shared with the service.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Signal(Arc<Mutex<Option<Stop>>>);
+
+impl Signal {
+    /// A job that is cancelled stays so.
+    pub(crate) fn stop(&self, why: Stop) {
+        let mut signal = self.0.lock();
+        if *signal != Some(Stop::Cancelled) {
+            *signal = Some(why);
+        }
+    }
+
+    pub(crate) fn why(&self) -> Option<Stop> {
+        *self.0.lock()
+    }
+}
+
+impl fmt::Debug for Job {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Job").field("id", &self.id).field("threads", &self.threads).finish_non_exhaustive()
+    }
+}
+
+impl Job {
+    pub(crate) fn new(
+        id: String,
+        threads: usize,
+        signal: Signal,
+        saved: Saved,
+        listener: Option<Box<dyn Listener>>,
+    ) -> Self {
+        let reports = Mutex::new(Reports { listener, last: None });
+        Self { id, threads, signal, saved, since_save: Mutex::default(), reports, spread: None }
+    }
+
+    /// A job without a service: reports go nowhere, nothing stops it, what it saves is in memory. For tests of methods.
+    ///
+    /// # Example
+    /// See [`Job`].
+    pub fn alone() -> Self {
+        Self::new("alone".to_owned(), 1, Signal::default(), Saved::Memory(Arc::default()), None)
+    }
+
+    /// Its id: a name that no other job of the service has had.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// How many threads it may use.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// The same for methods on ranks: as many as threads, on a dispatcher of their own.
+    pub fn execution(&self) -> Execution {
+        Execution { ranks: self.threads, threads: self.threads, ..Execution::default() }
+    }
+
+    /// Whether it is to save what it needs and to end with [`Failure::Stopped`]. To be asked several times a second.
+    pub fn is_stopping(&self) -> bool {
+        self.signal.why().is_some()
+    }
+
+    /// Tells how far it is. Never waits: a report that comes before the one before it was taken in is forgotten for a later one.
+    pub fn report(&self, progress: Progress) {
+        let mut reports = self.reports.lock();
+        let Reports { listener, last } = &mut *reports;
+        if last.as_ref().is_some_and(|last| last.gist() == progress.gist()) {
+            return;
+        }
+        if listener.as_mut().is_none_or(|listener| listener.tell(&progress)) {
+            *last = Some(progress);
+        }
+    }
+
+    /// Whether it is time to save: about once a second, and whenever it is to stop.
+    pub fn is_save_due(&self) -> bool {
+        let since = self.since_save.lock();
+        self.is_stopping() || since.as_ref().is_none_or(|since| since.seconds() >= SAVE_SECONDS)
+    }
+
+    /// Saves bytes to resume from, in the place of those before: whole or not at all, and there after a crash if the service keeps its jobs.
+    ///
+    /// # Errors
+    /// [`Failure::Environment`] if the disk does not take them. The method may go on; what was saved before is still there.
+    pub fn save(&self, bytes: &[u8]) -> Result<(), Failure> {
+        match &self.saved {
+            Saved::Memory(saved) => *saved.lock() = Some(bytes.to_vec()),
+            Saved::File(path) => {
+                let mut file = AtomicFile::create(path)?;
+                let sum = xxh3_64(bytes).to_le_bytes();
+                file.write_all(&sum).and_then(|()| file.write_all(bytes)).map_err(|cause| file.failed(cause))?;
+                file.commit()?;
+            }
+        }
+        *self.since_save.lock() = Some(Stopwatch::start());
+        Ok(())
+    }
+
+    /// What was saved last, by this run or one before it.
+    ///
+    /// # Errors
+    /// [`Failure::Environment`] if it cannot be read; [`Failure::Internal`] if it is not what was saved.
+    pub fn saved(&self) -> Result<Option<Vec<u8>>, Failure> {
+        match &self.saved {
+            Saved::Memory(saved) => Ok(saved.lock().clone()),
+            Saved::File(path) => {
+                let bytes = match std::fs::read(path) {
+                    Ok(bytes) => bytes,
+                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+                    Err(error) => return Err(Failure::Environment(format!("the checkpoint of {}: {error}", self.id))),
+                };
+                let damaged = || Failure::Internal(format!("the checkpoint of {} is damaged; run it anew", self.id));
+                let (sum, bytes) = bytes.split_first_chunk::<8>().ok_or_else(damaged)?;
+                if xxh3_64(bytes).to_le_bytes() == *sum { Ok(Some(bytes.to_vec())) } else { Err(damaged()) }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Taking(Arc<Mutex<Vec<Progress>>>, bool);
+
+    impl Listener for Taking {
+        fn tell(&mut self, progress: &Progress) -> bool {
+            // Every other one is refused, as if the one before it had not been taken in.
+            self.1 = !self.1;
+            if self.1 {
+                self.0.lock().push(progress.clone());
+            }
+            self.1
+        }
+    }
+
+    #[test]
+    fn reports_that_say_the_same_are_not_told_and_refused_ones_are_told_later() {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let listener = Box::new(Taking(told.clone(), false));
+        let saved = Saved::Memory(Arc::default());
+        let job = Job::new("job".into(), 1, Signal::default(), saved, Some(listener));
+        for fraction in [0.101, 0.102, 0.109, 0.2, 0.201, 0.3] {
+            job.report(Progress::new(fraction, "a"));
+        }
+        let fractions: Vec<f64> = told.lock().iter().map(|progress| progress.fraction).collect();
+        assert_eq!(fractions, [0.101, 0.201]);
+    }
+
+    #[test]
+    fn a_damaged_checkpoint_is_found_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("job.checkpoint");
+        let job = Job::new("job".into(), 1, Signal::default(), Saved::File(path.clone()), None);
+        assert_eq!(job.saved().unwrap(), None);
+        assert!(job.is_save_due());
+        job.save(b"first").unwrap();
+        job.save(b"second").unwrap();
+        assert_eq!(job.saved().unwrap().unwrap(), b"second");
+        let mut bytes = std::fs::read(&path).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        assert!(job.saved().unwrap_err().to_string().contains("damaged"));
+    }
+}

@@ -1,0 +1,447 @@
+//! The contract of a method's service: jobs by id, and what can be asked of them. One for each method, of the same form.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+use lehr_services::{Contract, Fault, Operation, Version, verb};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::format::{Piece, RowFormat};
+use crate::job::Progress;
+use crate::method::Method;
+
+/// The state of the service of a method.
+///
+/// # Example
+/// ```
+/// use lehr_jobs::{Clustering, DatasetService, Handle, MethodService, Table, datasets::Put, jobs::{Order, Run, State, Wait, WaitFor}};
+/// use lehr_services::{Fault, Host};
+/// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+/// let host = Host::new(dispatcher.handle());
+/// lehr_runtime::block_on(async {
+///     let datasets = host.start("/datasets", DatasetService::in_memory).await?;
+///     let clustering = host.start("/clustering", MethodService::<Clustering>::default).await?;
+///     let table = Table::builder().numbers("x", vec![0.0, 1.0, 10.0, 11.0]).build()?;
+///     datasets.call(Put { name: "line".into(), table: Handle(table), replace: false }).await?;
+///     let options = serde_json::from_value(serde_json::json!({ "clusters": 2 })).unwrap();
+///     let job = clustering.call(Run::of(Order::new("line", options))).await?.job;
+///     let done = clustering.call(Wait::of(WaitFor::new(&job))).await?;
+///     assert_eq!((done.state, done.outputs["labels"].as_str()), (State::Done, "clustering-1/labels"));
+///     Ok::<(), Fault>(())
+/// })
+/// .unwrap();
+/// ```
+#[derive(Clone)]
+pub struct Jobs<M: Method> {
+    /// The path of the service that has the inputs, and gets the outputs.
+    pub datasets: String,
+    /// Jobs by id.
+    pub jobs: BTreeMap<String, Record<M::Options>>,
+    /// How many jobs there have been.
+    pub(crate) count: u64,
+}
+
+impl<M: Method> fmt::Debug for Jobs<M> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let states = self.jobs.iter().map(|(job, record)| (job, record.state)).collect::<BTreeMap<_, _>>();
+        formatter.debug_struct("Jobs").field("method", &M::NAME).field("jobs", &states).finish_non_exhaustive()
+    }
+}
+
+impl<M: Method> Default for Jobs<M> {
+    fn default() -> Self {
+        Self { datasets: String::new(), jobs: BTreeMap::new(), count: 0 }
+    }
+}
+
+/// The form of the document, which depends on the options only.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Jobs")]
+struct Written<'a, O: Clone> {
+    datasets: Cow<'a, str>,
+    jobs: Cow<'a, BTreeMap<String, Record<O>>>,
+    count: u64,
+}
+
+impl<M: Method> Serialize for Jobs<M> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (datasets, jobs) = (Cow::Borrowed(self.datasets.as_str()), Cow::Borrowed(&self.jobs));
+        Written { datasets, jobs, count: self.count }.serialize(serializer)
+    }
+}
+
+impl<'de, M: Method> Deserialize<'de> for Jobs<M> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let written = Written::<'static, M::Options>::deserialize(deserializer)?;
+        let (datasets, jobs) = (written.datasets.into_owned(), written.jobs.into_owned());
+        Ok(Self { datasets, jobs, count: written.count })
+    }
+}
+
+impl<M: Method> JsonSchema for Jobs<M> {
+    fn schema_name() -> Cow<'static, str> {
+        "Jobs".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Written::<'static, M::Options>::json_schema(generator)
+    }
+}
+
+impl<M: Method> Contract for Jobs<M> {
+    const NAME: &'static str = M::NAME;
+    const VERSION: Version = M::VERSION;
+}
+
+/// Where in its life a job is.
+///
+/// # Example
+/// ```
+/// use lehr_jobs::jobs::State;
+/// assert!(State::Failed.has_ended() && !State::Interrupted.has_ended());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// It waits for its turn.
+    Queued,
+    /// It is computed.
+    Running,
+    /// Its outputs are data sets.
+    Done,
+    /// It has no result; its fault says why.
+    Failed,
+    /// Somebody wanted it no more.
+    Cancelled,
+    /// Its node ended while it ran; it goes on by itself.
+    Interrupted,
+}
+
+impl State {
+    /// Whether nothing more happens unless somebody asks.
+    ///
+    /// # Example
+    /// See [`State`].
+    pub fn has_ended(self) -> bool {
+        matches!(self, Self::Done | Self::Failed | Self::Cancelled)
+    }
+}
+
+/// When something happened, in milliseconds since the beginning of 1970 by the node's clock.
+///
+/// # Example
+/// See [`Record`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Times {
+    /// When it was ordered.
+    pub queued_unix_ms: u64,
+    /// When it began, the last time if it was interrupted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_unix_ms: Option<u64>,
+    /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_unix_ms: Option<u64>,
+}
+
+/// A job.
+///
+/// # Example
+/// See [`Jobs`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Job")]
+pub struct Record<O> {
+    /// Where in its life it is.
+    pub state: State,
+    /// What it was told.
+    pub options: O,
+    /// Data sets by the method's names for them.
+    pub inputs: BTreeMap<String, String>,
+    /// Data sets by the method's names for them, when it is done.
+    pub outputs: BTreeMap<String, String>,
+    /// What its outputs are called, up to the `/`.
+    pub output: String,
+    /// Under which key it was ordered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// How far it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Progress>,
+    /// Figures of its result.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub figures: BTreeMap<String, f64>,
+    /// What the user should know of its result.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// When what happened.
+    pub times: Times,
+    /// Why it has no result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Fault>,
+    /// Whether somebody wants it no more.
+    #[serde(default)]
+    pub is_cancelled: bool,
+    /// Its place in the order of jobs.
+    pub number: u64,
+}
+
+/// Data sets for the inputs of a method: one for the only or first one, or several by their names.
+///
+/// # Example
+/// ```
+/// use lehr_jobs::jobs::Input;
+/// assert_eq!(serde_json::from_str::<Input>("\"blocks\"").unwrap(), Input::One("blocks".into()));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Input {
+    /// The first input.
+    One(String),
+    /// By name.
+    Named(BTreeMap<String, String>),
+}
+
+/// What to compute.
+///
+/// # Example
+/// See [`Jobs`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Order<O> {
+    /// The data sets that it takes.
+    pub input: Input,
+    /// What the method is told.
+    pub options: O,
+    /// What its outputs are to be called, up to the `/`. Default: its id.
+    #[serde(default)]
+    pub output: Option<String>,
+    /// A key of the client's: a second order with it is the first one. Kept as long as the job.
+    #[serde(default)]
+    pub key: Option<String>,
+}
+
+impl<O> Order<O> {
+    /// The method with these options, of one data set.
+    ///
+    /// # Example
+    /// See [`Jobs`].
+    pub fn new(input: impl Into<String>, options: O) -> Self {
+        Self { input: Input::One(input.into()), options, output: None, key: None }
+    }
+}
+
+/// The id of a job.
+///
+/// # Example
+/// ```
+/// assert_eq!(lehr_jobs::jobs::Named::new("clustering-1").job, "clustering-1");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Named {
+    /// The job.
+    pub job: String,
+}
+
+impl Named {
+    /// The job with this id.
+    ///
+    /// # Example
+    /// See [`Named`].
+    pub fn new(job: impl Into<String>) -> Self {
+        Self { job: job.into() }
+    }
+}
+
+/// Which job to wait for, and how long.
+///
+/// # Example
+/// See [`Jobs`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WaitFor {
+    /// The job.
+    pub job: String,
+    /// After how many milliseconds it is answered how far the job is. Default: when the job has ended.
+    #[serde(default)]
+    pub timeout_ms: Option<u64>,
+}
+
+impl WaitFor {
+    /// Until the job has ended.
+    ///
+    /// # Example
+    /// See [`Jobs`].
+    pub fn new(job: impl Into<String>) -> Self {
+        Self { job: job.into(), timeout_ms: None }
+    }
+}
+
+/// Which rows of which table of a job's result.
+///
+/// # Example
+/// ```
+/// let rows: lehr_jobs::jobs::Rows = serde_json::from_str(r#"{"job": "clustering-1", "table": "centers"}"#).unwrap();
+/// assert_eq!((rows.from, rows.to), (0, None));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Rows {
+    /// The job.
+    pub job: String,
+    /// The method's name for the table.
+    pub table: String,
+    /// In which form. Default: JSON.
+    #[serde(default)]
+    pub format: RowFormat,
+    /// The first row, from 0. Default: 0.
+    #[serde(default)]
+    pub from: u64,
+    /// The row after the last one. Default: all.
+    #[serde(default)]
+    pub to: Option<u64>,
+}
+
+/// How far a job is, as the service notes it.
+///
+/// # Example
+/// See [`Progressed`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Report {
+    /// The job.
+    pub job: String,
+    /// How far it is.
+    pub progress: Progress,
+}
+
+/// How a run of a job ended, as the service notes it.
+///
+/// # Example
+/// See [`Ended`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Outcome {
+    /// The job.
+    pub job: String,
+    /// Its outputs; nothing if it has none.
+    pub outputs: Option<BTreeMap<String, String>>,
+    /// Figures of its result.
+    pub figures: BTreeMap<String, f64>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+    /// Why it has no result; nothing if it was cancelled.
+    pub fault: Option<Fault>,
+}
+
+/// Defines operations: a body and the method whose service it is for.
+macro_rules! operations {
+    ($($(#[$doc:meta])* $name:ident($body:ty) $verb:ident $text:literal -> $reply:ty $(, key $key:ident)?;)*) => {$(
+        $(#[$doc])*
+        pub struct $name<M: Method> {
+            /// What is asked.
+            pub body: $body,
+            method: PhantomData<fn() -> M>,
+        }
+
+        impl<M: Method> $name<M> {
+            /// Asks this.
+            ///
+            /// # Example
+            /// See [`Jobs`].
+            pub fn of(body: $body) -> Self {
+                Self { body, method: PhantomData }
+            }
+        }
+
+        impl<M: Method> Clone for $name<M> {
+            fn clone(&self) -> Self {
+                Self::of(self.body.clone())
+            }
+        }
+
+        impl<M: Method> fmt::Debug for $name<M> {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+
+        impl<M: Method> Serialize for $name<M> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                self.body.serialize(serializer)
+            }
+        }
+
+        impl<'de, M: Method> Deserialize<'de> for $name<M> {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                <$body>::deserialize(deserializer).map(Self::of)
+            }
+        }
+
+        impl<M: Method> JsonSchema for $name<M> {
+            fn schema_name() -> Cow<'static, str> {
+                <$body>::schema_name()
+            }
+
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                <$body>::json_schema(generator)
+            }
+        }
+
+        impl<M: Method> Operation for $name<M> {
+            type Contract = Jobs<M>;
+            type Verb = verb::$verb;
+            type Reply = $reply;
+            const NAME: &'static str = $text;
+
+            $(fn key(&self) -> Option<Cow<'_, str>> {
+                Some(Cow::Borrowed(&self.body.$key))
+            })?
+        }
+    )*};
+}
+
+operations! {
+    /// Orders a job. It is answered with its id when it is queued, and kept if the service keeps its jobs.
+    ///
+    /// # Example
+    /// See [`Jobs`].
+    Run(Order<M::Options>) Insert "run" -> Named;
+    /// Waits until a job has ended, or for so long.
+    ///
+    /// # Example
+    /// See [`Jobs`].
+    Wait(WaitFor) Query "wait" -> Record<M::Options>, key job;
+    /// Says that a job is wanted no more. One that runs ends soon, and can be resumed.
+    ///
+    /// # Example
+    /// See [`Jobs`] for how operations are asked.
+    Cancel(Named) Update "cancel" -> (), key job;
+    /// Has a job go on that was cancelled or has failed, from what it saved last.
+    ///
+    /// # Example
+    /// See [`Jobs`] for how operations are asked.
+    Resume(Named) Update "resume" -> (), key job;
+    /// Forgets a job that has ended, and what it saved. Its outputs stay: they are data sets.
+    ///
+    /// # Example
+    /// See [`Jobs`] for how operations are asked.
+    Remove(Named) Delete "remove" -> (), key job;
+    /// Asks for rows of an output.
+    ///
+    /// # Example
+    /// See [`Jobs`] for how operations are asked.
+    ResultOf(Rows) Query "result" -> Piece, key job;
+    /// That a job begins. The service sends it to itself; from others it is refused. The answer says whether it is to run now.
+    ///
+    /// # Example
+    /// See [`Jobs`] for how operations are asked.
+    Start(Named) Update "start" -> bool, key job;
+    /// That a job has got further. The service sends it to itself; from others it is refused.
+    ///
+    /// # Example
+    /// See [`Jobs`] for how operations are asked.
+    Progressed(Report) Update "progressed" -> (), key job;
+    /// That a job has ended. The service sends it to itself; from others it is refused.
+    ///
+    /// # Example
+    /// See [`Jobs`] for how operations are asked.
+    Ended(Outcome) Update "ended" -> (), key job;
+}

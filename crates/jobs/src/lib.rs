@@ -1,0 +1,44 @@
+//! Data sets and mining methods as services.
+//!
+//! A data set is a [`Table`] with a name in the service of data sets ([`DatasetService`], contract [`datasets::Datasets`]). A method is a function of
+//! tables ([`Method`]); the service around it ([`MethodService`], contract [`jobs::Jobs`]) runs it as jobs that queue, report how far they are, can be
+//! cancelled, and survive a restart. Outputs are data sets again, so a next step takes them by name. [`Clustering`] is the first method.
+//!
+//! | wanted | found |
+//! | --- | --- |
+//! | bringing data in, reading rows | operations in [`datasets`] |
+//! | ordering a job, waiting for it, its rows | operations in [`jobs`] |
+//! | a method of one's own | [`Method`], and `examples/joined_method.rs` |
+//! | how jobs are run: cores, threads, processes | [`Settings`] |
+//! | data sets of other nodes | [`fetch`], [`store`], [`upload`] |
+//! | all of it on a node | [`Setup`] |
+//!
+//! What is deliberately not here: HTTP (crate `lehr-node`), mathematics (crate `lehr-mining`). Why things are as they are: `docs/design/jobs.md`.
+#![forbid(unsafe_code)]
+
+mod bytes;
+pub mod clustering;
+pub mod datasets;
+mod format;
+mod job;
+pub mod jobs;
+mod method;
+mod runner;
+mod service;
+mod settings;
+mod setup;
+mod sync;
+mod table;
+mod transfer;
+
+pub use bytes::Bytes;
+pub use clustering::Clustering;
+pub use datasets::{DatasetService, Limits};
+pub use format::{Form, Piece, Reading, RowFormat};
+pub use job::{Job, Progress};
+pub use method::{Failure, Inputs, Method, Outputs};
+pub use service::MethodService;
+pub use settings::Settings;
+pub use setup::Setup;
+pub use table::{Builder, Columns, Handle, Kind, Table};
+pub use transfer::{fetch, store, upload};

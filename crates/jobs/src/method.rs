@@ -1,0 +1,220 @@
+//! What a method is to the services: a function of tables and options that blocks, and what it says of itself.
+//!
+//! A method's file implements [`Method`] and nothing else. Queues, restarts, progress on the wire, faults and data sets are the business of
+//! `service.rs` and `runner.rs`, the same for all methods. `examples/joined_method.rs` is a whole method.
+
+use std::collections::BTreeMap;
+
+use lehr_services::{Code, Fault, Version};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::job::Job;
+use crate::table::Table;
+
+/// A method that can be run as a service.
+///
+/// # Example
+/// ```
+/// use lehr_jobs::{Failure, Inputs, Job, Method, Outputs, Table};
+/// use lehr_services::Version;
+///
+/// #[derive(Clone)]
+/// struct Sum;
+///
+/// #[derive(Clone, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+/// struct Options { column: String }
+///
+/// impl Method for Sum {
+///     const NAME: &'static str = "example.org/sum";
+///     const VERSION: Version = Version::new(1, 0);
+///     const INPUTS: &'static [&'static str] = &["table"];
+///     const OUTPUTS: &'static [&'static str] = &["sum"];
+///     type Options = Options;
+///
+///     fn run(&self, _: &Job, inputs: &Inputs, options: &Options) -> Result<Outputs, Failure> {
+///         let column = inputs.table("table")?.numbers(&options.column);
+///         let sum = column.ok_or_else(|| Failure::input(format!("no numbers {:?}", options.column)))?.iter().sum();
+///         Ok(Outputs::new().figure("sum", sum).table("sum", Table::builder().numbers("sum", vec![sum]).build()?))
+///     }
+/// }
+///
+/// let inputs = Inputs::of([("table", Table::builder().numbers("x", vec![1.0, 2.0]).build()?)]);
+/// let outputs = Sum.run(&Job::alone(), &inputs, &Options { column: "x".into() })?;
+/// assert_eq!(outputs.figures["sum"], 3.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Method: Clone + Send + Sync + 'static {
+    /// The name of the contract of its service, such as `lehr.clustering`.
+    const NAME: &'static str;
+    /// Of its contract: the major number is raised with options and tables that old clients get wrong.
+    const VERSION: Version;
+    /// The names of the tables that it takes, at least one.
+    const INPUTS: &'static [&'static str];
+    /// The names of the tables that it gives.
+    const OUTPUTS: &'static [&'static str];
+    /// What it can be told. Fields that are not known should be refused, or a slip of the pen is passed over.
+    type Options: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSchema + 'static;
+
+    /// Everything that can be said against options before there are data, a line each. Default: nothing.
+    fn check(options: &Self::Options) -> Vec<String> {
+        let _ = options;
+        Vec::new()
+    }
+
+    /// Does it. Runs on a thread of its own, which may be held to some cores, and may start others.
+    ///
+    /// The same inputs and options must give the same tables, on any number of threads, and also if it is stopped, told to save, and run again.
+    ///
+    /// # Errors
+    /// [`Failure::Stopped`] soon after [`Job::is_stopping`]; what else keeps it from a result. A panic is an answer too.
+    fn run(&self, job: &Job, inputs: &Inputs, options: &Self::Options) -> Result<Outputs, Failure>;
+}
+
+/// The tables that a method takes, by its names for them.
+///
+/// # Example
+/// See [`Method`].
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    tables: BTreeMap<String, (String, Table)>,
+}
+
+impl Inputs {
+    /// Tables under these names, which are those of the data sets too.
+    ///
+    /// # Example
+    /// See [`Method`].
+    pub fn of<T: Into<String>>(tables: impl IntoIterator<Item = (T, Table)>) -> Self {
+        let mut inputs = Self::default();
+        for (name, table) in tables {
+            let name = name.into();
+            inputs.add(name.clone(), name, table);
+        }
+        inputs
+    }
+
+    pub(crate) fn add(&mut self, name: String, dataset: String, table: Table) {
+        self.tables.insert(name, (dataset, table));
+    }
+
+    /// A table.
+    ///
+    /// # Errors
+    /// [`Failure::Input`] if it was not given.
+    pub fn table(&self, name: &str) -> Result<&Table, Failure> {
+        let found = self.tables.get(name).map(|(_, table)| table);
+        found.ok_or_else(|| Failure::input(format!("the input {name:?} is missing")))
+    }
+
+    /// What the data set is called whose table this is: for messages.
+    pub fn dataset(&self, name: &str) -> &str {
+        self.tables.get(name).map_or("", |(dataset, _)| dataset)
+    }
+}
+
+/// What a method gives: tables, figures for its job's document, and what the user should know.
+///
+/// # Example
+/// See [`Method`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outputs {
+    /// Tables by name.
+    pub tables: BTreeMap<String, Table>,
+    /// Numbers by name.
+    pub figures: BTreeMap<String, f64>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+impl Outputs {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a table.
+    pub fn table(mut self, name: impl Into<String>, table: Table) -> Self {
+        self.tables.insert(name.into(), table);
+        self
+    }
+
+    /// Adds a figure.
+    pub fn figure(mut self, name: impl Into<String>, value: f64) -> Self {
+        self.figures.insert(name.into(), value);
+        self
+    }
+
+    /// Adds a warning.
+    pub fn warning(mut self, text: impl Into<String>) -> Self {
+        self.warnings.push(text.into());
+        self
+    }
+}
+
+/// Why a method has no result.
+///
+/// # Example
+/// ```
+/// use lehr_jobs::Failure;
+/// assert_eq!(Failure::input("K is 5, and there are 3 rows").to_string(), "K is 5, and there are 3 rows");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// It was asked to stop, and has saved what it needs to go on.
+    Stopped,
+    /// Inputs or options cannot be meant: other ones may do.
+    Input(String),
+    /// The machine cannot: memory, threads, disk.
+    Environment(String),
+    /// It went wrong inside.
+    Internal(String),
+}
+
+impl Failure {
+    /// Inputs or options that cannot be meant.
+    ///
+    /// # Example
+    /// See [`Failure`].
+    pub fn input(reason: impl Into<String>) -> Self {
+        Self::Input(reason.into())
+    }
+
+    pub(crate) fn fault(&self) -> Fault {
+        let code = match self {
+            Self::Stopped => Code::OperationCancelled,
+            Self::Input(_) => Code::InvalidValue,
+            Self::Environment(_) => Code::InsufficientResources,
+            Self::Internal(_) => Code::OperationFailed,
+        };
+        Fault::new(code, self.to_string())
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Stopped => formatter.write_str("stopped"),
+            Self::Input(reason) | Self::Environment(reason) | Self::Internal(reason) => formatter.write_str(reason),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// A table that cannot be put together is the method's doing.
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        match fault.code() {
+            Code::TooLarge | Code::InsufficientResources => Self::Environment(fault.reason().to_owned()),
+            _ => Self::Internal(fault.to_string()),
+        }
+    }
+}
+
+impl From<lehr_data::Error> for Failure {
+    fn from(error: lehr_data::Error) -> Self {
+        if error.is_environment() { Self::Environment(error.to_string()) } else { Self::Input(error.to_string()) }
+    }
+}

@@ -1,0 +1,400 @@
+//! The runner of a method's service: starts what the document says, on threads of its own, and tells the document what came of it.
+//!
+//! Three parties, and what passes between them. *Handlers* change the document, make a job's signal when it starts, and give it when somebody cancels.
+//! The *follower*, one thread, is told to look: it reads the document, asks the service to start a job, and when that is kept, starts a *job's thread*.
+//! That takes its inputs, computes, stores its outputs, gives its signal back, and only then tells that the job has ended. So a signal that
+//! is there is that of the run that the document says, and no wish to cancel meets the run after it.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
+use std::ops::Deref;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use lehr_runtime::{Clock, Port, block_on};
+use lehr_services::{Code, Fault, Reference};
+
+use crate::datasets::{Datasets, Put, Take};
+use crate::job::{Job, Listener, Progress, Saved, Signal, Stop};
+use crate::jobs::{Ended, Jobs, Named, Outcome, Progressed, Report, Start, State};
+use crate::method::{Failure, Inputs, Method, Outputs};
+use crate::settings::{Settings, Spread};
+use crate::sync::{Arc, Mutex, bind_to, start_thread};
+use crate::table::Handle;
+
+/// How long it takes until something that could not be kept is tried again.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// What the service has of its runner: when the last one of these goes, the runner ends.
+#[derive(Debug)]
+pub(crate) struct Runner<M: Method>(Arc<Shared<M>>);
+
+impl<M: Method> Drop for Runner<M> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+impl<M: Method> Deref for Runner<M> {
+    type Target = Shared<M>;
+
+    fn deref(&self) -> &Shared<M> {
+        &self.0
+    }
+}
+
+/// What handlers, the follower and the threads of jobs share.
+pub(crate) struct Shared<M: Method> {
+    method: M,
+    settings: Settings,
+    keep: Option<PathBuf>,
+    /// That there may be something to start.
+    news: Port<()>,
+    /// That a thread has ended.
+    ended: Port<()>,
+    table: Mutex<Table>,
+}
+
+#[derive(Default)]
+struct Table {
+    /// Of the jobs that run, by id.
+    signals: BTreeMap<String, Signal>,
+    /// What jobs have saved, where nothing is kept on disk.
+    saved: BTreeMap<String, Saved>,
+    threads: usize,
+    is_stopping: bool,
+}
+
+impl<M: Method> fmt::Debug for Shared<M> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Runner").field("method", &M::NAME).finish_non_exhaustive()
+    }
+}
+
+/// What the follower and the threads of jobs talk to.
+struct Place<M: Method> {
+    own: Reference<Jobs<M>>,
+    datasets: Reference<Datasets>,
+    clock: Clock,
+}
+
+impl<M: Method> Clone for Place<M> {
+    fn clone(&self) -> Self {
+        Self { own: self.own.clone(), datasets: self.datasets.clone(), clock: self.clock.clone() }
+    }
+}
+
+impl<M: Method> Runner<M> {
+    pub(crate) fn new(method: M, settings: Settings, keep: Option<PathBuf>) -> Self {
+        let (news, ended) = (Port::named("news for the runner"), Port::named("threads that have ended"));
+        Self(Arc::new(Shared { method, settings, keep, news, ended, table: Mutex::default() }))
+    }
+
+    /// Starts to follow the document. `jobs` are those that it has.
+    ///
+    /// # Errors
+    /// [`Code::StartFailed`] if there is no folder for what jobs save, or no thread.
+    pub(crate) fn start(
+        &self,
+        path: &str,
+        clock: Clock,
+        own: Reference<Jobs<M>>,
+        datasets: Reference<Datasets>,
+        jobs: Vec<String>,
+    ) -> Result<(), Fault> {
+        let failed = |error: std::io::Error| {
+            Fault::new(Code::StartFailed, format!("{path} cannot start")).log(error.to_string())
+        };
+        if self.keep.is_none() && self.settings.layout.is_some() {
+            let reason = format!("{path} spreads its jobs over processes, whose files need a folder: keep its jobs");
+            return Err(Fault::new(Code::StartFailed, reason));
+        }
+        if let Some(folder) = &self.keep {
+            std::fs::create_dir_all(folder).map_err(failed)?;
+            for entry in std::fs::read_dir(folder).map_err(failed)?.flatten() {
+                let path = entry.path();
+                let is_checkpoint = path.extension().is_some_and(|ending| ending == "checkpoint");
+                let job = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+                let is_run = path.extension().is_some_and(|ending| ending == "run");
+                if (is_checkpoint || is_run) && !jobs.iter().any(|known| known == job) {
+                    Saved::File(path.with_extension("checkpoint")).forget();
+                }
+            }
+        }
+        let (shared, place) = (self.0.clone(), Place { own, datasets, clock });
+        start_thread(format!("lehr-runner {path}"), move || block_on(follow(&shared, &place))).map_err(failed)?;
+        self.look();
+        Ok(())
+    }
+
+    /// Ends the follower, has what runs saved, and waits until it has ended.
+    pub(crate) async fn stop(&self) {
+        self.close();
+        while self.table.lock().threads > 0 {
+            // The port is open as long as somebody may tell.
+            if self.ended.receive().await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+impl<M: Method> Shared<M> {
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Has the follower look at the document.
+    pub(crate) fn look(&self) {
+        // Refused if the service ends. Not in the context of a request, which may be cancelled.
+        let _ = self.news.post_detached(());
+    }
+
+    /// Makes the signal of a run that is about to start.
+    pub(crate) fn prepare(&self, job: &str) {
+        self.table.lock().signals.insert(job.to_owned(), Signal::default());
+    }
+
+    /// Has a run end that is wanted no more.
+    pub(crate) fn cancel(&self, job: &str) {
+        if let Some(signal) = self.table.lock().signals.get(job) {
+            signal.stop(Stop::Cancelled);
+        }
+    }
+
+    /// Removes what a job has saved.
+    pub(crate) fn forget(&self, job: &str) {
+        self.saved(job).forget();
+        self.table.lock().saved.remove(job);
+    }
+
+    fn saved(&self, job: &str) -> Saved {
+        match &self.keep {
+            Some(folder) => Saved::File(folder.join(format!("{job}.checkpoint"))),
+            None => {
+                let mut table = self.table.lock();
+                table.saved.entry(job.to_owned()).or_insert_with(|| Saved::Memory(Arc::default())).clone()
+            }
+        }
+    }
+
+    fn close(&self) {
+        self.news.close();
+        let mut table = self.table.lock();
+        table.is_stopping = true;
+        table.signals.values().for_each(|signal| signal.stop(Stop::Interrupted));
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.table.lock().is_stopping
+    }
+}
+
+/// Starts jobs as long as there are some to start, whenever it is told to look.
+async fn follow<M: Method>(shared: &Arc<Shared<M>>, place: &Place<M>) {
+    while shared.news.receive().await.is_ok() {
+        loop {
+            let Ok(state) = place.own.get().await else { return };
+            let next = next_of(&state, shared.settings.concurrency);
+            // Not to keep a state while it changes, or the change would copy it.
+            drop(state);
+            let Some(job) = next else { break };
+            match place.own.call(Start::of(Named::new(&job))).await {
+                Ok(true) => begin(shared, place, job),
+                // It is another's turn by now.
+                Ok(false) => {}
+                Err(fault) if fault.code() == Code::InsufficientResources => place.clock.sleep(AGAIN).await,
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+/// The job to start next: those that were interrupted before those that have not begun, in order of their numbers.
+fn next_of<M: Method>(state: &Jobs<M>, concurrency: usize) -> Option<String> {
+    let running = state.jobs.values().filter(|job| job.state == State::Running).count();
+    if running >= concurrency {
+        return None;
+    }
+    let waiting = state.jobs.iter().filter(|(_, job)| matches!(job.state, State::Queued | State::Interrupted));
+    let next = waiting.min_by_key(|(_, job)| (job.state == State::Queued, job.number));
+    next.map(|(id, _)| id.clone())
+}
+
+fn begin<M: Method>(shared: &Arc<Shared<M>>, place: &Place<M>, job: String) {
+    let signal = {
+        let mut table = shared.table.lock();
+        if table.is_stopping {
+            return;
+        }
+        table.threads += 1;
+        table.signals.get(&job).cloned().unwrap_or_default()
+    };
+    let (on_thread, at, name) = (shared.clone(), place.clone(), job.clone());
+    let body = move || {
+        run(&on_thread, &at, &name, &signal);
+        on_thread.table.lock().threads -= 1;
+        let _ = on_thread.ended.post(());
+        on_thread.look();
+    };
+    if let Err(error) = start_thread(format!("lehr {job}"), body) {
+        shared.table.lock().threads -= 1;
+        let fault = Fault::new(Code::InsufficientResources, "no thread to run on").log(error.to_string());
+        let outcome =
+            Outcome { job, outputs: None, figures: BTreeMap::new(), warnings: Vec::new(), fault: Some(fault) };
+        let own = place.own.clone();
+        // The follower's own thread, which may wait.
+        let _ = block_on(own.call(Ended::of(outcome)));
+    }
+}
+
+/// A run of a job, from its inputs to its end in the document.
+fn run<M: Method>(shared: &Shared<M>, place: &Place<M>, job: &str, signal: &Signal) {
+    let saved = shared.saved(job);
+    let computed = compute(shared, place, job, signal, &saved);
+    shared.table.lock().signals.remove(job);
+    let outcome =
+        |fault| Outcome { job: job.to_owned(), outputs: None, figures: BTreeMap::new(), warnings: Vec::new(), fault };
+    let outcome = match computed {
+        Ok((outputs, tables)) => {
+            let Outputs { figures, warnings, .. } = outputs;
+            Outcome { outputs: Some(tables), figures, warnings, ..outcome(None) }
+        }
+        Err(Ending::Stopped) => match signal.why() {
+            Some(Stop::Cancelled) => outcome(None),
+            // The document says that it runs, and that is how the next life finds it.
+            Some(Stop::Interrupted) => return,
+            None => outcome(Some(Fault::new(Code::OperationFailed, "it stopped without being asked to"))),
+        },
+        // What others cannot do for it because the node ends is no fault of the job.
+        Err(Ending::Fault(_)) if shared.is_stopping() => return,
+        Err(Ending::Fault(fault)) => outcome(Some(fault)),
+    };
+    let is_done = outcome.outputs.is_some();
+    loop {
+        match block_on(place.own.call(Ended::of(outcome.clone()))) {
+            Ok(()) => break,
+            Err(fault) if fault.code() == Code::InsufficientResources && !shared.is_stopping() => {
+                block_on(place.clock.sleep(AGAIN));
+            }
+            Err(_) => return,
+        }
+    }
+    if is_done {
+        shared.forget(job);
+    }
+}
+
+/// How a run ends without a result.
+enum Ending {
+    Stopped,
+    Fault(Fault),
+}
+
+impl From<Fault> for Ending {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+type Tables = BTreeMap<String, String>;
+
+fn compute<M: Method>(
+    shared: &Shared<M>,
+    place: &Place<M>,
+    id: &str,
+    signal: &Signal,
+    saved: &Saved,
+) -> Result<(Outputs, Tables), Ending> {
+    let settings = &shared.settings;
+    let state = block_on(place.own.get())?;
+    let record = state.jobs.get(id).cloned();
+    drop(state);
+    let record = record.ok_or_else(|| Fault::new(Code::UnknownEntry, "the job is gone"))?;
+    if !settings.cores.is_empty() {
+        bind_to(&settings.cores).map_err(|error| {
+            let reason = format!("the job cannot be held to the cores {:?}: {error}", settings.cores);
+            Fault::new(Code::InsufficientResources, reason)
+        })?;
+    }
+    let mut inputs = Inputs::default();
+    for (name, dataset) in &record.inputs {
+        let Handle(table) = block_on(place.datasets.call(Take { name: dataset.clone() }))?;
+        inputs.add(name.clone(), dataset.clone(), table);
+    }
+    let listener = Telling { own: place.own.clone(), job: id.to_owned(), pending: None };
+    let threads = settings.threads_of_job();
+    let mut job = Job::new(id.to_owned(), threads, signal.clone(), saved.clone(), Some(Box::new(listener)));
+    if let Some(layout) = settings.layout()? {
+        let mpiexec = settings.mpiexec.clone().unwrap_or_else(|| PathBuf::from("mpiexec"));
+        let this = || std::env::current_exe().map_err(|error| Fault::new(Code::OperationFailed, error.to_string()));
+        let program = settings.program.clone().map_or_else(this, Ok)?;
+        // Refused at the start of the service if there is none.
+        let folder = shared.keep.clone().unwrap_or_default().join(format!("{id}.run"));
+        job.spread = Some(Spread { layout, mpiexec, program, folder });
+    }
+    let computed = catch_unwind(AssertUnwindSafe(|| shared.method.run(&job, &inputs, &record.options)));
+    drop(inputs);
+    let outputs = match computed {
+        Ok(Ok(outputs)) => outputs,
+        Ok(Err(Failure::Stopped)) => return Err(Ending::Stopped),
+        Ok(Err(failure)) => return Err(failure.fault().into()),
+        Err(panic) => {
+            let log = format!("{id} panicked: {}", text_of(panic.as_ref()));
+            return Err(Fault::new(Code::OperationFailed, "the method failed inside").log(log).into());
+        }
+    };
+    let mut tables = Tables::new();
+    for name in M::OUTPUTS {
+        let table =
+            outputs.tables.get(*name).cloned().ok_or_else(|| {
+                Fault::new(Code::OperationFailed, format!("the method has not made its table {name:?}"))
+            })?;
+        let dataset = format!("{}/{name}", record.output);
+        // A run before this one may have stored it, and not have lived to tell.
+        block_on(place.datasets.call(Put { name: dataset.clone(), table: Handle(table), replace: true }))?;
+        tables.insert((*name).to_owned(), dataset);
+    }
+    Ok((outputs, tables))
+}
+
+fn text_of(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("something that is no text")
+}
+
+/// Tells the service how far a job is, one report at a time.
+struct Telling<M: Method> {
+    own: Reference<Jobs<M>>,
+    job: String,
+    pending: Option<Pin<Box<dyn Future<Output = Result<(), Fault>> + Send>>>,
+}
+
+impl<M: Method> Telling<M> {
+    /// Whether nothing is on its way. Nobody is woken: it is asked again with the next report.
+    fn is_free(&mut self) -> bool {
+        let Some(pending) = &mut self.pending else { return true };
+        if let Poll::Ready(_) = pending.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            self.pending = None;
+        }
+        self.pending.is_none()
+    }
+}
+
+impl<M: Method> Listener for Telling<M> {
+    fn tell(&mut self, progress: &Progress) -> bool {
+        if !self.is_free() {
+            return false;
+        }
+        let (own, report) = (self.own.clone(), Report { job: self.job.clone(), progress: progress.clone() });
+        self.pending = Some(Box::pin(async move { own.call(Progressed::of(report)).await }));
+        // Handed over now; what the service says to it is seen with the next one.
+        self.is_free();
+        true
+    }
+}

@@ -1,0 +1,367 @@
+//! The service of a method. Its operations change the document, and the runner does what the document says.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use lehr_services::{
+    Call, Code, Concurrent, Event, Exclusive, Fault, Handlers, Independent, Partners, Reference, Service, Starting,
+    Stop as ServiceStop, Subscribe,
+};
+
+use crate::datasets::{Datasets, Read};
+use crate::format::Piece;
+use crate::jobs::*;
+use crate::method::Method;
+use crate::runner::Runner;
+use crate::settings::Settings;
+use crate::sync::{Arc, unix_ms};
+
+/// How long a client that finds the queue full had better wait.
+const RETRY: Duration = Duration::from_secs(5);
+
+/// A method as a service; see [`Jobs`].
+///
+/// # Example
+/// See [`Jobs`].
+#[derive(Clone, Debug)]
+pub struct MethodService<M: Method> {
+    document: Jobs<M>,
+    runner: Arc<Runner<M>>,
+    datasets: Option<Reference<Datasets>>,
+}
+
+impl<M: Method + Default> Default for MethodService<M> {
+    fn default() -> Self {
+        Self::new(M::default(), Settings::default(), None)
+    }
+}
+
+impl<M: Method> MethodService<M> {
+    /// A service that runs jobs so, and keeps what they save in this folder.
+    ///
+    /// Its document is kept by its placement: [`Placement::keep`](lehr_services::Placement::keep).
+    ///
+    /// # Example
+    /// See [`Jobs`].
+    pub fn new(method: M, settings: Settings, keep: Option<PathBuf>) -> Self {
+        Self { document: Jobs::default(), runner: Arc::new(Runner::new(method, settings, keep)), datasets: None }
+    }
+
+    fn datasets(&self) -> Result<&Reference<Datasets>, Fault> {
+        self.datasets.as_ref().ok_or_else(|| Fault::new(Code::Unavailable, "the data sets are not there yet"))
+    }
+
+    fn job(&mut self, job: &str) -> Result<&mut Record<M::Options>, Fault> {
+        self.document.jobs.get_mut(job).ok_or_else(|| unknown(job))
+    }
+
+    fn count(&self, is: impl Fn(State) -> bool) -> usize {
+        self.document.jobs.values().filter(|job| is(job.state)).count()
+    }
+
+    /// The oldest of those that have ended make place for more.
+    fn forget(&mut self) {
+        while self.count(State::has_ended) > self.runner.settings().remembered {
+            let ended = self.document.jobs.iter().filter(|(_, job)| job.state.has_ended());
+            let Some((oldest, _)) = ended.min_by_key(|(_, job)| job.number) else { return };
+            let oldest = oldest.clone();
+            self.document.jobs.remove(&oldest);
+            self.runner.forget(&oldest);
+        }
+    }
+}
+
+fn unknown(job: &str) -> Fault {
+    Fault::new(Code::UnknownEntry, format!("there is no job {job:?}"))
+}
+
+fn check_own(call: &Call) -> Result<(), Fault> {
+    if call.caller().is_none() {
+        return Ok(());
+    }
+    Err(Fault::new(Code::PermissionDenied, "the service sends this to itself only"))
+}
+
+impl<M: Method> Service for MethodService<M> {
+    type Document = Jobs<M>;
+
+    fn document(&self) -> &Jobs<M> {
+        &self.document
+    }
+
+    fn document_mut(&mut self) -> &mut Jobs<M> {
+        &mut self.document
+    }
+
+    fn handlers(on: &mut Handlers<Self>) {
+        on.exclusive::<Run<M>>().independent::<Wait<M>>().concurrent::<ResultOf<M>>();
+        on.exclusive::<Cancel<M>>().exclusive::<Resume<M>>().exclusive::<Remove<M>>();
+        on.exclusive::<Start<M>>().exclusive::<Progressed<M>>().exclusive::<Ended<M>>();
+    }
+
+    fn partners(needs: &mut Partners) {
+        needs.existing::<Datasets>("datasets");
+    }
+
+    async fn start(&mut self, starting: &Starting) -> Result<(), Fault> {
+        self.runner.settings().check()?;
+        let datasets = starting.partner::<Datasets>("datasets")?;
+        self.document.datasets = datasets.lookup().await?.path;
+        self.datasets = Some(datasets.clone());
+        for job in self.document.jobs.values_mut() {
+            if matches!(job.state, State::Running | State::Interrupted) {
+                job.state = if job.is_cancelled { State::Cancelled } else { State::Interrupted };
+            }
+        }
+        let jobs = self.document.jobs.keys().cloned().collect();
+        self.runner.start(starting.path(), starting.host().clock().clone(), starting.own()?, datasets, jobs)
+    }
+
+    async fn stop(self, _: ServiceStop) {
+        self.runner.stop().await;
+    }
+}
+
+impl<M: Method> Exclusive<Run<M>> for MethodService<M> {
+    async fn handle(&mut self, run: Run<M>, call: &Call) -> Result<Named, Fault> {
+        let Order { input, options, output, key } = run.body;
+        if let Some(key) = &key
+            && let Some((job, _)) = self.document.jobs.iter().find(|(_, job)| job.key.as_ref() == Some(key))
+        {
+            return Ok(Named::new(job));
+        }
+        let inputs = match input {
+            Input::One(dataset) => BTreeMap::from([(M::INPUTS[0].to_owned(), dataset)]),
+            Input::Named(inputs) => inputs,
+        };
+        let mut faults = M::check(&options);
+        faults.extend(
+            M::INPUTS
+                .iter()
+                .filter(|name| !inputs.contains_key(**name))
+                .map(|name| format!("input {name:?} is missing")),
+        );
+        let is_known = |name: &&String| M::INPUTS.contains(&name.as_str());
+        faults.extend(inputs.keys().filter(|name| !is_known(name)).map(|name| format!("there is no input {name:?}")));
+        if !faults.is_empty() {
+            return Err(Fault::new(Code::InvalidValue, faults.join("; ")));
+        }
+        let waiting = self.count(|state| matches!(state, State::Queued | State::Interrupted));
+        if waiting >= self.runner.settings().queue {
+            let reason = format!("{waiting} jobs wait already, and no more are allowed");
+            return Err(Fault::new(Code::QueuingLimitExceeded, reason).retry_after(RETRY));
+        }
+        // Ids begin with the path, so that services that share data sets do not share names.
+        let number = self.document.count + 1;
+        let id = format!("{}-{number}", call.path()[1..].replace('/', "."));
+        let output = output.unwrap_or_else(|| id.clone());
+        let there = self.datasets()?.get().await?;
+        if let Some(missing) = inputs.values().find(|dataset| !there.datasets.contains_key(*dataset)) {
+            return Err(Fault::new(Code::UnknownEntry, format!("there is no data set {missing:?}")));
+        }
+        let taken = M::OUTPUTS.iter().map(|table| format!("{output}/{table}"));
+        if let Some(taken) = taken.into_iter().find(|name| there.datasets.contains_key(name)) {
+            let reason = format!("there is a data set {taken:?}: remove it, or choose another output");
+            return Err(Fault::new(Code::DuplicateEntry, reason));
+        }
+        drop(there);
+        crate::datasets::check_name(&format!("{output}/x"))?;
+        let is_same = |job: &Record<M::Options>| job.output == output && !job.state.has_ended();
+        if self.document.jobs.values().any(is_same) {
+            return Err(Fault::new(Code::DuplicateEntry, format!("another job is to make {output:?}")));
+        }
+        let times = Times { queued_unix_ms: unix_ms(), ..Times::default() };
+        let record = Record {
+            state: State::Queued,
+            options,
+            inputs,
+            outputs: BTreeMap::new(),
+            output,
+            key,
+            progress: None,
+            figures: BTreeMap::new(),
+            warnings: Vec::new(),
+            times,
+            fault: None,
+            is_cancelled: false,
+            number,
+        };
+        self.document.count = number;
+        self.document.jobs.insert(id.clone(), record);
+        self.runner.look();
+        Ok(Named::new(id))
+    }
+}
+
+impl<M: Method> Independent<Wait<M>> for MethodService<M> {
+    async fn handle(wait: Wait<M>, call: &Call) -> Result<Record<M::Options>, Fault> {
+        let WaitFor { job, timeout_ms } = wait.body;
+        let own = call.own::<Jobs<M>>()?;
+        let ended = wait_for(&own, &job);
+        match timeout_ms {
+            None => ended.await,
+            Some(time) => match call.host()?.clock().timeout(Duration::from_millis(time), ended).await {
+                Ok(ended) => ended,
+                Err(_) => own.get().await?.jobs.get(&job).cloned().ok_or_else(|| unknown(&job)),
+            },
+        }
+    }
+}
+
+/// Waits until a job has ended.
+async fn wait_for<M: Method>(own: &Reference<Jobs<M>>, job: &str) -> Result<Record<M::Options>, Fault> {
+    let mut changes = own.subscribe(Subscribe::default().keys([job])).await?;
+    loop {
+        let state = own.get().await?;
+        match state.jobs.get(job) {
+            None => return Err(unknown(job)),
+            Some(record) if record.state.has_ended() => return Ok(record.clone()),
+            Some(_) => {}
+        }
+        // Not to keep a state while it changes, or the change would copy it.
+        drop(state);
+        match changes.next().await {
+            Ok(Event::Seed(_) | Event::Change(_) | Event::Gap { .. }) => {}
+            Err(end) => return Err(Fault::new(Code::ServiceStopping, end.to_string())),
+        }
+    }
+}
+
+impl<M: Method> Exclusive<Cancel<M>> for MethodService<M> {
+    async fn handle(&mut self, cancel: Cancel<M>, _: &Call) -> Result<(), Fault> {
+        let id = cancel.body.job;
+        let job = self.job(&id)?;
+        match job.state {
+            State::Queued | State::Interrupted => {
+                job.state = State::Cancelled;
+                job.is_cancelled = true;
+                job.times.ended_unix_ms = Some(unix_ms());
+                self.forget();
+            }
+            State::Running => {
+                job.is_cancelled = true;
+                self.runner.cancel(&id);
+            }
+            // What has ended cannot be called off, and need not.
+            State::Done | State::Failed | State::Cancelled => {}
+        }
+        Ok(())
+    }
+}
+
+impl<M: Method> Exclusive<Resume<M>> for MethodService<M> {
+    async fn handle(&mut self, resume: Resume<M>, _: &Call) -> Result<(), Fault> {
+        let id = resume.body.job;
+        let waiting = self.count(|state| matches!(state, State::Queued | State::Interrupted));
+        let queue = self.runner.settings().queue;
+        let job = self.job(&id)?;
+        if !matches!(job.state, State::Cancelled | State::Failed) {
+            let reason = format!("{id} is {}: only what was cancelled or has failed is resumed", name_of(job.state));
+            return Err(Fault::new(Code::InvalidValue, reason));
+        }
+        if waiting >= queue {
+            let reason = format!("{waiting} jobs wait already, and no more are allowed");
+            return Err(Fault::new(Code::QueuingLimitExceeded, reason).retry_after(RETRY));
+        }
+        job.state = State::Queued;
+        job.is_cancelled = false;
+        job.fault = None;
+        job.times.ended_unix_ms = None;
+        self.runner.look();
+        Ok(())
+    }
+}
+
+fn name_of(state: State) -> &'static str {
+    match state {
+        State::Queued => "queued",
+        State::Running => "running",
+        State::Done => "done",
+        State::Failed => "failed",
+        State::Cancelled => "cancelled",
+        State::Interrupted => "interrupted",
+    }
+}
+
+impl<M: Method> Exclusive<Remove<M>> for MethodService<M> {
+    async fn handle(&mut self, remove: Remove<M>, _: &Call) -> Result<(), Fault> {
+        let id = remove.body.job;
+        let job = self.job(&id)?;
+        if !job.state.has_ended() {
+            return Err(Fault::new(Code::InvalidValue, format!("{id} is {}: cancel it first", name_of(job.state))));
+        }
+        self.document.jobs.remove(&id);
+        self.runner.forget(&id);
+        Ok(())
+    }
+}
+
+impl<M: Method> Concurrent<ResultOf<M>> for MethodService<M> {
+    async fn handle(&self, result: ResultOf<M>, _: &Call) -> Result<Piece, Fault> {
+        let Rows { job, table, format, from, to } = result.body;
+        let record = self.document.jobs.get(&job).ok_or_else(|| unknown(&job))?;
+        let Some(name) = record.outputs.get(&table) else {
+            let reason = match (record.state, &record.fault) {
+                (State::Done, _) => format!("{job} has no table {table:?}; it has {}", M::OUTPUTS.join(", ")),
+                (State::Failed, Some(fault)) => format!("{job} has failed: {}", fault.reason()),
+                (state, _) => format!("{job} is {}: it has no result", name_of(state)),
+            };
+            return Err(Fault::new(Code::UnknownEntry, reason));
+        };
+        self.datasets()?.call(Read { name: name.clone(), format, from, to }).await
+    }
+}
+
+impl<M: Method> Exclusive<Start<M>> for MethodService<M> {
+    async fn handle(&mut self, start: Start<M>, call: &Call) -> Result<bool, Fault> {
+        check_own(call)?;
+        let concurrency = self.runner.settings().concurrency;
+        let is_free = self.count(|state| state == State::Running) < concurrency;
+        let Some(job) = self.document.jobs.get_mut(&start.body.job) else { return Ok(false) };
+        if !is_free || !matches!(job.state, State::Queued | State::Interrupted) {
+            return Ok(false);
+        }
+        self.runner.prepare(&start.body.job);
+        job.state = State::Running;
+        job.times.started_unix_ms = Some(unix_ms());
+        Ok(true)
+    }
+}
+
+impl<M: Method> Exclusive<Progressed<M>> for MethodService<M> {
+    async fn handle(&mut self, progressed: Progressed<M>, call: &Call) -> Result<(), Fault> {
+        check_own(call)?;
+        let Report { job, progress } = progressed.body;
+        let record = self.job(&job)?;
+        if record.state == State::Running {
+            record.progress = Some(progress);
+        }
+        Ok(())
+    }
+}
+
+impl<M: Method> Exclusive<Ended<M>> for MethodService<M> {
+    async fn handle(&mut self, ended: Ended<M>, call: &Call) -> Result<(), Fault> {
+        check_own(call)?;
+        let Outcome { job, outputs, figures, warnings, fault } = ended.body;
+        let record = self.job(&job)?;
+        record.state = match (&outputs, &fault) {
+            (Some(_), _) => State::Done,
+            (None, Some(_)) => State::Failed,
+            (None, None) => State::Cancelled,
+        };
+        record.outputs = outputs.unwrap_or_default();
+        record.figures = figures;
+        record.warnings = warnings;
+        record.fault = fault;
+        record.times.ended_unix_ms = Some(unix_ms());
+        if record.state == State::Done
+            && let Some(progress) = &mut record.progress
+        {
+            progress.fraction = 1.0;
+        }
+        self.forget();
+        Ok(())
+    }
+}

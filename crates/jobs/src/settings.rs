@@ -1,0 +1,193 @@
+//! How a method's service runs its jobs: how many at once, on which cores, in how many processes.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use lehr_ranks::Layout;
+use lehr_services::{Code, Fault};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The configuration of a method's service.
+///
+/// # Example
+/// ```
+/// use lehr_jobs::Settings;
+/// let settings: Settings = "threads=2,cores=0-1,concurrency=1".parse()?;
+/// assert_eq!((settings.threads, settings.cores), (Some(2), vec![0, 1]));
+/// assert!("thread=2".parse::<Settings>().unwrap_err().reason().contains("thread"));
+/// # Ok::<(), lehr_services::Fault>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// How many jobs run at once. Default: 1.
+    pub concurrency: usize,
+    /// How many jobs may wait; one more is refused. Default: 64.
+    pub queue: usize,
+    /// How many ended jobs are remembered; then the oldest is forgotten. Its outputs stay. Default: 1000.
+    pub remembered: usize,
+    /// Threads of a job. Default: as many as there are cores, or as the machine runs at once, divided by `concurrency`.
+    pub threads: Option<usize>,
+    /// The cores that jobs are held to. Default: all.
+    pub cores: Vec<usize>,
+    /// Threads x processes x nodes, such as `2x4x1`: jobs run in processes that `mpiexec` starts. Default: in this process.
+    pub layout: Option<String>,
+    /// The program that starts them. Default: `mpiexec`.
+    pub mpiexec: Option<PathBuf>,
+    /// The program that they run: the command `lehr`. Default: the program that this is.
+    pub program: Option<PathBuf>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            concurrency: 1,
+            queue: 64,
+            remembered: 1000,
+            threads: None,
+            cores: Vec::new(),
+            layout: None,
+            mpiexec: None,
+            program: None,
+        }
+    }
+}
+
+/// How a job is spread over processes.
+#[derive(Clone, Debug)]
+pub(crate) struct Spread {
+    pub layout: Layout,
+    pub mpiexec: PathBuf,
+    pub program: PathBuf,
+    /// Where the files of this job's processes are.
+    pub folder: PathBuf,
+}
+
+impl Settings {
+    /// Whether it can be meant.
+    ///
+    /// # Errors
+    /// [`Code::InvalidValue`], with everything that cannot.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_jobs::Settings;
+    /// assert!(Settings { concurrency: 0, ..Settings::default() }.check().is_err());
+    /// ```
+    pub fn check(&self) -> Result<(), Fault> {
+        let mut faults = Vec::new();
+        let counts = [("concurrency", self.concurrency), ("queue", self.queue), ("remembered", self.remembered)];
+        let counts = counts.into_iter().chain(self.threads.map(|threads| ("threads", threads)));
+        faults.extend(
+            counts.filter(|(_, count)| *count == 0).map(|(name, _)| format!("{name}: expected at least 1, found 0")),
+        );
+        for (index, core) in self.cores.iter().enumerate() {
+            if self.cores[..index].contains(core) {
+                faults.push(format!("cores: {core} is there twice"));
+            }
+        }
+        match self.layout() {
+            Err(fault) => faults.push(format!("layout: {}", fault.reason())),
+            Ok(Some(_)) if self.threads.is_some() => {
+                faults.push("threads: a layout says how many there are".to_owned());
+            }
+            Ok(None) if self.mpiexec.is_some() || self.program.is_some() => {
+                faults.push("mpiexec and program: expected with a layout only".to_owned());
+            }
+            Ok(_) => {}
+        }
+        if faults.is_empty() { Ok(()) } else { Err(Fault::new(Code::InvalidValue, faults.join("; "))) }
+    }
+
+    pub(crate) fn layout(&self) -> Result<Option<Layout>, Fault> {
+        let parse =
+            |text: &String| text.parse::<Layout>().map_err(|error| Fault::new(Code::InvalidValue, error.to_string()));
+        self.layout.as_ref().map(parse).transpose()
+    }
+
+    /// How many threads a job has.
+    pub(crate) fn threads_of_job(&self) -> usize {
+        let machine = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let cores = if self.cores.is_empty() { machine() } else { self.cores.len() };
+        self.threads.unwrap_or_else(|| (cores / self.concurrency).max(1))
+    }
+}
+
+impl FromStr for Settings {
+    type Err = Fault;
+
+    /// Reads `name=value` with commas between them; cores are a list such as `0-3+6`.
+    fn from_str(text: &str) -> Result<Self, Fault> {
+        let mut settings = Self::default();
+        let mut faults = Vec::new();
+        for part in text.split(',').filter(|part| !part.is_empty()) {
+            let Some((name, value)) = part.split_once('=') else {
+                faults.push(format!("expected name=value, found {part:?}"));
+                continue;
+            };
+            let mut count = |place: &mut usize| match value.parse() {
+                Ok(count) => *place = count,
+                Err(_) => faults.push(format!("{name}: expected a whole number, found {value:?}")),
+            };
+            match name {
+                "concurrency" => count(&mut settings.concurrency),
+                "queue" => count(&mut settings.queue),
+                "remembered" => count(&mut settings.remembered),
+                "threads" => count(settings.threads.insert(0)),
+                "cores" => match cores(value) {
+                    Some(cores) => settings.cores = cores,
+                    None => faults.push(format!("cores: expected a list such as 0-3+6, found {value:?}")),
+                },
+                "layout" => settings.layout = Some(value.to_owned()),
+                "mpiexec" => settings.mpiexec = Some(PathBuf::from(value)),
+                "program" => settings.program = Some(PathBuf::from(value)),
+                _ => faults.push(format!(
+                    "expected concurrency, queue, remembered, threads, cores, layout, mpiexec or program, found {name:?}"
+                )),
+            }
+        }
+        if !faults.is_empty() {
+            return Err(Fault::new(Code::InvalidValue, faults.join("; ")));
+        }
+        settings.check()?;
+        Ok(settings)
+    }
+}
+
+fn cores(text: &str) -> Option<Vec<usize>> {
+    let mut cores = Vec::new();
+    for part in text.split('+') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+        if first > last || last >= 1 << 16 {
+            return None;
+        }
+        cores.extend(first..=last);
+    }
+    Some(cores)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_that_cannot_be_meant_is_said_at_once() {
+        let fault = "concurrency=0,cores=1+1,layout=2x,threads=x".parse::<Settings>().unwrap_err();
+        assert!(fault.reason().contains("threads: expected a whole number"), "{fault}");
+        let fault = "concurrency=0,cores=1+1,layout=2x".parse::<Settings>().unwrap_err();
+        for part in ["concurrency: expected at least 1", "cores: 1 is there twice", "layout: "] {
+            assert!(fault.reason().contains(part), "{fault}");
+        }
+        assert_eq!("cores=0-2+5".parse::<Settings>().unwrap().cores, [0, 1, 2, 5]);
+        assert!("layout=2x2x1,threads=3".parse::<Settings>().is_err());
+        assert_eq!("".parse::<Settings>().unwrap(), Settings::default());
+    }
+
+    #[test]
+    fn jobs_that_run_at_once_share_the_cores() {
+        let of = |text: &str| text.parse::<Settings>().unwrap().threads_of_job();
+        assert_eq!([of("cores=0-3,concurrency=2"), of("cores=0-3,threads=3"), of("cores=0,concurrency=2")], [2, 3, 1]);
+    }
+}

@@ -1,0 +1,129 @@
+//! Data sets and methods on a node: the folders that are kept, and the kinds that can be made.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use lehr_services::{Code, Contract, Fault, Host, Placement, Reference};
+
+use crate::clustering::Clustering;
+use crate::datasets::{DatasetService, Datasets, Limits};
+use crate::jobs::Jobs;
+use crate::method::Method;
+use crate::service::MethodService;
+use crate::settings::Settings;
+
+/// What a node is told about data sets and methods.
+///
+/// # Example
+/// ```
+/// use lehr_jobs::{Clustering, Setup};
+/// use lehr_services::{Fault, Host};
+/// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+/// let host = Host::new(dispatcher.handle());
+/// lehr_runtime::block_on(async {
+///     let setup = Setup::default();
+///     setup.start_datasets(&host, "/datasets").await?;
+///     setup.start_method(&host, "/clustering", Clustering).await?;
+///     assert!(host.paths().contains(&"/clustering".to_owned()));
+///     Ok::<(), Fault>(())
+/// })
+/// .unwrap();
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Setup {
+    /// The folder below which everything is kept. Default: none; all is gone with the process.
+    pub keep: Option<PathBuf>,
+    /// The folder whose files clients may open. Default: none.
+    pub data_root: Option<PathBuf>,
+    /// How the methods at these paths run their jobs.
+    pub settings: BTreeMap<String, Settings>,
+}
+
+impl Setup {
+    /// Where a service at a path is put, with its document kept if anything is.
+    ///
+    /// # Errors
+    /// [`Code::StartFailed`] if the folder cannot be made.
+    fn placement(&self, path: &str) -> Result<Placement, Fault> {
+        let placement = Placement::at(path);
+        // Before the path becomes the name of a file.
+        placement.check()?;
+        let Some(folder) = self.folder(path) else { return Ok(placement) };
+        std::fs::create_dir_all(&folder)
+            .map_err(|error| Fault::new(Code::StartFailed, format!("the folder {}: {error}", folder.display())))?;
+        Ok(placement.keep(folder.join("document.json")))
+    }
+
+    /// The folder of the service at a path. A path has no `+`, so no two have one folder, and none is inside another.
+    fn folder(&self, path: &str) -> Option<PathBuf> {
+        Some(self.keep.as_ref()?.join(path.trim_start_matches('/').replace('/', "+")))
+    }
+
+    /// Starts the service of data sets.
+    ///
+    /// # Errors
+    /// [`Code::StartFailed`] if its folders cannot be used; [`Code::DuplicateEntry`] if something stands there.
+    ///
+    /// # Example
+    /// See [`Setup`].
+    pub async fn start_datasets(&self, host: &Host, path: &str) -> Result<Reference<Datasets>, Fault> {
+        let placement = self.placement(path)?;
+        let keep = self.folder(path).map(|folder| folder.join("contents"));
+        let limits = Limits { keep, root: self.data_root.clone(), ..Limits::default() };
+        // Its folders are found to be usable here, and not at the next request.
+        let service = DatasetService::new(limits)?;
+        host.start(placement, move || service.clone()).await
+    }
+
+    /// Starts the service of a method.
+    ///
+    /// # Errors
+    /// [`Code::StartFailed`] if its folder cannot be used, or there are no data sets; [`Code::InvalidValue`] if its settings cannot be meant.
+    ///
+    /// # Example
+    /// See [`Setup`].
+    pub async fn start_method<M: Method>(
+        &self,
+        host: &Host,
+        path: &str,
+        method: M,
+    ) -> Result<Reference<Jobs<M>>, Fault> {
+        let settings = self.settings.get(path).cloned().unwrap_or_default();
+        settings.check()?;
+        let placement = self.placement(path)?;
+        let keep = self.folder(path).map(|folder| folder.join("checkpoints"));
+        host.start(placement, move || MethodService::new(method.clone(), settings.clone(), keep.clone())).await
+    }
+
+    /// Starts a service by its contract's name: that of data sets, or one of the methods that come with this crate. Nothing for another contract.
+    ///
+    /// # Errors
+    /// As for [`start_datasets`](Self::start_datasets) and [`start_method`](Self::start_method).
+    ///
+    /// # Example
+    /// ```
+    /// # use lehr_jobs::Setup;
+    /// # let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// # let host = lehr_services::Host::new(dispatcher.handle());
+    /// # lehr_runtime::block_on(async {
+    /// assert!(Setup::default().start(&host, "lehr.datasets", "/datasets").await?);
+    /// assert!(!Setup::default().start(&host, "example.org/other", "/other").await?);
+    /// # Ok::<(), lehr_services::Fault>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn start(&self, host: &Host, contract: &str, path: &str) -> Result<bool, Fault> {
+        match contract {
+            Datasets::NAME => self.start_datasets(host, path).await.map(|_| true),
+            Clustering::NAME => self.start_method(host, path, Clustering).await.map(|_| true),
+            _ => Ok(false),
+        }
+    }
+
+    /// The contracts that [`start`](Self::start) knows.
+    ///
+    /// # Example
+    /// ```
+    /// assert_eq!(lehr_jobs::Setup::CONTRACTS, ["lehr.datasets", "lehr.clustering"]);
+    /// ```
+    pub const CONTRACTS: [&'static str; 2] = [Datasets::NAME, Clustering::NAME];
+}

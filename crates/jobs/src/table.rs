@@ -1,0 +1,473 @@
+//! Tables: what data sets are, and what methods take and give.
+//!
+//! Named columns of numbers, counts or text, as counted Arrow arrays: a clone and a slice are copies of pointers. Two columns may have a
+//! role: weights of the rows, and their ids. Whoever holds a table knows that it has columns of one length, with different names, without gaps.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_schema::{DataType, Field, Schema as ArrowSchema};
+use lehr_data::error::{Column as ColumnOfFault, Fault as FaultOfRow, Faults, Place};
+use lehr_data::{Error, Points};
+use lehr_services::{Code, Fault};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::bytes::{read_bytes, write_bytes};
+use crate::format::arrow;
+use crate::sync::Arc;
+
+/// The names under which a schema's metadata have the roles of columns.
+pub(crate) const WEIGHTS: &str = "lehr.weights";
+pub(crate) const ID: &str = "lehr.id";
+
+/// What a column holds.
+///
+/// # Example
+/// ```
+/// use lehr_jobs::{Kind, Table};
+/// let table = Table::builder().texts("site", vec!["A".into()]).numbers("lon", vec![8.5]).build().unwrap();
+/// assert_eq!(table.columns().map(|(_, kind)| kind).collect::<Vec<_>>(), [Kind::Text, Kind::Number]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Finite 64-bit floating point numbers.
+    Number,
+    /// Whole numbers from 0 on.
+    Count,
+    /// Text.
+    Text,
+}
+
+/// Named columns of one length. Cheap to clone.
+///
+/// # Example
+/// ```
+/// use lehr_jobs::Table;
+/// let table = Table::builder().numbers("lon", vec![8.5, 6.1]).counts("people", vec![3, 0]).build()?;
+/// assert_eq!((table.rows(), table.slice(1, 1).numbers("people").unwrap().into_owned()), (2, vec![0.0]));
+/// # Ok::<(), lehr_services::Fault>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    batch: RecordBatch,
+}
+
+/// Puts a table together; see [`Table::builder`].
+#[derive(Debug, Default)]
+pub struct Builder {
+    columns: Vec<(String, ArrayRef)>,
+    weights: Option<String>,
+    id: Option<String>,
+    is_too_long: Option<String>,
+}
+
+impl Builder {
+    /// Adds a column of numbers.
+    pub fn numbers(mut self, name: impl Into<String>, values: Vec<f64>) -> Self {
+        self.columns.push((name.into(), Arc::new(Float64Array::from(values))));
+        self
+    }
+
+    /// Adds a column of counts.
+    pub fn counts(mut self, name: impl Into<String>, values: Vec<u64>) -> Self {
+        self.columns.push((name.into(), Arc::new(UInt64Array::from(values))));
+        self
+    }
+
+    /// Adds a column of text.
+    pub fn texts(mut self, name: impl Into<String>, values: Vec<String>) -> Self {
+        let name = name.into();
+        // Offsets into the text are 32 bits wide.
+        if values.iter().map(String::len).sum::<usize>() > i32::MAX as usize {
+            self.is_too_long = Some(name);
+            return self;
+        }
+        self.columns.push((name, Arc::new(StringArray::from_iter_values(values))));
+        self
+    }
+
+    /// Says which column has the weights of the rows.
+    pub fn weights(mut self, name: Option<String>) -> Self {
+        self.weights = name;
+        self
+    }
+
+    /// Says which column has the ids of the rows.
+    pub fn id(mut self, name: Option<String>) -> Self {
+        self.id = name;
+        self
+    }
+
+    /// The table.
+    ///
+    /// # Errors
+    /// [`Code::InvalidValue`] for no columns, columns of different lengths, names that are there twice, and roles of columns that are not there;
+    /// [`Code::TooLarge`] for a column of text beyond 2 GiB.
+    pub fn build(self) -> Result<Table, Fault> {
+        if let Some(name) = self.is_too_long {
+            return Err(Fault::new(Code::TooLarge, format!("column {name:?} has more than 2 GiB of text")));
+        }
+        let fields = self.columns.iter().map(|(name, values)| Field::new(name, values.data_type().clone(), false));
+        let fields: Vec<Field> = fields.collect();
+        let roles = [(WEIGHTS, self.weights), (ID, self.id)].into_iter();
+        let roles: BTreeMap<String, String> =
+            roles.filter_map(|(role, column)| column.map(|column| (role.to_owned(), column))).collect();
+        let schema = ArrowSchema::new_with_metadata(fields, roles);
+        let columns = self.columns.into_iter().map(|(_, values)| values).collect();
+        let batch = RecordBatch::try_new(Arc::new(schema), columns);
+        Table::new(batch.map_err(|error| Fault::new(Code::InvalidValue, error.to_string()))?)
+    }
+}
+
+impl Table {
+    /// A table put together column by column.
+    ///
+    /// # Example
+    /// See [`Table`].
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// A table of columns that are checked here.
+    pub(crate) fn new(batch: RecordBatch) -> Result<Self, Fault> {
+        let invalid = |reason: String| Fault::new(Code::InvalidValue, reason);
+        if batch.num_columns() == 0 {
+            return Err(invalid("a table has at least one column".to_owned()));
+        }
+        let schema = batch.schema();
+        for (index, field) in schema.fields().iter().enumerate() {
+            let (name, of) = (field.name(), field.data_type());
+            if !matches!(of, DataType::Float64 | DataType::UInt64 | DataType::Utf8) {
+                return Err(invalid(format!("column {name:?}: expected numbers, counts or text, found {of}")));
+            }
+            if batch.column(index).null_count() > 0 {
+                return Err(invalid(format!("column {name:?}: expected a value in each row, found gaps")));
+            }
+            if schema.fields()[..index].iter().any(|other| other.name() == name) {
+                return Err(invalid(format!("column {name:?} is there twice")));
+            }
+        }
+        for role in [WEIGHTS, ID] {
+            if let Some(name) = schema.metadata().get(role)
+                && batch.column_by_name(name).is_none()
+            {
+                return Err(invalid(format!("there is no column {name:?} to be {}", &role["lehr.".len()..])));
+            }
+        }
+        Ok(Self { batch })
+    }
+
+    /// Points as a table: ids, columns, weights.
+    ///
+    /// # Errors
+    /// [`Code::InvalidValue`] if two columns have one name.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_jobs::{Columns, Table};
+    /// let points = lehr_data::Points::new(vec![0.0, 1.0, 2.0, 3.0], 2)?;
+    /// let table = Table::of_points(&points)?;
+    /// assert_eq!(table.points("points", &Columns::default())?.values(), points.values());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of_points(points: &Points) -> Result<Self, Fault> {
+        Self::of_points_named(points, None, None)
+    }
+
+    /// The same, with the names that weights and ids had.
+    pub(crate) fn of_points_named(points: &Points, weights: Option<&str>, id: Option<&str>) -> Result<Self, Fault> {
+        let mut builder = Self::builder();
+        if let Some(ids) = points.ids() {
+            let name = id.unwrap_or("id").to_owned();
+            builder = builder.texts(name.clone(), ids.to_vec()).id(Some(name));
+        }
+        for (index, name) in points.columns().iter().enumerate() {
+            builder = builder.numbers(name.clone(), points.column(index).collect());
+        }
+        if let Some(values) = points.weights() {
+            let name = weights.unwrap_or("weight").to_owned();
+            builder = builder.numbers(name.clone(), values.to_vec()).weights(Some(name));
+        }
+        builder.build()
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    /// The columns' names and kinds, in order.
+    pub fn columns(&self) -> impl Iterator<Item = (&str, Kind)> {
+        self.batch.schema_ref().fields().iter().map(|field| (field.name().as_str(), kind_of(field.data_type())))
+    }
+
+    /// The column with the weights of the rows, if there is one.
+    pub fn weights(&self) -> Option<&str> {
+        self.role(WEIGHTS)
+    }
+
+    /// The column with the ids of the rows, if there is one.
+    pub fn id(&self) -> Option<&str> {
+        self.role(ID)
+    }
+
+    fn role(&self, role: &str) -> Option<&str> {
+        self.batch.schema_ref().metadata().get(role).map(String::as_str)
+    }
+
+    /// A column as numbers, counts rounded beyond 2⁵³; nothing if it is not there or text.
+    pub fn numbers(&self, name: &str) -> Option<Cow<'_, [f64]>> {
+        let column = self.batch.column_by_name(name)?;
+        match column.as_primitive_opt::<Float64Type>() {
+            Some(numbers) => Some(Cow::Borrowed(numbers.values())),
+            None => Some(column.as_primitive_opt::<UInt64Type>()?.values().iter().map(|&count| count as f64).collect()),
+        }
+    }
+
+    /// A column as counts; nothing if it is not there or something else.
+    pub fn counts(&self, name: &str) -> Option<&[u64]> {
+        Some(self.batch.column_by_name(name)?.as_primitive_opt::<UInt64Type>()?.values())
+    }
+
+    /// A column as text, whatever it holds; nothing if it is not there.
+    pub fn texts(&self, name: &str) -> Option<Vec<String>> {
+        let column = self.batch.column_by_name(name)?;
+        if let Some(texts) = column.as_string_opt::<i32>() {
+            return Some(texts.iter().map(|text| text.unwrap_or_default().to_owned()).collect());
+        }
+        if let Some(counts) = column.as_primitive_opt::<UInt64Type>() {
+            return Some(counts.values().iter().map(u64::to_string).collect());
+        }
+        Some(column.as_primitive_opt::<Float64Type>()?.values().iter().map(f64::to_string).collect())
+    }
+
+    /// `length` rows from row `start` on, without a copy.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn slice(&self, start: usize, length: usize) -> Self {
+        Self { batch: self.batch.slice(start, length) }
+    }
+
+    /// Tables of the same columns, one after another.
+    ///
+    /// # Errors
+    /// [`Code::InvalidValue`] if there is none, or their columns differ.
+    pub(crate) fn joined(parts: &[Self]) -> Result<Self, Fault> {
+        let different = || Fault::new(Code::InvalidValue, "parts of a table have different columns");
+        let first = parts.first().ok_or_else(different)?;
+        let mut builder = Self::builder().weights(first.weights().map(str::to_owned)).id(first.id().map(str::to_owned));
+        let columns: Vec<(&str, Kind)> = first.columns().collect();
+        if parts.iter().any(|part| !part.columns().eq(columns.iter().copied())) {
+            return Err(different());
+        }
+        for (name, kind) in columns {
+            let parts = parts.iter();
+            builder = match kind {
+                Kind::Number => builder.numbers(
+                    name,
+                    parts.flat_map(|part| part.numbers(name).unwrap_or_default().into_owned()).collect(),
+                ),
+                Kind::Count => builder
+                    .counts(name, parts.flat_map(|part| part.counts(name).unwrap_or_default().to_vec()).collect()),
+                Kind::Text => {
+                    builder.texts(name, parts.flat_map(|part| part.texts(name).unwrap_or_default()).collect())
+                }
+            };
+        }
+        builder.build()
+    }
+
+    /// Bytes of memory that its values take.
+    pub fn bytes(&self) -> usize {
+        let of = |column: &ArrayRef| match column.as_string_opt::<i32>() {
+            Some(texts) => texts
+                .value_offsets()
+                .last()
+                .zip(texts.value_offsets().first())
+                .map_or(0, |(last, first)| (last - first) as usize + size_of::<i32>() * (texts.len() + 1)),
+            None => size_of::<u64>() * column.len(),
+        };
+        self.batch.columns().iter().map(of).sum()
+    }
+
+    /// A checksum of names, kinds, roles and values: the same for the same content, wherever it came from. 16 hexadecimal digits of XXH3.
+    pub fn checksum(&self) -> String {
+        let mut hash = Xxh3::new();
+        let mut add = |bytes: &[u8]| {
+            hash.update(&(bytes.len() as u64).to_le_bytes());
+            hash.update(bytes);
+        };
+        add(self.weights().unwrap_or_default().as_bytes());
+        add(self.id().unwrap_or_default().as_bytes());
+        for (index, (name, kind)) in self.columns().enumerate() {
+            add(name.as_bytes());
+            add(&[kind as u8]);
+            let column = self.batch.column(index);
+            if let Some(texts) = column.as_string_opt::<i32>() {
+                texts.iter().for_each(|text| add(text.unwrap_or_default().as_bytes()));
+            } else if let Some(numbers) = column.as_primitive_opt::<Float64Type>() {
+                in_blocks(numbers.values(), |number| number.to_bits().to_le_bytes(), &mut add);
+            } else if let Some(counts) = column.as_primitive_opt::<UInt64Type>() {
+                in_blocks(counts.values(), |count| count.to_le_bytes(), &mut add);
+            }
+        }
+        format!("{:016x}", hash.digest())
+    }
+
+    pub(crate) fn batch(&self) -> &RecordBatch {
+        &self.batch
+    }
+
+    /// The rows as points. Where `columns` leaves something open, the table's roles decide, and all columns of numbers and counts are taken.
+    ///
+    /// # Errors
+    /// Of the room of data: a column that is not there, or is text; numbers that are not finite, weights that are none, with their rows.
+    pub fn points(&self, name: &str, columns: &Columns) -> Result<Points, Error> {
+        let weights = columns.weights.as_deref().or(self.weights());
+        let id = columns.id.as_deref().or(self.id());
+        let is_number = |wanted: &str| self.columns().any(|(name, kind)| name == wanted && kind != Kind::Text);
+        let chosen: Vec<String> = match &columns.columns {
+            Some(columns) => columns.clone(),
+            None => {
+                let free = self.columns().filter(|(name, _)| Some(*name) != weights && Some(*name) != id);
+                free.filter(|(name, _)| is_number(name)).map(|(name, _)| name.to_owned()).collect()
+            }
+        };
+        if chosen.is_empty() {
+            return Err(Error::Empty { name: name.to_owned(), found: "no column of numbers" });
+        }
+        let names: Vec<String> = self.columns().map(|(name, _)| name.to_owned()).collect();
+        let wanted = chosen.iter().map(String::as_str).chain(weights).chain(id);
+        let missing: Vec<String> =
+            wanted.filter(|wanted| !names.iter().any(|name| name == wanted)).map(str::to_owned).collect();
+        if !missing.is_empty() {
+            return Err(Error::NoSuchColumns { name: name.to_owned(), wanted: missing, columns: names });
+        }
+        if let Some(text) = chosen.iter().map(String::as_str).chain(weights).find(|column| !is_number(column)) {
+            let (what, found) = (format!("{name}, column {text:?}"), "text".to_owned());
+            return Err(Error::Shape { what, expected: "numbers".to_owned(), found });
+        }
+        if self.rows() == 0 {
+            return Err(Error::Empty { name: name.to_owned(), found: "no rows" });
+        }
+        let values: Vec<Cow<'_, [f64]>> = chosen.iter().filter_map(|column| self.numbers(column)).collect();
+        let mut faults = Faults::new(name);
+        for row in 0..self.rows() {
+            for (column, values) in chosen.iter().zip(&values) {
+                if !values[row].is_finite() {
+                    let index = names.iter().position(|name| name == column).unwrap_or_default();
+                    faults.add_with(|| FaultOfRow {
+                        place: Place::Row(row as u64),
+                        column: Some(ColumnOfFault { index, name: Some(column.clone()) }),
+                        expected: "a finite number".to_owned(),
+                        found: values[row].to_string(),
+                    });
+                }
+            }
+        }
+        faults.or(())?;
+        let flat = (0..self.rows()).flat_map(|row| values.iter().map(move |column| column[row])).collect();
+        let mut points = Points::new(flat, chosen.len())?.with_columns(chosen)?.with_name(name);
+        if let Some(weights) = weights.and_then(|weights| self.numbers(weights)) {
+            points = points.with_weights(weights.into_owned())?;
+        }
+        if let Some(ids) = id.and_then(|id| self.texts(id)) {
+            points = points.with_ids(ids)?;
+        }
+        Ok(points)
+    }
+}
+
+/// Hands values to `add` as bytes, a block at a time.
+fn in_blocks<T: Copy>(values: &[T], bytes: impl Fn(T) -> [u8; 8], add: &mut impl FnMut(&[u8])) {
+    let mut block = Vec::with_capacity(8 * 512);
+    for values in values.chunks(512) {
+        block.clear();
+        block.extend(values.iter().flat_map(|&value| bytes(value)));
+        add(&block);
+    }
+}
+
+fn kind_of(of: &DataType) -> Kind {
+    match of {
+        DataType::Utf8 => Kind::Text,
+        DataType::UInt64 => Kind::Count,
+        _ => Kind::Number,
+    }
+}
+
+/// Which columns of a table are the points, their weights and their ids.
+///
+/// # Example
+/// ```
+/// use lehr_jobs::{Columns, Table};
+/// let table = Table::builder().numbers("lon", vec![8.5]).numbers("people", vec![3.0]).build()?;
+/// let columns = Columns { weights: Some("people".into()), ..Columns::default() };
+/// assert_eq!(table.points("sites", &columns)?.columns(), ["lon"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Columns {
+    /// The columns of the points, in this order. Default: all of numbers, except weights and ids.
+    pub columns: Option<Vec<String>>,
+    /// The column of weights. Default: the one that the data set says, or none.
+    pub weights: Option<String>,
+    /// The column of ids. Default: the one that the data set says, or none.
+    pub id: Option<String>,
+}
+
+/// A table on its way between services: the table itself in this process, an Arrow stream where it leaves it.
+///
+/// # Example
+/// ```
+/// use lehr_jobs::{Handle, Table};
+/// let table = Table::builder().numbers("x", vec![1.0, 2.0]).build()?;
+/// let text = serde_json::to_string(&Handle(table.clone())).unwrap();
+/// assert_eq!(serde_json::from_str::<Handle>(&text).unwrap().0, table);
+/// # Ok::<(), lehr_services::Fault>(())
+/// ```
+#[derive(Clone, PartialEq)]
+pub struct Handle(pub Table);
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} rows", self.0.rows())
+    }
+}
+
+impl Serialize for Handle {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let bytes = arrow::write(&self.0).map_err(serde::ser::Error::custom)?;
+        write_bytes(&bytes, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Handle {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let bytes = read_bytes(deserializer)?;
+        arrow::read(&bytes, "a table").map(Self).map_err(serde::de::Error::custom)
+    }
+}
+
+impl JsonSchema for Handle {
+    fn schema_name() -> Cow<'static, str> {
+        "Table".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "contentEncoding": "base64",
+            "contentMediaType": "application/vnd.apache.arrow.stream"
+        })
+    }
+}

@@ -1,0 +1,139 @@
+//! The same over HTTP: typed references in MessagePack, and bodies in JSON as `curl` sends them.
+
+use lehr_jobs::clustering::Options;
+use lehr_jobs::datasets::{Append, Begin, Datasets, Finish, Grow, Put, Settle, Take};
+use lehr_jobs::jobs::{Ended, Jobs, Order, Outcome, State};
+use lehr_jobs::{Bytes, Clustering, Form, Handle, Setup, Table};
+use lehr_node::{Client, Node, Settings};
+use lehr_runtime::{Dispatcher, block_on};
+use lehr_services::{Action, Code, Event, Format, Host, Link, Message, Options as Ask, Reference, Subscribe, Verb};
+use serde_json::{Value, json};
+
+use super::samples::*;
+
+/// A node with data sets and clustering, and a client.
+fn on_a_node(behaviour: impl AsyncFn(&Host, Client, String)) {
+    let dispatcher = Dispatcher::new(2).unwrap();
+    let host = Host::new(dispatcher.handle());
+    block_on(async {
+        let setup = Setup::default();
+        setup.start_datasets(&host, "/datasets").await.unwrap();
+        setup.start_method(&host, "/clustering", Clustering).await.unwrap();
+    });
+    let settings = Settings { address: ([127, 0, 0, 1], 0).into(), ..Settings::new() };
+    let node = Node::start(host.clone(), settings).unwrap();
+    let url = format!("http://{}", node.address());
+    block_on(behaviour(&host, Client::new(None).unwrap(), url));
+    drop(node);
+    block_on(host.shutdown(std::time::Duration::from_secs(3600)));
+}
+
+/// However slow the machine is.
+const DAY: std::time::Duration = std::time::Duration::from_secs(3000);
+
+#[test]
+fn data_come_in_are_clustered_and_go_out_over_http() {
+    on_a_node(async |host, client, url| {
+        let datasets = Reference::<Datasets>::over(client.link(&format!("{url}/datasets")).unwrap()).within(DAY);
+        let clustering =
+            Reference::<Jobs<Clustering>>::over(client.link(&format!("{url}/clustering")).unwrap()).within(DAY);
+        let begin =
+            Begin { weights: Some("people".into()), id: Some("site".into()), ..Begin::new("clouds", Form::Csv) };
+        assert_eq!(upload(&datasets, begin, clouds().as_bytes()).await.unwrap().rows, 300);
+        let mut changes = clustering.subscribe(Subscribe::default().operations(["ended"])).await.unwrap();
+        assert!(matches!(changes.next().await.unwrap(), Event::Seed(_)));
+        let options: Options = serde_json::from_str(r#"{ "clusters": 3 }"#).unwrap();
+        let job = run(&clustering, Order::new("clouds", options)).await.unwrap();
+        let done = wait(&clustering, &job).await;
+        assert_eq!((done.state, done.options.clusters), (State::Done, Some(3)));
+        let Event::Change(change) = changes.next().await.unwrap() else { panic!("no change") };
+        assert_eq!(change.operation::<Ended<Clustering>>().unwrap().body.job, job);
+        // The table over the wire is the table here.
+        let here = host.reference::<Datasets>("/datasets").unwrap();
+        let take = || Take { name: format!("{job}/labels") };
+        assert_eq!(datasets.call(take()).await.unwrap(), here.call(take()).await.unwrap());
+        let table = datasets.call(take()).await.unwrap();
+        let copy = datasets.call(Put { name: "copy".into(), table, replace: false }).await.unwrap();
+        assert_eq!(copy.checksum, here.get().await.unwrap().datasets[&take().name].checksum);
+    });
+}
+
+#[test]
+fn people_send_json() {
+    on_a_node(async |_, client, url| {
+        let send = async |path: &str, operation: &str, body: Value| {
+            let link = client.link(&format!("{url}{path}")).unwrap();
+            let message = Message {
+                action: Action::Operation(operation.to_owned()),
+                verb: Verb::Submit,
+                body: body.to_string().into_bytes(),
+                format: Format::Json,
+                accept: Format::Json,
+                options: Ask { within: Some(DAY), ..Ask::default() },
+            };
+            let answered = link.send(message).await?;
+            Ok::<Value, lehr_services::Fault>(serde_json::from_slice(&answered.body).unwrap())
+        };
+        let begun = send("/datasets", "begin", json!({ "name": "line", "format": "csv" })).await.unwrap();
+        assert_eq!(begun["offset"], 0);
+        // "x\n0\n1\n10\n11\n"
+        let data = "eAowCjEKMTAKMTEK";
+        let grown = send("/datasets", "append", json!({ "name": "line", "offset": 0, "data": data })).await.unwrap();
+        assert_eq!(grown["offset"], 12);
+        let line = send("/datasets", "finish", json!({ "name": "line" })).await.unwrap();
+        assert_eq!((&line["rows"], &line["columns"][0]["name"]), (&json!(4), &json!("x")));
+        let order = json!({ "input": "line", "options": { "clusters": 2 } });
+        let job = send("/clustering", "run", order).await.unwrap()["job"].clone();
+        let done = send("/clustering", "wait", json!({ "job": job })).await.unwrap();
+        assert_eq!((&done["state"], &done["outputs"]["centers"]), (&json!("done"), &json!("clustering-1/centers")));
+        let rows = json!({ "job": job, "table": "centers" });
+        let centers = send("/clustering", "result", rows).await.unwrap();
+        assert_eq!(centers["json"][0], json!({ "cluster": 0, "x": 10.5, "weight": 2.0, "spread": 0.5 }));
+        // Slips of the pen are told, and bad values too.
+        for (path, operation, body, reason) in [
+            ("/clustering", "run", json!({ "input": "line", "options": { "cluster": 2 } }), "unknown field `cluster`"),
+            ("/clustering", "run", json!({ "input": 7, "options": {} }), "not what is expected here"),
+            ("/datasets", "begin", json!({ "name": "x", "format": "xlsx" }), "unknown variant `xlsx`"),
+            ("/datasets", "begin", json!({ "name": "x", "format": "csv", "colums": [] }), "unknown field `colums`"),
+            ("/datasets", "append", json!({ "name": "x", "offset": 0, "data": "?" }), "expected base64"),
+        ] {
+            let fault = send(path, operation, body).await.unwrap_err();
+            assert!(fault.reason().contains(reason), "{fault}");
+        }
+    });
+}
+
+#[test]
+fn what_a_service_sends_to_itself_is_refused_from_others() {
+    on_a_node(async |_, client, url| {
+        let datasets = Reference::<Datasets>::over(client.link(&format!("{url}/datasets")).unwrap()).within(DAY);
+        let clustering =
+            Reference::<Jobs<Clustering>>::over(client.link(&format!("{url}/clustering")).unwrap()).within(DAY);
+        datasets.call(Begin::new("a", Form::Csv)).await.unwrap();
+        let data = Bytes::from(b"x\n1\n".to_vec());
+        datasets.call(Append { name: "a".into(), offset: 0, data }).await.unwrap();
+        let grow: Grow = serde_json::from_value(json!({ "name": "a", "offset": 4, "bytes": 1 })).unwrap();
+        assert_eq!(datasets.call(grow).await.unwrap_err().code(), Code::PermissionDenied);
+        let settle = json!({ "name": "a", "dataset": null, "fault": null, "replace": true, "read_from": null });
+        let settle: Settle = serde_json::from_value(settle).unwrap();
+        assert_eq!(datasets.call(settle).await.unwrap_err().code(), Code::PermissionDenied);
+        let outcome =
+            Outcome { job: "x".into(), outputs: None, figures: Default::default(), warnings: vec![], fault: None };
+        let ended = clustering.call(Ended::<Clustering>::of(outcome)).await.unwrap_err();
+        assert_eq!(ended.code(), Code::PermissionDenied);
+        assert_eq!(datasets.call(Finish { name: "a".into() }).await.unwrap().rows, 1);
+    });
+}
+
+#[test]
+fn large_tables_are_put_and_taken_in_one_body_only_up_to_a_bound() {
+    on_a_node(async |host, client, url| {
+        let here = host.reference::<Datasets>("/datasets").unwrap();
+        let there = Reference::<Datasets>::over(client.link(&format!("{url}/datasets")).unwrap()).within(DAY);
+        let table = Table::builder().numbers("x", vec![0.5; 9 << 20]).build().unwrap();
+        here.call(Put { name: "large".into(), table: Handle(table), replace: false }).await.unwrap();
+        let fault = there.call(Take { name: "large".into() }).await.unwrap_err();
+        assert_eq!(fault.code(), Code::TooLarge);
+        assert!(fault.reason().ends_with("read it in pieces"), "{fault}");
+    });
+}

@@ -1,0 +1,5 @@
+mod http;
+mod restarts;
+mod running;
+mod samples;
+mod uploads;

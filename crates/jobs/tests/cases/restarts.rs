@@ -1,0 +1,153 @@
+//! Nodes that end and begin again in the same folder. Ends by `kill -9` are tested with processes (crate `lehr`).
+
+use std::path::Path;
+
+use lehr_jobs::clustering::Options;
+use lehr_jobs::datasets::{Append, Begin, Finish, Put, Take};
+use lehr_jobs::jobs::{Cancel, Order, State};
+use lehr_jobs::{Bytes, Clustering, Form, Handle, Setup, Table};
+use lehr_runtime::{Builder, Clock, block_on};
+use lehr_services::{Code, Host};
+
+use super::samples::*;
+
+/// A life of a node whose data are kept in a folder.
+fn life(folder: &Path, workers: usize, behaviour: impl AsyncFn(Host, Setup)) {
+    let dispatcher = Builder::new().threads(workers).clock(Clock::virtual_time()).start().unwrap();
+    let host = Host::new(dispatcher.handle());
+    let setup = Setup { keep: Some(folder.into()), ..Setup::default() };
+    block_on(behaviour(host.clone(), setup));
+    let report = block_on(host.shutdown(std::time::Duration::from_secs(3600)));
+    assert_eq!(report.cut_off, Vec::<String>::new());
+}
+
+fn one_and_two() -> lehr_jobs::jobs::Input {
+    let names = [("table", "one"), ("other", "one")].map(|(name, dataset)| (name.to_owned(), dataset.to_owned()));
+    lehr_jobs::jobs::Input::Named(names.into())
+}
+
+#[test]
+fn jobs_uploads_and_data_sets_are_there_in_the_next_life() {
+    for workers in [1, 2, 8] {
+        let folder = tempfile::tempdir().unwrap();
+        let method = Counting::default();
+        life(folder.path(), workers, async |host, setup| {
+            let datasets = setup.start_datasets(&host, "/datasets").await.unwrap();
+            let table = Handle(Table::builder().numbers("x", vec![1.5]).build().unwrap());
+            datasets.call(Put { name: "one".into(), table, replace: false }).await.unwrap();
+            datasets.call(Begin::new("late", Form::Csv)).await.unwrap();
+            let data = Bytes::from(b"x\n1\n".to_vec());
+            datasets.call(Append { name: "late".into(), offset: 0, data }).await.unwrap();
+            let jobs = setup.start_method(&host, "/counting", method.clone()).await.unwrap();
+            let order = |steps| Order { input: one_and_two(), ..Order::new("", Steps { steps, panics: false }) };
+            run(&jobs, order(3)).await.unwrap();
+            run(&jobs, order(2)).await.unwrap();
+            run(&jobs, order(1)).await.unwrap();
+            method.gate.post(()).unwrap();
+            assert_eq!(method.begun.receive().await.unwrap(), ("counting-1".into(), 0));
+            assert_eq!(method.begun.receive().await.unwrap(), ("counting-1".into(), 1));
+            jobs.call(Cancel::of(named("counting-3"))).await.unwrap();
+        });
+        life(folder.path(), workers, async |host, setup| {
+            let datasets = setup.start_datasets(&host, "/datasets").await.unwrap();
+            let state = datasets.get().await.unwrap();
+            assert_eq!((state.datasets["one"].rows, state.uploads["late"].offset), (1, 4));
+            drop(state);
+            let data = Bytes::from(b"2\n".to_vec());
+            datasets.call(Append { name: "late".into(), offset: 4, data }).await.unwrap();
+            assert_eq!(datasets.call(Finish { name: "late".into() }).await.unwrap().rows, 2);
+            assert_eq!(*datasets.call(Take { name: "one".into() }).await.unwrap().0.numbers("x").unwrap(), [1.5]);
+            let jobs = setup.start_method(&host, "/counting", method.clone()).await.unwrap();
+            // What ran goes on by itself, first, and from where it was.
+            assert_eq!(method.begun.receive().await.unwrap(), ("counting-1".into(), 1));
+            for _ in 0..4 {
+                method.gate.post(()).unwrap();
+            }
+            assert_eq!(wait(&jobs, "counting-1").await.state, State::Done);
+            assert_eq!(wait(&jobs, "counting-2").await.state, State::Done);
+            assert_eq!(wait(&jobs, "counting-3").await.state, State::Cancelled);
+            while method.begun.try_receive().is_some() {}
+        });
+        life(folder.path(), workers, async |host, setup| {
+            let datasets = setup.start_datasets(&host, "/datasets").await.unwrap();
+            let numbers = datasets.call(Take { name: "counting-1/numbers".into() }).await.unwrap().0;
+            assert_eq!(numbers.counts("number").unwrap(), [0, 1, 2]);
+            let jobs = setup.start_method(&host, "/counting", method.clone()).await.unwrap();
+            let order = Order { input: one_and_two(), ..Order::new("", Steps::default()) };
+            assert_eq!(run(&jobs, order).await.unwrap(), "counting-4");
+            assert_eq!(wait(&jobs, "counting-4").await.state, State::Done);
+        });
+    }
+}
+
+#[test]
+fn a_clustering_that_is_stopped_by_the_end_of_its_node_has_the_same_bits() {
+    let (whole, parts) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let options = || serde_json::from_str::<Options>(r#"{ "clusters": 12 }"#).unwrap();
+    let order = || Order { output: Some("twelve".into()), ..Order::new("clouds", options()) };
+    let tables = async |host: &Host| {
+        let datasets = host.reference::<lehr_jobs::datasets::Datasets>("/datasets").unwrap();
+        let state = datasets.get().await.unwrap();
+        ["labels", "centers", "history"].map(|table| state.datasets[&format!("twelve/{table}")].checksum.clone())
+    };
+    let begin = async |host: &Host, setup: &Setup| {
+        let datasets = setup.start_datasets(host, "/datasets").await.unwrap();
+        if !datasets.get().await.unwrap().datasets.contains_key("clouds") {
+            let csv = Begin { columns: Some(vec!["x".into(), "y".into()]), ..Begin::new("clouds", Form::Csv) };
+            upload(&datasets, csv, clouds().as_bytes()).await.unwrap();
+        }
+        setup.start_method(host, "/clustering", Clustering).await.unwrap()
+    };
+    let undisturbed = std::cell::RefCell::default();
+    life(whole.path(), 2, async |host, setup| {
+        let jobs = begin(&host, &setup).await;
+        let job = run(&jobs, order()).await.unwrap();
+        assert_eq!(wait(&jobs, &job).await.state, State::Done);
+        *undisturbed.borrow_mut() = Some(tables(&host).await);
+    });
+    // Ended as often as it takes, each time as soon as it has begun.
+    life(parts.path(), 2, async |host, setup| {
+        let jobs = begin(&host, &setup).await;
+        run(&jobs, order()).await.unwrap();
+    });
+    for _ in 0..5 {
+        life(parts.path(), 2, async |host, setup| {
+            let jobs = begin(&host, &setup).await;
+            let mut changes = jobs.subscribe(lehr_services::Subscribe::default()).await.unwrap();
+            // The state, and perhaps one change.
+            let _ = changes.next().await;
+            let state = jobs.get().await.unwrap().jobs["clustering-1"].state;
+            if state != State::Done {
+                let _ = changes.next().await;
+            }
+        });
+    }
+    life(parts.path(), 2, async |host, setup| {
+        let jobs = begin(&host, &setup).await;
+        assert_eq!(wait(&jobs, "clustering-1").await.state, State::Done);
+        assert_eq!(Some(tables(&host).await), undisturbed.borrow().clone());
+    });
+}
+
+#[test]
+fn a_content_that_was_damaged_on_disk_is_found_out() {
+    let folder = tempfile::tempdir().unwrap();
+    life(folder.path(), 2, async |host, setup| {
+        let datasets = setup.start_datasets(&host, "/datasets").await.unwrap();
+        upload_csv(&datasets, "x", "x\n1\n2\n").await.unwrap();
+    });
+    let contents = folder.path().join("datasets/contents");
+    let file = std::fs::read_dir(contents).unwrap().map(|entry| entry.unwrap().path());
+    let file = file.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "arrow")).unwrap();
+    let mut bytes = std::fs::read(&file).unwrap();
+    // The lowest bit of the first number, 1.0, little-endian.
+    let at = bytes.windows(8).position(|window| window == 1f64.to_le_bytes()).unwrap();
+    bytes[at] ^= 1;
+    std::fs::write(&file, bytes).unwrap();
+    life(folder.path(), 2, async |host, setup| {
+        let datasets = setup.start_datasets(&host, "/datasets").await.unwrap();
+        let fault = datasets.call(Take { name: "x".into() }).await.unwrap_err();
+        assert_eq!(fault.code(), Code::OperationFailed);
+        assert!(fault.reason().contains("is damaged: remove it, and bring it in again"), "{fault}");
+    });
+}

@@ -1,0 +1,400 @@
+//! Jobs from their order to their end.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use lehr_jobs::clustering::Options;
+use lehr_jobs::datasets::{Begin, Datasets, Put, Remove as RemoveDataset, Take};
+use lehr_jobs::jobs::{
+    Cancel, Ended, Input, Jobs, Order, Progressed, Remove, ResultOf, Resume, Rows, State, Wait, WaitFor,
+};
+use lehr_jobs::{Clustering, Columns, DatasetService, Form, Handle, MethodService, RowFormat, Settings, Table};
+use lehr_mining::Execution;
+use lehr_mining::anneal::Silent;
+use lehr_mining::vector::{Parameters, cluster};
+use lehr_services::{Code, Event, Host, Reference, Subscribe};
+
+use super::samples::*;
+use crate::{on_hosts, on_one_host};
+
+async fn data(host: &Host) -> Reference<Datasets> {
+    let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+    for name in ["one", "two"] {
+        let table = Handle(Table::builder().numbers("x", vec![1.0]).build().unwrap());
+        datasets.call(Put { name: name.into(), table, replace: false }).await.unwrap();
+    }
+    datasets
+}
+
+async fn counting(host: &Host, settings: &str) -> (Counting, Reference<Jobs<Counting>>) {
+    let (method, settings) = (Counting::default(), settings.parse::<Settings>().unwrap());
+    let made = method.clone();
+    let jobs = host.start("/counting", move || MethodService::new(made.clone(), settings.clone(), None)).await.unwrap();
+    (method, jobs)
+}
+
+fn steps(steps: u64) -> Order<Steps> {
+    let input = Input::Named(BTreeMap::from([("table".into(), "one".into()), ("other".into(), "two".into())]));
+    Order { input, ..Order::new("", Steps { steps, panics: false }) }
+}
+
+fn options(json: serde_json::Value) -> Options {
+    serde_json::from_value(json).unwrap()
+}
+
+#[test]
+fn a_clustering_has_the_bits_of_the_librarys() {
+    on_hosts(async |host| {
+        let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+        let clustering = host.start("/clustering", MethodService::<Clustering>::default).await.unwrap();
+        let begin =
+            Begin { weights: Some("people".into()), id: Some("site".into()), ..Begin::new("clouds", Form::Csv) };
+        upload(&datasets, begin, clouds().as_bytes()).await.unwrap();
+        let job = run(&clustering, Order::new("clouds", options(serde_json::json!({ "clusters": 3 })))).await.unwrap();
+        assert_eq!(job, "clustering-1");
+        let done = wait(&clustering, &job).await;
+        assert_eq!((done.state, done.fault.as_ref()), (State::Done, None));
+        assert!(done.times.queued_unix_ms <= done.times.started_unix_ms.unwrap());
+
+        let table = datasets.call(Take { name: "clouds".into() }).await.unwrap().0;
+        let points = table.points("clouds", &Columns::default()).unwrap();
+        let parameters = Parameters { clusters: Some(3), ..Parameters::default() };
+        let model = cluster(&points, &parameters, &Execution::default(), &mut Silent).unwrap();
+        let labels = datasets.call(Take { name: "clustering-1/labels".into() }).await.unwrap().0;
+        let expected: Vec<u64> = model.labels.iter().map(|&label| u64::from(label)).collect();
+        assert_eq!(labels.counts("cluster").unwrap(), expected);
+        assert_eq!(*labels.numbers("probability").unwrap(), model.probabilities);
+        assert_eq!(labels.texts("id").unwrap()[299], "s299");
+        let centers = datasets.call(Take { name: "clustering-1/centers".into() }).await.unwrap().0;
+        let x: Vec<f64> = model.centers.chunks_exact(2).map(|center| center[0]).collect();
+        assert_eq!((&*centers.numbers("x").unwrap(), done.figures["objective"]), (&*x, model.objective));
+        // A next step takes it by its name: centres are points with weights.
+        let next = run(
+            &clustering,
+            Order::new("clustering-1/centers", options(serde_json::json!({ "clusters": 2, "columns": ["x", "y"] }))),
+        );
+        let next = wait(&clustering, &next.await.unwrap()).await;
+        assert_eq!((next.state, next.figures["clusters"]), (State::Done, 2.0));
+    });
+}
+
+#[test]
+fn rows_of_a_result_come_in_each_form() {
+    on_one_host(async |host| {
+        let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+        let clustering = host.start("/clustering", MethodService::<Clustering>::default).await.unwrap();
+        upload_csv(&datasets, "line", "x\n0\n1\n10\n11\n").await.unwrap();
+        let order =
+            Order { output: Some("pairs".into()), ..Order::new("line", options(serde_json::json!({ "clusters": 2 }))) };
+        let job = run(&clustering, order).await.unwrap();
+        assert_eq!(wait(&clustering, &job).await.outputs["centers"], "pairs/centers");
+        let rows = |table: &str, format| {
+            ResultOf::of(Rows { job: job.clone(), table: table.into(), format, from: 0, to: None })
+        };
+        let centers = clustering.call(rows("centers", RowFormat::Csv)).await.unwrap();
+        assert_eq!(centers.csv.unwrap(), "cluster,x,weight,spread\n0,10.5,2,0.5\n1,0.5,2,0.5\n");
+        let labels = clustering.call(rows("labels", RowFormat::Json)).await.unwrap().json.unwrap();
+        assert_eq!((labels.len(), labels[3]["cluster"].as_u64(), labels[3]["id"].as_str()), (4, Some(0), Some("3")));
+        let fault = clustering.call(rows("maps", RowFormat::Csv)).await.unwrap_err();
+        assert_eq!(fault.reason(), "clustering-1 has no table \"maps\"; it has centers, history, labels");
+    });
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_before_it_is_queued() {
+    on_one_host(async |host| {
+        let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+        let clustering = host.start("/clustering", MethodService::<Clustering>::default).await.unwrap();
+        upload_csv(&datasets, "line", "x\n0\n1\n").await.unwrap();
+        let refused = async |order: Order<Options>| run(&clustering, order).await.unwrap_err();
+        let fault = refused(Order::new("line", options(serde_json::json!({ "clusters": 0, "bits": 7 })))).await;
+        assert_eq!(fault.reason(), "bits: expected 32 or 64, found 7; clusters: expected at least 1, found 0");
+        let fault = refused(Order::new("none", Options::default())).await;
+        assert_eq!((fault.code(), fault.reason()), (Code::UnknownEntry, "there is no data set \"none\""));
+        let input = Input::Named(BTreeMap::from([("pints".to_owned(), "line".to_owned())]));
+        let fault = refused(Order { input, ..Order::new("", Options::default()) }).await;
+        assert_eq!(fault.reason(), "input \"points\" is missing; there is no input \"pints\"");
+        let fault = refused(Order { output: Some("../x".into()), ..Order::new("line", Options::default()) }).await;
+        assert_eq!(fault.code(), Code::InvalidValue);
+        assert!(clustering.get().await.unwrap().jobs.is_empty());
+        // What only the data can say is a fault of the job.
+        for (given, reason) in [
+            (
+                serde_json::json!({ "clusters": 3 }),
+                "line: 3 clusters of 2 points: expected at most as many clusters as points",
+            ),
+            (serde_json::json!({ "columns": ["y"] }), "line: expected a column \"y\", found the columns \"x\"; did you mean \"x\"?"),
+        ] {
+            let job = run(&clustering, Order::new("line", options(given))).await.unwrap();
+            let failed = wait(&clustering, &job).await;
+            assert_eq!((failed.state, failed.fault.unwrap().reason()), (State::Failed, reason));
+        }
+    });
+}
+
+#[test]
+fn jobs_run_in_turn_and_beyond_the_bound_clients_are_told_to_come_again() {
+    on_hosts(async |host| {
+        let _datasets = data(&host).await;
+        let (method, jobs) = counting(&host, "queue=2,concurrency=1").await;
+        let first = run(&jobs, steps(1)).await.unwrap();
+        assert_eq!(method.begun.receive().await.unwrap(), (first.clone(), 0));
+        let second = run(&jobs, steps(1)).await.unwrap();
+        let third = run(&jobs, steps(1)).await.unwrap();
+        let full = run(&jobs, steps(1)).await.unwrap_err();
+        assert_eq!((full.code(), full.retry_hint().is_some()), (Code::QueuingLimitExceeded, true));
+        let state = jobs.get().await.unwrap();
+        let states: Vec<State> = [&first, &second, &third].map(|job| state.jobs[job].state).into();
+        assert_eq!(states, [State::Running, State::Queued, State::Queued]);
+        drop(state);
+        method.gate.post(()).unwrap();
+        assert_eq!(method.begun.receive().await.unwrap(), (second.clone(), 0));
+        for _ in 0..2 {
+            method.gate.post(()).unwrap();
+        }
+        for job in [&first, &second, &third] {
+            assert_eq!(wait(&jobs, job).await.state, State::Done);
+        }
+    });
+}
+
+#[test]
+fn two_run_at_once_where_two_may() {
+    on_hosts(async |host| {
+        let _datasets = data(&host).await;
+        let (method, jobs) = counting(&host, "concurrency=2").await;
+        let mut ids = [run(&jobs, steps(1)).await.unwrap(), run(&jobs, steps(1)).await.unwrap()];
+        let mut begun = [method.begun.receive().await.unwrap().0, method.begun.receive().await.unwrap().0];
+        ids.sort();
+        begun.sort();
+        assert_eq!(ids, begun);
+        method.gate.post(()).unwrap();
+        method.gate.post(()).unwrap();
+        for job in ids {
+            assert_eq!(wait(&jobs, &job).await.outputs["numbers"], format!("{job}/numbers"));
+        }
+    });
+}
+
+#[test]
+fn a_job_is_cancelled_while_it_waits_and_while_it_runs_and_goes_on_when_resumed() {
+    on_hosts(async |host| {
+        let datasets = data(&host).await;
+        let (method, jobs) = counting(&host, "").await;
+        let running = run(&jobs, steps(3)).await.unwrap();
+        let waiting = run(&jobs, steps(1)).await.unwrap();
+        method.gate.post(()).unwrap();
+        assert_eq!(method.begun.receive().await.unwrap().1, 0);
+        assert_eq!(method.begun.receive().await.unwrap().1, 1);
+        jobs.call(Cancel::of(named(&waiting))).await.unwrap();
+        assert_eq!(wait(&jobs, &waiting).await.state, State::Cancelled);
+        let early = jobs.call(Remove::of(named(&running))).await.unwrap_err();
+        assert_eq!(early.reason(), "counting-1 is running: cancel it first");
+        jobs.call(Cancel::of(named(&running))).await.unwrap();
+        assert_eq!(wait(&jobs, &running).await.state, State::Cancelled);
+        let none = jobs.call(ResultOf::of(Rows {
+            job: running.clone(),
+            table: "numbers".into(),
+            format: RowFormat::Json,
+            from: 0,
+            to: None,
+        }));
+        assert_eq!(none.await.unwrap_err().reason(), "counting-1 is cancelled: it has no result");
+        jobs.call(Resume::of(named(&running))).await.unwrap();
+        // From where it was, and not from the beginning.
+        assert_eq!(method.begun.receive().await.unwrap(), (running.clone(), 1));
+        method.gate.post(()).unwrap();
+        method.gate.post(()).unwrap();
+        assert_eq!(wait(&jobs, &running).await.state, State::Done);
+        assert_eq!(datasets.call(Take { name: "counting-1/numbers".into() }).await.unwrap().0.rows(), 3);
+        let done = jobs.call(Resume::of(named(&running))).await.unwrap_err();
+        assert_eq!(done.reason(), "counting-1 is done: only what was cancelled or has failed is resumed");
+        // What has ended cannot be called off, and that is no fault.
+        jobs.call(Cancel::of(named(&running))).await.unwrap();
+        jobs.call(Remove::of(named(&running))).await.unwrap();
+        assert_eq!(jobs.call(Wait::of(WaitFor::new(&running))).await.unwrap_err().code(), Code::UnknownEntry);
+        assert!(datasets.call(Take { name: "counting-1/numbers".into() }).await.is_ok());
+    });
+}
+
+#[test]
+fn a_method_that_panics_fails_its_job_and_the_next_one_runs() {
+    on_hosts(async |host| {
+        let _datasets = data(&host).await;
+        let (method, jobs) = counting(&host, "").await;
+        let order = Order { options: Steps { steps: 1, panics: true }, ..steps(1) };
+        let job = run(&jobs, order).await.unwrap();
+        method.gate.post(()).unwrap();
+        let failed = wait(&jobs, &job).await;
+        let fault = failed.fault.unwrap();
+        assert_eq!(
+            (failed.state, fault.reason(), fault.log_text()),
+            (State::Failed, "the method failed inside", Some("counting-1 panicked: asked to"))
+        );
+        let next = run(&jobs, steps(1)).await.unwrap();
+        method.gate.post(()).unwrap();
+        assert_eq!(wait(&jobs, &next).await.state, State::Done);
+    });
+}
+
+#[test]
+fn an_order_with_a_key_is_one_job_however_often_it_is_sent() {
+    on_one_host(async |host| {
+        let _datasets = data(&host).await;
+        let (method, jobs) = counting(&host, "").await;
+        let order = || Order { key: Some("monday".into()), ..steps(1) };
+        let job = run(&jobs, order()).await.unwrap();
+        assert_eq!(run(&jobs, order()).await.unwrap(), job);
+        method.gate.post(()).unwrap();
+        wait(&jobs, &job).await;
+        assert_eq!(run(&jobs, order()).await.unwrap(), job);
+        assert_eq!(jobs.get().await.unwrap().jobs.len(), 1);
+    });
+}
+
+#[test]
+fn two_jobs_do_not_make_the_same_names() {
+    on_one_host(async |host| {
+        let datasets = data(&host).await;
+        let (method, jobs) = counting(&host, "").await;
+        let order = || Order { output: Some("numbers".into()), ..steps(1) };
+        let job = run(&jobs, order()).await.unwrap();
+        assert_eq!(run(&jobs, order()).await.unwrap_err().reason(), "another job is to make \"numbers\"");
+        method.gate.post(()).unwrap();
+        wait(&jobs, &job).await;
+        let there = run(&jobs, order()).await.unwrap_err();
+        assert!(there.reason().starts_with("there is a data set \"numbers/numbers\""), "{there}");
+        datasets.call(RemoveDataset { name: "numbers/numbers".into() }).await.unwrap();
+        assert!(run(&jobs, order()).await.is_ok());
+        assert_eq!(method.begun.receive().await.unwrap().0, "counting-1");
+        method.gate.post(()).unwrap();
+    });
+}
+
+#[test]
+fn who_waits_no_longer_is_told_how_far_the_job_is() {
+    on_one_host(async |host| {
+        let _datasets = data(&host).await;
+        let (method, jobs) = counting(&host, "").await;
+        let job = run(&jobs, steps(1)).await.unwrap();
+        method.begun.receive().await.unwrap();
+        // No time at all: on a clock that stands, it has passed at once.
+        let wait_for = WaitFor { timeout_ms: Some(0), ..WaitFor::new(&job) };
+        assert_eq!(jobs.call(Wait::of(wait_for)).await.unwrap().state, State::Running);
+        let late = jobs.clone().within(Duration::ZERO).call(Wait::of(WaitFor::new(&job))).await.unwrap_err();
+        assert_eq!(late.code(), Code::ResponseTimeout);
+        method.gate.post(()).unwrap();
+        assert_eq!(wait(&jobs, &job).await.state, State::Done);
+    });
+}
+
+#[test]
+fn subscribers_hear_of_each_step_of_a_jobs_life() {
+    on_one_host(async |host| {
+        let _datasets = data(&host).await;
+        let (method, jobs) = counting(&host, "").await;
+        let mut changes = jobs.subscribe(Subscribe::default()).await.unwrap();
+        assert!(matches!(changes.next().await.unwrap(), Event::Seed(_)));
+        let job = run(&jobs, steps(2)).await.unwrap();
+        method.gate.post(()).unwrap();
+        method.gate.post(()).unwrap();
+        let mut names = Vec::new();
+        let outcome = loop {
+            let Event::Change(change) = changes.next().await.unwrap() else { panic!("a gap") };
+            names.push(change.name().to_owned());
+            if let Ok(progressed) = change.operation::<Progressed<Counting>>() {
+                assert_eq!((&progressed.body.job, progressed.body.progress.stage.as_str()), (&job, "counting"));
+            }
+            if let Ok(ended) = change.operation::<Ended<Counting>>() {
+                break ended.body.clone();
+            }
+        };
+        assert_eq!(
+            (&names[..2], names.last().unwrap().as_str()),
+            (&["run".to_owned(), "start".to_owned()][..], "ended")
+        );
+        assert!(names.contains(&"progressed".to_owned()), "{names:?}");
+        assert_eq!(outcome.outputs.unwrap()["numbers"], "counting-1/numbers");
+    });
+}
+
+#[test]
+fn those_that_ended_first_are_forgotten_first() {
+    on_one_host(async |host| {
+        let _datasets = data(&host).await;
+        let (_, jobs) = counting(&host, "remembered=2").await;
+        for _ in 0..11 {
+            // Nothing to count: it ends at once.
+            let job = run(&jobs, steps(0)).await.unwrap();
+            wait(&jobs, &job).await;
+        }
+        let state = jobs.get().await.unwrap();
+        assert_eq!(state.jobs.keys().collect::<Vec<_>>(), ["counting-10", "counting-11"]);
+    });
+}
+
+#[test]
+fn a_service_without_data_sets_does_not_start() {
+    on_one_host(async |host| {
+        let placement = lehr_services::Placement::at("/clustering").patience(Duration::ZERO);
+        let fault = host.start(placement, MethodService::<Clustering>::default).await.unwrap_err();
+        assert_eq!(fault.code(), Code::StartFailed);
+        assert!(fault.reason().contains("lehr.datasets"), "{fault}");
+    });
+}
+
+/// The cores that the calling thread may run on, such as `0-3,6`.
+#[cfg(target_os = "linux")]
+fn allowed() -> String {
+    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
+    line.trim().to_owned()
+}
+
+/// Says to which cores its thread is held, and one that it starts.
+#[cfg(target_os = "linux")]
+#[derive(Clone, Debug, Default)]
+struct Cores;
+
+#[cfg(target_os = "linux")]
+impl lehr_jobs::Method for Cores {
+    const NAME: &'static str = "test.cores";
+    const VERSION: lehr_services::Version = lehr_services::Version::new(1, 0);
+    const INPUTS: &'static [&'static str] = &["table"];
+    const OUTPUTS: &'static [&'static str] = &["cores"];
+    type Options = Steps;
+
+    fn run(
+        &self,
+        job: &lehr_jobs::Job,
+        _: &lehr_jobs::Inputs,
+        _: &Steps,
+    ) -> Result<lehr_jobs::Outputs, lehr_jobs::Failure> {
+        let below = std::thread::scope(|scope| scope.spawn(allowed).join().unwrap());
+        let table = Table::builder().texts("cores", vec![allowed(), below]).build()?;
+        Ok(lehr_jobs::Outputs::new().table("cores", table).figure("threads", job.threads() as f64))
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn jobs_and_all_that_they_start_are_held_to_the_services_cores() {
+    on_one_host(async |host| {
+        let datasets = data(&host).await;
+        let core = allowed().split([',', '-']).next().unwrap().to_owned();
+        let settings: Settings = format!("cores={core}").parse().unwrap();
+        let make = move || MethodService::new(Cores, settings.clone(), None);
+        let jobs = host.start("/cores", make).await.unwrap();
+        let job = run(&jobs, Order::new("one", Steps::default())).await.unwrap();
+        let done = wait(&jobs, &job).await;
+        assert_eq!((done.state, done.figures["threads"]), (State::Done, 1.0));
+        let cores = datasets.call(Take { name: "cores-1/cores".into() }).await.unwrap().0;
+        assert_eq!(cores.texts("cores").unwrap(), [core.clone(), core]);
+        let settings: Settings = "cores=4095".parse().unwrap();
+        let make = move || MethodService::new(Cores, settings.clone(), None);
+        let jobs = host.start("/none", make).await.unwrap();
+        let job = run(&jobs, Order::new("one", Steps::default())).await.unwrap();
+        let fault = wait(&jobs, &job).await.fault.unwrap();
+        assert!(fault.reason().starts_with("the job cannot be held to the cores [4095]"), "{fault}");
+    });
+}

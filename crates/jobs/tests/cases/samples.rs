@@ -1,0 +1,100 @@
+//! A method to try things on, and ways to bring data in.
+
+use lehr_jobs::datasets::{Append, Begin, Dataset, Datasets, Finish};
+use lehr_jobs::jobs::{Jobs, Named, Order, Record, Run, Wait, WaitFor};
+use lehr_jobs::{Bytes, Failure, Form, Inputs, Job, Method, Outputs, Progress, Table};
+use lehr_runtime::Port;
+use lehr_services::{Fault, Reference, Version};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Counts to a number, a step at each token of its gate, and saves each step. Its table is the numbers.
+#[derive(Clone, Debug, Default)]
+pub struct Counting {
+    /// Which step of which job begins, and with how many saved.
+    pub begun: Port<(String, u64)>,
+    /// What each step waits for.
+    pub gate: Port<()>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Steps {
+    pub steps: u64,
+    pub panics: bool,
+}
+
+impl Method for Counting {
+    const NAME: &'static str = "test.counting";
+    const VERSION: Version = Version::new(1, 0);
+    const INPUTS: &'static [&'static str] = &["table", "other"];
+    const OUTPUTS: &'static [&'static str] = &["numbers"];
+    type Options = Steps;
+
+    fn check(options: &Steps) -> Vec<String> {
+        if options.steps > 100 { vec![format!("steps: expected at most 100, found {}", options.steps)] } else { vec![] }
+    }
+
+    fn run(&self, job: &Job, inputs: &Inputs, options: &Steps) -> Result<Outputs, Failure> {
+        inputs.table("other")?;
+        let mut at = job.saved()?.map_or(0, |bytes| u64::from(bytes[0]));
+        while at < options.steps {
+            self.begun.post((job.id().to_owned(), at)).unwrap();
+            while self.gate.try_receive().is_none() {
+                if job.is_stopping() {
+                    job.save(&[at as u8])?;
+                    return Err(Failure::Stopped);
+                }
+                std::thread::yield_now();
+            }
+            assert!(!options.panics, "asked to");
+            at += 1;
+            job.report(Progress::new(at as f64 / options.steps as f64, "counting").figure("at", at as f64));
+            job.save(&[at as u8])?;
+        }
+        let table = Table::builder().counts("number", (0..options.steps).collect()).build()?;
+        Ok(Outputs::new().table("numbers", table).figure("steps", options.steps as f64))
+    }
+}
+
+/// Brings a data set in, in two pieces.
+pub async fn upload(datasets: &Reference<Datasets>, begin: Begin, bytes: &[u8]) -> Result<Dataset, Fault> {
+    let name = begin.name.clone();
+    datasets.call(begin).await?;
+    let middle = bytes.len() / 2;
+    for (offset, part) in [(0, &bytes[..middle]), (middle as u64, &bytes[middle..])] {
+        datasets.call(Append { name: name.clone(), offset, data: Bytes::from(part.to_vec()) }).await?;
+    }
+    datasets.call(Finish { name }).await
+}
+
+pub async fn upload_csv(datasets: &Reference<Datasets>, name: &str, text: &str) -> Result<Dataset, Fault> {
+    upload(datasets, Begin::new(name, Form::Csv), text.as_bytes()).await
+}
+
+pub async fn run<M: Method>(jobs: &Reference<Jobs<M>>, order: Order<M::Options>) -> Result<String, Fault> {
+    jobs.call(Run::of(order)).await.map(|named| named.job)
+}
+
+pub async fn wait<M: Method>(jobs: &Reference<Jobs<M>>, job: &str) -> Record<M::Options> {
+    jobs.call(Wait::of(WaitFor::new(job))).await.unwrap()
+}
+
+pub fn named(job: &str) -> Named {
+    Named::new(job)
+}
+
+/// Three clouds of points with weights, as a text file; a few hundred rows.
+pub fn clouds() -> String {
+    let mut text = String::from("site,x,y,people\n");
+    let mut state = 7u64;
+    let mut next = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    for row in 0..300 {
+        let (x, y) = [(0.0, 0.0), (10.0, 1.0), (4.0, 9.0)][row % 3];
+        text.push_str(&format!("s{row},{},{},{}\n", x + next(), y + next(), row % 5));
+    }
+    text
+}

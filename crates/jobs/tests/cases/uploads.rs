@@ -1,0 +1,274 @@
+//! Data sets on their way in and out.
+
+use std::fs;
+
+use lehr_jobs::datasets::{Append, Begin, Finish, Grow, Offset, Open, Put, Read, Remove, Rename, Take, UploadState};
+use lehr_jobs::{Bytes, DatasetService, Form, Handle, Kind, Limits, RowFormat, Table};
+use lehr_services::Code;
+
+use super::samples::{clouds, upload, upload_csv};
+use crate::{on_hosts, on_one_host};
+
+fn append(name: &str, offset: u64, data: &[u8]) -> Append {
+    Append { name: name.into(), offset, data: Bytes::from(data.to_vec()) }
+}
+
+#[test]
+fn an_upload_goes_on_where_it_was_interrupted() {
+    on_hosts(async |host| {
+        let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+        let bytes = b"lon,lat\n8.5,47.4\n6.1,46.2\n";
+        let begin = || Begin { bytes: Some(bytes.len() as u64), ..Begin::new("sites", Form::Csv) };
+        assert_eq!(datasets.call(begin()).await.unwrap().offset, 0);
+        assert_eq!(datasets.call(append("sites", 0, &bytes[..10])).await.unwrap().offset, 10);
+        // Whoever comes back is told where to go on; a piece that was there already changes nothing.
+        assert_eq!(datasets.call(begin()).await.unwrap().offset, 10);
+        assert_eq!(datasets.call(append("sites", 0, &bytes[..10])).await.unwrap().offset, 10);
+        let gap = datasets.call(append("sites", 12, b"x")).await.unwrap_err();
+        assert_eq!(gap.code(), Code::PreconditionFailed);
+        assert_eq!(gap.reason(), "expected a piece at offset 10, found one at 12");
+        let early = datasets.call(Finish { name: "sites".into() }).await.unwrap_err();
+        assert_eq!(early.reason(), "expected 26 bytes, found 10: go on there");
+        let long = datasets.call(append("sites", 10, &[b'1'; 17])).await.unwrap_err();
+        assert_eq!(long.code(), Code::TooLarge);
+        datasets.call(append("sites", 10, &bytes[10..])).await.unwrap();
+        let sites = datasets.call(Finish { name: "sites".into() }).await.unwrap();
+        let columns: Vec<(&str, Kind)> =
+            sites.columns.iter().map(|column| (column.name.as_str(), column.kind)).collect();
+        assert_eq!((sites.rows, sites.bytes), (2, 32));
+        assert_eq!(columns, [("lon", Kind::Number), ("lat", Kind::Number)]);
+        // Whose answer was lost asks again.
+        assert_eq!(datasets.call(Finish { name: "sites".into() }).await.unwrap(), sites);
+        assert!(datasets.get().await.unwrap().uploads.is_empty());
+    });
+}
+
+#[test]
+fn a_wrong_checksum_is_found_and_the_upload_can_begin_anew() {
+    on_one_host(async |host| {
+        let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+        let begin = |sha256: &str| Begin { sha256: Some(sha256.into()), ..Begin::new("x", Form::Csv) };
+        let fault = upload(&datasets, begin(&"0".repeat(64)), b"x\n1\n2\n").await.unwrap_err();
+        assert_eq!(fault.code(), Code::InvalidValue);
+        assert!(fault.reason().starts_with("the SHA-256 of what has come is aea28487"), "{fault}");
+        let state = datasets.get().await.unwrap();
+        assert_eq!(state.uploads["x"].state, UploadState::Failed);
+        drop(state);
+        let right = fault.reason().split_whitespace().nth(8).unwrap().trim_end_matches(',').to_owned();
+        assert_eq!(upload(&datasets, begin(&right), b"x\n1\n2\n").await.unwrap().rows, 2);
+        assert_eq!(datasets.call(begin("12")).await.unwrap_err().code(), Code::InvalidValue);
+    });
+}
+
+#[test]
+fn what_is_wrong_with_a_file_comes_back_with_its_places() {
+    on_one_host(async |host| {
+        let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+        for (name, text, expected) in [
+            (
+                "ragged",
+                "a,b\n1,2\n3\n4,5,6\n",
+                "ragged, line 3: expected 2 fields, found 1\nragged, line 4: expected 2 fields, found 3\nragged: 2 faults in all",
+            ),
+            ("gap", "a,b\n1,2\n3,NaN\n", "gap, line 3, column 2 (\"b\"): expected a finite number, found \"NaN\""),
+            ("empty", "", "empty: expected rows of numbers, found an empty file"),
+        ] {
+            let fault = upload_csv(&datasets, name, text).await.unwrap_err();
+            assert_eq!((fault.code(), fault.reason()), (Code::InvalidValue, expected), "{name}");
+            assert_eq!(datasets.call(Finish { name: name.into() }).await.unwrap_err().reason(), expected);
+        }
+        let many: String = std::iter::once("a,b\n".to_owned()).chain((0..30).map(|_| "1,x\n".to_owned())).collect();
+        let many = Begin { columns: Some(vec!["a".into(), "b".into()]), ..Begin::new("many", Form::Csv) }.named(many);
+        let fault = upload(&datasets, many.0, many.1.as_bytes()).await.unwrap_err();
+        assert!(fault.reason().ends_with("many: 30 faults in all; the first 10 are shown"), "{fault}");
+        for form in [Form::Npy, Form::Parquet, Form::Arrow] {
+            let fault = upload(&datasets, Begin::new("bytes", form), &[0x93, b'N', b'U', 1, 2, 3]).await.unwrap_err();
+            assert_eq!(fault.code(), Code::InvalidValue, "{form:?}: {fault}");
+        }
+    });
+}
+
+trait NamedText {
+    fn named(self, text: String) -> (Begin, String);
+}
+
+impl NamedText for Begin {
+    fn named(self, text: String) -> (Begin, String) {
+        (self, text)
+    }
+}
+
+#[test]
+fn the_same_content_has_the_same_checksum_whatever_it_came_from() {
+    on_one_host(async |host| {
+        let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+        let csv = upload_csv(&datasets, "csv", "x,y\n1,2.5\n3,4\n").await.unwrap();
+        let tsv = upload(&datasets, Begin::new("tsv", Form::Tsv), b"x\ty\n1\t2.5\n3\t4\n").await.unwrap();
+        let piece = Read { name: "csv".into(), format: RowFormat::Arrow, from: 0, to: None };
+        let arrow = datasets.call(piece).await.unwrap().arrow.unwrap();
+        let arrow = upload(&datasets, Begin::new("arrow", Form::Arrow), arrow.as_slice()).await.unwrap();
+        assert_eq!([&tsv.checksum, &arrow.checksum], [&csv.checksum; 2]);
+        let other = upload_csv(&datasets, "other", "x,y\n1,2.5\n3,5\n").await.unwrap();
+        assert_ne!(other.checksum, csv.checksum);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("points.npy");
+        let points = lehr_data::Points::new(vec![1.0, 2.5, 3.0, 4.0], 2).unwrap();
+        lehr_data::write::npy::points(&path, &points).unwrap();
+        let npy = upload(&datasets, Begin::new("npy", Form::Npy), &fs::read(path).unwrap()).await.unwrap();
+        assert_eq!(npy.columns[0].name, "x0");
+        // A handle is the table itself.
+        let table = datasets.call(Take { name: "csv".into() }).await.unwrap().0;
+        let again = datasets.call(Take { name: "csv".into() }).await.unwrap().0;
+        let at = |table: &Table| table.numbers("x").unwrap().as_ptr();
+        assert_eq!(at(&table), at(&again));
+    });
+}
+
+#[test]
+fn rows_come_in_pieces_in_each_form() {
+    on_one_host(async |host| {
+        let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+        let begin =
+            Begin { weights: Some("people".into()), id: Some("site".into()), ..Begin::new("clouds", Form::Csv) };
+        let text = clouds();
+        upload(&datasets, begin, text.as_bytes()).await.unwrap();
+        let read = |format, from, to| Read { name: "clouds".into(), format, from, to };
+        let (mut whole, mut from) = (String::new(), 0);
+        while from < 300 {
+            let piece = datasets.call(read(RowFormat::Csv, from, Some((from + 70).min(300)))).await.unwrap();
+            whole += &piece.csv.unwrap();
+            from = piece.to;
+        }
+        assert_eq!(whole, text);
+        let json = datasets.call(read(RowFormat::Json, 1, Some(2))).await.unwrap().json.unwrap();
+        assert_eq!((json.len(), json[0]["site"].as_str(), json[0]["people"].as_f64()), (1, Some("s1"), Some(1.0)));
+        let fault = datasets.call(read(RowFormat::Json, 5, Some(301))).await.unwrap_err();
+        assert_eq!(fault.reason(), "rows 5 to 301: expected a part of the 300 rows there are, counted from 0");
+        assert_eq!(datasets.call(read(RowFormat::Csv, 300, None)).await.unwrap().csv.unwrap(), "");
+    });
+}
+
+#[test]
+fn large_tables_come_in_pieces_of_bounded_size() {
+    on_one_host(async |host| {
+        let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+        let table = Table::builder().numbers("x", (0..200_000).map(f64::from).collect()).build().unwrap();
+        datasets.call(Put { name: "long".into(), table: Handle(table), replace: false }).await.unwrap();
+        let read = |from| Read { name: "long".into(), format: RowFormat::Arrow, from, to: None };
+        let (mut from, mut pieces) = (0, 0);
+        while from < 200_000 {
+            let piece = datasets.call(read(from)).await.unwrap();
+            assert!(piece.from == from && piece.to > from && piece.arrow.unwrap().as_slice().len() < 8 << 20);
+            (from, pieces) = (piece.to, pieces + 1);
+        }
+        assert!(pieces > 1);
+    });
+}
+
+#[test]
+fn names_are_renamed_replaced_and_removed_and_never_become_paths() {
+    on_one_host(async |host| {
+        let folder = tempfile::tempdir().unwrap();
+        let service = DatasetService::new(Limits { keep: Some(folder.path().into()), ..Limits::default() }).unwrap();
+        let datasets = host.start("/datasets", move || service.clone()).await.unwrap();
+        for name in ["../x", "/x", "", "a//b", "a b", "..", "a/..", "é"] {
+            let fault = datasets.call(Begin::new(name, Form::Csv)).await.unwrap_err();
+            assert_eq!(fault.code(), Code::InvalidValue, "{name:?}");
+        }
+        upload_csv(&datasets, "a", "x\n1\n").await.unwrap();
+        let again = datasets.call(Begin::new("a", Form::Csv)).await.unwrap_err();
+        assert_eq!(again.code(), Code::DuplicateEntry);
+        let replaced = upload(&datasets, Begin { replace: true, ..Begin::new("a", Form::Csv) }, b"x\n2\n3\n").await;
+        assert_eq!(replaced.unwrap().rows, 2);
+        datasets.call(Rename { name: "a".into(), to: "b/c".into() }).await.unwrap();
+        assert_eq!(datasets.call(Take { name: "a".into() }).await.unwrap_err().code(), Code::UnknownEntry);
+        assert_eq!(datasets.call(Take { name: "b/c".into() }).await.unwrap().0.rows(), 2);
+        datasets.call(Remove { name: "b/c".into() }).await.unwrap();
+        assert_eq!(datasets.call(Remove { name: "b/c".into() }).await.unwrap_err().code(), Code::UnknownEntry);
+        // Any change after it sweeps.
+        datasets.call(Begin::new("new", Form::Csv)).await.unwrap();
+        let files: Vec<String> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name != "lock")
+            .collect();
+        assert!(files.len() == 1 && files[0].ends_with(".part"), "{files:?}");
+    });
+}
+
+#[test]
+fn limits_are_kept_and_what_is_full_says_so() {
+    on_one_host(async |host| {
+        let limits = Limits { uploads: 1, datasets: 1, memory_bytes: 100, upload_bytes: 1000, ..Limits::default() };
+        let service = DatasetService::new(limits).unwrap();
+        let datasets = host.start("/datasets", move || service.clone()).await.unwrap();
+        let large = Begin { bytes: Some(1001), ..Begin::new("a", Form::Csv) };
+        assert_eq!(datasets.call(large).await.unwrap_err().code(), Code::TooLarge);
+        datasets.call(Begin::new("a", Form::Csv)).await.unwrap();
+        let second = datasets.call(Begin::new("b", Form::Csv)).await.unwrap_err();
+        assert_eq!(second.code(), Code::QueuingLimitExceeded);
+        assert!(second.retry_hint().is_some());
+        datasets.call(Remove { name: "a".into() }).await.unwrap();
+        let table = |rows: usize| Handle(Table::builder().numbers("x", vec![0.0; rows]).build().unwrap());
+        let put = |name: &str, rows| Put { name: name.into(), table: table(rows), replace: true };
+        let full = datasets.call(put("a", 13)).await.unwrap_err();
+        assert_eq!(full.code(), Code::InsufficientResources);
+        datasets.call(put("a", 12)).await.unwrap();
+        assert_eq!(datasets.call(put("b", 1)).await.unwrap_err().code(), Code::InsufficientResources);
+    });
+}
+
+#[test]
+fn files_are_opened_under_the_data_root_only() {
+    on_one_host(async |host| {
+        let outer = tempfile::tempdir().unwrap();
+        let root = outer.path().join("root");
+        fs::create_dir(&root).unwrap();
+        fs::write(root.join("sites.csv"), "lon,lat\n8.5,47.4\n").unwrap();
+        fs::write(root.join("sites"), "lon,lat\n8.5,x\n6.1,46.2\n").unwrap();
+        fs::write(outer.path().join("secret.csv"), "x\n1\n").unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("../secret.csv", root.join("link.csv")).unwrap();
+        let service = DatasetService::new(Limits { root: Some(root), ..Limits::default() }).unwrap();
+        let datasets = host.start("/datasets", move || service.clone()).await.unwrap();
+        assert_eq!(datasets.call(Open::new("sites", "sites.csv")).await.unwrap().rows, 1);
+        for path in ["../secret.csv", "/etc/passwd.csv", "./../secret.csv"] {
+            let fault = datasets.call(Open::new("secret", path)).await.unwrap_err();
+            assert_eq!(fault.code(), Code::InvalidValue, "{path}");
+        }
+        #[cfg(unix)]
+        assert_eq!(datasets.call(Open::new("x", "link.csv")).await.unwrap_err().code(), Code::PermissionDenied);
+        assert_eq!(datasets.call(Open::new("x", "none.csv")).await.unwrap_err().code(), Code::UnknownEntry);
+        let unknown = datasets.call(Open::new("x", "sites")).await.unwrap_err();
+        assert!(unknown.reason().starts_with("format: expected csv, tsv, npy, parquet or arrow"), "{unknown}");
+        let wrong = datasets.call(Open { format: Some(Form::Csv), ..Open::new("x", "sites") }).await.unwrap_err();
+        assert!(wrong.reason().starts_with("sites, line 2, column 2 (\"lat\")"), "{wrong}");
+        assert!(!datasets.get().await.unwrap().datasets.contains_key("x"));
+        let rootless = host.start("/rootless", DatasetService::in_memory).await.unwrap();
+        let fault = rootless.call(Open::new("x", "sites.csv")).await.unwrap_err();
+        assert_eq!(fault.code(), Code::PermissionDenied);
+    });
+}
+
+#[test]
+fn the_data_of_one_node_are_not_anothers() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = || Limits { keep: Some(folder.path().into()), ..Limits::default() };
+    let one = DatasetService::new(limits()).unwrap();
+    let fault = DatasetService::new(limits()).unwrap_err();
+    assert!(fault.reason().ends_with("another node keeps its data there"), "{fault}");
+    drop(one);
+    assert!(DatasetService::new(limits()).is_ok());
+}
+
+#[test]
+fn pieces_without_their_bytes_are_refused() {
+    on_one_host(async |host| {
+        let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+        datasets.call(Begin::new("a", Form::Csv)).await.unwrap();
+        let grow: Grow = serde_json::from_str(r#"{"name": "a", "offset": 0, "bytes": 7}"#).unwrap();
+        assert_eq!(datasets.call(grow).await.unwrap_err().code(), Code::InvalidValue);
+        let there: Offset = datasets.call(Begin::new("a", Form::Csv)).await.unwrap();
+        assert_eq!(there.offset, 0);
+    });
+}
