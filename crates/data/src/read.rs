@@ -5,6 +5,9 @@
 //! field that is no number, a row that is too short, a weight below 0 are all reported, all at once ([`crate::error`]).
 
 pub mod csv;
+pub mod dissimilarities;
+pub mod fasta;
+pub mod fps;
 mod npy;
 pub(crate) mod records;
 pub(crate) mod source;
@@ -14,6 +17,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::error::Error;
+use crate::incomplete::Incomplete;
 use crate::points::Points;
 use source::Source;
 
@@ -90,6 +94,59 @@ pub fn csv_points(reader: impl Read, name: &str, selection: &Selection) -> Resul
 /// As [`points`], except for those of opening a file.
 pub fn points_from(reader: impl Read, name: &str, selection: &Selection) -> Result<Points, Error> {
     any_points(Source::new(reader, name)?, selection)
+}
+
+/// Rows that may have gaps, from a file as [`points`] reads it: a field that says that there is no value (empty, `NA`, `?`, …; NaN in an NPY array) is one.
+///
+/// Weights are not read. Of an NPY array all columns are taken.
+///
+/// # Errors
+/// As [`points`]; text and infinities are faults here too.
+pub fn incomplete(path: &Path, selection: &Selection) -> Result<Incomplete, Error> {
+    let shown = path.display().to_string();
+    let open = |cause| Error::Open { path: shown.clone(), cause };
+    if std::fs::metadata(path).map_err(open)?.is_dir() {
+        return Err(Error::Directory { path: shown });
+    }
+    incomplete_from(File::open(path).map_err(open)?, &shown, selection)
+}
+
+/// As [`incomplete`], from a reader; `name` is what messages call it.
+///
+/// # Errors
+/// As [`incomplete`], except for those of opening a file.
+///
+/// # Example
+/// ```
+/// use lehr_data::read::{Selection, incomplete_from};
+/// let records = incomplete_from("age,weight\n41,\n,70.5\n".as_bytes(), "r.csv", &Selection::default())?;
+/// assert_eq!((records.missing(), records.row(1)[1]), (2, 70.5));
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn incomplete_from(reader: impl Read, name: &str, selection: &Selection) -> Result<Incomplete, Error> {
+    let mut source = Source::new(reader, name)?;
+    check(name, selection)?;
+    let head = source.fill(16, Some(0))?;
+    if let Some(what) = source::foreign_format(head) {
+        let (name, expected) = (name.into(), "a table of text or an NPY file".into());
+        return Err(Error::Format { name, expected, found: what.into() });
+    }
+    if head.starts_with(npy::MAGIC) || has_npy_name(name) {
+        return npy::incomplete(source);
+    }
+    csv::incomplete(source, selection)
+}
+
+/// A reader that unpacks what it reads, if that is gzip; for who only wants to look.
+///
+/// # Errors
+/// Those of reading the first two bytes.
+pub fn unpacked<'a>(mut reader: impl Read + 'a) -> std::io::Result<Box<dyn Read + 'a>> {
+    let mut magic = Vec::with_capacity(2);
+    reader.by_ref().take(2).read_to_end(&mut magic)?;
+    let is_gzip = magic == [0x1f, 0x8b];
+    let whole = std::io::Cursor::new(magic).chain(reader);
+    Ok(if is_gzip { Box::new(flate2::read::MultiGzDecoder::new(whole)) } else { Box::new(whole) })
 }
 
 /// What can be said against a selection before any data are seen.

@@ -6,6 +6,7 @@
 //! The same data give the same bytes: numbers are written in the shortest form that reads back as the same number, lines end in `\n`.
 
 pub mod csv;
+pub mod dissimilarities;
 pub mod npy;
 
 use std::ffi::OsString;

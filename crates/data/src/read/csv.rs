@@ -10,6 +10,7 @@
 //!   of all rows although it had none in the first is reported, never dropped in silence.
 
 use crate::error::{Column, Error, Fault, Faults, Place, quoted};
+use crate::incomplete::Incomplete;
 use crate::points::{Points, total_weight_fault, weight_fault};
 use crate::read::Selection;
 use crate::read::records::{Record, Records};
@@ -23,6 +24,15 @@ pub const MISSING: [&str; 16] =
     ["", "?", "-", ".", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "nil", "inf", "-inf", "+inf", "missing"];
 
 pub(super) fn points(source: Source<'_>, selection: &Selection) -> Result<Points, Error> {
+    table(source, selection, false)?.into_points()
+}
+
+/// Rows with gaps: what [`MISSING`] lists, infinities apart, is a gap.
+pub(super) fn incomplete(source: Source<'_>, selection: &Selection) -> Result<Incomplete, Error> {
+    table(source, selection, true)?.into_incomplete()
+}
+
+fn table(source: Source<'_>, selection: &Selection, has_gaps: bool) -> Result<Table, Error> {
     let mut records = Records::new(source, selection.delimiter)?;
     let mut sample = Vec::new();
     let mut record = Record::default();
@@ -45,14 +55,20 @@ pub(super) fn points(source: Source<'_>, selection: &Selection) -> Result<Points
         return empty("a header and no rows");
     }
     let layout = Layout::new(records.name(), &sample, has_header, selection)?;
-    let mut table = Table::new(records.name(), first.len(), layout);
+    let mut table = Table::new(records.name(), first.len(), layout, has_gaps);
     for record in &sample[usize::from(has_header)..] {
         table.add(record);
     }
     while records.read(&mut record)? {
         table.add(&record);
     }
-    table.finish()
+    table.checked()
+}
+
+/// Whether a field says that there is no value.
+fn is_gap(field: &str) -> bool {
+    let field = field.trim().to_lowercase();
+    MISSING.contains(&field.as_str()) && !field.ends_with("inf")
 }
 
 /// The number in a field, if it is one and finite; spaces around it do not matter.
@@ -170,12 +186,14 @@ struct Table {
     weights: Vec<f64>,
     ids: Vec<String>,
     faults: Faults,
+    /// Whether a field may say that there is no value.
+    has_gaps: bool,
 }
 
 impl Table {
-    fn new(source: &str, width: usize, layout: Layout) -> Self {
+    fn new(source: &str, width: usize, layout: Layout, has_gaps: bool) -> Self {
         let faults = Faults::new(source);
-        Table { layout, width, rows: 0, values: Vec::new(), weights: Vec::new(), ids: Vec::new(), faults }
+        Table { layout, width, rows: 0, values: Vec::new(), weights: Vec::new(), ids: Vec::new(), faults, has_gaps }
     }
 
     fn add(&mut self, record: &Record) {
@@ -197,6 +215,9 @@ impl Table {
         for index in &layout.columns {
             let field = record.field(*index).unwrap_or_default();
             let value = number(field).unwrap_or_else(|| {
+                if self.has_gaps && is_gap(field) {
+                    return f64::NAN;
+                }
                 let (place, expected) = (Place::Line(record.line), "a finite number".into());
                 self.faults.add_with(|| fault(place, Some(column(*index)), expected, quoted(field)));
                 0.0
@@ -220,8 +241,9 @@ impl Table {
         }
     }
 
-    fn finish(mut self) -> Result<Points, Error> {
-        let layout = self.layout;
+    /// The table, if nothing was wrong.
+    fn checked(mut self) -> Result<Self, Error> {
+        let layout = &self.layout;
         let column =
             |index: usize| Some(Column { index, name: layout.has_header.then(|| layout.names[index].clone()) });
         for (index, numbers) in &layout.left_out {
@@ -237,8 +259,11 @@ impl Table {
         {
             self.faults.add(fault(Place::Whole, column(index), expected, found));
         }
-        let name = self.faults.name().to_string();
-        self.faults.or(())?;
+        if self.faults.is_empty() { Ok(self) } else { Err(Error::Faults(self.faults)) }
+    }
+
+    fn into_points(self) -> Result<Points, Error> {
+        let (layout, name) = (self.layout, self.faults.name().to_string());
         let names = layout.columns.iter().map(|index| layout.names[*index].clone()).collect();
         let mut points = Points::new(self.values, layout.columns.len())?.with_columns(names)?.with_name(name);
         if layout.weights.is_some() {
@@ -248,6 +273,12 @@ impl Table {
             points = points.with_ids(self.ids)?;
         }
         Ok(points)
+    }
+
+    fn into_incomplete(self) -> Result<Incomplete, Error> {
+        let names = self.layout.columns.iter().map(|index| self.layout.names[*index].clone()).collect();
+        let ids = self.layout.id.is_some().then_some(self.ids);
+        Ok(Incomplete::named(self.values, names, self.faults.name())?.with_ids(ids))
     }
 }
 

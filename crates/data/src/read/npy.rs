@@ -5,6 +5,7 @@
 //! promises more than the file holds costs no memory. The `npyz` crate serves as the oracle in the tests.
 
 use crate::error::{Column, Error, Fault, Faults, Place, quoted};
+use crate::incomplete::Incomplete;
 use crate::points::{Points, total_weight_fault, weight_fault};
 use crate::read::source::Source;
 use crate::read::{Selection, find_column};
@@ -93,17 +94,25 @@ pub(super) fn points(mut source: Source<'_>, selection: &Selection) -> Result<Po
     Ok(points)
 }
 
+/// All columns of an array, whose NaN are gaps.
+pub(super) fn incomplete(mut source: Source<'_>) -> Result<Incomplete, Error> {
+    let header = Header::read(&mut source)?;
+    let values = header.values(&mut source)?;
+    let names = (0..header.shape[1]).map(|index| format!("x{index}")).collect();
+    Incomplete::named(values, names, source.name())
+}
+
 /// What the bytes after the header are.
-struct Header {
-    element: Element,
+pub(super) struct Header {
+    pub(super) element: Element,
     is_little_endian: bool,
     is_fortran_order: bool,
     /// Rows and columns, both at least 1, and their product times the element's size fits in memory addresses.
-    shape: [usize; 2],
+    pub(super) shape: [usize; 2],
 }
 
-#[derive(Clone, Copy)]
-enum Element {
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Element {
     F32,
     F64,
     I8,
@@ -144,7 +153,7 @@ impl Element {
 }
 
 impl Header {
-    fn read(source: &mut Source<'_>) -> Result<Self, Error> {
+    pub(super) fn read(source: &mut Source<'_>) -> Result<Self, Error> {
         let name = source.name().to_string();
         let format =
             |expected: &str, found: String| Error::Format { name: name.clone(), expected: expected.into(), found };
@@ -212,29 +221,11 @@ impl Header {
 
     /// All values, row after row.
     fn values(&self, source: &mut Source<'_>) -> Result<Vec<f64>, Error> {
-        let ([rows, dimension], size) = (self.shape, self.element.bytes());
+        let [rows, dimension] = self.shape;
         let count = rows * dimension;
         // Grows with what is really there: a header may promise anything.
         let mut values = Vec::with_capacity(count.min(1 << 20));
-        while values.len() < count {
-            let window = source.fill(CHUNK.min((count - values.len()) * size), None)?;
-            let usable = (window.len() / size).min(count - values.len()) * size;
-            if usable == 0 {
-                let (expected, found) = (count * size, values.len() * size + window.len());
-                let expected = format!("{rows} x {dimension} values in {expected} bytes");
-                return Err(Error::CutShort {
-                    name: source.name().into(),
-                    expected,
-                    read: format!("{found} bytes of them"),
-                });
-            }
-            self.convert(&window[..usable], &mut values);
-            source.consume(usable);
-        }
-        if !source.fill(1, None)?.is_empty() {
-            let expected = format!("the end of the file after {rows} x {dimension} values");
-            return Err(Error::Format { name: source.name().into(), expected, found: "more bytes".into() });
-        }
+        self.stream(source, |block| values.extend_from_slice(block))?;
         if self.is_fortran_order && rows > 1 && dimension > 1 {
             let columns = values;
             values = Vec::with_capacity(count);
@@ -243,6 +234,36 @@ impl Header {
             }
         }
         Ok(values)
+    }
+
+    /// All values in the order of the file, a block at a time.
+    pub(super) fn stream(&self, source: &mut Source<'_>, mut each: impl FnMut(&[f64])) -> Result<(), Error> {
+        let ([rows, dimension], size) = (self.shape, self.element.bytes());
+        let count = rows * dimension;
+        let (mut block, mut done) = (Vec::with_capacity(CHUNK / size), 0);
+        while done < count {
+            let window = source.fill(CHUNK.min((count - done) * size), None)?;
+            let usable = CHUNK.min((window.len() / size).min(count - done) * size);
+            if usable == 0 {
+                let (expected, found) = (count * size, done * size + window.len());
+                let expected = format!("{rows} x {dimension} values in {expected} bytes");
+                return Err(Error::CutShort {
+                    name: source.name().into(),
+                    expected,
+                    read: format!("{found} bytes of them"),
+                });
+            }
+            block.clear();
+            self.convert(&window[..usable], &mut block);
+            each(&block);
+            done += block.len();
+            source.consume(usable);
+        }
+        if !source.fill(1, None)?.is_empty() {
+            let expected = format!("the end of the file after {rows} x {dimension} values");
+            return Err(Error::Format { name: source.name().into(), expected, found: "more bytes".into() });
+        }
+        Ok(())
     }
 
     fn convert(&self, bytes: &[u8], values: &mut Vec<f64>) {

@@ -37,14 +37,7 @@ pub fn points(path: &Path, points: &Points) -> Result<(), Error> {
 pub fn array(mut out: impl Write, values: &[f64], dimension: usize) -> io::Result<()> {
     assert!(dimension > 0 && values.len().is_multiple_of(dimension), "{} values in rows of {dimension}", values.len());
     let rows = values.len() / dimension;
-    let mut header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {dimension}), }}");
-    // Values start at a multiple of 64 bytes: 10 bytes before the header, a line end behind it.
-    let padding = (10 + header.len() + 1).next_multiple_of(64) - (10 + header.len() + 1);
-    header.extend(std::iter::repeat_n(' ', padding));
-    header.push('\n');
-    out.write_all(b"\x93NUMPY\x01\x00")?;
-    out.write_all(&(header.len() as u16).to_le_bytes())?;
-    out.write_all(header.as_bytes())?;
+    header(&mut out, "<f8", &format!("({rows}, {dimension})"))?;
     let mut buffer = Vec::with_capacity(8 * 512);
     for block in values.chunks(512) {
         buffer.clear();
@@ -52,4 +45,16 @@ pub fn array(mut out: impl Write, values: &[f64], dimension: usize) -> io::Resul
         out.write_all(&buffer)?;
     }
     Ok(())
+}
+
+/// Writes the header of an array in NPY version 1: `descr` is its element type and `shape` its shape, both as NumPy writes them.
+pub(crate) fn header(mut out: impl Write, descr: &str, shape: &str) -> io::Result<()> {
+    let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+    // Values start at a multiple of 64 bytes: 10 bytes before the header, a line end behind it.
+    let padding = (10 + header.len() + 1).next_multiple_of(64) - (10 + header.len() + 1);
+    header.extend(std::iter::repeat_n(' ', padding));
+    header.push('\n');
+    out.write_all(b"\x93NUMPY\x01\x00")?;
+    out.write_all(&(header.len() as u16).to_le_bytes())?;
+    out.write_all(header.as_bytes())
 }

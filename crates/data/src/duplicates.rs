@@ -1,0 +1,100 @@
+//! Items that are equal become one, with their number as its weight.
+//!
+//! Reads of a genome sample, compounds of a screen and answers of a survey come many times over. A method that takes weights gives the same answer for
+//! one item of weight 3 as for three equal items, and a matrix of the distinct ones is smaller by the square. What is equal is said by the data:
+//! [`Sequences::distinct`](crate::Sequences::distinct) letter by letter, [`Fingerprints::distinct`](crate::Fingerprints::distinct) bit by bit,
+//! [`Incomplete::distinct`](crate::Incomplete::distinct) number by number and gap by gap.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::Hash;
+
+/// Which of the given items are equal.
+///
+/// # Example
+/// ```
+/// use lehr_data::duplicates::Duplicates;
+/// let words = Duplicates::of(["b", "a", "b", "b"]);
+/// assert_eq!(words.first(), [0, 1]);
+/// assert_eq!(words.item_of(), [0, 1, 0, 0]);
+/// assert_eq!(words.weights(), [3, 1]);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Duplicates {
+    /// By distinct item, where it came up first; ascending.
+    first: Vec<usize>,
+    /// By given item, which distinct one it is.
+    item_of: Vec<usize>,
+}
+
+impl Duplicates {
+    /// Numbers the distinct keys in the order in which they come up.
+    ///
+    /// Cost: one look into a hash table a key.
+    pub fn of<K: Hash + Eq>(keys: impl IntoIterator<Item = K>) -> Self {
+        let (mut first, mut item_of, mut known) = (Vec::new(), Vec::new(), HashMap::new());
+        for (given, key) in keys.into_iter().enumerate() {
+            let item = match known.entry(key) {
+                Entry::Occupied(entry) => *entry.get(),
+                Entry::Vacant(entry) => {
+                    first.push(given);
+                    *entry.insert(first.len() - 1)
+                }
+            };
+            item_of.push(item);
+        }
+        Duplicates { first, item_of }
+    }
+
+    /// By distinct item, the given item where it came up first.
+    pub fn first(&self) -> &[usize] {
+        &self.first
+    }
+
+    /// By given item, the distinct item that it is.
+    pub fn item_of(&self) -> &[usize] {
+        &self.item_of
+    }
+
+    /// By distinct item, how many given items it stands for.
+    pub fn weights(&self) -> Vec<u64> {
+        let mut weights = vec![0; self.first.len()];
+        self.item_of.iter().for_each(|item| weights[*item] += 1);
+        weights
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sequences::{Alphabet, Sequences};
+    use crate::{Fingerprints, Incomplete};
+
+    #[test]
+    fn the_first_of_equal_sequences_stays_with_its_id() {
+        let ids = ["a", "b", "c", "d"].map(String::from).to_vec();
+        let reads = Sequences::new(&["ACGT", "AC", "acgu", "ACGTA"], Alphabet::Dna).unwrap().with_ids(ids).unwrap();
+        let (distinct, duplicates) = reads.distinct();
+        assert_eq!(distinct.ids(), ["a", "b", "d"]);
+        assert_eq!((distinct.sequence(1), distinct.sequence(2)), (&b"AC"[..], &b"ACGTA"[..]));
+        assert_eq!((duplicates.weights(), duplicates.item_of()), (vec![2, 1, 1], &[0, 1, 0, 2][..]));
+    }
+
+    #[test]
+    fn aligned_sequences_stay_aligned() {
+        let reads = Sequences::new(&["AC-T", "ACGT", "AC.T"], Alphabet::Dna).unwrap();
+        let (distinct, _) = reads.distinct();
+        assert_eq!((distinct.len(), distinct.is_aligned(), distinct.has_gaps()), (2, true, true));
+        let without = Sequences::new(&["ACGT", "ACGT"], Alphabet::Dna).unwrap().distinct().0;
+        assert_eq!((without.len(), without.has_gaps()), (1, false));
+    }
+
+    #[test]
+    fn bits_and_numbers_are_compared_whole_and_gaps_are_equal_to_gaps() {
+        let (prints, of_prints) = Fingerprints::new(vec![1, 2, 1, 2, 1, 3], 70).unwrap().distinct();
+        assert_eq!((prints.len(), prints.row(1), of_prints.weights()), (2, &[1, 3][..], vec![2, 1]));
+        let nan = f64::NAN;
+        let (rows, of_rows) = Incomplete::new(vec![0.0, nan, -0.0, nan, 0.0, 0.0], 2).unwrap().distinct();
+        assert_eq!((rows.len(), rows.missing(), of_rows.weights()), (2, 1, vec![2, 1]));
+        assert_eq!(rows.ids().unwrap(), ["0", "2"], "rows without ids keep their numbers");
+    }
+}

@@ -1,0 +1,147 @@
+//! Fingerprints: rows of bits, packed 64 to a word; checked once, then immutable.
+//!
+//! A chemical fingerprint says of a compound which of some thousand properties it has. Bit b of a row is bit `b % 64` of word `b / 64`; bits beyond the
+//! last are 0. 1,047 bits are 17 words, 136 bytes, where 64-bit numbers would take 8,376. They are read from FPS files by [`crate::read::fps`].
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::duplicates::Duplicates;
+use crate::error::{Error, Fault, Faults, Place};
+
+/// Owned, checked rows of bits.
+///
+/// # Example
+/// ```
+/// use lehr_data::Fingerprints;
+/// let rows = Fingerprints::new(vec![0b1011, 0b0001], 4)?;
+/// assert_eq!((rows.len(), rows.bits(), rows.count(0)), (2, 4, 3));
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fingerprints {
+    /// Row after row, `bits.div_ceil(64)` words each.
+    words: Vec<u64>,
+    bits: usize,
+    ids: Vec<String>,
+    name: String,
+}
+
+#[allow(clippy::len_without_is_empty)] // there is always at least one row
+impl Fingerprints {
+    /// Rows of `bits` bits from packed words; their ids are `0`, `1`, ….
+    ///
+    /// # Errors
+    /// - [`Error::Shape`] if there are no bits or rows, or the words do not divide into rows.
+    /// - [`Error::Faults`] with each row that has a bit beyond the last.
+    pub fn new(words: Vec<u64>, bits: usize) -> Result<Self, Error> {
+        let shape = |expected: String, found: String| Error::Shape { what: "fingerprints".into(), expected, found };
+        if bits == 0 {
+            return Err(shape("at least one bit".into(), "0".into()));
+        }
+        let width = bits.div_ceil(64);
+        if words.is_empty() || !words.len().is_multiple_of(width) {
+            return Err(shape(format!("rows of {width} words"), format!("{} words", words.len())));
+        }
+        let beyond = if bits.is_multiple_of(64) { 0 } else { !0 << (bits % 64) };
+        let mut faults = Faults::new("fingerprints");
+        for (row, words) in words.chunks_exact(width).enumerate() {
+            if words[width - 1] & beyond != 0 {
+                let (expected, found) = (format!("{bits} bits"), "a bit beyond".to_owned());
+                faults.add_with(|| Fault { place: Place::Row(row as u64), column: None, expected, found });
+            }
+        }
+        faults.or(())?;
+        let ids = (0..words.len() / width).map(|row| row.to_string()).collect();
+        Ok(Fingerprints { words, bits, ids, name: "fingerprints".into() })
+    }
+
+    /// The same rows under these ids.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if there is not one id a row.
+    pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self, Error> {
+        if ids.len() != self.len() {
+            let (expected, found) = (format!("{}, one a row", self.len()), ids.len().to_string());
+            return Err(Error::Shape { what: "ids".into(), expected, found });
+        }
+        self.ids = ids;
+        Ok(self)
+    }
+
+    /// The same rows under another name in messages.
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// The distinct rows, in the order in which they came up first and with the id that they had there, and which of these each was.
+    pub fn distinct(&self) -> (Self, Duplicates) {
+        let duplicates = Duplicates::of((0..self.len()).map(|row| self.row(row)));
+        let words = duplicates.first().iter().flat_map(|row| self.row(*row)).copied().collect();
+        let ids = duplicates.first().iter().map(|row| self.ids[*row].clone()).collect();
+        (Fingerprints { words, bits: self.bits, ids, name: self.name.clone() }, duplicates)
+    }
+
+    /// How many rows there are, at least 1.
+    pub fn len(&self) -> usize {
+        self.words.len() / self.width()
+    }
+
+    /// Bits of a row.
+    pub fn bits(&self) -> usize {
+        self.bits
+    }
+
+    /// Words of a row.
+    pub fn width(&self) -> usize {
+        self.bits.div_ceil(64)
+    }
+
+    /// The words of a row.
+    ///
+    /// # Panics
+    /// If there is no row `index`.
+    pub fn row(&self, index: usize) -> &[u64] {
+        &self.words[index * self.width()..][..self.width()]
+    }
+
+    /// How many bits of a row are 1.
+    ///
+    /// # Panics
+    /// If there is no row `index`.
+    pub fn count(&self, index: usize) -> u32 {
+        self.row(index).iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// The id of each row.
+    pub fn ids(&self) -> &[String] {
+        &self.ids
+    }
+
+    /// What messages call these fingerprints: the path they were read from, or `fingerprints`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// A number that tells these data from others: XXH3 (64 bits) over shape and bits. Ids and the name do not count.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hash = Xxh3::new();
+        hash.update(b"fingerprints");
+        hash.update(&(self.bits as u64).to_le_bytes());
+        self.words.iter().for_each(|word| hash.update(&word.to_le_bytes()));
+        hash.digest()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_beyond_the_last_are_faults() {
+        let message = Fingerprints::new(vec![1, 1 << 5, 1 << 4], 5).unwrap_err().to_string();
+        assert_eq!(message, "fingerprints, row 1: expected 5 bits, found a bit beyond");
+        assert!(Fingerprints::new(vec![0; 3], 65).is_err() && Fingerprints::new(vec![], 8).is_err());
+        assert_eq!(Fingerprints::new(vec![!0; 4], 128).unwrap().count(1), 128);
+    }
+}

@@ -1,0 +1,198 @@
+//! Rows of numbers some of which are missing: records as surveys and hospitals keep them.
+//!
+//! [`Points`] have no gaps, because a mean with a gap is the user's to define. A dissimilarity of two records can leave out what either lacks, and this
+//! is the type for that. A missing value is NaN in memory; what is neither missing nor finite is a fault.
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::duplicates::Duplicates;
+use crate::error::{Column, Error, Fault, Faults, Place};
+use crate::points::Points;
+
+/// Owned, checked rows of numbers with gaps.
+///
+/// # Example
+/// ```
+/// use lehr_data::Incomplete;
+/// let records = Incomplete::new(vec![1.0, f64::NAN, 3.0, 8.0], 2)?;
+/// assert_eq!((records.len(), records.missing()), (2, 1));
+/// assert_eq!(records.standardised().row(0)[0], -1.0);
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Incomplete {
+    /// Row after row; finite or NaN.
+    values: Vec<f64>,
+    dimension: usize,
+    columns: Vec<String>,
+    ids: Option<Vec<String>>,
+    missing: usize,
+    name: String,
+}
+
+#[allow(clippy::len_without_is_empty)] // there is always at least one row
+impl Incomplete {
+    /// Rows from row-major `values`, NaN where one is missing; the columns are called `x0`, `x1`, ….
+    ///
+    /// # Errors
+    /// - [`Error::Shape`] if `dimension` is 0 or does not divide the number of values; [`Error::Empty`] if there are none.
+    /// - [`Error::Faults`] with each infinite value.
+    pub fn new(values: Vec<f64>, dimension: usize) -> Result<Self, Error> {
+        let columns = (0..dimension).map(|index| format!("x{index}")).collect();
+        Self::named(values, columns, "rows")
+    }
+
+    pub(crate) fn named(values: Vec<f64>, columns: Vec<String>, name: &str) -> Result<Self, Error> {
+        let dimension = columns.len();
+        if dimension == 0 || !values.len().is_multiple_of(dimension) {
+            let expected = "rows of at least 1 column".into();
+            return Err(Error::Shape {
+                what: name.into(),
+                expected,
+                found: format!("{} in rows of {dimension}", values.len()),
+            });
+        }
+        if values.is_empty() {
+            return Err(Error::Empty { name: name.into(), found: "no rows" });
+        }
+        let mut faults = Faults::new(name);
+        for (index, value) in values.iter().enumerate().filter(|(_, value)| value.is_infinite()) {
+            let column = Column { index: index % dimension, name: Some(columns[index % dimension].clone()) };
+            faults.add_with(|| Fault {
+                place: Place::Row((index / dimension) as u64),
+                column: Some(column),
+                expected: "a finite number, or a missing one".into(),
+                found: value.to_string(),
+            });
+        }
+        faults.or(())?;
+        let missing = values.iter().filter(|value| value.is_nan()).count();
+        Ok(Incomplete { values, dimension, columns, ids: None, missing, name: name.into() })
+    }
+
+    pub(crate) fn with_ids(mut self, ids: Option<Vec<String>>) -> Self {
+        debug_assert!(ids.as_ref().is_none_or(|ids| ids.len() == self.len()));
+        self.ids = ids;
+        self
+    }
+
+    /// How many rows there are, at least 1.
+    pub fn len(&self) -> usize {
+        self.values.len() / self.dimension
+    }
+
+    /// How many columns there are, at least 1.
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// All values, row after row; NaN where one is missing.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// One row.
+    ///
+    /// # Panics
+    /// If there is no row `index`.
+    pub fn row(&self, index: usize) -> &[f64] {
+        &self.values[index * self.dimension..][..self.dimension]
+    }
+
+    /// How many values are missing.
+    pub fn missing(&self) -> usize {
+        self.missing
+    }
+
+    /// The names of the columns.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// The ids, if there are any.
+    pub fn ids(&self) -> Option<&[String]> {
+        self.ids.as_deref()
+    }
+
+    /// What messages call these rows: the path they were read from, or `rows`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The same rows with each column brought to mean 0 and standard deviation 1 over what is there of it (population form). A constant column becomes 0.
+    pub fn standardised(&self) -> Self {
+        let mut scaled = self.clone();
+        for column in 0..self.dimension {
+            let present = || self.values[column..].iter().step_by(self.dimension).filter(|value| !value.is_nan());
+            let count = present().count() as f64;
+            if count == 0.0 {
+                continue;
+            }
+            let mean = present().sum::<f64>() / count;
+            let deviation = (present().map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt();
+            for value in scaled.values[column..].iter_mut().step_by(self.dimension) {
+                // Of a constant column: 0 where there is a value, a gap where there is none.
+                *value = if deviation > 0.0 { (*value - mean) / deviation } else { *value * 0.0 + 0.0 };
+            }
+        }
+        scaled
+    }
+
+    /// The distinct rows, in the order in which they came up first and with the id, or as id the number, that they had there, and which of these each
+    /// was. Gaps are equal to gaps.
+    pub fn distinct(&self) -> (Self, Duplicates) {
+        let key = |row: usize| self.row(row).iter().map(|value| one_form(*value).to_bits()).collect::<Vec<u64>>();
+        let duplicates = Duplicates::of((0..self.len()).map(key));
+        let values: Vec<f64> = duplicates.first().iter().flat_map(|row| self.row(*row)).copied().collect();
+        // A row without an id keeps its number, which the distinct rows do not have any more.
+        let id = |row: usize| self.ids.as_ref().map_or_else(|| row.to_string(), |ids| ids[row].clone());
+        let ids = Some(duplicates.first().iter().map(|row| id(*row)).collect());
+        let missing = values.iter().filter(|value| value.is_nan()).count();
+        let (dimension, columns, name) = (self.dimension, self.columns.clone(), self.name.clone());
+        (Incomplete { values, dimension, columns, ids, missing, name }, duplicates)
+    }
+
+    /// A number that tells these data from others: XXH3 (64 bits) over shape and values. Ids and names do not count.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hash = Xxh3::new();
+        hash.update(b"incomplete");
+        hash.update(&(self.dimension as u64).to_le_bytes());
+        for value in &self.values {
+            hash.update(&one_form(*value).to_bits().to_le_bytes());
+        }
+        hash.digest()
+    }
+}
+
+/// One NaN, one zero.
+fn one_form(value: f64) -> f64 {
+    if value.is_nan() { f64::NAN } else { value + 0.0 }
+}
+
+impl From<Points> for Incomplete {
+    /// Points are rows without a gap. Their weights are left out.
+    fn from(points: Points) -> Self {
+        let (columns, ids) = (points.columns().to_vec(), points.ids().map(<[String]>::to_vec));
+        let (dimension, name) = (points.dimension(), points.name().to_owned());
+        Incomplete { values: points.values().to_vec(), dimension, columns, ids, missing: 0, name }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scaling_leaves_gaps_and_constants_as_they_are() {
+        let rows = Incomplete::new(vec![1.0, 5.0, f64::NAN, 5.0, 5.0, 5.0], 2).unwrap().standardised();
+        assert_eq!(rows.row(0), [-1.0, 0.0]);
+        assert!(rows.row(1)[0].is_nan());
+        assert_eq!(rows.row(2), [1.0, 0.0]);
+    }
+
+    #[test]
+    fn infinity_is_a_fault_and_a_gap_is_none() {
+        let message = Incomplete::new(vec![1.0, f64::INFINITY, f64::NAN, 2.0], 2).unwrap_err().to_string();
+        assert_eq!(message, "rows, row 0, column 2 (\"x1\"): expected a finite number, or a missing one, found inf");
+    }
+}

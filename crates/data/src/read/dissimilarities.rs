@@ -1,0 +1,190 @@
+//! Dissimilarities from files: what [`crate::write::dissimilarities`] writes, what NumPy and SciPy write, and big-endian 16-bit rows.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::dissimilarities::{Dissimilarities, Element, FORMAT, Form, Header, MISSING_U16, Values};
+use crate::error::{Error, quoted};
+use crate::read::npy;
+use crate::read::source::Source;
+
+/// Dissimilarities from an array or from its header; either name will do.
+///
+/// - `NAME.json`, or `NAME.npy` with a `NAME.json` beside it: form, element and scale as the header says.
+/// - `NAME.npy` alone: a square array is full, one of one dimension condensed (as SciPy's `pdist` gives it); numbers are the values themselves.
+///
+/// Cost: one pass; memory for the numbers as they are stored, and a second pass to check them.
+///
+/// # Errors
+/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: it cannot be read to its end.
+/// - [`Error::Format`]: no array, no header of ours, one that contradicts its array, fixed point without a header, a number of values that no N has.
+/// - [`Error::Faults`]: negative or infinite values, a matrix that is not symmetric or not 0 on the diagonal; the first ten and their number.
+///
+/// # Example
+/// ```
+/// use lehr_data::{dissimilarities::{Element, Form}, read, write};
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("d.npy");
+/// let mut file = write::AtomicFile::create(&path)?;
+/// write::dissimilarities::numbers(&mut file, 2, Form::Condensed, Element::F64, 1.0, |i, row| row[1 - i] = 0.25).unwrap();
+/// file.commit()?;
+/// assert_eq!(read::dissimilarities::matrix(&path)?.get(1, 0), Some(0.25));
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn matrix(path: &Path) -> Result<Dissimilarities, Error> {
+    let is_header = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+    let beside = path.with_extension("json");
+    if is_header {
+        let header = header(path)?;
+        let array = array_path(path, &header)?;
+        return with_header(&array, header);
+    }
+    if beside.is_file() {
+        let header = header(&beside)?;
+        if array_path(&beside, &header)? == path {
+            return with_header(path, header);
+        }
+    }
+    let shown = path.display().to_string();
+    let mut source = open(path)?;
+    let array = npy::Header::read(&mut source)?;
+    let (items, form) = shape(&array, &shown)?;
+    match array.element {
+        npy::Element::F32 => Dissimilarities::named(items, form, singles(&array, &mut source)?, 1.0, &shown),
+        npy::Element::F64 => Dissimilarities::named(items, form, doubles(&array, &mut source)?, 1.0, &shown),
+        _ => Err(Error::Format {
+            name: shown,
+            expected: "elements f4 or f8, or the header of a fixed-point array beside it".into(),
+            found: format!("whole numbers and no {}", beside.display()),
+        }),
+    }
+}
+
+/// The header of dissimilarities.
+///
+/// # Errors
+/// As [`matrix`].
+pub fn header(path: &Path) -> Result<Header, Error> {
+    let shown = path.display().to_string();
+    let mut text = Vec::new();
+    file(path)?.read_to_end(&mut text).map_err(|cause| Error::Read { name: shown.clone(), cause })?;
+    let wrong = |found: String| Error::Format { name: shown.clone(), expected: format!("a header {FORMAT:?}"), found };
+    let header: Header = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
+    if header.format != FORMAT {
+        return Err(wrong(quoted(&header.format)));
+    }
+    Ok(header)
+}
+
+/// Big-endian 16-bit rows: N x N numbers and nothing else, as the papers' group stores them. A value is `scale` times its number (the group's: 1 / 32767);
+/// negative numbers are missing values.
+///
+/// # Errors
+/// As [`matrix`]; [`Error::Format`] if the file's length is that of no N.
+pub fn big_endian_rows(path: &Path, scale: f64) -> Result<Dissimilarities, Error> {
+    let shown = path.display().to_string();
+    let mut bytes = Vec::new();
+    file(path)?.read_to_end(&mut bytes).map_err(|cause| Error::Read { name: shown.clone(), cause })?;
+    let items = (bytes.len() / 2).isqrt();
+    if items == 0 || 2 * items * items != bytes.len() {
+        let expected = "N x N numbers of 16 bits, 2 N² bytes".into();
+        return Err(Error::Format { name: shown, expected, found: format!("{} bytes", bytes.len()) });
+    }
+    let (numbers, _) = bytes.as_chunks::<2>();
+    let values =
+        numbers.iter().map(|number| u16::try_from(i16::from_be_bytes(*number)).unwrap_or(MISSING_U16)).collect();
+    Dissimilarities::named(items, Form::Full, Values::U16(values), scale, &shown)
+}
+
+fn file(path: &Path) -> Result<File, Error> {
+    let open = |cause| Error::Open { path: path.display().to_string(), cause };
+    if std::fs::metadata(path).map_err(open)?.is_dir() {
+        return Err(Error::Directory { path: path.display().to_string() });
+    }
+    File::open(path).map_err(open)
+}
+
+fn open(path: &Path) -> Result<Source<'static>, Error> {
+    Source::new(file(path)?, &path.display().to_string())
+}
+
+fn array_path(header_path: &Path, header: &Header) -> Result<PathBuf, Error> {
+    // The array stands beside its header: a name with folders in it is none that we wrote, and may lead anywhere.
+    let name = Path::new(&header.array);
+    if name.file_name() != Some(name.as_os_str()) {
+        return Err(Error::Format {
+            name: header_path.display().to_string(),
+            expected: "the name of a file in the same folder as \"array\"".into(),
+            found: quoted(&header.array),
+        });
+    }
+    Ok(header_path.with_file_name(name))
+}
+
+fn with_header(path: &Path, header: Header) -> Result<Dissimilarities, Error> {
+    let shown = path.display().to_string();
+    if header.element == Element::I16be {
+        let mut matrix = big_endian_rows(path, header.scale)?;
+        agree(&shown, "items", header.items, matrix.items())?;
+        matrix.header = Some(header);
+        return Ok(matrix);
+    }
+    let mut source = open(path)?;
+    let array = npy::Header::read(&mut source)?;
+    let values = match (header.element, array.element) {
+        (Element::F64, npy::Element::F64) => doubles(&array, &mut source)?,
+        (Element::F32, npy::Element::F32) => singles(&array, &mut source)?,
+        (Element::U16, npy::Element::U16) => {
+            let mut values = Vec::new();
+            array.stream(&mut source, |block| values.extend(block.iter().map(|value| *value as u16)))?;
+            Values::U16(values)
+        }
+        (element, _) => {
+            let expected = format!("{element} numbers, as its header says");
+            return Err(Error::Format { name: shown, expected, found: "another element type".into() });
+        }
+    };
+    let (items, form) = shape(&array, &shown)?;
+    agree(&shown, "items", header.items, items)?;
+    agree(&shown, "form", header.form, form)?;
+    let mut matrix = Dissimilarities::named(items, form, values, header.scale, &shown)?;
+    matrix.header = Some(header);
+    Ok(matrix)
+}
+
+fn agree<T: PartialEq + std::fmt::Display>(name: &str, what: &str, expected: T, found: T) -> Result<(), Error> {
+    if expected == found {
+        return Ok(());
+    }
+    let expected = format!("{what} {expected}, as its header says");
+    Err(Error::Format { name: name.into(), expected, found: found.to_string() })
+}
+
+fn singles(array: &npy::Header, source: &mut Source<'_>) -> Result<Values, Error> {
+    let mut values = Vec::new();
+    array.stream(source, |block| values.extend(block.iter().map(|value| *value as f32)))?;
+    Ok(Values::F32(values))
+}
+
+fn doubles(array: &npy::Header, source: &mut Source<'_>) -> Result<Values, Error> {
+    let mut values = Vec::new();
+    array.stream(source, |block| values.extend_from_slice(block))?;
+    Ok(Values::F64(values))
+}
+
+/// N and the form of an array: square, or as long as the pairs of some N.
+fn shape(array: &npy::Header, name: &str) -> Result<(usize, Form), Error> {
+    let [rows, columns] = array.shape;
+    if rows == columns {
+        return Ok((rows, Form::Full));
+    }
+    // N (N - 1) / 2 = rows has the solution N = (1 + sqrt(1 + 8 rows)) / 2.
+    let items = (1 + 8 * rows).isqrt().div_ceil(2);
+    if columns == 1 && Form::Condensed.numbers(items) == rows {
+        return Ok((items, Form::Condensed));
+    }
+    let found = if columns == 1 { format!("{rows} numbers") } else { format!("an array of {rows} x {columns}") };
+    let expected = "a square array, or N (N - 1) / 2 numbers in one dimension".into();
+    Err(Error::Format { name: name.into(), expected, found })
+}

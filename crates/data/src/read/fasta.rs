@@ -1,0 +1,278 @@
+//! Sequences from FASTA: a line `>id description`, then lines of letters, and so on.
+//!
+//! Whether the letters are nucleotides or amino acids is found out, unless given: nucleotides if at least nine letters in ten are `ACGTUN`. Lower case,
+//! `\r\n`, blanks and blank lines among the letters, and a `*` at the end of a protein are fine. Everything else that is no letter of the alphabet is a
+//! fault, with its line. Gaps are letters only where the caller expects aligned sequences.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::error::{Error, Fault, Faults, Place, quoted};
+use crate::read::source::{Source, foreign_format};
+use crate::sequences::{Alphabet, GAP, Sequences, is_gap};
+
+/// The share of `ACGTUN` among the letters from which on they are taken for nucleotides.
+const NUCLEOTIDE_SHARE: f64 = 0.9;
+/// A line longer than this is taken for a file of another kind.
+const LINE_BYTES_MAX: usize = 1 << 30;
+
+/// What to expect in a FASTA file. The default: the alphabet is found out, gaps are faults.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Expected {
+    /// The alphabet; `None`: found out.
+    pub alphabet: Option<Alphabet>,
+    /// Whether the sequences are aligned: then gaps are welcome and all lengths must be the same.
+    pub is_aligned: bool,
+}
+
+/// Sequences from a FASTA file, plain or packed by gzip.
+///
+/// The id is the first word after `>`; the rest of that line is left out. Cost: one pass; memory for the letters.
+///
+/// # Errors
+/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file could not be read to its end.
+/// - [`Error::Format`] if it does not start with `>` or there is nothing in it; [`Error::Encoding`] for ids that are not UTF-8.
+/// - [`Error::Faults`] with every letter that is none, every sequence without letters or id, and, among aligned ones, every one of another length.
+pub fn sequences(path: &Path, expected: Expected) -> Result<Sequences, Error> {
+    let shown = path.display().to_string();
+    let open = |cause| Error::Open { path: shown.clone(), cause };
+    if std::fs::metadata(path).map_err(open)?.is_dir() {
+        return Err(Error::Directory { path: shown });
+    }
+    sequences_from(File::open(path).map_err(open)?, &shown, expected)
+}
+
+/// Sequences from a reader of FASTA; `name` is what messages call it.
+///
+/// # Errors
+/// As [`sequences`], except for those of opening a file.
+///
+/// # Example
+/// ```
+/// use lehr_data::read::fasta::{Expected, sequences_from};
+/// let genes = sequences_from(">one first\nacgt\nAC\n>two\nACGN\n".as_bytes(), "genes.fasta", Expected::default())?;
+/// assert_eq!(genes.ids(), ["one", "two"]);
+/// assert_eq!(genes.sequence(0), b"ACGTAC");
+/// let error = sequences_from(">one\nACGTACGTAC\nA?\n>two\n".as_bytes(), "genes.fasta", Expected::default()).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "genes.fasta, line 3: expected a nucleotide (ACGTU or an IUPAC code), found '?' at letter 2\n\
+///      genes.fasta, line 4: expected a sequence, found no letters\n\
+///      genes.fasta: 2 faults in all"
+/// );
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn sequences_from(reader: impl Read, name: &str, expected: Expected) -> Result<Sequences, Error> {
+    let mut text = Text::read(Source::new(reader, name)?)?;
+    let alphabet = expected.alphabet.unwrap_or_else(|| text.alphabet());
+    let mut faults = Faults::new(name);
+    text.normalise(alphabet, expected.is_aligned, &mut faults);
+    // Faults of letters and of whole sequences are told together, in the order of lines as far as each kind goes.
+    let Text { letters, ends, ids, heads, .. } = text;
+    let place = |row: usize| Place::Line(heads[row]);
+    for row in 0..ends.len() {
+        let is_empty = ends[row] == if row == 0 { 0 } else { ends[row - 1] };
+        if is_empty {
+            let (expected, found) = ("a sequence".into(), "no letters".into());
+            faults.add_with(|| Fault { place: place(row), column: None, expected, found });
+        }
+        if ids[row].is_empty() {
+            let (expected, found) = ("an id after \">\"".into(), "none".into());
+            faults.add_with(|| Fault { place: place(row), column: None, expected, found });
+        }
+    }
+    faults.or(())?;
+    Sequences::from_parts(letters, ends, ids, alphabet, name.into(), place)
+}
+
+/// What a file holds, before it is known what its letters mean.
+#[derive(Default)]
+struct Text {
+    letters: Vec<u8>,
+    ends: Vec<usize>,
+    ids: Vec<String>,
+    /// The line of each id.
+    heads: Vec<u64>,
+    /// Where the letters of each line of letters begin, and the line.
+    lines: Vec<(usize, u64)>,
+}
+
+impl Text {
+    fn read(mut source: Source<'_>) -> Result<Self, Error> {
+        let head = source.fill(16, Some(0))?;
+        if let Some(what) = foreign_format(head) {
+            return Err(no_fasta(source.name(), what.into()));
+        }
+        if head.starts_with(b"\xef\xbb\xbf") {
+            source.consume(3);
+        }
+        let mut text = Text::default();
+        let mut number = 0;
+        // Bytes of the window in which there is no line end.
+        let mut seen = 0;
+        loop {
+            let end = source.window()[seen..].iter().position(|byte| *byte == b'\n').map(|place| seen + place);
+            let (line, length) = match end {
+                Some(end) => (&source.window()[..end], end + 1),
+                None => {
+                    seen = source.window().len();
+                    if seen > LINE_BYTES_MAX {
+                        return Err(no_fasta(source.name(), "a line longer than 1 GiB".into()));
+                    }
+                    if source.more(Some(number))? {
+                        continue;
+                    }
+                    if seen == 0 {
+                        break;
+                    }
+                    (source.window(), seen)
+                }
+            };
+            number += 1;
+            text.line(line.trim_ascii(), number, source.name(), source.offset())?;
+            source.consume(length);
+            seen = 0;
+        }
+        if text.ids.is_empty() {
+            return Err(no_fasta(source.name(), "an empty file".into()));
+        }
+        Ok(text)
+    }
+
+    fn line(&mut self, line: &[u8], number: u64, name: &str, offset: u64) -> Result<(), Error> {
+        if let Some(head) = line.strip_prefix(b">") {
+            let head = std::str::from_utf8(head).map_err(|error| Error::Encoding {
+                name: name.into(),
+                line: number,
+                byte: offset + 1 + error.valid_up_to() as u64,
+                found: format!("the byte {:02X}", head[error.valid_up_to()]),
+            })?;
+            self.ids.push(head.split_whitespace().next().unwrap_or_default().to_owned());
+            self.heads.push(number);
+            self.ends.push(self.letters.len());
+        } else if !line.is_empty() {
+            let Some(end) = self.ends.last_mut() else {
+                let start = String::from_utf8_lossy(&line[..line.len().min(80)]);
+                return Err(no_fasta(name, format!("{} in line {number}", quoted(&start))));
+            };
+            self.lines.push((self.letters.len(), number));
+            self.letters.extend(line.iter().filter(|byte| !byte.is_ascii_whitespace()));
+            *end = self.letters.len();
+        }
+        Ok(())
+    }
+
+    /// What the letters seem to be.
+    fn alphabet(&self) -> Alphabet {
+        let mut counts = [0u64; 256];
+        self.letters.iter().for_each(|letter| counts[usize::from(letter.to_ascii_uppercase())] += 1);
+        let nucleotides: u64 = b"ACGTUN".iter().map(|letter| counts[usize::from(*letter)]).sum();
+        let letters: u64 = (b'A'..=b'Z').map(|letter| counts[usize::from(letter)]).sum();
+        if nucleotides as f64 >= NUCLEOTIDE_SHARE * letters as f64 { Alphabet::Dna } else { Alphabet::Protein }
+    }
+
+    fn normalise(&mut self, alphabet: Alphabet, is_aligned: bool, faults: &mut Faults) {
+        let mut line = 0;
+        for place in 0..self.letters.len() {
+            let letter = self.letters[place];
+            let normal = match alphabet.normal(letter) {
+                None if is_aligned && is_gap(letter) => Some(GAP),
+                normal => normal,
+            };
+            if let Some(normal) = normal {
+                self.letters[place] = normal;
+                continue;
+            }
+            while self.lines.get(line + 1).is_some_and(|(start, _)| *start <= place) {
+                line += 1;
+            }
+            let (start, number) = self.lines[line];
+            faults.add_with(|| {
+                let shown = if letter.is_ascii() {
+                    format!("{:?}", char::from(letter))
+                } else {
+                    format!("the byte {letter:02X}")
+                };
+                let advice = if is_gap(letter) { ": a gap, as aligned sequences have" } else { "" };
+                Fault {
+                    place: Place::Line(number),
+                    column: None,
+                    expected: alphabet.letter_name().into(),
+                    found: format!("{shown} at letter {}{advice}", place - start + 1),
+                }
+            });
+        }
+    }
+}
+
+fn no_fasta(name: &str, found: String) -> Error {
+    Error::Format {
+        name: name.into(),
+        expected: "sequences in FASTA, whose first line starts with \">\"".into(),
+        found,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &[u8], is_aligned: bool) -> Result<Sequences, Error> {
+        sequences_from(text, "g.fa", Expected { alphabet: None, is_aligned })
+    }
+
+    fn message(text: &[u8]) -> String {
+        read(text, false).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_other_programs_write_is_read() {
+        let genes = read(b"\xef\xbb\xbf>a x y\r\nac gt\r\n\r\nAC\r\n>b\r\nACGU", false).unwrap();
+        assert_eq!((genes.sequence(0), genes.sequence(1)), (&b"ACGTAC"[..], &b"ACGT"[..]));
+        assert_eq!((genes.ids(), genes.alphabet()), (&["a".to_owned(), "b".to_owned()][..], Alphabet::Dna));
+        let protein = read(b">p\nMKVLAAGIVG*\n", false).unwrap();
+        assert_eq!(protein.alphabet(), Alphabet::Protein);
+    }
+
+    #[test]
+    fn gaps_are_welcome_in_aligned_sequences_only() {
+        assert!(read(b">a\nAC-T\n>b\nA.GT\n", true).unwrap().has_gaps());
+        assert_eq!(
+            message(b">a\nAC-T\n"),
+            "g.fa, line 2: expected a nucleotide (ACGTU or an IUPAC code), found '-' at letter 3: a gap, as aligned sequences have"
+        );
+    }
+
+    #[test]
+    fn what_is_no_fasta_is_said_to_be_none() {
+        assert!(message(b"x,y\n1,2\n").ends_with("whose first line starts with \">\", found \"x,y\" in line 1"));
+        assert_eq!(
+            message(b""),
+            "g.fa: expected sequences in FASTA, whose first line starts with \">\", found an empty file"
+        );
+        assert!(message(b"PK\x03\x04").contains("ZIP"));
+        assert!(message(b">\xff\nACGT\n").contains("line 1, byte 1 of the text: expected UTF-8, found the byte FF"));
+    }
+
+    #[test]
+    fn eleven_faults_are_ten_and_a_count() {
+        let mut text = b">a\n".to_vec();
+        text.extend(b"ACGTACGTACGTACGTACGTACGTACGTACGT1\n".repeat(11));
+        let message = message(&text);
+        assert_eq!(message.lines().count(), 11);
+        assert!(message.ends_with("11 faults in all; the first 10 are shown"), "{message}");
+    }
+
+    #[test]
+    fn any_bytes_give_sequences_or_an_error() {
+        let stream = lehr_numerics::random::Stream::new(1, "fasta");
+        let alphabet = b">\n\r ACGT-*\xff\x1fXE\t;";
+        for case in 0..300u64 {
+            let length = stream.bits(1000 * case) % 60;
+            let text: Vec<u8> =
+                (0..length).map(|at| alphabet[stream.bits(1000 * case + at + 1) as usize % alphabet.len()]).collect();
+            let _ = read(&text, case % 2 == 0);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Fingerprints from FPS, the text format of chemical fingerprints: header lines that start with `#`, then `HEX<tab>id`.
+//!
+//! Byte b of the hexadecimal text holds the bits 8 b to 8 b + 7, the lowest first. `#num_bits=N` says how many bits there are; without it, all that the
+//! first row has room for.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::error::{Error, Fault, Faults, Place, quoted};
+use crate::fingerprints::Fingerprints;
+use crate::read::source::{Source, foreign_format};
+
+/// More bits than this are taken for a damaged header.
+const BITS_MAX: usize = 1 << 24;
+
+/// Fingerprints from an FPS file, plain or packed by gzip.
+///
+/// # Errors
+/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file could not be read to its end.
+/// - [`Error::Format`] if it is of another kind or without fingerprints; [`Error::Encoding`] for ids that are not UTF-8.
+/// - [`Error::Faults`] with every row whose text is not hexadecimal, of another length, or has a bit beyond the last.
+pub fn fingerprints(path: &Path) -> Result<Fingerprints, Error> {
+    let shown = path.display().to_string();
+    let open = |cause| Error::Open { path: shown.clone(), cause };
+    if std::fs::metadata(path).map_err(open)?.is_dir() {
+        return Err(Error::Directory { path: shown });
+    }
+    fingerprints_from(File::open(path).map_err(open)?, &shown)
+}
+
+/// Fingerprints from a reader of FPS; `name` is what messages call it.
+///
+/// # Errors
+/// As [`fingerprints`], except for those of opening a file.
+///
+/// # Example
+/// ```
+/// use lehr_data::read::fps::fingerprints_from;
+/// let compounds = fingerprints_from("#FPS1\n#num_bits=12\n0b01\tone\n0000\ttwo\n".as_bytes(), "c.fps")?;
+/// assert_eq!((compounds.bits(), compounds.row(0)), (12, &[0b1_0000_1011][..]));
+/// assert_eq!(compounds.ids(), ["one", "two"]);
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn fingerprints_from(reader: impl Read, name: &str) -> Result<Fingerprints, Error> {
+    let mut source = Source::new(reader, name)?;
+    let wrong = |found: String| Error::Format {
+        name: name.into(),
+        expected: "fingerprints in FPS, lines of hexadecimal digits, a tab and an id".into(),
+        found,
+    };
+    if let Some(what) = foreign_format(source.fill(16, Some(0))?) {
+        return Err(wrong(what.into()));
+    }
+    // The whole text: rows are most of it, and half of what they become.
+    let mut number = 0;
+    let (mut bits, mut words, mut ids) = (None, Vec::new(), Vec::new());
+    let mut faults = Faults::new(name);
+    let mut seen = 0;
+    loop {
+        let end = source.window()[seen..].iter().position(|byte| *byte == b'\n').map(|place| seen + place);
+        let (line, length) = match end {
+            Some(end) => (&source.window()[..end], end + 1),
+            None => {
+                seen = source.window().len();
+                if seen > BITS_MAX {
+                    return Err(wrong("a line longer than 16 MiB".into()));
+                }
+                if source.more(Some(number))? {
+                    continue;
+                }
+                if seen == 0 {
+                    break;
+                }
+                (source.window(), seen)
+            }
+        };
+        number += 1;
+        let text = std::str::from_utf8(line.trim_ascii_end()).map_err(|error| Error::Encoding {
+            name: name.into(),
+            line: number,
+            byte: source.offset() + error.valid_up_to() as u64,
+            found: format!("the byte {:02X}", line[error.valid_up_to()]),
+        })?;
+        if let Some(head) = text.strip_prefix('#') {
+            if let Some(count) = head.strip_prefix("num_bits=") {
+                let count = count.trim().parse().ok().filter(|count| (1..=BITS_MAX).contains(count));
+                let expected = || wrong(format!("{} in line {number}", quoted(text)));
+                bits = Some(count.ok_or_else(expected)?);
+            }
+        } else if !text.is_empty() {
+            let (digits, id) = text.split_once('\t').unwrap_or((text, ""));
+            let count = *bits.get_or_insert(digits.len() * 4);
+            let mut fault = |expected: String, found: String| {
+                faults.add_with(|| Fault { place: Place::Line(number), column: None, expected, found });
+            };
+            let id = id.split('\t').next().unwrap_or_default();
+            if digits.len() != 2 * count.div_ceil(8) {
+                fault(
+                    format!("{} hexadecimal digits, for {count} bits", 2 * count.div_ceil(8)),
+                    digits.len().to_string(),
+                );
+            } else if id.is_empty() {
+                fault("a tab and an id after the digits".into(), "none".into());
+            } else if let Err(found) = unpack(digits.as_bytes(), count, &mut words) {
+                fault(format!("hexadecimal digits of {count} bits"), found);
+            } else {
+                ids.push(id.to_owned());
+            }
+        }
+        source.consume(length);
+        seen = 0;
+    }
+    faults.or(())?;
+    let Some(bits) = bits.filter(|_| !ids.is_empty()) else {
+        return Err(wrong(if number == 0 { "an empty file".into() } else { "none".into() }));
+    };
+    Ok(Fingerprints::new(words, bits)?.with_ids(ids)?.with_name(name))
+}
+
+/// Appends the words of one row; on a fault appends nothing.
+fn unpack(digits: &[u8], bits: usize, words: &mut Vec<u64>) -> Result<(), String> {
+    let start = words.len();
+    words.resize(start + bits.div_ceil(64), 0);
+    let row = &mut words[start..];
+    for (place, pair) in digits.chunks_exact(2).enumerate() {
+        let digit = |byte: u8| char::from(byte).to_digit(16).map(u64::from);
+        let (Some(high), Some(low)) = (digit(pair[0]), digit(pair[1])) else {
+            words.truncate(start);
+            return Err(format!("{} at digit {}", quoted(&String::from_utf8_lossy(pair)), 2 * place + 1));
+        };
+        row[place / 8] |= (high << 4 | low) << (8 * (place % 8));
+    }
+    if !bits.is_multiple_of(64) && row[row.len() - 1] >> (bits % 64) != 0 {
+        words.truncate(start);
+        return Err("a bit beyond the last".into());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(text: &str) -> String {
+        fingerprints_from(text.as_bytes(), "c.fps").unwrap_err().to_string()
+    }
+
+    #[test]
+    fn every_wrong_row_is_a_fault_of_its_line() {
+        assert_eq!(
+            message("#num_bits=12\n0b01\ta\n0b\tb\n0bx1\tc\n0bf1\td\n0b01\n"),
+            "c.fps, line 3: expected 4 hexadecimal digits, for 12 bits, found 2\n\
+             c.fps, line 4: expected hexadecimal digits of 12 bits, found \"x1\" at digit 3\n\
+             c.fps, line 5: expected hexadecimal digits of 12 bits, found a bit beyond the last\n\
+             c.fps, line 6: expected a tab and an id after the digits, found none\n\
+             c.fps: 4 faults in all"
+        );
+    }
+
+    #[test]
+    fn what_is_no_fps_is_said_to_be_none() {
+        assert!(message("").ends_with("found an empty file"));
+        assert!(message("#FPS1\n").ends_with("found none"));
+        assert!(message("#num_bits=many\n00\ta\n").contains("\"#num_bits=many\" in line 1"));
+        assert!(message(">a\nACGT\n").contains("line 1"));
+    }
+
+    #[test]
+    fn without_a_header_the_first_row_says_how_many_bits() {
+        let rows = fingerprints_from("ff00\ta\textra\n0001\tb\n".as_bytes(), "c.fps").unwrap();
+        assert_eq!((rows.bits(), rows.row(0), rows.row(1)), (16, &[0xff][..], &[0x100][..]));
+        assert_eq!(rows.ids(), ["a", "b"]);
+    }
+}

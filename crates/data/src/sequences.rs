@@ -1,0 +1,318 @@
+//! Sequences: letters of nucleotides or amino acids, with an id each; checked once, then immutable.
+//!
+//! Whoever holds [`Sequences`] need not check again: there is at least one, none is empty, every letter is a capital of the alphabet, and gaps
+//! (`-`) stand only in sequences that are aligned, which all have the same length. All letters lie in one piece of memory.
+//!
+//! Sequences are data: what makes two of them alike is the business of `lehr-distances`. They are read from FASTA by [`crate::read::fasta`].
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::duplicates::Duplicates;
+use crate::error::{Error, Fault, Faults, Place};
+
+/// The letter that stands for a gap in aligned sequences.
+pub const GAP: u8 = b'-';
+
+/// What the letters of sequences mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Alphabet {
+    /// Nucleotides: `ACGT` and the IUPAC codes for several of them, `RYSWKMBDHVN`. `U` is read as `T`.
+    Dna,
+    /// Amino acids: the twenty, `B` and `Z` for two each, `J`, `O`, `U` (read as `X`), `X` for any and `*` for a stop.
+    Protein,
+}
+
+impl Alphabet {
+    /// The letters, certain ones first.
+    pub const fn letters(self) -> &'static [u8] {
+        match self {
+            Alphabet::Dna => b"ACGTRYSWKMBDHVN",
+            Alphabet::Protein => b"ARNDCQEGHILKMFPSTWYVBZX*",
+        }
+    }
+
+    /// Whether a letter stands for exactly one nucleotide or amino acid.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::sequences::Alphabet;
+    /// assert!(Alphabet::Dna.is_certain(b'A') && !Alphabet::Dna.is_certain(b'N'));
+    /// ```
+    pub const fn is_certain(self, letter: u8) -> bool {
+        match self {
+            Alphabet::Dna => matches!(letter, b'A' | b'C' | b'G' | b'T'),
+            Alphabet::Protein => {
+                letter.is_ascii_uppercase() && !matches!(letter, b'B' | b'J' | b'O' | b'U' | b'X' | b'Z')
+            }
+        }
+    }
+
+    /// The letter as sequences hold it: a capital, `U` of RNA as `T`, rare amino acids as `X`; `None` if it is not of this alphabet. Gaps are not.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::sequences::Alphabet;
+    /// assert_eq!(Alphabet::Dna.normal(b'u'), Some(b'T'));
+    /// assert_eq!(Alphabet::Dna.normal(b'E'), None);
+    /// ```
+    pub const fn normal(self, letter: u8) -> Option<u8> {
+        let capital = letter.to_ascii_uppercase();
+        match (self, capital) {
+            (Alphabet::Dna, b'U') => Some(b'T'),
+            (
+                Alphabet::Dna,
+                b'A' | b'C' | b'G' | b'T' | b'R' | b'Y' | b'S' | b'W' | b'K' | b'M' | b'B' | b'D' | b'H' | b'V' | b'N',
+            ) => Some(capital),
+            (Alphabet::Protein, b'J' | b'O' | b'U') => Some(b'X'),
+            (Alphabet::Protein, b'A'..=b'Z' | b'*') => Some(capital),
+            _ => None,
+        }
+    }
+
+    /// "nucleotide" or "amino acid", for messages.
+    pub const fn letter_name(self) -> &'static str {
+        match self {
+            Alphabet::Dna => "a nucleotide (ACGTU or an IUPAC code)",
+            Alphabet::Protein => "an amino acid",
+        }
+    }
+}
+
+/// Owned, checked sequences.
+///
+/// # Example
+/// ```
+/// use lehr_data::sequences::{Alphabet, Sequences};
+/// let genes = Sequences::new(&["acgu", "ACG"], Alphabet::Dna)?;
+/// assert_eq!((genes.len(), genes.sequence(0)), (2, &b"ACGT"[..]));
+/// assert!(!genes.is_aligned());
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sequences {
+    letters: Vec<u8>,
+    /// Where each sequence ends in `letters`; strictly ascending.
+    ends: Vec<usize>,
+    /// One a sequence.
+    ids: Vec<String>,
+    alphabet: Alphabet,
+    has_gaps: bool,
+    name: String,
+}
+
+#[allow(clippy::len_without_is_empty)] // there is always at least one sequence
+impl Sequences {
+    /// Sequences from texts; their ids are `0`, `1`, …. Gaps (`-` or `.`) make them aligned: then all must have the same length.
+    ///
+    /// # Errors
+    /// - [`Error::Shape`] if there are none.
+    /// - [`Error::Faults`] with each letter that is not of the alphabet, each empty sequence, and, among aligned ones, each of another length than
+    ///   the first or with nothing but gaps.
+    pub fn new<T: AsRef<[u8]>>(texts: &[T], alphabet: Alphabet) -> Result<Self, Error> {
+        let mut letters = Vec::new();
+        let mut ends = Vec::new();
+        let mut faults = Faults::new("sequences");
+        for (row, text) in texts.iter().enumerate() {
+            for (place, letter) in text.as_ref().iter().enumerate() {
+                let normal = if is_gap(*letter) { Some(GAP) } else { alphabet.normal(*letter) };
+                letters.push(normal.unwrap_or(GAP));
+                if normal.is_none() {
+                    let found = format!("{:?} at letter {}", char::from(*letter), place + 1);
+                    faults.add_with(|| at_row(row, alphabet.letter_name(), found));
+                }
+            }
+            ends.push(letters.len());
+        }
+        let ids = (0..texts.len()).map(|row| row.to_string()).collect();
+        let name = "sequences".to_owned();
+        faults.or(())?;
+        Self::from_parts(letters, ends, ids, alphabet, name, |row| Place::Row(row as u64))
+    }
+
+    /// Sequences whose letters are known to be of the alphabet or gaps. `place` says where a sequence stands, for messages.
+    pub(crate) fn from_parts(
+        letters: Vec<u8>,
+        ends: Vec<usize>,
+        ids: Vec<String>,
+        alphabet: Alphabet,
+        name: String,
+        place: impl Fn(usize) -> Place,
+    ) -> Result<Self, Error> {
+        if ends.is_empty() {
+            return Err(Error::Shape { what: name, expected: "at least one sequence".into(), found: "none".into() });
+        }
+        let has_gaps = letters.contains(&GAP);
+        let sequences = Sequences { letters, ends, ids, alphabet, has_gaps, name };
+        let mut faults = Faults::new(&sequences.name);
+        let length = sequences.sequence(0).len();
+        for row in 0..sequences.len() {
+            let sequence = sequences.sequence(row);
+            let mut fault = |expected: String, found: String| {
+                faults.add_with(|| Fault { place: place(row), column: None, expected, found });
+            };
+            if sequence.is_empty() {
+                fault("a sequence".into(), "no letters".into());
+            } else if has_gaps && sequence.len() != length {
+                let expected = format!("{length} letters and gaps, as in the first of these aligned sequences");
+                fault(expected, sequence.len().to_string());
+            } else if has_gaps && sequence.iter().all(|letter| *letter == GAP) {
+                fault("a sequence".into(), "nothing but gaps".into());
+            }
+        }
+        faults.or(sequences)
+    }
+
+    /// The same sequences under these ids.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if there is not one id a sequence.
+    pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self, Error> {
+        if ids.len() != self.len() {
+            let (expected, found) = (format!("{}, one a sequence", self.len()), ids.len().to_string());
+            return Err(Error::Shape { what: "ids".into(), expected, found });
+        }
+        self.ids = ids;
+        Ok(self)
+    }
+
+    /// The distinct sequences, in the order in which they came up first and with the id that they had there, and which of these each was.
+    ///
+    /// Equal are sequences with the same letters, uncertain ones among them.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::sequences::{Alphabet, Sequences};
+    /// let (distinct, duplicates) = Sequences::new(&["ACG", "TT", "ACG"], Alphabet::Dna)?.distinct();
+    /// assert_eq!((distinct.len(), duplicates.weights()), (2, vec![2, 1]));
+    /// # Ok::<(), lehr_data::Error>(())
+    /// ```
+    pub fn distinct(&self) -> (Self, Duplicates) {
+        let duplicates = Duplicates::of((0..self.len()).map(|row| self.sequence(row)));
+        let (mut letters, mut ends, mut ids) = (Vec::new(), Vec::new(), Vec::new());
+        for row in duplicates.first() {
+            letters.extend_from_slice(self.sequence(*row));
+            ends.push(letters.len());
+            ids.push(self.ids[*row].clone());
+        }
+        let (alphabet, has_gaps, name) = (self.alphabet, self.has_gaps, self.name.clone());
+        (Sequences { letters, ends, ids, alphabet, has_gaps, name }, duplicates)
+    }
+
+    /// How many sequences there are, at least 1.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The letters of a sequence, at least one.
+    ///
+    /// # Panics
+    /// If there is no sequence `index`.
+    pub fn sequence(&self, index: usize) -> &[u8] {
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.letters[start..self.ends[index]]
+    }
+
+    /// The id of each.
+    pub fn ids(&self) -> &[String] {
+        &self.ids
+    }
+
+    /// What the letters mean.
+    pub fn alphabet(&self) -> Alphabet {
+        self.alphabet
+    }
+
+    /// Whether all have the same length, so that letters in one place can be compared: always so where there are gaps.
+    pub fn is_aligned(&self) -> bool {
+        let length = self.sequence(0).len();
+        (0..self.len()).all(|index| self.sequence(index).len() == length)
+    }
+
+    /// Whether any has a gap.
+    pub fn has_gaps(&self) -> bool {
+        self.has_gaps
+    }
+
+    /// The length of the longest.
+    pub fn longest(&self) -> usize {
+        (0..self.len()).map(|index| self.sequence(index).len()).max().unwrap_or(0)
+    }
+
+    /// All letters of all sequences, one after another.
+    pub fn letters(&self) -> &[u8] {
+        &self.letters
+    }
+
+    /// What messages call these sequences: the path they were read from, or `sequences`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// A number that tells these data from others: XXH3 (64 bits) over alphabet, lengths and letters. Ids and the name do not count.
+    ///
+    /// Cost: one pass at memory speed.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hash = Xxh3::new();
+        hash.update(b"sequences");
+        hash.update(&[u8::from(self.alphabet == Alphabet::Protein)]);
+        hash.update(&(self.len() as u64).to_le_bytes());
+        self.ends.iter().for_each(|end| hash.update(&(*end as u64).to_le_bytes()));
+        hash.update(&self.letters);
+        hash.digest()
+    }
+}
+
+/// Whether a letter of a text is a gap: `-`, or `.` as some programs write it.
+pub(crate) fn is_gap(letter: u8) -> bool {
+    matches!(letter, b'-' | b'.')
+}
+
+fn at_row(row: usize, expected: &str, found: String) -> Fault {
+    Fault { place: Place::Row(row as u64), column: None, expected: expected.into(), found }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_are_made_capitals_of_the_alphabet() {
+        let rna = Sequences::new(&["acguN"], Alphabet::Dna).unwrap();
+        assert_eq!(rna.sequence(0), b"ACGTN");
+        let protein = Sequences::new(&["mUkO*"], Alphabet::Protein).unwrap();
+        assert_eq!(protein.sequence(0), b"MXKX*");
+    }
+
+    #[test]
+    fn every_wrong_letter_is_a_fault_of_its_row() {
+        let message = Sequences::new(&["ACGT", "AC1E", ""], Alphabet::Dna).unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "sequences, row 1: expected a nucleotide (ACGTU or an IUPAC code), found '1' at letter 3\n\
+             sequences, row 1: expected a nucleotide (ACGTU or an IUPAC code), found 'E' at letter 4\n\
+             sequences: 2 faults in all"
+        );
+    }
+
+    #[test]
+    fn gaps_need_equal_lengths_and_something_beside_them() {
+        let message = Sequences::new(&["AC-T", "ACG", "----"], Alphabet::Dna).unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "sequences, row 1: expected 4 letters and gaps, as in the first of these aligned sequences, found 3\n\
+             sequences, row 2: expected a sequence, found nothing but gaps\n\
+             sequences: 2 faults in all"
+        );
+        assert!(Sequences::new(&["AC.T", "ACGT"], Alphabet::Dna).unwrap().is_aligned());
+        assert!(matches!(Sequences::new::<&str>(&[], Alphabet::Dna), Err(Error::Shape { .. })));
+    }
+
+    #[test]
+    fn the_fingerprint_sees_lengths_and_letters_but_no_ids() {
+        let print = |texts: &[&str]| Sequences::new(texts, Alphabet::Dna).unwrap().fingerprint();
+        assert_ne!(print(&["ACG", "T"]), print(&["AC", "GT"]));
+        assert_ne!(print(&["ACG"]), print(&["ACT"]));
+        let named = Sequences::new(&["ACG"], Alphabet::Dna).unwrap().with_ids(vec!["gene".into()]).unwrap();
+        assert_eq!(named.fingerprint(), print(&["ACG"]));
+    }
+}

@@ -1,0 +1,132 @@
+//! A score and the counts behind it in one whole number, so that the best alignment carries its counts along.
+//!
+//! The percentage of identical letters needs to know of the best alignment how many letters agree and how long it is. Two usual ways: remember every
+//! decision and walk back (memory and branches), or carry the counts beside the score and choose them with every maximum (three times the work). Here
+//! they are *in* the score:
+//!
+//! ```text
+//! v = score · A + matches · B - columns · D - transitions        A > B > D, each larger than all that is below it can be
+//! ```
+//!
+//! All four add up along an alignment, so v does, and the recurrences for scores find the alignment of the largest v. Comparing v compares scores first.
+//! Of alignments with the same score it prefers more matches, then fewer columns: so *the* alignment, of which a score alone leaves thousands, is defined,
+//! does not depend on the order of computing, and is the same when two sequences change places. Counts cost no instruction; they cost bits, and
+//! the lanes are 16, 32 or 64 wide as the longest sequence needs.
+
+use crate::alignment::{Alignment, Counted, Mode};
+use crate::scoring::Scoring;
+
+/// Where each part stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Packing {
+    /// Bits of transitions; of columns and those; of matches and those.
+    transitions: u32,
+    columns: u32,
+    matches: u32,
+    counts_gaps: bool,
+    /// 16, 32 or 64.
+    width: u32,
+}
+
+impl Packing {
+    /// A packing for sequences of at most `longest` letters; `None` if 64 bits are too few.
+    pub(super) fn new(scoring: &Scoring, mode: Mode, counted: Counted, longest: usize) -> Option<Self> {
+        let bits = |most: usize| usize::BITS - most.leading_zeros();
+        let (matches, columns, transitions) = match counted {
+            Counted::Score => (0, 0, 0),
+            Counted::Columns => (bits(longest), bits(2 * longest), 0),
+            Counted::Letters => (bits(longest), bits(longest), 0),
+            Counted::Transitions => (bits(longest), bits(longest), bits(longest)),
+        };
+        let (columns, matches) = (transitions + columns, transitions + columns + matches);
+        // The largest score a value can have, and the smallest: all of both sequences in gaps, one gap more (kernel.rs), and one mismatch.
+        let longest = longest as i128;
+        let (open, extend) = (i128::from(scoring.open()), i128::from(scoring.extend()));
+        let most = i128::from(scoring.matrix().largest().max(0)) * longest;
+        let least = match mode {
+            Mode::Local => open + extend,
+            Mode::Global | Mode::SemiGlobal => 3 * open + extend * (2 * longest + 1),
+        };
+        let least = least + i128::from(scoring.matrix().smallest().unsigned_abs());
+        // Two more: counts reach up to one score further, and none is left to chance.
+        let bound = (most.max(least) + 2) << matches;
+        let width = [16, 32, 64].into_iter().find(|width| bound < 1 << (width - 1))?;
+        Some(Self { transitions, columns, matches, counts_gaps: counted == Counted::Columns, width })
+    }
+
+    /// Bits of a lane.
+    pub(super) fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// What two letters across from each other add.
+    pub(super) fn letters(&self, score: i32, is_match: bool, is_transition: bool) -> i64 {
+        let mut value = i64::from(score) << self.matches;
+        if self.matches > self.columns && is_match {
+            value += 1 << self.columns;
+        }
+        if self.columns > self.transitions {
+            value -= 1 << self.transitions;
+        }
+        if self.transitions > 0 && is_transition {
+            value -= 1;
+        }
+        value
+    }
+
+    /// What a letter in a gap takes away.
+    pub(super) fn gap(&self, cost: i32) -> i64 {
+        (i64::from(cost) << self.matches) + (i64::from(self.counts_gaps) << self.transitions)
+    }
+
+    /// What a place beyond a sequence's end adds: less than nothing, so that no local alignment wants it.
+    pub(super) fn beyond(&self) -> i64 {
+        -1 << self.matches
+    }
+
+    /// The parts of a value.
+    pub(super) fn unpack(&self, value: i64) -> Alignment {
+        let part = |bits: u32| (1i64 << bits) - 1;
+        let below = value.wrapping_neg() & part(self.columns);
+        let above = (value + below) >> self.columns;
+        Alignment {
+            score: above >> (self.matches - self.columns),
+            matches: (above & part(self.matches - self.columns)) as usize,
+            columns: (below >> self.transitions) as usize,
+            transitions: (below & part(self.transitions)) as usize,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lehr_data::sequences::Alphabet;
+
+    #[test]
+    fn what_is_packed_comes_out() {
+        let scoring = Scoring::usual(Alphabet::Dna);
+        let packing = Packing::new(&scoring, Mode::Global, Counted::Transitions, 300).unwrap();
+        for (score, matches, columns, transitions) in
+            [(0, 0, 0, 0), (1500, 300, 300, 0), (-2400, 0, 300, 300), (-1, 7, 9, 2)]
+        {
+            let value = (score << packing.matches) + (matches << packing.columns)
+                - (columns << packing.transitions)
+                - transitions;
+            let found = packing.unpack(value);
+            let expected = (score, matches as usize, columns as usize, transitions as usize);
+            assert_eq!((found.score, found.matches, found.columns, found.transitions), expected);
+        }
+    }
+
+    #[test]
+    fn lanes_are_as_wide_as_needed() {
+        let width = |counted, longest| {
+            Packing::new(&Scoring::usual(Alphabet::Dna), Mode::Local, counted, longest).map(|packing| packing.width())
+        };
+        assert_eq!((width(Counted::Score, 300), width(Counted::Score, 7000)), (Some(16), Some(32)));
+        assert_eq!((width(Counted::Columns, 319), width(Counted::Columns, 700)), (Some(32), Some(64)));
+        assert_eq!(width(Counted::Transitions, 319), Some(64));
+        assert_eq!(width(Counted::Transitions, 1 << 20), None);
+    }
+}

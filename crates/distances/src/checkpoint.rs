@@ -1,0 +1,223 @@
+//! The finished steps of a run on disk, so that it can be stopped, or killed, and gone on with.
+//!
+//! A log: a head that says of which data and which dissimilarity, then one record a step, appended and never rewritten. However a run ends, what
+//! was appended before is good; a record that was cut is left out and computed again.
+//!
+//! | part | bytes |
+//! | --- | --- |
+//! | head | a line of text `lehr distances checkpoint 1`, a line of JSON |
+//! | record | the length of its values and their XXH3, 8 bytes each, the lowest first; the values |
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Cursor, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::Error;
+use crate::half::Precision;
+use crate::metric::Metric;
+use crate::pairs::Finished;
+use crate::schedule::Schedule;
+
+const MAGIC: &str = "lehr distances checkpoint 1";
+
+/// What a log is of.
+fn head<T: Precision>(metric: &dyn Metric) -> Value {
+    json!({
+        "metric": metric.name(),
+        "parameters": metric.parameters(),
+        "items": metric.items(),
+        "fingerprint": format!("{:016x}", metric.fingerprint()),
+        "precision": T::NAME,
+    })
+}
+
+/// A log that is written.
+///
+/// # Example
+/// ```
+/// use lehr_data::Incomplete;
+/// use lehr_distances::checkpoint::{Kept, Log};
+/// use lehr_distances::{Control, Error, Finished, Observer, Progress, Silent, all_pairs, rows::{Compared, Measure}};
+///
+/// /// Keeps every step, and stops after the third.
+/// struct Keeper(Log);
+///
+/// impl Observer for Keeper {
+///     fn progress(&mut self, _: Progress) -> Control {
+///         if self.0.steps() == 2 { Control::Stop } else { Control::Continue }
+///     }
+///     fn finished(&mut self, finished: &Finished<'_>) {
+///         self.0.append(finished).unwrap();
+///     }
+/// }
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("checkpoint");
+/// let rows = Incomplete::new((0..300).map(f64::from).collect(), 1)?;
+/// let metric = Compared::new(&rows, Measure::Euclidean);
+/// let execution = lehr_ranks::Execution::default();
+/// let mut keeper = Keeper(Log::create::<f32>(&path, &metric)?);
+/// assert!(matches!(all_pairs::<f32>(&metric, &execution, None, &mut keeper), Err(Error::Stopped)));
+///
+/// let mut kept = Kept::open::<f32>(&path, &metric)?;
+/// let half = all_pairs::<f32>(&metric, &execution, Some(&mut kept), &mut Silent)?;
+/// assert_eq!(half.get(0, 299), 299.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Log {
+    path: PathBuf,
+    file: File,
+    /// Steps that are in it.
+    steps: usize,
+    bytes: Vec<u8>,
+}
+
+impl Log {
+    /// Begins a log; a file there before is replaced.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn create<T: Precision>(path: &Path, metric: &dyn Metric) -> Result<Self, Error> {
+        let failed = |source| Error::File { path: path.into(), source };
+        let mut file = File::create(path).map_err(failed)?;
+        writeln!(file, "{MAGIC}\n{}", head::<T>(metric)).map_err(failed)?;
+        Ok(Self { path: path.into(), file, steps: 0, bytes: Vec::new() })
+    }
+
+    /// Goes on with the log of an interrupted run, behind its last good record; what follows that is cut off.
+    ///
+    /// Cost: the whole log is read once.
+    ///
+    /// # Errors
+    /// As for [`Kept::open`].
+    pub fn resume<T: Precision>(path: &Path, metric: &dyn Metric) -> Result<Self, Error> {
+        let mut kept = Kept::open::<T>(path, metric)?;
+        while kept.next_step()?.is_some() {}
+        let failed = |source| Error::File { path: path.into(), source };
+        let mut file = OpenOptions::new().write(true).open(path).map_err(failed)?;
+        file.set_len(kept.end).map_err(failed)?;
+        file.seek(SeekFrom::End(0)).map_err(failed)?;
+        Ok(Self { path: path.into(), file, steps: kept.step, bytes: Vec::new() })
+    }
+
+    /// Appends the steps that are not in it yet.
+    ///
+    /// Cost: the bytes of those steps, once.
+    ///
+    /// # Errors
+    /// [`Error::File`]: what was there before is still good.
+    pub fn append(&mut self, finished: &Finished<'_>) -> Result<(), Error> {
+        let failed = |source| Error::File { path: self.path.clone(), source };
+        while self.steps < finished.steps {
+            self.bytes.clear();
+            self.bytes.resize(16, 0);
+            (finished.write)(self.steps, &mut self.bytes);
+            let (length, hash) = ((self.bytes.len() - 16) as u64, xxh3_64(&self.bytes[16..]));
+            self.bytes[..8].copy_from_slice(&length.to_le_bytes());
+            self.bytes[8..16].copy_from_slice(&hash.to_le_bytes());
+            self.file.write_all(&self.bytes).map_err(failed)?;
+            self.steps += 1;
+        }
+        Ok(())
+    }
+
+    /// How many steps are in it.
+    pub fn steps(&self) -> usize {
+        self.steps
+    }
+}
+
+/// A log that is read.
+pub struct Kept {
+    path: PathBuf,
+    reader: Box<dyn BufRead + Send>,
+    schedule: Schedule,
+    value_bytes: usize,
+    step: usize,
+    /// Where the last good record ends.
+    end: u64,
+}
+
+impl std::fmt::Debug for Kept {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Kept").field("path", &self.path).field("step", &self.step).finish_non_exhaustive()
+    }
+}
+
+impl Kept {
+    /// Opens the log of an interrupted run.
+    ///
+    /// # Errors
+    /// [`Error::File`] if it cannot be read, [`Error::CheckpointDamaged`] if it is none, [`Error::OtherRun`] if it is of other data, another
+    /// dissimilarity or precision.
+    pub fn open<T: Precision>(path: &Path, metric: &dyn Metric) -> Result<Self, Error> {
+        let file = File::open(path).map_err(|source| Error::File { path: path.into(), source })?;
+        Self::begin::<T>(Box::new(BufReader::new(file)), path, metric)
+    }
+
+    /// The same of a log whose bytes are here: that of another process, say. `path` is what messages call it.
+    ///
+    /// # Errors
+    /// As for [`Kept::open`].
+    pub fn of_bytes<T: Precision>(bytes: Vec<u8>, path: &Path, metric: &dyn Metric) -> Result<Self, Error> {
+        Self::begin::<T>(Box::new(Cursor::new(bytes)), path, metric)
+    }
+
+    fn begin<T: Precision>(
+        mut reader: Box<dyn BufRead + Send>,
+        path: &Path,
+        metric: &dyn Metric,
+    ) -> Result<Self, Error> {
+        let failed = |source| Error::File { path: path.into(), source };
+        let damaged = |reason: &str| Error::CheckpointDamaged { path: path.into(), reason: reason.into() };
+        let mut end = 0;
+        let mut line = || -> Result<Vec<u8>, Error> {
+            let mut line = Vec::new();
+            // A head is short: a file of another kind may have no line end at all.
+            reader.by_ref().take(1 << 20).read_until(b'\n', &mut line).map_err(failed)?;
+            end += line.len() as u64;
+            if line.pop() == Some(b'\n') { Ok(line) } else { Err(damaged("its head is cut")) }
+        };
+        if line()? != MAGIC.as_bytes() {
+            return Err(damaged(&format!("its first line is not {MAGIC:?}")));
+        }
+        let found: Value = serde_json::from_slice(&line()?).map_err(|error| damaged(&error.to_string()))?;
+        let expected = head::<T>(metric);
+        if found != expected {
+            return Err(Error::OtherRun {
+                path: path.into(),
+                expected: expected.to_string(),
+                found: found.to_string(),
+            });
+        }
+        let schedule = Schedule::new(metric.items());
+        Ok(Self { path: path.into(), reader, schedule, value_bytes: T::BYTES, step: 0, end })
+    }
+
+    /// The bytes of the next step; `None` behind the last good one.
+    pub(crate) fn next_step(&mut self) -> Result<Option<Vec<u8>>, Error> {
+        if self.step == self.schedule.steps() {
+            return Ok(None);
+        }
+        let tile = |leaf| self.schedule.tile(leaf, self.step).map_or(0, |(rows, columns)| rows.len() * columns.len());
+        let expected = (0..self.schedule.leaves()).map(tile).sum::<usize>() * self.value_bytes;
+        let mut bytes = vec![0; 16 + expected];
+        match self.reader.read_exact(&mut bytes) {
+            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(None),
+            Err(source) => return Err(Error::File { path: self.path.clone(), source }),
+            Ok(()) => {}
+        }
+        let values = bytes.split_off(16);
+        let (length, hash) = bytes.split_at(8);
+        if length != (expected as u64).to_le_bytes() || hash != xxh3_64(&values).to_le_bytes() {
+            return Ok(None);
+        }
+        self.step += 1;
+        self.end += 16 + expected as u64;
+        Ok(Some(values))
+    }
+}

@@ -1,0 +1,182 @@
+//! Dissimilarities of aligned sequences, place by place: no alignment is computed, since somebody has done that.
+//!
+//! Each sequence becomes a few planes of bits, one bit a place, so that 64 places are compared by a handful of operations on words (`bits.rs`).
+
+use std::ops::Range;
+
+use lehr_data::Sequences;
+use lehr_data::sequences::{Alphabet, GAP};
+use serde_json::{Map, Value, json};
+
+use crate::Error;
+use crate::bits::{NUCLEOTIDE_PLANES, across};
+use crate::correction::{jukes_cantor, kimura};
+use crate::dispatch;
+use crate::metric::Metric;
+
+/// What is counted of two aligned sequences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Measure {
+    /// The share of all places whose symbols differ; a gap is a symbol like others.
+    Hamming,
+    /// The share of places with different letters among those where both have one (p-distance). Nucleotides.
+    Mismatches,
+    /// [`Measure::Mismatches`] corrected by Jukes and Cantor.
+    JukesCantor,
+    /// Transitions and transversions, corrected by Kimura. What is neither equal nor a transition counts as a transversion.
+    Kimura,
+}
+
+impl Measure {
+    /// Its name in headers and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Hamming => "hamming",
+            Self::Mismatches => "p-distance",
+            Self::JukesCantor => "jukes-cantor",
+            Self::Kimura => "kimura",
+        }
+    }
+}
+
+/// Aligned sequences and what is counted of them, as a [`Metric`].
+///
+/// A letter that stands for several nucleotides is equal to none, itself included, but for [`Measure::Hamming`], where symbols are just symbols. Two
+/// sequences without a place in common have no p-distance.
+///
+/// # Example
+/// ```
+/// use lehr_data::sequences::{Alphabet, Sequences};
+/// use lehr_distances::{Metric, columns::{Compared, Measure}};
+/// let genes = Sequences::new(&["ACGT-ACG", "ACAT-TC-", "ACGTAACG"], Alphabet::Dna)?;
+/// let value = |measure, i: usize, j: usize| {
+///     let mut value = [0.0];
+///     Compared::new(&genes, measure).unwrap().tile(i..i + 1, j..j + 1, &mut value);
+///     value[0]
+/// };
+/// assert_eq!(value(Measure::Hamming, 0, 1), 3.0 / 8.0);
+/// assert_eq!(value(Measure::Mismatches, 0, 1), 2.0 / 6.0);
+/// assert_eq!(value(Measure::Mismatches, 0, 2), 0.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Compared {
+    /// Row after row, `planes` times `words` words.
+    bits: Vec<u64>,
+    planes: usize,
+    words: usize,
+    places: usize,
+    rows: usize,
+    measure: Measure,
+    fingerprint: u64,
+}
+
+impl Compared {
+    /// Turns sequences into planes. Cost: one pass over the letters; up to 5 bits a letter.
+    ///
+    /// # Errors
+    /// [`Error::Unsuited`] if they are not all of one length, or are proteins and the measure is for nucleotides.
+    pub fn new(sequences: &Sequences, measure: Measure) -> Result<Self, Error> {
+        crate::nucleotides_only(sequences, measure != Measure::Hamming, measure.name())?;
+        let places = sequences.sequence(0).len();
+        if let Some(row) = (0..sequences.len()).find(|row| sequences.sequence(*row).len() != places) {
+            return Err(Error::Unsuited {
+                name: sequences.name().into(),
+                expected: format!("aligned sequences, all of {places} letters and gaps"),
+                found: format!("{} in {:?}", sequences.sequence(row).len(), sequences.ids()[row]),
+            });
+        }
+        let words = places.div_ceil(64);
+        let (planes, symbols) = match measure {
+            Measure::Hamming => hamming_symbols(sequences),
+            _ => (NUCLEOTIDE_PLANES, nucleotide_symbols()),
+        };
+        let mut bits = vec![0u64; sequences.len() * planes * words];
+        for (row, bits) in bits.chunks_exact_mut(planes * words).enumerate() {
+            for (place, letter) in sequences.sequence(row).iter().enumerate() {
+                let symbol = symbols[usize::from(*letter)];
+                for plane in 0..planes {
+                    bits[plane * words + place / 64] |= u64::from(symbol >> plane & 1) << (place % 64);
+                }
+            }
+        }
+        let (rows, fingerprint) = (sequences.len(), sequences.fingerprint());
+        Ok(Self { bits, planes, words, places, rows, measure, fingerprint })
+    }
+
+    fn row(&self, index: usize) -> &[u64] {
+        let width = self.planes * self.words;
+        &self.bits[index * width..][..width]
+    }
+}
+
+impl Metric for Compared {
+    fn items(&self) -> usize {
+        self.rows
+    }
+
+    fn name(&self) -> &'static str {
+        self.measure.name()
+    }
+
+    fn parameters(&self) -> Map<String, Value> {
+        let mut parameters = Map::new();
+        parameters.insert("alignment".into(), json!("as given"));
+        parameters.insert("places".into(), json!(self.places));
+        parameters
+    }
+
+    fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    fn tile(&self, rows: Range<usize>, columns: Range<usize>, values: &mut [f64]) {
+        assert_eq!(values.len(), rows.len() * columns.len(), "a value for each pair of the tile");
+        let count = columns.len();
+        if count == 0 {
+            return;
+        }
+        let others = across(columns.clone().map(|column| self.row(column)), self.planes * self.words);
+        let (mut first, mut second, mut third) = (vec![0; count], vec![0; count], vec![0; count]);
+        for (row, values) in rows.zip(values.chunks_exact_mut(count)) {
+            if self.measure == Measure::Hamming {
+                dispatch::differing(self.row(row), &others, self.planes, &mut first);
+                for (value, differing) in values.iter_mut().zip(&first) {
+                    *value = *differing as f64 / self.places as f64;
+                }
+                continue;
+            }
+            dispatch::substitutions(self.row(row), &others, &mut first, &mut second, &mut third);
+            for (j, value) in values.iter_mut().enumerate() {
+                let (compared, equal, transitions) = (first[j] as f64, second[j] as f64, third[j] as f64);
+                let differing = compared - equal;
+                *value = match self.measure {
+                    _ if compared == 0.0 => f64::NAN,
+                    Measure::JukesCantor => jukes_cantor(differing / compared),
+                    Measure::Kimura => kimura(transitions / compared, (differing - transitions) / compared),
+                    Measure::Hamming | Measure::Mismatches => differing / compared,
+                };
+            }
+        }
+    }
+}
+
+/// As few planes as tell the symbols that occur from each other, and the symbol of each letter.
+fn hamming_symbols(sequences: &Sequences) -> (usize, [u8; 256]) {
+    let mut symbols = [0; 256];
+    let letters = sequences.alphabet().letters().iter().chain([&GAP]);
+    let occurring: Vec<u8> = letters.copied().filter(|letter| sequences.letters().contains(letter)).collect();
+    occurring.iter().enumerate().for_each(|(place, letter)| symbols[usize::from(*letter)] = place as u8);
+    let planes = (usize::BITS - (occurring.len() - 1).leading_zeros()).max(1) as usize;
+    (planes, symbols)
+}
+
+/// Bits of a letter: it is there, it is certain, and which of A 0, G 1, C 2, T 3, so that a transition changes the lower of the last two only.
+fn nucleotide_symbols() -> [u8; 256] {
+    let mut symbols = [0; 256];
+    Alphabet::Dna.letters().iter().for_each(|letter| symbols[usize::from(*letter)] = 0b0001);
+    for (place, letter) in b"AGCT".iter().enumerate() {
+        symbols[usize::from(*letter)] = 0b0011 | (place as u8) << 2;
+    }
+    symbols
+}

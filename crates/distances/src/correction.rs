@@ -1,0 +1,61 @@
+//! From counted differences to distances: shares of places, and the corrections for places that changed more than once.
+//!
+//! Jukes and Cantor (1969) and Kimura (1980) ask how far apart two sequences must be for the differences that are seen, if substitutions fall at random.
+//! Beyond three places in four that differ (as many as chance gives) there is no answer; then, and wherever a formula gives more, the distance is
+//! [`SATURATED`], which is a number like others: neither negative nor missing.
+
+/// The largest corrected distance, in substitutions a place: what the papers' group cuts at.
+pub const SATURATED: f64 = 10.0;
+
+/// The distance of Jukes and Cantor from the share `p` of places that differ: `-3/4 ln(1 - 4p/3)`, in substitutions a place.
+///
+/// # Example
+/// ```
+/// use lehr_distances::correction::{SATURATED, jukes_cantor};
+/// assert!((jukes_cantor(0.3) - 0.383_119_2).abs() < 1e-7);
+/// assert_eq!((jukes_cantor(0.0), jukes_cantor(0.75)), (0.0, SATURATED));
+/// ```
+pub fn jukes_cantor(p: f64) -> f64 {
+    capped(-0.75 * (-4.0 / 3.0 * p).ln_1p())
+}
+
+/// The two-parameter distance of Kimura from the shares of places with a transition and with a transversion:
+/// `-1/2 ln((1 - 2P - Q) sqrt(1 - 2Q))`, in substitutions a place.
+///
+/// # Example
+/// ```
+/// use lehr_distances::correction::kimura;
+/// assert!((kimura(0.10, 0.05) - 0.170_181_2).abs() < 1e-7);
+/// ```
+pub fn kimura(transitions: f64, transversions: f64) -> f64 {
+    capped(-0.5 * (-2.0 * transitions - transversions).ln_1p() - 0.25 * (-2.0 * transversions).ln_1p())
+}
+
+/// What is not below [`SATURATED`] (infinite, or no number because a logarithm has none) is that. Zero is positive.
+fn capped(distance: f64) -> f64 {
+    if distance < SATURATED { distance.max(0.0) + 0.0 } else { SATURATED }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn e24_corrections_have_their_published_values() {
+        for (p, expected) in [(0.05, 0.0517447), (0.1, 0.1073256), (0.3, 0.3831192), (0.5, 0.8239592)] {
+            assert!((jukes_cantor(p) - expected).abs() < 1e-7, "JC({p}) = {}", jukes_cantor(p));
+        }
+        assert!((kimura(0.1, 0.05) - 0.1701812).abs() < 1e-7);
+    }
+
+    #[test]
+    fn e24_saturation_is_a_cap_neither_negative_nor_missing() {
+        for p in [0.75, 0.75 - 1e-16, 0.8, 1.0] {
+            assert_eq!(jukes_cantor(p), SATURATED);
+        }
+        for (transitions, transversions) in [(0.5, 0.0), (0.0, 0.5), (0.4, 0.3), (1.0, 0.0), (0.0, 1.0)] {
+            assert_eq!(kimura(transitions, transversions), SATURATED);
+        }
+        assert_eq!((kimura(0.0, 0.0).to_bits(), jukes_cantor(0.0).to_bits()), (0, 0));
+    }
+}

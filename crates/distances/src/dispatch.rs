@@ -1,0 +1,164 @@
+//! Which instruction set a kernel runs on, chosen at run time.
+//!
+//! A kernel is one body, compiled once for each instruction set; the best one that this processor has is entered. All arithmetic behind this door is of
+//! whole numbers or, for rows of numbers, a fixed order of fused operations: so all give the same bits, and a test runs each kernel on every set. What
+//! users install is compiled for the plainest processor of its family.
+
+use crate::alignment::kernel::{self, Group, State, Sweep, Weights};
+use crate::bits;
+use crate::lanes::Number;
+use crate::rows::{self, Sums};
+
+/// What a kernel may be compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum InstructionSet {
+    /// Lane by lane.
+    Plain,
+    /// 256-bit registers, and a count of bits in a word.
+    Avx2,
+    /// 512-bit registers.
+    Avx512,
+    /// 512-bit registers, and a count of bits in each word of one.
+    Avx512Count,
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Tests run a kernel again on a lesser instruction set than the processor has.
+    pub(crate) static MOST: std::cell::Cell<InstructionSet> = const { std::cell::Cell::new(InstructionSet::Avx512Count) };
+}
+
+/// The best instruction set of this processor. The standard library asks the processor once and remembers.
+#[cfg(target_arch = "x86_64")]
+fn instruction_set() -> InstructionSet {
+    let narrow =
+        is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("popcnt");
+    let wide = narrow
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vl");
+    let best = match (narrow, wide) {
+        (_, true) if is_x86_feature_detected!("avx512vpopcntdq") => InstructionSet::Avx512Count,
+        (_, true) => InstructionSet::Avx512,
+        (true, false) => InstructionSet::Avx2,
+        _ => InstructionSet::Plain,
+    };
+    #[cfg(test)]
+    let best = best.min(MOST.get());
+    best
+}
+
+/// Aligns one sequence with a group: [`kernel::sweep`].
+pub(crate) fn sweep<N: Number, const LOCAL: bool>(
+    query: &[u8],
+    group: &Group<N>,
+    weights: &Weights<N>,
+    state: &mut State<N>,
+    found: &mut Sweep<N>,
+) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2,fma,popcnt")]
+        fn avx512<N: Number, const LOCAL: bool>(
+            query: &[u8],
+            group: &Group<N>,
+            weights: &Weights<N>,
+            state: &mut State<N>,
+            found: &mut Sweep<N>,
+        ) {
+            kernel::sweep::<N::Avx512, LOCAL>(query, group, weights, state, found);
+        }
+
+        #[target_feature(enable = "avx2,fma,popcnt")]
+        fn avx2<N: Number, const LOCAL: bool>(
+            query: &[u8],
+            group: &Group<N>,
+            weights: &Weights<N>,
+            state: &mut State<N>,
+            found: &mut Sweep<N>,
+        ) {
+            kernel::sweep::<N::Avx2, LOCAL>(query, group, weights, state, found);
+        }
+
+        match instruction_set() {
+            InstructionSet::Avx512 | InstructionSet::Avx512Count => {
+                // SAFETY: the processor has every instruction set that `avx512` was compiled for, as it just said.
+                return unsafe { avx512::<N, LOCAL>(query, group, weights, state, found) };
+            }
+            // SAFETY: the processor has every instruction set that `avx2` was compiled for, as it just said.
+            InstructionSet::Avx2 => return unsafe { avx2::<N, LOCAL>(query, group, weights, state, found) },
+            InstructionSet::Plain => {}
+        }
+    }
+    kernel::sweep::<N::Plain, LOCAL>(query, group, weights, state, found);
+}
+
+/// Declares the door to a loop that the compiler turns into whatever registers there are, one copy for each instruction set.
+macro_rules! loops {
+    ($(#[$doc:meta])* $room:ident::$name:ident($($argument:ident : $type:ty),* $(,)?)) => {
+        $(#[$doc])*
+        pub(crate) fn $name($($argument: $type),*) {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vpopcntdq,avx2,fma,popcnt")]
+                fn avx512($($argument: $type),*) {
+                    $room::$name($($argument),*)
+                }
+
+                #[target_feature(enable = "avx2,fma,popcnt")]
+                fn avx2($($argument: $type),*) {
+                    $room::$name($($argument),*)
+                }
+
+                match instruction_set() {
+                    // SAFETY: the processor has every instruction set that `avx512` was compiled for, as it just said.
+                    InstructionSet::Avx512Count => return unsafe { avx512($($argument),*) },
+                    // SAFETY: the processor has every instruction set that `avx2` was compiled for, as it just said.
+                    InstructionSet::Avx512 | InstructionSet::Avx2 => return unsafe { avx2($($argument),*) },
+                    InstructionSet::Plain => {}
+                }
+            }
+            $room::$name($($argument),*)
+        }
+    };
+}
+
+loops! {
+    /// Bits in common: [`bits::common`].
+    bits::common(row: &[u64], others: &[u64], counts: &mut [u64])
+}
+
+loops! {
+    /// Places in which symbols differ: [`bits::differing`].
+    bits::differing(row: &[u64], others: &[u64], planes: usize, counts: &mut [u64])
+}
+
+loops! {
+    /// Places compared, equal and a transition apart: [`bits::substitutions`].
+    bits::substitutions(row: &[u64], others: &[u64], compared: &mut [u64], equal: &mut [u64], transitions: &mut [u64])
+}
+
+loops! {
+    /// Sums of squared differences.
+    rows::squared_differences(row: &[f64], others: &[f64], sums: &mut [f64])
+}
+
+loops! {
+    /// Sums of absolute differences.
+    rows::differences(row: &[f64], others: &[f64], sums: &mut [f64])
+}
+
+loops! {
+    /// Sums of products.
+    rows::products(row: &[f64], others: &[f64], sums: &mut [f64])
+}
+
+loops! {
+    /// Sums of differences over the columns that both have.
+    rows::differences_present(row: &[f64], mine: &[f64], others: &[f64], theirs: &[f64], is_absolute: bool, sums: &mut Sums)
+}
+
+loops! {
+    /// Sums of products and powers over the columns that both have.
+    rows::moments_present(row: &[f64], mine: &[f64], others: &[f64], theirs: &[f64], sums: &mut Sums)
+}

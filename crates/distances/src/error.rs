@@ -1,0 +1,77 @@
+//! What can go wrong with dissimilarities, one variant per thing a caller can do differently.
+
+use std::path::PathBuf;
+
+/// Why there are no dissimilarities.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A parameter is outside its range: correct it.
+    #[error("{name}: expected {expected}, found {found}")]
+    Parameter {
+        /// The parameter's name.
+        name: &'static str,
+        /// The values that are allowed.
+        expected: String,
+        /// The value given.
+        found: String,
+    },
+    /// The data do not suit what is asked of them: choose another dissimilarity, or mend the data.
+    #[error("{name}: expected {expected}, found {found}")]
+    Unsuited {
+        /// What messages call the data.
+        name: String,
+        /// What the dissimilarity needs.
+        expected: String,
+        /// What there is.
+        found: String,
+    },
+    /// The result does not fit in the memory that was allowed: take a smaller element, or a sample.
+    #[error(
+        "{items} items have {pairs} pairs, which take {bytes} bytes as {element}: more than the {limit} bytes allowed"
+    )]
+    TooLarge {
+        /// N.
+        items: usize,
+        /// N (N - 1) / 2.
+        pairs: u64,
+        /// What they take.
+        bytes: u64,
+        /// As which element.
+        element: &'static str,
+        /// What was allowed.
+        limit: u64,
+    },
+    /// The observer said stop; what is finished was offered to it just before.
+    #[error("stopped")]
+    Stopped,
+    /// The checkpoint is of other data or another dissimilarity: resume with those it was written for, or start anew.
+    #[error("{path}: expected the checkpoint of {expected}, found that of {found}")]
+    OtherRun {
+        /// The file.
+        path: PathBuf,
+        /// What is computed now.
+        expected: String,
+        /// What it was written for.
+        found: String,
+    },
+    /// The file is no checkpoint of dissimilarities, or its head was cut or changed.
+    #[error("{path}: not a checkpoint of dissimilarities ({reason})")]
+    CheckpointDamaged {
+        /// The file.
+        path: PathBuf,
+        /// What does not fit.
+        reason: String,
+    },
+    /// A file could not be read or written.
+    #[error("{path}: {source}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A rank failed; the message is its own.
+    #[error(transparent)]
+    Ranks(#[from] lehr_ranks::Error),
+}

@@ -1,0 +1,183 @@
+//! The half of a matrix that says all, in the tiles in which it was computed.
+
+use lehr_ranks::LeafCells;
+
+use crate::Error;
+use crate::schedule::{PART_ROWS, Schedule};
+
+/// How values are kept until they are written.
+pub trait Precision: Copy + Send + Sync + PartialEq + std::fmt::Debug + 'static {
+    /// Its name: `f32` or `f64`.
+    const NAME: &'static str;
+    /// Bytes of a value.
+    const BYTES: usize;
+    /// The nearest value; NaN is NaN.
+    fn from_f64(value: f64) -> Self;
+    /// The same value.
+    fn to_f64(self) -> f64;
+    /// Appends its bytes, the lowest first.
+    fn write(self, bytes: &mut Vec<u8>);
+    /// From its bytes.
+    ///
+    /// # Panics
+    /// If there are not [`Precision::BYTES`] of them.
+    fn read(bytes: &[u8]) -> Self;
+}
+
+macro_rules! precision {
+    ($type:ty, $name:literal) => {
+        impl Precision for $type {
+            const NAME: &'static str = $name;
+            const BYTES: usize = size_of::<$type>();
+
+            fn from_f64(value: f64) -> Self {
+                value as $type
+            }
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
+            fn write(self, bytes: &mut Vec<u8>) {
+                bytes.extend_from_slice(&self.to_le_bytes());
+            }
+            fn read(bytes: &[u8]) -> Self {
+                <$type>::from_le_bytes(bytes.try_into().expect("the bytes of one value"))
+            }
+        }
+    };
+}
+
+precision!(f32, "f32");
+precision!(f64, "f64");
+
+/// The dissimilarities of all pairs, each once.
+///
+/// Memory: [`Half::bytes`]. Looking one up costs a few divisions; [`Half::row`] and [`Half::for_each`] go by tiles.
+///
+/// # Example
+/// ```
+/// use lehr_data::Incomplete;
+/// use lehr_distances::{Silent, all_pairs, rows::{Compared, Measure}};
+/// let metric = Compared::new(&Incomplete::new(vec![0.0, 3.0, 7.0], 1)?, Measure::Manhattan);
+/// let half = all_pairs::<f64>(&metric, &lehr_ranks::Execution::default(), None, &mut Silent)?;
+/// let mut row = [f64::NAN; 3];
+/// half.row(1, &mut row);
+/// assert_eq!(row, [3.0, 0.0, 4.0]);
+/// let mut sum = 0.0;
+/// half.for_each(|value| sum += value);
+/// assert_eq!(sum, 3.0 + 7.0 + 4.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Half<T> {
+    items: usize,
+    schedule: Schedule,
+    /// By leaf, by step: the values of its tile, row after row; none where it has no tile.
+    tiles: Vec<Vec<Vec<T>>>,
+}
+
+impl<T: Precision> Half<T> {
+    pub(crate) fn new(items: usize, cells: LeafCells<Vec<Vec<T>>>) -> Self {
+        Self { items, schedule: Schedule::new(items), tiles: cells.into_values().collect() }
+    }
+
+    /// The bytes that the values of `items` items take: N (N - 1) / 2 of them, and the few beside the diagonal that are kept with them.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_distances::Half;
+    /// assert_eq!(Half::<f32>::bytes(10_000), 4 * 10_000 * 10_032 / 2);
+    /// ```
+    pub fn bytes(items: usize) -> u64 {
+        // A tile on the diagonal is kept as a square or what is right of it: half of a part's rows more for each item.
+        ((items as u64).saturating_mul(items as u64 + PART_ROWS as u64) / 2).saturating_mul(T::BYTES as u64)
+    }
+
+    /// Whether the values of so many items fit into `limit` bytes.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] if they do not.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_distances::{Error, Half};
+    /// assert!(Half::<f32>::fits(35_339, 4 << 30).is_ok());
+    /// assert!(matches!(Half::<f64>::fits(35_339, 4 << 30), Err(Error::TooLarge { .. })));
+    /// ```
+    pub fn fits(items: usize, limit: u64) -> Result<(), Error> {
+        let bytes = Self::bytes(items);
+        if bytes <= limit {
+            return Ok(());
+        }
+        let pairs = (items as u64).saturating_mul(items as u64 - 1) / 2;
+        Err(Error::TooLarge { items, pairs, bytes, element: T::NAME, limit })
+    }
+
+    /// N.
+    pub fn items(&self) -> usize {
+        self.items
+    }
+
+    /// The dissimilarity of two items, NaN if they have none; 0 of an item and itself.
+    ///
+    /// # Panics
+    /// If there is no such item.
+    pub fn get(&self, i: usize, j: usize) -> f64 {
+        assert!(i < self.items && j < self.items, "({i}, {j}) of {}", self.items);
+        if i == j {
+            return 0.0;
+        }
+        let (leaf, step, row, column) = self.schedule.place(i, j);
+        let (rows, columns) = self.schedule.tile(leaf, step).expect("the pair's tile");
+        debug_assert!(row < rows.len());
+        self.tiles[leaf][step][row * columns.len() + column].to_f64()
+    }
+
+    /// Overwrites `values` with the dissimilarities of item `i` and all items.
+    ///
+    /// Cost: one look at N values, those of a leaf at a time.
+    ///
+    /// # Panics
+    /// If there is no such item, or `values` has not N places.
+    pub fn row(&self, i: usize, values: &mut [f64]) {
+        assert_eq!(values.len(), self.items, "a value for each item");
+        assert!(i < self.items, "item {i} of {}", self.items);
+        for leaf in 0..self.schedule.leaves() {
+            let others = self.schedule.leaf_rows(leaf);
+            if others.contains(&i) {
+                others.for_each(|j| values[j] = self.get(i, j));
+                continue;
+            }
+            let mut j = others.start;
+            while j < others.end {
+                let (home, step, row, column) = self.schedule.place(i, j);
+                let (rows, columns) = self.schedule.tile(home, step).expect("the pair's tile");
+                let (tile, width) = (&self.tiles[home][step], columns.len());
+                if rows.contains(&i) {
+                    // The leaf of i has them: in one row.
+                    let kept = tile[row * width..][..width].iter();
+                    values[columns].iter_mut().zip(kept).for_each(|(value, kept)| *value = kept.to_f64());
+                    j = others.end;
+                } else {
+                    // The other leaf has them: in one column of each of its parts.
+                    let kept = tile[column..].iter().step_by(width);
+                    values[rows.clone()].iter_mut().zip(kept).for_each(|(value, kept)| *value = kept.to_f64());
+                    j = rows.end;
+                }
+            }
+        }
+    }
+
+    /// Calls `each` with the value of every pair, in the order of tiles; NaN for a pair without one.
+    pub fn for_each(&self, mut each: impl FnMut(f64)) {
+        for (leaf, tiles) in self.tiles.iter().enumerate() {
+            for (step, values) in tiles.iter().enumerate() {
+                let Some((rows, columns)) = self.schedule.tile(leaf, step) else { continue };
+                let is_diagonal = rows.start == columns.start;
+                for (row, values) in values.chunks_exact(columns.len()).enumerate() {
+                    let first = if is_diagonal { row + 1 } else { 0 };
+                    values[first..].iter().for_each(|value| each(value.to_f64()));
+                }
+            }
+        }
+    }
+}

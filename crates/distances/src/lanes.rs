@@ -1,0 +1,103 @@
+//! Whole numbers side by side, one pair of sequences a lane: the shape in which alignments are computed.
+//!
+//! A *line* is 64 bytes: 32 numbers of 16 bits, 16 of 32 or 8 of 64. A kernel is written once over [`Lanes`] and compiled for each instruction set
+//! ([`crate::dispatch`]). Whole numbers are exact, so the sets cannot differ; `lanes/plain.rs` is the reference all the same, and runs where there is no
+//! other. `lanes/x86.rs` is the only file that names instructions.
+
+pub(crate) mod plain;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod x86;
+
+use std::fmt::Debug;
+
+/// A number that a lane may hold.
+pub(crate) trait Number: Copy + Debug + Default + Send + Sync + 'static {
+    /// How many stand in a line.
+    const LANES: usize;
+    /// A line handled lane by lane.
+    type Plain: Lanes<Number = Self>;
+    /// A line in two 256-bit registers.
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: Lanes<Number = Self>;
+    /// A line in one 512-bit register.
+    #[cfg(target_arch = "x86_64")]
+    type Avx512: Lanes<Number = Self>;
+    /// A line in memory.
+    type Line: Copy + Debug + Send + Sync;
+    /// A line of the same number.
+    fn line(value: Self) -> Self::Line;
+    /// The lanes of a line.
+    fn lanes(line: &Self::Line) -> &[Self];
+    /// The lanes of a line, to write to.
+    fn lanes_mut(line: &mut Self::Line) -> &mut [Self];
+    /// From a wider number that fits.
+    fn narrow(value: i64) -> Self;
+    /// As a wider number.
+    fn wide(self) -> i64;
+}
+
+/// A line in registers. Sums wrap; the kernel's caller sees to it that they never have to.
+pub(crate) trait Lanes: Copy {
+    /// What a lane holds.
+    type Number: Number;
+    /// Reads a line.
+    fn load(line: &<Self::Number as Number>::Line) -> Self;
+    /// Writes a line.
+    fn store(self, line: &mut <Self::Number as Number>::Line);
+    /// The same number in every lane.
+    fn splat(value: Self::Number) -> Self;
+    /// `self + other`.
+    fn add(self, other: Self) -> Self;
+    /// `self - other`.
+    fn sub(self, other: Self) -> Self;
+    /// The larger.
+    fn max(self, other: Self) -> Self;
+}
+
+macro_rules! number {
+    ($number:ty, $line:ident, $lanes:literal, $avx2:ident, $avx512:ident, $doc:literal) => {
+        #[doc = $doc]
+        #[derive(Clone, Copy, Debug)]
+        #[repr(C, align(64))]
+        pub(crate) struct $line(pub(crate) [$number; $lanes]);
+
+        impl Number for $number {
+            const LANES: usize = $lanes;
+            type Plain = plain::Plain<$number, $lanes>;
+            #[cfg(target_arch = "x86_64")]
+            type Avx2 = x86::$avx2;
+            #[cfg(target_arch = "x86_64")]
+            type Avx512 = x86::$avx512;
+            type Line = $line;
+
+            fn line(value: $number) -> $line {
+                $line([value; $lanes])
+            }
+
+            #[inline(always)]
+            fn lanes(line: &$line) -> &[$number] {
+                &line.0
+            }
+
+            #[inline(always)]
+            fn lanes_mut(line: &mut $line) -> &mut [$number] {
+                &mut line.0
+            }
+
+            #[inline(always)]
+            fn narrow(value: i64) -> $number {
+                debug_assert!(<$number>::try_from(value).is_ok(), "{value} in {} bits", <$number>::BITS);
+                value as $number
+            }
+
+            #[inline(always)]
+            fn wide(self) -> i64 {
+                i64::from(self)
+            }
+        }
+    };
+}
+
+number!(i16, I16Line, 32, Avx2I16, Avx512I16, "Thirty-two `i16`.");
+number!(i32, I32Line, 16, Avx2I32, Avx512I32, "Sixteen `i32`.");
+number!(i64, I64Line, 8, Avx2I64, Avx512I64, "Eight `i64`.");

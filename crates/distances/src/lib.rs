@@ -1,0 +1,64 @@
+//! Dissimilarities of all pairs of N items: sequences aligned with each other, fingerprints, rows of numbers.
+//!
+//! A [`Metric`] says how unlike two items are, a block of pairs at a time; [`all_pairs`] runs it over the half of the matrix that says all, dealt out
+//! over ranks, with progress, stopping and resuming. What comes out is a [`Half`], which `lehr-data` writes as NPY.
+//!
+//! | data | metric |
+//! | --- | --- |
+//! | [`Sequences`](lehr_data::Sequences) | [`sequence::Aligned`]: each pair is aligned; [`columns::Compared`]: they are aligned already |
+//! | [`Fingerprints`](lehr_data::Fingerprints) | [`tanimoto::Tanimoto`] |
+//! | [`Incomplete`](lehr_data::Incomplete) rows | [`rows::Compared`] |
+//!
+//! ```
+//! use lehr_data::sequences::{Alphabet, Sequences};
+//! use lehr_distances::{Silent, all_pairs, sequence::{Aligned, Parameters}};
+//! let genes = Sequences::new(&["ACGTACGTAC", "ACGTACCTAC", "TTGTACCTAC"], Alphabet::Dna)?;
+//! let metric = Aligned::new(&genes, &Parameters::default())?;
+//! let half = all_pairs::<f64>(&metric, &lehr_ranks::Execution::default(), None, &mut Silent)?;
+//! assert_eq!(half.get(0, 1), 1.0 - 9.0 / 10.0);
+//! assert_eq!(half.get(1, 0), half.get(0, 1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Deliberately not here: what dissimilarities are good for (`lehr-mining`), and how data are read (`lehr-data`).
+#![deny(unsafe_code)]
+
+pub mod alignment;
+mod bits;
+pub mod checkpoint;
+pub mod columns;
+pub mod correction;
+#[allow(unsafe_code)] // the door: calls of instruction sets
+mod dispatch;
+mod error;
+mod half;
+#[allow(unsafe_code)] // lanes/x86.rs: instructions
+mod lanes;
+mod metric;
+mod pairs;
+pub mod rows;
+mod schedule;
+pub mod scoring;
+pub mod sequence;
+pub mod tanimoto;
+
+use lehr_data::Sequences;
+use lehr_data::sequences::Alphabet;
+
+pub use error::Error;
+pub use half::{Half, Precision};
+pub use metric::Metric;
+pub use pairs::{Control, Finished, Observer, Progress, Silent, all_pairs};
+pub use schedule::Schedule;
+
+/// Refuses proteins where `is_needed`.
+fn nucleotides_only(sequences: &Sequences, is_needed: bool, name: &str) -> Result<(), Error> {
+    if is_needed && sequences.alphabet() != Alphabet::Dna {
+        return Err(Error::Unsuited {
+            name: sequences.name().into(),
+            expected: format!("nucleotides, for {name}"),
+            found: alignment::alphabet_name(sequences.alphabet()).into(),
+        });
+    }
+    Ok(())
+}

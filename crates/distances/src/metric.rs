@@ -1,0 +1,62 @@
+//! What is measured of two items, a block of pairs at a time.
+
+use std::ops::Range;
+
+use serde_json::{Map, Value};
+
+/// A dissimilarity of items that are known by their numbers: symmetric, 0 of an item and itself, not negative.
+///
+/// Implementations are immutable and give the same bits whoever asks, for whichever block, and whichever of two items comes first: that is what makes a
+/// matrix independent of how its blocks were dealt out.
+///
+/// # Example
+/// ```
+/// use std::ops::Range;
+/// use lehr_distances::{Metric, Silent, all_pairs};
+///
+/// /// How many years lie between two.
+/// struct Years(Vec<i32>);
+///
+/// impl Metric for Years {
+///     fn items(&self) -> usize {
+///         self.0.len()
+///     }
+///     fn name(&self) -> &'static str {
+///         "years between"
+///     }
+///     fn parameters(&self) -> serde_json::Map<String, serde_json::Value> {
+///         serde_json::Map::new()
+///     }
+///     fn fingerprint(&self) -> u64 {
+///         self.0.iter().fold(0, |hash, year| hash * 31 + *year as u64)
+///     }
+///     fn tile(&self, rows: Range<usize>, columns: Range<usize>, values: &mut [f64]) {
+///         let pairs = rows.flat_map(|i| columns.clone().map(move |j| (i, j)));
+///         values.iter_mut().zip(pairs).for_each(|(value, (i, j))| *value = f64::from((self.0[i] - self.0[j]).abs()));
+///     }
+/// }
+///
+/// let half = all_pairs::<f32>(&Years(vec![1969, 1989, 2026]), &lehr_ranks::Execution::default(), None, &mut Silent)?;
+/// assert_eq!((half.get(0, 1), half.get(2, 1)), (20.0, 37.0));
+/// # Ok::<(), lehr_distances::Error>(())
+/// ```
+pub trait Metric: Sync {
+    /// How many items there are, at least 1.
+    fn items(&self) -> usize;
+
+    /// What it is called: the name of the dissimilarity.
+    fn name(&self) -> &'static str;
+
+    /// How it is measured: parameters by name, for the header.
+    fn parameters(&self) -> Map<String, Value>;
+
+    /// A number that tells the data from others.
+    fn fingerprint(&self) -> u64;
+
+    /// Overwrites `values` (`rows.len()` x `columns.len()`, row after row) with the dissimilarities of items and items; NaN where there is none. Where
+    /// both ranges begin with the same item, only values above the diagonal count, and the others may be left as they are.
+    ///
+    /// # Panics
+    /// If a range goes beyond the items or the length of `values` is another.
+    fn tile(&self, rows: Range<usize>, columns: Range<usize>, values: &mut [f64]);
+}

@@ -1,0 +1,224 @@
+//! All pairs of items, dealt out over ranks, step by step: progress, stopping, resuming.
+//!
+//! Every step is one round of an engine: each leaf computes its tile of that step ([`Schedule`]) and keeps it. Nothing is combined, so values cannot depend on
+//! who computed them; a stop between two rounds loses nothing, and a run that goes on from the steps another finished ends with the same bits.
+
+use lehr_ranks::{Execution, LeafCells, Program, Round, Rounds, drive};
+
+use crate::Error;
+use crate::checkpoint::Kept;
+use crate::half::{Half, Precision};
+use crate::metric::Metric;
+use crate::schedule::Schedule;
+
+/// What an observer wants next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Go on.
+    Continue,
+    /// Stop: the run ends with [`Error::Stopped`].
+    Stop,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Pairs finished.
+    pub done: u64,
+    /// Pairs in all.
+    pub pairs: u64,
+}
+
+/// The steps that are finished, for who wants to keep them.
+pub struct Finished<'a> {
+    /// How many steps are finished: those numbered below this.
+    pub steps: usize,
+    /// Appends the values of a finished step to bytes.
+    pub(crate) write: &'a dyn Fn(usize, &mut Vec<u8>),
+}
+
+impl std::fmt::Debug for Finished<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Finished").field("steps", &self.steps).finish_non_exhaustive()
+    }
+}
+
+/// Who watches a run. Called between steps, on the lead only.
+///
+/// # Example
+/// ```
+/// use lehr_data::Incomplete;
+/// use lehr_distances::{Control, Error, Observer, Progress, all_pairs, rows::{Compared, Measure}};
+///
+/// /// Stops once half of all pairs are finished.
+/// struct Half;
+///
+/// impl Observer for Half {
+///     fn progress(&mut self, progress: Progress) -> Control {
+///         if 2 * progress.done >= progress.pairs { Control::Stop } else { Control::Continue }
+///     }
+/// }
+///
+/// let rows = Incomplete::new((0..300).map(f64::from).collect(), 1)?;
+/// let metric = Compared::new(&rows, Measure::Euclidean);
+/// let stopped = all_pairs::<f32>(&metric, &lehr_ranks::Execution::default(), None, &mut Half);
+/// assert!(matches!(stopped, Err(Error::Stopped)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Observer: Send {
+    /// Told after each step; says whether to go on.
+    fn progress(&mut self, progress: Progress) -> Control;
+
+    /// Offered what is finished after each step; [`crate::checkpoint::Log::append`] keeps what it has not yet.
+    fn finished(&mut self, finished: &Finished<'_>) {
+        let _ = finished;
+    }
+}
+
+/// Watches nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Observer for Silent {
+    fn progress(&mut self, _: Progress) -> Control {
+        Control::Continue
+    }
+}
+
+/// The dissimilarities of all pairs, computed under any engine and on any number of ranks to the same bits; from the beginning, or from the steps that an
+/// interrupted run kept.
+///
+/// Memory: [`Half::bytes`] in each process. Where the processes are several, each is given the same metric and the same steps that were kept.
+///
+/// # Errors
+/// [`Error::Stopped`] if the observer said so; [`Error::Ranks`] if a rank failed; [`Error::TooLarge`] if no memory could hold the values (whether this
+/// machine's can, ask [`Half::fits`]); those of reading what was kept.
+///
+/// # Example
+/// ```
+/// use lehr_data::Fingerprints;
+/// use lehr_distances::{Silent, all_pairs, tanimoto::Tanimoto};
+/// let compounds = Fingerprints::new(vec![0b0111, 0b0011, 0b1000], 4)?;
+/// let half = all_pairs::<f32>(&Tanimoto::new(&compounds), &lehr_ranks::Execution::default(), None, &mut Silent)?;
+/// assert_eq!((half.items(), half.get(2, 0)), (3, 1.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn all_pairs<T: Precision>(
+    metric: &dyn Metric,
+    execution: &Execution,
+    kept: Option<&mut Kept>,
+    observer: &mut dyn Observer,
+) -> Result<Half<T>, Error> {
+    let items = metric.items();
+    Half::<T>::fits(items, isize::MAX as u64)?;
+    let schedule = Schedule::new(items);
+    let mut tiles: Vec<Vec<Vec<T>>> = vec![Vec::with_capacity(schedule.steps()); schedule.leaves()];
+    let mut first = 0;
+    if let Some(kept) = kept {
+        while let Some(bytes) = kept.next_step()? {
+            let mut rest = &bytes[..];
+            for (leaf, tiles) in tiles.iter_mut().enumerate() {
+                let values = schedule.tile(leaf, first).map_or(0, |(rows, columns)| rows.len() * columns.len());
+                let (mine, after) = rest.split_at(values * T::BYTES);
+                tiles.push(mine.chunks_exact(T::BYTES).map(T::read).collect());
+                rest = after;
+            }
+            first += 1;
+        }
+    }
+    let mut observer = Some(observer);
+    let mut tiles = tiles.into_iter();
+    let run = Run {
+        metric,
+        schedule,
+        first,
+        cells: LeafCells::new(schedule.leaves(), |_| tiles.next().expect("one a leaf")),
+        observer: LeafCells::new(1, |_| observer.take().expect("one cell")),
+    };
+    drive(execution, items, &run)?;
+    Ok(Half::new(items, run.cells))
+}
+
+struct Run<'m, 'o, T> {
+    metric: &'m dyn Metric,
+    schedule: Schedule,
+    /// The first step that is not finished.
+    first: usize,
+    /// By leaf: its tiles, by step.
+    cells: LeafCells<Vec<Vec<T>>>,
+    /// One cell; only the lead reaches for it.
+    observer: LeafCells<&'o mut dyn Observer>,
+}
+
+impl<T: Precision> Run<'_, '_, T> {
+    /// Tells the observer; true if it wants to stop. On the lead only.
+    fn observe(&self, steps: usize, done: u64) -> bool {
+        let items = self.metric.items() as u64;
+        let write = |step: usize, bytes: &mut Vec<u8>| {
+            for leaf in 0..self.schedule.leaves() {
+                self.cells.with(leaf, |tiles| tiles[step].iter().for_each(|value| value.write(bytes)));
+            }
+        };
+        self.observer.with(0, |observer| {
+            let control = observer.progress(Progress { done, pairs: items * (items - 1) / 2 });
+            if steps < self.schedule.steps() {
+                observer.finished(&Finished { steps, write: &write });
+            }
+            control == Control::Stop
+        })
+    }
+
+    fn pairs_before(&self, step: usize) -> u64 {
+        (0..step).map(|step| (0..self.schedule.leaves()).map(|leaf| self.schedule.pairs(leaf, step)).sum::<u64>()).sum()
+    }
+}
+
+impl<T: Precision> Program for Run<'_, '_, T> {
+    type Output = ();
+    type Error = Error;
+
+    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<(), Error> {
+        let mut done = self.pairs_before(self.first);
+        for step in self.first..self.schedule.steps() {
+            let tiles = Tiles { metric: self.metric, schedule: self.schedule, cells: &self.cells, step };
+            let mut computed = [0.0];
+            rounds.round(&tiles, &mut computed).await?;
+            let write =
+                |tiles: &Vec<Vec<T>>, bytes: &mut Vec<u8>| tiles[step].iter().for_each(|value| value.write(bytes));
+            let read =
+                |tiles: &mut Vec<Vec<T>>, bytes: &[u8]| tiles.push(bytes.chunks_exact(T::BYTES).map(T::read).collect());
+            rounds.share(&self.cells, write, read).await?;
+            // Exact: a round has fewer pairs than 2^53.
+            done += computed[0] as u64;
+            let stop = rounds.is_lead() && self.observe(step + 1, done);
+            if rounds.agree(stop).await? && step + 1 < self.schedule.steps() {
+                return Err(Error::Stopped);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One step over all leaves.
+struct Tiles<'a, T> {
+    metric: &'a dyn Metric,
+    schedule: Schedule,
+    cells: &'a LeafCells<Vec<Vec<T>>>,
+    step: usize,
+}
+
+impl<T: Precision> Round for Tiles<'_, T> {
+    fn len(&self) -> usize {
+        1
+    }
+
+    fn map(&self, leaf: usize, partial: &mut [f64]) {
+        partial[0] = self.schedule.pairs(leaf, self.step) as f64;
+        let tile = self.schedule.tile(leaf, self.step).map_or(Vec::new(), |(rows, columns)| {
+            let mut values = vec![0.0; rows.len() * columns.len()];
+            self.metric.tile(rows, columns, &mut values);
+            values.into_iter().map(T::from_f64).collect()
+        });
+        self.cells.with(leaf, |tiles| tiles.push(tile));
+    }
+}

@@ -1,0 +1,291 @@
+//! Dissimilarities of rows of numbers, some of which may be missing.
+//!
+//! A pair is compared in the columns where both have a value. Distances are then scaled up to all columns, as if the missing differences were like those
+//! seen (a squared distance by columns / columns compared); cosine and correlation need no scale. Without a column in common there is no dissimilarity.
+
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+use lehr_data::Incomplete;
+use serde_json::{Map, Value, json};
+
+use crate::dispatch;
+use crate::metric::Metric;
+
+/// How unlike two rows are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Measure {
+    /// The root of the sum of squared differences.
+    #[default]
+    Euclidean,
+    /// Its square, which annealing of pairs turns into annealing of vectors.
+    SquaredEuclidean,
+    /// The sum of absolute differences.
+    Manhattan,
+    /// One less the cosine of the angle between the rows, 0 to 2. A row of zeros has none.
+    Cosine,
+    /// One less the correlation of the rows, 0 to 2. A constant row has none.
+    Correlation,
+}
+
+impl Measure {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::Euclidean, Self::SquaredEuclidean, Self::Manhattan, Self::Cosine, Self::Correlation];
+
+    /// Its name in headers and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Euclidean => "euclidean",
+            Self::SquaredEuclidean => "squared-euclidean",
+            Self::Manhattan => "manhattan",
+            Self::Cosine => "cosine",
+            Self::Correlation => "correlation",
+        }
+    }
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl FromStr for Measure {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|measure| measure.name() == text).ok_or_else(|| format!("no such measure: {text:?}"))
+    }
+}
+
+/// Rows and how they are compared, as a [`Metric`].
+///
+/// # Example
+/// ```
+/// use lehr_data::Incomplete;
+/// use lehr_distances::{Metric, rows::{Compared, Measure}};
+/// let rows = Incomplete::new(vec![0.0, 0.0, 3.0, 4.0, f64::NAN, 4.0], 2)?;
+/// let mut values = [0.0; 9];
+/// Compared::new(&rows, Measure::Euclidean).tile(0..3, 0..3, &mut values);
+/// assert_eq!(values[1], 5.0);
+/// assert_eq!(values[2], 32f64.sqrt()); // one column of two: the square, 16, counts twice
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Compared {
+    /// Row after row; 0 where a value is missing. Centred by its mean if the measure is the correlation.
+    values: Vec<f64>,
+    /// 1 where a value is present, 0 where it is missing; empty if none is.
+    presence: Vec<f64>,
+    dimension: usize,
+    measure: Measure,
+    fingerprint: u64,
+}
+
+impl Compared {
+    /// Copies the rows. Cost: one pass.
+    pub fn new(rows: &Incomplete, measure: Measure) -> Self {
+        let (dimension, has_gaps) = (rows.dimension(), rows.missing() > 0);
+        let mut values = rows.values().to_vec();
+        let presence = |values: &[f64]| values.iter().map(|value| f64::from(u8::from(!value.is_nan()))).collect();
+        let presence = if has_gaps { presence(&values) } else { Vec::new() };
+        for row in values.chunks_exact_mut(dimension) {
+            let present = || row.iter().filter(|value| !value.is_nan());
+            let count = present().count();
+            let center =
+                if measure == Measure::Correlation && count > 0 { present().sum::<f64>() / count as f64 } else { 0.0 };
+            row.iter_mut().for_each(|value| *value = if value.is_nan() { 0.0 } else { *value - center });
+        }
+        Self { values, presence, dimension, measure, fingerprint: rows.fingerprint() }
+    }
+
+    fn row(&self, index: usize) -> &[f64] {
+        &self.values[index * self.dimension..][..self.dimension]
+    }
+
+    /// Columns of a block of rows, each column of all rows before the next.
+    fn across(&self, of: &[f64], rows: &Range<usize>) -> Vec<f64> {
+        let of = &of[rows.start * self.dimension..rows.end * self.dimension];
+        (0..self.dimension).flat_map(|column| of[column..].iter().step_by(self.dimension)).copied().collect()
+    }
+
+    fn tile_complete(&self, rows: Range<usize>, columns: Range<usize>, values: &mut [f64]) {
+        let count = columns.len();
+        let others = self.across(&self.values, &columns);
+        let squares = |row: &[f64]| row.iter().map(|value| value * value).fold(0.0, |sum, square| sum + square);
+        let lengths: Vec<f64> = columns.clone().map(|column| squares(self.row(column))).collect();
+        for (row, values) in rows.zip(values.chunks_exact_mut(count)) {
+            let row = self.row(row);
+            match self.measure {
+                Measure::Euclidean => {
+                    dispatch::squared_differences(row, &others, values);
+                    values.iter_mut().for_each(|value| *value = value.sqrt());
+                }
+                Measure::SquaredEuclidean => dispatch::squared_differences(row, &others, values),
+                Measure::Manhattan => dispatch::differences(row, &others, values),
+                Measure::Cosine | Measure::Correlation => {
+                    dispatch::products(row, &others, values);
+                    let own = squares(row);
+                    values.iter_mut().zip(&lengths).for_each(|(value, length)| *value = unlike(*value, own, *length));
+                }
+            }
+        }
+    }
+
+    fn tile_with_gaps(&self, rows: Range<usize>, columns: Range<usize>, values: &mut [f64]) {
+        let count = columns.len();
+        let (others, theirs) = (self.across(&self.values, &columns), self.across(&self.presence, &columns));
+        let mut sums: Sums = Default::default();
+        sums.iter_mut().for_each(|sum| sum.resize(count, 0.0));
+        let columns = self.dimension as f64;
+        for (row, values) in rows.zip(values.chunks_exact_mut(count)) {
+            let mine = &self.presence[row * self.dimension..][..self.dimension];
+            let is_angle = matches!(self.measure, Measure::Cosine | Measure::Correlation);
+            if is_angle {
+                dispatch::moments_present(self.row(row), mine, &others, &theirs, &mut sums);
+            } else {
+                let is_absolute = self.measure == Measure::Manhattan;
+                dispatch::differences_present(self.row(row), mine, &others, &theirs, is_absolute, &mut sums);
+            }
+            for (j, value) in values.iter_mut().enumerate() {
+                let [compared, xy, xx, yy, x, y] = std::array::from_fn(|sum| sums[sum][j]);
+                *value = match self.measure {
+                    _ if compared == 0.0 => f64::NAN,
+                    Measure::Euclidean => (xy * (columns / compared)).sqrt(),
+                    Measure::SquaredEuclidean | Measure::Manhattan => xy * (columns / compared),
+                    Measure::Cosine => unlike(xy, xx, yy),
+                    // Of the columns compared, whose means are not those of the whole rows.
+                    Measure::Correlation => {
+                        let spread = |squares: f64, sum: f64| (compared * squares - sum * sum).max(0.0);
+                        unlike(compared * xy - x * y, spread(xx, x), spread(yy, y))
+                    }
+                };
+            }
+        }
+    }
+}
+
+impl Metric for Compared {
+    fn items(&self) -> usize {
+        self.values.len() / self.dimension
+    }
+
+    fn name(&self) -> &'static str {
+        self.measure.name()
+    }
+
+    fn parameters(&self) -> Map<String, Value> {
+        let mut parameters = Map::new();
+        parameters.insert("columns".into(), json!(self.dimension));
+        parameters.insert("has_gaps".into(), json!(!self.presence.is_empty()));
+        parameters
+    }
+
+    fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    fn tile(&self, rows: Range<usize>, columns: Range<usize>, values: &mut [f64]) {
+        assert_eq!(values.len(), rows.len() * columns.len(), "a value for each pair of the tile");
+        if columns.is_empty() {
+        } else if self.presence.is_empty() {
+            self.tile_complete(rows, columns, values);
+        } else {
+            self.tile_with_gaps(rows, columns, values);
+        }
+    }
+}
+
+/// One less the cosine of two vectors, from their product and squared lengths; NaN if either has no length. Symmetric bit by bit.
+fn unlike(product: f64, first: f64, second: f64) -> f64 {
+    let length = first.sqrt() * second.sqrt();
+    if length > 0.0 { (1.0 - product / length).clamp(0.0, 2.0) } else { f64::NAN }
+}
+
+/// Sums over the columns that both rows have, one vector a sum: their count; products (or differences); squares of the one, of the other; values of the one,
+/// of the other.
+pub(crate) type Sums = [Vec<f64>; 6];
+
+// The loops, each over one row and a block of others laid across. They multiply and add in two roundings and in the order of columns, so that an
+// instruction set that has both in one, or wider registers, gives the same bits.
+
+#[inline(always)]
+pub(crate) fn squared_differences(row: &[f64], others: &[f64], sums: &mut [f64]) {
+    sums.fill(0.0);
+    let count = sums.len();
+    for (x, others) in row.iter().zip(others.chunks_exact(count)) {
+        for j in 0..count {
+            let difference = x - others[j];
+            sums[j] += difference * difference;
+        }
+    }
+}
+
+#[inline(always)]
+pub(crate) fn differences(row: &[f64], others: &[f64], sums: &mut [f64]) {
+    sums.fill(0.0);
+    let count = sums.len();
+    for (x, others) in row.iter().zip(others.chunks_exact(count)) {
+        for j in 0..count {
+            sums[j] += (x - others[j]).abs();
+        }
+    }
+}
+
+#[inline(always)]
+pub(crate) fn products(row: &[f64], others: &[f64], sums: &mut [f64]) {
+    sums.fill(0.0);
+    let count = sums.len();
+    for (x, others) in row.iter().zip(others.chunks_exact(count)) {
+        for j in 0..count {
+            sums[j] += x * others[j];
+        }
+    }
+}
+
+/// Squared or absolute differences, and how many columns they are of. A missing value is 0 with presence 0.
+#[inline(always)]
+pub(crate) fn differences_present(
+    row: &[f64],
+    mine: &[f64],
+    others: &[f64],
+    theirs: &[f64],
+    is_absolute: bool,
+    sums: &mut Sums,
+) {
+    let [counts, sums, ..] = sums;
+    let count = counts.len();
+    counts.fill(0.0);
+    sums.fill(0.0);
+    let (counts, sums) = (&mut counts[..], &mut sums[..count]);
+    for (column, (x, present)) in row.iter().zip(mine).enumerate() {
+        let (others, theirs) = (&others[column * count..][..count], &theirs[column * count..][..count]);
+        for j in 0..count {
+            let both = present * theirs[j];
+            let difference = (x - others[j]) * both;
+            sums[j] += if is_absolute { difference.abs() } else { difference * difference };
+            counts[j] += both;
+        }
+    }
+}
+
+/// All sums that an angle needs. A missing value is 0 with presence 0.
+#[inline(always)]
+pub(crate) fn moments_present(row: &[f64], mine: &[f64], others: &[f64], theirs: &[f64], sums: &mut Sums) {
+    let count = sums[0].len();
+    sums.iter_mut().for_each(|sum| sum.fill(0.0));
+    let [counts, xy, xx, yy, x, y] = sums.each_mut().map(|sum| &mut sum[..count]);
+    for (column, (value, present)) in row.iter().zip(mine).enumerate() {
+        let (others, theirs) = (&others[column * count..][..count], &theirs[column * count..][..count]);
+        for j in 0..count {
+            counts[j] += present * theirs[j];
+            xy[j] += value * others[j];
+            xx[j] += value * value * theirs[j];
+            yy[j] += others[j] * others[j] * present;
+            x[j] += value * theirs[j];
+            y[j] += others[j] * present;
+        }
+    }
+}

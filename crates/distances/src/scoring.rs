@@ -1,0 +1,287 @@
+//! What an alignment is worth: a matrix of letters against letters, and what gaps cost.
+//!
+//! The convention for gaps is that of the papers' group and of parasail: the first letter in a gap costs `open`, each further one `extend`; a gap of n costs
+//! `open + (n - 1) extend`. (Programs that charge `open + n extend` have an `open` smaller by one `extend` for the same alignments.)
+
+use std::fmt;
+
+use lehr_data::sequences::Alphabet;
+
+use crate::Error;
+
+/// Scores of letters against letters, symmetric.
+///
+/// # Example
+/// ```
+/// use lehr_distances::scoring::Matrix;
+/// let dna = Matrix::ednafull();
+/// assert_eq!((dna.score(b'A', b'A'), dna.score(b'A', b'C'), dna.score(b'A', b'N')), (5, -4, -2));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Matrix {
+    alphabet: Alphabet,
+    /// By place in [`Alphabet::letters`], row after row.
+    scores: Vec<i32>,
+    name: String,
+}
+
+impl Matrix {
+    /// EDNAFULL, also known as NUC.4.4: 5 for equal nucleotides, -4 for different ones, in between for codes that stand for several.
+    ///
+    /// The table follows from the sets of nucleotides that two codes stand for: what they have in common decides.
+    pub fn ednafull() -> Self {
+        let letters = Alphabet::Dna.letters();
+        let sets: Vec<u8> = letters.iter().map(|letter| nucleotides(*letter)).collect();
+        let score = |a: u8, b: u8| {
+            let (small, large) = if a.count_ones() <= b.count_ones() { (a, b) } else { (b, a) };
+            let common = a & b;
+            match (small.count_ones(), large.count_ones()) {
+                (_, _) if common == 0 => -4,
+                (1, 1) => 5,
+                (1, 2) => 1,
+                (1, 3) => -1,
+                (1, 4) => -2,
+                // Of several letters each: equal, contained or overlapping, and any letter at all.
+                (2, 2) | (3, 3) if small == large => -1,
+                (2, 2) | (3, 3) => -2,
+                (2, 3) if common == small => -1,
+                (2, 3) => -3,
+                _ => -1,
+            }
+        };
+        let scores = sets.iter().flat_map(|a| sets.iter().map(move |b| score(*a, *b))).collect();
+        Matrix { alphabet: Alphabet::Dna, scores, name: "EDNAFULL".into() }
+    }
+
+    /// BLOSUM62 (Henikoff and Henikoff, 1992), half-bit units.
+    pub fn blosum62() -> Self {
+        Matrix { alphabet: Alphabet::Protein, scores: BLOSUM62.map(i32::from).to_vec(), name: "BLOSUM62".into() }
+    }
+
+    /// One score for equal letters, another for different ones. Letters that stand for several are equal to none.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if `equal` is not above 0, `different` is above `equal`, or either is beyond +-10,000.
+    pub fn simple(alphabet: Alphabet, equal: i32, different: i32) -> Result<Self, Error> {
+        if equal <= 0 || different > equal || equal > SCORE_MAX || different < -SCORE_MAX {
+            return Err(Error::Parameter {
+                name: "matrix",
+                expected: "EQUAL/DIFFERENT with EQUAL above 0, DIFFERENT not above EQUAL, both within 10,000".into(),
+                found: format!("{equal}/{different}"),
+            });
+        }
+        let letters = alphabet.letters();
+        let score = |a: u8, b: u8| if a == b && alphabet.is_certain(a) { equal } else { different };
+        let scores = letters.iter().flat_map(|a| letters.iter().map(move |b| score(*a, *b))).collect();
+        Ok(Matrix { alphabet, scores, name: format!("{equal}/{different}") })
+    }
+
+    /// The score of two letters of the alphabet.
+    ///
+    /// # Panics
+    /// If either is none.
+    pub fn score(&self, a: u8, b: u8) -> i32 {
+        let letters = self.alphabet.letters();
+        let place = |letter: u8| letters.iter().position(|known| *known == letter).expect("a letter of the alphabet");
+        self.scores[place(a) * letters.len() + place(b)]
+    }
+
+    /// What the letters mean.
+    pub fn alphabet(&self) -> Alphabet {
+        self.alphabet
+    }
+
+    /// The largest score.
+    pub fn largest(&self) -> i32 {
+        self.scores.iter().copied().max().unwrap_or(0)
+    }
+
+    /// The smallest score.
+    pub fn smallest(&self) -> i32 {
+        self.scores.iter().copied().min().unwrap_or(0)
+    }
+}
+
+impl fmt::Display for Matrix {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(&self.name)
+    }
+}
+
+/// The largest score or cost that is taken.
+const SCORE_MAX: i32 = 10_000;
+
+/// A matrix and the costs of gaps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scoring {
+    matrix: Matrix,
+    open: i32,
+    extend: i32,
+}
+
+impl Scoring {
+    /// A matrix with gaps whose first letter costs `open` and each further one `extend`.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] unless `0 <= extend <= open <= 10,000`.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_distances::scoring::{Matrix, Scoring};
+    /// let scoring = Scoring::new(Matrix::ednafull(), 14, 4)?;
+    /// assert_eq!(scoring.gap(3), 22);
+    /// assert!(Scoring::new(Matrix::ednafull(), 1, 4).is_err());
+    /// # Ok::<(), lehr_distances::Error>(())
+    /// ```
+    pub fn new(matrix: Matrix, open: i32, extend: i32) -> Result<Self, Error> {
+        if !(0 <= extend && extend <= open && open <= SCORE_MAX) {
+            return Err(Error::Parameter {
+                name: "gap",
+                expected: "OPEN/EXTEND with 0 <= EXTEND <= OPEN <= 10,000".into(),
+                found: format!("{open}/{extend}"),
+            });
+        }
+        Ok(Scoring { matrix, open, extend })
+    }
+
+    /// What the papers' group uses: EDNAFULL with 14/4 for nucleotides, BLOSUM62 with 10/1 for proteins.
+    pub fn usual(alphabet: Alphabet) -> Self {
+        match alphabet {
+            Alphabet::Dna => Scoring { matrix: Matrix::ednafull(), open: 14, extend: 4 },
+            Alphabet::Protein => Scoring { matrix: Matrix::blosum62(), open: 10, extend: 1 },
+        }
+    }
+
+    /// Letters against letters.
+    pub fn matrix(&self) -> &Matrix {
+        &self.matrix
+    }
+
+    /// What the first letter in a gap costs.
+    pub fn open(&self) -> i32 {
+        self.open
+    }
+
+    /// What each further one costs.
+    pub fn extend(&self) -> i32 {
+        self.extend
+    }
+
+    /// What a gap of `letters` letters costs; 0 for none.
+    pub fn gap(&self, letters: usize) -> i64 {
+        if letters == 0 { 0 } else { i64::from(self.open) + (letters as i64 - 1) * i64::from(self.extend) }
+    }
+}
+
+/// The nucleotides a letter stands for, as bits A 1, C 2, G 4, T 8.
+fn nucleotides(letter: u8) -> u8 {
+    match letter {
+        b'A' => 1,
+        b'C' => 2,
+        b'G' => 4,
+        b'T' => 8,
+        b'R' => 1 | 4,
+        b'Y' => 2 | 8,
+        b'S' => 2 | 4,
+        b'W' => 1 | 8,
+        b'K' => 4 | 8,
+        b'M' => 1 | 2,
+        b'B' => 2 | 4 | 8,
+        b'D' => 1 | 4 | 8,
+        b'H' => 1 | 2 | 8,
+        b'V' => 1 | 2 | 4,
+        _ => 15,
+    }
+}
+
+/// In the order of `Alphabet::Protein.letters()`.
+#[rustfmt::skip]
+const BLOSUM62: [i8; 576] = [
+     4,-1,-2,-2, 0,-1,-1, 0,-2,-1,-1,-1,-1,-2,-1, 1, 0,-3,-2, 0,-2,-1, 0,-4,
+    -1, 5, 0,-2,-3, 1, 0,-2, 0,-3,-2, 2,-1,-3,-2,-1,-1,-3,-2,-3,-1, 0,-1,-4,
+    -2, 0, 6, 1,-3, 0, 0, 0, 1,-3,-3, 0,-2,-3,-2, 1, 0,-4,-2,-3, 3, 0,-1,-4,
+    -2,-2, 1, 6,-3, 0, 2,-1,-1,-3,-4,-1,-3,-3,-1, 0,-1,-4,-3,-3, 4, 1,-1,-4,
+     0,-3,-3,-3, 9,-3,-4,-3,-3,-1,-1,-3,-1,-2,-3,-1,-1,-2,-2,-1,-3,-3,-2,-4,
+    -1, 1, 0, 0,-3, 5, 2,-2, 0,-3,-2, 1, 0,-3,-1, 0,-1,-2,-1,-2, 0, 3,-1,-4,
+    -1, 0, 0, 2,-4, 2, 5,-2, 0,-3,-3, 1,-2,-3,-1, 0,-1,-3,-2,-2, 1, 4,-1,-4,
+     0,-2, 0,-1,-3,-2,-2, 6,-2,-4,-4,-2,-3,-3,-2, 0,-2,-2,-3,-3,-1,-2,-1,-4,
+    -2, 0, 1,-1,-3, 0, 0,-2, 8,-3,-3,-1,-2,-1,-2,-1,-2,-2, 2,-3, 0, 0,-1,-4,
+    -1,-3,-3,-3,-1,-3,-3,-4,-3, 4, 2,-3, 1, 0,-3,-2,-1,-3,-1, 3,-3,-3,-1,-4,
+    -1,-2,-3,-4,-1,-2,-3,-4,-3, 2, 4,-2, 2, 0,-3,-2,-1,-2,-1, 1,-4,-3,-1,-4,
+    -1, 2, 0,-1,-3, 1, 1,-2,-1,-3,-2, 5,-1,-3,-1, 0,-1,-3,-2,-2, 0, 1,-1,-4,
+    -1,-1,-2,-3,-1, 0,-2,-3,-2, 1, 2,-1, 5, 0,-2,-1,-1,-1,-1, 1,-3,-1,-1,-4,
+    -2,-3,-3,-3,-2,-3,-3,-3,-1, 0, 0,-3, 0, 6,-4,-2,-2, 1, 3,-1,-3,-3,-1,-4,
+    -1,-2,-2,-1,-3,-1,-1,-2,-2,-3,-3,-1,-2,-4, 7,-1,-1,-4,-3,-2,-2,-1,-2,-4,
+     1,-1, 1, 0,-1, 0, 0, 0,-1,-2,-2, 0,-1,-2,-1, 4, 1,-3,-2,-2, 0, 0, 0,-4,
+     0,-1, 0,-1,-1,-1,-1,-2,-2,-1,-1,-1,-1,-2,-1, 1, 5,-2,-2, 0,-1,-1, 0,-4,
+    -3,-3,-4,-4,-2,-2,-3,-2,-2,-3,-2,-3,-1, 1,-4,-3,-2,11, 2,-3,-4,-3,-2,-4,
+    -2,-2,-2,-3,-2,-1,-2,-3, 2,-1,-1,-2,-1, 3,-3,-2,-2, 2, 7,-1,-3,-2,-1,-4,
+     0,-3,-3,-3,-1,-2,-2,-3,-3, 3, 1,-2, 1,-1,-2,-2, 0,-3,-1, 4,-3,-2,-1,-4,
+    -2,-1, 3, 4,-3, 0, 1,-1, 0,-3,-4, 0,-3,-3,-2, 0,-1,-4,-3,-3, 4, 1,-1,-4,
+    -1, 0, 0, 1,-3, 3, 4,-2, 0,-3,-3, 1,-1,-3,-1, 0,-1,-3,-2,-2, 1, 4,-1,-4,
+     0,-1,-1,-1,-2,-1,-1,-1,-1,-1,-1,-1,-1,-1,-2, 0, 0,-2,-1,-1,-1,-1,-1,-4,
+    -4,-4,-4,-4,-4,-4,-4,-4,-4,-4,-4,-4,-4,-4,-4,-4,-4,-4,-4,-4,-4,-4,-4, 1,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matrices_are_symmetric_and_their_letters_best_with_themselves() {
+        for matrix in [Matrix::ednafull(), Matrix::blosum62()] {
+            let letters = matrix.alphabet().letters();
+            for a in letters {
+                for b in letters {
+                    assert_eq!(matrix.score(*a, *b), matrix.score(*b, *a));
+                    if matrix.alphabet().is_certain(*a) {
+                        assert!(matrix.score(*a, *a) > matrix.score(*a, *b) || a == b);
+                    }
+                }
+            }
+        }
+    }
+
+    /// As published with NUC.4.4, in its order of letters.
+    #[rustfmt::skip]
+    const NUC44: [[i32; 15]; 15] = [
+        [ 5, -4, -4, -4, -4,  1,  1, -4, -4,  1, -4, -1, -1, -1, -2],
+        [-4,  5, -4, -4, -4,  1, -4,  1,  1, -4, -1, -4, -1, -1, -2],
+        [-4, -4,  5, -4,  1, -4,  1, -4,  1, -4, -1, -1, -4, -1, -2],
+        [-4, -4, -4,  5,  1, -4, -4,  1, -4,  1, -1, -1, -1, -4, -2],
+        [-4, -4,  1,  1, -1, -4, -2, -2, -2, -2, -1, -1, -3, -3, -1],
+        [ 1,  1, -4, -4, -4, -1, -2, -2, -2, -2, -3, -3, -1, -1, -1],
+        [ 1, -4,  1, -4, -2, -2, -1, -4, -2, -2, -3, -1, -3, -1, -1],
+        [-4,  1, -4,  1, -2, -2, -4, -1, -2, -2, -1, -3, -1, -3, -1],
+        [-4,  1,  1, -4, -2, -2, -2, -2, -1, -4, -1, -3, -3, -1, -1],
+        [ 1, -4, -4,  1, -2, -2, -2, -2, -4, -1, -3, -1, -1, -3, -1],
+        [-4, -1, -1, -1, -1, -3, -3, -1, -1, -3, -1, -2, -2, -2, -1],
+        [-1, -4, -1, -1, -1, -3, -1, -3, -3, -1, -2, -1, -2, -2, -1],
+        [-1, -1, -4, -1, -3, -1, -3, -1, -3, -1, -2, -2, -1, -2, -1],
+        [-1, -1, -1, -4, -3, -1, -1, -3, -1, -3, -2, -2, -2, -1, -1],
+        [-2, -2, -2, -2, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1],
+    ];
+
+    #[test]
+    fn ednafull_is_the_published_table() {
+        let matrix = Matrix::ednafull();
+        for (a, row) in b"ATGCSWRYKMBVHDN".iter().zip(NUC44) {
+            for (b, score) in b"ATGCSWRYKMBVHDN".iter().zip(row) {
+                assert_eq!(matrix.score(*a, *b), score, "{} and {}", char::from(*a), char::from(*b));
+            }
+        }
+    }
+
+    #[test]
+    fn blosum62_has_its_published_corners() {
+        let matrix = Matrix::blosum62();
+        assert_eq!(
+            [(b'W', b'W'), (b'C', b'C'), (b'I', b'V'), (b'W', b'C')].map(|(a, b)| matrix.score(a, b)),
+            [11, 9, 3, -2]
+        );
+        // The sum over the twenty by twenty of the published table.
+        let letters = &matrix.alphabet().letters()[..20];
+        let sum: i32 = letters.iter().flat_map(|a| letters.iter().map(|b| matrix.score(*a, *b))).sum();
+        assert_eq!(sum, -426);
+    }
+}

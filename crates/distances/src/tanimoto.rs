@@ -1,0 +1,76 @@
+//! The Tanimoto dissimilarity of fingerprints: one less the share of common bits among the bits that either has (Jaccard's).
+
+use std::ops::Range;
+
+use lehr_data::Fingerprints;
+use serde_json::{Map, Value, json};
+
+use crate::bits::across;
+use crate::dispatch;
+use crate::metric::Metric;
+
+/// Fingerprints as a [`Metric`]: `1 - c / (a + b - c)` with `a`, `b` the bits of each and `c` those in common. Two rows without any bit are the same: 0.
+///
+/// Cost: one AND and one count a word and pair, eight words at a time where the processor can.
+///
+/// # Example
+/// ```
+/// use lehr_data::Fingerprints;
+/// use lehr_distances::{Metric, tanimoto::Tanimoto};
+/// let compounds = Fingerprints::new(vec![0b0111, 0b0011, 0b1000], 4)?;
+/// let mut values = [0.0; 9];
+/// Tanimoto::new(&compounds).tile(0..3, 0..3, &mut values);
+/// assert_eq!((values[1], values[2]), (1.0 - 2.0 / 3.0, 1.0));
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Tanimoto<'a> {
+    fingerprints: &'a Fingerprints,
+    counts: Vec<u32>,
+}
+
+impl<'a> Tanimoto<'a> {
+    /// Counts the bits of each row.
+    pub fn new(fingerprints: &'a Fingerprints) -> Self {
+        let counts = (0..fingerprints.len()).map(|row| fingerprints.count(row)).collect();
+        Self { fingerprints, counts }
+    }
+}
+
+impl Metric for Tanimoto<'_> {
+    fn items(&self) -> usize {
+        self.fingerprints.len()
+    }
+
+    fn name(&self) -> &'static str {
+        "tanimoto"
+    }
+
+    fn parameters(&self) -> Map<String, Value> {
+        let mut parameters = Map::new();
+        parameters.insert("bits".into(), json!(self.fingerprints.bits()));
+        parameters
+    }
+
+    fn fingerprint(&self) -> u64 {
+        self.fingerprints.fingerprint()
+    }
+
+    fn tile(&self, rows: Range<usize>, columns: Range<usize>, values: &mut [f64]) {
+        assert_eq!(values.len(), rows.len() * columns.len(), "a value for each pair of the tile");
+        if columns.is_empty() {
+            return;
+        }
+        let others = across(columns.clone().map(|column| self.fingerprints.row(column)), self.fingerprints.width());
+        let theirs = &self.counts[columns.clone()];
+        let mut common = vec![0; columns.len()];
+        for (row, values) in rows.zip(values.chunks_exact_mut(columns.len())) {
+            dispatch::common(self.fingerprints.row(row), &others, &mut common);
+            let own = u64::from(self.counts[row]);
+            for ((value, common), count) in values.iter_mut().zip(&common).zip(theirs) {
+                let either = own + u64::from(*count) - common;
+                *value = if either == 0 { 0.0 } else { 1.0 - *common as f64 / either as f64 };
+            }
+        }
+    }
+}
