@@ -3,5 +3,6 @@
 pub mod ask;
 pub mod cluster;
 pub mod demo;
+pub mod distances;
 pub mod lab;
 pub mod serve;

@@ -11,8 +11,12 @@
 //! | place | JSON ([`Place`]): the file that all write their rows to |
 //! | last word | one byte: the exit code |
 //!
+//! Dissimilarities go the same way, with an order of their own: [`pairs`].
+//!
 //! Whatever else ends a process ends the others: a panic or a second Ctrl-C through MPI, a kill through the launcher, and the keeper says which
 //! ([`lehr_ranks_mpi::keep`]).
+
+pub mod pairs;
 
 use std::io;
 use std::path::Path;

@@ -82,6 +82,27 @@ impl From<lehr_data::Error> for Failure {
     }
 }
 
+impl From<lehr_distances::Error> for Failure {
+    fn from(error: lehr_distances::Error) -> Self {
+        use lehr_distances::Error;
+        let message = error.to_string();
+        match error {
+            Error::Stopped => Failure::new(Kind::Stopped, message),
+            Error::Parameter { .. } => Failure::new(Kind::Usage, message),
+            Error::Unsuited { .. } => Failure::new(Kind::BadData, message),
+            Error::OtherRun { .. } => Failure::new(Kind::BadData, message)
+                .with_hint("--resume needs the same input and the same options as the run that was stopped"),
+            Error::CheckpointDamaged { .. } => {
+                Failure::new(Kind::BadData, message).with_hint("start anew with --out and --force, without --resume")
+            }
+            Error::TooLarge { .. } => Failure::new(Kind::Environment, message)
+                .with_hint("--collapse makes equal items one; --memory GIB allows more"),
+            Error::File { .. } => Failure::new(Kind::Environment, message),
+            _ => Failure::new(Kind::NoResult, message),
+        }
+    }
+}
+
 impl From<lehr_mining::Error> for Failure {
     fn from(error: lehr_mining::Error) -> Self {
         use lehr_mining::Error;

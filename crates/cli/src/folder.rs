@@ -26,12 +26,54 @@ pub const REPORT: &str = "report.html";
 /// The state of a run that is not finished.
 pub const CHECKPOINT: &str = "checkpoint";
 
-/// In the order in which they are put into place. [`SUMMARY`] is last: it vouches for the others.
-const RESULTS: [&str; 4] = [LABELS, CENTERS, REPORT, SUMMARY];
+/// A matrix that NumPy opens.
+pub const ARRAY: &str = "dissimilarities.npy";
+/// The same as big-endian rows.
+pub const RAW_ROWS: &str = "dissimilarities.bin";
+/// A row per item of a matrix.
+pub const IDS: &str = "ids.csv";
+/// A row per given item: which of the distinct ones it is.
+pub const MEMBERS: &str = "members.csv";
+/// What the numbers of a matrix mean.
+pub const HEADER: &str = "dissimilarities.json";
+
+/// The results of one command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Results {
+    /// Of a clustering.
+    Clustering,
+    /// Dissimilarities of all pairs.
+    Matrix,
+}
+
+impl Results {
+    /// In the order in which they are put into place. The last vouches for the others.
+    fn names(self) -> &'static [&'static str] {
+        match self {
+            Results::Clustering => &[LABELS, CENTERS, REPORT, SUMMARY],
+            Results::Matrix => &[ARRAY, RAW_ROWS, IDS, MEMBERS, HEADER],
+        }
+    }
+
+    /// The file that vouches for the others.
+    fn voucher(self) -> &'static str {
+        self.names()[self.names().len() - 1]
+    }
+
+    /// Whether a file of the voucher's name is one that `lehr` wrote.
+    fn vouches(self, bytes: &[u8]) -> bool {
+        match self {
+            Results::Clustering => summary::is_ours(bytes),
+            Results::Matrix => serde_json::from_slice::<serde_json::Value>(bytes)
+                .is_ok_and(|header| header["format"] == lehr_data::dissimilarities::FORMAT),
+        }
+    }
+}
 
 /// A folder that is ours to write to until it is dropped. Folders made for a run that failed are removed again.
 pub struct Folder {
     path: PathBuf,
+    results: Results,
     made: Vec<PathBuf>,
     keep: bool,
 }
@@ -39,12 +81,18 @@ pub struct Folder {
 impl Folder {
     /// Makes the folder if it is not there, sees that it can be written to, and refuses to endanger what it holds.
     ///
-    /// - `input`: the file the points came from, if any. - `force`: replace a checkpoint and files not known to be ours.
+    /// - `results`: what will be written to it. - `input`: the file the points came from, if any. - `force`: replace a checkpoint and files not known to be ours.
     /// - `resumed`: the folder whose checkpoint the run goes on from; the same folder's checkpoint is then no obstacle.
     ///
     /// # Errors
     /// [`Kind::Environment`]: cannot be made or written to, or holds something protected.
-    pub fn claim(path: &Path, input: Option<&Path>, force: bool, resumed: Option<&Path>) -> Result<Self, Failure> {
+    pub fn claim(
+        path: &Path,
+        results: Results,
+        input: Option<&Path>,
+        force: bool,
+        resumed: Option<&Path>,
+    ) -> Result<Self, Failure> {
         let refuse = |cause: &io::Error| {
             let reason = match cause.kind() {
                 io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
@@ -63,10 +111,10 @@ impl Folder {
             .take_while(|ancestor| !ancestor.exists())
             .map(Path::to_path_buf)
             .collect();
-        let folder = Folder { path: path.to_path_buf(), made: missing, keep: false };
+        let folder = Folder { path: path.to_path_buf(), results, made: missing, keep: false };
         fs::create_dir_all(path).map_err(|cause| refuse(&cause))?;
         // Permission bits do not tell (read-only disks, quotas, root): only writing does.
-        let mut probe = AtomicFile::create(&path.join(SUMMARY))?;
+        let mut probe = AtomicFile::create(&path.join(results.voucher()))?;
         probe.write_all(b"{}").and_then(|()| probe.flush()).map_err(|cause| refuse(&cause))?;
         drop(probe);
         folder.protect(input, force, resumed)?;
@@ -76,7 +124,7 @@ impl Folder {
 
     fn protect(&self, input: Option<&Path>, force: bool, resumed: Option<&Path>) -> Result<(), Failure> {
         if let Some(input) = input {
-            for name in RESULTS.iter().chain([&CHECKPOINT]) {
+            for name in self.results.names().iter().chain([&CHECKPOINT]) {
                 if same_file(input, &self.path.join(name)) {
                     return Err(Failure::new(
                         Kind::Environment,
@@ -100,14 +148,16 @@ impl Folder {
                 self.path.display()
             )));
         }
-        let present: Vec<&str> = RESULTS.into_iter().filter(|name| self.path.join(name).exists()).collect();
+        let present: Vec<&str> =
+            self.results.names().iter().copied().filter(|name| self.path.join(name).exists()).collect();
         if !present.is_empty() && !self.holds_our_results() {
             return Err(Failure::new(
                 Kind::Environment,
                 format!(
-                    "{}: holds {}, which no summary.json of lehr vouches for",
+                    "{}: holds {}, which no {} of lehr vouches for",
                     self.path.display(),
-                    present.join(", ")
+                    present.join(", "),
+                    self.results.voucher()
                 ),
             )
             .with_hint("name another folder with --out, or replace these files with --force"));
@@ -124,7 +174,7 @@ impl Folder {
         }
         for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
             let name = entry.file_name();
-            let process = RESULTS.iter().chain([&CHECKPOINT]).find_map(|ours| {
+            let process = self.results.names().iter().chain([&CHECKPOINT]).find_map(|ours| {
                 let rest = name.to_str()?.strip_prefix('.')?.strip_prefix(ours)?.strip_prefix('.')?;
                 let (process, number) = rest.strip_suffix(".tmp")?.split_once('-')?;
                 number.parse::<u32>().ok()?;
@@ -137,7 +187,7 @@ impl Folder {
     }
 
     fn holds_our_results(&self) -> bool {
-        fs::read(self.path.join(SUMMARY)).is_ok_and(|bytes| summary::is_ours(&bytes))
+        fs::read(self.path.join(self.results.voucher())).is_ok_and(|bytes| self.results.vouches(&bytes))
     }
 
     /// Where the folder is, as typed.
@@ -148,7 +198,7 @@ impl Folder {
     /// Whether a path is that of one of the files that a run leaves here.
     pub fn takes(&self, path: &Path) -> bool {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let is_ours = |name: &str| RESULTS.contains(&name) || name == CHECKPOINT;
+        let is_ours = |name: &str| self.results.names().contains(&name) || name == CHECKPOINT;
         same_file(parent, &self.path) && path.file_name().and_then(|name| name.to_str()).is_some_and(is_ours)
     }
 
@@ -211,7 +261,7 @@ impl Staged<'_> {
         let replaced = folder.holds_our_results();
         if replaced {
             // Without it, nothing vouches for the mixture that a crash in the next lines would leave.
-            let summary = folder.path.join(SUMMARY);
+            let summary = folder.path.join(folder.results.voucher());
             fs::remove_file(&summary).map_err(|cause| {
                 Failure::new(Kind::Environment, format!("{}: cannot be replaced: {cause}", summary.display()))
             })?;
@@ -227,6 +277,12 @@ impl Staged<'_> {
             placed.push(name);
         }
         folder.keep();
+        if replaced {
+            // What an earlier run wrote and this one did not belongs to nothing any more.
+            for name in folder.results.names().iter().filter(|name| !placed.contains(name)) {
+                let _ = fs::remove_file(folder.path.join(name));
+            }
+        }
         let checkpoint = folder.checkpoint();
         if let Err(cause) = fs::remove_file(&checkpoint)
             && cause.kind() != io::ErrorKind::NotFound

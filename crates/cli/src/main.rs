@@ -11,6 +11,8 @@ mod company;
 mod exit;
 mod folder;
 mod interrupt;
+mod items;
+mod memory;
 mod numbers;
 mod output;
 mod plan;
@@ -121,13 +123,14 @@ fn start(arguments: Arguments, typed: &[OsString]) -> Result<ExitCode, Failure> 
     let execution = match &arguments.command {
         Command::Cluster(cluster) => &cluster.execution,
         Command::Demo(demo) => &demo.execution,
+        Command::Distances(distances) => &distances.execution,
         _ => unreachable!("measurements and services have been handed over"),
     };
     match Process::join().map_err(|cause| environment(&cause))? {
-        None => cluster(arguments, typed, &Company::new(None)).map(|()| ExitCode::SUCCESS),
+        None => lead(arguments, typed, &Company::new(None)).map(|()| ExitCode::SUCCESS),
         Some(process) if process.number() == 0 => {
             let company = Company::new(Some(&process));
-            let done = cluster(arguments, typed, &company);
+            let done = lead(arguments, typed, &company);
             let code = match &done {
                 Ok(()) => ExitCode::SUCCESS,
                 Err(failure) => failure.report(),
@@ -135,11 +138,19 @@ fn start(arguments: Arguments, typed: &[OsString]) -> Result<ExitCode, Failure> 
             Company::end(process, done.map_or_else(|failure| failure.kind.code(), |()| 0))?;
             Ok(code)
         }
-        Some(process) => company::follow(process, execution).map(ExitCode::from),
+        Some(process) => match arguments.command {
+            Command::Distances(distances) => company::pairs::follow(process, *distances).map(ExitCode::from),
+            _ => company::follow(process, execution).map(ExitCode::from),
+        },
     }
 }
 
-/// Clusters, together with the other processes if there are any.
-fn cluster(arguments: Arguments, typed: &[OsString], company: &Company<'_>) -> Result<(), Failure> {
-    Plan::new(arguments, typed, company.job()).and_then(|plan| command::cluster::run(plan, company))
+/// Does the work, together with the other processes if there are any.
+fn lead(arguments: Arguments, typed: &[OsString], company: &Company<'_>) -> Result<(), Failure> {
+    match arguments.command {
+        Command::Distances(distances) => command::distances::run(*distances, typed, company),
+        command => {
+            Plan::new(Arguments { command }, typed, company.job()).and_then(|plan| command::cluster::run(plan, company))
+        }
+    }
 }

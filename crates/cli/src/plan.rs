@@ -2,6 +2,9 @@
 //!
 //! A [`Plan`] is complete and consistent: commands run it without looking at the command line again. What can only be known
 //! with the data in hand (columns, K above the number of points) is checked where the data are read and clustered.
+//! Dissimilarities have a plan of their own ([`distances`]).
+
+pub mod distances;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -305,7 +308,7 @@ fn checkpoint(folder: &Path, method: &MethodArguments) -> Result<Checkpoint, Fai
 }
 
 /// The command line with its options for the table and the method, going on in `out`.
-fn resume_command(typed: &[OsString], out: &Path) -> String {
+pub(crate) fn resume_command(typed: &[OsString], out: &Path) -> String {
     let mut words = vec!["lehr".to_owned()];
     let mut typed = typed.iter().skip(1).map(|word| word.to_string_lossy());
     while let Some(word) = typed.next() {

@@ -3,6 +3,8 @@
 //! [`Watch`] is the run's observer. Once a step it moves the bar (on a terminal) or prints a line (in a pipe, seldom enough
 //! to read), looks whether a stop was asked for, and every two seconds puts the checkpoint on disk if it is time.
 
+pub mod pairs;
+
 use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

@@ -4,6 +4,7 @@
 
 mod cli {
     mod bad_input;
+    mod distances;
     mod help;
     mod lab;
     mod lab_overhead;

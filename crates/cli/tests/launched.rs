@@ -106,6 +106,131 @@ fn every_process_writes_the_rows_of_its_ranks_with_their_identifiers() {
     assert_eq!(names.len(), 4, "no temporary file stays: {names:?}");
 }
 
+/// Relatives of one sequence, and a table with gaps.
+fn items() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let letter = |at: usize| char::from(b"ACGT"[at.wrapping_mul(2_654_435_761) >> 7 & 3]);
+    let genes: String = (0..150)
+        .map(|row| {
+            let text: String =
+                (0..60).map(|at| letter(if (row * 31 + at) % 11 == 0 { row % 140 * 1000 + at } else { at })).collect();
+            format!(">s{row}\n{text}\n")
+        })
+        .collect();
+    fs::write(folder.path().join("genes.fasta"), genes).unwrap();
+    let cell = |row: usize, column: usize| match (row * 7 + column * 3) % 10 {
+        0 => String::new(),
+        _ => format!("{}.{}", row * 13 % 29, column * 17 % 10),
+    };
+    let rows: String = (0..120).map(|row| format!("{},{},{}\n", cell(row, 0), cell(row, 1), cell(row, 2))).collect();
+    fs::write(folder.path().join("records.csv"), format!("x,y,z\n{rows}")).unwrap();
+    let prints: String =
+        (0..110_u32).map(|row| format!("{:08x}\tc{row}\n", row.wrapping_mul(2_654_435_761) | 1)).collect();
+    fs::write(folder.path().join("compounds.fps"), format!("#FPS1\n#num_bits=32\n{prints}")).unwrap();
+    folder
+}
+
+/// The files of a matrix in `out`.
+fn matrix(folder: &Path, out: &str) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<(String, Vec<u8>)> = fs::read_dir(folder.join(out))
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()))
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+#[ignore = "starts processes with mpiexec: make mpi"]
+fn dissimilarities_have_the_same_bytes_on_any_layout() {
+    let folder = items();
+    for (name, line) in [
+        ("genes", &["distances", "genes.fasta", "--collapse"][..]),
+        ("global", &["distances", "genes.fasta", "--alignment", "global", "--metric", "kimura", "--element", "f64"]),
+        ("given", &["distances", "genes.fasta", "--metric", "hamming", "--element", "u16"]),
+        ("records", &["distances", "records.csv", "--standardise", "--form", "condensed"]),
+        ("compounds", &["distances", "compounds.fps", "--element", "i16be"]),
+    ] {
+        let run = |layout: &str, processes: usize| {
+            let out = format!("{name}-{layout}");
+            let line = [line, &["-q", "--out", &out, "--layout", layout]].concat();
+            if processes == 1 {
+                let alone = Command::new(env!("CARGO_BIN_EXE_lehr")).args(line).current_dir(&folder).output().unwrap();
+                expect_success(&alone);
+            } else {
+                expect_success(&lehr(folder.path(), processes, &line));
+            }
+            matrix(folder.path(), &out)
+        };
+        let one = run("1x1x1", 1);
+        assert!(one.len() >= 3, "{one:?}");
+        for (layout, processes) in [("4x1x1", 1), ("1x4x1", 4), ("2x2x1", 2)] {
+            assert!(run(layout, processes) == one, "{name}: {layout} gives the bytes of 1x1x1");
+        }
+    }
+}
+
+#[test]
+#[ignore = "starts processes with mpiexec: make mpi"]
+fn dissimilarities_as_map_reduce_in_several_processes_are_the_same() {
+    let folder = items();
+    let line = ["distances", "genes.fasta", "-q", "--out"];
+    expect_success(&lehr(folder.path(), 2, &[&line[..], &["ranks"]].concat()));
+    expect_success(&lehr(folder.path(), 3, &[&line[..], &["reduced", "--engine", "map-reduce"]].concat()));
+    assert!(matrix(folder.path(), "ranks") == matrix(folder.path(), "reduced"));
+}
+
+#[test]
+#[ignore = "starts processes with mpiexec: make mpi"]
+fn dissimilarities_are_stopped_and_gone_on_with_by_other_processes() {
+    let folder = tempfile::tempdir().unwrap();
+    let letter = |at: usize| char::from(b"ACGT"[at.wrapping_mul(2_654_435_761) >> 7 & 3]);
+    // Some seconds of work in eleven steps.
+    let genes: String = (0..640)
+        .map(|row| {
+            let text: String =
+                (0..200).map(|at| letter(if (row * 31 + at) % 11 == 0 { row * 1000 + at } else { at })).collect();
+            format!(">s{row}\n{text}\n")
+        })
+        .collect();
+    fs::write(folder.path().join("genes.fasta"), genes).unwrap();
+    let mut child = command(folder.path(), 3, &["distances", "genes.fasta", "--out", "d"]).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains('%') {
+        line.clear();
+        assert_ne!(lines.read_line(&mut line).unwrap(), 0, "the run ended before it was stopped");
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let said: Vec<String> = lines.lines().map(Result::unwrap).collect();
+    assert!(!child.wait().unwrap().success());
+    assert_eq!(said.iter().filter(|line| line.contains("what is finished is in")).count(), 1, "{said:?}");
+    expect_success(&lehr(folder.path(), 2, &["distances", "genes.fasta", "--resume", "d", "-q"]));
+    let whole = ["distances", "genes.fasta", "--out", "whole", "-q"];
+    expect_success(&Command::new(env!("CARGO_BIN_EXE_lehr")).args(whole).current_dir(&folder).output().unwrap());
+    assert!(matrix(folder.path(), "d") == matrix(folder.path(), "whole"));
+}
+
+#[test]
+#[ignore = "starts processes with mpiexec: make mpi"]
+fn one_process_says_what_is_wrong_with_items_and_all_end() {
+    let folder = items();
+    let failed = lehr(folder.path(), 3, &["distances", "nowhere.fasta"]);
+    assert_eq!(failed.status.code(), Some(4), "{}", text(&failed.stderr));
+    assert_eq!(text(&failed.stderr).matches("error: ").count(), 1, "{}", text(&failed.stderr));
+    fs::write(folder.path().join("wrong.fasta"), ">a\nAC1T\n>b\nACGT\n").unwrap();
+    let failed = lehr(folder.path(), 2, &["distances", "wrong.fasta", "--alphabet", "dna"]);
+    assert_eq!(failed.status.code(), Some(3), "{}", text(&failed.stderr));
+    // What needs no computing is done by the lead alone.
+    fs::write(folder.path().join("group.bin"), [0, 0, 0, 9, 0, 9, 0, 0]).unwrap();
+    expect_success(&lehr(folder.path(), 2, &["distances", "group.bin", "-q", "--out", "group"]));
+    assert_eq!(matrix(folder.path(), "group").len(), 3);
+    let done = lehr(folder.path(), 2, &["distances", "records.csv", "--out", "rows"]);
+    expect_success(&done);
+    assert_eq!(text(&done.stdout).matches("120 items").count(), 1, "{}", text(&done.stdout));
+}
+
 #[test]
 #[ignore = "starts processes with mpiexec: make mpi"]
 fn one_process_speaks() {

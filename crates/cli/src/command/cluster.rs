@@ -14,7 +14,7 @@ use lehr_ranks::trace::Trace;
 use crate::command::demo;
 use crate::company::Company;
 use crate::exit::{Failure, Kind};
-use crate::folder::{self, Folder};
+use crate::folder::{self, Folder, Results};
 use crate::interrupt::Interrupt;
 use crate::output::{self, ClusterRow, ClusterTable};
 use crate::plan::{Plan, Source, Start};
@@ -60,7 +60,7 @@ pub fn run(mut plan: Plan, company: &Company<'_>) -> Result<(), Failure> {
         Start::Fresh(_) => None,
     };
     let is_resumed = resumed.is_some();
-    let mut folder = Folder::claim(&plan.out, input, plan.force, resumed)?;
+    let mut folder = Folder::claim(&plan.out, Results::Clustering, input, plan.force, resumed)?;
     let trace = plan.trace.as_deref().map(|path| TraceFile::claim(path, input, &folder, plan.force)).transpose()?;
     company.order(&plan.start, space.points(), trace.is_some())?;
     let noted = trace.as_ref().map(|file| file.trace().clone());

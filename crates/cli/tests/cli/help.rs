@@ -13,6 +13,11 @@ fn help_of_cluster() {
 }
 
 #[test]
+fn help_of_distances() {
+    Sandbox::new().lehr(&["distances", "--help"]).matches_golden("help_distances");
+}
+
+#[test]
 fn help_of_demo() {
     Sandbox::new().lehr(&["demo", "--help"]).matches_golden("help_demo");
 }

@@ -1,0 +1,324 @@
+//! `lehr distances`: items in, a folder with the dissimilarities of all pairs out.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+
+use lehr_data::dissimilarities::{Dissimilarities, Element, FORMAT, Form, Header};
+use lehr_data::duplicates::Duplicates;
+use lehr_data::read;
+use lehr_data::write::dissimilarities::{Extent, header, numbers};
+use lehr_distances::checkpoint::{Kept, Log};
+use lehr_distances::{Half, Metric, Precision, all_pairs};
+use lehr_ranks::timing::Stopwatch;
+use serde_json::{Map, Value};
+
+use crate::arguments::DistancesArguments;
+use crate::company::Company;
+use crate::exit::{Failure, Kind};
+use crate::folder::{self, Folder, Results, Staged};
+use crate::interrupt::Interrupt;
+use crate::items::Items;
+use crate::numbers::{counted, duration, significant};
+use crate::output;
+use crate::plan::distances::{DistancesPlan, What};
+use crate::progress::Saved;
+use crate::progress::pairs::PairWatch;
+
+/// What group-format files scale a number by.
+const GROUP_SCALE: f64 = 1.0 / 32767.0;
+
+/// Runs the command to its end, together with the other processes of a job, if there are any.
+///
+/// # Errors
+/// [`Failure`], with nothing but a checkpoint left behind.
+pub fn run(arguments: DistancesArguments, typed: &[OsString], company: &Company<'_>) -> Result<(), Failure> {
+    let plan = DistancesPlan::new(arguments, typed, company.job())?;
+    if matches!(plan.what, What::Matrix) {
+        return convert(&plan);
+    }
+    let mut items = Items::read(&plan.what, &plan.input)?;
+    if let (Items::Records(records), What::Rows { selection, .. }) = (&items, &plan.what)
+        && selection.columns.is_none()
+        && !plan.quiet
+    {
+        output::note(&format!("comparing by {}; --columns chooses others", records.columns().join(", ")));
+    }
+    let collapsed = plan.collapse.then(|| {
+        let ids = items.ids();
+        let (distinct, duplicates) = items.distinct();
+        items = distinct;
+        Collapsed { ids, duplicates }
+    });
+    if items.len() < 2 {
+        let found = match &collapsed {
+            Some(collapsed) if collapsed.ids.len() > 1 => format!("{}, all equal", collapsed.ids.len()),
+            _ => "1".to_owned(),
+        };
+        let message = format!("{}: expected at least 2 items, which make a pair, found {found}", plan.input.display());
+        return Err(Failure::new(Kind::BadData, message));
+    }
+    items.compared(&plan.what, |metric| {
+        // What is written with 32 bits or less is kept with 32.
+        match plan.element {
+            Element::F64 => measure::<f64>(&plan, company, &items, metric, collapsed.as_ref()),
+            Element::F32 | Element::U16 | Element::I16be => {
+                measure::<f32>(&plan, company, &items, metric, collapsed.as_ref())
+            }
+        }
+    })
+}
+
+/// Items of which equal ones have become one.
+struct Collapsed {
+    /// Those of all that were given.
+    ids: Vec<String>,
+    duplicates: Duplicates,
+}
+
+/// Computes all pairs and writes them.
+fn measure<T: Precision>(
+    plan: &DistancesPlan,
+    company: &Company<'_>,
+    items: &Items,
+    metric: &dyn Metric,
+    collapsed: Option<&Collapsed>,
+) -> Result<(), Failure> {
+    if let Some(limit) = plan.memory {
+        Half::<T>::fits(items.len(), limit)?;
+    }
+    let mut interrupt = Interrupt::listen()?;
+    let clock = Stopwatch::start();
+    let mut folder = Folder::claim(&plan.out, Results::Matrix, Some(&plan.input), plan.force, plan.resumed.as_deref())?;
+    let half = compute::<T>(plan, company, items, metric, &mut folder, &mut interrupt)?;
+    let mut extent = Extent::default();
+    half.for_each(|value| extent.add(value));
+    let header = Header {
+        format: FORMAT.into(),
+        array: array_name(plan.element).into(),
+        items: metric.items(),
+        collapsed_from: collapsed.map(|collapsed| collapsed.ids.len()),
+        form: plan.form,
+        element: plan.element,
+        scale: plan.element.scale(extent.largest),
+        missing: missing_name(plan.element).into(),
+        missing_pairs: extent.missing,
+        largest: extent.largest,
+        mean: extent.mean(),
+        metric: metric.name().into(),
+        parameters: metric.parameters(),
+        source: plan.input.display().to_string(),
+        fingerprint: format!("{:016x}", metric.fingerprint()),
+    };
+    write(
+        plan,
+        &mut folder,
+        &header,
+        |i, row| half.row(i, row),
+        |staged| write_items(staged, &items.ids(), collapsed),
+    )?;
+    tell(plan, &header, clock.seconds())
+}
+
+fn compute<T: Precision>(
+    plan: &DistancesPlan,
+    company: &Company<'_>,
+    items: &Items,
+    metric: &dyn Metric,
+    folder: &mut Folder,
+    interrupt: &mut Interrupt,
+) -> Result<Half<T>, Failure> {
+    let path = folder.checkpoint();
+    let (log, mut kept, bytes) = match &plan.resumed {
+        Some(resumed) if !resumed.join(folder::CHECKPOINT).is_file() => {
+            let message = format!("{}: no such file", resumed.join(folder::CHECKPOINT).display());
+            return Err(Failure::new(Kind::Environment, message).with_hint(
+                "--resume takes the folder of a run that was stopped; a run that ended well leaves no checkpoint",
+            ));
+        }
+        // One file, read twice: it becomes the log that goes on, and gives its steps to the run, from memory if others are to have the same.
+        Some(_) => {
+            let log = Log::resume::<T>(&path, metric)?;
+            let unreadable = |source| lehr_distances::Error::File { path: path.clone(), source };
+            let bytes = company.is_several().then(|| std::fs::read(&path)).transpose().map_err(unreadable)?;
+            let kept = match &bytes {
+                Some(bytes) => Kept::of_bytes::<T>(bytes.clone(), &path, metric)?,
+                None => Kept::open::<T>(&path, metric)?,
+            };
+            (Some(log), Some(kept), bytes)
+        }
+        None => (None, None, None),
+    };
+    let mut watch = PairWatch::new(interrupt, path.clone(), log, |path| Log::create::<T>(path, metric), plan.quiet);
+    company.order_pairs::<T>(items, bytes.as_deref())?;
+    let outcome = all_pairs::<T>(metric, &plan.execution, kept.as_mut(), &mut watch);
+    let saved = watch.finish();
+    if saved == Saved::Checkpoint {
+        folder.keep();
+    }
+    match (outcome, saved) {
+        (Ok(half), Saved::Failed(reason)) => {
+            output::warning(&format!("no checkpoint could be kept during the run: {reason}"));
+            Ok(half)
+        }
+        (Ok(half), _) => Ok(half),
+        (Err(lehr_distances::Error::Stopped), Saved::Checkpoint) => {
+            let message = format!("no matrix was written; what is finished is in {}", path.display());
+            Err(Failure::new(Kind::Stopped, message).with_hint(format!("continue with: {}", plan.resume_command)))
+        }
+        (Err(lehr_distances::Error::Stopped), Saved::Nothing) => {
+            Err(Failure::new(Kind::Stopped, "no matrix was written; there was nothing to save yet"))
+        }
+        (Err(lehr_distances::Error::Stopped), Saved::Failed(reason)) => {
+            Err(Failure::new(Kind::Stopped, format!("no matrix was written, and no checkpoint: {reason}")))
+        }
+        (Err(error), _) => Err(error.into()),
+    }
+}
+
+fn write(
+    plan: &DistancesPlan,
+    folder: &mut Folder,
+    described: &Header,
+    row: impl FnMut(usize, &mut [f64]),
+    tables: impl FnOnce(&mut Staged<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut staged = folder.stage();
+    staged.write(array_name(plan.element), |out| {
+        numbers(out, described.items, plan.form, plan.element, described.scale, row)
+    })?;
+    tables(&mut staged)?;
+    staged.write(folder::HEADER, |out| out.write_all(header(described).as_bytes()))?;
+    staged.commit()
+}
+
+/// The tables of items: `ids.csv`, and `members.csv` if equal ones have become one.
+fn write_items(staged: &mut Staged<'_>, ids: &[String], collapsed: Option<&Collapsed>) -> Result<(), Failure> {
+    staged.write(folder::IDS, |out| match collapsed {
+        None => {
+            out.write_all(b"item,id\n")?;
+            ids.iter().enumerate().try_for_each(|(item, id)| writeln!(out, "{item},{}", field(id)))
+        }
+        Some(Collapsed { duplicates, .. }) => {
+            out.write_all(b"item,id,weight\n")?;
+            let mut weighted = ids.iter().zip(duplicates.weights()).enumerate();
+            weighted.try_for_each(|(item, (id, weight))| writeln!(out, "{item},{},{weight}", field(id)))
+        }
+    })?;
+    let Some(Collapsed { ids, duplicates }) = collapsed else { return Ok(()) };
+    staged.write(folder::MEMBERS, |out| {
+        out.write_all(b"id,item\n")?;
+        let mut members = ids.iter().zip(duplicates.item_of());
+        members.try_for_each(|(id, item)| writeln!(out, "{},{item}", field(id)))
+    })
+}
+
+/// The tables of items of a matrix that is converted: those beside it, or numbers where there are none.
+fn copy_items(staged: &mut Staged<'_>, beside: &[(&'static str, Vec<u8>)], items: usize) -> Result<(), Failure> {
+    if beside.is_empty() {
+        let ids: Vec<String> = (0..items).map(|item| item.to_string()).collect();
+        return write_items(staged, &ids, None);
+    }
+    beside.iter().try_for_each(|(name, bytes)| staged.write(name, |out| out.write_all(bytes)))
+}
+
+/// A text as a field of CSV.
+fn field(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}
+
+fn array_name(element: Element) -> &'static str {
+    if element == Element::I16be { folder::RAW_ROWS } else { folder::ARRAY }
+}
+
+fn missing_name(element: Element) -> &'static str {
+    match element {
+        Element::F64 | Element::F32 => "NaN",
+        Element::U16 => "65535",
+        Element::I16be => "negative",
+    }
+}
+
+/// Reads a matrix and writes it in the form asked for.
+fn convert(plan: &DistancesPlan) -> Result<(), Failure> {
+    let clock = Stopwatch::start();
+    if plan.resumed.is_some() {
+        return Err(Failure::new(Kind::Usage, "a matrix that is only converted leaves no checkpoint to --resume"));
+    }
+    let is_raw = plan.input.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("bin"))
+        && !plan.input.with_extension("json").is_file();
+    let matrix: Dissimilarities = if is_raw {
+        read::dissimilarities::big_endian_rows(&plan.input, GROUP_SCALE)?
+    } else {
+        read::dissimilarities::matrix(&plan.input)?
+    };
+    // Read now: the results may replace them.
+    let beside: Vec<(&str, Vec<u8>)> = match matrix.header() {
+        None => Vec::new(),
+        Some(_) => [folder::IDS, folder::MEMBERS]
+            .into_iter()
+            .filter_map(|name| Some((name, std::fs::read(plan.input.with_file_name(name)).ok()?)))
+            .collect(),
+    };
+    let items = matrix.items();
+    let mut folder = Folder::claim(&plan.out, Results::Matrix, Some(&plan.input), plan.force, None)?;
+    let value = |i: usize, j: usize| matrix.get(i, j).unwrap_or(f64::NAN);
+    let mut extent = Extent::default();
+    (0..items).for_each(|i| (i + 1..items).for_each(|j| extent.add(value(i, j))));
+    let parameters: Map<String, Value> = matrix.header().map_or_else(Map::new, |header| header.parameters.clone());
+    let described = Header {
+        format: FORMAT.into(),
+        array: array_name(plan.element).into(),
+        items,
+        collapsed_from: matrix.header().and_then(|header| header.collapsed_from),
+        form: plan.form,
+        element: plan.element,
+        scale: plan.element.scale(extent.largest),
+        missing: missing_name(plan.element).into(),
+        missing_pairs: extent.missing,
+        largest: extent.largest,
+        mean: extent.mean(),
+        metric: matrix.header().map_or_else(|| "as given".to_owned(), |header| header.metric.clone()),
+        parameters,
+        source: plan.input.display().to_string(),
+        fingerprint: matrix.header().map_or_else(String::new, |header| header.fingerprint.clone()),
+    };
+    write(
+        plan,
+        &mut folder,
+        &described,
+        |i, row| row.iter_mut().enumerate().for_each(|(j, d)| *d = value(i, j)),
+        |staged| copy_items(staged, &beside, items),
+    )?;
+    tell(plan, &described, clock.seconds())
+}
+
+fn tell(plan: &DistancesPlan, header: &Header, seconds: f64) -> Result<(), Failure> {
+    let pairs = (header.items as u64) * (header.items as u64 - 1) / 2;
+    if header.missing_pairs > 0 {
+        let share = 100.0 * header.missing_pairs as f64 / pairs as f64;
+        output::warning(&format!(
+            "{} without a value ({} % of all)",
+            counted(header.missing_pairs, "pair"),
+            significant(share, 2)
+        ));
+    }
+    if plan.json {
+        return output::result(&lehr_data::write::dissimilarities::header(header));
+    }
+    let form = if plan.form == Form::Full { "full" } else { "condensed" };
+    let of = header.collapsed_from.map_or_else(String::new, |given| format!(" of {given}"));
+    output::result(&format!(
+        "{}{of}, {} of {}; mean {}, largest {}\n{} ({}, {form}), {} and {} in {} after {}\n",
+        counted(header.items as u64, if header.collapsed_from.is_some() { "distinct item" } else { "item" }),
+        header.metric,
+        counted(pairs, "pair"),
+        significant(header.mean, 4),
+        significant(header.largest, 4),
+        header.array,
+        header.element,
+        folder::IDS,
+        folder::HEADER,
+        plan.out.display(),
+        duration(seconds)
+    ))
+}

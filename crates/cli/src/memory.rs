@@ -1,0 +1,55 @@
+//! How much memory there is left, as far as the system says: what a run that needs more should be told before it begins.
+
+use std::fs;
+use std::path::Path;
+
+/// Bytes that can still be used without swapping: what the kernel estimates, and no more than what the control group leaves. `None` where neither tells.
+pub fn available() -> Option<u64> {
+    let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| of_machine(&text));
+    match (machine, of_group(Path::new("/sys/fs/cgroup"))) {
+        (Some(machine), Some(group)) => Some(machine.min(group)),
+        (machine, group) => machine.or(group),
+    }
+}
+
+/// `MemAvailable` of `/proc/meminfo`.
+fn of_machine(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// The limit of a control group (version 2) less what is used of it and could not be given back.
+fn of_group(folder: &Path) -> Option<u64> {
+    let number = |name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
+    // "max" is no number: there is no limit.
+    let (limit, used) = (number("memory.max")?, number("memory.current")?);
+    let statistics = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
+    let cached = statistics.lines().find_map(|line| line.strip_prefix("inactive_file ")?.trim().parse::<u64>().ok());
+    Some(limit.saturating_sub(used.saturating_sub(cached.unwrap_or(0))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_estimate_is_in_kibibytes() {
+        let text = "MemTotal:       16303048 kB\nMemFree:          123456 kB\nMemAvailable:    2048 kB\n";
+        assert_eq!(of_machine(text), Some(2 << 20));
+        assert_eq!(of_machine("MemTotal: 1 kB\n"), None);
+    }
+
+    #[test]
+    fn files_that_are_only_cached_do_not_count_as_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+        assert_eq!(of_group(folder.path()), None);
+        write("memory.max", "1000\n");
+        write("memory.current", "700\n");
+        assert_eq!(of_group(folder.path()), Some(300));
+        write("memory.stat", "anon 500\ninactive_file 200\nactive_file 9\n");
+        assert_eq!(of_group(folder.path()), Some(500));
+        write("memory.max", "max\n");
+        assert_eq!(of_group(folder.path()), None);
+    }
+}
