@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-runs bench-overhead quality peers peers-ports peers-go peers-mpi peers-ranks lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead soak docs fmt clean
+.PHONY: help demo test fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-runs bench-overhead quality peers peers-ports peers-go peers-mpi peers-ranks lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead soak docs fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -93,10 +93,13 @@ $(HARNESS): need FORCE
 
 FORCE:
 
-bench: bench-kernels bench-overhead bench-runs ## speed as ratios: kernels against C floors, parallel overhead, whole runs against peers
+bench: bench-kernels bench-distances bench-overhead bench-runs ## speed as ratios: kernels against C floors, dissimilarities, parallel overhead, whole runs against peers
 
 bench-kernels: $(HARNESS) ## one E+M step per point and centre, against C loops compiled on the spot
 	@$(HARNESS) bench kernels
+
+bench-distances: $(HARNESS) peers ## dissimilarities of all pairs on one core, beside parasail, RDKit, SciPy and scikit-learn
+	@$(HARNESS) bench distances
 
 bench-overhead: $(HARNESS) ## f(n,2) at 10,000 and 100,000 points a rank, for each engine
 	@$(HARNESS) bench overhead
@@ -107,7 +110,7 @@ bench-runs: $(HARNESS) peers ## whole runs to within 0.1 % of the best known, be
 quality: $(HARNESS) ## ten seeds a set against the best known sums of squares (LEHR_DATA = folder with gis/ and benchmarks/)
 	@$(HARNESS) quality
 
-peers: target/peers/.installed ## a Python environment with scikit-learn and faiss, pinned, for bench-runs
+peers: target/peers/.installed ## a Python environment with scikit-learn, faiss, parasail and RDKit, pinned, for bench-runs and bench-distances
 
 target/peers/.installed: lab/runners/requirements.txt
 	@$(PYTHON) -m venv target/peers

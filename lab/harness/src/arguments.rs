@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 /// Shown after a usage error.
-pub const USAGE: &str = "usage: lehr-harness bench kernels|runs|overhead [OPTIONS]
+pub const USAGE: &str = "usage: lehr-harness bench kernels|distances|runs|overhead [OPTIONS]
        lehr-harness quality [OPTIONS]
 
 options:
   --data DIR       folder with gis/ and benchmarks/ (default: $LEHR_DATA)
   --only TEXT      only sets or cases whose name contains TEXT
   --all            sets of the tier `all` too
-  --rounds N       rounds of turns (bench kernels 15, overhead 7) or seeds (runs 3, quality 10)
+  --rounds N       rounds of turns (bench kernels 15, distances and overhead 7) or seeds (runs 3, quality 10)
   --threads N      threads of both sides in `runs` and `quality` (default: what the machine has)
   --peers PYTHON   the peers' Python (default: target/peers/bin/python, from `make peers`)
   --record NAME    folder of the record below lab/records (default: local, which git ignores)";
@@ -20,6 +20,8 @@ options:
 pub enum Task {
     /// One E+M step against C floors.
     Kernels,
+    /// Dissimilarities of all pairs against peers.
+    Distances,
     /// Whole runs against peers.
     Runs,
     /// Parallel overhead of each engine.
@@ -60,9 +62,15 @@ impl Arguments {
             (Some("quality"), ()) => Task::Quality,
             (Some("bench"), ()) => match words.next().as_deref() {
                 Some("kernels") => Task::Kernels,
+                Some("distances") => Task::Distances,
                 Some("runs") => Task::Runs,
                 Some("overhead") => Task::Overhead,
-                other => return Err(format!("bench: expected kernels, runs or overhead, found {}", shown(other))),
+                other => {
+                    return Err(format!(
+                        "bench: expected kernels, distances, runs or overhead, found {}",
+                        shown(other)
+                    ));
+                }
             },
             (other, ()) => return Err(format!("expected bench or quality, found {}", shown(other))),
         };

@@ -1,5 +1,6 @@
 //! One measurement a file.
 
+pub mod distances;
 pub mod kernels;
 pub mod overhead;
 pub mod quality;

@@ -86,6 +86,27 @@ pub struct KernelCase {
     pub clusters: Vec<usize>,
 }
 
+/// `mining/distances.json`: the dissimilarities of all pairs that are compared with other programs'.
+#[derive(Debug, Deserialize)]
+pub struct Distances {
+    /// Our time over the peer's should not exceed this.
+    pub aim: f64,
+    /// The file of sequences, in the project.
+    pub fasta: String,
+    /// How many of them are aligned.
+    pub sequences: usize,
+    /// Items of the measures that are no alignments.
+    pub items: usize,
+    /// Bits of a fingerprint, whole words.
+    pub bits: usize,
+    /// Places of an aligned sequence.
+    pub places: usize,
+    /// Columns of a row.
+    pub columns: usize,
+    /// Units a second and core that are aimed at, by case.
+    pub rates: BTreeMap<String, f64>,
+}
+
 /// `ranks/overhead.json`: the runs whose parallel overhead is measured.
 #[derive(Debug, Deserialize)]
 pub struct Overhead {
@@ -137,6 +158,8 @@ mod tests {
     fn the_other_definitions_have_their_form() {
         let kernels: Kernels = from_here("mining/kernels.json");
         assert!(kernels.precisions.iter().all(|precision| kernels.tolerance.contains_key(precision)));
+        let distances: Distances = from_here("mining/distances.json");
+        assert!(distances.bits.is_multiple_of(64) && distances.rates.values().all(|rate| *rate > 0.0));
         let overhead: Overhead = from_here("ranks/overhead.json");
         assert_eq!(overhead.ranks, 2);
     }

@@ -64,6 +64,17 @@ pub fn write_numbers(name: &str, blocks: &[&[f64]]) -> Result<PathBuf> {
     Ok(path)
 }
 
+/// Writes a text for a runner to read.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write_text(name: &str, text: &str) -> Result<PathBuf> {
+    let path = Path::new(WORK_FOLDER).join(name);
+    fs::create_dir_all(path.parent().context("a file in a folder")?)?;
+    fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(path)
+}
+
 /// Writes points as runners in Python read them (`lab/runners/table.py`).
 ///
 /// # Errors

@@ -21,6 +21,7 @@ fn main() -> ExitCode {
     };
     let done = match arguments.task {
         Task::Kernels => command::kernels::run(&arguments),
+        Task::Distances => command::distances::run(&arguments),
         Task::Runs => command::runs::run(&arguments),
         Task::Overhead => command::overhead::run(&arguments),
         Task::Quality => command::quality::run(&arguments),
