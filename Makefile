@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-runs bench-overhead quality peers peers-ports peers-go peers-mpi peers-ranks lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead soak docs fmt clean
+.PHONY: help demo test fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-runs bench-overhead quality peers peers-ports peers-go peers-mpi peers-ranks lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead soak load isolation schemathesis fuzz docs fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -176,6 +176,25 @@ lab-ranks-quick: need peers-ranks ## the same, a few cases in about two minutes
 
 SOAK_SECONDS ?= 300
 SOAK_SEED ?= 1
+
+load: need ## a thousand subscribers and ten thousand requests at once on one node; fails if anything taken is lost or memory grows beyond its bound
+	@cargo test --release -p lehr-node --test node -- --ignored --test-threads 1 full_size
+
+isolation: need ## nodes in networks of their own with one cut off, and a disk that is full; takes the rights of root, skipped without
+	@if [ "$$(id -u)" != 0 ]; then echo "isolation: not run, it takes the rights of root"; \
+	else cargo test -p lehr --test cli -- --ignored --test-threads 1 isolated; fi
+
+SCHEMATHESIS := target/schemathesis
+
+schemathesis: need ## ask a node whatever its OpenAPI description allows, and much that it does not; skipped where the tool cannot be had
+	@cargo build --release -p lehr
+	@$(PYTHON) crates/node/tests/schemathesis/run.py $(TARGET)/release/lehr $(SCHEMATHESIS)
+
+FUZZ_SECONDS ?= 60
+
+fuzz: ## mangled requests and policies, with coverage as a guide (FUZZ_SECONDS each); takes cargo-fuzz and a nightly toolchain
+	@if ! cargo fuzz --version >/dev/null 2>&1; then echo "fuzz: skipped, cargo-fuzz is not installed"; \
+	else cd crates/node && for target in edge settings; do cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS); done; fi
 
 soak: need ## random worlds of ports, arbiters, panics, cancellations and shutdowns, checked for what was lost (SOAK_SECONDS, SOAK_SEED)
 	@cargo run -q --release -p lehr-runtime --example soak -- $(SOAK_SECONDS) $(SOAK_SEED)

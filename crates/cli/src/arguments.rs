@@ -2,9 +2,11 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lehr_ranks::Layout;
+use lehr_services::Restart;
 
 /// Data mining from a terminal.
 #[derive(Debug, Parser)]
@@ -98,6 +100,97 @@ pub struct ServeArguments {
     /// How long services may take to end, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub grace: u64,
+
+    /// Keep the states of started services in this folder, and find them there again
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
+
+    /// Start a service anew after a crash, at most so many times in so many seconds [default: never]
+    #[arg(long, value_name = "TIMES/SECONDS", value_parser = restart)]
+    pub restart: Option<Restart>,
+
+    /// What the log says, on standard error: off, error, warn, info or debug, also by path or contract
+    #[arg(long, value_name = "FILTERS", default_value = "warn")]
+    pub log: String,
+
+    /// How the node speaks TLS.
+    #[command(flatten)]
+    pub tls: ServeTlsArguments,
+
+    /// Which other nodes it knows.
+    #[command(flatten)]
+    pub join: JoinArguments,
+
+    /// Where it fetches data.
+    #[command(flatten)]
+    pub sources: SourceArguments,
+}
+
+/// What `lehr serve` fetches, and where.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Data from elsewhere")]
+pub struct SourceArguments {
+    /// Let files be fetched from this host: name, name:port, or .name for all below it (may be repeated)
+    #[arg(long, value_name = "HOST", requires = "fetch_into")]
+    pub fetch_from: Vec<String>,
+
+    /// The folder that they are put into
+    #[arg(long, value_name = "DIR", requires = "fetch_from")]
+    pub fetch_into: Option<PathBuf>,
+
+    /// Let those hosts be in private networks and on this machine
+    #[arg(long, requires = "fetch_from")]
+    pub fetch_private: bool,
+
+    /// The largest file that is fetched, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 4 << 30, value_parser = at_least_one)]
+    pub fetch_max: usize,
+
+    /// Answer questions about chemical compounds by asking PubChem
+    #[arg(long)]
+    pub pubchem: bool,
+}
+
+/// How `lehr serve` speaks TLS.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "TLS")]
+pub struct ServeTlsArguments {
+    /// Speak TLS, with this certificate and those up to its authority, in PEM
+    #[arg(long, value_name = "FILE", requires = "key")]
+    pub cert: Option<PathBuf>,
+
+    /// The certificate's private key, in PEM
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    pub key: Option<PathBuf>,
+
+    /// Take only clients with a certificate that one of these authorities has signed; the policy says whose
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    pub client_ca: Option<PathBuf>,
+}
+
+/// Which nodes `lehr serve` joins.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Other nodes")]
+pub struct JoinArguments {
+    /// Find the services of this node too (may be repeated)
+    #[arg(long, value_name = "URL")]
+    pub join: Vec<String>,
+
+    /// Ask the nodes that are joined to join this one, at this address
+    #[arg(long, value_name = "URL")]
+    pub advertise: Option<String>,
+
+    /// How long a node may not answer before its services are taken to be gone, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = positive)]
+    pub lease: f64,
+
+    /// The file with the token to show them
+    #[arg(long, value_name = "FILE")]
+    pub join_token: Option<PathBuf>,
+
+    /// Trust those of them whose certificates these authorities have signed [default: whom this machine trusts]
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
 }
 
 /// How a node is asked.
@@ -111,6 +204,18 @@ pub struct RequestArguments {
     /// How long to wait for an answer, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = positive)]
     pub timeout: f64,
+
+    /// Trust nodes whose certificates these authorities have signed, in PEM [default: whom this machine trusts]
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
+
+    /// The certificate to show to a node that asks for one, in PEM
+    #[arg(long, value_name = "FILE", requires = "key")]
+    pub cert: Option<PathBuf>,
+
+    /// The certificate's private key, in PEM
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    pub key: Option<PathBuf>,
 }
 
 /// What `lehr ls` takes.
@@ -165,7 +270,7 @@ pub struct SendArguments {
 
     /// A key that makes sending it again harmless
     #[arg(long, value_name = "TEXT")]
-    pub key: Option<String>,
+    pub idempotency_key: Option<String>,
 
     /// Only if the state is of this version
     #[arg(long, value_name = "N")]
@@ -751,7 +856,12 @@ Example:
   lehr serve --start lehr/records=/notes
       a node with a service for documents by key; its address is printed when it listens
   curl http://127.0.0.1:8420/notes
-  curl http://127.0.0.1:8420/notes:insert --json '{\"key\": \"loom\", \"value\": {\"shafts\": 8}}'";
+  curl http://127.0.0.1:8420/notes:insert --json '{\"key\": \"loom\", \"value\": {\"shafts\": 8}}'
+  lehr serve --listen 0.0.0.0:8443 --cert node.pem --key node.key --client-ca ca.pem --policy policy.json
+      for others, by mutual TLS: who has a certificate of the authority, and a rule of the policy
+  lehr serve --listen 127.0.0.1:8421 --join http://127.0.0.1:8420
+  curl http://127.0.0.1:8421/nodes:find?contract=lehr/records
+      a second node, which finds the services of the first";
 
 const LS_HELP: &str = "\
 Example:
@@ -830,6 +940,13 @@ fn placed(text: &str) -> Result<(String, String), String> {
 fn gap_costs(text: &str) -> Result<(i32, i32), String> {
     let costs = text.split_once('/').and_then(|(open, extend)| Some((open.parse().ok()?, extend.parse().ok()?)));
     costs.ok_or_else(|| "expected two whole numbers, OPEN/EXTEND".to_owned())
+}
+
+fn restart(text: &str) -> Result<Restart, String> {
+    let read = |text: &str| text.trim().parse::<u32>().ok().filter(|number| *number >= 1);
+    let parts = text.split_once('/').and_then(|(max, within)| Some((read(max)?, read(within)?)));
+    let (max, within) = parts.ok_or("expected times and seconds, such as 3/10")?;
+    Ok(Restart::OnPanic { max: max as usize, within: Duration::from_secs(within.into()) })
 }
 
 fn delimiter(text: &str) -> Result<u8, String> {

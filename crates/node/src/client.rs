@@ -20,13 +20,17 @@ use lehr_services::{
 };
 use serde::Deserialize;
 use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
+use crate::certificate::reason_within;
 use crate::encode::{fault, read_tag};
 use crate::exchange::{CONTRACT, IF_VERSION, INCARNATION, KEY, TIMEOUT};
-use crate::sync::{Arc, Mutex, Thread};
+use crate::noting::{Noting, Why};
+use crate::sync::{Arc, Mutex, OnceLock, Thread};
+use crate::trust::Trust;
 
 /// How long a request without a limit of its own may take.
 const ANSWER_TIME: Duration = Duration::from_secs(30);
@@ -67,9 +71,10 @@ pub struct Client {
 }
 
 struct Shared {
-    nodes: Mutex<HashMap<String, mpsc::UnboundedSender<Job>>>,
+    nodes: Mutex<HashMap<Origin, mpsc::UnboundedSender<Job>>>,
     runtime: tokio::runtime::Handle,
     token: Option<HeaderValue>,
+    trust: Arc<Trusting>,
     /// Dropped before the thread, which ends by it.
     _alive: oneshot::Sender<()>,
     _thread: Thread,
@@ -78,6 +83,57 @@ struct Shared {
 impl fmt::Debug for Client {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Client").field("nodes", &self.shared.nodes.lock().len()).finish_non_exhaustive()
+    }
+}
+
+/// Whom the client trusts: what it was told, or else the machine, which is asked when that is needed first.
+#[derive(Default)]
+struct Trusting {
+    told: Option<Trust>,
+    machine: OnceLock<Result<Trust, Fault>>,
+}
+
+impl Trusting {
+    fn trust(&self) -> Result<&Trust, Fault> {
+        match &self.told {
+            Some(trust) => Ok(trust),
+            None => self.machine.get_or_init(|| Trust::from_files(None, None)).as_ref().map_err(Fault::clone),
+        }
+    }
+}
+
+/// A node: how it is spoken to, and where it is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Origin {
+    is_tls: bool,
+    authority: String,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}://{}", if self.is_tls { "https" } else { "http" }, self.authority)
+    }
+}
+
+impl Origin {
+    /// The host without its port.
+    fn host(&self) -> &str {
+        self.with_port().0
+    }
+
+    fn with_port(&self) -> (&str, Option<u16>) {
+        match self.authority.rsplit_once(':') {
+            Some((host, port)) => port.parse().map_or((self.authority.as_str(), None), |port| (host, Some(port))),
+            None => (&self.authority, None),
+        }
+    }
+
+    /// Where to connect to.
+    fn address(&self) -> String {
+        match self.with_port() {
+            (_, Some(_)) => self.authority.clone(),
+            (host, None) => format!("{host}:{}", if self.is_tls { 443 } else { 80 }),
+        }
     }
 }
 
@@ -98,6 +154,21 @@ impl Client {
     /// # Example
     /// See [`Client`].
     pub fn new(token: Option<&str>) -> Result<Self, Fault> {
+        Self::with(token, None)
+    }
+
+    /// A client that trusts, of nodes that speak TLS, those whose certificates are signed as told, and shows its own to those that ask.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    ///
+    /// # Example
+    /// See [`Trust`].
+    pub fn trusting(token: Option<&str>, trust: Trust) -> Result<Self, Fault> {
+        Self::with(token, Some(trust))
+    }
+
+    fn with(token: Option<&str>, trust: Option<Trust>) -> Result<Self, Fault> {
         let token = token.map(|token| {
             let mut value = HeaderValue::try_from(format!("Bearer {token}"))
                 .map_err(|_| Fault::new(Code::InvalidValue, "a token is of visible ASCII characters"))?;
@@ -118,13 +189,14 @@ impl Client {
             nodes: Mutex::default(),
             runtime: handle,
             token: token.transpose()?,
+            trust: Arc::new(Trusting { told: trust, ..Trusting::default() }),
             _alive: alive,
             _thread: thread,
         };
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// A link to the service at an address, `http://node:port/path`. Nothing is sent yet.
+    /// A link to the service at an address, `http://node:port/path` or `https://…`. Nothing is sent yet.
     ///
     /// # Errors
     /// [`Code::InvalidValue`] if the address cannot be meant.
@@ -144,20 +216,25 @@ impl Client {
             Fault::new(Code::InvalidValue, reason)
         };
         let uri: Uri = address.parse().map_err(|_| refuse())?;
-        let authority = uri.authority().ok_or_else(refuse)?.as_str().to_owned();
-        if uri.scheme_str() != Some("http") || authority.contains('@') || uri.query().is_some() {
+        let authority = uri.authority().ok_or_else(refuse)?.as_str().to_ascii_lowercase();
+        let is_tls = match uri.scheme_str() {
+            Some("http") => false,
+            Some("https") => true,
+            _ => return Err(refuse()),
+        };
+        if authority.contains('@') || uri.query().is_some() {
             return Err(refuse());
         }
         let path = uri.path().trim_end_matches('/').to_owned();
-        Ok(HttpLink { client: self.clone(), authority, path })
+        Ok(HttpLink { client: self.clone(), node: Origin { is_tls, authority }, path })
     }
 
     /// Hands a request to the connection of its node. In the order of the calls.
-    fn hand_over(&self, authority: &str, job: Job) {
+    fn hand_over(&self, origin: &Origin, job: Job) {
         let mut nodes = self.shared.nodes.lock();
-        let node = nodes.entry(authority.to_owned()).or_insert_with(|| {
+        let node = nodes.entry(origin.clone()).or_insert_with(|| {
             let (sender, jobs) = mpsc::unbounded_channel();
-            self.shared.runtime.spawn(serve_node(authority.to_owned(), jobs));
+            self.shared.runtime.spawn(serve_node(origin.clone(), self.shared.trust.clone(), jobs));
             sender
         });
         // The task ends with the client only; if the runtime is gone, the answer's sender is dropped, and that is an answer.
@@ -172,77 +249,103 @@ impl Client {
 #[derive(Clone)]
 pub struct HttpLink {
     client: Client,
-    authority: String,
+    node: Origin,
     path: String,
 }
 
 impl fmt::Debug for HttpLink {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "http://{}{}", self.authority, self.path)
+        write!(formatter, "{}{}", self.node, self.path)
     }
 }
 
 /// The fault of a node that does not answer.
-fn unreachable(authority: &str, why: impl fmt::Display) -> Fault {
-    Fault::new(Code::Unavailable, format!("{authority} cannot be reached: {why}")).retry_after(Duration::from_secs(1))
+fn unreachable(node: &Origin, why: impl fmt::Display) -> Fault {
+    Fault::new(Code::Unavailable, format!("{node} cannot be reached: {why}")).retry_after(Duration::from_secs(1))
 }
 
 /// The fault of a request of which nobody knows whether it was done.
-fn unknown_fate(authority: &str, why: impl fmt::Display) -> Fault {
+fn unknown_fate(node: &Origin, why: impl fmt::Display) -> Fault {
     let reason =
-        format!("the connection to {authority} broke while it was asked, which may or may not have been done: {why}");
+        format!("the connection to {node} broke while it was asked, which may or may not have been done: {why}");
     Fault::new(Code::Unavailable, reason)
 }
 
-async fn connect(authority: &str) -> Result<Sender, Fault> {
-    let address = if authority.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) {
-        authority.to_owned()
-    } else {
-        format!("{authority}:80")
-    };
+async fn connect(node: &Origin, trust: &Trusting) -> Result<Connection, Fault> {
     let connected = async {
-        let stream = TcpStream::connect(&address).await.map_err(|error| unreachable(authority, error))?;
+        let stream = TcpStream::connect(&node.address()).await.map_err(|error| unreachable(node, error))?;
         let _ = stream.set_nodelay(true);
-        let mut builder = http2::Builder::new(TokioExecutor::new());
-        builder.timer(TokioTimer::new()).keep_alive_interval(SIGN_OF_LIFE).keep_alive_timeout(2 * SIGN_OF_LIFE);
-        builder.keep_alive_while_idle(true);
-        let (sender, connection) =
-            builder.handshake(TokioIo::new(stream)).await.map_err(|error| unreachable(authority, error))?;
-        // Its end is seen by the requests that are on their way.
-        tokio::spawn(async move { drop(connection.await) });
-        Ok(sender)
+        if !node.is_tls {
+            return speak(node, stream).await;
+        }
+        let stream = trust.trust()?.connect(node.host(), stream, &["h2"]).await;
+        speak(node, stream.map_err(|why| unreachable(node, why))?).await
     };
-    timeout(CONNECT_TIME, connected)
-        .await
-        .unwrap_or_else(|_| Err(unreachable(authority, "it takes too long to connect")))
+    timeout(CONNECT_TIME, connected).await.unwrap_or_else(|_| Err(unreachable(node, "it takes too long to connect")))
+}
+
+/// Begins to speak HTTP/2.
+async fn speak<T>(node: &Origin, stream: T) -> Result<Connection, Fault>
+where
+    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let mut builder = http2::Builder::new(TokioExecutor::new());
+    builder.timer(TokioTimer::new()).keep_alive_interval(SIGN_OF_LIFE).keep_alive_timeout(2 * SIGN_OF_LIFE);
+    builder.keep_alive_while_idle(true);
+    let (stream, why) = Noting::new(stream);
+    let (sender, connection) =
+        builder.handshake(TokioIo::new(stream)).await.map_err(|error| unreachable(node, said(&error)))?;
+    // Its end is seen by the requests that are on their way.
+    tokio::spawn(async move { drop(connection.await) });
+    Ok(Connection { sender, why })
+}
+
+/// A connection to a node, and why it broke if it did.
+#[derive(Clone)]
+struct Connection {
+    sender: Sender,
+    why: Why,
+}
+
+impl Connection {
+    /// Why a request on it was not answered. That a node does not take a certificate is said by it after the client believes to be connected,
+    /// and then to the connection, not to the request.
+    fn why(&self, error: &hyper::Error) -> String {
+        self.why.get().cloned().unwrap_or_else(|| said(error))
+    }
+}
+
+/// An error in words.
+fn said(error: &hyper::Error) -> String {
+    reason_within(error).unwrap_or_else(|| error.to_string())
 }
 
 /// Sends the requests for one node, one after the other, and awaits their answers side by side.
-async fn serve_node(authority: String, mut jobs: mpsc::UnboundedReceiver<Job>) {
-    let authority: Arc<str> = authority.into();
-    let mut connection: Option<Sender> = None;
+async fn serve_node(node: Origin, trust: Arc<Trusting>, mut jobs: mpsc::UnboundedReceiver<Job>) {
+    let node = Arc::new(node);
+    let mut connection: Option<Connection> = None;
     while let Some(job) = jobs.recv().await {
         let mut ready = None;
-        if let Some(mut sender) = connection.take()
-            && sender.ready().await.is_ok()
+        if let Some(mut known) = connection.take()
+            && known.sender.ready().await.is_ok()
         {
-            ready = Some(sender);
+            ready = Some(known);
         }
-        let mut sender = match ready {
-            Some(sender) => sender,
-            None => match connect(&authority).await {
-                Ok(sender) => sender,
+        let mut current = match ready {
+            Some(known) => known,
+            None => match connect(&node, &trust).await {
+                Ok(made) => made,
                 Err(fault) => {
                     let _ = job.answer.send(Err(fault));
                     continue;
                 }
             },
         };
-        connection = Some(sender.clone());
+        connection = Some(current.clone());
         // Sent here, in order; only the answer is awaited elsewhere.
         let repeat = job.is_repeatable.then(|| job.request.clone());
-        let sent = sender.send_request(job.request);
-        let authority = authority.clone();
+        let sent = current.sender.send_request(job.request);
+        let (node, trust) = (node.clone(), trust.clone());
         let (within, mut answer) = (job.within, job.answer);
         tokio::spawn(async move {
             let answered = async {
@@ -254,14 +357,17 @@ async fn serve_node(authority: String, mut jobs: mpsc::UnboundedReceiver<Job>) {
                 match repeat {
                     Some(request) => {
                         // Once more, on a connection of its own: order is no question for what may be sent twice.
-                        let mut sender = connect(&authority).await?;
-                        sender.send_request(request).await.map_err(|error| unreachable(&authority, error))
+                        let mut anew = connect(&node, &trust).await?;
+                        match anew.sender.send_request(request).await {
+                            Ok(response) => Ok(response),
+                            Err(error) => Err(unreachable(&node, anew.why(&error))),
+                        }
                     }
-                    None if never_began => Err(unreachable(&authority, first)),
-                    None => Err(unknown_fate(&authority, first)),
+                    None if never_began => Err(unreachable(&node, current.why(&first))),
+                    None => Err(unknown_fate(&node, current.why(&first))),
                 }
             };
-            let late = || Err(Fault::new(Code::ResponseTimeout, format!("{authority} has not answered in {within:?}")));
+            let late = || Err(Fault::new(Code::ResponseTimeout, format!("{node} has not answered in {within:?}")));
             tokio::select! {
                 answered = timeout(within, answered) => {
                     let _ = answer.send(answered.unwrap_or_else(|_| late()));
@@ -274,6 +380,22 @@ async fn serve_node(authority: String, mut jobs: mpsc::UnboundedReceiver<Job>) {
 }
 
 impl HttpLink {
+    /// The node, as `http://host:port`.
+    pub(crate) fn node(&self) -> String {
+        self.node.to_string()
+    }
+
+    /// Whether it is to no service but to the node.
+    pub(crate) fn is_root(&self) -> bool {
+        self.path.is_empty()
+    }
+
+    /// Sends what comes next on a connection of its own. What is on its way keeps the one that it has.
+    pub(crate) fn reconnect(&self) {
+        let before = self.client.shared.nodes.lock().remove(&self.node);
+        drop(before);
+    }
+
     fn request(
         &self,
         method: Method,
@@ -283,7 +405,7 @@ impl HttpLink {
         options: &Options,
     ) -> Result<Request<Full<Bytes>>, Fault> {
         let question = if query.is_empty() { "" } else { "?" };
-        let address = format!("http://{}{}{action}{question}{query}", self.authority, self.path);
+        let address = format!("{}{}{action}{question}{query}", self.node, self.path);
         let bad = |what: &dyn fmt::Display| Fault::new(Code::InvalidValue, format!("this cannot be sent: {what}"));
         let mut request = Request::new(Full::new(Bytes::from(body)));
         *request.method_mut() = method;
@@ -323,10 +445,10 @@ impl HttpLink {
         let (answer, answered) = oneshot::channel();
         match request {
             Err(fault) => drop(answer.send(Err(fault))),
-            Ok(request) => self.client.hand_over(&self.authority, Job { request, within, is_repeatable, answer }),
+            Ok(request) => self.client.hand_over(&self.node, Job { request, within, is_repeatable, answer }),
         }
-        let authority = self.authority.clone();
-        Box::pin(async move { answered.await.unwrap_or_else(|_| Err(unreachable(&authority, "the client has gone"))) })
+        let node = self.node.clone();
+        Box::pin(async move { answered.await.unwrap_or_else(|_| Err(unreachable(&node, "the client has gone"))) })
     }
 
     /// What the node has: its list of services, each with path, contract, version and phase.

@@ -108,7 +108,7 @@ where
         let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
             // Called in the order in which the headers came.
             let turn = lanes.turn(request.uri().path());
-            exchange(edge.clone(), peer, turn, request)
+            exchange(edge.clone(), peer.clone(), turn, request)
         });
         let header_bytes = u32::try_from(limits.header_bytes).unwrap_or(u32::MAX);
         let mut connection = pin!(
@@ -130,7 +130,7 @@ where
         }
     } else {
         // One request after the other: their order is that of the connection.
-        let service = service_fn(move |request| exchange(edge.clone(), peer, Turn::free(), request));
+        let service = service_fn(move |request| exchange(edge.clone(), peer.clone(), Turn::free(), request));
         let mut connection = pin!(
             http1::Builder::new()
                 .timer(TokioTimer::new())

@@ -1,9 +1,10 @@
 //! The constructor: makes services of the kinds that its host knows, on request.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use lehr_services::{
-    Call, Concurrent, Contract, Fault, Handlers, Operation, Placement, Service, Starting, Version, verb,
+    Call, Code, Concurrent, Contract, Fault, Handlers, Operation, Placement, Restart, Service, Starting, Version, verb,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,54 @@ pub const CONSTRUCTOR: &str = "/constructor";
 pub struct Constructor {
     /// Their contracts, as they were when the node started.
     pub contracts: Vec<String>,
+    /// Where the documents of what it makes are kept.
+    #[serde(skip)]
+    folder: Option<PathBuf>,
+    /// What happens when one of them crashes.
+    #[serde(skip)]
+    restart: Restart,
+}
+
+impl Constructor {
+    /// Keeps the document of each service that it makes in a file of this folder, if there is one, where the next service with that path finds it; and
+    /// starts a service anew after a crash, as told. The folder is made if it is not there.
+    ///
+    /// # Errors
+    /// [`Code::InsufficientResources`] if the folder cannot be made.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_node::{CONSTRUCTOR, Constructor, Create, Insert, Records};
+    /// use lehr_services::{Contract, Fault, Host, Restart};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let folder = folder.path().to_owned();
+    /// for life in 0..2 {
+    ///     let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    ///     let host = Host::new(dispatcher.handle());
+    ///     host.register(Records::default);
+    ///     let constructor = Constructor::new(Some(folder.clone()), Restart::Never)?;
+    ///     lehr_runtime::block_on(async {
+    ///         let constructor = host.start(CONSTRUCTOR, move || constructor.clone()).await?;
+    ///         constructor.call(Create::new(Records::NAME, "/notes")).await?;
+    ///         let notes = host.reference::<Records>("/notes")?;
+    ///         assert_eq!(notes.get().await?.records.len(), life);
+    ///         notes.call(Insert { key: format!("life {life}"), value: true.into() }).await
+    ///     })?;
+    /// }
+    /// # Ok::<(), Fault>(())
+    /// ```
+    pub fn new(folder: Option<PathBuf>, restart: Restart) -> Result<Self, Fault> {
+        if let Some(folder) = &folder {
+            let refuse = |error| Fault::new(Code::InsufficientResources, format!("{}: {error}", folder.display()));
+            std::fs::create_dir_all(folder).map_err(refuse)?;
+        }
+        Ok(Self { contracts: Vec::new(), folder, restart })
+    }
+}
+
+/// The file of a service. No path has a `+`, so no two have one file.
+fn file(folder: &Path, path: &str) -> PathBuf {
+    folder.join(format!("{}.json", path.trim_start_matches('/').replace('/', "+")))
 }
 
 impl Contract for Constructor {
@@ -92,7 +141,14 @@ impl Service for Constructor {
 
 impl Concurrent<Create> for Constructor {
     async fn handle(&self, Create { contract, path, partners }: Create, call: &Call) -> Result<String, Fault> {
-        let placement = partners.into_iter().fold(Placement::at(path), |place, (partner, at)| place.bind(partner, at));
+        let place = Placement::at(&path).restart(self.restart);
+        // Before its path becomes that of a file.
+        place.check()?;
+        let place = match &self.folder {
+            Some(folder) => place.keep(file(folder, &path)),
+            None => place,
+        };
+        let placement = partners.into_iter().fold(place, |place, (partner, at)| place.bind(partner, at));
         call.host()?.create(&contract, placement).await.map(|info| info.path)
     }
 }

@@ -8,16 +8,26 @@ use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::time::Duration;
 
 use lehr_services::{Code, Fault, Host};
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::timeout;
+use tokio_rustls::server::TlsStream;
 
+use crate::certificate::reason_within;
 use crate::connection::serve;
+use crate::log::Level;
 use crate::settings::{Limits, Rate, Settings};
 use crate::sync::{Arc, Mutex, Thread};
+use crate::tls::{Tls, names};
 
 /// The other end of a connection.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Peer {
     pub(crate) address: SocketAddr,
+    /// The DNS names of the certificate that it has shown, if it had to.
+    pub(crate) names: Option<Arc<[String]>>,
 }
 
 /// How many addresses are counted at once; the fullest buckets are forgotten first.
@@ -139,7 +149,7 @@ async fn accept(edge: Arc<Edge>, listener: TcpListener, mut stopping: watch::Rec
                 let _ = stream.set_nodelay(true);
                 let (edge, stopping) = (edge.clone(), stopping.clone());
                 served.spawn(async move {
-                    serve(edge, stream, Peer { address }, stopping).await;
+                    begin(edge, stream, address, stopping).await;
                     drop(place);
                 });
             }
@@ -149,4 +159,72 @@ async fn accept(edge: Arc<Edge>, listener: TcpListener, mut stopping: watch::Rec
     }
     drop(listener);
     while served.join_next().await.is_some() {}
+}
+
+/// Serves a connection, behind TLS if the node speaks that.
+async fn begin(edge: Arc<Edge>, stream: TcpStream, address: SocketAddr, mut stopping: watch::Receiver<bool>) {
+    let Some(tls) = &edge.settings.tls else {
+        return serve(edge, stream, Peer { address, names: None }, stopping).await;
+    };
+    let accepted = tokio::select! {
+        accepted = timeout(edge.limits().header_time, secured(tls, stream)) => accepted,
+        _ = stopping.changed() => return,
+    };
+    let why = match accepted {
+        Ok(Ok(stream)) => {
+            let shown = stream.get_ref().1.peer_certificates().and_then(|chain| chain.first());
+            let names = shown.map(|certificate| Arc::from(names(certificate)));
+            return serve(edge, stream, Peer { address, names }, stopping).await;
+        }
+        Ok(Err(why)) => why,
+        Err(_) => "it takes too long to begin".to_owned(),
+    };
+    if let Some(log) = &edge.settings.log {
+        log.line(Level::Warn, "", "", || {
+            let fields = [("event", "handshake".to_owned()), ("address", address.to_string()), ("reason", why)];
+            fields.into_iter().map(|(name, text)| (name.to_owned(), Value::from(text))).collect()
+        });
+    }
+}
+
+/// What is said to a client that does not speak TLS.
+const NOT_TLS: &[u8] =
+    b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\ncontent-length: 51\r\nconnection: close\r\n\r\n\
+    This node speaks TLS: ask for https://, not http://";
+
+/// The first byte of whoever speaks TLS.
+const HANDSHAKE: u8 = 22;
+
+async fn secured(tls: &Tls, mut stream: TcpStream) -> Result<TlsStream<TcpStream>, String> {
+    let mut first = [0];
+    let count = stream.peek(&mut first).await.map_err(|error| error.to_string())?;
+    if count == 1 && first[0] != HANDSHAKE {
+        let _ = stream.write_all(NOT_TLS).await;
+        linger(stream).await;
+        return Err("it does not speak TLS".to_owned());
+    }
+    match tls.acceptor().accept(stream).into_fallible().await {
+        Ok(stream) => Ok(stream),
+        Err((error, stream)) => {
+            linger(stream).await;
+            Err(reason_within(&error).unwrap_or_else(|| error.to_string()))
+        }
+    }
+}
+
+/// How much more is read of a client that has been refused.
+const LINGER_BYTES: usize = 64 << 10;
+
+/// Reads what a client has sent already: a connection that is closed with something unread is cut off before its last words are heard.
+async fn linger(mut stream: TcpStream) {
+    let _ = stream.shutdown().await;
+    let mut unread = [0; 4096];
+    let mut left = LINGER_BYTES;
+    // The time limit of the handshake is that of this too.
+    while let Ok(count @ 1..) = stream.read(&mut unread).await {
+        left = left.saturating_sub(count);
+        if left == 0 {
+            return;
+        }
+    }
 }

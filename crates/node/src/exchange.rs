@@ -16,6 +16,7 @@ use crate::body::Answer;
 use crate::connection::Turn;
 use crate::edge::{Edge, Peer};
 use crate::encode::{accepted, format_of, problem, read_tag, status, tag};
+use crate::log::Level;
 use crate::policy::ANONYMOUS;
 use crate::route::{Route, allowed, route};
 use crate::sync::Arc;
@@ -63,8 +64,53 @@ pub(crate) async fn exchange(
     turn: Turn,
     request: Request<Incoming>,
 ) -> Result<Response<Answer>, Infallible> {
-    let answered = answer(&edge, peer, turn, request).await;
+    let Some(log) = edge.settings.log.clone() else {
+        let answered = answer(&edge, &peer, turn, request, &mut Asked::default()).await;
+        return Ok(answered.unwrap_or_else(refuse));
+    };
+    let mut asked = Asked::default();
+    let began = edge.host.clock().now();
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let trace = request.headers().get("traceparent").and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let answered = answer(&edge, &peer, turn, request, &mut asked).await;
+    let status = answered.as_ref().map_or_else(|refused| refused.status, Response::status);
+    let fault = answered.as_ref().err().map(|refused| &refused.fault);
+    log.line(level(&path, status), &path, &asked.contract, || {
+        let took = edge.host.clock().now().saturating_sub(began);
+        let fields = [
+            ("event", Value::from("request")),
+            ("method", Value::from(method.as_str())),
+            ("caller", Value::from(asked.caller)),
+            ("address", Value::from(peer.address.to_string())),
+            ("status", Value::from(status.as_u16())),
+            ("code", Value::from(fault.map(|fault| fault.code().as_str()))),
+            ("reason", Value::from(fault.map(Fault::reason))),
+            ("log", Value::from(fault.and_then(Fault::log_text))),
+            ("causality", Value::from(fault.and_then(Fault::causality))),
+            ("trace", Value::from(trace)),
+            ("took_us", Value::from(u64::try_from(took.as_micros()).unwrap_or(u64::MAX))),
+        ];
+        fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    });
     Ok(answered.unwrap_or_else(refuse))
+}
+
+/// What a request has turned out to be, for the log.
+#[derive(Default)]
+struct Asked {
+    caller: Option<String>,
+    contract: String,
+}
+
+/// How much it matters that a request was answered like this.
+fn level(path: &str, status: StatusCode) -> Level {
+    let is_refused = status.is_client_error() || matches!(status.as_u16(), 503 | 504 | 507 | 508);
+    match status {
+        _ if is_refused => Level::Warn,
+        status if status.is_server_error() => Level::Error,
+        _ if matches!(path, "/health" | "/ready" | "/metrics") => Level::Debug,
+        _ => Level::Info,
+    }
 }
 
 /// A response with a body of this type.
@@ -109,14 +155,16 @@ fn document(value: &Value) -> Response<Answer> {
 
 async fn answer(
     edge: &Arc<Edge>,
-    peer: Peer,
+    peer: &Peer,
     turn: Turn,
     request: Request<Incoming>,
+    asked: &mut Asked,
 ) -> Result<Response<Answer>, Refused> {
     let _place = edge.request()?;
     same_site(edge, request.headers(), request.uri().authority().map(|authority| authority.as_str()))?;
     edge.count(peer.address.ip())?;
-    let caller = caller(edge, request.headers())?;
+    let caller = caller(edge, peer, request.headers())?;
+    asked.caller = Some(caller.clone());
     let path = request.uri().path();
     let route = route(request.method(), path).map_err(|fault| {
         let mut refused = Refused::from(fault);
@@ -125,6 +173,11 @@ async fn answer(
         }
         refused
     })?;
+    if let (Some(_), Some(service)) = (&edge.settings.log, route.service())
+        && let Ok(endpoint) = edge.host.endpoint(service)
+    {
+        asked.contract = endpoint.contract().to_owned();
+    }
     match route {
         Route::Index => Ok(document(&index(edge, &caller))),
         Route::Health => Ok(document(&json!({ "status": "up" }))),
@@ -209,7 +262,7 @@ fn same_site(edge: &Edge, headers: &HeaderMap, authority: Option<&str>) -> Resul
 }
 
 /// Who asks.
-fn caller(edge: &Edge, headers: &HeaderMap) -> Result<String, Fault> {
+fn caller(edge: &Edge, peer: &Peer, headers: &HeaderMap) -> Result<String, Fault> {
     let Some(policy) = &edge.settings.policy else { return Ok(ANONYMOUS.to_owned()) };
     let token = match headers.get(header::AUTHORIZATION) {
         None => None,
@@ -220,7 +273,10 @@ fn caller(edge: &Edge, headers: &HeaderMap) -> Result<String, Fault> {
             Some(token.ok_or_else(|| Fault::new(Code::Unauthenticated, "expected \"Bearer\" and a token"))?)
         }
     };
-    policy.caller(token).map(str::to_owned)
+    match (token, &peer.names) {
+        (None, Some(names)) => policy.holder(names).map(str::to_owned),
+        (token, _) => policy.caller(token).map(str::to_owned),
+    }
 }
 
 /// The service at a path, if the caller may do this there.

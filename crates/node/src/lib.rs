@@ -28,6 +28,7 @@
 #![forbid(unsafe_code)]
 
 mod body;
+mod certificate;
 mod client;
 mod connection;
 mod constructor;
@@ -35,19 +36,30 @@ mod edge;
 mod encode;
 mod events;
 mod exchange;
+mod inspector;
+mod log;
 mod metrics;
 mod node;
+mod nodes;
+mod noting;
 mod openapi;
 mod policy;
 mod records;
 mod route;
 mod settings;
 mod sync;
+mod tls;
+mod trust;
 
 pub use client::{Client, HttpLink, Listed};
 pub use constructor::{CONSTRUCTOR, Constructor, Create};
 pub use encode::status;
+pub use inspector::{INSPECTOR, Inspector, Look, Seen, SeenHandler, SeenQueue, SeenService, SeenSubscriber};
+pub use log::{Filter, LOG, Level, Log, LogState, Logging};
 pub use node::Node;
+pub use nodes::{FindService, Heard, Join, Joined, Joining, Leave, NODES, Nodes, Reach, Refresh};
 pub use policy::Policy;
 pub use records::{Delete, Find, Insert, Records, Update, Upsert};
 pub use settings::{Limits, Rate, Settings};
+pub use tls::Tls;
+pub use trust::Trust;

@@ -41,7 +41,10 @@ impl fmt::Debug for Policy {
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Caller {
-    token: String,
+    /// What it shows with each request.
+    token: Option<String>,
+    /// A DNS name in the certificate that it shows with its connection.
+    certificate: Option<String>,
 }
 
 /// The shortest token that is taken.
@@ -105,21 +108,31 @@ impl Policy {
             serde_json::from_str(text).map_err(|error| Fault::new(Code::InvalidValue, error.to_string()))?;
         let mut faults = Vec::new();
         for (name, caller) in &policy.callers {
-            let length = caller.token.chars().count();
-            if length < TOKEN_MIN {
+            if caller.token.is_none() && caller.certificate.is_none() {
+                faults.push(format!("caller {name:?}: expected a token, or a name in a certificate"));
+            }
+            let token = caller.token.as_deref().unwrap_or_default();
+            let length = token.chars().count();
+            if caller.token.is_some() && length < TOKEN_MIN {
                 faults.push(format!(
                     "caller {name:?}: a token has at least {TOKEN_MIN} characters, this one has {length}"
                 ));
             }
-            if !caller.token.bytes().all(|byte| byte.is_ascii_graphic()) {
+            if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
                 faults.push(format!("caller {name:?}: a token is of visible ASCII characters"));
+            }
+            if caller.certificate.as_ref().is_some_and(|name| name.is_empty() || !name.is_ascii()) {
+                faults.push(format!("caller {name:?}: a name in a certificate is of ASCII characters"));
             }
             if name == ANONYMOUS {
                 faults.push(format!("caller {name:?}: this is who has no token"));
             }
-            let twins = policy.callers.iter().filter(|(_, other)| other.token == caller.token).count();
-            if twins > 1 {
+            let others = || policy.callers.iter().filter(|(other, _)| *other != name).map(|(_, other)| other);
+            if caller.token.is_some() && others().any(|other| other.token == caller.token) {
                 faults.push(format!("caller {name:?}: another caller has the same token"));
+            }
+            if caller.certificate.is_some() && others().any(|other| other.certificate == caller.certificate) {
+                faults.push(format!("caller {name:?}: another caller has the same certificate"));
             }
         }
         for (index, rule) in policy.rules.iter().enumerate() {
@@ -146,11 +159,39 @@ impl Policy {
         // All are looked at in full: how long it takes says nothing of how near a guess was.
         let mut found = None;
         for (name, caller) in &self.callers {
-            if is_same(token.as_bytes(), caller.token.as_bytes()) {
+            if caller.token.as_ref().is_some_and(|known| is_same(token.as_bytes(), known.as_bytes())) {
                 found = Some(name.as_str());
             }
         }
         found.ok_or_else(|| Fault::new(Code::Unauthenticated, "the token is not known"))
+    }
+
+    /// Whose certificate has these DNS names.
+    ///
+    /// # Errors
+    /// [`Code::PermissionDenied`] if that is nobody's: a signature alone opens nothing.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_node::Policy;
+    /// let policy = Policy::from_json(r#"{ "callers": { "worker": { "certificate": "worker.example.org" } } }"#).unwrap();
+    /// assert_eq!(policy.holder(&["worker.example.org".to_owned()]).unwrap(), "worker");
+    /// assert!(policy.holder(&["other.example.org".to_owned()]).is_err());
+    /// ```
+    pub fn holder(&self, names: &[String]) -> Result<&str, Fault> {
+        let has = |wanted: &String| names.iter().any(|name| name.eq_ignore_ascii_case(wanted));
+        let mut holders = self.callers.iter().filter(|(_, caller)| caller.certificate.as_ref().is_some_and(has));
+        match (holders.next(), holders.next()) {
+            (Some((name, _)), None) => Ok(name),
+            (None, _) => {
+                let reason = format!("no caller has a certificate for {}", names.join(", "));
+                Err(Fault::new(Code::PermissionDenied, reason))
+            }
+            (Some(_), Some(_)) => {
+                let reason = format!("a certificate for {} is that of more than one caller", names.join(", "));
+                Err(Fault::new(Code::PermissionDenied, reason))
+            }
+        }
     }
 
     /// Whether a caller may do this.

@@ -35,6 +35,21 @@ pub(crate) enum Route {
     Options(String),
 }
 
+impl Route {
+    /// The service that it is about, if it is about one.
+    pub(crate) fn service(&self) -> Option<&str> {
+        match self {
+            Self::Index | Self::Health | Self::Ready | Self::Metrics | Self::OpenApi => None,
+            Self::Get(service)
+            | Self::Lookup(service)
+            | Self::Events(service)
+            | Self::Operation(service, ..)
+            | Self::Drop(service)
+            | Self::Options(service) => Some(service),
+        }
+    }
+}
+
 /// Finds the route of a request.
 ///
 /// # Errors

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use lehr_services::{Code, Fault};
 
+use crate::log::Log;
 use crate::policy::Policy;
+use crate::tls::Tls;
 
 /// Where a node listens, whom it lets in, and how much it takes from anybody.
 ///
@@ -26,6 +28,10 @@ pub struct Settings {
     pub policy: Option<Policy>,
     /// Lets it listen beyond loopback without a policy.
     pub is_insecure: bool,
+    /// What it shows and asks for on connections, which then speak TLS and nothing else. Default: none, and no TLS.
+    pub tls: Option<Tls>,
+    /// Where it says what it was asked. Default: nowhere.
+    pub log: Option<Log>,
     /// How many threads serve connections. Default: 1.
     pub threads: usize,
     /// How much it takes.
@@ -118,6 +124,8 @@ impl Settings {
             address: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8420),
             policy: None,
             is_insecure: false,
+            tls: None,
+            log: None,
             threads: 1,
             limits: Limits::default(),
         }
@@ -126,7 +134,7 @@ impl Settings {
     /// Whether it can be meant.
     ///
     /// # Errors
-    /// [`Code::PermissionDenied`] for an open address without a policy; [`Code::InvalidValue`] with every number that cannot be meant.
+    /// [`Code::PermissionDenied`] for an open address without a policy, and for certificates of clients without one; [`Code::InvalidValue`] with every number that cannot be meant.
     ///
     /// # Example
     /// See [`Settings`].
@@ -136,6 +144,11 @@ impl Settings {
                 "{} can be reached by others, and no policy says who may do what: give one, or --insecure to let everybody do everything",
                 self.address
             );
+            return Err(Fault::new(Code::PermissionDenied, reason));
+        }
+        if self.tls.as_ref().is_some_and(Tls::asks) && self.policy.is_none() && !self.is_insecure {
+            let reason = "clients have to show certificates, and no policy says whose may do what: give one, or --insecure to let all who have \
+                          one do everything";
             return Err(Fault::new(Code::PermissionDenied, reason));
         }
         let limits = &self.limits;

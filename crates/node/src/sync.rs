@@ -3,7 +3,7 @@
 
 use std::io;
 
-pub(crate) use std::sync::Arc;
+pub(crate) use std::sync::{Arc, OnceLock};
 
 /// A lock whose guard comes back even if a holder panicked: what it protects is changed in single steps.
 #[derive(Debug, Default)]

@@ -3,8 +3,14 @@
 #[path = "../../services/tests/behaviours/mod.rs"]
 mod behaviours;
 mod edge;
+mod hostile;
+mod joined;
+mod load;
 mod nodes;
 mod raw;
+mod security;
+mod watching;
+mod wire;
 
 use std::time::Duration;
 

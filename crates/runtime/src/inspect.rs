@@ -237,6 +237,7 @@ fn look_at(name: String, handle: &Handle, waits: &mut HashMap<usize, Vec<WaitVie
         let mut own = waits.remove(&task).unwrap_or_default();
         own.extend(sleepers.remove(&task).unwrap_or_default());
         TaskView {
+            identity: task,
             name: names.get(&task).map(|name| name.to_string()),
             context: context.as_ref().and_then(|context| context.name().map(str::to_owned)),
             context_id: context.as_ref().map(crate::Context::id),
@@ -314,6 +315,8 @@ pub struct DispatcherView {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskView {
+    /// The address that its wakers carry: no two living tasks have the same.
+    pub identity: usize,
     /// As it was [`named`](crate::named).
     pub name: Option<String>,
     /// The name of the context it was spawned in.

@@ -22,6 +22,7 @@ use crate::lifecycle::Stop;
 use crate::main_port::MainPort;
 use crate::operation::{Operation, Replace, Request};
 use crate::publisher::Change;
+use crate::running::{Watched, watched};
 use crate::service::{Concurrent, Exclusive, Independent, Service};
 use crate::shared::{Remembered, Shared, StopRequest};
 use crate::sync::Arc;
@@ -109,7 +110,7 @@ impl<S: Service> Handlers<S> {
         O: Operation<Contract = S::Document>,
         S: Exclusive<O>,
     {
-        self.add::<O>(install_exclusive::<S, O>)
+        self.add::<O>(install_exclusive::<S, O, ByHandler>)
     }
 
     /// Adds an operation whose handler needs no state and waits for nobody.
@@ -153,7 +154,7 @@ impl<S: Service> Handlers<S> {
     /// }).unwrap();
     /// ```
     pub fn replaceable(&mut self) -> &mut Self {
-        self.add::<Replace<S::Document>>(install_replace::<S>)
+        self.add::<Replace<S::Document>>(install_exclusive::<S, Replace<S::Document>, ByReplacing>)
     }
 
     /// Who goes first when a handler ends. Default: in order of arrival.
@@ -206,29 +207,27 @@ pub(crate) fn port<T>(shared: &Shared, name: &str, limit: usize) -> Port<T> {
     Port::builder().name(format!("{name} of {}", shared.path)).capacity(limit, Overflow::Reject).build()
 }
 
+/// Makes the port of an operation, and makes it known.
+fn opened<O: Operation>(shared: &Arc<Shared>, limit: usize, main: &mut MainPort) -> (Port<Request<O>>, Arc<Shared>) {
+    let port = port(shared, O::NAME, limit);
+    main.add::<O>(port.clone());
+    (port, shared.clone())
+}
+
 fn install_concurrent<S: Concurrent<O>, O: Operation<Contract = S::Document>>(
     shared: &Arc<Shared>,
     limit: usize,
     branches: Branches<Held<S>>,
     main: &mut MainPort,
 ) -> Branches<Held<S>> {
-    let port = port(shared, O::NAME, limit);
-    main.add::<O>(port.clone());
-    let shared = shared.clone();
+    let (port, shared) = opened::<O>(shared, limit, main);
     branches.concurrent(&port, move |held: Snapshot<Held<S>>, request: Request<O>| {
         let shared = shared.clone();
         async move {
             let Request { operation, reply, envelope } = request;
             let call = Call::new(shared, envelope);
-            match admit::<O>(&call, Some(held.revision)) {
-                Err(known) => answer(&call, reply, known),
-                Ok(keyed) => {
-                    let ended = caught(async { S::handle(&held.service, operation, &call).await }).await;
-                    let outcome = ended.outcome(&call, O::NAME).0;
-                    keyed.settle(&outcome);
-                    answer(&call, reply, outcome);
-                }
-            }
+            let handler = async { S::handle(&held.service, operation, &call).await };
+            look::<O>(&call, reply, Some(held.revision), handler).await;
         }
     })
 }
@@ -239,36 +238,67 @@ fn install_independent<S: Independent<O>, O: Operation<Contract = S::Document>>(
     branches: Branches<Held<S>>,
     main: &mut MainPort,
 ) -> Branches<Held<S>> {
-    let port = port(shared, O::NAME, limit);
-    main.add::<O>(port.clone());
-    let shared = shared.clone();
+    let (port, shared) = opened::<O>(shared, limit, main);
     branches.independent(&port, move |_: Snapshot<Held<S>>, request: Request<O>| {
         let shared = shared.clone();
         async move {
             let Request { operation, reply, envelope } = request;
             let call = Call::new(shared, envelope);
-            match admit::<O>(&call, None) {
-                Err(known) => answer(&call, reply, known),
-                Ok(keyed) => {
-                    let ended = caught(async { S::handle(operation, &call).await }).await;
-                    let outcome = ended.outcome(&call, O::NAME).0;
-                    keyed.settle(&outcome);
-                    answer(&call, reply, outcome);
-                }
-            }
+            let handler = async { S::handle(operation, &call).await };
+            look::<O>(&call, reply, None, handler).await;
         }
     })
 }
 
-fn install_exclusive<S: Exclusive<O>, O: Operation<Contract = S::Document>>(
+/// Handles a request that changes nothing: `handler` runs if the request is admitted.
+async fn look<O: Operation>(
+    call: &Call,
+    reply: Reply<Result<O::Reply, Fault>>,
+    version: Option<u64>,
+    handler: impl Future<Output = Result<O::Reply, Fault>>,
+) {
+    match admit::<O>(call, version) {
+        Err(known) => answer(call, reply, known),
+        Ok(keyed) => {
+            let outcome = caught(call, O::NAME, handler).await.outcome(call, O::NAME).0;
+            keyed.settle(&outcome);
+            answer(call, reply, outcome);
+        }
+    }
+}
+
+/// How an operation changes a service.
+trait Changes<S: Service, O: Operation>: 'static {
+    fn change(service: &mut S, operation: O, call: &Call) -> impl Future<Output = Result<O::Reply, Fault>> + Send;
+}
+
+/// By the author's handler.
+struct ByHandler;
+
+impl<S: Exclusive<O>, O: Operation<Contract = S::Document>> Changes<S, O> for ByHandler {
+    fn change(service: &mut S, operation: O, call: &Call) -> impl Future<Output = Result<O::Reply, Fault>> + Send {
+        service.handle(operation, call)
+    }
+}
+
+/// By putting another document in the place of the state.
+struct ByReplacing;
+
+impl<S: Service> Changes<S, Replace<S::Document>> for ByReplacing {
+    async fn change(service: &mut S, operation: Replace<S::Document>, _: &Call) -> Result<(), Fault> {
+        // The document that it replaces is dropped here, in the handler's place.
+        *service.document_mut() = operation.0;
+        Ok(())
+    }
+}
+
+fn install_exclusive<S: Service, O: Operation<Contract = S::Document>, C: Changes<S, O>>(
     shared: &Arc<Shared>,
     limit: usize,
     branches: Branches<Held<S>>,
     main: &mut MainPort,
 ) -> Branches<Held<S>> {
-    let port = port(shared, O::NAME, limit);
-    main.add::<O>(port.clone());
-    let shared = shared.clone();
+    let (port, shared) = opened::<O>(shared, limit, main);
     branches.exclusive(&port, move |held: ExclusiveGuard<Held<S>>, request: Request<O>| {
         let shared = shared.clone();
         async move {
@@ -282,44 +312,8 @@ fn install_exclusive<S: Exclusive<O>, O: Operation<Contract = S::Document>>(
                 Ok(keyed) => {
                     let told = told(&call, &operation);
                     let mut attempt = Attempt::of::<O>(held, &call);
-                    let handler = async { S::handle(&mut attempt.held.service, operation, &call).await };
-                    let ended = caught(handler).await;
-                    let outcome = attempt.end(&call, ended, told);
-                    keyed.settle(&outcome);
-                    answer(&call, reply, outcome);
-                }
-            }
-        }
-    })
-}
-
-fn install_replace<S: Service>(
-    shared: &Arc<Shared>,
-    limit: usize,
-    branches: Branches<Held<S>>,
-    main: &mut MainPort,
-) -> Branches<Held<S>> {
-    let port = port(shared, Replace::<S::Document>::NAME, limit);
-    main.add::<Replace<S::Document>>(port.clone());
-    let shared = shared.clone();
-    branches.exclusive(&port, move |held: ExclusiveGuard<Held<S>>, request: Request<Replace<S::Document>>| {
-        let Request { operation, reply, envelope } = request;
-        let call = Call::new(shared.clone(), envelope);
-        async move {
-            match admit::<Replace<S::Document>>(&call, Some(held.revision)) {
-                Err(known) => {
-                    drop(held);
-                    answer(&call, reply, known);
-                }
-                Ok(keyed) => {
-                    let told = told(&call, &operation);
-                    let mut attempt = Attempt::of::<Replace<S::Document>>(held, &call);
-                    // The document that it replaces is dropped by `set`, in the handler's place.
-                    let set = async {
-                        *attempt.held.service.document_mut() = operation.0;
-                        Ok::<(), Fault>(())
-                    };
-                    let ended = caught(set).await;
+                    let handler = async { C::change(&mut attempt.held.service, operation, &call).await };
+                    let ended = caught(&call, O::NAME, handler).await;
                     let outcome = attempt.end(&call, ended, told);
                     keyed.settle(&outcome);
                     answer(&call, reply, outcome);
@@ -506,8 +500,12 @@ pin_project! {
     }
 }
 
-fn caught<T, F: Future<Output = Result<T, Fault>>>(handler: F) -> Caught<F> {
-    Caught { handler }
+/// A handler whose panic is an output and whose waits are noted.
+fn caught<'a, T, F>(call: &'a Call, operation: &'static str, handler: F) -> Caught<Watched<'a, F>>
+where
+    F: Future<Output = Result<T, Fault>>,
+{
+    Caught { handler: watched(call, operation, handler) }
 }
 
 impl<T, F: Future<Output = Result<T, Fault>>> Future for Caught<F> {

@@ -10,7 +10,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use lehr_runtime::{Clock, Context, Handle, Port, Reply, Task};
+use lehr_runtime::{Clock, Context, Handle, Inspector, Port, Reply, Task};
 
 use crate::contract::Contract;
 use crate::directory::{Announce, DIRECTORY, Directory, Record, Withdraw};
@@ -57,6 +57,7 @@ type Constructor = Arc<dyn Fn(Host, Placement) -> Pending<'static, Result<(), Fa
 struct Inner {
     dispatcher: Handle,
     clock: Clock,
+    inspector: Inspector,
     table: Mutex<Table>,
     /// What the directory is to be told, in order, and who waits until it is.
     news: Port<(News, Reply<()>)>,
@@ -126,7 +127,10 @@ impl Host {
     pub fn new(dispatcher: &Handle) -> Self {
         // Lives do not repeat over restarts of the process; below 2^53, as every reader of JSON has it exactly.
         let table = Table { incarnation: (random() >> 12) & !0xf_ffff, ..Table::default() };
+        let inspector = Inspector::remembering(dispatcher.clock());
+        inspector.watch_dispatcher("services", dispatcher);
         let inner = Arc::new(Inner {
+            inspector,
             dispatcher: dispatcher.clone(),
             clock: dispatcher.clock().clone(),
             table: Mutex::new(table),
@@ -150,13 +154,31 @@ impl Host {
         &self.inner.dispatcher
     }
 
+    pub(crate) fn inspector(&self) -> &Inspector {
+        &self.inner.inspector
+    }
+
     /// The clock of its deadlines, leases and restarts.
     pub fn clock(&self) -> &Clock {
         &self.inner.clock
     }
 
-    /// Spawns a task in a context of its own: it outlives the request that it is started in.
-    fn spawn(&self, name: &str, future: impl Future<Output = ()> + Send + 'static) -> Task<()> {
+    /// Spawns a task on the workers of the host, in a context of its own: it outlives the request that it is started in. Dropping what is
+    /// given back ends it.
+    ///
+    /// # Example
+    /// ```
+    /// # let dispatcher = lehr_runtime::Dispatcher::new(1).unwrap();
+    /// let host = lehr_services::Host::new(dispatcher.handle());
+    /// let (port, inbox) = (lehr_runtime::Port::new(), lehr_runtime::Port::new());
+    /// # let outbox = port.clone();
+    /// # inbox.post(()).unwrap();
+    /// let task = host.spawn("errand", async move { inbox.receive().await.map(|()| outbox.post(7).unwrap()).unwrap() });
+    /// assert_eq!(lehr_runtime::block_on(port.receive()), Ok(7));
+    /// # drop(task);
+    /// ```
+    #[must_use = "dropping the task ends it"]
+    pub fn spawn(&self, name: &str, future: impl Future<Output = ()> + Send + 'static) -> Task<()> {
         Context::named(name).detached().build().run(|| self.inner.dispatcher.spawn(future))
     }
 

@@ -89,10 +89,12 @@
 //! | wanted | found |
 //! | --- | --- |
 //! | hearing of changes | [`Reference::subscribe`], [`Subscription`] |
+//! | hearing of them over breaks | [`Reference::follow`], [`Following`] |
 //! | limits of time, keys for sending again, versions | [`Reference::within`], [`Reference::key`], [`Reference::if_version`] |
 //! | other services that one needs | [`Partners`], [`Starting`] |
 //! | starting anew after a crash, bounds of queues | [`Placement`] |
 //! | which services there are | [`Directory`], itself a service |
+//! | what runs, waits and is stuck | [`Host::inspect`] |
 //! | requests as bytes, for an edge | [`Endpoint`], [`Link`] |
 //!
 //! What is deliberately not here: anything of HTTP (crate `lehr-node`). Why things are as they are: `docs/design/services.md`. The way of a
@@ -104,10 +106,12 @@ mod contract;
 mod directory;
 mod endpoint;
 mod fault;
+mod following;
 mod format;
 mod handlers;
 mod host;
 mod info;
+mod inspection;
 mod lifecycle;
 mod link;
 mod main_port;
@@ -116,6 +120,7 @@ mod partner;
 mod placement;
 mod publisher;
 mod reference;
+mod running;
 mod service;
 mod shared;
 mod start;
@@ -129,10 +134,12 @@ pub use contract::{Contract, Description, OperationDescription, Version, schema_
 pub use directory::{Announce, ByContract, DIRECTORY, Directory, Record, Withdraw};
 pub use endpoint::Endpoint;
 pub use fault::{Code, Fault, InnerFault};
+pub use following::Following;
 pub use format::Format;
 pub use handlers::Handlers;
 pub use host::{Host, HostReport};
 pub use info::{Info, Waiting};
+pub use inspection::{Inspected, Running, ServiceView, SubscriberView};
 pub use lifecycle::{Phase, Restart, Stop};
 pub use link::{Action, Answered, Events, Link, Message, Options, Pending, Told};
 pub use operation::{Operation, Replace};

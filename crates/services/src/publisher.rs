@@ -13,6 +13,7 @@ use lehr_runtime::Clock;
 
 use crate::fault::{Code, Fault};
 use crate::format::Format;
+use crate::inspection::SubscriberView;
 use crate::operation::{Anything, Operation};
 use crate::subscription::{End, Filter, Slow};
 use crate::sync::{Arc, Mutex, OnceLock};
@@ -173,6 +174,16 @@ impl Publisher {
 
     pub(crate) fn count(&self) -> usize {
         self.subscribers.lock().len()
+    }
+
+    /// How each of them stands.
+    pub(crate) fn views(&self) -> Vec<SubscriberView> {
+        let subscribers = self.subscribers.lock().clone();
+        let view = |subscriber: &Arc<Subscriber>| {
+            let queue = subscriber.queue.lock();
+            SubscriberView { name: subscriber.name.clone(), queued: queue.changes.len(), missed: queue.missed }
+        };
+        subscribers.iter().map(view).collect()
     }
 
     /// Adds a subscriber in the place of the one with the same name, if it has one.

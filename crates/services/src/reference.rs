@@ -9,11 +9,12 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::time::Duration;
 
-use lehr_runtime::{Answer, Context, Snapshot};
+use lehr_runtime::{Answer, Clock, Context, Snapshot};
 
 use crate::contract::{Contract, body_schema, schema_difference};
 use crate::endpoint::Endpoint;
 use crate::fault::{Code, Fault, of_context};
+use crate::following::Following;
 use crate::format::Format;
 use crate::handlers::Held;
 use crate::host::{Host, WeakHost};
@@ -21,6 +22,7 @@ use crate::info::Info;
 use crate::link::{Action, Link, Message, Options};
 use crate::main_port::{Local, Unsent, other_contract, settled, stopping};
 use crate::operation::{Envelope, Operation};
+use crate::running::waiting_for;
 use crate::service::Service;
 use crate::shared::StopRequest;
 use crate::subscription::{Subscribe, Subscription};
@@ -235,8 +237,8 @@ impl<D: Contract> Reference<D> {
                     }
                 };
                 match (sent, context) {
-                    (Ok(answer), None) => settled(answer.await),
-                    (Ok(answer), Some(context)) => wait(context, answer).await,
+                    (Ok(answer), None) => settled(waiting_for(|| awaited(O::NAME, at), answer).await),
+                    (Ok(answer), Some(context)) => waiting_for(|| awaited(O::NAME, at), wait(context, answer)).await,
                     (Err(NotSent::Foreign(operation)), _) => {
                         self.send(&Endpoint::new(at.clone(), host.clone()), operation).await
                     }
@@ -308,7 +310,8 @@ impl<D: Contract> Reference<D> {
     /// Sends an operation as bytes.
     async fn send<O: Operation<Contract = D>>(&self, link: &dyn Link, operation: O) -> Result<O::Reply, Fault> {
         let body = Format::MessagePack.encode(&operation)?;
-        match link.send(self.message(Action::Operation(O::NAME.to_owned()), O::Verb::VERB, body)).await {
+        let sent = link.send(self.message(Action::Operation(O::NAME.to_owned()), O::Verb::VERB, body));
+        match waiting_for(|| format!("the answer to {:?} over {link:?}", O::NAME), sent).await {
             Ok(answered) => Format::MessagePack.decode(&answered.body),
             Err(fault) if fault.code() == Code::MessageNotSupported => Err(self.explain::<O>(link, fault).await),
             Err(fault) => Err(self.absent(fault)),
@@ -452,6 +455,15 @@ impl<D: Contract> Reference<D> {
         }
     }
 
+    /// Subscribes, and again whenever the service or the way to it comes back. Nothing is sent before it is first asked for an event;
+    /// `clock` is what its pauses are measured by.
+    ///
+    /// # Example
+    /// See [`Following`].
+    pub fn follow(&self, wishes: Subscribe, clock: &Clock) -> Following<D> {
+        Following::new(self.clone(), wishes, clock)
+    }
+
     async fn subscribe_over(&self, link: &dyn Link, wishes: Subscribe) -> Result<Subscription<D>, Fault> {
         let options = self.message(Action::Get, Verb::Get, Vec::new()).options;
         let events = link.subscribe(wishes, Format::MessagePack, options).await.map_err(|fault| self.absent(fault))?;
@@ -482,6 +494,11 @@ impl<D: Contract> Reference<D> {
             }
         }
     }
+}
+
+/// What a handler waits for that asks another service.
+fn awaited(operation: &str, at: &Local) -> String {
+    format!("the answer to {operation:?} of {}", at.shared().path)
 }
 
 /// Why an operation was not moved into a main port.

@@ -12,6 +12,7 @@ use crate::host::{Host, WeakHost};
 use crate::lifecycle::{Phase, Restart, Stop};
 use crate::placement::Placement;
 use crate::publisher::Publisher;
+use crate::running::Handling;
 use crate::store::Store;
 use crate::sync::{Arc, Mutex};
 
@@ -29,6 +30,8 @@ pub(crate) struct Shared {
     pub(crate) stops_on_panic: bool,
     pub(crate) store: Option<Store>,
     pub(crate) host: WeakHost,
+    /// Its handlers that wait.
+    pub(crate) handling: Handling,
     phase: Mutex<Phase>,
     keys: Mutex<Keys>,
     counts: Mutex<Counts>,
@@ -109,6 +112,7 @@ impl Shared {
             stops_on_panic: placement.restart != Restart::Never,
             store: placement.state.clone().map(Store::new),
             host,
+            handling: Handling::default(),
             phase: Mutex::new(Phase::Starting),
             keys: Mutex::default(),
             counts: Mutex::default(),

@@ -109,6 +109,21 @@ impl Subscribe {
         self
     }
 
+    /// After which time it ends by itself.
+    pub(crate) fn time(&self) -> Option<Duration> {
+        self.expires_ms.map(Duration::from_millis)
+    }
+
+    /// Whether there are changes that it does not want to hear of.
+    pub(crate) fn is_filtered(&self) -> bool {
+        !self.operations.is_empty() || !self.keys.is_empty() || self.pattern.is_some()
+    }
+
+    /// One less is wanted: for a subscription that goes on where this one was. The last one has ended it.
+    pub(crate) fn heard_one(&mut self) {
+        self.count = self.count.map(|count| count.saturating_sub(1).max(1));
+    }
+
     /// Whether it can be meant.
     ///
     /// # Errors

@@ -4,12 +4,13 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
-use lehr_node::{Client, HttpLink};
+use lehr_node::{Client, HttpLink, Trust};
 use lehr_runtime::block_on;
 use lehr_services::{Action, Code, End, Fault, Format, Link, Message, Options, Subscribe, Told, Verb};
 use serde_json::{Value, json};
 
 use crate::arguments::{DropArguments, GetArguments, LsArguments, RequestArguments, SendArguments, WatchArguments};
+use crate::command::serve::bad_file;
 use crate::exit::{Failure, Kind};
 use crate::output;
 
@@ -31,12 +32,22 @@ pub fn failure(fault: &Fault) -> Failure {
 fn link(url: &str, request: &RequestArguments) -> Result<(HttpLink, Options), Failure> {
     let token = request.token.as_deref().map(token).transpose()?;
     let usage = |fault: Fault| Failure::new(Kind::Usage, fault.reason());
-    let client = Client::new(token.as_deref()).map_err(usage)?;
+    let identity = request.cert.as_deref().zip(request.key.as_deref());
+    let client = if request.ca.is_some() || identity.is_some() {
+        let trust = Trust::from_files(request.ca.as_deref(), identity).map_err(|fault| bad_file(&fault))?;
+        Client::trusting(token.as_deref(), trust).map_err(usage)?
+    } else {
+        Client::new(token.as_deref()).map_err(usage)?
+    };
     let within = Duration::try_from_secs_f64(request.timeout).ok();
     Ok((client.link(url).map_err(usage)?, Options { within, ..Options::default() }))
 }
 
-fn token(path: &Path) -> Result<String, Failure> {
+/// The token in a file.
+///
+/// # Errors
+/// [`Kind::Environment`] if it cannot be read.
+pub fn token(path: &Path) -> Result<String, Failure> {
     let text = std::fs::read_to_string(path);
     let text = text.map_err(|cause| Failure::new(Kind::Environment, format!("{}: {cause}", path.display())))?;
     Ok(text.trim().to_owned())
@@ -127,7 +138,7 @@ fn operate(arguments: SendArguments, verb: Verb) -> Result<(), Failure> {
         let checked: Result<Value, _> = serde_json::from_str(&body);
         checked.map_err(|error| Failure::new(Kind::BadData, format!("the body is no JSON: {error}")))?;
     }
-    (options.key, options.if_version) = (arguments.key, arguments.if_version);
+    (options.key, options.if_version) = (arguments.idempotency_key, arguments.if_version);
     print(&send(&link, Action::Operation(arguments.operation), verb, body.trim().as_bytes().to_vec(), options)?)
 }
 

@@ -3,12 +3,16 @@
 use std::path::Path;
 use std::time::Duration;
 
-use lehr_node::{CONSTRUCTOR, Constructor, Create, Limits, Node, Policy, Rate, Records, Settings};
+use lehr_node::{
+    CONSTRUCTOR, Client, Constructor, Create, INSPECTOR, Inspector, Joining, LOG, Limits, Log, Logging, NODES, Node,
+    Policy, Rate, Records, Settings, Tls, Trust,
+};
 use lehr_runtime::{Builder, block_on};
 use lehr_services::{Code, Fault, Host};
+use lehr_sources::{Allowed, Bounds, FETCH, Fetch, Getter, PUBCHEM, PubChem};
 
 use crate::arguments::ServeArguments;
-use crate::command::ask::failure;
+use crate::command::ask::{failure, token};
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
 use crate::output;
@@ -16,10 +20,11 @@ use crate::output;
 /// Runs a node until Ctrl-C. Its address goes to standard output when it listens.
 ///
 /// # Errors
-/// [`Kind::Usage`] for settings that cannot be meant, [`Kind::BadData`] for a policy that cannot, [`Kind::Environment`] if the address
+/// [`Kind::Usage`] for settings that cannot be meant, [`Kind::BadData`] for a policy or certificates that cannot, [`Kind::Environment`] if the address
 /// cannot be had or services had to be cut off at the end.
 pub fn run(arguments: ServeArguments) -> Result<(), Failure> {
     let settings = settings(&arguments)?;
+    let joining = joining(&arguments)?;
     let environment = |cause: &dyn std::fmt::Display| Failure::new(Kind::Environment, cause.to_string());
     let mut builder = Builder::new();
     if let Some(threads) = arguments.threads {
@@ -29,10 +34,11 @@ pub fn run(arguments: ServeArguments) -> Result<(), Failure> {
     let interrupt = Interrupt::listen()?;
     let host = Host::new(dispatcher.handle());
     host.register(Records::default);
-    block_on(start(&host, &arguments.start)).map_err(|fault| failure(&fault))?;
+    block_on(start(&host, &arguments, joining, settings.log.clone())).map_err(|fault| failure(&fault))?;
     // Last: who can reach the node finds its services there.
     let node = Node::start(host, settings).map_err(|fault| refused(&fault))?;
-    output::result(&format!("http://{}\n", node.address()))?;
+    let scheme = if arguments.tls.cert.is_some() { "https" } else { "http" };
+    output::result(&format!("{scheme}://{}\n", node.address()))?;
     output::note("Ctrl-C ends the node; a second one ends it at once");
     interrupt.wait();
     let report = block_on(node.shutdown(Duration::from_secs(arguments.grace)));
@@ -43,12 +49,58 @@ pub fn run(arguments: ServeArguments) -> Result<(), Failure> {
     Err(Failure::new(Kind::Environment, format!("cut off after {} s: {paths}", arguments.grace)))
 }
 
-async fn start(host: &Host, services: &[(String, String)]) -> Result<(), Fault> {
-    let constructor = host.start(CONSTRUCTOR, Constructor::default).await?;
-    for (contract, path) in services {
+async fn start(host: &Host, arguments: &ServeArguments, joining: Joining, log: Option<Log>) -> Result<(), Fault> {
+    let kinds = Constructor::new(arguments.keep.clone(), arguments.restart.unwrap_or_default())?;
+    let constructor = host.start(CONSTRUCTOR, move || kinds.clone()).await?;
+    host.start(INSPECTOR, Inspector::default).await?;
+    if let Some(log) = log {
+        host.start(LOG, move || Logging::new(log.clone())).await?;
+    }
+    host.start(NODES, move || joining.clone()).await?;
+    if let Some(folder) = &arguments.sources.fetch_into {
+        let sources = &arguments.sources;
+        let allowed = Allowed::new(&sources.fetch_from)?;
+        let allowed = if sources.fetch_private { allowed.private() } else { allowed };
+        let bounds = Bounds { bytes: sources.fetch_max as u64, ..Bounds::default() };
+        let fetch = Fetch::new(Getter::new(allowed, bounds, None)?, folder)?;
+        host.start(FETCH, move || fetch.clone()).await?;
+    }
+    if arguments.sources.pubchem {
+        let pubchem = PubChem::public()?;
+        host.start(PUBCHEM, move || pubchem.clone()).await?;
+    }
+    for (contract, path) in &arguments.start {
         constructor.call(Create::new(contract.clone(), path.clone())).await?;
     }
     Ok(())
+}
+
+/// The nodes that are to be joined, and how they are asked.
+fn joining(arguments: &ServeArguments) -> Result<Joining, Failure> {
+    let usage = |fault: Fault| Failure::new(Kind::Usage, fault.reason());
+    let join = &arguments.join;
+    let token = join.join_token.as_deref().map(token).transpose()?;
+    let identity = arguments.tls.cert.as_deref().zip(arguments.tls.key.as_deref());
+    let client = if join.ca.is_some() || identity.is_some() {
+        let trust = Trust::from_files(join.ca.as_deref(), identity).map_err(|fault| bad_file(&fault))?;
+        Client::trusting(token.as_deref(), trust)
+    } else {
+        Client::new(token.as_deref())
+    };
+    let lease = Duration::try_from_secs_f64(join.lease).unwrap_or(Duration::MAX).max(Duration::from_millis(1));
+    let mut joining = Joining::new(client.map_err(usage)?, lease);
+    for address in &join.join {
+        joining = joining.with(address).map_err(usage)?;
+    }
+    match &join.advertise {
+        Some(address) => joining.advertise(address).map_err(usage),
+        None => Ok(joining),
+    }
+}
+
+/// A file that was named and cannot be used.
+pub fn bad_file(fault: &Fault) -> Failure {
+    Failure::new(Kind::BadData, fault.reason())
 }
 
 /// Settings that cannot be meant are the command line's fault; an address that cannot be had is not.
@@ -65,7 +117,15 @@ fn settings(arguments: &ServeArguments) -> Result<Settings, Failure> {
     let rate = arguments.rate.map(|per_second| Rate { per_second, burst: per_second.ceil().max(1.0) as u32 });
     let limits = Limits { body_bytes: arguments.body_max, rate, ..Limits::default() };
     let (address, is_insecure) = (arguments.listen, arguments.insecure);
-    let settings = Settings { address, policy, is_insecure, limits, ..Settings::new() };
+    let tls = match (&arguments.tls.cert, &arguments.tls.key) {
+        (Some(certificate), Some(key)) => {
+            let clients = arguments.tls.client_ca.as_deref();
+            Some(Tls::from_files(certificate, key, clients).map_err(|fault| bad_file(&fault))?)
+        }
+        _ => None,
+    };
+    let log = Log::new(&arguments.log, output::log).map_err(|fault| refused(&fault))?;
+    let settings = Settings { address, policy, is_insecure, limits, tls, log: Some(log), ..Settings::new() };
     settings.check().map_err(|fault| refused(&fault))?;
     Ok(settings)
 }

@@ -6,27 +6,34 @@ use std::process::{Child, Command, Stdio};
 use super::sandbox::Sandbox;
 
 /// A node that listens at a port of the system's choice; ended when it is dropped.
-struct Served {
+pub struct Served {
     process: Child,
-    url: String,
+    pub url: String,
 }
 
 impl Served {
-    fn start(options: &[&str]) -> Self {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_lehr"))
-            .args(["serve", "--listen", "127.0.0.1:0"])
-            .args(options)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+    pub fn start(options: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lehr"));
+        command.args(["serve", "--listen", "127.0.0.1:0"]).args(options);
+        Self::run(command)
+    }
+
+    /// Runs a command that is a node, and waits until it listens.
+    pub fn run(mut command: Command) -> Self {
+        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut url = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut url).unwrap();
         Self { process, url: url.trim().to_owned() }
     }
 
-    fn at(&self, path: &str) -> String {
+    pub fn at(&self, path: &str) -> String {
         format!("{}{path}", self.url)
+    }
+
+    /// Kills it, as `kill -9` does.
+    pub fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
     }
 }
 
@@ -49,6 +56,9 @@ fn a_node_is_asked_from_the_command_line() {
         "path          contract          version  phase\n\
          /constructor  lehr/constructor  1.0      ready\n\
          /directory    lehr/directory    1.0      ready\n\
+         /inspector    lehr/inspector    1.0      ready\n\
+         /log          lehr/log          1.0      ready\n\
+         /nodes        lehr/nodes        1.0      ready\n\
          /notes        lehr/records      1.0      ready\n"
     );
     let record = r#"{"key": "loom", "value": {"shafts": 8}}"#;

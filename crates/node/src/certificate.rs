@@ -1,0 +1,138 @@
+//! Certificates and keys as they stand in files, and what is wrong with them in words.
+
+use std::error::Error;
+use std::path::Path;
+
+use lehr_services::{Code, Fault};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{AlertDescription as Alert, CertificateError, RootCertStore};
+
+use crate::sync::Arc;
+
+/// What does the arithmetic; see `docs/design/node.md`.
+pub(crate) fn provider() -> Arc<CryptoProvider> {
+    Arc::new(rustls::crypto::ring::default_provider())
+}
+
+/// A fault of a file.
+pub(crate) fn bad(file: &Path, what: impl std::fmt::Display) -> Fault {
+    Fault::new(Code::InvalidValue, format!("{}: {what}", file.display()))
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, Fault> {
+    std::fs::read(file).map_err(|error| bad(file, error))
+}
+
+/// The certificates of a file, in PEM; the first is the holder's own.
+pub(crate) fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, Fault> {
+    let text = read(file)?;
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
+    let found = found.map_err(|error| bad(file, format!("expected certificates in PEM, found {error}")))?;
+    if found.is_empty() {
+        return Err(bad(file, "expected \"-----BEGIN CERTIFICATE-----\", found no certificate"));
+    }
+    Ok(found)
+}
+
+/// The private key of a file, in PEM.
+pub(crate) fn key(file: &Path) -> Result<PrivateKeyDer<'static>, Fault> {
+    PrivateKeyDer::from_pem_slice(&read(file)?).map_err(|error| match error {
+        rustls::pki_types::pem::Error::NoItemsFound => {
+            bad(file, "expected \"-----BEGIN PRIVATE KEY-----\", found no private key")
+        }
+        other => bad(file, format!("expected a private key in PEM, found {other}")),
+    })
+}
+
+/// The authorities of a file: whose signature counts.
+pub(crate) fn authorities(file: &Path) -> Result<RootCertStore, Fault> {
+    let mut roots = RootCertStore::empty();
+    for (index, certificate) in certificates(file)?.into_iter().enumerate() {
+        let refuse = |error| bad(file, format!("certificate {}: {}", index + 1, reason(&error)));
+        roots.add(certificate).map_err(refuse)?;
+    }
+    Ok(roots)
+}
+
+/// Why a certificate and its key cannot be used together.
+pub(crate) fn mismatch(certificate: &Path, private: &Path, error: &rustls::Error) -> Fault {
+    match error {
+        rustls::Error::InconsistentKeys(_) => {
+            bad(private, format!("this key is not the one of the certificate in {}", certificate.display()))
+        }
+        other => bad(certificate, reason(other)),
+    }
+}
+
+/// What TLS has refused, in words that say what to do about it.
+pub(crate) fn reason(error: &rustls::Error) -> String {
+    match error {
+        rustls::Error::InvalidCertificate(wrong) => match wrong {
+            // The second: an authority of the same name, and another key.
+            CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+                "its certificate is signed by no authority that is known here (name one with --ca)".to_owned()
+            }
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+                "its certificate has expired".to_owned()
+            }
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+                "its certificate is not valid yet, or the clock of this machine is wrong".to_owned()
+            }
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                "its certificate is for another name".to_owned()
+            }
+            CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
+                "its certificate is for another purpose".to_owned()
+            }
+            CertificateError::BadEncoding => "what should be a certificate cannot be read as one".to_owned(),
+            other => format!("its certificate cannot be used: {other:?}"),
+        },
+        rustls::Error::AlertReceived(Alert::CertificateRequired | Alert::HandshakeFailure) => {
+            "it asks for a certificate (show one with --cert and --key)".to_owned()
+        }
+        rustls::Error::AlertReceived(Alert::UnknownCA) => {
+            "it does not know the authority that signed the certificate it was shown".to_owned()
+        }
+        rustls::Error::AlertReceived(Alert::CertificateExpired) => {
+            "the certificate that it was shown has expired".to_owned()
+        }
+        rustls::Error::AlertReceived(Alert::BadCertificate | Alert::CertificateUnknown | Alert::AccessDenied) => {
+            "it does not take the certificate that it was shown".to_owned()
+        }
+        rustls::Error::InvalidMessage(_) => {
+            "it does not speak TLS: http:// instead of https:// may be meant".to_owned()
+        }
+        other => other.to_string(),
+    }
+}
+
+/// The reason of TLS inside another error, if that is what it is about.
+pub(crate) fn reason_within(error: &(dyn Error + 'static)) -> Option<String> {
+    let mut next = Some(error);
+    let mut last = String::new();
+    while let Some(error) = next {
+        if let Some(found) = error.downcast_ref::<rustls::Error>() {
+            return Some(reason(found));
+        }
+        // An error of input and output shows what is within, and not that as its source.
+        if let Some(inner) = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref) {
+            return reason_within(inner);
+        }
+        last = error.to_string();
+        next = error.source();
+    }
+    // Above HTTP/2 only the text of what broke the connection is left.
+    let alerts = [
+        Alert::CertificateRequired,
+        Alert::HandshakeFailure,
+        Alert::UnknownCA,
+        Alert::CertificateExpired,
+        Alert::BadCertificate,
+        Alert::CertificateUnknown,
+        Alert::AccessDenied,
+    ];
+    let alert = alerts.into_iter().find(|alert| last.contains(&format!("{alert:?}")))?;
+    Some(reason(&rustls::Error::AlertReceived(alert)))
+}

@@ -1,0 +1,199 @@
+//! The inspector of a node as a service: what runs, what waits and for what, who listens, and how the workers below stand.
+
+use std::time::Duration;
+
+use lehr_services::{
+    Call, Concurrent, Contract, Fault, Handlers, Inspected, Operation, Phase, Service, ServiceView, Version, verb,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Where the inspector of a node stands.
+pub const INSPECTOR: &str = "/inspector";
+
+/// The document of the inspector: nothing. What there is to see is the answer to [`Look`].
+///
+/// # Example
+/// ```
+/// use lehr_node::{INSPECTOR, Inspector, Look};
+/// use lehr_services::{Fault, Host};
+/// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+/// let host = Host::new(dispatcher.handle());
+/// lehr_runtime::block_on(async {
+///     let inspector = host.start(INSPECTOR, Inspector::default).await?;
+///     let seen = inspector.call(Look::default()).await?;
+///     assert_eq!((seen.services[0].path.as_str(), seen.workers), ("/directory", 2));
+///     let stuck = inspector.call(Look { older_than_ms: 60_000, ..Look::default() }).await?;
+///     assert!(stuck.services.is_empty());
+///     Ok::<(), Fault>(())
+/// })
+/// .unwrap();
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Inspector {}
+
+impl Contract for Inspector {
+    const NAME: &'static str = "lehr/inspector";
+    const VERSION: Version = Version::new(1, 0);
+}
+
+/// Looks at the node. The default sees everything.
+///
+/// # Example
+/// See [`Inspector`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Look {
+    /// Only this service and those below it. Default: all.
+    pub path: String,
+    /// Only services with a handler that has waited for so many milliseconds, and of those only such handlers. Default: 0.
+    pub older_than_ms: u64,
+}
+
+impl Operation for Look {
+    type Contract = Inspector;
+    type Verb = verb::Query;
+    type Reply = Seen;
+    const NAME: &'static str = "look";
+}
+
+/// What there was to see.
+///
+/// # Example
+/// See [`Inspector`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Seen {
+    /// The services.
+    pub services: Vec<SeenService>,
+    /// The workers of the node.
+    pub workers: usize,
+    /// How many of them are in a job now.
+    pub workers_busy: usize,
+    /// Jobs that wait for a worker.
+    pub jobs_queued: usize,
+    /// Tasks that have not ended.
+    pub tasks: usize,
+    /// Timers that have not gone off.
+    pub timers: usize,
+}
+
+/// A service, as it was seen.
+///
+/// # Example
+/// See [`Inspector`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SeenService {
+    /// Where it stands.
+    pub path: String,
+    /// Where in its life it is.
+    pub phase: Phase,
+    /// Its handlers that have begun and wait.
+    pub running: Vec<SeenHandler>,
+    /// Requests that wait behind them, by operation; without those of which none waits.
+    pub waiting: Vec<SeenQueue>,
+    /// Who hears of its changes.
+    pub subscribers: Vec<SeenSubscriber>,
+}
+
+/// A handler that waits.
+///
+/// # Example
+/// See [`Inspector`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SeenHandler {
+    /// The operation.
+    pub operation: String,
+    /// Who asked for it.
+    pub caller: Option<String>,
+    /// For how long it has waited, in milliseconds.
+    pub age_ms: u64,
+    /// What for, as far as that is known.
+    pub waits_for: Vec<String>,
+}
+
+/// Requests that wait for one operation.
+///
+/// # Example
+/// See [`Inspector`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SeenQueue {
+    /// The operation.
+    pub operation: String,
+    /// How many.
+    pub requests: usize,
+}
+
+/// One who hears of changes.
+///
+/// # Example
+/// See [`Inspector`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SeenSubscriber {
+    /// Its name, if it gave one.
+    pub name: Option<String>,
+    /// Changes that it has not taken.
+    pub queued: usize,
+    /// Changes that were given up for it.
+    pub missed: u64,
+}
+
+fn seen(service: ServiceView, older_than: Duration) -> SeenService {
+    let running = service.running.into_iter().filter(|handler| handler.age >= older_than).map(|handler| SeenHandler {
+        operation: handler.operation,
+        caller: handler.caller,
+        age_ms: u64::try_from(handler.age.as_millis()).unwrap_or(u64::MAX),
+        waits_for: handler.waits_for,
+    });
+    let waiting = service.waiting.into_iter().filter(|waiting| waiting.requests > 0);
+    let subscribers = service.subscribers.into_iter();
+    SeenService {
+        path: service.path,
+        phase: service.phase,
+        running: running.collect(),
+        waiting: waiting.map(|queue| SeenQueue { operation: queue.operation, requests: queue.requests }).collect(),
+        subscribers: subscribers
+            .map(|one| SeenSubscriber { name: one.name, queued: one.queued, missed: one.missed })
+            .collect(),
+    }
+}
+
+impl Service for Inspector {
+    type Document = Self;
+
+    fn document(&self) -> &Self {
+        self
+    }
+
+    fn document_mut(&mut self) -> &mut Self {
+        self
+    }
+
+    fn handlers(on: &mut Handlers<Self>) {
+        on.concurrent::<Look>().permanent();
+    }
+}
+
+impl Concurrent<Look> for Inspector {
+    async fn handle(&self, Look { path, older_than_ms }: Look, call: &Call) -> Result<Seen, Fault> {
+        let Inspected { services, runtime } = call.host()?.inspect();
+        let older_than = Duration::from_millis(older_than_ms);
+        let prefix = path.trim_end_matches('/');
+        let is_meant = |path: &str| {
+            path.strip_prefix(prefix).is_some_and(|rest| prefix.is_empty() || rest.is_empty() || rest.starts_with('/'))
+        };
+        let services = services.into_iter().filter(|service| is_meant(&service.path));
+        let services = services.map(|service| seen(service, older_than));
+        let mut seen = Seen {
+            services: services.filter(|service| older_than.is_zero() || !service.running.is_empty()).collect(),
+            ..Seen::default()
+        };
+        for dispatcher in &runtime.dispatchers {
+            seen.workers += dispatcher.workers.len();
+            seen.workers_busy += dispatcher.workers.iter().filter(|worker| worker.is_running).count();
+            seen.jobs_queued += dispatcher.queued.iter().sum::<usize>() + dispatcher.queued_outside;
+            seen.tasks += dispatcher.tasks.len();
+            seen.timers += dispatcher.timers;
+        }
+        Ok(seen)
+    }
+}

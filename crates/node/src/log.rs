@@ -1,0 +1,289 @@
+//! The log of a node: a line of JSON for each request, as far as the filters let it through; they can be changed while it runs.
+//!
+//! It goes to whoever runs the node and nowhere else: what it says of a fault, with the text that clients do not get, is in no state
+//! document. Tokens, bodies and what stands behind a `?` are never in it.
+
+use std::fmt;
+
+use lehr_services::{Call, Code, Contract, Exclusive, Fault, Handlers, Operation, Service, Version, verb};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::sync::{Arc, Mutex};
+
+/// Where the filters of a node's log stand.
+pub const LOG: &str = "/log";
+
+/// How much a line matters.
+///
+/// # Example
+/// ```
+/// use lehr_node::Level;
+/// assert!(Level::Error < Level::Debug);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Nothing.
+    Off,
+    /// The node failed.
+    Error,
+    /// A request was refused.
+    Warn,
+    /// A request was answered.
+    Info,
+    /// The node was asked how it is.
+    Debug,
+}
+
+const LEVELS: [(&str, Level); 5] = [
+    ("off", Level::Off),
+    ("error", Level::Error),
+    ("warn", Level::Warn),
+    ("info", Level::Info),
+    ("debug", Level::Debug),
+];
+
+impl fmt::Display for Level {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = LEVELS.iter().find(|(_, level)| level == self).map_or("off", |(name, _)| name);
+        formatter.write_str(name)
+    }
+}
+
+type Sink = dyn Fn(&str) + Send + Sync;
+
+/// Lines of JSON, filtered by path and contract. Cheap to clone: clones share filters and sink.
+///
+/// Filters are levels with commas between them: one alone stands for everything, `/path=level` for a service and what lies below it,
+/// `contract=level` for all services with it. The longest path goes first, then the contract, then the one alone, which is `off` if it is left out.
+///
+/// # Example
+/// ```
+/// use lehr_node::Log;
+/// let log = Log::new("warn,/jobs=debug,lehr/directory=off", |_line| ()).unwrap();
+/// assert_eq!(log.filters(), "warn,/jobs=debug,lehr/directory=off");
+/// assert_eq!(
+///     log.filter("loud").unwrap_err().reason(),
+///     "filter \"loud\": expected off, error, warn, info or debug"
+/// );
+/// ```
+#[derive(Clone)]
+pub struct Log {
+    filters: Arc<Mutex<Filters>>,
+    sink: Arc<Sink>,
+}
+
+impl fmt::Debug for Log {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Log").field("filters", &self.filters()).finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+struct Filters {
+    text: String,
+    rest: Option<Level>,
+    paths: Vec<(String, Level)>,
+    contracts: Vec<(String, Level)>,
+}
+
+impl Filters {
+    fn read(text: &str) -> Result<Self, Fault> {
+        let mut filters = Self { text: text.to_owned(), ..Self::default() };
+        let mut faults = Vec::new();
+        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let (what, level) = part.rsplit_once('=').map_or((None, part), |(what, level)| (Some(what.trim()), level));
+            let found = LEVELS.iter().find(|(name, _)| *name == level.trim()).map(|(_, level)| *level);
+            let Some(level) = found else {
+                faults.push(format!("filter {part:?}: expected off, error, warn, info or debug"));
+                continue;
+            };
+            match what {
+                None if filters.rest.replace(level).is_some() => {
+                    faults.push(format!("filter {part:?}: it is the second one for everything"))
+                }
+                None => {}
+                Some("") => faults.push(format!("filter {part:?}: expected a path or a contract before \"=\"")),
+                Some(path) if path.starts_with('/') => {
+                    filters.paths.push((path.trim_end_matches('/').to_owned(), level));
+                }
+                Some(contract) => filters.contracts.push((contract.to_owned(), level)),
+            }
+        }
+        // The longest first.
+        filters.paths.sort_by_key(|(path, _)| std::cmp::Reverse(path.len()));
+        if faults.is_empty() { Ok(filters) } else { Err(Fault::new(Code::InvalidValue, faults.join("; "))) }
+    }
+
+    fn level(&self, path: &str, contract: &str) -> Level {
+        let below = |prefix: &str| {
+            path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', ':']))
+        };
+        let path = self.paths.iter().find(|(prefix, _)| below(prefix));
+        let found = path.or_else(|| self.contracts.iter().find(|(name, _)| name == contract));
+        found.map(|(_, level)| *level).or(self.rest).unwrap_or(Level::Off)
+    }
+}
+
+impl Log {
+    /// Lines that pass these filters go to `sink`, one at a time, without a line break.
+    ///
+    /// # Errors
+    /// [`Code::InvalidValue`], with every filter that cannot be meant.
+    ///
+    /// # Example
+    /// See [`Log`].
+    pub fn new(filters: &str, sink: impl Fn(&str) + Send + Sync + 'static) -> Result<Self, Fault> {
+        let log = Self { filters: Arc::default(), sink: Arc::new(sink) };
+        log.filter(filters)?;
+        Ok(log)
+    }
+
+    /// Puts other filters in the place of those before, for every line from now on.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new); those before stay.
+    ///
+    /// # Example
+    /// See [`Log`].
+    pub fn filter(&self, filters: &str) -> Result<(), Fault> {
+        let read = Filters::read(filters)?;
+        *self.filters.lock() = read;
+        Ok(())
+    }
+
+    /// The filters as they were given.
+    ///
+    /// # Example
+    /// See [`Log`].
+    pub fn filters(&self) -> String {
+        self.filters.lock().text.clone()
+    }
+
+    /// Writes a line if it is wanted. Its fields are made only then.
+    pub(crate) fn line(&self, level: Level, path: &str, contract: &str, fields: impl FnOnce() -> Map<String, Value>) {
+        let wanted = self.filters.lock().level(path, contract);
+        if level == Level::Off || level > wanted {
+            return;
+        }
+        let mut line = Map::new();
+        line.insert("level".to_owned(), Value::from(level.to_string()));
+        if !path.is_empty() {
+            line.insert("path".to_owned(), Value::from(path));
+        }
+        if !contract.is_empty() {
+            line.insert("contract".to_owned(), Value::from(contract));
+        }
+        line.extend(fields().into_iter().filter(|(_, value)| !value.is_null()));
+        (self.sink)(&Value::Object(line).to_string());
+    }
+}
+
+/// The filters of a node's log as a service: they are read with a get and changed with `filter`.
+///
+/// # Example
+/// ```
+/// use lehr_node::{Filter, LOG, Log, Logging};
+/// use lehr_services::{Fault, Host};
+/// let log = Log::new("warn", |_line| ()).unwrap();
+/// let dispatcher = lehr_runtime::Dispatcher::new(1).unwrap();
+/// let host = Host::new(dispatcher.handle());
+/// lehr_runtime::block_on(async {
+///     let logging = Logging::new(log.clone());
+///     let service = host.start(LOG, move || logging.clone()).await?;
+///     service.call(Filter { filters: "info,/jobs=debug".to_owned() }).await?;
+///     assert_eq!(log.filters(), "info,/jobs=debug");
+///     Ok::<(), Fault>(())
+/// })
+/// .unwrap();
+/// ```
+#[derive(Clone, Debug)]
+pub struct Logging {
+    state: LogState,
+    log: Log,
+}
+
+/// How a node's log is filtered.
+///
+/// # Example
+/// See [`Logging`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LogState {
+    /// The filters, as for [`Log`].
+    pub filters: String,
+}
+
+impl Contract for LogState {
+    const NAME: &'static str = "lehr/log";
+    const VERSION: Version = Version::new(1, 0);
+}
+
+/// Puts other filters in the place of those before.
+///
+/// # Example
+/// See [`Logging`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Filter {
+    /// The filters, as for [`Log`].
+    pub filters: String,
+}
+
+impl Operation for Filter {
+    type Contract = LogState;
+    type Verb = verb::Update;
+    type Reply = ();
+    const NAME: &'static str = "filter";
+}
+
+impl Logging {
+    /// For this log.
+    ///
+    /// # Example
+    /// See [`Logging`].
+    pub fn new(log: Log) -> Self {
+        Self { state: LogState { filters: log.filters() }, log }
+    }
+}
+
+impl Service for Logging {
+    type Document = LogState;
+
+    fn document(&self) -> &LogState {
+        &self.state
+    }
+
+    fn document_mut(&mut self) -> &mut LogState {
+        &mut self.state
+    }
+
+    fn handlers(on: &mut Handlers<Self>) {
+        on.exclusive::<Filter>().permanent();
+    }
+}
+
+impl Exclusive<Filter> for Logging {
+    async fn handle(&mut self, Filter { filters }: Filter, _: &Call) -> Result<(), Fault> {
+        self.log.filter(&filters)?;
+        self.state.filters = filters;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_path_goes_before_the_contract_and_that_before_the_rest() {
+        let filters = Filters::read("warn, /a=info, /a/b=off, lehr/jobs=debug").unwrap();
+        let level = |path, contract| filters.level(path, contract);
+        assert_eq!(
+            [level("/a", ""), level("/a:get", "lehr/jobs"), level("/a/b/c", "")],
+            [Level::Info, Level::Info, Level::Off]
+        );
+        assert_eq!([level("/ab", ""), level("/x", "lehr/jobs")], [Level::Warn, Level::Debug]);
+        let fault = Filters::read("info,warn,=debug,/a=loud").unwrap_err();
+        assert_eq!(fault.reason().matches("filter ").count(), 3, "{fault}");
+    }
+}

@@ -1,0 +1,508 @@
+//! The nodes that this node knows: their services, as long as their leases last.
+//!
+//! A node that is told the address of another follows that node's directory, and asks it for a sign of life three times a lease. Every
+//! answer renews the lease. One that does not answer is *silent*; when its lease has passed it is *gone* and so are its services; when
+//! it answers again it is *up*, with the services that it has then. Times are those of the host's clock, which only goes forward: a clock
+//! that jumps makes the node ask again and ends no lease by itself.
+//!
+//! What a node says about another is what it has heard, not an agreement between them: two sides of a partition each keep themselves
+//! and lose the other.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use lehr_runtime::{Clock, Overflow, Port, Task};
+use lehr_services::{
+    Announce, Call, Code, Concurrent, Contract, DIRECTORY, Directory, End, Event, Exclusive, Fault, Handlers, Host,
+    Operation, Phase, Record, Reference, Service, Starting, Stop, Subscribe, Subscription, Version, Withdraw, verb,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::client::{Client, HttpLink};
+use crate::sync::{Arc, Mutex};
+
+/// Where the nodes that a node knows are listed.
+pub const NODES: &str = "/nodes";
+
+/// How many nodes one node follows.
+const NODES_MAX: usize = 256;
+
+/// How often a node is asked for a sign of life within its lease.
+const ASKED_IN_A_LEASE: u32 = 3;
+
+/// The nodes that a node knows, by address.
+///
+/// # Example
+/// See [`Joining`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Nodes {
+    /// The others; this node itself is not among them.
+    pub nodes: BTreeMap<String, Joined>,
+}
+
+/// Another node, as far as is known.
+///
+/// # Example
+/// See [`Joining`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Joined {
+    /// Whether it answers.
+    pub reach: Reach,
+    /// Its services, by path; none when it is gone.
+    pub services: BTreeMap<String, Record>,
+    /// Why it does not answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Fault>,
+}
+
+/// Whether a node answers.
+///
+/// # Example
+/// See [`Joining`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Reach {
+    /// It has not been heard of yet.
+    #[default]
+    Joining,
+    /// It answers.
+    Up,
+    /// It does not answer, and its lease has not passed.
+    Silent,
+    /// It has not answered for longer than a lease.
+    Gone,
+}
+
+impl Contract for Nodes {
+    const NAME: &'static str = "lehr/nodes";
+    const VERSION: Version = Version::new(1, 0);
+}
+
+macro_rules! operations {
+    ($($(#[$doc:meta])* $name:ident($text:literal) { $($(#[$note:meta])* $field:ident: $type:ty),* } $verb:ident -> $reply:ty $(, $key:ident)?;)*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Example
+        /// See [`Joining`].
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        pub struct $name {
+            $($(#[$note])* pub $field: $type),*
+        }
+
+        impl Operation for $name {
+            type Contract = Nodes;
+            type Verb = verb::$verb;
+            type Reply = $reply;
+            const NAME: &'static str = $text;
+
+            $(fn key(&self) -> Option<Cow<'_, str>> {
+                Some(Cow::Borrowed(&self.$key))
+            })?
+        }
+    )*};
+}
+
+operations! {
+    /// Follows another node from now on. The answer is its address as the other operations take it.
+    Join("join") {
+        /// Where it listens, `http://host:port` or `https://host:port`.
+        address: String
+    } Insert -> String, address;
+    /// Follows it no more.
+    Leave("leave") {
+        /// Its address.
+        address: String
+    } Delete -> (), address;
+    /// Asks a node at once whether it is there, instead of at its next turn.
+    Refresh("refresh") {
+        /// Its address.
+        address: String
+    } Submit -> ();
+    /// The addresses of all services with a contract: of this node, as paths, then of the nodes whose lease has not passed.
+    FindService("find") {
+        /// The contract's name.
+        contract: String
+    } Query -> Vec<String>;
+    /// What has been heard of a node. Sent by this node to itself.
+    Heard("heard") {
+        /// Its address.
+        address: String,
+        /// How it is.
+        node: Joined
+    } Upsert -> (), address;
+}
+
+/// Follows other nodes.
+///
+/// # Example
+/// ```
+/// use std::time::Duration;
+/// use lehr_node::{Client, FindService, Join, Joining, NODES, Node, Settings};
+/// use lehr_services::{Directory, Contract, Event, Fault, Host, Subscribe};
+///
+/// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+/// let settings = || Settings { address: ([127, 0, 0, 1], 0).into(), ..Settings::new() };
+/// let other = Node::start(Host::new(dispatcher.handle()), settings()).unwrap();
+/// let host = Host::new(dispatcher.handle());
+/// lehr_runtime::block_on(async {
+///     let joining = Joining::new(Client::new(None)?, Duration::from_secs(30));
+///     let nodes = host.start(NODES, move || joining.clone()).await?;
+///     let mut changes = nodes.subscribe(Subscribe::default().operations(["heard"])).await.unwrap();
+///     let address = nodes.call(Join { address: format!("http://{}", other.address()) }).await?;
+///     while nodes.get().await?.nodes[&address].services.is_empty() {
+///         changes.next().await.unwrap();
+///     }
+///     let found = nodes.call(FindService { contract: Directory::NAME.to_owned() }).await?;
+///     assert_eq!(found, ["/directory".to_owned(), format!("{address}/directory")]);
+///     Ok::<(), Fault>(())
+/// })
+/// .unwrap();
+/// ```
+#[derive(Clone, Debug)]
+pub struct Joining {
+    nodes: Nodes,
+    client: Client,
+    lease: Duration,
+    advertised: Option<String>,
+    followed: Arc<Mutex<BTreeMap<String, Followed>>>,
+}
+
+/// A node that is being followed; dropping it ends that.
+#[derive(Debug)]
+struct Followed {
+    /// Something posted here makes it ask at once.
+    turn: Port<()>,
+    _task: Task<()>,
+}
+
+impl Joining {
+    /// Follows no node yet. What it asks goes through this client; a node that has not answered for a `lease` is gone.
+    ///
+    /// # Panics
+    /// If `lease` is shorter than a millisecond.
+    pub fn new(client: Client, lease: Duration) -> Self {
+        assert!(lease >= Duration::from_millis(1), "a lease of {lease:?} has passed before it can be renewed");
+        Self { nodes: Nodes::default(), client, lease, advertised: None, followed: Arc::default() }
+    }
+
+    /// Follows this node from the beginning.
+    ///
+    /// # Errors
+    /// [`Code::InvalidValue`] if that is no address of a node; [`Code::DuplicateEntry`] if it is named twice.
+    ///
+    /// # Example
+    /// ```
+    /// use std::time::Duration;
+    /// use lehr_node::{Client, Joining};
+    /// let joining = || Joining::new(Client::new(None).unwrap(), Duration::from_secs(30));
+    /// assert!(joining().with("http://127.0.0.1:8421").is_ok());
+    /// assert!(joining().with("127.0.0.1").is_err());
+    /// ```
+    pub fn with(mut self, address: &str) -> Result<Self, Fault> {
+        let (address, _) = self.link(address)?;
+        if self.nodes.nodes.insert(address.clone(), Joined::default()).is_some() {
+            return Err(Fault::new(Code::DuplicateEntry, format!("{address} is named twice")));
+        }
+        Ok(self)
+    }
+
+    /// Asks each node that it follows to follow this node in turn, at this address. One that has no such service, or does not let this
+    /// node do that, is followed all the same.
+    ///
+    /// # Errors
+    /// [`Code::InvalidValue`] if that is no address of a node.
+    ///
+    /// # Example
+    /// ```
+    /// use std::time::Duration;
+    /// use lehr_node::{Client, Joining};
+    /// let joining = Joining::new(Client::new(None).unwrap(), Duration::from_secs(30));
+    /// assert!(joining.advertise("http://192.0.2.7:8420/path").is_err());
+    /// ```
+    pub fn advertise(mut self, address: &str) -> Result<Self, Fault> {
+        self.advertised = Some(self.link(address)?.0);
+        Ok(self)
+    }
+
+    /// The address of a node in its one form, and the link to its directory.
+    fn link(&self, address: &str) -> Result<(String, HttpLink), Fault> {
+        let root = self.client.link(address)?;
+        if !root.is_root() {
+            let reason = format!("expected the address of a node, such as http://127.0.0.1:8420, found {address:?}");
+            return Err(Fault::new(Code::InvalidValue, reason));
+        }
+        let address = root.node();
+        let link = self.client.link(&format!("{address}{DIRECTORY}"))?;
+        Ok((address, link))
+    }
+
+    /// Starts to follow a node.
+    fn follow(&self, host: &Host, own: Reference<Nodes>, address: &str) -> Result<(), Fault> {
+        let (address, link) = self.link(address)?;
+        let turn = Port::builder().name(format!("turn of {address}")).capacity(1, Overflow::DropNewest).build();
+        let back = match &self.advertised {
+            Some(mine) => {
+                let other = Reference::<Nodes>::over(self.client.link(&format!("{address}{NODES}"))?);
+                Some((other, Join { address: mine.clone() }))
+            }
+            None => None,
+        };
+        let (clock, lease) = (host.clock().clone(), self.lease);
+        let follower = Follower { own, address: address.clone(), link, back, clock, lease, turn: turn.clone() };
+        let task = host.spawn(&format!("follow {address}"), follower.run());
+        let before = self.followed.lock().insert(address, Followed { turn, _task: task });
+        drop(before);
+        Ok(())
+    }
+}
+
+impl Service for Joining {
+    type Document = Nodes;
+
+    fn document(&self) -> &Nodes {
+        &self.nodes
+    }
+
+    fn document_mut(&mut self) -> &mut Nodes {
+        &mut self.nodes
+    }
+
+    fn handlers(on: &mut Handlers<Self>) {
+        on.exclusive::<Join>().exclusive::<Leave>().exclusive::<Heard>();
+        on.concurrent::<Refresh>().concurrent::<FindService>().permanent();
+    }
+
+    async fn start(&mut self, starting: &Starting) -> Result<(), Fault> {
+        // Of an earlier life, be it one that was kept on disk.
+        self.followed.lock().clear();
+        for node in self.nodes.nodes.values_mut() {
+            *node = Joined::default();
+        }
+        let own = starting.own::<Nodes>()?;
+        self.nodes.nodes.keys().try_for_each(|address| self.follow(starting.host(), own.clone(), address))
+    }
+
+    async fn stop(self, _: Stop) {
+        let followed = std::mem::take(&mut *self.followed.lock());
+        drop(followed);
+    }
+}
+
+fn unknown(address: &str) -> Fault {
+    Fault::new(Code::UnknownEntry, format!("{address} has not been joined"))
+}
+
+impl Exclusive<Join> for Joining {
+    async fn handle(&mut self, Join { address }: Join, call: &Call) -> Result<String, Fault> {
+        let (address, _) = self.link(&address)?;
+        if self.nodes.nodes.contains_key(&address) {
+            return Err(Fault::new(Code::DuplicateEntry, format!("{address} has been joined")));
+        }
+        if self.nodes.nodes.len() >= NODES_MAX {
+            return Err(Fault::new(Code::InsufficientResources, format!("a node follows at most {NODES_MAX} others")));
+        }
+        self.follow(&call.host()?, call.own()?, &address)?;
+        self.nodes.nodes.insert(address.clone(), Joined::default());
+        Ok(address)
+    }
+}
+
+impl Exclusive<Leave> for Joining {
+    async fn handle(&mut self, Leave { address }: Leave, _: &Call) -> Result<(), Fault> {
+        if self.nodes.nodes.remove(&address).is_none() {
+            return Err(unknown(&address));
+        }
+        let followed = self.followed.lock().remove(&address);
+        drop(followed);
+        Ok(())
+    }
+}
+
+impl Concurrent<Refresh> for Joining {
+    async fn handle(&self, Refresh { address }: Refresh, _: &Call) -> Result<(), Fault> {
+        let followed = self.followed.lock();
+        let followed = followed.get(&address).ok_or_else(|| unknown(&address))?;
+        // One that waits already will do.
+        let _ = followed.turn.post(());
+        Ok(())
+    }
+}
+
+impl Concurrent<FindService> for Joining {
+    async fn handle(&self, FindService { contract }: FindService, call: &Call) -> Result<Vec<String>, Fault> {
+        let directory = call.host()?.reference::<Directory>(DIRECTORY)?.get().await?;
+        let is_it = |record: &Record| record.contract == contract && record.phase == Phase::Ready;
+        let here = directory.services.iter().filter(|(_, record)| is_it(record)).map(|(path, _)| path.clone());
+        let there = self.nodes.nodes.iter().flat_map(|(address, node)| {
+            let found = node.services.iter().filter(|(_, record)| is_it(record));
+            found.map(move |(path, _)| format!("{address}{path}"))
+        });
+        Ok(here.chain(there).collect())
+    }
+}
+
+impl Exclusive<Heard> for Joining {
+    async fn handle(&mut self, Heard { address, node }: Heard, call: &Call) -> Result<(), Fault> {
+        if let Some(caller) = call.caller() {
+            let fault = Fault::new(Code::PermissionDenied, "what is heard of nodes is written by their node");
+            return Err(fault.log(format!("asked by {caller}")));
+        }
+        match self.nodes.nodes.get_mut(&address) {
+            Some(known) => {
+                *known = node;
+                Ok(())
+            }
+            None => Err(unknown(&address)),
+        }
+    }
+}
+
+/// Follows one node.
+struct Follower {
+    own: Reference<Nodes>,
+    address: String,
+    link: HttpLink,
+    /// Where this node asks to be followed in turn, and with what.
+    back: Option<(Reference<Nodes>, Join)>,
+    clock: Clock,
+    lease: Duration,
+    turn: Port<()>,
+}
+
+/// What came first.
+enum First {
+    Told(Box<Result<Event<Directory>, End>>),
+    Turn,
+}
+
+impl Follower {
+    async fn run(mut self) {
+        let directory = Reference::<Directory>::over(self.link.clone());
+        let mut node = Joined::default();
+        let mut told = node.clone();
+        let mut renewed = self.clock.now();
+        loop {
+            let asked = self.within(directory.subscribe(Subscribe::default())).await;
+            let why = match asked {
+                Ok(changes) => {
+                    renewed = self.clock.now();
+                    self.ask_back().await;
+                    self.listen(&directory, changes, &mut node, &mut renewed).await
+                }
+                Err(fault) => fault,
+            };
+            // Whatever the connection waits for, the next try has one of its own.
+            self.link.reconnect();
+            let is_past = self.clock.now().saturating_sub(renewed) >= self.lease;
+            node.reach = if is_past { Reach::Gone } else { Reach::Silent };
+            node.fault = Some(why);
+            if is_past {
+                node.services.clear();
+            }
+            // What has been told is not told again.
+            if node != told {
+                self.tell(&node).await;
+                told.clone_from(&node);
+            }
+            self.wait_for_turn().await;
+        }
+    }
+
+    /// As long as a third of the lease.
+    fn period(&self) -> Duration {
+        self.lease / ASKED_IN_A_LEASE
+    }
+
+    async fn within<T>(&self, asked: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+        let late = || Fault::new(Code::ResponseTimeout, format!("{} has not answered", self.address));
+        self.clock.timeout(self.period(), asked).await.unwrap_or_else(|_| Err(late()))
+    }
+
+    /// Asks to be followed in turn, once for each time that the node is found.
+    async fn ask_back(&mut self) {
+        if let Some((other, join)) = &self.back {
+            // It may follow this node already, have no such service, or not let this node ask.
+            let _ = self.within(other.call(join.clone())).await;
+        }
+    }
+
+    /// Hears of the node's services until it does not answer any more, and says why.
+    async fn listen(
+        &self,
+        directory: &Reference<Directory>,
+        mut changes: Subscription<Directory>,
+        node: &mut Joined,
+        renewed: &mut Duration,
+    ) -> Fault {
+        loop {
+            match self.first(&mut changes).await {
+                First::Turn => match self.within(directory.lookup()).await {
+                    Ok(_) => *renewed = self.clock.now(),
+                    Err(fault) => return fault,
+                },
+                First::Told(told) => match *told {
+                    Ok(event) => {
+                        *renewed = self.clock.now();
+                        if apply(event, node) {
+                            (node.reach, node.fault) = (Reach::Up, None);
+                            self.tell(node).await;
+                        }
+                    }
+                    Err(End::Lost(fault)) => return fault,
+                    Err(end) => return Fault::new(Code::Unavailable, format!("{}: {end}", self.address)),
+                },
+            }
+        }
+    }
+
+    /// What comes first: news, the next turn, or the wish to have it now.
+    async fn first(&self, changes: &mut Subscription<Directory>) -> First {
+        let (mut next, mut tick, mut wish) =
+            (pin!(changes.next()), pin!(self.clock.sleep(self.period())), pin!(self.turn.receive()));
+        poll_fn(|polling| {
+            if let Poll::Ready(told) = next.as_mut().poll(polling) {
+                return Poll::Ready(First::Told(Box::new(told)));
+            }
+            if tick.as_mut().poll(polling).is_ready() || wish.as_mut().poll(polling).is_ready() {
+                return Poll::Ready(First::Turn);
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    async fn wait_for_turn(&self) {
+        let (mut tick, mut wish) = (pin!(self.clock.sleep(self.period())), pin!(self.turn.receive()));
+        poll_fn(|polling| {
+            let is_now = tick.as_mut().poll(polling).is_ready() || wish.as_mut().poll(polling).is_ready();
+            if is_now { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+    }
+
+    async fn tell(&self, node: &Joined) {
+        // Refused when the node has been left, or this one stops: then this task ends.
+        let _ = self.own.call(Heard { address: self.address.clone(), node: node.clone() }).await;
+    }
+}
+
+/// Puts what was heard into what is known; says whether that changed.
+fn apply(event: Event<Directory>, node: &mut Joined) -> bool {
+    match event {
+        Event::Seed(seed) => node.services.clone_from(&seed.services),
+        Event::Gap { .. } => return false,
+        Event::Change(change) => {
+            if let Ok(announced) = change.operation::<Announce>() {
+                node.services.insert(announced.path.clone(), announced.record.clone());
+            } else if let Ok(withdrawn) = change.operation::<Withdraw>() {
+                node.services.remove(&withdrawn.path);
+            }
+        }
+    }
+    true
+}

@@ -1,0 +1,100 @@
+//! TLS of a client: whose signature it trusts, and the certificate that it shows.
+
+use std::fmt;
+use std::path::Path;
+
+use lehr_services::{Code, Fault};
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, RootCertStore};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+use crate::certificate::{authorities, certificates, key, mismatch, provider, reason, reason_within};
+use crate::sync::Arc;
+
+/// Whom a client trusts, and who it says it is.
+///
+/// # Example
+/// ```
+/// use std::path::Path;
+/// use lehr_node::{Client, Trust};
+/// let fault = Trust::from_files(Some(Path::new("no/such.pem")), None).unwrap_err();
+/// assert!(fault.reason().starts_with("no/such.pem: "));
+/// # if let Ok(trust) = Trust::from_files(None, None) {
+/// let client = Client::trusting(None, trust)?; // whom the machine trusts
+/// assert!(client.link("https://example.org/notes").is_ok());
+/// # }
+/// # Ok::<(), lehr_services::Fault>(())
+/// ```
+#[derive(Clone)]
+pub struct Trust {
+    config: Arc<ClientConfig>,
+}
+
+impl fmt::Debug for Trust {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Trust").finish_non_exhaustive()
+    }
+}
+
+impl Trust {
+    /// Trusts the authorities of a file in PEM, or else those that the machine trusts; shows a certificate, with its private key, to those who
+    /// ask for one.
+    ///
+    /// # Errors
+    /// [`Code::InvalidValue`], naming the file that cannot be used; [`Code::InsufficientResources`] if the machine trusts nobody.
+    ///
+    /// # Example
+    /// See [`Trust`].
+    pub fn from_files(authority: Option<&Path>, identity: Option<(&Path, &Path)>) -> Result<Self, Fault> {
+        let roots = match authority {
+            Some(file) => authorities(file)?,
+            None => of_this_machine()?,
+        };
+        let scarce = |error: rustls::Error| Fault::new(Code::InsufficientResources, reason(&error));
+        let builder = ClientConfig::builder_with_provider(provider())
+            .with_safe_default_protocol_versions()
+            .map_err(scarce)?
+            .with_root_certificates(roots);
+        let config = match identity {
+            None => builder.with_no_client_auth(),
+            Some((certificate, private)) => builder
+                .with_client_auth_cert(certificates(certificate)?, key(private)?)
+                .map_err(|error| mismatch(certificate, private, &error))?,
+        };
+        Ok(Self { config: Arc::new(config) })
+    }
+
+    /// Speaks TLS on a connection to a host, with these protocols above it, the one that is liked best first.
+    ///
+    /// # Errors
+    /// Why not, in words.
+    pub async fn connect(
+        &self,
+        host: &str,
+        stream: TcpStream,
+        protocols: &[&str],
+    ) -> Result<TlsStream<TcpStream>, String> {
+        let bare = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        let name = ServerName::try_from(bare).map_err(|_| format!("{host:?} is no name of a host"))?;
+        let mut config = ClientConfig::clone(&self.config);
+        config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+        let connected = TlsConnector::from(Arc::new(config)).connect(name, stream).await;
+        connected.map_err(|error| reason_within(&error).unwrap_or_else(|| error.to_string()))
+    }
+}
+
+/// Whom this machine trusts.
+fn of_this_machine() -> Result<RootCertStore, Fault> {
+    let found = rustls_native_certs::load_native_certs();
+    let mut roots = RootCertStore::empty();
+    // Some stores have certificates that are of no use; those that are will do.
+    let (usable, _) = roots.add_parsable_certificates(found.certs);
+    if usable == 0 {
+        let why = found.errors.first().map(|error| format!(": {error}")).unwrap_or_default();
+        let reason = format!("this machine has no list of authorities that it trusts (name one with --ca){why}");
+        return Err(Fault::new(Code::InsufficientResources, reason));
+    }
+    Ok(roots)
+}

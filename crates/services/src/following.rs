@@ -1,0 +1,179 @@
+//! Hearing of changes over whatever breaks: a subscription that is made anew when its service or the way to it comes back.
+//!
+//! A [`Subscription`] ends with its connection. A [`Following`] subscribes again, after pauses that grow, and says what was missed
+//! as a slow subscriber is told it: first a gap, then the state. If nothing happened meanwhile, nothing is said.
+
+use std::fmt;
+use std::time::Duration;
+
+use lehr_runtime::Clock;
+
+use crate::contract::Contract;
+use crate::fault::{Code, Fault};
+use crate::reference::{Reference, State};
+use crate::subscription::{End, Event, Subscribe, Subscription};
+
+/// The first pause between two tries to subscribe.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// The longest.
+const PAUSE_MAX: Duration = Duration::from_secs(30);
+
+/// The changes of a service for as long as somebody wants them, be it away or not. Dropping it unsubscribes.
+///
+/// # Example
+/// ```
+/// # use lehr_services::*;
+/// # use schemars::JsonSchema;
+/// # use serde::{Deserialize, Serialize};
+/// # #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+/// # struct Note { text: String }
+/// # impl Contract for Note { const NAME: &'static str = "example.org/note"; const VERSION: Version = Version::new(1, 0); }
+/// # impl Service for Note {
+/// #     type Document = Self;
+/// #     fn document(&self) -> &Self { self }
+/// #     fn document_mut(&mut self) -> &mut Self { self }
+/// #     fn handlers(on: &mut Handlers<Self>) { on.replaceable(); }
+/// # }
+/// # let dispatcher = lehr_runtime::Dispatcher::new(1).unwrap();
+/// # let host = Host::new(dispatcher.handle());
+/// # lehr_runtime::block_on(async {
+/// let note = host.start("/note", Note::default).await?;
+/// let mut changes = note.follow(Subscribe::default(), host.clock());
+/// assert!(matches!(changes.next().await, Ok(Event::Seed(_))));
+///
+/// note.drop_service().await?;
+/// host.start("/note", || Note { text: "another life".to_owned() }).await?;
+/// assert!(matches!(changes.next().await, Ok(Event::Gap { .. })));
+/// let Ok(Event::Seed(seed)) = changes.next().await else { panic!("behind a gap comes the state") };
+/// assert_eq!(seed.text, "another life");
+/// # Ok::<(), Fault>(())
+/// # }).unwrap();
+/// ```
+#[must_use = "dropping it unsubscribes"]
+pub struct Following<D: Contract> {
+    reference: Reference<D>,
+    wishes: Subscribe,
+    clock: Clock,
+    /// When it is over, if it ends by itself.
+    until: Option<Duration>,
+    pause: Duration,
+    subscription: Option<Subscription<D>>,
+    /// The life and the version that were heard of last.
+    last: Option<(u64, u64)>,
+    /// The next state is the first of a new subscription.
+    is_anew: bool,
+    /// The state behind a gap that has been told.
+    seed: Option<State<D>>,
+}
+
+impl<D: Contract> fmt::Debug for Following<D> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Following")
+            .field("reference", &self.reference)
+            .field("is_subscribed", &self.subscription.is_some())
+            .field("last", &self.last)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<D: Contract> Following<D> {
+    pub(crate) fn new(reference: Reference<D>, wishes: Subscribe, clock: &Clock) -> Self {
+        let until = wishes.time().map(|time| clock.now() + time);
+        let (clock, pause) = (clock.clone(), PAUSE);
+        Self { reference, wishes, clock, until, pause, subscription: None, last: None, is_anew: false, seed: None }
+    }
+
+    /// What comes next. Waits while the service is away: 1 s between the first two tries, twice as long each time, 30 s at most.
+    ///
+    /// After a break [`Event::Gap`] comes first if anything was or may have been missed, with the number of changes where that is known
+    /// (no filter, the same life of the service) and else 1, or 0 with a filter; then [`Event::Seed`].
+    ///
+    /// Cancel-safe: dropped while it waits, it has taken nothing.
+    ///
+    /// # Errors
+    /// [`End`] when it is over for good: its count or its time is used up, another has taken its name, or the service can be reached
+    /// and says no, be it that nothing has ever stood there.
+    pub async fn next(&mut self) -> Result<Event<D>, End> {
+        loop {
+            if let Some(seed) = self.seed.take() {
+                self.last = Some((seed.incarnation(), seed.version()));
+                return Ok(Event::Seed(seed));
+            }
+            let Some(subscription) = &mut self.subscription else {
+                self.subscribe().await?;
+                continue;
+            };
+            let heard = subscription.next().await;
+            match heard {
+                Ok(Event::Seed(seed)) => {
+                    let at = (seed.incarnation(), seed.version());
+                    let before = self.last.filter(|_| std::mem::take(&mut self.is_anew));
+                    if before == Some(at) {
+                        continue;
+                    }
+                    if let Some(before) = before {
+                        let missed = self.missed(before, at);
+                        self.seed = Some(seed);
+                        return Ok(Event::Gap { missed });
+                    }
+                    self.last = Some(at);
+                    return Ok(Event::Seed(seed));
+                }
+                Ok(Event::Change(change)) => {
+                    self.last = Some((change.incarnation(), change.version()));
+                    self.wishes.heard_one();
+                    return Ok(Event::Change(change));
+                }
+                Ok(gap @ Event::Gap { .. }) => return Ok(gap),
+                Err(End::Lost(_) | End::Stopped) => self.subscription = None,
+                Err(end) => return Err(end),
+            }
+        }
+    }
+
+    /// How many changes lie between two states, as far as that can be known.
+    fn missed(&self, (life, version): (u64, u64), (life_now, version_now): (u64, u64)) -> u64 {
+        match (self.wishes.is_filtered(), life == life_now) {
+            (true, _) => 0,
+            (false, true) => version_now.saturating_sub(version).max(1),
+            (false, false) => 1,
+        }
+    }
+
+    /// Subscribes, or pauses.
+    async fn subscribe(&mut self) -> Result<(), End> {
+        if let Some(until) = self.until {
+            let left = until.saturating_sub(self.clock.now());
+            if left.is_zero() {
+                return Err(End::Expired);
+            }
+            self.wishes = self.wishes.clone().expires(left);
+        }
+        match self.reference.subscribe(self.wishes.clone()).await {
+            Ok(subscription) => {
+                self.is_anew = self.last.is_some();
+                self.subscription = Some(subscription);
+                self.pause = PAUSE;
+                Ok(())
+            }
+            Err(fault) if self.may_come(&fault) => {
+                self.clock.sleep(self.pause).await;
+                self.pause = (2 * self.pause).min(PAUSE_MAX);
+                Ok(())
+            }
+            Err(fault) => Err(End::Lost(fault)),
+        }
+    }
+
+    /// Whether a later try may find the service.
+    fn may_come(&self, fault: &Fault) -> bool {
+        match fault.code() {
+            Code::ResponseTimeout | Code::OperationCancelled => true,
+            // Where something has stood something may stand again.
+            Code::UnknownService => self.last.is_some(),
+            code => code.may_pass(),
+        }
+    }
+}

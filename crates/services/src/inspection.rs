@@ -1,0 +1,138 @@
+//! What the services of a host are doing: which handlers wait and what for, what waits behind them, and who hears of changes.
+
+use std::time::Duration;
+
+use lehr_runtime::{Inspection, Port};
+
+use crate::host::Host;
+use crate::info::{Info, Waiting};
+use crate::lifecycle::Phase;
+use crate::main_port::Local;
+
+/// What there was to see when a host was looked at.
+///
+/// # Example
+/// See [`Host::inspect`].
+#[derive(Clone, Debug)]
+pub struct Inspected {
+    /// The services, by path.
+    pub services: Vec<ServiceView>,
+    /// The tasks, workers and timers below them.
+    pub runtime: Inspection,
+}
+
+/// A service, as it was seen.
+///
+/// # Example
+/// See [`Host::inspect`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceView {
+    /// Where it stands.
+    pub path: String,
+    /// Where in its life it is.
+    pub phase: Phase,
+    /// Its handlers that wait, in the order in which they began to.
+    pub running: Vec<Running>,
+    /// How many requests wait for each operation.
+    pub waiting: Vec<Waiting>,
+    /// Who hears of its changes.
+    pub subscribers: Vec<SubscriberView>,
+}
+
+/// A handler that has begun and waits.
+///
+/// # Example
+/// See [`Host::inspect`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Running {
+    /// The operation that it handles.
+    pub operation: String,
+    /// Who asked for it, if that came over an edge.
+    pub caller: Option<String>,
+    /// How long ago it first waited, on the host's clock.
+    pub age: Duration,
+    /// What it waits for; more than one thing if it takes whichever comes first. Nothing if that is neither an answer of a service, nor a
+    /// timer, nor a port that the host [looks at](Host::watch_port), or if it has just been woken.
+    pub waits_for: Vec<String>,
+}
+
+/// One who hears of the changes of a service.
+///
+/// # Example
+/// See [`Host::inspect`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubscriberView {
+    /// Its name, if it gave one.
+    pub name: Option<String>,
+    /// Changes that it has not taken.
+    pub queued: usize,
+    /// Changes that were given up, and of which it has not been told yet.
+    pub missed: u64,
+}
+
+impl Host {
+    /// Looks at all services: what runs, what waits, who listens.
+    ///
+    /// Cost: proportional to the services, their waiting handlers and subscribers, and the living tasks; each list is locked once. A handler
+    /// that never waits pays nothing for it.
+    ///
+    /// # Example
+    /// ```
+    /// # use lehr_services::*;
+    /// let dispatcher = lehr_runtime::Dispatcher::new(1).unwrap();
+    /// let host = Host::new(dispatcher.handle());
+    /// lehr_runtime::block_on(host.ready());
+    /// let seen = host.inspect();
+    /// assert_eq!(seen.services[0].path, DIRECTORY);
+    /// assert!(seen.services[0].running.is_empty());
+    /// assert_eq!(seen.runtime.dispatchers.len(), 1);
+    /// ```
+    pub fn inspect(&self) -> Inspected {
+        let runtime = self.inspector().look();
+        let now = self.clock().now();
+        let services = self.paths().into_iter().filter_map(|path| {
+            let phase = self.phase(&path)?;
+            let Ok(local) = self.find(&path) else {
+                let (running, waiting, subscribers) = (Vec::new(), Vec::new(), Vec::new());
+                return Some(ServiceView { path, phase, running, waiting, subscribers });
+            };
+            Some(view(&local, &runtime, now))
+        });
+        Inspected { services: services.collect(), runtime }
+    }
+
+    /// Shows waits at a port of a service's own by the port's name, for as long as the port exists.
+    ///
+    /// # Example
+    /// ```
+    /// # use lehr_services::*;
+    /// # let dispatcher = lehr_runtime::Dispatcher::new(1).unwrap();
+    /// # let host = Host::new(dispatcher.handle());
+    /// let orders = lehr_runtime::Port::<u32>::named("orders");
+    /// host.watch_port(&orders);
+    /// assert!(host.inspect().runtime.ports.iter().any(|port| port.name.contains("orders")));
+    /// ```
+    pub fn watch_port<T: Send + 'static>(&self, port: &Port<T>) {
+        self.inspector().watch_port(port);
+    }
+}
+
+fn view(local: &Local, runtime: &Inspection, now: Duration) -> ServiceView {
+    let Info { path, phase, waiting, .. } = Info::of(local);
+    let shared = local.shared();
+    let running = shared.handling.entries().into_iter().map(|entry| {
+        let mut waits_for: Vec<String> = entry.reason.into_iter().collect();
+        let mut tasks = runtime.dispatchers.iter().flat_map(|dispatcher| &dispatcher.tasks);
+        if let Some(task) = tasks.find(|task| task.identity == entry.task) {
+            waits_for.extend(task.waits.iter().map(ToString::to_string));
+        }
+        Running {
+            operation: entry.operation.to_owned(),
+            caller: entry.caller.map(String::from),
+            age: entry.since.map_or(Duration::ZERO, |since| now.saturating_sub(since)),
+            waits_for,
+        }
+    });
+    let running = running.collect();
+    ServiceView { path, phase, running, waiting, subscribers: shared.publisher.views() }
+}

@@ -1,0 +1,307 @@
+//! Which hosts may be asked for data: those that the operator lists, at addresses that are no private network's.
+//!
+//! A service that fetches what it is told is a way into the network that it stands in. So nothing is allowed that is not listed, a name is
+//! looked up here and the connection goes to the very address that was checked, and every redirection is a new question.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use hyper::Uri;
+use lehr_services::{Code, Fault};
+
+/// Hosts that may be asked. The default is none.
+///
+/// # Example
+/// ```
+/// use lehr_sources::Allowed;
+/// let allowed = Allowed::new(["data.example.org", ".ac.example", "127.0.0.1:8000"]).unwrap();
+/// assert!(allowed.check("https://data.example.org/blocks.csv").is_ok());
+/// assert!(allowed.check("https://www.ac.example/").is_ok()); // a name below
+/// assert_eq!(
+///     allowed.check("http://elsewhere.example.org/").unwrap_err().reason(),
+///     "elsewhere.example.org is not among the hosts that may be asked: data.example.org, .ac.example, 127.0.0.1:8000"
+/// );
+/// assert!(allowed.check("file:///etc/passwd").is_err());
+/// assert!(Allowed::new(["http://x"]).is_err());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Allowed {
+    entries: Vec<Entry>,
+    private: bool,
+}
+
+/// A host as it is listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    /// A name; with a dot before it, all names below.
+    name: String,
+    /// The one port; else those of HTTP and HTTPS.
+    port: Option<u16>,
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.name)?;
+        self.port.map_or(Ok(()), |port| write!(formatter, ":{port}"))
+    }
+}
+
+/// An address that may be asked, apart from where its name leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Target {
+    pub(crate) is_tls: bool,
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    /// Path and query.
+    pub(crate) path: String,
+}
+
+impl Target {
+    /// As the `host` header has it.
+    pub(crate) fn authority(&self) -> String {
+        let usual = if self.is_tls { 443 } else { 80 };
+        if self.port == usual { self.host.clone() } else { format!("{}:{}", self.host, self.port) }
+    }
+
+    /// The address that a redirection from here leads to.
+    pub(crate) fn join(&self, location: &str) -> String {
+        let scheme = if self.is_tls { "https" } else { "http" };
+        if location.contains("://") {
+            location.to_owned()
+        } else if location.starts_with("//") {
+            format!("{scheme}:{location}")
+        } else if location.starts_with('/') {
+            format!("{scheme}://{}{location}", self.authority())
+        } else {
+            let path = self.path.split('?').next().unwrap_or("/");
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            format!("{scheme}://{}{folder}/{location}", self.authority())
+        }
+    }
+}
+
+impl Allowed {
+    /// These hosts: `name` (ports 80 and 443), `name:port`, `.name` for all names below it.
+    ///
+    /// # Errors
+    /// [`Code::InvalidValue`], with every entry that is none of these.
+    ///
+    /// # Example
+    /// See [`Allowed`].
+    pub fn new<T: AsRef<str>>(hosts: impl IntoIterator<Item = T>) -> Result<Self, Fault> {
+        let (mut entries, mut faults) = (Vec::new(), Vec::new());
+        for host in hosts {
+            let text = host.as_ref();
+            let (name, port) = match text.rsplit_once(':') {
+                Some((name, port)) if !name.contains(':') || name.ends_with(']') => (name, Some(port.parse::<u16>())),
+                _ => (text, None),
+            };
+            let bytes = name.trim_start_matches('[').trim_end_matches(']').bytes();
+            let is_name = !name.is_empty()
+                && bytes.into_iter().all(|byte| byte.is_ascii_alphanumeric() || b".-_:".contains(&byte));
+            match (is_name, port.transpose()) {
+                (true, Ok(port)) => entries.push(Entry { name: name.to_ascii_lowercase(), port }),
+                _ => faults.push(format!("host {text:?}: expected a name, .name or name:port")),
+            }
+        }
+        if faults.is_empty() {
+            Ok(Self { entries, private: false })
+        } else {
+            Err(Fault::new(Code::InvalidValue, faults.join("; ")))
+        }
+    }
+
+    /// Lets names lead to addresses of this machine and of private networks.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_sources::Allowed;
+    /// let stand_in = Allowed::new(["127.0.0.1:8000"]).unwrap().private();
+    /// assert!(stand_in.check("http://127.0.0.1:8000/").is_ok());
+    /// ```
+    pub fn private(mut self) -> Self {
+        self.private = true;
+        self
+    }
+
+    /// Whether this address may be asked, as far as that can be said before its name is looked up.
+    ///
+    /// # Errors
+    /// [`Code::InvalidValue`] if it is no address of HTTP; [`Code::PermissionDenied`] if its host is not listed.
+    ///
+    /// # Example
+    /// See [`Allowed`].
+    pub fn check(&self, url: &str) -> Result<(), Fault> {
+        self.target(url).map(|_| ())
+    }
+
+    pub(crate) fn target(&self, url: &str) -> Result<Target, Fault> {
+        let refuse = || {
+            let reason = format!("expected an address such as https://example.org/data.csv, found {url:?}");
+            Fault::new(Code::InvalidValue, reason)
+        };
+        let uri: Uri = url.parse().map_err(|_| refuse())?;
+        let is_tls = match uri.scheme_str() {
+            Some("https") => true,
+            Some("http") => false,
+            _ => return Err(refuse()),
+        };
+        let authority = uri.authority().ok_or_else(refuse)?;
+        // What stands before an @ is no business of the data's, and makes hosts look like others.
+        if authority.as_str().contains('@') {
+            return Err(refuse());
+        }
+        let host = uri.host().ok_or_else(refuse)?.to_ascii_lowercase();
+        let port = authority.port_u16().unwrap_or(if is_tls { 443 } else { 80 });
+        let path = uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
+        let is_listed = self.entries.iter().any(|entry| {
+            let is_named = entry.name == host || (entry.name.starts_with('.') && host.ends_with(&entry.name));
+            is_named && entry.port.map_or(port == 80 || port == 443, |only| only == port)
+        });
+        let target = Target { is_tls, host, port, path };
+        if is_listed {
+            return Ok(target);
+        }
+        let listed: Vec<String> = self.entries.iter().map(Entry::to_string).collect();
+        let listed = if listed.is_empty() { "none".to_owned() } else { listed.join(", ") };
+        let reason = format!("{} is not among the hosts that may be asked: {listed}", target.authority());
+        Err(Fault::new(Code::PermissionDenied, reason))
+    }
+
+    /// Of the addresses that a name leads to, those that may be connected to.
+    pub(crate) fn reachable(
+        &self,
+        host: &str,
+        found: impl Iterator<Item = SocketAddr>,
+    ) -> Result<Vec<SocketAddr>, Fault> {
+        let found: Vec<SocketAddr> = found.collect();
+        let usable: Vec<SocketAddr> =
+            found.iter().copied().filter(|address| self.private || is_public(address.ip())).collect();
+        if usable.is_empty() {
+            let fault = if found.is_empty() {
+                Fault::new(Code::Unavailable, format!("{host} has no address"))
+            } else {
+                Fault::new(Code::PermissionDenied, format!("{host} leads into a private network, which is not allowed"))
+            };
+            return Err(fault);
+        }
+        Ok(usable)
+    }
+}
+
+/// Whether an address is one of the public network's.
+fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [a, b, c, _] = address.octets();
+    let is_special = address.is_private()
+        || address.is_loopback()
+        || address.is_link_local()
+        || address.is_multicast()
+        || address.is_documentation()
+        || matches!((a, b, c), (0 | 240.., _, _) | (100, 64..=127, _) | (192, 0, 0) | (198, 18 | 19, _));
+    !is_special
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let parts = address.segments();
+    let embedded = |high: u16, low: u16| {
+        let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
+        is_public_v4(Ipv4Addr::new(a, b, c, d))
+    };
+    match parts {
+        // An address of IPv4, mapped, compatible, translated or tunnelled: what counts is that one.
+        [0, 0, 0, 0, 0, 0xffff, high, low] | [0, 0, 0, 0, 0, 0, high, low] => embedded(high, low),
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => embedded(high, low),
+        [0x2002, high, low, ..] => embedded(high, low),
+        // Of the rest only what is given out, without Teredo and documentation.
+        [0x2001, 0 | 0xdb8, ..] => false,
+        [first, ..] => first & 0xe000 == 0x2000,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn private_addresses_are_told_from_public_ones_however_they_are_written() {
+        for text in ["9.9.9.9", "172.32.0.1", "2620:fe::fe", "::ffff:9.9.9.9", "64:ff9b::909:909"] {
+            assert!(is_public(text.parse().unwrap()), "{text}");
+        }
+        for text in [
+            "127.0.0.1",
+            "10.1.2.3",
+            "172.16.0.1",
+            "192.168.1.1",
+            "169.254.169.254",
+            "100.64.0.1",
+            "0.0.0.0",
+            "224.0.0.1",
+            "255.255.255.255",
+            "198.18.0.1",
+            "192.0.2.1",
+            "::1",
+            "::",
+            "fe80::1",
+            "fc00::1",
+            "ff02::1",
+            "::ffff:127.0.0.1",
+            "::ffff:169.254.169.254",
+            "64:ff9b::7f00:1",
+            "2002:7f00:1::",
+            "2001::1",
+            "2001:db8::1",
+            "::127.0.0.1",
+        ] {
+            assert!(!is_public(text.parse().unwrap()), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_address_is_allowed_by_its_host_and_port_alone() {
+        let allowed = Allowed::new(["a.example", ".b.example", "c.example:8000", "[::1]:81"]).unwrap();
+        for url in [
+            "http://a.example/x?y=1",
+            "https://A.example:443/",
+            "https://x.b.example",
+            "http://c.example:8000",
+            "http://[::1]:81/",
+        ] {
+            assert!(allowed.check(url).is_ok(), "{url}");
+        }
+        for url in [
+            "http://a.example:8080/",
+            "http://b.example/",
+            "http://xb.example/",
+            "http://c.example/",
+            "http://a.example@evil.example/",
+            "http://evil.example/a.example",
+            "ftp://a.example/",
+            "//a.example/",
+            "a.example",
+            "http://a.example.evil.example/",
+        ] {
+            assert!(allowed.check(url).is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_redirection_is_read_from_where_it_stands() {
+        let from = Target { is_tls: true, host: "a.example".to_owned(), port: 443, path: "/x/y?z=1".to_owned() };
+        let cases = [
+            ("/b", "https://a.example/b"),
+            ("b", "https://a.example/x/b"),
+            ("//c.example/d", "https://c.example/d"),
+            ("http://e.example/", "http://e.example/"),
+        ];
+        for (location, expected) in cases {
+            assert_eq!(from.join(location), expected);
+        }
+    }
+}

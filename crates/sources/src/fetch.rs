@@ -1,0 +1,546 @@
+//! Files from elsewhere: asked for by address, brought in pieces that survive broken connections, checked, and only then there.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use hyper::header::{self, HeaderMap};
+use hyper::{Method, StatusCode};
+use lehr_runtime::{Clock, Task, blocking};
+use lehr_services::{
+    Call, Code, Contract, Exclusive, Fault, Handlers, Operation, Reference, Service, Starting, Stop, Version, verb,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::sync::{Arc, Mutex};
+use crate::transfer::{Asked, Getter};
+
+/// Where the service for files from elsewhere stands.
+pub const FETCH: &str = "/fetch";
+
+/// How many transfers run at once.
+const RUNNING_MAX: usize = 8;
+
+/// How many transfers are remembered.
+const TRANSFERS_MAX: usize = 10_000;
+
+/// After how many bytes the state says how far a transfer is.
+const PROGRESS_BYTES: u64 = 4 << 20;
+
+/// The beginning of the names of files that are not whole. No name may begin so.
+const PARTIAL: &str = ".partial-";
+
+/// The files that were asked for, by name.
+///
+/// # Example
+/// See [`Fetch`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fetched {
+    /// The transfers.
+    pub files: BTreeMap<String, Transfer>,
+}
+
+/// A file, brought or being brought.
+///
+/// # Example
+/// See [`Fetch`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Transfer {
+    /// Where it is from.
+    pub url: String,
+    /// How it stands.
+    pub stage: Stage,
+    /// How many bytes have come.
+    pub bytes: u64,
+    /// How many there are, as far as the host has said.
+    pub bytes_all: Option<u64>,
+    /// Its SHA-256 in hexadecimal, when it is there.
+    pub sha256: Option<String>,
+    /// How often the transfer was taken up again.
+    pub resumed: u32,
+    /// Why it is not there.
+    pub fault: Option<Fault>,
+}
+
+/// How a transfer stands.
+///
+/// # Example
+/// See [`Fetch`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// Its bytes are coming.
+    Running,
+    /// The whole file is there, and its checksum is right if one was given.
+    Done,
+    /// It is not there and will not be.
+    Failed,
+    /// It was given up.
+    Cancelled,
+}
+
+impl Contract for Fetched {
+    const NAME: &'static str = "lehr/fetch";
+    const VERSION: Version = Version::new(1, 0);
+}
+
+macro_rules! operations {
+    ($($(#[$doc:meta])* $name:ident($text:literal) { $($(#[$note:meta])* $field:ident: $type:ty),* } $verb:ident -> $reply:ty;)*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Example
+        /// See [`Fetch`].
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        pub struct $name {
+            $($(#[$note])* pub $field: $type),*
+        }
+
+        impl Operation for $name {
+            type Contract = Fetched;
+            type Verb = verb::$verb;
+            type Reply = $reply;
+            const NAME: &'static str = $text;
+
+            fn key(&self) -> Option<Cow<'_, str>> {
+                Some(Cow::Borrowed(&self.name))
+            }
+        }
+    )*};
+}
+
+operations! {
+    /// Begins to bring a file; its progress is in the state. One that failed or was given up may be asked for again.
+    Get("get_file") {
+        /// The file's name here: letters, digits, `.`, `_` and `-`, not beginning with `.`.
+        name: String,
+        /// Where it is.
+        url: String,
+        /// What its SHA-256 must be, in hexadecimal.
+        #[serde(default)]
+        sha256: Option<String>
+    } Upsert -> ();
+    /// Gives a transfer up; nothing of the file remains.
+    Cancel("cancel") {
+        /// The file's name.
+        name: String
+    } Update -> ();
+    /// Removes a file, or a transfer that has ended, from disk and state.
+    Remove("remove") {
+        /// The file's name.
+        name: String
+    } Delete -> ();
+    /// How far a transfer is. Sent by the service to itself.
+    Progress("progress") {
+        /// The file's name.
+        name: String,
+        /// The transfer.
+        transfer: Transfer
+    } Update -> ();
+}
+
+/// Brings files into a folder.
+///
+/// # Example
+/// ```no_run
+/// use lehr_sources::{Allowed, Bounds, FETCH, Fetch, Get, Getter, Stage};
+/// use lehr_services::{Event, Fault, Host, Subscribe};
+/// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+/// let host = Host::new(dispatcher.handle());
+/// let getter = Getter::new(Allowed::new(["data.example.org"])?, Bounds::default(), None)?;
+/// let fetch = Fetch::new(getter, "data/fetched")?;
+/// lehr_runtime::block_on(async {
+///     let fetch = host.start(FETCH, move || fetch.clone()).await?;
+///     let mut changes = fetch.subscribe(Subscribe::default()).await?;
+///     let url = "https://data.example.org/blocks.csv".to_owned();
+///     fetch.call(Get { name: "blocks.csv".to_owned(), url, sha256: None }).await?;
+///     while fetch.get().await?.files["blocks.csv"].stage == Stage::Running {
+///         changes.next().await.unwrap();
+///     }
+///     Ok::<(), Fault>(())
+/// })
+/// # ?; Ok::<(), Fault>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Fetch {
+    fetched: Fetched,
+    getter: Getter,
+    folder: PathBuf,
+    running: Arc<Mutex<BTreeMap<String, Task<()>>>>,
+}
+
+impl Fetch {
+    /// Brings files into this folder, which is made if it is not there. What is there already is not looked at, but for what an
+    /// earlier process has left half-brought, which is removed when the service starts.
+    ///
+    /// # Errors
+    /// [`Code::InsufficientResources`] if the folder cannot be made.
+    ///
+    /// # Example
+    /// See [`Fetch`].
+    pub fn new(getter: Getter, folder: impl Into<PathBuf>) -> Result<Self, Fault> {
+        let folder = folder.into();
+        std::fs::create_dir_all(&folder).map_err(|error| disk(&folder, &error))?;
+        Ok(Self { fetched: Fetched::default(), getter, folder, running: Arc::default() })
+    }
+}
+
+fn disk(file: &Path, error: &io::Error) -> Fault {
+    Fault::new(Code::InsufficientResources, format!("the file cannot be written: {}", error.kind()))
+        .log(format!("{}: {error}", file.display()))
+}
+
+fn unknown(name: &str) -> Fault {
+    Fault::new(Code::UnknownEntry, format!("no file {name:?} was asked for"))
+}
+
+fn is_name(name: &str) -> bool {
+    let is_taken = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    (1..=100).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(is_taken)
+}
+
+impl Service for Fetch {
+    type Document = Fetched;
+
+    fn document(&self) -> &Fetched {
+        &self.fetched
+    }
+
+    fn document_mut(&mut self) -> &mut Fetched {
+        &mut self.fetched
+    }
+
+    fn handlers(on: &mut Handlers<Self>) {
+        on.exclusive::<Get>().exclusive::<Cancel>().exclusive::<Remove>().exclusive::<Progress>();
+    }
+
+    async fn start(&mut self, _: &Starting) -> Result<(), Fault> {
+        self.running.lock().clear();
+        for transfer in self.fetched.files.values_mut().filter(|transfer| transfer.stage == Stage::Running) {
+            transfer.stage = Stage::Failed;
+            transfer.fault =
+                Some(Fault::new(Code::OperationCancelled, "the node has ended meanwhile; ask for it again"));
+        }
+        blocking("a folder", || remove_partial(&self.folder)).map_err(|error| disk(&self.folder, &error))
+    }
+
+    async fn stop(self, _: Stop) {
+        let running = std::mem::take(&mut *self.running.lock());
+        drop(running);
+        let _ = blocking("a folder", || remove_partial(&self.folder));
+    }
+}
+
+/// Removes what was half-brought.
+fn remove_partial(folder: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(PARTIAL) {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+impl Exclusive<Get> for Fetch {
+    async fn handle(&mut self, Get { name, url, sha256 }: Get, call: &Call) -> Result<(), Fault> {
+        let mut faults = Vec::new();
+        if !is_name(&name) {
+            faults.push(format!("name: expected 1 to 100 letters, digits, \".\", \"_\" and \"-\", not beginning with \".\", found {name:?}"));
+        }
+        let is_sum = |sum: &String| sum.len() == 64 && sum.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if let Some(sum) = sha256.as_ref().filter(|sum| !is_sum(sum)) {
+            faults.push(format!("sha256: expected 64 hexadecimal digits, found {sum:?}"));
+        }
+        if !faults.is_empty() {
+            return Err(Fault::new(Code::InvalidValue, faults.join("; ")));
+        }
+        self.getter.allowed().check(&url)?;
+        let before = self.fetched.files.get(&name).map(|transfer| transfer.stage);
+        if matches!(before, Some(Stage::Running | Stage::Done)) {
+            return Err(Fault::new(Code::DuplicateEntry, format!("there is a file {name:?}; remove it first")));
+        }
+        let is_running = |transfer: &&Transfer| transfer.stage == Stage::Running;
+        if self.fetched.files.values().filter(is_running).count() >= RUNNING_MAX {
+            let reason = format!("{RUNNING_MAX} files are being brought");
+            return Err(Fault::new(Code::QueuingLimitExceeded, reason).retry_after(Duration::from_secs(10)));
+        }
+        if self.fetched.files.len() >= TRANSFERS_MAX {
+            return Err(Fault::new(Code::InsufficientResources, "too many files are remembered; remove some"));
+        }
+        let (stage, own, host) = (Stage::Running, call.own::<Fetched>()?, call.host()?);
+        let transfer = Transfer { url, stage, bytes: 0, bytes_all: None, sha256: None, resumed: 0, fault: None };
+        let partial = self.folder.join(format!("{PARTIAL}{name}"));
+        let bringing = Bringing {
+            own,
+            getter: self.getter.clone(),
+            clock: host.clock().clone(),
+            name: name.clone(),
+            expected: sha256.map(|sum| sum.to_ascii_lowercase()),
+            place: self.folder.join(&name),
+            partial,
+            transfer: transfer.clone(),
+            told: 0,
+        };
+        let task = host.spawn(&format!("bring {name}"), bringing.run());
+        let before = self.running.lock().insert(name.clone(), task);
+        drop(before);
+        self.fetched.files.insert(name, transfer);
+        Ok(())
+    }
+}
+
+impl Exclusive<Cancel> for Fetch {
+    async fn handle(&mut self, Cancel { name }: Cancel, _: &Call) -> Result<(), Fault> {
+        let transfer = self.fetched.files.get_mut(&name).ok_or_else(|| unknown(&name))?;
+        if transfer.stage != Stage::Running {
+            return Err(Fault::new(Code::InvalidValue, format!("{name:?} is not being brought")));
+        }
+        let task = self.running.lock().remove(&name);
+        if let Some(task) = task {
+            // Its future is dropped before its file goes.
+            let _ = task.cancel().await;
+        }
+        let _ = blocking("a file", || std::fs::remove_file(self.folder.join(format!("{PARTIAL}{name}"))));
+        transfer.stage = Stage::Cancelled;
+        Ok(())
+    }
+}
+
+impl Exclusive<Remove> for Fetch {
+    async fn handle(&mut self, Remove { name }: Remove, _: &Call) -> Result<(), Fault> {
+        let transfer = self.fetched.files.get(&name).ok_or_else(|| unknown(&name))?;
+        if transfer.stage == Stage::Running {
+            return Err(Fault::new(Code::InvalidValue, format!("{name:?} is being brought; cancel that first")));
+        }
+        if transfer.stage == Stage::Done {
+            let place = self.folder.join(&name);
+            match blocking("a file", || std::fs::remove_file(&place)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(disk(&place, &error)),
+                _ => {}
+            }
+        }
+        self.fetched.files.remove(&name);
+        Ok(())
+    }
+}
+
+impl Exclusive<Progress> for Fetch {
+    async fn handle(&mut self, Progress { name, transfer }: Progress, call: &Call) -> Result<(), Fault> {
+        if let Some(caller) = call.caller() {
+            let fault = Fault::new(Code::PermissionDenied, "how far a transfer is is written by its node");
+            return Err(fault.log(format!("asked by {caller}")));
+        }
+        match self.fetched.files.get_mut(&name) {
+            Some(known) if known.stage == Stage::Running => {
+                if transfer.stage != Stage::Running {
+                    // The task that sends this is at its end, and waits for the answer: it is not cut off.
+                    if let Some(task) = self.running.lock().remove(&name) {
+                        task.detach();
+                    }
+                }
+                *known = transfer;
+                Ok(())
+            }
+            _ => Err(unknown(&name)),
+        }
+    }
+}
+
+/// One file on its way.
+struct Bringing {
+    own: Reference<Fetched>,
+    getter: Getter,
+    clock: Clock,
+    name: String,
+    expected: Option<String>,
+    place: PathBuf,
+    partial: PathBuf,
+    transfer: Transfer,
+    /// How many bytes the state says have come.
+    told: u64,
+}
+
+/// A file that grows, with the checksum of what it has.
+struct Growing {
+    file: File,
+    sum: Sha256,
+    /// Which version the bytes are of, if the host has said.
+    mark: Option<String>,
+}
+
+/// Why one try has ended.
+enum Broken {
+    /// Another may bring the rest.
+    Again(Fault),
+    Never(Fault),
+}
+
+impl Bringing {
+    async fn run(mut self) {
+        match self.bring().await {
+            Ok(sum) => {
+                self.transfer.sha256 = Some(sum);
+                self.transfer.stage = Stage::Done;
+            }
+            Err(fault) => {
+                let _ = blocking("a file", || std::fs::remove_file(&self.partial));
+                self.transfer.fault = Some(fault);
+                self.transfer.stage = Stage::Failed;
+            }
+        }
+        self.tell().await;
+    }
+
+    async fn tell(&mut self) {
+        self.told = self.transfer.bytes;
+        // Refused if it was cancelled, or the service has gone: then nobody wants to know.
+        let _ = self.own.call(Progress { name: self.name.clone(), transfer: self.transfer.clone() }).await;
+    }
+
+    /// Brings the file to its place; the answer is its checksum.
+    async fn bring(&mut self) -> Result<String, Fault> {
+        let open = || OpenOptions::new().create(true).truncate(true).write(true).open(&self.partial);
+        let file = blocking("a file", open).map_err(|error| disk(&self.partial, &error))?;
+        let mut growing = Growing { file, sum: Sha256::new(), mark: None };
+        let (mut tries, mut pause) = (0, Duration::from_secs(1));
+        loop {
+            let before = self.transfer.bytes;
+            let fault = match self.try_once(&mut growing).await {
+                Ok(()) => break,
+                Err(Broken::Never(fault)) => return Err(fault),
+                Err(Broken::Again(fault)) => fault,
+            };
+            if self.transfer.bytes > before {
+                (tries, pause) = (0, Duration::from_secs(1));
+            }
+            tries += 1;
+            if tries >= self.getter.bounds().tries {
+                return Err(fault);
+            }
+            self.clock.sleep(fault.retry_hint().unwrap_or(pause)).await;
+            pause *= 2;
+            self.transfer.resumed += 1;
+        }
+        let sum: String = growing.sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        if let Some(expected) = self.expected.as_ref().filter(|expected| **expected != sum) {
+            let reason = format!("the checksum of {}: expected {expected}, found {sum}", self.transfer.url);
+            return Err(Fault::new(Code::InvalidValue, reason));
+        }
+        let keep = || {
+            growing.file.sync_all()?;
+            std::fs::rename(&self.partial, &self.place)?;
+            // The name too is on disk before it is said to be.
+            self.place.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+        };
+        blocking("the disk", keep).map_err(|error| disk(&self.place, &error))?;
+        Ok(sum)
+    }
+
+    /// Asks for what is missing and writes what comes.
+    async fn try_once(&mut self, growing: &mut Growing) -> Result<(), Broken> {
+        let url = self.transfer.url.clone();
+        let from = growing.mark.clone().filter(|_| self.transfer.bytes > 0).map(|mark| (self.transfer.bytes, mark));
+        let asked = Asked { url, from: from.clone(), form: None };
+        let answered = self.getter.ask(asked).await.map_err(|fault| match fault.code() {
+            Code::Unavailable => Broken::Again(fault),
+            _ => Broken::Never(fault),
+        })?;
+        let mut bytes = answered.bytes;
+        let goes_on = match (answered.status, &from) {
+            (StatusCode::PARTIAL_CONTENT, Some((from, _))) => begins_at(&answered.headers) == Some(*from),
+            (StatusCode::OK, _) => false,
+            (status, _) => return Err(self.refused(status, &answered.headers)),
+        };
+        if !goes_on {
+            if answered.status != StatusCode::OK {
+                // A part that was not asked for: the whole, then.
+                growing.mark = None;
+                return Err(Broken::Again(Fault::new(
+                    Code::Unavailable,
+                    "the host has sent another part than was asked for",
+                )));
+            }
+            // Another version, or a host that knows no parts.
+            let anew = || {
+                growing.file.set_len(0)?;
+                growing.file.seek(SeekFrom::Start(0))
+            };
+            blocking("a file", anew).map_err(|error| Broken::Never(disk(&self.partial, &error)))?;
+            (growing.sum, self.transfer.bytes) = (Sha256::new(), 0);
+            growing.mark = mark(&answered.headers);
+        }
+        let length = number(&answered.headers, header::CONTENT_LENGTH.as_str());
+        self.transfer.bytes_all = length.map(|length| self.transfer.bytes + length);
+        let bound = self.getter.bounds().bytes;
+        let name = self.name.clone();
+        let too_large = || {
+            let reason = format!("{name} has more than {bound} bytes, which is the most that is brought");
+            Broken::Never(Fault::new(Code::TooLarge, reason))
+        };
+        if self.transfer.bytes_all.is_some_and(|all| all > bound) {
+            return Err(too_large());
+        }
+        self.tell().await;
+        while let Some(piece) = bytes.recv().await {
+            let piece = piece.map_err(|why| Broken::Again(Fault::new(Code::Unavailable, why)))?;
+            self.transfer.bytes += piece.len() as u64;
+            if self.transfer.bytes > bound {
+                return Err(too_large());
+            }
+            growing.sum.update(&piece);
+            let written = blocking("a file", || growing.file.write_all(&piece));
+            written.map_err(|error| Broken::Never(disk(&self.partial, &error)))?;
+            if self.transfer.bytes - self.told >= PROGRESS_BYTES {
+                self.tell().await;
+            }
+        }
+        match self.transfer.bytes_all {
+            Some(all) if self.transfer.bytes < all => {
+                let reason = format!("the connection ended after {} of {all} bytes", self.transfer.bytes);
+                Err(Broken::Again(Fault::new(Code::Unavailable, reason)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn refused(&self, status: StatusCode, headers: &HeaderMap) -> Broken {
+        let reason = format!("{} {} was answered {status}", Method::GET, self.transfer.url);
+        let may_pass = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
+        if may_pass || status == StatusCode::RANGE_NOT_SATISFIABLE {
+            let fault = Fault::new(Code::Unavailable, reason);
+            let after = number(headers, header::RETRY_AFTER.as_str()).map(Duration::from_secs);
+            // A host that says "tomorrow" is not waited for.
+            return Broken::Again(match after.filter(|after| *after <= Duration::from_secs(600)) {
+                Some(after) => fault.retry_after(after),
+                None => fault,
+            });
+        }
+        let code = match status.as_u16() {
+            401 | 403 => Code::PermissionDenied,
+            404 | 410 => Code::UnknownEntry,
+            _ => Code::OperationFailed,
+        };
+        Broken::Never(Fault::new(code, reason))
+    }
+}
+
+fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
+    headers.get(name)?.to_str().ok()?.trim().parse().ok()
+}
+
+/// The first byte of a part, from `bytes 100-199/200`.
+fn begins_at(headers: &HeaderMap) -> Option<u64> {
+    let range = headers.get(header::CONTENT_RANGE)?.to_str().ok()?;
+    range.strip_prefix("bytes ")?.split_once('-')?.0.parse().ok()
+}
+
+/// What marks a version: a strong tag, or else the time of its last change.
+fn mark(headers: &HeaderMap) -> Option<String> {
+    let text = |name: header::HeaderName| headers.get(name)?.to_str().ok().map(str::to_owned);
+    text(header::ETAG).filter(|tag| tag.starts_with('"')).or_else(|| text(header::LAST_MODIFIED))
+}

@@ -1,0 +1,27 @@
+//! Data from elsewhere, as services of a node: [`Fetch`] brings files over HTTP, [`PubChem`] asks the chemical database of that name.
+//!
+//! Nothing is asked that the operator has not allowed: [`Allowed`] lists the hosts, and addresses of private networks are refused unless a
+//! host is listed with them. What is brought is whole or not there: a file has its final name only when its length and checksum are right.
+//!
+//! | wanted | found |
+//! | --- | --- |
+//! | which hosts may be asked | [`Allowed`] |
+//! | a file from an address | [`Fetch`], [`Get`] |
+//! | properties and fingerprints of compounds | [`PubChem`] |
+//!
+//! What is deliberately not here: what a file means. Bytes are handed on by the file's name; reading tables is the room of `data`. Why things are
+//! as they are: `docs/design/sources.md`. Reading order: `allowed.rs` → `transfer.rs` → `fetch.rs`, `pubchem.rs`.
+#![forbid(unsafe_code)]
+
+mod allowed;
+mod fetch;
+mod fingerprint;
+mod pubchem;
+mod sync;
+mod transfer;
+
+pub use allowed::Allowed;
+pub use fetch::{Cancel, FETCH, Fetch, Fetched, Get, Progress, Remove, Stage, Transfer};
+pub use fingerprint::{FINGERPRINT_BITS, fingerprint_bits};
+pub use pubchem::{By, Csv, Find, Fingerprint, Fingerprints, PUBCHEM, PubChem, PubChemState, Similar};
+pub use transfer::{Bounds, Getter};

@@ -1,0 +1,267 @@
+//! One request to a host that may be asked, over as many redirections as are allowed, and its answer as it comes.
+
+use std::fmt;
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http1;
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use lehr_node::Trust;
+use lehr_services::{Code, Fault};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, lookup_host};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+
+use crate::allowed::{Allowed, Target};
+use crate::sync::{Arc, Runtime};
+
+/// How much is brought, and how patiently.
+///
+/// # Example
+/// ```
+/// use lehr_sources::Bounds;
+/// assert_eq!(Bounds::default().redirects, 5);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// The largest file, in bytes. Default: 4 GiB.
+    pub bytes: u64,
+    /// How many redirections are followed. Default: 5.
+    pub redirects: usize,
+    /// How long a host may send nothing. Default: 60 s.
+    pub silence: Duration,
+    /// How often a transfer that brings nothing more is tried again. Default: 5.
+    pub tries: u32,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { bytes: 4 << 30, redirects: 5, silence: Duration::from_secs(60), tries: 5 }
+    }
+}
+
+/// What asks hosts for data: a thread, the hosts that may be asked, and whose certificates are trusted. Cheap to clone.
+///
+/// # Example
+/// ```
+/// use lehr_sources::{Allowed, Bounds, Getter};
+/// let getter = Getter::new(Allowed::new(["data.example.org"])?, Bounds::default(), None)?;
+/// assert!(format!("{getter:?}").contains("data.example.org"));
+/// # Ok::<(), lehr_services::Fault>(())
+/// ```
+#[derive(Clone)]
+pub struct Getter {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    allowed: Arc<Allowed>,
+    bounds: Bounds,
+    trust: Option<Trust>,
+    runtime: Runtime,
+}
+
+impl fmt::Debug for Getter {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Getter").field("allowed", &self.shared.allowed).finish_non_exhaustive()
+    }
+}
+
+/// What is asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Asked {
+    pub(crate) url: String,
+    /// From which byte on, and the mark of the version that the bytes before are of.
+    pub(crate) from: Option<(u64, String)>,
+    /// A form to be posted.
+    pub(crate) form: Option<String>,
+}
+
+/// The answer: its head, and the bytes as they come. Dropping it ends the transfer.
+pub(crate) struct Answered {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) bytes: mpsc::Receiver<Result<Bytes, String>>,
+}
+
+impl Getter {
+    /// Asks these hosts and no others. Trusts the authorities given, or else those that the machine trusts, which are looked for when they are needed.
+    ///
+    /// # Errors
+    /// [`Code::InsufficientResources`] if no thread can be had.
+    ///
+    /// # Example
+    /// See [`Getter`].
+    pub fn new(allowed: Allowed, bounds: Bounds, trust: Option<Trust>) -> Result<Self, Fault> {
+        let scarce = |error| Fault::new(Code::InsufficientResources, format!("no thread for data sources: {error}"));
+        let runtime = Runtime::start().map_err(scarce)?;
+        Ok(Self { shared: Arc::new(Shared { allowed: Arc::new(allowed), bounds, trust, runtime }) })
+    }
+
+    pub(crate) fn bounds(&self) -> &Bounds {
+        &self.shared.bounds
+    }
+
+    pub(crate) fn allowed(&self) -> &Allowed {
+        &self.shared.allowed
+    }
+
+    /// Asks, and gives the head of the answer when it is there.
+    pub(crate) async fn ask(&self, asked: Asked) -> Result<Answered, Fault> {
+        let (allowed, bounds) = (self.shared.allowed.clone(), self.shared.bounds.clone());
+        let trust = self.shared.trust.clone();
+        let (answer, answered) = oneshot::channel();
+        self.shared.runtime.handle().spawn(async move {
+            let mut answer = answer;
+            let outcome = tokio::select! {
+                outcome = follow(&allowed, &bounds, trust, asked) => outcome,
+                () = answer.closed() => return,
+            };
+            match outcome {
+                Err(fault) => drop(answer.send(Err(fault))),
+                Ok(response) => {
+                    let (parts, body) = response.into_parts();
+                    // A few pieces ahead of who writes them.
+                    let (sender, bytes) = mpsc::channel(4);
+                    let head = Answered { status: parts.status, headers: parts.headers, bytes };
+                    if answer.send(Ok(head)).is_ok() {
+                        bring(body, &sender, bounds.silence).await;
+                    }
+                }
+            }
+        });
+        let gone = || Fault::new(Code::ServiceStopping, "the data source is stopping");
+        answered.await.unwrap_or_else(|_| Err(gone()))
+    }
+}
+
+/// Passes a body on, until it ends, nobody takes it, or nothing comes.
+async fn bring(mut body: Incoming, sender: &mpsc::Sender<Result<Bytes, String>>, silence: Duration) {
+    loop {
+        let piece = tokio::select! {
+            piece = timeout(silence, body.frame()) => piece,
+            () = sender.closed() => return,
+        };
+        let piece = match piece {
+            Err(_) => Err(format!("nothing has come for {silence:?}")),
+            Ok(None) => return,
+            Ok(Some(Err(error))) => Err(format!("the connection broke: {error}")),
+            Ok(Some(Ok(frame))) => match frame.into_data() {
+                Ok(data) => Ok(data),
+                // Trailers.
+                Err(_) => continue,
+            },
+        };
+        let is_last = piece.is_err();
+        if sender.send(piece).await.is_err() || is_last {
+            return;
+        }
+    }
+}
+
+/// Asks, and again where it is told to.
+async fn follow(
+    allowed: &Allowed,
+    bounds: &Bounds,
+    trust: Option<Trust>,
+    asked: Asked,
+) -> Result<Response<Incoming>, Fault> {
+    let mut target = allowed.target(&asked.url)?;
+    let mut redirections = 0;
+    loop {
+        let response = exchange(allowed, bounds, trust.as_ref(), &target, &asked).await?;
+        if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
+            return Ok(response);
+        }
+        let refuse =
+            |what: &str| Fault::new(Code::PermissionDenied, format!("{} redirects {what}", target.authority()));
+        let location = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok());
+        let location = target.join(location.ok_or_else(|| refuse("to nowhere"))?);
+        redirections += 1;
+        if redirections > bounds.redirects {
+            return Err(refuse(&format!("more than {} times", bounds.redirects)));
+        }
+        if asked.form.is_some() {
+            return Err(refuse("what was posted"));
+        }
+        let next = allowed.target(&location).map_err(|fault| refuse(&format!("to {location:?}")).caused_by(&fault))?;
+        if target.is_tls && !next.is_tls {
+            return Err(refuse("from TLS to no TLS"));
+        }
+        target = next;
+    }
+}
+
+fn unreachable(target: &Target, why: impl fmt::Display) -> Fault {
+    Fault::new(Code::Unavailable, format!("{} cannot be reached: {why}", target.authority()))
+}
+
+/// One request on a connection of its own.
+async fn exchange(
+    allowed: &Allowed,
+    bounds: &Bounds,
+    trust: Option<&Trust>,
+    target: &Target,
+    asked: &Asked,
+) -> Result<Response<Incoming>, Fault> {
+    let exchanged = async {
+        let bare = target.host.trim_start_matches('[').trim_end_matches(']');
+        let found = lookup_host((bare, target.port)).await.map_err(|error| unreachable(target, error))?;
+        // The connection goes to what was checked, not to what the name leads to a moment later.
+        let addresses = allowed.reachable(&target.host, found)?;
+        let stream = TcpStream::connect(addresses.as_slice()).await.map_err(|error| unreachable(target, error))?;
+        let request = request(target, asked)?;
+        if !target.is_tls {
+            return speak(target, stream, request).await;
+        }
+        let machine;
+        let trust = match trust {
+            Some(trust) => trust,
+            None => {
+                machine = Trust::from_files(None, None)?;
+                &machine
+            }
+        };
+        let stream = trust.connect(&target.host, stream, &["http/1.1"]).await;
+        speak(target, stream.map_err(|why| unreachable(target, why))?, request).await
+    };
+    let late = || unreachable(target, format!("nothing has come for {:?}", bounds.silence));
+    timeout(bounds.silence, exchanged).await.unwrap_or_else(|_| Err(late()))
+}
+
+fn request(target: &Target, asked: &Asked) -> Result<Request<Full<Bytes>>, Fault> {
+    let bad = |what: &dyn fmt::Display| Fault::new(Code::InvalidValue, format!("this cannot be asked: {what}"));
+    let mut request = Request::new(Full::new(Bytes::from(asked.form.clone().unwrap_or_default())));
+    *request.uri_mut() = target.path.parse().map_err(|error: hyper::http::uri::InvalidUri| bad(&error))?;
+    let value = |text: &str| HeaderValue::try_from(text).map_err(|error| bad(&error));
+    let headers = request.headers_mut();
+    headers.insert(header::HOST, value(&target.authority())?);
+    headers.insert(header::USER_AGENT, HeaderValue::from_static(concat!("lehr/", env!("CARGO_PKG_VERSION"))));
+    headers.insert(header::ACCEPT, HeaderValue::from_static("*/*"));
+    // What is packed would have another length and checksum.
+    headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    if let Some((from, mark)) = &asked.from {
+        headers.insert(header::RANGE, value(&format!("bytes={from}-"))?);
+        headers.insert(header::IF_RANGE, value(mark)?);
+    }
+    if asked.form.is_some() {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
+        *request.method_mut() = Method::POST;
+    }
+    Ok(request)
+}
+
+async fn speak<T>(target: &Target, stream: T, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Fault>
+where
+    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let handshake = http1::Builder::new().max_buf_size(64 << 10).handshake(TokioIo::new(stream)).await;
+    let (mut sender, connection) = handshake.map_err(|error| unreachable(target, error))?;
+    // Its end is seen by who reads the body.
+    tokio::spawn(async move { drop(connection.await) });
+    sender.send_request(request).await.map_err(|error| unreachable(target, error))
+}

@@ -1,0 +1,261 @@
+//! Files from a host that breaks off, changes its mind, sends too much, or leads elsewhere.
+
+use std::path::Path;
+
+use lehr_runtime::block_on;
+use lehr_services::{Code, Fault, Host, Reference, Subscribe};
+use lehr_sources::{Allowed, Bounds, Cancel, FETCH, Fetch, Fetched, Get, Getter, Progress, Remove, Stage, Transfer};
+
+use crate::stand_in::{StandIn, answer};
+use crate::{while_time_passes, workers};
+
+/// What is to be brought: 100,000 bytes that do not repeat soon.
+fn content() -> Vec<u8> {
+    (0..100_000_u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect()
+}
+
+const SUM: &str = "e24ae9cbcc7500392dfa5d018f63f0bf87232dc30ae5996d8ca6b25c2ae4b665";
+
+fn get(url: &str, sha256: Option<&str>) -> Get {
+    Get { name: "points.csv".to_owned(), url: url.to_owned(), sha256: sha256.map(str::to_owned) }
+}
+
+/// What is in a folder: names and contents.
+type Files = Vec<(String, Vec<u8>)>;
+
+/// Brings one file with a service of its own and gives how that has ended, and what is in the folder then.
+fn bring(getter: &Getter, wanted: Get) -> (Result<Transfer, Fault>, Files) {
+    let (workers, clock) = workers(2);
+    let host = Host::new(workers.handle());
+    let folder = tempfile::tempdir().unwrap();
+    let outcome = block_on(async {
+        let fetch = Fetch::new(getter.clone(), folder.path()).unwrap();
+        let fetch = host.start(FETCH, move || fetch.clone()).await.unwrap();
+        let name = wanted.name.clone();
+        fetch.call(wanted).await?;
+        Ok(while_time_passes(&clock, ended(&fetch, &name)).await)
+    });
+    (outcome, files(folder.path()))
+}
+
+async fn ended(fetch: &Reference<Fetched>, name: &str) -> Transfer {
+    let mut changes = fetch.subscribe(Subscribe::default()).await.unwrap();
+    loop {
+        let transfer = fetch.get().await.unwrap().files[name].clone();
+        if transfer.stage != Stage::Running {
+            return transfer;
+        }
+        changes.next().await.unwrap();
+    }
+}
+
+fn files(folder: &Path) -> Files {
+    let entries = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
+    entries.map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap())).collect()
+}
+
+fn whole() -> Files {
+    vec![("points.csv".to_owned(), content())]
+}
+
+/// A part from a byte on, of this version.
+fn part(from: usize, tag: &str) -> Vec<u8> {
+    let range = format!("content-range: bytes {from}-99999/100000\r\netag: {tag}\r\n");
+    answer("206 Partial Content", &range, &content()[from..])
+}
+
+#[test]
+fn a_file_is_brought_whole_and_its_checksum_is_told() {
+    let host = StandIn::new(|_, _| answer("200 OK", "", &content()));
+    for sha256 in [None, Some(SUM), Some(&*SUM.to_uppercase())] {
+        let (transfer, files) = bring(&host.getter(Bounds::default()), get(&host.url("/points.csv"), sha256));
+        let transfer = transfer.unwrap();
+        assert_eq!((transfer.stage, transfer.bytes, transfer.bytes_all), (Stage::Done, 100_000, Some(100_000)));
+        assert_eq!(transfer.sha256.as_deref(), Some(SUM));
+        assert_eq!(files, whole());
+    }
+    let asked = &host.requests()[0];
+    assert_eq!((asked.line.as_str(), asked.header("accept-encoding")), ("GET /points.csv", Some("identity")));
+}
+
+#[test]
+fn a_wrong_checksum_leaves_nothing_and_names_both() {
+    let host = StandIn::new(|_, _| answer("200 OK", "", &content()));
+    let expected = "0".repeat(64);
+    let (transfer, files) = bring(&host.getter(Bounds::default()), get(&host.url("/x"), Some(&expected)));
+    let transfer = transfer.unwrap();
+    let fault = transfer.fault.unwrap();
+    assert_eq!((transfer.stage, fault.code()), (Stage::Failed, Code::InvalidValue));
+    assert!(fault.reason().contains(&expected) && fault.reason().contains(SUM), "{fault}");
+    assert_eq!(files, []);
+}
+
+#[test]
+fn a_transfer_that_breaks_off_goes_on_where_it_was() {
+    let host = StandIn::new(|number, asked| match number {
+        // It says 100,000 and sends less.
+        0 => answer("200 OK", "etag: \"a\"\r\n", &content())[..40_000].to_vec(),
+        // Too busy for a time.
+        1 => answer("503 Service Unavailable", "retry-after: 7\r\n", b""),
+        2 => {
+            let from =
+                asked.header("range").unwrap().strip_prefix("bytes=").unwrap().trim_end_matches('-').parse().unwrap();
+            part(from, "\"a\"")[..30_000].to_vec()
+        }
+        _ => {
+            let from =
+                asked.header("range").unwrap().strip_prefix("bytes=").unwrap().trim_end_matches('-').parse().unwrap();
+            part(from, "\"a\"")
+        }
+    });
+    let (transfer, files) = bring(&host.getter(Bounds::default()), get(&host.url("/x"), Some(SUM)));
+    let transfer = transfer.unwrap();
+    assert_eq!((transfer.stage, transfer.resumed), (Stage::Done, 3), "{:?}", transfer.fault);
+    assert_eq!(files, whole());
+    let requests = host.requests();
+    assert_eq!(requests[0].header("range"), None);
+    assert!(requests[1..].iter().all(|asked| asked.header("if-range") == Some("\"a\"")));
+}
+
+#[test]
+fn another_version_or_a_host_without_parts_is_brought_anew() {
+    // The first version breaks off; of the next the host sends the whole, and with it what marks that.
+    let host = StandIn::new(|number, _| match number {
+        0 => answer("200 OK", "etag: \"old\"\r\n", &[b'x'; 100_000])[..50_000].to_vec(),
+        _ => answer("200 OK", "etag: \"new\"\r\n", &content()),
+    });
+    let (transfer, files) = bring(&host.getter(Bounds::default()), get(&host.url("/x"), Some(SUM)));
+    assert_eq!((transfer.unwrap().stage, files), (Stage::Done, whole()));
+    // A weak mark, or none, is no promise that the bytes are the same: the whole is asked for.
+    for headers in ["etag: W/\"a\"\r\n", ""] {
+        let host = StandIn::new(move |number, _| {
+            let all = answer("200 OK", headers, &content());
+            if number == 0 { all[..50_000].to_vec() } else { all }
+        });
+        let (transfer, files) = bring(&host.getter(Bounds::default()), get(&host.url("/x"), None));
+        assert_eq!((transfer.unwrap().stage, files), (Stage::Done, whole()));
+        assert!(host.requests().iter().all(|asked| asked.header("range").is_none()));
+    }
+    // A part that was not asked for is not put where it does not belong.
+    let host = StandIn::new(|number, _| match number {
+        0 => answer("200 OK", "etag: \"a\"\r\n", &content())[..50_000].to_vec(),
+        1 => part(10, "\"a\""),
+        _ => answer("200 OK", "etag: \"a\"\r\n", &content()),
+    });
+    let (transfer, files) = bring(&host.getter(Bounds::default()), get(&host.url("/x"), None));
+    assert_eq!((transfer.unwrap().stage, files), (Stage::Done, whole()));
+}
+
+#[test]
+fn what_is_too_large_is_not_brought_whether_it_says_so_or_not() {
+    let bounds = || Bounds { bytes: 50_000, ..Bounds::default() };
+    let says = StandIn::new(|_, _| answer("200 OK", "", &content()));
+    let hides = StandIn::new(|_, _| [b"HTTP/1.0 200 OK\r\n\r\n".as_slice(), &content()].concat());
+    for host in [says, hides] {
+        let (transfer, files) = bring(&host.getter(bounds()), get(&host.url("/x"), None));
+        let transfer = transfer.unwrap();
+        assert_eq!((transfer.stage, transfer.fault.unwrap().code()), (Stage::Failed, Code::TooLarge));
+        assert_eq!((files, host.requests().len()), (vec![], 1));
+    }
+}
+
+#[test]
+fn a_host_that_fails_again_and_again_is_given_up() {
+    let host = StandIn::new(|_, _| answer("500 Internal Server Error", "", b""));
+    let (transfer, files) = bring(&host.getter(Bounds { tries: 3, ..Bounds::default() }), get(&host.url("/x"), None));
+    let transfer = transfer.unwrap();
+    assert_eq!((transfer.stage, transfer.fault.unwrap().code()), (Stage::Failed, Code::Unavailable));
+    assert_eq!((host.requests().len(), files), (3, vec![]));
+    let host = StandIn::new(|_, _| answer("404 Not Found", "", b"gone"));
+    let (transfer, _) = bring(&host.getter(Bounds::default()), get(&host.url("/x"), None));
+    assert_eq!((transfer.unwrap().fault.unwrap().code(), host.requests().len()), (Code::UnknownEntry, 1));
+}
+
+#[test]
+fn redirections_are_followed_only_to_where_one_may_ask() {
+    let to = |location: String| answer("302 Found", &format!("location: {location}\r\n"), b"");
+    let host = StandIn::new(move |_, asked| match asked.line.as_str() {
+        "GET /here" => to("/there?x=1".to_owned()),
+        "GET /there?x=1" => answer("200 OK", "", &content()),
+        "GET /round" => to("/round".to_owned()),
+        "GET /inside" => to("http://169.254.169.254/latest/meta-data".to_owned()),
+        "GET /file" => to("file:///etc/passwd".to_owned()),
+        "GET /nowhere" => answer("302 Found", "", b""),
+        _ => to("http://elsewhere.example.org/".to_owned()),
+    });
+    let getter = host.getter(Bounds::default());
+    let (transfer, files) = bring(&getter, get(&host.url("/here"), None));
+    assert_eq!((transfer.unwrap().stage, files), (Stage::Done, whole()));
+    for path in ["/round", "/inside", "/file", "/nowhere", "/else"] {
+        let (transfer, files) = bring(&getter, get(&host.url(path), None));
+        let transfer = transfer.unwrap();
+        let fault = transfer.fault.unwrap();
+        assert_eq!((transfer.stage, fault.code(), files), (Stage::Failed, Code::PermissionDenied, vec![]), "{path}");
+    }
+}
+
+#[test]
+fn what_is_not_allowed_is_not_asked() {
+    let host = StandIn::new(|_, _| answer("200 OK", "", &content()));
+    // Listed, and at an address of this machine, which was not allowed.
+    let listed = Allowed::new([host.address.to_string(), format!("localhost:{}", host.address.port())]).unwrap();
+    let getter = Getter::new(listed, Bounds::default(), None).unwrap();
+    for url in [host.url("/x"), format!("http://localhost:{}/x", host.address.port())] {
+        let (transfer, _) = bring(&getter, get(&url, None));
+        let fault = transfer.unwrap().fault.unwrap();
+        assert!(fault.code() == Code::PermissionDenied && fault.reason().contains("private network"), "{fault}");
+    }
+    let getter = Getter::new(Allowed::default(), Bounds::default(), None).unwrap();
+    let (transfer, _) = bring(&getter, get(&host.url("/x"), None));
+    assert_eq!(transfer.unwrap_err().code(), Code::PermissionDenied);
+    assert_eq!(host.requests(), []);
+}
+
+#[test]
+fn names_and_checksums_that_cannot_be_meant_are_refused() {
+    let host = StandIn::new(|_, _| answer("200 OK", "", b""));
+    let getter = host.getter(Bounds::default());
+    for name in ["", "..", ".hidden", ".partial-x", "a/b", "a\\b", "a b", "é", &"x".repeat(101)] {
+        let (transfer, _) = bring(&getter, Get { name: name.to_owned(), ..get(&host.url("/x"), None) });
+        assert_eq!(transfer.unwrap_err().code(), Code::InvalidValue, "{name:?}");
+    }
+    let (transfer, _) = bring(&getter, get(&host.url("/x"), Some("abc")));
+    assert!(transfer.unwrap_err().reason().contains("64 hexadecimal digits"));
+}
+
+#[test]
+fn a_file_can_be_given_up_removed_and_asked_for_again() {
+    let host = StandIn::new(|number, _| match number {
+        // It never comes to its end.
+        0 => [b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n".as_slice(), &content()[..10]].concat(),
+        _ => answer("200 OK", "", &content()),
+    });
+    let (workers, clock) = workers(2);
+    let node = Host::new(workers.handle());
+    let folder = tempfile::tempdir().unwrap();
+    // What an earlier process has left half-brought goes when the service starts.
+    std::fs::write(folder.path().join(".partial-old"), "half").unwrap();
+    block_on(async {
+        let fetch = Fetch::new(host.getter(Bounds { tries: u32::MAX, ..Bounds::default() }), folder.path()).unwrap();
+        let fetch = node.start(FETCH, move || fetch.clone()).await.unwrap();
+        assert_eq!(files(folder.path()), []);
+        let name = || "points.csv".to_owned();
+        fetch.call(get(&host.url("/x"), None)).await.unwrap();
+        assert_eq!(fetch.call(get(&host.url("/x"), None)).await.unwrap_err().code(), Code::DuplicateEntry);
+        assert_eq!(fetch.call(Remove { name: name() }).await.unwrap_err().code(), Code::InvalidValue);
+        fetch.call(Cancel { name: name() }).await.unwrap();
+        assert_eq!(fetch.get().await.unwrap().files["points.csv"].stage, Stage::Cancelled);
+        assert_eq!(files(folder.path()), []);
+        // Whoever was on the way has gone: the next one finds a host that answers.
+        let _ = host.asked.receive().await;
+        fetch.call(get(&host.url("/x"), Some(SUM))).await.unwrap();
+        let transfer = while_time_passes(&clock, ended(&fetch, "points.csv")).await;
+        assert_eq!(transfer.stage, Stage::Done, "{:?}", transfer.fault);
+        assert_eq!(files(folder.path()), whole());
+        let forged = Progress { name: name(), transfer };
+        assert_eq!(fetch.call(forged).await.unwrap_err().code(), Code::UnknownEntry);
+        fetch.call(Remove { name: name() }).await.unwrap();
+        assert_eq!(files(folder.path()), []);
+        assert_eq!(fetch.call(Cancel { name: name() }).await.unwrap_err().code(), Code::UnknownEntry);
+    });
+}

@@ -1,0 +1,195 @@
+//! PubChem's PUG REST as its documentation describes it: paths, forms, lists that wait, faults.
+
+use std::time::Duration;
+
+use lehr_runtime::{Clock, block_on};
+use lehr_services::{Code, Fault, Host, Reference};
+use lehr_sources::{Bounds, By, Csv, Find, Fingerprint, Fingerprints, PUBCHEM, PubChem, PubChemState, Similar};
+use serde_json::json;
+
+use crate::stand_in::{Asked, StandIn, answer};
+use crate::{while_time_passes, workers};
+
+const JSON: &str = "content-type: application/json\r\n";
+
+/// A fingerprint with the first, the ninth and the last bit.
+fn packed() -> String {
+    format!("AAADcYCA{}gA==", "A".repeat(144))
+}
+
+fn fault(code: &str, message: &str) -> Vec<u8> {
+    json!({ "Fault": { "Code": code, "Message": message, "Details": ["..."] } }).to_string().into_bytes()
+}
+
+/// What PubChem answers to what these tests ask.
+fn documented(number: usize, asked: &Asked) -> Vec<u8> {
+    let ok = |document: serde_json::Value| answer("200 OK", JSON, document.to_string().as_bytes());
+    let cids = || -> Vec<u64> {
+        asked.body.strip_prefix("cid=").unwrap().split(',').map(|cid| cid.parse().unwrap()).collect()
+    };
+    match asked.line.as_str() {
+        "POST /rest/pug/compound/name/cids/JSON" if asked.body == "name=aspirin" => {
+            ok(json!({ "IdentifierList": { "CID": [2244] } }))
+        }
+        "POST /rest/pug/compound/name/cids/JSON" => {
+            answer("404 PUGREST.NotFound", JSON, &fault("PUGREST.NotFound", "No CID found"))
+        }
+        "POST /rest/pug/compound/smiles/cids/JSON" if asked.body == "smiles=C%2FC%3DC%5CC" => {
+            ok(json!({ "IdentifierList": { "CID": [0] } }))
+        }
+        "POST /rest/pug/compound/smiles/cids/JSON" => answer(
+            "400 PUGREST.BadRequest",
+            JSON,
+            &fault("PUGREST.BadRequest", "Unable to standardize the given structure"),
+        ),
+        "GET /rest/pug/compound/fastsimilarity_2d/cid/2244/cids/JSON?Threshold=95&MaxRecords=10" => answer(
+            "202 Accepted",
+            JSON,
+            json!({ "Waiting": { "ListKey": "123456", "Message": "Your request is running" } }).to_string().as_bytes(),
+        ),
+        // It is still running when it is looked at first.
+        "GET /rest/pug/compound/listkey/123456/cids/JSON" if number < 3 => {
+            answer("202 Accepted", JSON, json!({ "Waiting": { "ListKey": "123456" } }).to_string().as_bytes())
+        }
+        "GET /rest/pug/compound/listkey/123456/cids/JSON" => ok(json!({ "IdentifierList": { "CID": [2244, 5161] } })),
+        "POST /rest/pug/compound/cid/property/MolecularWeight,XLogP/CSV" => {
+            let rows: String = cids().iter().map(|cid| format!("{cid},{cid}.5,1.2\n")).collect();
+            answer(
+                "200 OK",
+                "content-type: text/csv\r\n",
+                format!("\"CID\",\"MolecularWeight\",\"XLogP\"\n{rows}").as_bytes(),
+            )
+        }
+        "POST /rest/pug/compound/cid/property/Fingerprint2D/JSON" => {
+            let rows: Vec<_> = cids().iter().map(|cid| json!({ "CID": cid, "Fingerprint2D": packed() })).collect();
+            ok(json!({ "PropertyTable": { "Properties": rows } }))
+        }
+        line => panic!("nobody asks for {line}"),
+    }
+}
+
+/// Tries something with a service in front of a stand-in, on a clock that moves by itself.
+fn on(
+    answer: impl Fn(usize, &Asked) -> Vec<u8> + Send + 'static,
+    behaviour: impl AsyncFn(Reference<PubChemState>, StandIn, Clock),
+) {
+    let stand_in = StandIn::new(answer);
+    let pubchem = PubChem::at(stand_in.getter(Bounds::default()), &stand_in.url("/rest/pug")).unwrap();
+    let (workers, clock) = workers(2);
+    let host = Host::new(workers.handle());
+    block_on(async {
+        let pubchem = host.start(PUBCHEM, move || pubchem.clone()).await.unwrap();
+        while_time_passes(&clock, behaviour(pubchem, stand_in, clock.clone())).await;
+    });
+}
+
+fn code<T: std::fmt::Debug>(outcome: Result<T, Fault>) -> Code {
+    outcome.unwrap_err().code()
+}
+
+#[test]
+fn compounds_are_found_by_name_and_structure() {
+    on(documented, async |pubchem, _, _| {
+        let find = |by, text: &str| pubchem.call(Find { by, text: text.to_owned() });
+        assert_eq!(find(By::Name, "aspirin").await.unwrap(), [2244]);
+        // That there is none is an answer, and number 0 is none.
+        assert_eq!(find(By::Name, "a name/that nobody has").await.unwrap(), [0_u64; 0]);
+        assert_eq!(find(By::Smiles, "C/C=C\\C").await.unwrap(), [0_u64; 0]);
+        let refused = find(By::Smiles, "not a structure").await.unwrap_err();
+        assert_eq!(refused.code(), Code::InvalidValue);
+        assert_eq!(refused.reason(), "PubChem: Unable to standardize the given structure (PUGREST.BadRequest)");
+        assert_eq!(code(find(By::Name, "").await), Code::InvalidValue);
+    });
+}
+
+#[test]
+fn a_search_that_runs_is_waited_for() {
+    on(documented, async |pubchem, stand_in, _| {
+        let found = pubchem.call(Similar { cid: 2244, percent: 95, count: 10 }).await.unwrap();
+        assert_eq!(found, [2244, 5161]);
+        assert_eq!(stand_in.requests().len(), 4);
+        assert_eq!(code(pubchem.call(Similar { cid: 2244, percent: 101, count: 10 }).await), Code::InvalidValue);
+    });
+}
+
+#[test]
+fn properties_and_fingerprints_come_in_the_order_asked_for_however_many_there_are() {
+    on(documented, async |pubchem, stand_in, _| {
+        let cids: Vec<u64> = (1..=450).rev().collect();
+        let properties = vec!["MolecularWeight".to_owned(), "XLogP".to_owned()];
+        let table = pubchem.call(Csv { cids: cids.clone(), properties: properties.clone() }).await.unwrap();
+        let mut lines = table.lines();
+        assert_eq!(lines.next(), Some("\"CID\",\"MolecularWeight\",\"XLogP\""));
+        let read: Vec<u64> = lines.map(|line| line.split(',').next().unwrap().parse().unwrap()).collect();
+        assert_eq!(read, cids);
+        assert_eq!(stand_in.requests().len(), 3);
+        let fingerprints = pubchem.call(Fingerprints { cids: cids[..2].to_vec() }).await.unwrap();
+        assert_eq!(fingerprints, [450, 449].map(|cid| Fingerprint { cid, bits: vec![0, 8, 880] }));
+        assert_eq!(code(pubchem.call(Csv { cids: Vec::new(), properties }).await), Code::InvalidValue);
+        let climbs = vec!["../../x".to_owned()];
+        assert_eq!(code(pubchem.call(Csv { cids: vec![1], properties: climbs }).await), Code::InvalidValue);
+    });
+}
+
+#[test]
+fn no_more_than_five_requests_a_second_are_sent() {
+    on(documented, async |pubchem, stand_in, clock| {
+        let began = clock.now();
+        for _ in 0..11 {
+            pubchem.call(Find { by: By::Name, text: "aspirin".to_owned() }).await.unwrap();
+        }
+        assert!(clock.now() - began >= Duration::from_secs(2), "{:?}", clock.now() - began);
+        assert_eq!(stand_in.requests().len(), 11);
+    });
+}
+
+#[test]
+fn a_pubchem_that_is_busy_is_asked_again_and_then_given_up() {
+    let busy = |number: usize, asked: &Asked| {
+        let refused =
+            answer("503 PUGREST.ServerBusy", "retry-after: 3\r\n", &fault("PUGREST.ServerBusy", "Too many requests"));
+        if number < 2 { refused } else { documented(number, asked) }
+    };
+    on(busy, async |pubchem, stand_in, clock| {
+        let began = clock.now();
+        assert_eq!(pubchem.call(Find { by: By::Name, text: "aspirin".to_owned() }).await.unwrap(), [2244]);
+        assert!(clock.now() - began >= Duration::from_secs(6));
+        assert_eq!(stand_in.requests().len(), 3);
+    });
+    let always =
+        |_: usize, _: &Asked| answer("504 PUGREST.Timeout", JSON, &fault("PUGREST.Timeout", "The request timed out"));
+    on(always, async |pubchem, stand_in, _| {
+        let refused = pubchem.call(Find { by: By::Name, text: "aspirin".to_owned() }).await.unwrap_err();
+        assert_eq!((refused.code(), stand_in.requests().len()), (Code::Unavailable, 5));
+    });
+}
+
+#[test]
+fn answers_that_are_not_as_documented_are_faults_and_no_panics() {
+    let bodies = [
+        "",
+        "<html>",
+        "{}",
+        "{\"Waiting\":{\"ListKey\":\"../../x\"}}",
+        "{\"PropertyTable\":{\"Properties\":[{\"CID\":1,\"Fingerprint2D\":\"AAAA\"}]}}",
+        "no table",
+    ];
+    for body in bodies {
+        for status in ["200 OK", "202 Accepted"] {
+            on(
+                move |_, _| answer(status, JSON, body.as_bytes()),
+                async |pubchem, _, _| {
+                    let find = pubchem.call(Find { by: By::Name, text: "x".to_owned() }).await;
+                    assert!(find.is_err() || find == Ok(Vec::new()), "{body:?}: {find:?}");
+                    let table = Csv { cids: vec![1], properties: vec!["XLogP".to_owned()] };
+                    assert_eq!(code(pubchem.call(table).await), Code::OperationFailed, "{body:?}");
+                    assert_eq!(
+                        code(pubchem.call(Fingerprints { cids: vec![1] }).await),
+                        Code::OperationFailed,
+                        "{body:?}"
+                    );
+                },
+            );
+        }
+    }
+}
