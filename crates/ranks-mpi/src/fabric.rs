@@ -113,7 +113,7 @@ impl Endpoint {
                 self.in_vain.reset();
                 return Some((Envelope { source, label: label(&trailer), length }, length));
             }
-            if self.here.post.fetch(1).is_err() {
+            if self.here.post.fetch_some(1, 1).is_err() {
                 // Whoever asks again hears why.
                 return None;
             }

@@ -32,6 +32,9 @@ const TAG: i32 = 1;
 /// Bytes behind a frame that goes by MPI: its number.
 pub(crate) const NUMBER: usize = size_of::<u32>();
 
+/// Frames taken straight out of rings until MPI is asked.
+const NEAR: u32 = 128;
+
 /// The longest frame that is taken straight out of a ring: one line's.
 pub(crate) const SHORT: usize = 56;
 
@@ -73,6 +76,8 @@ pub(crate) struct Traffic {
     window: Option<Window>,
     /// Looks until MPI is asked, and how many there are between two.
     looks: (u32, u32),
+    /// Frames taken straight out of rings since MPI was asked because of them.
+    taken_near: u32,
     /// By destination and by source: the number of the next frame.
     next_sent: Vec<usize>,
     next_received: Vec<usize>,
@@ -126,6 +131,7 @@ impl Link {
             memory: Memory::default(),
             window,
             looks: (0, looks),
+            taken_near: 0,
             next_sent: vec![0; processes],
             next_received: vec![0; processes],
             come: VecDeque::new(),
@@ -222,11 +228,14 @@ impl Traffic {
         frame: &mut [u8; SHORT],
         accept: impl FnOnce(&[u8]) -> Option<R>,
     ) -> Option<R> {
-        // What is on its way by MPI, or held back, is moved by `progress`; and MPI is asked as often as there.
-        if self.counts != (0, 0) || self.held_count > 0 || self.has_come() || self.looks.0 == 0 {
+        // What is on its way by MPI, or held back, is moved by `progress`; and who always finds something here asks MPI now and then all the same.
+        if self.counts != (0, 0) || self.held_count > 0 || self.has_come() {
             return None;
         }
-        self.looks.0 -= 1;
+        if self.taken_near == NEAR {
+            (self.taken_near, self.looks.0) = (0, 0);
+            return None;
+        }
         let (_, ring) = self.window.as_mut()?.incoming.iter_mut().find(|(source, _)| *source == process)?;
         let first = (0..looks).find_map(|_| ring.first());
         let (number, length) = first?;
@@ -237,6 +246,7 @@ impl Traffic {
         ring.copy(frame);
         let accepted = accept(frame)?;
         ring.discard();
+        self.taken_near += 1;
         self.next_received[process] = (number + 1) % NUMBERS;
         self.frames_received += 1;
         Some(accepted)
@@ -263,11 +273,11 @@ impl Traffic {
         self.come.pop_front()
     }
 
-    /// Moves what can be moved, without waiting; what is complete then is given by [`next`](Self::next).
-    pub(crate) fn progress(&mut self) -> Result<(), Error> {
+    /// Moves what can be moved, without waiting; what is complete then is given by [`next`](Self::next). Of each ring it takes `most` frames: what stays there may be taken straight.
+    pub(crate) fn progress(&mut self, most: usize) -> Result<(), Error> {
         if let Some(window) = &mut self.window {
             for place in 0..window.incoming.len() {
-                self.hand_out_near(place)?;
+                self.hand_out_near(place, most)?;
             }
         }
         if self.held_count > 0 {
@@ -313,8 +323,8 @@ impl Traffic {
     }
 
     /// Hands out the frames at the head of a ring, and those by MPI that stand between them.
-    fn hand_out_near(&mut self, place: usize) -> Result<(), Error> {
-        loop {
+    fn hand_out_near(&mut self, place: usize, most: usize) -> Result<(), Error> {
+        for _ in 0..most {
             let Some(window) = &mut self.window else { return Ok(()) };
             let (source, ring) = &mut window.incoming[place];
             let source = *source;
@@ -332,6 +342,7 @@ impl Traffic {
                 None => return Ok(()),
             }
         }
+        Ok(())
     }
 
     /// Hands out the complete frames of a source, however they came.
@@ -339,7 +350,7 @@ impl Traffic {
         while self.hand_out_far(source)? {
             let place = |window: &Window| window.incoming.iter().position(|(other, _)| *other == source);
             if let Some(place) = self.window.as_ref().and_then(place) {
-                self.hand_out_near(place)?;
+                self.hand_out_near(place, usize::MAX)?;
             }
         }
         Ok(())
@@ -395,7 +406,7 @@ impl Traffic {
     /// As [`progress`](Self::progress), MPI included.
     fn move_all(&mut self) -> Result<(), Error> {
         self.looks.0 = 0;
-        self.progress()
+        self.progress(usize::MAX)
     }
 
     /// Gives the communicator back, after [`settle`](Self::settle).

@@ -137,8 +137,16 @@ impl Post {
     /// # Errors
     /// [`Error::Call`], now and ever after.
     pub(crate) fn fetch(&self, looks: u32) -> Result<(), Error> {
+        self.fetch_some(looks, usize::MAX)
+    }
+
+    /// As [`fetch`](Self::fetch), but of each ring as many frames at most.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn fetch_some(&self, looks: u32, most: usize) -> Result<(), Error> {
         match self.counter.try_lock() {
-            Some(mut counter) => counter.fetch(self.process, looks),
+            Some(mut counter) => counter.fetch(self.process, looks, most),
             None => Ok(()),
         }
     }
@@ -146,7 +154,7 @@ impl Post {
     /// The next report, verdict or word, if one has come: who sent it, and what it says. Of different kinds, one may be ahead of the other.
     pub(crate) fn paper(&self, wanted: Kind) -> Result<Option<(usize, Vec<u8>)>, Error> {
         let mut counter = self.counter.lock();
-        counter.fetch(self.process, 1)?;
+        counter.fetch(self.process, 1, usize::MAX)?;
         let place = counter.papers.iter().position(|(_, kind, _)| *kind == wanted);
         let paper = place.and_then(|place| counter.papers.remove(place));
         Ok(paper.map(|(source, _, bytes)| (source, bytes)))
@@ -154,11 +162,11 @@ impl Post {
 }
 
 impl Counter {
-    fn fetch(&mut self, process: usize, looks: u32) -> Result<(), Error> {
+    fn fetch(&mut self, process: usize, looks: u32, most: usize) -> Result<(), Error> {
         if let Some(error) = &self.broken {
             return Err(error.clone());
         }
-        let fetched = self.fetch_all(process, looks);
+        let fetched = self.fetch_all(process, looks, most);
         if let Err(error) = &fetched {
             self.broken = Some(error.clone());
             // Whoever waits asks again and hears of it.
@@ -167,9 +175,9 @@ impl Counter {
         fetched
     }
 
-    fn fetch_all(&mut self, process: usize, looks: u32) -> Result<(), Error> {
+    fn fetch_all(&mut self, process: usize, looks: u32, most: usize) -> Result<(), Error> {
         for _ in 0..looks {
-            self.link.traffic().progress()?;
+            self.link.traffic().progress(most)?;
             if self.link.traffic().has_come() {
                 break;
             }

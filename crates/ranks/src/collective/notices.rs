@@ -33,7 +33,7 @@ const COUNT_BITS: u32 = 24;
 const REMEMBERED: usize = 16;
 
 /// Calls between two looks at notices of a rank that does not wait.
-const BETWEEN: u32 = 32;
+const BETWEEN: u32 = 256;
 
 /// What a notice is: that a rank waits.
 const WAITING: u32 = 0;

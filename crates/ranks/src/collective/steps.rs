@@ -217,11 +217,17 @@ impl Steps<'_> {
         let mut polls = 0;
         while pace.is_ahead(to) {
             let pattern = Pattern { context: group.context(Traffic::Credits), ..self.pattern(to) };
-            let message = self.told(to, &mut polls, Receiving::new(&**fabric, pattern, self.call.name())).await?;
-            if message.label.context == pattern.context {
-                pace.note_credit(to);
-            } else {
-                self.heed(message.label, message.source, &message.bytes)?;
+            let mut notice = None;
+            let look = |envelope: Envelope, bytes: &[u8]| {
+                if envelope.label.context == pattern.context {
+                    pace.note_credit(to);
+                } else {
+                    notice = Some(Message { source: envelope.source, label: envelope.label, bytes: bytes.to_vec() });
+                }
+            };
+            self.told(to, &mut polls, Reading::new(&**fabric, pattern, self.call.name(), look)).await?;
+            if let Some(notice) = notice {
+                self.communicator.heed(self.own, &notice)?;
             }
         }
         Ok(())
@@ -229,8 +235,10 @@ impl Steps<'_> {
 
     /// After such a message was heard: lets its sender go on.
     pub(crate) fn let_go_on(&self, from: usize, length: usize) -> Result<(), Error> {
-        if self.communicator.pace.note_heard(from, length) {
-            self.communicator.post(Traffic::Credits, from, 0, Cow::Borrowed(&[]))?;
+        let Communicator { fabric, group, pace, .. } = self.communicator;
+        if pace.note_heard(from, length) {
+            let label = Label { context: group.context(Traffic::Credits), tag: 0, receipt: 0 };
+            fabric.send_parts(group.world(from), label, &[])?;
         }
         Ok(())
     }
