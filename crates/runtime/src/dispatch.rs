@@ -13,6 +13,7 @@ mod blocking;
 mod closure;
 #[allow(unsafe_code, reason = "one thread-local pointer; the file says why it is valid")]
 mod current;
+mod in_place;
 mod live;
 mod pinning;
 #[allow(unsafe_code, reason = "a task or a closure in one word; the file says why that is right")]
@@ -43,7 +44,8 @@ use crate::timer::Clock;
 use blocking::Spares;
 pub use blocking::blocking;
 pub(crate) use closure::Closure;
-pub(crate) use current::{Current, as_one_wait, current_clock, may_go_on, with_current};
+pub(crate) use current::{Current, as_one_wait, current_clock, may_go_on, may_go_on_now, with_current};
+pub use in_place::in_place;
 pub(crate) use live::{Guard, Live};
 use pinning::Pinning;
 pub(crate) use queue::Job;
@@ -673,6 +675,8 @@ impl Shared {
         // Acquire: as in `start`.
         if self.stage.load(Ordering::Acquire) == ABORTING {
             drop(runnable);
+        } else if current.catch.takes() {
+            current.catch.hold(runnable);
         } else {
             self.push_near(current, Job::task(runnable));
         }

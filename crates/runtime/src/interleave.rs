@@ -723,6 +723,37 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
         })
     }
 
+    /// The state, if a concurrent handler that took no time could start and end now: nothing exclusive runs or waits. So it sees what
+    /// every item before it did, and needs no turn, no task and no place in the count of handlers. For more than a look, send an item.
+    ///
+    /// Cost: one lock.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Dispatcher, Exclusive, Handlers, Interleave, Port, block_on};
+    /// let dispatcher = Dispatcher::new(1).unwrap();
+    /// let (add, begun) = (Port::new(), Port::new());
+    /// let out = begun.clone();
+    /// let handlers = Handlers::new().exclusive(&add, move |mut total: Exclusive<u64>, n: u64| {
+    ///     *total += n;
+    ///     out.post(()).unwrap();
+    ///     async move {
+    ///         std::future::pending::<()>().await; // never lets go
+    ///         drop(total);
+    ///     }
+    /// });
+    /// let interleave = Interleave::start(dispatcher.handle(), 7, handlers);
+    /// assert_eq!(interleave.glance().as_deref(), Some(&7));
+    /// add.post(1).unwrap();
+    /// assert!(interleave.glance().is_none()); // it has arrived, whether it runs or not
+    /// block_on(begun.receive()).unwrap();
+    /// assert!(interleave.glance().is_none());
+    /// ```
+    pub fn glance(&self) -> Option<Snapshot<S>> {
+        let inner = self.core.inner.lock();
+        if inner.admission.may_glance() { inner.state.clone().map(Snapshot::of) } else { None }
+    }
+
     /// The state as the last exclusive guard that was dropped left it; nothing while one changes it in place (it does so if no
     /// branch is independent), and after the teardown.
     ///

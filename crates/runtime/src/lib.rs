@@ -194,7 +194,7 @@ pub use context::{
 };
 pub use dispatch::{
     Builder, Counters, Dispatcher, Handle, Idle, Named, QueueReport, Report, Shutdown, StartError, Stuck, blocking,
-    is_on_worker, named,
+    in_place, is_on_worker, named,
 };
 pub use error::{PostError, Reason, ReceiveError, ReceiveErrorKind, Refusal, TaskError};
 pub use inspect::{DispatcherView, Inspection, Inspector, PortView, TaskView, WaitView};
@@ -216,7 +216,7 @@ pub use queue::{
     RateOverflow, Rejected, Rejection, SpawnWait,
 };
 pub use reply::{Answer, Reply};
-pub use task::{Task, YieldNow, all, block_on, yield_now};
+pub use task::{Task, YieldNow, all, block_on, consume_budget, yield_now};
 pub use timer::{Clock, Elapsed, Every, MissedTick, Posting, Sleep, Tick, Timeout, every, post_after, sleep, timeout};
 
 /// The parts that the model checkers look at one by one.

@@ -110,6 +110,29 @@ pub async fn all<T>(tasks: Vec<Task<T>>) -> Vec<Result<T, TaskError>> {
     outputs
 }
 
+/// Counts as a wait that was answered at once: goes on, unless the task has had so many of them that the others of its worker are
+/// due; then it waits for its next turn. For what gives a result without a port, as often as it is asked.
+///
+/// # Example
+/// ```
+/// use lehr_runtime::{Dispatcher, block_on, consume_budget};
+/// let dispatcher = Dispatcher::new(1).unwrap();
+/// let (handle, mut turns) = (dispatcher.handle().clone(), 0);
+/// let greedy = dispatcher.spawn(async move {
+///     let other = handle.spawn(async {});
+///     while !other.is_finished() {
+///         consume_budget().await;
+///         turns += 1;
+///     }
+///     turns
+/// });
+/// assert!(block_on(greedy).unwrap() > 1);
+/// ```
+pub async fn consume_budget() {
+    std::future::poll_fn(|context| if crate::dispatch::may_go_on(context) { Poll::Ready(()) } else { Poll::Pending })
+        .await;
+}
+
 /// Gives the other tasks of this worker a turn.
 ///
 /// # Example

@@ -21,6 +21,8 @@ mod exchange;
 mod fork_join;
 #[path = "runtime/gather.rs"]
 mod gather;
+#[path = "runtime/in_place.rs"]
+mod in_place;
 #[path = "runtime/inspect.rs"]
 mod inspect;
 #[path = "runtime/interleave.rs"]

@@ -6,6 +6,7 @@ use std::ptr;
 use crossbeam_deque::Worker;
 
 use super::closure::Cells;
+use super::in_place::Catch;
 use super::watchdog::Doing;
 use super::{Job, Shared};
 use crate::fork_join::Fork;
@@ -34,6 +35,8 @@ pub(crate) struct Current {
     pub(crate) forks: Option<Worker<Fork>>,
     /// When it next rings for a fork.
     pub(crate) bell: ForkBell,
+    /// What it polls in the middle of another poll.
+    pub(super) catch: Catch,
 }
 
 /// When a worker that forks rings for a sleeper: at once, but after each ring that brought nobody in time it forks twice as often before
@@ -189,16 +192,22 @@ pub(crate) fn current_clock() -> Option<Clock> {
 /// otherwise keep its worker for ever. If not, it has been woken, and is to say that it waits.
 #[inline]
 pub(crate) fn may_go_on(context: &std::task::Context<'_>) -> bool {
-    let may = with_current(|current| {
-        let Some(current) = current else { return true };
-        let left = current.budget.get();
-        current.budget.set(left.saturating_sub(1));
-        left > 0 || current.is_away.get()
-    });
+    let may = may_go_on_now();
     if !may {
         context.waker().wake_by_ref();
     }
     may
+}
+
+/// The same for who has no task at hand to wake: whether it may go on without a wait. If not, its next wait will not be answered at once.
+#[inline]
+pub(crate) fn may_go_on_now() -> bool {
+    with_current(|current| {
+        let Some(current) = current else { return true };
+        let left = current.budget.get();
+        current.budget.set(left.saturating_sub(1));
+        left > 0 || current.is_away.get()
+    })
 }
 
 /// Runs `poll` without counting the waits in it: a choice is one wait, and none of its branches may be passed over because the

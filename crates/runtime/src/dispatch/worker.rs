@@ -6,6 +6,7 @@ use crossbeam_deque::{Steal, Worker};
 
 use super::closure::Cells;
 use super::current::{Current, ForkBell, NOBODY};
+use super::in_place::Catch;
 use super::thief::Thief;
 use super::{ABORTING, Closure, Job, Shared};
 use crate::fork_join::Fork;
@@ -129,6 +130,7 @@ pub(super) fn serve(shared: &Arc<Shared>, index: usize, local: Worker<Job>, role
         looks: Cell::new(0),
         forks,
         bell: ForkBell::default(),
+        catch: Catch::default(),
     };
     worker.live(|| {
         let tally = &shared.counters[index];

@@ -276,6 +276,11 @@ impl Admission {
         self.concurrent == 0 && self.stack.is_empty()
     }
 
+    /// Whether a look that takes no time may be had now: nothing changes the state, and nothing that would waits.
+    pub(super) fn may_glance(&self) -> bool {
+        self.phase == Phase::Open && self.stack.is_empty() && self.pending[EXCLUSIVE] == 0
+    }
+
     fn may_start_concurrent(&self, stamp: u64) -> bool {
         let exclusive = self.heads[EXCLUSIVE].first_key_value().map(|(stamp, _)| *stamp);
         let is_its_turn = exclusive.is_none_or(|exclusive| match self.order {
@@ -334,13 +339,15 @@ impl Admission {
         lane.running += 1;
         let group = lane.group;
         lane.granted.push_back(Grant { operation, item: entry.item, call: entry.call });
-        wake.add(Some(match lane.idle.pop() {
-            Some((_, waker)) => waker,
-            None => {
-                lane.turns += 1;
-                lane.spawner.clone()
-            }
-        }));
+        if !std::mem::take(&mut lane.is_one_coming) {
+            wake.add(Some(match lane.idle.pop() {
+                Some((_, waker)) => waker,
+                None => {
+                    lane.turns += 1;
+                    lane.spawner.clone()
+                }
+            }));
+        }
         if is_stacked {
             self.stack.push(operation);
         } else if group == Group::Concurrent {

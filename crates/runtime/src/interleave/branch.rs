@@ -16,7 +16,7 @@ use super::core::{AtPort, Core};
 use super::guard::Kind;
 use crate::context::current::{self, collect, detached};
 use crate::context::{Context, Listening, goes_on};
-use crate::dispatch::may_go_on;
+use crate::dispatch::{may_go_on, may_go_on_now};
 use crate::error::{TaskError, panic_message};
 use crate::port::Port;
 use crate::port::predicate::caught;
@@ -103,7 +103,16 @@ where
     /// The life of a turn.
     async fn turn(mut turn: Turn<S, T, K, H, F>) {
         let Turn { branch, number, .. } = &turn;
-        while let Some(grant) = next(&branch.core, (branch.lane, branch.identity), *number, false).await {
+        let lane = (branch.lane, branch.identity);
+        let mut at_hand: Option<Grant> = None;
+        loop {
+            let grant = match at_hand.take() {
+                Some(grant) => grant,
+                None => match next(&branch.core, lane, *number, false).await {
+                    Some(grant) => grant,
+                    None => break,
+                },
+            };
             let pass = Pass { core: &branch.core, operation: grant.operation };
             let (item, contexts) = collect(|| grant.item.and_then(|item| branch.fetch(item)));
             if let Some(item) = item {
@@ -111,9 +120,12 @@ where
                 let handler = async { (branch.handler)(guard, item).await };
                 run(&branch.core, &grant, contexts.into_iter().next(), handler).await;
             }
-            drop(pass);
             if branch.is_once {
+                drop(pass);
                 branch.core.dismiss(branch.lane, branch.identity);
+            } else {
+                // From here to the next handler nothing waits, so what is at hand cannot be lost with this turn.
+                at_hand = pass.go_on(lane);
             }
         }
         turn.is_over = true;
@@ -187,6 +199,18 @@ pub(super) async fn run<S: Send + Sync + 'static>(
 pub(super) struct Pass<'a, S: Send + Sync + 'static> {
     pub(super) core: &'a Arc<Core<S>>,
     pub(super) operation: Operation,
+}
+
+impl<S: Send + Sync + 'static> Pass<'_, S> {
+    /// Gives the right back, and takes that of the next item of the branch if it may start now.
+    ///
+    /// Otherwise what may start would wake another turn, or have one made: this one does not wait yet.
+    fn go_on(self, lane: (usize, u64)) -> Option<Grant> {
+        let (core, operation) = (self.core, self.operation);
+        std::mem::forget(self);
+        let may_go_on = may_go_on_now();
+        core.change(|inner, wake| inner.admission.go_on(lane, operation, may_go_on, wake))
+    }
 }
 
 impl<S: Send + Sync + 'static> Drop for Pass<'_, S> {

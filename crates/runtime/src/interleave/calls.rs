@@ -69,6 +69,25 @@ pub(super) fn within<R>(place: Place, caller: Option<&Arc<Frame>>, poll: impl Fn
     poll()
 }
 
+/// Runs `poll` as part of no operation: a task inside the poll of another.
+pub(crate) fn nowhere<R>(poll: impl FnOnce() -> R) -> R {
+    /// Puts the outer operation and its caller back, also if `poll` panics.
+    struct Restore(Option<Place>, Option<Option<Arc<Frame>>>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            PLACE.with(|current| current.set(self.0));
+            if let Some(before) = self.1.take() {
+                let _inner = CALLER.with(|current| current.replace(before));
+            }
+        }
+    }
+
+    let outer = PLACE.with(|current| current.replace(None));
+    let before = outer.is_some().then(|| CALLER.with(|current| current.replace(None)));
+    let _restore = Restore(outer, before);
+    poll()
+}
+
 /// The frame of a request made here; none outside the handlers of interleaves.
 pub(crate) fn frame() -> Option<Arc<Frame>> {
     let place = PLACE.with(Cell::get)?;

@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use lehr_runtime::{Builder, Exclusive, Handlers, Idle, Interleave, Port, Snapshot, block_on, yield_now};
+use lehr_runtime::{
+    Builder, Exclusive, Handlers, Idle, Interleave, Port, Reply, Snapshot, block_on, in_place, yield_now,
+};
 use shuttle::thread;
 
 use super::explore;
@@ -127,5 +129,39 @@ fn branches_are_added_while_their_ports_are_posted_to() {
         block_on(done.take(2)).unwrap();
         assert_eq!(block_on(interleave.stop()), Ok(2));
         assert_eq!(a.waiting() + b.waiting(), 0);
+    });
+}
+
+/// Askers whose questions are handled in the middle of their polls, by whoever comes first, and a thread that asks from outside.
+#[test]
+fn questions_handled_in_place_are_answered_once_and_alone() {
+    explore(1500, || {
+        let dispatcher = Builder::new().threads(2).idle(Idle::SLEEP).start().unwrap();
+        let inside = std::sync::Arc::new(Inside::default());
+        let add = Port::<Reply<usize>>::new();
+        let writers = inside.clone();
+        let handlers = Handlers::new().exclusive(&add, move |mut sum: Exclusive<usize>, reply: Reply<usize>| {
+            let inside = writers.clone();
+            async move {
+                inside.write().await;
+                *sum += 1;
+                reply.answer(*sum).unwrap();
+            }
+        });
+        let interleave = Interleave::start(dispatcher.handle(), 0, handlers);
+        let askers: Vec<_> = (0..3)
+            .map(|_| {
+                let add = add.clone();
+                dispatcher.spawn(async move {
+                    for _ in 0..2 {
+                        in_place(|| add.ask(|reply| reply).unwrap()).await.unwrap();
+                    }
+                })
+            })
+            .collect();
+        let outside = thread::spawn(move || block_on(in_place(|| add.ask(|reply| reply).unwrap())).unwrap());
+        askers.into_iter().for_each(|asker| block_on(asker).unwrap());
+        outside.join().unwrap();
+        assert_eq!(block_on(interleave.stop()), Ok(7));
     });
 }

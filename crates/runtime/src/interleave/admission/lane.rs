@@ -46,6 +46,8 @@ pub(in crate::interleave) struct Lane {
     pub(super) turns_kept: usize,
     /// Turns that were made when something started and have not ended. Not counted where they are made with the branch.
     pub(super) turns: usize,
+    /// A turn has ended its handler and comes for the next grant, whatever happens: the first needs nobody to be woken.
+    pub(super) is_one_coming: bool,
     /// How many are just giving items back because nobody can be made to handle them: for so long, what is offered is passed over.
     pub(super) declining: usize,
     /// Makes a new turn when it is woken.
@@ -75,6 +77,7 @@ impl Lane {
             idle: Vec::new(),
             turns_kept,
             turns: 0,
+            is_one_coming: false,
             declining: 0,
             spawner,
             name,
@@ -136,6 +139,25 @@ impl Admission {
         }
         lane.idle.push((turn, waker.clone()));
         Next::Park
+    }
+
+    /// A turn of the branch has ended its handler, and looks for more: ends the operation, and gives the turn what it is to do next if
+    /// that is there and `may_go_on`. If not, the turn is to ask with [`next`](Self::next), before it waits for anything else.
+    pub(in crate::interleave) fn go_on(
+        &mut self,
+        (index, identity): (usize, u64),
+        operation: Operation,
+        may_go_on: bool,
+        wake: &mut Wake,
+    ) -> Option<Grant> {
+        let is_ours = |lane: &&mut Lane| lane.identity == identity;
+        if let Some(lane) = self.lanes[index].as_mut().filter(is_ours) {
+            lane.is_one_coming = true;
+        }
+        self.release(operation, wake);
+        let lane = self.lanes[index].as_mut().filter(is_ours)?;
+        lane.is_one_coming = false;
+        if may_go_on && self.phase != Phase::Ended { lane.granted.pop_front() } else { None }
     }
 
     /// A turn that was made for a start was dropped, because its queue is closed or takes nothing from the thread that made it. What
