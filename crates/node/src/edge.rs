@@ -70,6 +70,11 @@ impl Edge {
         place(&self.requests, "requests")
     }
 
+    /// Whether no request but the caller's is being served.
+    pub(crate) fn has_one_request(&self) -> bool {
+        self.requests.available_permits() + 1 >= self.limits().requests.min(Semaphore::MAX_PERMITS)
+    }
+
     /// A place for a subscription.
     pub(crate) fn subscription(&self) -> Result<OwnedSemaphorePermit, Fault> {
         place(&self.subscriptions, "subscriptions")

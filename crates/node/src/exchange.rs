@@ -1,6 +1,8 @@
 //! One request and its answer: who asks, what for, whether it may, and what comes of it.
 
 use std::convert::Infallible;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::time::Duration;
 
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -19,7 +21,7 @@ use crate::encode::{accepted, format_of, problem, read_tag, status, tag};
 use crate::log::Level;
 use crate::policy::ANONYMOUS;
 use crate::route::{Route, allowed, route};
-use crate::sync::Arc;
+use crate::sync::{Arc, spin_loop, yield_now};
 use crate::{events, metrics, openapi};
 
 /// How long an answer is of use to the client, in milliseconds.
@@ -418,7 +420,7 @@ async fn send(
     turn.come().await;
     let sent = endpoint.send(Message { action, verb, body, format, accept, options });
     drop(turn);
-    let answered = sent.await.map_err(|fault| {
+    let answered = looked_for(sent, || edge.has_one_request()).await.map_err(|fault| {
         // A tag of an earlier life is a version that is no more.
         let is_old = is_conditional && fault.code() == Code::StaleReference;
         if is_old { Refused::with(StatusCode::PRECONDITION_FAILED, fault) } else { Refused::from(fault) }
@@ -440,6 +442,34 @@ async fn send(
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     }
     Ok(response)
+}
+
+/// How often an answer is looked for before this thread sleeps, with a pause of some tens of nanoseconds between.
+const LOOKS: usize = 40;
+
+/// How often it is looked for after that, each time that the system gives the core back: on one core, the worker that answers needs it.
+const YIELDS: usize = 4;
+
+/// Waits for an answer. If `is_alone` says that this thread has nothing else to do, it looks for it a while, some microseconds at most: most
+/// handlers take less than falling asleep and being woken does.
+async fn looked_for<T>(answer: impl Future<Output = T>, is_alone: impl Fn() -> bool) -> T {
+    let mut answer = pin!(answer);
+    let mut looks = 0;
+    poll_fn(move |polling| {
+        loop {
+            let polled = answer.as_mut().poll(polling);
+            if polled.is_ready() || looks >= LOOKS + YIELDS || !is_alone() {
+                return polled;
+            }
+            looks += 1;
+            if looks <= LOOKS {
+                (0..8).for_each(|_| spin_loop());
+            } else {
+                yield_now();
+            }
+        }
+    })
+    .await
 }
 
 /// Reads a body, as far as it may go.

@@ -3,7 +3,9 @@
 
 use std::io;
 
+pub(crate) use std::hint::spin_loop;
 pub(crate) use std::sync::{Arc, OnceLock};
+pub(crate) use std::thread::yield_now;
 
 /// A lock whose guard comes back even if a holder panicked: what it protects is changed in single steps.
 #[derive(Debug, Default)]

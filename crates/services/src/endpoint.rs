@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use lehr_runtime::{Context, Port, Refusal, TraceParent};
+use lehr_runtime::{Context, Refusal, TraceParent};
 
 use crate::contract::Contract;
 use crate::fault::{Code, Fault, of_context};
@@ -10,7 +10,7 @@ use crate::format::Format;
 use crate::host::WeakHost;
 use crate::info::Info;
 use crate::link::{Action, Answered, Events, Link, Message, Options, Pending, Told};
-use crate::main_port::{Ask, Local, Unsent, ask_for, stopping};
+use crate::main_port::{Ask, Local, Unsent, Whole, ask_for, stopping};
 use crate::operation::Envelope;
 use crate::publisher::Subscriber;
 use crate::reference::{Cancels, State, end, stale};
@@ -141,6 +141,12 @@ fn envelope(options: &Options) -> Option<Box<Envelope>> {
 
 impl Link for Endpoint {
     fn send(&self, message: Message) -> Pending<'static, Result<Answered, Fault>> {
+        if message.action == Action::Get
+            && self.check(&message.options).is_ok()
+            && let Some(answered) = self.at.encoded().glance(&self.at, message.accept)
+        {
+            return Box::pin(std::future::ready(answered));
+        }
         let name = match &message.action {
             Action::Lookup => "lookup",
             Action::Get => "get",
@@ -184,6 +190,9 @@ type Subscribed = Pending<'static, Result<Box<dyn Events>, Fault>>;
 
 /// What can be asked of the state as a whole, without its type.
 pub(crate) trait Encoded: Send + Sync {
+    /// The state, if it can be had without a message.
+    fn glance(&self, at: &Arc<Local>, accept: Format) -> Option<Result<Answered, Fault>>;
+
     fn get(&self, at: &Arc<Local>, accept: Format) -> Result<Pending<'static, Result<Answered, Fault>>, Fault>;
 
     fn subscribe(&self, at: &Arc<Local>, subscriber: Arc<Subscriber>, accept: Format) -> Result<Subscribed, Fault>;
@@ -199,18 +208,23 @@ fn unsent(at: &Local, unsent: Unsent<()>) -> Fault {
     }
 }
 
-impl<D: Contract> Encoded for Port<Ask<D>> {
+fn written<D: Contract>(state: &State<D>, accept: Format) -> Result<Answered, Fault> {
+    let body = accept.encode(&**state)?;
+    Ok(Answered { body, version: Some(state.version()), incarnation: state.incarnation() })
+}
+
+impl<D: Contract> Encoded for Whole<D> {
+    fn glance(&self, at: &Arc<Local>, accept: Format) -> Option<Result<Answered, Fault>> {
+        at.glance::<D>().map(|state| written(&state, accept))
+    }
+
     fn get(&self, at: &Arc<Local>, accept: Format) -> Result<Pending<'static, Result<Answered, Fault>>, Fault> {
-        let answer = ask_for(self, &at.shared().path, Ask::Get).map_err(|why| unsent(at, why))?;
-        Ok(Box::pin(async move {
-            let state: State<D> = answer.await?;
-            let body = accept.encode(&*state)?;
-            Ok(Answered { body, version: Some(state.version()), incarnation: state.incarnation() })
-        }))
+        let answer = ask_for(&self.port, &at.shared().path, Ask::Get).map_err(|why| unsent(at, why))?;
+        Ok(Box::pin(async move { written::<D>(&answer.await?, accept) }))
     }
 
     fn subscribe(&self, at: &Arc<Local>, subscriber: Arc<Subscriber>, accept: Format) -> Result<Subscribed, Fault> {
-        let answer = ask_for(self, &at.shared().path, |reply| Ask::Subscribe(subscriber.clone(), reply))
+        let answer = ask_for(&self.port, &at.shared().path, |reply| Ask::Subscribe(subscriber.clone(), reply))
             .map_err(|why| unsent(at, why))?;
         let at = at.clone();
         Ok(Box::pin(async move {
@@ -221,8 +235,9 @@ impl<D: Contract> Encoded for Port<Ask<D>> {
     }
 
     fn close(&self) {
-        Port::close(self);
-        for ask in self.drain() {
+        self.hide();
+        self.port.close();
+        for ask in self.port.drain() {
             match ask {
                 Ask::Get(reply) | Ask::Subscribe(_, reply) => reply.refuse(Refusal::Stopping),
             }

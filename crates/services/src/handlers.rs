@@ -253,7 +253,7 @@ fn install_independent<S: Independent<O>, O: Operation<Contract = S::Document>>(
 /// Handles a request that changes nothing: `handler` runs if the request is admitted.
 async fn look<O: Operation>(
     call: &Call,
-    reply: Reply<Result<O::Reply, Fault>>,
+    reply: Option<Reply<Result<O::Reply, Fault>>>,
     version: Option<u64>,
     handler: impl Future<Output = Result<O::Reply, Fault>>,
 ) {
@@ -332,9 +332,9 @@ fn told<O: Operation>(call: &Call, operation: &O) -> Option<Change> {
 }
 
 /// An exclusive handler on its way: if it does not come to its end, nobody knows what it did to the state.
-struct Attempt<S: Service> {
+struct Attempt<'a, S: Service> {
     held: ExclusiveGuard<Held<S>>,
-    shared: Arc<Shared>,
+    shared: &'a Shared,
     operation: &'static str,
     changes: bool,
     /// The document before, if it is kept on disk: what is there and what is here stay the same.
@@ -342,10 +342,10 @@ struct Attempt<S: Service> {
     is_settled: bool,
 }
 
-impl<S: Service> Attempt<S> {
-    fn of<O: Operation>(held: ExclusiveGuard<Held<S>>, call: &Call) -> Self {
+impl<'a, S: Service> Attempt<'a, S> {
+    fn of<O: Operation>(held: ExclusiveGuard<Held<S>>, call: &'a Call) -> Self {
         let changes = <O::Verb as Kind>::VERB.changes_state();
-        let shared = call.shared().clone();
+        let shared: &Shared = call.shared();
         let before = shared.store.is_some().then(|| held.service.document().clone());
         Self { held, shared, operation: O::NAME, changes, before, is_settled: false }
     }
@@ -388,7 +388,7 @@ impl<S: Service> Attempt<S> {
     }
 }
 
-impl<S: Service> Drop for Attempt<S> {
+impl<S: Service> Drop for Attempt<'_, S> {
     fn drop(&mut self) {
         if self.is_settled {
             return;
@@ -407,39 +407,38 @@ impl<S: Service> Drop for Attempt<S> {
 
 /// A request with a key that is being done: if it is not settled, it counts as never made.
 struct Keyed<T: Clone + Send + 'static> {
-    shared: Arc<Shared>,
     operation: &'static str,
-    key: Option<Box<str>>,
+    /// None without a key.
+    key: Option<(Arc<Shared>, Box<str>)>,
     _outcome: std::marker::PhantomData<fn() -> T>,
 }
 
 impl<T: Clone + Send + 'static> Keyed<T> {
     fn settle(mut self, outcome: &Result<T, Fault>) {
-        if let Some(key) = self.key.take() {
+        if let Some((shared, key)) = self.key.take() {
             // What may pass, or failed inside, may be tried again; any other answer, be it a fault, stands.
             let may_pass = |fault: &Fault| fault.code() == Code::OperationFailed || fault.code().may_pass();
             let is_known = !outcome.as_ref().is_err_and(may_pass);
-            self.shared.settle(self.operation, &key, is_known.then(|| outcome.clone()));
+            shared.settle(self.operation, &key, is_known.then(|| outcome.clone()));
         }
     }
 }
 
 impl<T: Clone + Send + 'static> Drop for Keyed<T> {
     fn drop(&mut self) {
-        if let Some(key) = self.key.take() {
-            self.shared.settle::<Result<T, Fault>>(self.operation, &key, None);
+        if let Some((shared, key)) = self.key.take() {
+            shared.settle::<Result<T, Fault>>(self.operation, &key, None);
         }
     }
 }
 
 /// Whether the handler is to run; if not, the answer.
 fn admit<O: Operation>(call: &Call, version: Option<u64>) -> Result<Keyed<O::Reply>, Result<O::Reply, Fault>> {
-    let mut keyed =
-        Keyed { shared: call.shared().clone(), operation: O::NAME, key: None, _outcome: std::marker::PhantomData };
+    let mut keyed = Keyed { operation: O::NAME, key: None, _outcome: std::marker::PhantomData };
     let Some(envelope) = call.envelope() else { return Ok(keyed) };
     if let Some(key) = &envelope.key {
         match call.shared().remember::<Result<O::Reply, Fault>>(O::NAME, key) {
-            Remembered::New => keyed.key = Some(key.clone()),
+            Remembered::New => keyed.key = Some((call.shared().clone(), key.clone())),
             Remembered::Done(outcome) => {
                 call.shared().count(|counts| counts.repeated += 1);
                 return Err(outcome);
@@ -461,9 +460,9 @@ fn admit<O: Operation>(call: &Call, version: Option<u64>) -> Result<Keyed<O::Rep
 }
 
 /// Gives the answer, and counts.
-fn answer<T>(call: &Call, reply: Reply<Result<T, Fault>>, outcome: Result<T, Fault>) {
+fn answer<T>(call: &Call, reply: Option<Reply<Result<T, Fault>>>, outcome: Result<T, Fault>) {
     let is_fault = outcome.is_err();
-    let is_late = reply.answer(outcome).is_err();
+    let is_late = reply.is_some_and(|reply| reply.answer(outcome).is_err());
     call.shared().count(|counts| {
         counts.handled += 1;
         counts.faults += u64::from(is_fault);

@@ -88,6 +88,7 @@
 //!
 //! | wanted | found |
 //! | --- | --- |
+//! | many requests at once, or without an answer | [`Reference::ask`], [`Reference::post`] |
 //! | hearing of changes | [`Reference::subscribe`], [`Subscription`] |
 //! | hearing of them over breaks | [`Reference::follow`], [`Following`] |
 //! | limits of time, keys for sending again, versions | [`Reference::within`], [`Reference::key`], [`Reference::if_version`] |
@@ -146,7 +147,7 @@ pub use operation::{Operation, Replace};
 pub use partner::{Need, Partners};
 pub use placement::Placement;
 pub use publisher::Change;
-pub use reference::{Reference, State};
+pub use reference::{Asked, Reference, State};
 pub use service::{Concurrent, Exclusive, Independent, Service};
 pub use shared::Counts;
 pub use start::Starting;

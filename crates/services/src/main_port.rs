@@ -6,7 +6,7 @@
 use std::any::TypeId;
 use std::fmt;
 
-use lehr_runtime::{Answer, Port, Reason, Refusal, Reply};
+use lehr_runtime::{Answer, Port, PostError, Reason, Refusal, Reply};
 
 use crate::contract::Contract;
 use crate::endpoint::Encoded;
@@ -18,7 +18,7 @@ use crate::publisher::Subscriber;
 use crate::reference::State;
 use crate::shared::Shared;
 use crate::subscription::End;
-use crate::sync::Arc;
+use crate::sync::{Arc, Mutex};
 use crate::verb::{Kind, Verb};
 
 /// The ports of the operations, by type and by name.
@@ -55,7 +55,8 @@ impl MainPort {
                 if let Some(port) = port.downcast_ref::<Port<Request<O>>>() {
                     port.close();
                     // Each says that it is refused.
-                    port.drain().into_iter().for_each(|request| request.reply.refuse(Refusal::Stopping));
+                    let left = port.drain().into_iter().filter_map(|request| request.reply);
+                    left.for_each(|reply| reply.refuse(Refusal::Stopping));
                 }
             },
         });
@@ -87,11 +88,20 @@ fn invoke<O: Operation>(
 ) -> Result<Bytes, Fault> {
     let operation: O = format.decode(body).map_err(Fault::here)?;
     let port = port.downcast_ref::<Port<Request<O>>>().ok_or_else(|| unsupported(shared, O::NAME))?;
-    let answer = post(port, shared, operation, envelope).map_err(|unsent| match unsent {
+    let answer = ask(port, shared, operation, envelope).map_err(|unsent| match unsent {
         Unsent::Fault(fault) => fault,
         Unsent::Closed(..) | Unsent::Foreign(_) => stopping(&shared.path),
     })?;
     Ok(Box::pin(async move { settled(answer.await).and_then(|reply| accept.encode(&reply)) }))
+}
+
+fn ask<O: Operation>(
+    port: &Port<Request<O>>,
+    shared: &Shared,
+    operation: O,
+    envelope: Option<Box<Envelope>>,
+) -> Result<Answer<Result<O::Reply, Fault>>, Unsent<O>> {
+    port.ask(|reply| Request { operation, reply: Some(reply), envelope }).map_err(|refused| unsent(refused, shared))
 }
 
 fn post<O: Operation>(
@@ -99,13 +109,15 @@ fn post<O: Operation>(
     shared: &Shared,
     operation: O,
     envelope: Option<Box<Envelope>>,
-) -> Result<Answer<Result<O::Reply, Fault>>, Unsent<O>> {
-    port.ask(|reply| Request { operation, reply, envelope }).map_err(|refused| {
-        match overflow(&refused, &shared.path, O::NAME) {
-            Some(fault) => Unsent::Fault(fault),
-            None => Unsent::Closed(refused.item.operation, refused.item.envelope),
-        }
-    })
+) -> Result<(), Unsent<O>> {
+    port.post(Request { operation, reply: None, envelope }).map_err(|refused| unsent(refused, shared))
+}
+
+fn unsent<O: Operation>(refused: PostError<Request<O>>, shared: &Shared) -> Unsent<O> {
+    match overflow(&refused, &shared.path, O::NAME) {
+        Some(fault) => Unsent::Fault(fault),
+        None => Unsent::Closed(refused.item.operation, refused.item.envelope),
+    }
 }
 
 /// The fault of a request to a service that ends.
@@ -136,13 +148,53 @@ pub(crate) enum Ask<D> {
     Subscribe(Arc<Subscriber>, Reply<State<D>>),
 }
 
+/// Looks at the state without a message; nothing if a message has to ask for it.
+type Glance<D> = Arc<dyn Fn() -> Option<State<D>> + Send + Sync>;
+
+/// How the state as a whole is asked for.
+pub(crate) struct Whole<D> {
+    pub(crate) port: Port<Ask<D>>,
+    /// There while the service runs: it holds the state.
+    glance: Arc<Mutex<Option<Glance<D>>>>,
+}
+
+impl<D> Clone for Whole<D> {
+    fn clone(&self) -> Self {
+        Self { port: self.port.clone(), glance: self.glance.clone() }
+    }
+}
+
+impl<D> Whole<D> {
+    pub(crate) fn new(port: Port<Ask<D>>) -> Self {
+        Self { port, glance: Arc::default() }
+    }
+
+    /// From now on it can be looked at.
+    pub(crate) fn show(&self, glance: impl Fn() -> Option<State<D>> + Send + Sync + 'static) {
+        *self.glance.lock() = Some(Arc::new(glance));
+    }
+
+    /// The state, if nothing changes it and nothing waits that would.
+    pub(crate) fn glance(&self) -> Option<State<D>> {
+        let glance = self.glance.lock().clone();
+        glance.and_then(|glance| glance())
+    }
+
+    /// Only a message can ask, which is refused.
+    pub(crate) fn hide(&self) {
+        let shown = self.glance.lock().take();
+        // The last of the state may go with it, which is its author's to drop.
+        drop(shown);
+    }
+}
+
 /// One running service, for those who send to it.
 pub(crate) struct Local {
     shared: Arc<Shared>,
     main: MainPort,
     document: TypeId,
-    /// A port of `Ask<D>`.
-    asks: Box<Anything>,
+    /// A `Whole<D>`.
+    whole: Box<Anything>,
     encoded: Box<dyn Encoded>,
     is_permanent: bool,
 }
@@ -154,14 +206,9 @@ impl fmt::Debug for Local {
 }
 
 impl Local {
-    pub(crate) fn new<D: Contract>(
-        shared: Arc<Shared>,
-        main: MainPort,
-        asks: Port<Ask<D>>,
-        is_permanent: bool,
-    ) -> Self {
-        let encoded = Box::new(asks.clone());
-        Self { shared, main, document: TypeId::of::<D>(), asks: Box::new(asks), encoded, is_permanent }
+    pub(crate) fn new<D: Contract>(shared: Arc<Shared>, main: MainPort, whole: Whole<D>, is_permanent: bool) -> Self {
+        let encoded = Box::new(whole.clone());
+        Self { shared, main, document: TypeId::of::<D>(), whole: Box::new(whole), encoded, is_permanent }
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
@@ -201,8 +248,21 @@ impl Local {
         operation: O,
         envelope: Option<Box<Envelope>>,
     ) -> Result<Answer<Result<O::Reply, Fault>>, Unsent<O>> {
+        self.with_port(operation, |port, operation| ask(port, &self.shared, operation, envelope))
+    }
+
+    /// Hands over an operation whose answer nobody wants.
+    pub(crate) fn post<O: Operation>(&self, operation: O, envelope: Option<Box<Envelope>>) -> Result<(), Unsent<O>> {
+        self.with_port(operation, |port, operation| post(port, &self.shared, operation, envelope))
+    }
+
+    fn with_port<O: Operation, T>(
+        &self,
+        operation: O,
+        send: impl FnOnce(&Port<Request<O>>, O) -> Result<T, Unsent<O>>,
+    ) -> Result<T, Unsent<O>> {
         match self.main.of::<O>() {
-            Some(port) => post(port, &self.shared, operation, envelope),
+            Some(port) => send(port, operation),
             None if self.main.entries.iter().any(|entry| entry.name == O::NAME) => Err(Unsent::Foreign(operation)),
             None => Err(Unsent::Fault(unsupported(&self.shared, O::NAME))),
         }
@@ -221,20 +281,27 @@ impl Local {
         (entry.invoke)(&*entry.port, &self.shared, body, accept, envelope)
     }
 
-    fn asks<D: Contract>(&self) -> Option<&Port<Ask<D>>> {
-        self.asks.downcast_ref()
+    fn whole<D: Contract>(&self) -> Option<&Whole<D>> {
+        self.whole.downcast_ref()
+    }
+
+    /// The state, if it can be had without a message: nothing changes it and nothing waits that would.
+    pub(crate) fn glance<D: Contract>(&self) -> Option<State<D>> {
+        let state = self.whole::<D>()?.glance()?;
+        self.shared.count(|counts| counts.handled += 1);
+        Some(state)
     }
 
     /// Asks for the state. Nothing if the service has ended.
     pub(crate) fn get<D: Contract>(&self) -> Result<Answer<State<D>>, Unsent<()>> {
-        let Some(asks) = self.asks::<D>() else { return Err(Unsent::Fault(other_contract::<D>(&self.shared))) };
-        ask_for(asks, &self.shared.path, Ask::Get)
+        let Some(whole) = self.whole::<D>() else { return Err(Unsent::Fault(other_contract::<D>(&self.shared))) };
+        ask_for(&whole.port, &self.shared.path, Ask::Get)
     }
 
     /// Asks for the state on behalf of a subscriber.
     pub(crate) fn subscribe<D: Contract>(&self, subscriber: &Arc<Subscriber>) -> Result<Answer<State<D>>, Unsent<()>> {
-        let Some(asks) = self.asks::<D>() else { return Err(Unsent::Fault(other_contract::<D>(&self.shared))) };
-        ask_for(asks, &self.shared.path, |reply| Ask::Subscribe(subscriber.clone(), reply))
+        let Some(whole) = self.whole::<D>() else { return Err(Unsent::Fault(other_contract::<D>(&self.shared))) };
+        ask_for(&whole.port, &self.shared.path, |reply| Ask::Subscribe(subscriber.clone(), reply))
     }
 
     /// The state for a subscriber that has a gap.

@@ -87,7 +87,8 @@ pub(crate) struct Envelope {
 /// An operation on its way.
 pub(crate) struct Request<O: Operation> {
     pub(crate) operation: O,
-    pub(crate) reply: Reply<Result<O::Reply, Fault>>,
+    /// None if nobody wants to know.
+    pub(crate) reply: Option<Reply<Result<O::Reply, Fault>>>,
     pub(crate) envelope: Option<Box<Envelope>>,
 }
 

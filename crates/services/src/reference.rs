@@ -7,9 +7,11 @@ use std::convert::Infallible;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
+use std::pin::Pin;
+use std::task::{Context as Polling, Poll};
 use std::time::Duration;
 
-use lehr_runtime::{Answer, Clock, Context, Snapshot};
+use lehr_runtime::{Answer, Clock, Context, Snapshot, consume_budget, in_place};
 
 use crate::contract::{Contract, body_schema, schema_difference};
 use crate::endpoint::Endpoint;
@@ -19,7 +21,7 @@ use crate::format::Format;
 use crate::handlers::Held;
 use crate::host::{Host, WeakHost};
 use crate::info::Info;
-use crate::link::{Action, Link, Message, Options};
+use crate::link::{Action, Link, Message, Options, Pending};
 use crate::main_port::{Local, Unsent, other_contract, settled, stopping};
 use crate::operation::{Envelope, Operation};
 use crate::running::waiting_for;
@@ -229,7 +231,8 @@ impl<D: Contract> Reference<D> {
             Target::Local(at, host) if at.is_of::<D>() => {
                 let limit = self.options.as_ref().and_then(|options| options.within);
                 let (context, sent) = match limit {
-                    None => (None, self.hand_over(at, host, operation)),
+                    // The caller waits from here on: the handler may as well run in its place.
+                    None => (None, in_place(|| self.hand_over(at, host, operation))),
                     Some(limit) => {
                         let context = context(O::NAME, host, limit);
                         let sent = context.run(|| self.hand_over(at, host, operation));
@@ -248,6 +251,86 @@ impl<D: Contract> Reference<D> {
             Target::Local(at, host) => self.send(&Endpoint::new(at.clone(), host.clone()), operation).await,
             Target::Link(link) => self.send(&**link, operation).await,
         }
+    }
+
+    /// Sends an operation now; its answer is awaited when the caller likes. So many can be on their way at once, in order.
+    ///
+    /// In this process it is sent in the call. Over a link, and with [`within`](Self::within), it is sent when the answer is first polled. An answer that is dropped is given up; what has been
+    /// sent is done all the same.
+    ///
+    /// # Errors
+    /// Awaiting it gives those of [`call`](Self::call).
+    ///
+    /// # Example
+    /// ```
+    /// # use lehr_services::*;
+    /// # use schemars::JsonSchema;
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
+    /// # struct Note { text: String }
+    /// # impl Contract for Note { const NAME: &'static str = "example.org/note"; const VERSION: Version = Version::new(1, 0); }
+    /// # impl Service for Note {
+    /// #     type Document = Self;
+    /// #     fn document(&self) -> &Self { self }
+    /// #     fn document_mut(&mut self) -> &mut Self { self }
+    /// #     fn handlers(on: &mut Handlers<Self>) { on.replaceable(); }
+    /// # }
+    /// # let dispatcher = lehr_runtime::Dispatcher::new(1).unwrap();
+    /// # let host = Host::new(dispatcher.handle());
+    /// # lehr_runtime::block_on(async {
+    /// let note = host.start("/note", Note::default).await?;
+    /// let drafts: Vec<_> = ["one", "two"].map(|text| note.ask(Replace(Note { text: text.to_owned() }))).into();
+    /// for stored in drafts {
+    ///     stored.await?;
+    /// }
+    /// note.post(Replace(Note { text: "three".to_owned() })).await?; // and nobody waits
+    /// assert_eq!(note.get().await?.text, "three"); // in the order of the calls
+    /// # Ok::<(), Fault>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn ask<O: Operation<Contract = D>>(&self, operation: O) -> Asked<O::Reply> {
+        let is_limited = self.options.as_ref().is_some_and(|options| options.within.is_some());
+        let operation = match &self.target {
+            Target::Local(at, host) if at.is_of::<D>() && !is_limited => match self.hand_over(at, host, operation) {
+                Ok(answer) => return Asked(On::Answer(answer)),
+                Err(NotSent::Fault(fault)) => return Asked(On::Refused(Some(fault))),
+                Err(NotSent::Foreign(operation)) => operation,
+            },
+            _ => operation,
+        };
+        let reference = self.clone();
+        Asked(On::Call(Box::pin(async move { reference.call(operation).await })))
+    }
+
+    /// Sends an operation whose answer nobody wants, and returns when the service has taken it.
+    ///
+    /// What comes of it is counted and told to subscribers, and to nobody else. Over a link this waits for the answer, which is how a request is known to have
+    /// arrived, and a fault of the service is one of this call. Sent when first polled.
+    ///
+    /// Cost, in this process: a post. Nothing is allocated.
+    ///
+    /// # Errors
+    /// Why it could not be sent; [`Code::QueuingLimitExceeded`] if as many wait as may.
+    ///
+    /// # Example
+    /// See [`ask`](Self::ask).
+    pub async fn post<O: Operation<Contract = D>>(&self, operation: O) -> Result<(), Fault> {
+        let operation = match &self.target {
+            Target::Local(at, host) if at.is_of::<D>() => {
+                let unsent = match at.post(operation, self.envelope()) {
+                    Err(Unsent::Closed(operation, envelope)) => self.anew(at, host)?.post(operation, envelope),
+                    sent => sent,
+                };
+                match unsent {
+                    Ok(()) => return Ok(()),
+                    Err(Unsent::Foreign(operation)) => operation,
+                    Err(Unsent::Fault(fault)) => return Err(fault),
+                    Err(Unsent::Closed(..)) => return Err(stopping(&at.shared().path)),
+                }
+            }
+            _ => operation,
+        };
+        self.call(operation).await.map(drop)
     }
 
     /// Moves an operation into the main port.
@@ -370,6 +453,10 @@ impl<D: Contract> Reference<D> {
     pub async fn get(&self) -> Result<State<D>, Fault> {
         match &self.target {
             Target::Local(at, host) if at.is_of::<D>() => {
+                if let Some(state) = at.glance::<D>() {
+                    consume_budget().await;
+                    return Ok(state);
+                }
                 let begin = || match at.get::<D>() {
                     Ok(answer) => Ok(answer),
                     Err(Unsent::Fault(fault)) => Err(fault),
@@ -380,7 +467,7 @@ impl<D: Contract> Reference<D> {
                     Err(Unsent::Foreign(())) => Err(stopping(&at.shared().path)),
                 };
                 match self.options.as_ref().and_then(|options| options.within) {
-                    None => begin()?.await.map_err(Fault::from),
+                    None => in_place(begin)?.await.map_err(Fault::from),
                     Some(limit) => {
                         let context = context("get", host, limit);
                         let answer = context.run(begin)?;
@@ -499,6 +586,39 @@ impl<D: Contract> Reference<D> {
 /// What a handler waits for that asks another service.
 fn awaited(operation: &str, at: &Local) -> String {
     format!("the answer to {operation:?} of {}", at.shared().path)
+}
+
+/// The answer of an operation that is on its way; see [`Reference::ask`].
+#[must_use = "an answer that is not awaited is given up, and over a link nothing is sent"]
+pub struct Asked<T>(On<T>);
+
+/// How it is on its way.
+enum On<T> {
+    Answer(Answer<Result<T, Fault>>),
+    Call(Pending<'static, Result<T, Fault>>),
+    /// None once it has been told.
+    Refused(Option<Fault>),
+}
+
+impl<T> fmt::Debug for Asked<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Asked").field("is_refused", &matches!(self.0, On::Refused(_))).finish_non_exhaustive()
+    }
+}
+
+impl<T> Future for Asked<T> {
+    type Output = Result<T, Fault>;
+
+    fn poll(mut self: Pin<&mut Self>, polling: &mut Polling<'_>) -> Poll<Result<T, Fault>> {
+        match &mut self.0 {
+            On::Answer(answer) => Pin::new(answer).poll(polling).map(settled),
+            On::Call(call) => call.as_mut().poll(polling),
+            On::Refused(fault) => match fault.take() {
+                Some(fault) => Poll::Ready(Err(fault)),
+                None => Poll::Pending,
+            },
+        }
+    }
 }
 
 /// Why an operation was not moved into a main port.

@@ -11,7 +11,7 @@ use crate::fault::{Code, Fault};
 use crate::handlers::{Handlers, Held, port, text_of};
 use crate::host::{Host, Occupant, WeakHost};
 use crate::lifecycle::{Phase, Restarts, Stop};
-use crate::main_port::{Ask, Local, MainPort};
+use crate::main_port::{Ask, Local, MainPort, Whole};
 use crate::partner::{Need, Partners, Policy};
 use crate::placement::Placement;
 use crate::reference::{Reference, State};
@@ -209,7 +209,8 @@ async fn begin<S: Service>(
             last.leave_end(request);
             held.service.stop(why).await;
         });
-    let local = Arc::new(Local::new::<S::Document>(shared, main, asks, is_permanent));
+    let (incarnation, document) = (shared.incarnation, Whole::new(asks));
+    let local = Arc::new(Local::new::<S::Document>(shared, main, document.clone(), is_permanent));
     let unfinished = Gone(local.clone());
     host.occupy(path, Occupant::Starting(Some(local.clone())));
     announce(host, &local, Phase::Starting).await;
@@ -224,6 +225,8 @@ async fn begin<S: Service>(
     })?;
     prepared.map_err(failed)?;
     let interleave = settings.start(host.dispatcher(), Held { service, revision: 0 }, branches);
+    let shown = interleave.handle().clone();
+    document.show(move || shown.glance().map(|held| State::of::<S>(held, incarnation)));
     Ok((unfinished, interleave))
 }
 

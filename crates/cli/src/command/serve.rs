@@ -7,7 +7,7 @@ use lehr_node::{
     CONSTRUCTOR, Client, Constructor, Create, INSPECTOR, Inspector, Joining, LOG, Limits, Log, Logging, NODES, Node,
     Policy, Rate, Records, Settings, Tls, Trust,
 };
-use lehr_runtime::{Builder, block_on};
+use lehr_runtime::{Builder, Idle, block_on};
 use lehr_services::{Code, Fault, Host};
 use lehr_sources::{Allowed, Bounds, FETCH, Fetch, Getter, PUBCHEM, PubChem};
 
@@ -29,6 +29,11 @@ pub fn run(arguments: ServeArguments) -> Result<(), Failure> {
     let mut builder = Builder::new();
     if let Some(threads) = arguments.threads {
         builder = builder.threads(threads);
+    }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if arguments.threads.unwrap_or(cores) + settings.threads > cores {
+        // A worker that looks for work would keep the core from the thread that brings it.
+        builder = builder.idle(Idle { spin: Duration::ZERO, ..Idle::default() });
     }
     let dispatcher = builder.start().map_err(|cause| environment(&cause))?;
     let interrupt = Interrupt::listen()?;
