@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-runs bench-overhead quality peers peers-ports peers-go peers-mpi peers-ranks lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead soak load isolation schemathesis fuzz docs fmt clean
+.PHONY: help demo test fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-runs bench-overhead quality peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-services lab-services-quick soak load isolation schemathesis fuzz docs fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -174,6 +174,24 @@ lab-ranks-quick: need peers-ranks ## the same, a few cases in about two minutes
 	@cargo build --release -p lehr
 	@$(TARGET)/release/lehr lab ranks --quick --peers $(RANK_PEERS)
 
+SERVICE_PEERS := target/peers/services
+SERVICE_PEERS_BUILD := $(TARGET)/peers-services
+
+peers-services: need ## the services' peers, pinned, for lab-services: actor libraries and axum (not part of the product)
+	@mkdir -p $(SERVICE_PEERS)
+	@cargo build --release --locked --quiet --manifest-path lab/runners/services/Cargo.toml --target-dir $(SERVICE_PEERS_BUILD)
+	@find $(SERVICE_PEERS_BUILD)/release -maxdepth 1 -type f -perm -u+x -exec cp -f {} $(SERVICE_PEERS)/ ';'
+
+SERVICE_RECORD ?= lab/records/local/services.json
+
+lab-services: need peers-services ## services beside actor libraries and a bare HTTP handler, every case (about ten minutes; goes on with SERVICE_RECORD if that is there)
+	@cargo build --release -p lehr
+	@$(TARGET)/release/lehr lab services --peers $(SERVICE_PEERS) --record $(SERVICE_RECORD)
+
+lab-services-quick: need peers-services ## the same, a few cases in under two minutes
+	@cargo build --release -p lehr
+	@$(TARGET)/release/lehr lab services --quick --peers $(SERVICE_PEERS)
+
 SOAK_SECONDS ?= 300
 SOAK_SEED ?= 1
 
@@ -214,6 +232,11 @@ RANK_PAGE_RECORD := lab/records/2026-11-21/ranks-quick.json
 
 docs/lab/ranks.md: $(wildcard lab/report/*.py lab/definitions/ranks/*.json) $(RANK_PAGE_RECORD) $(RANK_PAGE_RECORD:.json=.machine.json)
 	@$(PYTHON) lab/report/ranks.py $(RANK_PAGE_RECORD) > $@
+
+SERVICE_PAGE_RECORD := lab/records/2026-11-21/services.json
+
+docs/lab/services.md: $(wildcard lab/report/*.py lab/definitions/services/*.json) $(SERVICE_PAGE_RECORD) $(SERVICE_PAGE_RECORD:.json=.machine.json)
+	@$(PYTHON) lab/report/services.py $(SERVICE_PAGE_RECORD) > $@
 
 docs: need ## the reference documentation; warnings are errors
 	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps

@@ -336,6 +336,14 @@ pub enum LabCommand {
     #[command(after_help = RANKS_HELP)]
     Ranks(LabArguments),
 
+    /// Messages to services beside actor libraries, and `lehr serve` beside a bare HTTP handler
+    ///
+    /// In one process by size of the group, one-way and two-way, cold and warm; over loopback HTTP in closed and open loop; what subscribers cost, and
+    /// what a computing neighbour does. Every side takes its turn in each round and checks its own result. Without the peers, which
+    /// `make peers-services` builds, ours is measured alone.
+    #[command(after_help = SERVICES_HELP)]
+    Services(LabArguments),
+
     /// What is lost by dividing a clustering run among threads, MPI processes and both
     ///
     /// f = p T(p) / T(1) - 1 against grain size and number of clusters, with the laws that the papers fit to it; map-reduce beside ranks; how evenly
@@ -905,6 +913,13 @@ Example:
       tables with ratios to the best MPI and to the C program of this run
 
   lehr lab ranks --only 'all-reduce, P = 2' --json | jq '.[] | [.case, .engine, .median]'";
+
+const SERVICES_HELP: &str = "\
+Example:
+  lehr lab services --quick
+      one table, the papers' figures under it
+
+  lehr lab services --only 'http POST' --json | jq '.[] | [.case, .engine, .median]'";
 
 fn clusters(text: &str) -> Result<usize, String> {
     match text.parse() {

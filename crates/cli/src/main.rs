@@ -55,6 +55,7 @@ fn main() -> ExitCode {
         Command::Lab(LabCommand::Ports(ports)) => command::lab::ports(ports).map(|()| ExitCode::SUCCESS),
         Command::Lab(LabCommand::Overhead(overhead)) => command::lab::overhead(overhead).map(|()| ExitCode::SUCCESS),
         Command::Lab(LabCommand::Ranks(ranks)) => command::lab::ranks(ranks).map(|()| ExitCode::SUCCESS),
+        Command::Lab(LabCommand::Services(services)) => command::lab::services(services).map(|()| ExitCode::SUCCESS),
         Command::Serve(_) | Command::Watch(_) if launcher.as_ref().is_some_and(Launcher::is_several) => {
             Err(Failure::new(Kind::Usage, "services are not run by several processes: run it without mpiexec"))
         }

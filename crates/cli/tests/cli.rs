@@ -10,6 +10,7 @@ mod cli {
     mod lab_overhead;
     mod lab_ports;
     mod lab_ranks;
+    mod lab_services;
     mod nodes;
     mod results;
     mod sandbox;

@@ -1,9 +1,11 @@
 //! `lehr lab`: measurements that a stranger can repeat.
 
+use std::path::PathBuf;
+
 use lehr_harness::bench::Stop;
 use lehr_harness::bench::session::{End, Options};
 use lehr_harness::overhead::{self, task::Task};
-use lehr_harness::{ports, ranks};
+use lehr_harness::{ports, ranks, services};
 use lehr_ranks::Job;
 
 use crate::arguments::{LabArguments, OverheadArguments};
@@ -28,9 +30,24 @@ pub fn ranks(arguments: LabArguments) -> Result<(), Failure> {
     measure(arguments, ranks::run)
 }
 
+/// Measures messages to services beside actor libraries, and `lehr serve` beside a bare HTTP handler.
+///
+/// # Errors
+/// As for [`ports()`]; [`Kind::Environment`] if this program cannot find itself.
+pub fn services(arguments: LabArguments) -> Result<(), Failure> {
+    let program = own_program()?;
+    measure(arguments, move |options, stop| services::run(options, &program, stop))
+}
+
+/// This program's file, for what is started as another process of it.
+fn own_program() -> Result<PathBuf, Failure> {
+    std::env::current_exe()
+        .map_err(|cause| Failure::new(Kind::Environment, format!("cannot find this program's file: {cause}")))
+}
+
 fn measure<E: std::fmt::Display>(
     arguments: LabArguments,
-    run: fn(&Options, Stop) -> Result<End, E>,
+    run: impl FnOnce(&Options, Stop) -> Result<End, E>,
 ) -> Result<(), Failure> {
     let LabArguments { quick, json, only, rounds, peers, record } = arguments;
     let options = Options { quick, json, only, rounds, peers, record };
@@ -52,8 +69,7 @@ fn said<E: std::fmt::Display>(ended: Result<End, E>) -> Result<(), Failure> {
 /// As for [`ports()`]; [`Kind::Environment`] if this program cannot find itself.
 pub fn overhead(arguments: OverheadArguments) -> Result<(), Failure> {
     let OverheadArguments { quick, json, only, rounds, mpiexec, record } = arguments;
-    let program = std::env::current_exe()
-        .map_err(|cause| Failure::new(Kind::Environment, format!("cannot find this program's file: {cause}")))?;
+    let program = own_program()?;
     let options = overhead::Options { quick, json, only, rounds, mpiexec, record, program };
     let mut interrupt = Interrupt::listen()?;
     said(overhead::run(&options, Box::new(move || interrupt.is_requested())))

@@ -38,6 +38,11 @@ fn help_of_lab_overhead() {
 }
 
 #[test]
+fn help_of_lab_services() {
+    Sandbox::new().lehr(&["lab", "services", "--help"]).matches_golden("help_lab_services");
+}
+
+#[test]
 fn help_of_lab_ranks() {
     Sandbox::new().lehr(&["lab", "ranks", "--help"]).matches_golden("help_lab_ranks");
 }

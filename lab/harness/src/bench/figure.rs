@@ -99,6 +99,9 @@ pub struct Figure {
     /// The samples taken while the cores were far from each other.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub far: Option<Placed>,
+    /// Every value, where a distribution is asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub values: Vec<f64>,
 }
 
 impl Figure {
@@ -122,6 +125,7 @@ impl Figure {
             unit_ns,
             near: samples.at(Place::Near),
             far: samples.at(Place::Far),
+            values: Vec::new(),
         }
     }
 
@@ -134,6 +138,12 @@ impl Figure {
     /// The same with its number of stages.
     pub fn with_stages(mut self, stages: usize) -> Self {
         self.stages = Some(stages);
+        self
+    }
+
+    /// The same with every value.
+    pub fn with_values(mut self, values: Vec<f64>) -> Self {
+        self.values = values;
         self
     }
 

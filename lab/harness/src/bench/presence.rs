@@ -77,6 +77,7 @@ pub fn record(bench: &mut Bench) -> Result<()> {
                 unit_ns: bench.unit_ns,
                 near: None,
                 far: None,
+                values: Vec::new(),
             });
         }
     }

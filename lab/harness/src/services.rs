@@ -1,0 +1,73 @@
+//! `lehr lab services`: messages to a service in one process beside actor libraries, and `lehr serve` beside a bare handler of axum.
+//!
+//! Ours in process runs here; the peers are programs behind a pipe (`lab/runners/services`). Over HTTP both are programs of their own, and the load comes from here.
+//! Every side knows what each answer must be: a wrong one of ours ends the measurement. [`group`] has the words and what a client does, [`messages`] and [`http`]
+//! the two measurements, [`listeners`] and [`neighbours`] what others do to a service. What all labs share is [`crate::bench`].
+
+pub mod counter;
+pub mod definition;
+pub mod group;
+pub mod http;
+pub mod listeners;
+pub mod load;
+pub mod messages;
+pub mod neighbours;
+pub mod server;
+pub mod table;
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::bench::estimate::Plan;
+use crate::bench::session::{self, Cases, End, Options};
+use crate::bench::{Bench, Lab, Stop};
+use definition::Definition;
+
+/// This lab. Its cases are called like `messages two-way in turn, group 200`, `histogram two-way at once, group 200`, `http GET state, 64 connections, closed
+/// loop`, `listeners …`, `memory …`, `neighbours …`.
+pub const LAB: Lab = Lab {
+    name: "services",
+    folder: "target/peers/services",
+    programs: &[
+        ("actix", "peers-services"),
+        ("axum", "peers-services"),
+        ("kameo", "peers-services"),
+        ("ractor", "peers-services"),
+        ("tokio", "peers-services"),
+    ],
+    how_to_build: "no peers: `make peers-services` builds them (a minute or two), and --peers names a folder that has them",
+};
+
+/// Measures what the options ask for and prints it: a table, or an array of records. `program` is `lehr`, which serves. `stop` is asked between samples whether to
+/// end.
+///
+/// # Errors
+/// A wrong result of ours, `only` that names nothing, a record that cannot be read or written. What was measured before is kept.
+pub fn run(options: &Options, program: &Path, stop: Stop) -> Result<End> {
+    let file = definition::file();
+    let definition = if options.quick { &file.quick } else { &file.full };
+    let papers = definition::papers();
+    let cases = Cases {
+        plan: &|bench| plan(bench, definition, options),
+        measure: &|bench| measure(bench, program, definition, options),
+        tables: &|bench| table::text(&bench.figures, &papers, file.aims),
+    };
+    session::run(&LAB, options, stop, cases)
+}
+
+fn plan(bench: &Bench, definition: &Definition, options: &Options) -> Plan {
+    let mut plan = Plan::default();
+    messages::plan(bench, definition, options, &mut plan);
+    http::plan(bench, definition, options, &mut plan);
+    listeners::plan(bench, definition, options, &mut plan);
+    neighbours::plan(bench, definition, options, &mut plan);
+    plan
+}
+
+fn measure(bench: &mut Bench, program: &Path, definition: &Definition, options: &Options) -> Result<()> {
+    messages::run(bench, definition, options)?;
+    http::run(bench, program, definition, options)?;
+    listeners::run(bench, program, definition, options)?;
+    neighbours::run(bench, definition, options)
+}

@@ -1,0 +1,151 @@
+//! Groups of messages from one client to one service: the words of the protocol, and what every side measures. The runners in `lab/runners/services` compile this
+//! very file, so that both sides of the pipe mean the same.
+//!
+//! The service holds a number. A message adds to it; a question gives the sum. So each side knows what every answer must be, and a lost, doubled or overtaken
+//! message is seen.
+
+use std::fmt;
+use std::future::Future;
+use std::time::Instant;
+
+/// So many messages go through a service before groups count as warm.
+const WARMING: usize = 4000;
+
+/// How a group is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Two-way, each message after the answer to the one before.
+    InTurn,
+    /// Two-way, all messages and then all answers.
+    AtOnce,
+    /// One-way, and one question at the end that waits until all have arrived.
+    OneWay,
+}
+
+impl Form {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::InTurn, Self::AtOnce, Self::OneWay];
+
+    /// Its word in a request.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::InTurn => "in_turn",
+            Self::AtOnce => "at_once",
+            Self::OneWay => "one_way",
+        }
+    }
+
+    /// The form with this word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|form| form.word() == word)
+    }
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::InTurn => "two-way in turn",
+            Self::AtOnce => "two-way at once",
+            Self::OneWay => "one-way",
+        })
+    }
+}
+
+/// What a side is asked for: on so many workers one service that has just been started, one client, groups of messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// How groups are sent.
+    pub form: Form,
+    /// Messages of a group.
+    pub group: usize,
+    /// Worker threads.
+    pub workers: usize,
+    /// Groups that are timed after the service is warm.
+    pub groups: usize,
+}
+
+/// Seconds of each group.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Taken {
+    /// Of the first one that the service was ever sent.
+    pub cold: f64,
+    /// Of those after the service was warm.
+    pub warm: Vec<f64>,
+}
+
+impl Work {
+    /// What follows the engine's number and `messages` in a request.
+    pub fn words(&self) -> String {
+        format!("{} {} {} {}", self.form.word(), self.group, self.workers, self.groups)
+    }
+
+    /// Reads [`words`](Self::words).
+    pub fn parse<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<Self> {
+        let form = Form::parse(words.next()?)?;
+        let mut count = || words.next()?.parse::<usize>().ok();
+        let work = Self { form, group: count()?, workers: count()?, groups: count()? };
+        (work.group > 0 && work.workers > 0 && work.groups > 0).then_some(work)
+    }
+
+    /// Groups that are sent and not timed.
+    pub fn warming(&self) -> usize {
+        WARMING.div_ceil(self.group)
+    }
+}
+
+/// A client of a service of its side. It checks what it is answered.
+pub trait Client: Send {
+    /// Sends a group and returns when the last answer is there.
+    ///
+    /// # Errors
+    /// What was answered and what should have been.
+    fn group(&mut self, form: Form, messages: usize) -> impl Future<Output = Result<(), String>> + Send;
+}
+
+/// Has a client send its groups, the cold one first. `now` is the side's clock.
+///
+/// # Errors
+/// The client's.
+pub async fn measure(client: &mut impl Client, work: Work, now: fn() -> Instant) -> Result<Taken, String> {
+    let Work { form, group, .. } = work;
+    let start = now();
+    client.group(form, group).await?;
+    let mut taken = Taken { cold: (now() - start).as_secs_f64(), warm: Vec::with_capacity(work.groups) };
+    for _ in 0..work.warming() {
+        client.group(form, group).await?;
+    }
+    for _ in 0..work.groups {
+        let start = now();
+        client.group(form, group).await?;
+        taken.warm.push((now() - start).as_secs_f64());
+    }
+    Ok(taken)
+}
+
+/// What a client expects, answer by answer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sum(u64);
+
+impl Sum {
+    /// Something is added.
+    pub fn add(&mut self, amount: u64) {
+        self.0 += amount;
+    }
+
+    /// Compares an answer with the sum.
+    ///
+    /// # Errors
+    /// What was answered and what should have been.
+    pub fn check(&self, answered: u64) -> Result<(), String> {
+        if answered == self.0 { Ok(()) } else { Err(format!("answered {answered}, the sum is {}", self.0)) }
+    }
+
+    /// Something is added, and the answer to that says the sum.
+    ///
+    /// # Errors
+    /// As for [`check`](Self::check).
+    pub fn added(&mut self, amount: u64, answered: u64) -> Result<(), String> {
+        self.add(amount);
+        self.check(answered)
+    }
+}

@@ -1,0 +1,118 @@
+//! The servers under load, each a process of its own: `lehr serve` of this very program, and those that the runners start.
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result};
+
+use super::load::PATH;
+use crate::bench::{Bench, PeerEngine};
+
+/// How servers run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Form {
+    /// Worker threads.
+    pub workers: usize,
+    /// The core that all their threads are bound to.
+    pub core: Option<usize>,
+}
+
+impl Form {
+    /// One core for the server and another for the load, if there are two and servers can be bound; and all cores for both.
+    pub fn all(cores: usize) -> Vec<Self> {
+        let free = Self { workers: cores, core: None };
+        if cores > 1 && can_bind() { vec![Self { workers: 1, core: Some(1) }, free] } else { vec![free] }
+    }
+}
+
+/// Whether there is a program that starts others bound to a core.
+fn can_bind() -> bool {
+    let found = Command::new("taskset").args(["-c", "1", "true"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    found.is_ok_and(|status| status.success())
+}
+
+/// `lehr serve` with records. Ends with its owner.
+#[derive(Debug)]
+pub struct Node {
+    child: Child,
+    /// Where it listens.
+    pub address: SocketAddr,
+}
+
+impl Node {
+    /// Starts it, and waits until it listens.
+    ///
+    /// # Errors
+    /// If it does not start or does not say where it listens.
+    pub fn start(program: &Path, form: Form) -> Result<Self> {
+        let mut command = match form.core {
+            None => Command::new(program),
+            Some(core) => {
+                let mut command = Command::new("taskset");
+                command.args(["-c", &core.to_string()]).arg(program);
+                command
+            }
+        };
+        command.args(["serve", "--listen", "127.0.0.1:0", "--start"]).arg(format!("lehr/records={PATH}"));
+        command.args(["--threads", &form.workers.to_string()]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        // Ctrl-C is for the lab, which decides when its servers end.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command.spawn().with_context(|| format!("cannot start {}", program.display()))?;
+        let mut line = String::new();
+        let said = child.stdout.take().map(|output| BufReader::new(output).read_line(&mut line));
+        // Killed here if it said something else.
+        let mut node = Self { child, address: SocketAddr::from(([127, 0, 0, 1], 0)) };
+        said.context("a piped output")??;
+        let address = line.trim().strip_prefix("http://").and_then(|address| address.parse().ok());
+        node.address = address.with_context(|| format!("lehr serve said {line:?} and not where it listens"))?;
+        Ok(node)
+    }
+
+    /// Resident memory in bytes; none where the system keeps no such account.
+    pub fn resident_bytes(&self) -> Option<f64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = status.lines().find(|line| line.starts_with("VmRSS"))?;
+        Some(line.split_whitespace().nth(1)?.parse::<f64>().ok()? * 1024.0)
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A server under load.
+#[derive(Debug)]
+pub struct Server {
+    /// What it is called.
+    pub name: String,
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// Ours, which ends with this.
+    _node: Option<Node>,
+}
+
+/// Starts ours and those of the peers that have one.
+///
+/// # Errors
+/// If ours does not start.
+pub fn start_all(bench: &mut Bench, program: &Path, form: Form) -> Result<Vec<Server>> {
+    let node = Node::start(program, form)?;
+    let mut servers = vec![Server { name: "lehr serve".into(), address: node.address, _node: Some(node) }];
+    for (PeerEngine { peer, engine }, name) in bench.engines() {
+        let core = form.core.map_or_else(String::new, |core| format!(" {core}"));
+        let peer = &mut bench.peers[peer];
+        let Some(answer) = peer.ask(&format!("{engine} serve {}{core}", form.workers))? else { continue };
+        match answer["address"].as_str().and_then(|address| address.parse().ok()) {
+            Some(address) => servers.push(Server { name, address, _node: None }),
+            None => peer.leave_out(format!("it said {answer} and not where it listens")),
+        }
+    }
+    Ok(servers)
+}
