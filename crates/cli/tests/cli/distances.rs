@@ -161,6 +161,23 @@ fn rows_and_fingerprints_collapse_too() {
     assert_eq!(sandbox.read("r/members.csv"), "id,item\n0,0\n1,1\n2,0\n3,1\n4,2\n");
 }
 
+#[test]
+fn a_column_that_begins_with_gaps_is_compared_and_text_behind_gaps_is_not() {
+    let row = |row: usize| match row {
+        0..150 => format!("{row},,,\n"),
+        150 => "150,5,,\n".to_owned(),
+        _ => format!("{row},7,word,\n"),
+    };
+    let body: String = (0..160).map(row).collect();
+    let sandbox = Sandbox::with("records.csv", format!("x,late,text,nothing\n{body}"));
+    let outcome = sandbox.lehr(&["distances", "records.csv", "--out", "d", "--json"]).succeeded();
+    assert!(outcome.stderr.contains("comparing by x, late; "), "{}", outcome.stderr);
+    assert_eq!(header(&sandbox, "d")["parameters"]["columns"], 2);
+    let d: Vec<f32> = numbers(&sandbox, "d/dissimilarities.npy").into_iter().map(f32::from_le_bytes).collect();
+    // Rows 150 and 151 differ by 1 and by 2; rows 0 and 151 have one column of two in common.
+    assert_eq!((d[150 * 160 + 151], d[151]), (5f32.sqrt(), (2.0 * 151f64 * 151.0).sqrt() as f32));
+}
+
 /// Runs on `content`, compares with the golden file, sees that nothing is left.
 fn refuses(name: &str, file: &str, content: impl AsRef<[u8]>, options: &[&str], code: i32) {
     let sandbox = Sandbox::with(file, content);

@@ -7,7 +7,8 @@
 //!   a name, that is, neither a number nor a number gone wrong: the mark of a missing value ([`MISSING`]), or, beside true numbers, something
 //!   that begins with a digit, a sign or a point. A first row of data with an `n/a` or a `3.5x` is reported, not taken for names.
 //! - **Numeric columns.** A column in which any of the first rows has a number. A column that turns out to have numbers in more than half
-//!   of all rows although it had none in the first is reported, never dropped in silence.
+//!   of all rows although it had none in the first is reported, never dropped in silence. Where values may be missing, a column whose first rows
+//!   are all gaps is numeric too if numbers follow and no text does.
 
 use crate::error::{Column, Error, Fault, Faults, Place, quoted};
 use crate::incomplete::Incomplete;
@@ -54,7 +55,10 @@ fn table(source: Source<'_>, selection: &Selection, has_gaps: bool) -> Result<Ta
         )?;
         return empty("a header and no rows");
     }
-    let layout = Layout::new(records.name(), &sample, has_header, selection)?;
+    let mut layout = Layout::new(records.name(), &sample, has_header, selection)?;
+    if has_gaps {
+        layout.wait_for_numbers(&sample[usize::from(has_header)..]);
+    }
     let mut table = Table::new(records.name(), first.len(), layout, has_gaps);
     for record in &sample[usize::from(has_header)..] {
         table.add(record);
@@ -130,6 +134,8 @@ struct Layout {
     id: Option<usize>,
     /// Columns that were left out because they looked like text, with the count of numbers seen in each.
     left_out: Vec<(usize, u64)>,
+    /// Columns among `columns` of which nothing but gaps is known yet, with the count of texts seen in each.
+    unknown: Vec<(usize, u64)>,
 }
 
 impl Layout {
@@ -172,7 +178,17 @@ impl Layout {
             }
             numeric
         };
-        Ok(Layout { names, has_header, columns, weights, id, left_out })
+        Ok(Layout { names, has_header, columns, weights, id, left_out, unknown: Vec::new() })
+    }
+
+    /// Takes the columns in that were left out although there is no text in them, as far as the first rows show.
+    fn wait_for_numbers(&mut self, rows: &[Record]) {
+        let is_empty = |column: usize| rows.iter().all(|row| row.field(column).is_none_or(is_gap));
+        let (unknown, text): (Vec<_>, Vec<_>) =
+            self.left_out.iter().copied().partition(|(column, _)| is_empty(*column));
+        self.columns.extend(unknown.iter().map(|(column, _)| *column));
+        self.columns.sort_unstable();
+        (self.unknown, self.left_out) = (unknown, text);
     }
 }
 
@@ -211,11 +227,16 @@ impl Table {
             self.faults.add_with(|| fault(Place::Line(record.line), None, plural(width, "field"), found));
             return;
         }
-        let column = |index: usize| Column { index, name: layout.has_header.then(|| layout.names[index].clone()) };
-        for index in &layout.columns {
+        let Layout { ref names, has_header, ref columns, weights, id, ref mut unknown, .. } = self.layout;
+        let column = |index: usize| Column { index, name: has_header.then(|| names[index].clone()) };
+        for index in columns {
             let field = record.field(*index).unwrap_or_default();
             let value = number(field).unwrap_or_else(|| {
                 if self.has_gaps && is_gap(field) {
+                    return f64::NAN;
+                }
+                if let Some((_, texts)) = unknown.iter_mut().find(|(unknown, _)| unknown == index) {
+                    *texts += 1;
                     return f64::NAN;
                 }
                 let (place, expected) = (Place::Line(record.line), "a finite number".into());
@@ -224,7 +245,7 @@ impl Table {
             });
             self.values.push(value);
         }
-        if let Some(index) = layout.weights {
+        if let Some(index) = weights {
             let field = record.field(index).unwrap_or_default();
             let weight = number(field).unwrap_or(f64::NAN);
             if let Some(expected) = weight_fault(weight) {
@@ -233,7 +254,7 @@ impl Table {
             }
             self.weights.push(weight);
         }
-        if let Some(index) = layout.id {
+        if let Some(index) = id {
             self.ids.push(record.field(index).unwrap_or_default().to_string());
         }
         for (index, numbers) in &mut self.layout.left_out {
@@ -241,8 +262,34 @@ impl Table {
         }
     }
 
+    /// Leaves out the columns that turned out to have text, or nothing at all.
+    fn settle(&mut self) {
+        let (width, columns) = (self.layout.columns.len(), self.layout.columns.clone());
+        let numbers =
+            |place: usize| self.values.iter().skip(place).step_by(width).filter(|value| !value.is_nan()).count() as u64;
+        let mut keeps = vec![true; width];
+        for (column, texts) in std::mem::take(&mut self.layout.unknown) {
+            let place = columns.iter().position(|known| *known == column).expect("an unknown column is among all");
+            let numbers = numbers(place);
+            if texts > 0 || numbers == 0 {
+                keeps[place] = false;
+                self.layout.left_out.push((column, numbers));
+            }
+        }
+        if keeps.contains(&false) {
+            let mut place = 0..self.values.len();
+            self.values.retain(|_| place.next().is_some_and(|place| keeps[place % width]));
+            let mut place = 0..width;
+            self.layout.columns.retain(|_| place.next().is_some_and(|place| keeps[place]));
+        }
+    }
+
     /// The table, if nothing was wrong.
     fn checked(mut self) -> Result<Self, Error> {
+        // Rows that were left out for their faults have no values: then there is no table to settle.
+        if self.faults.is_empty() {
+            self.settle();
+        }
         let layout = &self.layout;
         let column =
             |index: usize| Some(Column { index, name: layout.has_header.then(|| layout.names[index].clone()) });
