@@ -176,7 +176,8 @@ fn doubles(array: &npy::Header, source: &mut Source<'_>) -> Result<Values, Error
 /// N and the form of an array: square, or as long as the pairs of some N.
 fn shape(array: &npy::Header, name: &str) -> Result<(usize, Form), Error> {
     let [rows, columns] = array.shape;
-    if rows == columns {
+    // One number in one dimension is the one pair of two items.
+    if rows == columns && !array.is_flat {
         return Ok((rows, Form::Full));
     }
     // N (N - 1) / 2 = rows has the solution N = (1 + sqrt(1 + 8 rows)) / 2.

@@ -109,6 +109,8 @@ pub(super) struct Header {
     is_fortran_order: bool,
     /// Rows and columns, both at least 1, and their product times the element's size fits in memory addresses.
     pub(super) shape: [usize; 2],
+    /// Whether it has one dimension, in rows of one column.
+    pub(super) is_flat: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -216,7 +218,8 @@ impl Header {
             return Err(format("an array that fits in memory", format!("one of {rows} x {dimension} values")));
         }
         source.consume(prefix + length);
-        Ok(Header { element, is_little_endian, is_fortran_order, shape: [rows, dimension] })
+        let is_flat = shape.len() == 1;
+        Ok(Header { element, is_little_endian, is_fortran_order, shape: [rows, dimension], is_flat })
     }
 
     /// All values, row after row.

@@ -212,3 +212,31 @@ proptest! {
         }
     }
 }
+
+fn with_gaps(table: &str) -> Result<lehr_data::Incomplete, lehr_data::Error> {
+    lehr_data::read::incomplete_from(table.as_bytes(), "records.csv", &Selection::default())
+}
+
+#[test]
+fn a_column_that_begins_with_gaps_is_numeric_if_numbers_follow() {
+    // More gaps than rows are looked at beforehand.
+    let gaps: String = (0..150).map(|row| format!("{row},NA,\n")).collect();
+    let records = with_gaps(&format!("x,late,nothing\n{gaps}150,5,\n151,,\n")).unwrap();
+    assert_eq!(records.columns(), ["x", "late"]);
+    assert_eq!((records.len(), records.missing(), records.row(150)), (152, 151, &[150.0, 5.0][..]));
+}
+
+#[test]
+fn text_behind_gaps_is_left_out_and_told_if_most_of_it_is_numbers() {
+    let gaps: String = (0..120).map(|row| format!("{row},,\n")).collect();
+    let records = with_gaps(&format!("x,text,late\n{gaps}120,5,1\n121,word,2\n")).unwrap();
+    assert_eq!(records.columns(), ["x", "late"]);
+    assert_eq!(records.row(121), [121.0, 2.0]);
+    let numbers: String = (0..200).map(|row| format!("{row},{row},\n")).collect();
+    let message = with_gaps(&format!("x,mixed,late\n{gaps}{numbers}320,word,\n")).unwrap_err().to_string();
+    assert_eq!(
+        message,
+        "records.csv, column 2 (\"mixed\"): expected a number in the first 100 rows of a numeric column, or a choice of columns, \
+         found none there, and numbers in 200 of 321 rows"
+    );
+}
