@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use lehr_jobs::{Form, Settings};
 use lehr_ranks::Layout;
 use lehr_services::Restart;
 
@@ -58,6 +59,8 @@ pub enum Command {
     Watch(WatchArguments),
     /// End a service
     Drop(DropArguments),
+    /// Bring a file into the data sets of a node, going on where an interrupted upload stopped
+    Upload(UploadArguments),
     /// Measure Lehr beside its peers and beside the machine's limits
     ///
     /// Every figure that Lehr's pages quote can be taken again on your machine.
@@ -85,9 +88,17 @@ pub struct ServeArguments {
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub threads: Option<usize>,
 
-    /// Start a service: its contract and its path (may be repeated)
-    #[arg(long, value_name = "CONTRACT=PATH", value_parser = placed)]
-    pub start: Vec<(String, String)>,
+    /// Start a service: its contract and its path, for a method of mining also how its jobs run, such as ,threads=2,cores=0-1 (may be repeated)
+    #[arg(long, value_name = "CONTRACT=PATH[,NAME=VALUE...]", value_parser = placed)]
+    pub start: Vec<PlacedService>,
+
+    /// The folder whose files clients may open as data sets; nothing else of this machine's can be read [default: none]
+    #[arg(long, value_name = "DIR")]
+    pub data_root: Option<PathBuf>,
+
+    /// Keep data sets, jobs and the states of started services in this folder, and find them there again [default: they are gone with the node]
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
 
     /// The largest body that is taken, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 16 << 20, value_parser = at_least_one)]
@@ -100,10 +111,6 @@ pub struct ServeArguments {
     /// How long services may take to end, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub grace: u64,
-
-    /// Keep the states of started services in this folder, and find them there again
-    #[arg(long, value_name = "DIR")]
-    pub keep: Option<PathBuf>,
 
     /// Start a service anew after a crash, at most so many times in so many seconds [default: never]
     #[arg(long, value_name = "TIMES/SECONDS", value_parser = restart)]
@@ -193,6 +200,17 @@ pub struct JoinArguments {
     pub ca: Option<PathBuf>,
 }
 
+/// A service to start.
+#[derive(Debug, Clone)]
+pub struct PlacedService {
+    /// Its contract.
+    pub contract: String,
+    /// Where it is to stand.
+    pub path: String,
+    /// How the jobs of a method run, if that was said.
+    pub settings: Option<Settings>,
+}
+
 /// How a node is asked.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The request")]
@@ -216,6 +234,47 @@ pub struct RequestArguments {
     /// The certificate's private key, in PEM
     #[arg(long, value_name = "FILE", requires = "cert")]
     pub key: Option<PathBuf>,
+}
+
+/// What `lehr upload` takes.
+#[derive(Debug, Args)]
+#[command(after_help = UPLOAD_HELP)]
+pub struct UploadArguments {
+    /// The file: CSV, TSV, NPY, Parquet or Arrow
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+
+    /// The service of data sets
+    #[arg(value_name = "URL", default_value = "http://127.0.0.1:8420/datasets")]
+    pub url: String,
+
+    /// What the data set will be called [default: the file's name up to its first dot]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+
+    /// What the file is: csv, tsv, npy, parquet or arrow [default: what its name says]
+    #[arg(long, value_name = "FORMAT", value_parser = form)]
+    pub format: Option<Form>,
+
+    /// The columns to keep, by name, with commas between them [default: all; of text files, all of numbers]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub columns: Option<Vec<String>>,
+
+    /// The column of weights
+    #[arg(long, value_name = "NAME")]
+    pub weights: Option<String>,
+
+    /// The column of ids
+    #[arg(long, value_name = "NAME")]
+    pub id: Option<String>,
+
+    /// Replace a data set of the same name
+    #[arg(long)]
+    pub replace: bool,
+
+    /// How it is asked.
+    #[command(flatten)]
+    pub request: RequestArguments,
 }
 
 /// What `lehr ls` takes.
@@ -889,6 +948,11 @@ const WATCH_HELP: &str = "\
 Example:
   lehr watch http://127.0.0.1:8420/directory --count 1";
 
+const UPLOAD_HELP: &str = "\
+Example:
+  lehr upload blocks.csv.gz --weights pop --id geoid
+      the data set \"blocks\" of the node on this machine; typed again after a break, it goes on";
+
 const DROP_HELP: &str = "\
 Example:
   lehr drop http://127.0.0.1:8420/notes";
@@ -943,10 +1007,13 @@ fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
-fn placed(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
+fn placed(text: &str) -> Result<PlacedService, String> {
+    let (place, settings) = text.split_once(',').map_or((text, None), |(place, settings)| (place, Some(settings)));
+    let settings: Option<Settings> =
+        settings.map(str::parse).transpose().map_err(|fault: lehr_services::Fault| fault.reason().to_owned())?;
+    match place.split_once('=') {
         Some((contract, path)) if !contract.is_empty() && path.starts_with('/') => {
-            Ok((contract.to_owned(), path.to_owned()))
+            Ok(PlacedService { contract: contract.to_owned(), path: path.to_owned(), settings })
         }
         _ => Err("expected a contract and a path, such as lehr/records=/notes".to_owned()),
     }
@@ -962,6 +1029,10 @@ fn restart(text: &str) -> Result<Restart, String> {
     let parts = text.split_once('/').and_then(|(max, within)| Some((read(max)?, read(within)?)));
     let (max, within) = parts.ok_or("expected times and seconds, such as 3/10")?;
     Ok(Restart::OnPanic { max: max as usize, within: Duration::from_secs(within.into()) })
+}
+
+fn form(text: &str) -> Result<Form, String> {
+    Form::of_name(&format!(".{text}")).ok_or_else(|| "expected csv, tsv, npy, parquet or arrow".to_owned())
 }
 
 fn delimiter(text: &str) -> Result<u8, String> {

@@ -6,3 +6,4 @@ pub mod demo;
 pub mod distances;
 pub mod lab;
 pub mod serve;
+pub mod upload;

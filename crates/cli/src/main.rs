@@ -65,6 +65,7 @@ fn main() -> ExitCode {
         Command::Query(query) => command::ask::query(query).map(|()| ExitCode::SUCCESS),
         Command::Submit(submit) => command::ask::submit(submit).map(|()| ExitCode::SUCCESS),
         Command::Watch(watch) => command::ask::watch(watch).map(|()| ExitCode::SUCCESS),
+        Command::Upload(upload) => command::upload::run(upload).map(|()| ExitCode::SUCCESS),
         Command::Drop(drop) => command::ask::drop_service(drop).map(|()| ExitCode::SUCCESS),
         command => start(Arguments { command }, &typed),
     };

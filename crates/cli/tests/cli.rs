@@ -6,6 +6,7 @@ mod cli {
     mod bad_input;
     mod distances;
     mod help;
+    mod jobs;
     mod lab;
     mod lab_overhead;
     mod lab_ports;

@@ -343,3 +343,63 @@ fn overheads_are_measured_in_processes_too() {
         assert_eq!(layouts, if cores > 1 { vec!["2x1x1", "1x2x1"] } else { vec![] }, "{}", text(&done.stderr));
     }
 }
+
+#[test]
+#[ignore = "starts processes with mpiexec: make mpi"]
+fn a_service_that_spreads_its_jobs_over_processes_has_the_same_bytes_and_passes_on_a_cancel() {
+    use lehr_jobs::clustering::Options;
+    use lehr_jobs::datasets::Open;
+    use lehr_jobs::jobs::{Cancel, Jobs, Named, Order, Run, State, Wait, WaitFor};
+    use lehr_jobs::{Clustering, Settings, Setup};
+    use lehr_services::{Event, Host, Reference, Subscribe};
+
+    let folder = folder();
+    let spread = Settings {
+        layout: Some("2x2x1".into()),
+        mpiexec: Some(std::env::var("LEHR_MPIEXEC").expect("make mpi").into()),
+        program: Some(env!("CARGO_BIN_EXE_lehr").into()),
+        ..Settings::default()
+    };
+    let setup = Setup {
+        keep: Some(folder.path().join("keep")),
+        data_root: Some(folder.path().into()),
+        settings: [("/spread".to_owned(), spread)].into(),
+    };
+    let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    let host = Host::new(dispatcher.handle());
+    lehr_runtime::block_on(async {
+        let datasets = setup.start_datasets(&host, "/datasets").await.unwrap();
+        let here = setup.start_method(&host, "/here", Clustering).await.unwrap();
+        let spread = setup.start_method(&host, "/spread", Clustering).await.unwrap();
+        datasets.call(Open { weights: Some("weight".into()), ..Open::new("table", "table.csv") }).await.unwrap();
+        let run = async |jobs: &Reference<Jobs<Clustering>>, options: &str| {
+            let options: Options = serde_json::from_str(options).unwrap();
+            jobs.call(Run::of(Order::new("table", options))).await.unwrap().job
+        };
+        let wait =
+            async |jobs: &Reference<Jobs<Clustering>>, job: &str| jobs.call(Wait::of(WaitFor::new(job))).await.unwrap();
+        let mut checksums = Vec::new();
+        for jobs in [&here, &spread] {
+            let job = run(jobs, r#"{ "clusters": 6 }"#).await;
+            let done = wait(jobs, &job).await;
+            assert_eq!((done.state, done.fault), (State::Done, None));
+            let state = datasets.get().await.unwrap();
+            let of = |table: &str| state.datasets[&format!("{job}/{table}")].checksum.clone();
+            checksums.push((["labels", "centers", "history"].map(of), done.figures));
+        }
+        assert_eq!(checksums[0], checksums[1]);
+
+        let failed = wait(&spread, &run(&spread, r#"{ "clusters": 3001 }"#).await).await;
+        assert_eq!(failed.state, State::Failed);
+        assert!(failed.fault.unwrap().reason().contains("3001 clusters of 3000 points"));
+
+        // One that lasts until it is stopped.
+        let mut changes = spread.subscribe(Subscribe::default().operations(["progressed"])).await.unwrap();
+        let job = run(&spread, r#"{ "stop_length": 1e-9 }"#).await;
+        while !matches!(changes.next().await.unwrap(), Event::Change(_)) {}
+        spread.call(Cancel::of(Named::new(&job))).await.unwrap();
+        assert_eq!(wait(&spread, &job).await.state, State::Cancelled);
+    });
+    let report = lehr_runtime::block_on(host.shutdown(std::time::Duration::from_secs(3600)));
+    assert_eq!(report.cut_off, Vec::<String>::new());
+}

@@ -13,7 +13,7 @@ use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 use lehr_runtime::{Clock, Port, block_on};
@@ -368,18 +368,21 @@ fn text_of(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("something that is no text")
 }
 
+/// A report on its way.
+type Pending = Pin<Box<dyn Future<Output = Result<(), Fault>> + Send>>;
+
 /// Tells the service how far a job is, one report at a time.
 struct Telling<M: Method> {
     own: Reference<Jobs<M>>,
     job: String,
-    pending: Option<Pin<Box<dyn Future<Output = Result<(), Fault>> + Send>>>,
+    pending: Option<Pending>,
 }
 
 impl<M: Method> Telling<M> {
     /// Whether nothing is on its way. Nobody is woken: it is asked again with the next report.
     fn is_free(&mut self) -> bool {
         let Some(pending) = &mut self.pending else { return true };
-        if let Poll::Ready(_) = pending.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        if pending.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
             self.pending = None;
         }
         self.pending.is_none()

@@ -29,7 +29,7 @@ pub fn failure(fault: &Fault) -> Failure {
 }
 
 /// The client and the link that a command line means.
-fn link(url: &str, request: &RequestArguments) -> Result<(HttpLink, Options), Failure> {
+pub fn link(url: &str, request: &RequestArguments) -> Result<(HttpLink, Options), Failure> {
     let token = request.token.as_deref().map(token).transpose()?;
     let usage = |fault: Fault| Failure::new(Kind::Usage, fault.reason());
     let identity = request.cert.as_deref().zip(request.key.as_deref());

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use lehr_jobs::Setup;
 use lehr_node::{
     CONSTRUCTOR, Client, Constructor, Create, INSPECTOR, Inspector, Joining, LOG, Limits, Log, Logging, NODES, Node,
     Policy, Rate, Records, Settings, Tls, Trust,
@@ -54,6 +55,9 @@ pub fn run(arguments: ServeArguments) -> Result<(), Failure> {
     Err(Failure::new(Kind::Environment, format!("cut off after {} s: {paths}", arguments.grace)))
 }
 
+/// Where data sets and the first method stand, unless the command line puts them elsewhere.
+const STANDING: [(&str, &str); 2] = [("lehr.datasets", "/datasets"), ("lehr.clustering", "/clustering")];
+
 async fn start(host: &Host, arguments: &ServeArguments, joining: Joining, log: Option<Log>) -> Result<(), Fault> {
     let kinds = Constructor::new(arguments.keep.clone(), arguments.restart.unwrap_or_default())?;
     let constructor = host.start(CONSTRUCTOR, move || kinds.clone()).await?;
@@ -74,8 +78,21 @@ async fn start(host: &Host, arguments: &ServeArguments, joining: Joining, log: O
         let pubchem = PubChem::public()?;
         host.start(PUBCHEM, move || pubchem.clone()).await?;
     }
-    for (contract, path) in &arguments.start {
-        constructor.call(Create::new(contract.clone(), path.clone())).await?;
+    let mut setup = Setup { keep: arguments.keep.clone(), data_root: arguments.data_root.clone(), ..Setup::default() };
+    let wanted = |path: &str| arguments.start.iter().any(|service| service.path == path);
+    let mut services: Vec<(&str, &str)> = STANDING.into_iter().filter(|(_, path)| !wanted(path)).collect();
+    for service in &arguments.start {
+        if let Some(settings) = &service.settings {
+            setup.settings.insert(service.path.clone(), settings.clone());
+        }
+        services.push((&service.contract, &service.path));
+    }
+    // Others need the data sets.
+    services.sort_by_key(|(contract, _)| *contract != STANDING[0].0);
+    for (contract, path) in services {
+        if !setup.start(host, contract, path).await? {
+            constructor.call(Create::new(contract, path)).await?;
+        }
     }
     Ok(())
 }

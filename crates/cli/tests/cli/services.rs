@@ -7,7 +7,7 @@ use super::sandbox::Sandbox;
 
 /// A node that listens at a port of the system's choice; ended when it is dropped.
 pub struct Served {
-    process: Child,
+    pub process: Child,
     pub url: String,
 }
 
@@ -54,7 +54,9 @@ fn a_node_is_asked_from_the_command_line() {
     assert_eq!(
         listed,
         "path          contract          version  phase\n\
+         /clustering   lehr.clustering   1.0      ready\n\
          /constructor  lehr/constructor  1.0      ready\n\
+         /datasets     lehr.datasets     1.0      ready\n\
          /directory    lehr/directory    1.0      ready\n\
          /inspector    lehr/inspector    1.0      ready\n\
          /log          lehr/log          1.0      ready\n\

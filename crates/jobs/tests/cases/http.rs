@@ -3,7 +3,7 @@
 use lehr_jobs::clustering::Options;
 use lehr_jobs::datasets::{Append, Begin, Datasets, Finish, Grow, Put, Settle, Take};
 use lehr_jobs::jobs::{Ended, Jobs, Order, Outcome, State};
-use lehr_jobs::{Bytes, Clustering, Form, Handle, Setup, Table};
+use lehr_jobs::{Bytes, Clustering, Form, Handle, Setup, Table, fetch, store};
 use lehr_node::{Client, Node, Settings};
 use lehr_runtime::{Dispatcher, block_on};
 use lehr_services::{Action, Code, Event, Format, Host, Link, Message, Options as Ask, Reference, Subscribe, Verb};
@@ -126,7 +126,7 @@ fn what_a_service_sends_to_itself_is_refused_from_others() {
 }
 
 #[test]
-fn large_tables_are_put_and_taken_in_one_body_only_up_to_a_bound() {
+fn large_tables_go_between_nodes_in_pieces() {
     on_a_node(async |host, client, url| {
         let here = host.reference::<Datasets>("/datasets").unwrap();
         let there = Reference::<Datasets>::over(client.link(&format!("{url}/datasets")).unwrap()).within(DAY);
@@ -135,5 +135,8 @@ fn large_tables_are_put_and_taken_in_one_body_only_up_to_a_bound() {
         let fault = there.call(Take { name: "large".into() }).await.unwrap_err();
         assert_eq!(fault.code(), Code::TooLarge);
         assert!(fault.reason().ends_with("read it in pieces"), "{fault}");
+        let table = fetch(&there, "large").await.unwrap();
+        let copy = store(&there, "copy", &table, false).await.unwrap();
+        assert_eq!(copy.checksum, here.get().await.unwrap().datasets["large"].checksum);
     });
 }

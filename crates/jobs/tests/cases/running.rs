@@ -123,7 +123,10 @@ fn what_cannot_be_meant_is_refused_before_it_is_queued() {
                 serde_json::json!({ "clusters": 3 }),
                 "line: 3 clusters of 2 points: expected at most as many clusters as points",
             ),
-            (serde_json::json!({ "columns": ["y"] }), "line: expected a column \"y\", found the columns \"x\"; did you mean \"x\"?"),
+            (
+                serde_json::json!({ "columns": ["y"] }),
+                "line: expected a column \"y\", found the columns \"x\"; did you mean \"x\"?",
+            ),
         ] {
             let job = run(&clustering, Order::new("line", options(given))).await.unwrap();
             let failed = wait(&clustering, &job).await;

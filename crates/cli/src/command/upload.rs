@@ -1,0 +1,40 @@
+//! `lehr upload`: a file becomes a data set of a node.
+
+use lehr_jobs::datasets::{Begin, Datasets};
+use lehr_jobs::{Form, upload};
+use lehr_runtime::block_on;
+use lehr_services::Reference;
+
+use crate::arguments::UploadArguments;
+use crate::command::ask::{failure, link};
+use crate::exit::{Failure, Kind};
+use crate::output;
+
+/// Uploads a file, and prints what became of it.
+///
+/// # Errors
+/// [`Kind::Usage`] if the name says neither what the file is nor what the data set is called; why it was refused, with the faults of the file.
+pub fn run(arguments: UploadArguments) -> Result<(), Failure> {
+    let (link, options) = link(&arguments.url, &arguments.request)?;
+    let mut datasets = Reference::<Datasets>::over(link);
+    if let Some(within) = options.within {
+        datasets = datasets.within(within);
+    }
+    let file = arguments.file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let form = arguments.format.or_else(|| Form::of_name(file)).ok_or_else(|| {
+        Failure::new(Kind::Usage, format!("the name of {file:?} does not say what it is"))
+            .with_hint("--format csv, tsv, npy, parquet or arrow")
+    })?;
+    let stem = file.split('.').find(|part| !part.is_empty()).unwrap_or_default();
+    let name = arguments.name.unwrap_or_else(|| stem.to_owned());
+    let begin = Begin {
+        columns: arguments.columns,
+        weights: arguments.weights,
+        id: arguments.id,
+        replace: arguments.replace,
+        ..Begin::new(&name, form)
+    };
+    let dataset = block_on(upload(&datasets, &arguments.file, begin)).map_err(|fault| failure(&fault))?;
+    let columns: Vec<&str> = dataset.columns.iter().map(|column| column.name.as_str()).collect();
+    output::result(&format!("{name}: {} rows of {}\n", dataset.rows, columns.join(", ")))
+}

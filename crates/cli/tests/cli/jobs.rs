@@ -1,0 +1,261 @@
+//! Nodes that are killed while they compute, take data in, and write their state; and what is there afterwards.
+
+use std::path::Path;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use lehr_jobs::clustering::Options;
+use lehr_jobs::datasets::{Append, Begin, Datasets, Finish, Open, Read};
+use lehr_jobs::jobs::{Jobs, Order, Record, Run, State, Wait, WaitFor};
+use lehr_jobs::{Bytes, Clustering, Form, RowFormat};
+use lehr_node::Client;
+use lehr_runtime::block_on;
+use lehr_services::{Event, Reference, Subscribe};
+
+use super::sandbox::Sandbox;
+use super::services::Served;
+
+/// Longer than any machine takes.
+const LONG: Duration = Duration::from_secs(3000);
+
+fn serve(keep: &Path, root: &Path) -> Served {
+    Served::start(&["--keep", keep.to_str().unwrap(), "--data-root", root.to_str().unwrap()])
+}
+
+fn datasets(client: &Client, node: &Served) -> Reference<Datasets> {
+    Reference::over(client.link(&node.at("/datasets")).unwrap()).within(LONG)
+}
+
+fn clustering(client: &Client, node: &Served) -> Reference<Jobs<Clustering>> {
+    Reference::over(client.link(&node.at("/clustering")).unwrap()).within(LONG)
+}
+
+/// Rows in a dozen clouds, so many that clustering them takes some time.
+fn clouds(rows: usize) -> String {
+    let mut text = String::from("x,y\n");
+    let mut state = 11u64;
+    let mut next = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    for row in 0..rows {
+        let (x, y) = ((row % 4) as f64 * 3.0, (row % 3) as f64 * 4.0);
+        text.push_str(&format!("{:.6},{:.6}\n", x + next() + next(), y + next() + next()));
+    }
+    text
+}
+
+fn order() -> Order<Options> {
+    let options = serde_json::from_str(r#"{ "clusters": 25 }"#).unwrap();
+    Order { output: Some("regions".into()), ..Order::new("clouds", options) }
+}
+
+async fn wait(jobs: &Reference<Jobs<Clustering>>, job: &str) -> Record<Options> {
+    jobs.call(Wait::of(WaitFor::new(job))).await.unwrap()
+}
+
+async fn all_of(datasets: &Reference<Datasets>, name: &str) -> String {
+    let (mut text, mut from) = (String::new(), 0);
+    loop {
+        let read = Read { name: name.to_owned(), format: RowFormat::Csv, from, to: None };
+        let piece = datasets.call(read).await.unwrap();
+        text += &piece.csv.unwrap();
+        from = piece.to;
+        if from == piece.rows {
+            return text;
+        }
+    }
+}
+
+#[test]
+fn a_job_whose_node_is_killed_goes_on_by_itself_to_the_same_bytes() {
+    let sandbox = Sandbox::with("root/clouds.csv", clouds(20_000));
+    let client = Client::new(None).unwrap();
+    let root = sandbox.path("root");
+    let whole = serve(&sandbox.path("whole"), &root);
+    let expected = block_on(async {
+        let (datasets, jobs) = (datasets(&client, &whole), clustering(&client, &whole));
+        datasets.call(Open::new("clouds", "clouds.csv")).await.unwrap();
+        let job = jobs.call(Run::of(order())).await.unwrap().job;
+        assert_eq!(wait(&jobs, &job).await.state, State::Done);
+        [all_of(&datasets, "regions/labels").await, all_of(&datasets, "regions/centers").await]
+    });
+    drop(whole);
+
+    let keep = sandbox.path("killed");
+    let mut node = serve(&keep, &root);
+    block_on(async {
+        let (datasets, jobs) = (datasets(&client, &node), clustering(&client, &node));
+        datasets.call(Open::new("clouds", "clouds.csv")).await.unwrap();
+        jobs.call(Run::of(order())).await.unwrap();
+    });
+    for _ in 0..3 {
+        block_on(async {
+            let jobs = clustering(&client, &node);
+            let mut changes = jobs.subscribe(Subscribe::default().operations(["progressed", "ended"])).await.unwrap();
+            let Ok(Event::Seed(state)) = changes.next().await else { panic!("no state") };
+            if state.jobs["clustering-1"].state != State::Done {
+                // Until something has happened; what, does not matter.
+                let _ = changes.next().await;
+            }
+        });
+        node.process.kill().unwrap();
+        node.process.wait().unwrap();
+        node = serve(&keep, &root);
+    }
+    block_on(async {
+        let (datasets, jobs) = (datasets(&client, &node), clustering(&client, &node));
+        let done = wait(&jobs, "clustering-1").await;
+        assert_eq!((done.state, done.fault), (State::Done, None));
+        assert_eq!(all_of(&datasets, "regions/labels").await, expected[0]);
+        assert_eq!(all_of(&datasets, "regions/centers").await, expected[1]);
+    });
+}
+
+#[test]
+fn an_upload_whose_node_is_killed_goes_on_at_an_offset_that_was_acknowledged_or_later() {
+    let sandbox = Sandbox::new();
+    let (keep, root) = (sandbox.path("keep"), sandbox.path("root"));
+    std::fs::create_dir(&root).unwrap();
+    let client = Client::new(None).unwrap();
+    let text = clouds(2_000);
+    let bytes = text.as_bytes();
+    let begin = || Begin { bytes: Some(bytes.len() as u64), ..Begin::new("clouds", Form::Csv) };
+    let mut acknowledged = 0;
+    for kill_after in [1, 4, 9] {
+        let mut node = serve(&keep, &root);
+        let datasets = datasets(&client, &node);
+        let (tell, told) = channel();
+        let process = &mut node.process;
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                let _ = told.recv();
+                process.kill().unwrap();
+                process.wait().unwrap();
+            });
+            block_on(async {
+                let mut offset = datasets.call(begin()).await.unwrap().offset;
+                assert!(offset >= acknowledged, "{offset} of {acknowledged}");
+                for piece in 0.. {
+                    if piece == kill_after {
+                        tell.send(()).unwrap();
+                    }
+                    let end = (offset as usize + 500).min(bytes.len());
+                    let data = Bytes::from(bytes[offset as usize..end].to_vec());
+                    match datasets.call(Append { name: "clouds".into(), offset, data }).await {
+                        Ok(next) => offset = next.offset,
+                        Err(_) => break,
+                    }
+                    acknowledged = offset;
+                    if offset == bytes.len() as u64 {
+                        break;
+                    }
+                }
+            });
+        });
+    }
+    let node = serve(&keep, &root);
+    block_on(async {
+        let datasets = datasets(&client, &node);
+        let offset = datasets.call(begin()).await.unwrap().offset;
+        assert!(offset >= acknowledged, "{offset} of {acknowledged}");
+        if offset < bytes.len() as u64 {
+            let data = Bytes::from(bytes[offset as usize..].to_vec());
+            datasets.call(Append { name: "clouds".into(), offset, data }).await.unwrap();
+        }
+        assert_eq!(datasets.call(Finish { name: "clouds".into() }).await.unwrap().rows, 2_000);
+        let read: Vec<f64> = numbers(&all_of(&datasets, "clouds").await);
+        assert_eq!(read, numbers(&text));
+    });
+}
+
+fn numbers(text: &str) -> Vec<f64> {
+    text.lines().skip(1).flat_map(|line| line.split(',')).map(|number| number.parse().unwrap()).collect()
+}
+
+#[test]
+fn orders_that_were_acknowledged_are_there_after_a_kill_in_the_middle_of_others() {
+    let sandbox = Sandbox::with("root/line.csv", "x\n0\n1\n5\n");
+    let (keep, root) = (sandbox.path("keep"), sandbox.path("root"));
+    let client = Client::new(None).unwrap();
+    let mut acknowledged: Vec<String> = Vec::new();
+    for round in 0..6 {
+        let mut node = serve(&keep, &root);
+        let jobs = clustering(&client, &node);
+        block_on(async {
+            if round == 0 {
+                datasets(&client, &node).call(Open::new("line", "line.csv")).await.unwrap();
+            }
+            let state = jobs.get().await.unwrap();
+            for job in &acknowledged {
+                assert!(state.jobs.contains_key(job), "{job} of {:?}", state.jobs.keys());
+            }
+        });
+        let (tell, told) = channel();
+        let process = &mut node.process;
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                let _ = told.recv();
+                process.kill().unwrap();
+                process.wait().unwrap();
+            });
+            block_on(async {
+                for number in 0.. {
+                    if number == round + 1 {
+                        tell.send(()).unwrap();
+                    }
+                    let options = serde_json::from_str(r#"{ "clusters": 2 }"#).unwrap();
+                    match jobs.call(Run::of(Order::new("line", options))).await {
+                        Ok(named) => acknowledged.push(named.job),
+                        Err(fault) if fault.retry_hint().is_some() && number <= round => {}
+                        Err(_) => break,
+                    }
+                }
+            });
+        });
+    }
+    let node = serve(&keep, &root);
+    let jobs = clustering(&client, &node);
+    block_on(async {
+        for job in &acknowledged {
+            let ended = wait(&jobs, job).await;
+            assert_eq!((ended.state, ended.fault), (State::Done, None), "{job}");
+        }
+    });
+}
+
+#[test]
+fn the_first_steps_of_the_guide() {
+    let sandbox = Sandbox::with("root/iris/iris.csv", "x,y\n1,2\n1,3\n8,9\n");
+    sandbox.write("sites.csv.txt", "site,x\na,0\nb,1\nc,10\nd,11\n");
+    sandbox.write("broken.csv", "a,b\n1,2\n3\n4,x\n");
+    let node = serve(&sandbox.path("keep"), &sandbox.path("root"));
+    let (datasets, clustering) = (node.at("/datasets"), node.at("/clustering"));
+    let ask = |words: &[&str]| sandbox.lehr(&[words, &["--timeout", "3000"]].concat());
+    let uploaded = ask(&["upload", "sites.csv.txt", &datasets, "--id", "site", "--format", "csv"]).succeeded();
+    assert_eq!(uploaded.stdout, "sites: 4 rows of site, x\n");
+    let again = ask(&["upload", "sites.csv.txt", &datasets]);
+    assert_eq!(again.code, 1);
+    assert!(again.stderr.contains("there is a data set \"sites\""), "{}", again.stderr);
+    let broken = ask(&["upload", "broken.csv", &datasets]);
+    assert_eq!(broken.code, 3);
+    assert!(broken.stderr.contains("broken, line 3: expected 2 fields, found 1"), "{}", broken.stderr);
+    assert!(broken.stderr.contains("broken: 2 faults in all"), "{}", broken.stderr);
+    let nameless = ask(&["upload", "root/iris", &datasets]);
+    assert_eq!(nameless.code, 2);
+    ask(&["submit", &datasets, "open", r#"{"name": "flowers", "path": "iris/iris.csv"}"#]).succeeded();
+    let order = r#"{"input": "sites", "options": {"clusters": 2}, "output": "regions"}"#;
+    let run = ask(&["submit", &clustering, "run", order]).succeeded();
+    assert_eq!(run.stdout, "{\n  \"job\": \"clustering-1\"\n}\n");
+    let done = ask(&["query", &clustering, "wait", r#"{"job": "clustering-1"}"#]).succeeded().stdout;
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&done).unwrap()["state"], "done");
+    let rows = r#"{"job": "clustering-1", "table": "labels", "format": "csv"}"#;
+    let labels = ask(&["query", &clustering, "result", rows]).succeeded().stdout;
+    let labels: serde_json::Value = serde_json::from_str(&labels).unwrap();
+    let lines: Vec<&str> = labels["csv"].as_str().unwrap().lines().collect();
+    assert_eq!(lines[0], "id,cluster,probability");
+    assert!(lines[1].starts_with("a,1,") && lines[4].starts_with("d,0,"), "{lines:?}");
+    let slip = ask(&["submit", &clustering, "run", r#"{"input": "sites", "options": {"cluster": 2}}"#]);
+    assert_eq!(slip.code, 3);
+    assert!(slip.stderr.contains("unknown field `cluster`"), "{}", slip.stderr);
+}
