@@ -45,6 +45,8 @@ def main(lehr: str, folder: str, *more: str) -> int:
             url = node.stdout.readline().strip()
             command = [program, "run", f"{url}/openapi.json", "--checks", "not_a_server_error", "--continue-on-failure"]
             # A stream of events has no end to wait for.
+            # A limit of a millisecond that the client has set itself would be answered 504, and rightly.
+            command += ["--header", "lehr-timeout-ms: 60000"]
             command += ["--exclude-path-regex", ":events$", "--phases", "examples,coverage,fuzzing", "--max-examples", "100"]
             ended = subprocess.run([*command, "--generation-deterministic", *more], cwd=kept, check=False)
             if node.poll() is not None:
