@@ -38,6 +38,7 @@ mod events;
 mod exchange;
 mod inspector;
 mod log;
+pub mod manifest;
 mod metrics;
 mod node;
 mod nodes;

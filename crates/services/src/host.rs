@@ -11,6 +11,7 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use lehr_runtime::{Clock, Context, Handle, Inspector, Port, Reply, Task};
+use serde_json::Value;
 
 use crate::contract::Contract;
 use crate::directory::{Announce, DIRECTORY, Directory, Record, Withdraw};
@@ -20,6 +21,7 @@ use crate::info::Info;
 use crate::lifecycle::{Phase, Stop};
 use crate::link::Pending;
 use crate::main_port::{Local, settled};
+use crate::partner::Partners;
 use crate::placement::Placement;
 use crate::reference::Reference;
 use crate::service::Service;
@@ -54,6 +56,20 @@ impl WeakHost {
 
 type Constructor = Arc<dyn Fn(Host, Placement) -> Pending<'static, Result<(), Fault>> + Send + Sync>;
 
+/// A kind of services that a host can make: what must be known to place one.
+///
+/// # Example
+/// See [`Host::kind`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kind {
+    /// The JSON schema of its configuration; nothing if it takes none.
+    pub configuration: Option<Value>,
+    /// The names of its partners, with the contract of each.
+    pub partners: BTreeMap<String, String>,
+    /// What it decides for itself, and a placement may not: "queue", "restart", "keep", "cores".
+    pub fixed: Vec<String>,
+}
+
 struct Inner {
     dispatcher: Handle,
     clock: Clock,
@@ -68,7 +84,7 @@ struct Inner {
 #[derive(Default)]
 struct Table {
     places: BTreeMap<String, Place>,
-    constructors: BTreeMap<String, Constructor>,
+    constructors: BTreeMap<String, (Kind, Constructor)>,
     /// Whom to wake when a service is ready or gone.
     waiting: Vec<Waker>,
     incarnation: u64,
@@ -150,7 +166,8 @@ impl Host {
         WeakHost(Arc::downgrade(&self.inner))
     }
 
-    pub(crate) fn dispatcher(&self) -> &Handle {
+    /// The workers that its services run on, unless they have cores of their own.
+    pub fn dispatcher(&self) -> &Handle {
         &self.inner.dispatcher
     }
 
@@ -226,8 +243,46 @@ impl Host {
             let make = make.clone();
             Box::pin(async move { host.start(placement, make).await.map(|_| ()) })
         };
+        let mut needs = Partners::default();
+        S::partners(&mut needs);
+        let partners = needs.needs.iter().map(|need| (need.name.to_owned(), need.contract.to_owned())).collect();
+        let kind = Kind { configuration: S::configuration(), partners, fixed: Vec::new() };
         let name = <S::Document as Contract>::NAME.to_owned();
-        let _replaced = self.inner.table.lock().constructors.insert(name, Arc::new(constructor));
+        let _replaced = self.inner.table.lock().constructors.insert(name, (kind, Arc::new(constructor)));
+    }
+
+    /// Lets services of a contract be made by a function that puts them where it is told: for kinds that need to know their path.
+    ///
+    /// # Example
+    /// ```
+    /// # use lehr_services::*;
+    /// let dispatcher = lehr_runtime::Dispatcher::new(1).unwrap();
+    /// let host = Host::new(dispatcher.handle());
+    /// let kind = Kind { configuration: None, partners: Default::default(), fixed: vec![] };
+    /// host.register_kind("example.org/never", kind, |_, placement| {
+    ///     Box::pin(async move { Err(Fault::new(Code::StartFailed, format!("nothing comes to {}", placement.path()))) })
+    /// });
+    /// assert_eq!(host.constructors(), ["example.org/never"]);
+    /// ```
+    pub fn register_kind(
+        &self,
+        contract: impl Into<String>,
+        kind: Kind,
+        make: impl Fn(Self, Placement) -> Pending<'static, Result<(), Fault>> + Send + Sync + 'static,
+    ) {
+        let _replaced = self.inner.table.lock().constructors.insert(contract.into(), (kind, Arc::new(make)));
+    }
+
+    /// What must be known to place a service of this contract; nothing if none can be made here.
+    ///
+    /// # Example
+    /// ```
+    /// # use lehr_services::*;
+    /// let dispatcher = lehr_runtime::Dispatcher::new(1).unwrap();
+    /// assert_eq!(Host::new(dispatcher.handle()).kind("example.org/counter"), None);
+    /// ```
+    pub fn kind(&self, contract: &str) -> Option<Kind> {
+        self.inner.table.lock().constructors.get(contract).map(|(kind, _)| kind.clone())
     }
 
     /// Makes a service of a kind that is [registered](Self::register).
@@ -237,7 +292,7 @@ impl Host {
     pub async fn create(&self, contract: &str, placement: impl Into<Placement>) -> Result<Info, Fault> {
         let placement = placement.into();
         let path = placement.path.clone();
-        let constructor = self.inner.table.lock().constructors.get(contract).cloned();
+        let constructor = self.inner.table.lock().constructors.get(contract).map(|(_, make)| make.clone());
         let constructor = constructor.ok_or_else(|| {
             Fault::new(Code::UnknownEntry, format!("no service with the contract {contract:?} can be made here"))
         })?;

@@ -138,7 +138,7 @@ pub use fault::{Code, Fault, InnerFault};
 pub use following::Following;
 pub use format::Format;
 pub use handlers::Handlers;
-pub use host::{Host, HostReport};
+pub use host::{Host, HostReport, Kind};
 pub use info::{Info, Waiting};
 pub use inspection::{Inspected, Running, ServiceView, SubscriberView};
 pub use lifecycle::{Phase, Restart, Stop};

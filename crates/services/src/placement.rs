@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::fault::{Code, Fault};
 use crate::lifecycle::Restart;
 
@@ -34,6 +36,8 @@ pub struct Placement {
     pub(crate) bindings: BTreeMap<String, String>,
     pub(crate) patience: Duration,
     pub(crate) state: Option<PathBuf>,
+    pub(crate) configuration: Option<Value>,
+    pub(crate) cores: Vec<usize>,
     /// The contracts of the services that this one is made for, outermost first.
     pub(crate) made_for: Vec<String>,
 }
@@ -48,6 +52,8 @@ impl Placement {
             bindings: BTreeMap::new(),
             patience: PATIENCE,
             state: None,
+            configuration: None,
+            cores: Vec::new(),
             made_for: Vec::new(),
         }
     }
@@ -121,6 +127,37 @@ impl Placement {
         self
     }
 
+    /// What the service is told when it starts: [`Starting::configuration`](crate::Starting::configuration). Default: nothing.
+    pub fn configuration(mut self, value: Value) -> Self {
+        self.configuration = Some(value);
+        self
+    }
+
+    /// What the service will be told, for those who make it.
+    pub fn told(&self) -> Option<&Value> {
+        self.configuration.as_ref()
+    }
+
+    /// Runs the handlers of the service on these cores, by workers of its own, one a core. Default: on the workers of the host.
+    ///
+    /// What the service computes elsewhere it places by itself: [`Starting::cores`](crate::Starting::cores) says where. Two services on
+    /// disjoint cores do not take turns on a worker.
+    ///
+    /// # Example
+    /// ```
+    /// let placement = lehr_services::Placement::at("/clustering").cores([0, 0]);
+    /// assert!(placement.check().unwrap_err().reason().contains("core 0 is named twice"));
+    /// ```
+    pub fn cores(mut self, cores: impl IntoIterator<Item = usize>) -> Self {
+        self.cores = cores.into_iter().collect();
+        self
+    }
+
+    /// The cores that it is to have, for those who make it.
+    pub fn own_cores(&self) -> &[usize] {
+        &self.cores
+    }
+
     /// Whether it can be meant.
     ///
     /// # Errors
@@ -138,6 +175,8 @@ impl Placement {
         if self.queue == 0 {
             faults.push("queue: expected at least 1, found 0".to_owned());
         }
+        let twice = self.cores.iter().enumerate().filter(|(index, core)| self.cores[..*index].contains(core));
+        faults.extend(twice.map(|(_, core)| format!("cores: core {core} is named twice")));
         if faults.is_empty() { Ok(()) } else { Err(Fault::new(Code::InvalidValue, faults.join("; "))) }
     }
 }

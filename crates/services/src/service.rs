@@ -9,6 +9,8 @@
 
 use std::future::Future;
 
+use serde_json::Value;
+
 use crate::call::Call;
 use crate::contract::Contract;
 use crate::fault::Fault;
@@ -40,6 +42,12 @@ pub trait Service: Clone + Send + Sync + 'static {
 
     /// Says which other services it needs; see [`Partners`]. Default: none.
     fn partners(_needs: &mut Partners) {}
+
+    /// The JSON schema of what a [`Placement`](crate::Placement::configuration) may tell it; nothing if it takes nothing. What does not fit is found
+    /// where the placement is planned; what is told nevertheless and not understood fails the start.
+    fn configuration() -> Option<Value> {
+        None
+    }
 
     /// Prepares it, before the first request is handled; requests that come meanwhile wait. Default: nothing to do.
     ///

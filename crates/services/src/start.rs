@@ -4,7 +4,11 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use lehr_runtime::{Handlers as Branches, Interleave, Reply, Settings, Snapshot, blocking};
+use lehr_runtime::{
+    Builder, Dispatcher, Handle, Handlers as Branches, Interleave, Reply, Settings, Snapshot, blocking,
+};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::contract::{Contract, Description};
 use crate::fault::{Code, Fault};
@@ -27,6 +31,8 @@ pub struct Starting {
     host: Host,
     path: String,
     partners: Vec<(Need, Option<String>)>,
+    configuration: Option<Value>,
+    cores: Vec<usize>,
 }
 
 impl fmt::Debug for Starting {
@@ -48,6 +54,23 @@ impl Starting {
     /// The host.
     pub fn host(&self) -> &Host {
         &self.host
+    }
+
+    /// What its placement tells it; nothing if that says nothing.
+    ///
+    /// # Errors
+    /// [`Code::InvalidValue`] if it is told something else.
+    ///
+    /// # Example
+    /// See [`Placement::configuration`].
+    pub fn configuration<C: DeserializeOwned>(&self) -> Result<Option<C>, Fault> {
+        let told = self.configuration.clone().map(serde_json::from_value).transpose();
+        told.map_err(|error| Fault::new(Code::InvalidValue, format!("the configuration of {}: {error}", self.path)))
+    }
+
+    /// The cores that it has to itself, by its placement; none if it runs where the host does.
+    pub fn cores(&self) -> &[usize] {
+        &self.cores
     }
 
     /// A reference to the service itself. Requests to it wait until it is ready, so an answer is not to be waited for here.
@@ -92,9 +115,14 @@ pub(crate) async fn supervise<S: Service>(
 ) {
     let path = placement.path.clone();
     let (mut started, mut restarts) = (Some(started), Restarts::default());
+    // Its own workers, for all its lives.
+    let mut own: Option<Own> = None;
     loop {
         let Some(strong) = host.upgrade() else { return };
-        let begun = begin(&strong, &placement, &make).await;
+        let begun = match own_workers(&mut own, &strong, &placement) {
+            Ok(workers) => begin(&strong, &placement, &make, &workers).await,
+            Err(fault) => Err(fault),
+        };
         // Dropped at the end of this life: after the interleave, which is declared later.
         let (life, interleave) = match begun {
             Ok(begun) => begun,
@@ -149,6 +177,34 @@ pub(crate) async fn supervise<S: Service>(
     }
 }
 
+/// The workers of a service on its cores. Ended on a thread that may wait: the supervisor is a task, and the workers are joined.
+struct Own(Option<Dispatcher>);
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        if let Some(workers) = self.0.take() {
+            blocking("the workers of a service", move || drop(workers));
+        }
+    }
+}
+
+/// Where the handlers of a service run.
+fn own_workers(own: &mut Option<Own>, host: &Host, placement: &Placement) -> Result<Handle, Fault> {
+    let cores = &placement.cores;
+    if cores.is_empty() {
+        return Ok(host.dispatcher().clone());
+    }
+    if own.is_none() {
+        let builder = Builder::new().name(&placement.path).threads(cores.len()).cores(cores.iter().copied());
+        let workers = builder.clock(host.clock().clone()).start().map_err(|error| {
+            Fault::new(Code::StartFailed, format!("{} cannot have its cores: {error}", placement.path))
+        })?;
+        *own = Some(Own(Some(workers)));
+    }
+    let workers = own.as_ref().and_then(|own| own.0.as_ref()).map(Dispatcher::handle);
+    Ok(workers.unwrap_or_else(|| host.dispatcher()).clone())
+}
+
 /// The directory hears of its own start before it can be told: from the messenger.
 async fn announce(host: &Host, local: &Local, phase: Phase) {
     if local.shared().path != crate::directory::DIRECTORY {
@@ -166,6 +222,7 @@ async fn begin<S: Service>(
     host: &Host,
     placement: &Placement,
     make: &Make<S>,
+    workers: &Handle,
 ) -> Result<(Gone, Interleave<Held<S>>), Fault> {
     let path = &placement.path;
     let failed = |fault: Fault| match fault.code() {
@@ -215,8 +272,9 @@ async fn begin<S: Service>(
     host.occupy(path, Occupant::Starting(Some(local.clone())));
     announce(host, &local, Phase::Starting).await;
 
-    let starting = Starting { host: host.clone(), path: path.clone(), partners };
-    let prepared = host.dispatcher().spawn(async move {
+    let (configuration, cores) = (placement.configuration.clone(), placement.cores.clone());
+    let starting = Starting { host: host.clone(), path: path.clone(), partners, configuration, cores };
+    let prepared = workers.spawn(async move {
         let prepared = service.start(&starting).await;
         (service, prepared)
     });
@@ -224,7 +282,7 @@ async fn begin<S: Service>(
         Fault::new(Code::StartFailed, format!("{path} cannot start")).log(format!("{path}, while it started: {error}"))
     })?;
     prepared.map_err(failed)?;
-    let interleave = settings.start(host.dispatcher(), Held { service, revision: 0 }, branches);
+    let interleave = settings.start(workers, Held { service, revision: 0 }, branches);
     let shown = interleave.handle().clone();
     document.show(move || shown.glance().map(|held| State::of::<S>(held, incarnation)));
     Ok((unfinished, interleave))

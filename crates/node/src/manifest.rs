@@ -1,0 +1,304 @@
+//! Node manifests: which services a node runs, and how, as a file.
+//!
+//! A manifest is TOML. It is read with the line of every field (`tree.rs`), checked against the schema of its own types and those of the services'
+//! configurations (`schema.rs`), compared with what runs (`plan.rs`), and applied as a whole or not at all (`apply.rs`). A node does this through a service like
+//! any other, at [`MANIFEST`] (`service.rs`).
+//!
+//! ```
+//! let text = r#"
+//! [services."/notes"]
+//! contract = "lehr/records"
+//! queue = 64
+//! restart = { crashes = 3, within_seconds = 10 }
+//! "#;
+//! let manifest = lehr_node::manifest::Manifest::read("node.toml", text).unwrap();
+//! assert_eq!(manifest.services()["/notes"].contract, "lehr/records");
+//! ```
+//!
+//! Why it is so: `docs/design/manifest.md`.
+
+mod apply;
+mod findings;
+mod plan;
+mod schema;
+mod service;
+mod tree;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use lehr_services::{Placement, Restart};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use apply::apply;
+pub use findings::{Finding, Findings};
+pub use plan::{Action, Change, Plan, Setting};
+pub use schema::{Schema, Stands};
+pub use service::{Apply, MANIFEST, ManifestState, ManifestText, Manifests, Review};
+pub use tree::{Field, Tree};
+
+/// The services of a manifest, and where each record stands in its file.
+///
+/// # Example
+/// The page of the module has one.
+#[derive(Clone, Debug, Default)]
+pub struct Manifest {
+    services: BTreeMap<String, ServiceRecord>,
+    /// By path: the file, and the place of the record in it.
+    trees: BTreeMap<String, (Tree, Field)>,
+}
+
+/// What a manifest file holds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    /// The services by path.
+    #[serde(default)]
+    services: BTreeMap<String, ServiceRecord>,
+}
+
+/// One service of a manifest.
+///
+/// # Example
+/// ```
+/// use lehr_node::manifest::ServiceRecord;
+/// let record = ServiceRecord::of("lehr/records");
+/// assert_eq!((record.contract.as_str(), record.keep), ("lehr/records", false));
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ServiceRecord {
+    /// The contract of its kind.
+    #[schemars(length(min = 1))]
+    pub contract: String,
+    /// What its kind can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<BTreeMap<String, Value>>,
+    /// Which service stands for which of its partners, by the partner's name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub partners: BTreeMap<String, String>,
+    /// Services that are to be ready before it starts, beside its partners.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<String>,
+    /// The cores that it has, by number; none: it runs where the node does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cores: Vec<usize>,
+    /// How many requests of each operation may wait. Default: 1024.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub queue: Option<usize>,
+    /// Starts anew after crashes. Default: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restart: Option<RestartRecord>,
+    /// Keeps its state on disk, in the node's folder. Default: no.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub keep: bool,
+}
+
+/// How often a service starts anew.
+///
+/// # Example
+/// See [`ServiceRecord`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RestartRecord {
+    /// After so many crashes it stays down.
+    #[schemars(range(min = 1))]
+    pub crashes: usize,
+    /// Counted within this time, in seconds.
+    #[schemars(range(min = 0.001, max = 31_536_000))]
+    pub within_seconds: f64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_false(flag: &bool) -> bool {
+    !*flag
+}
+
+impl ServiceRecord {
+    /// A service of this kind, with nothing said about it.
+    ///
+    /// # Example
+    /// See [`ServiceRecord`].
+    pub fn of(contract: impl Into<String>) -> Self {
+        Self {
+            contract: contract.into(),
+            configuration: None,
+            partners: BTreeMap::new(),
+            after: Vec::new(),
+            cores: Vec::new(),
+            queue: None,
+            restart: None,
+            keep: false,
+        }
+    }
+
+    /// Where it is put. Its state is kept below `folder`, if it is to be kept.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_node::manifest::ServiceRecord;
+    /// assert_eq!(ServiceRecord::of("lehr/records").placement("/notes", None).path(), "/notes");
+    /// ```
+    pub fn placement(&self, path: &str, folder: Option<&Path>) -> Placement {
+        let mut placement = Placement::at(path).cores(self.cores.iter().copied());
+        placement = self.partners.iter().fold(placement, |place, (partner, at)| place.bind(partner, at));
+        if let Some(queue) = self.queue {
+            placement = placement.queue(queue);
+        }
+        if let Some(RestartRecord { crashes, within_seconds }) = self.restart {
+            let within = Duration::try_from_secs_f64(within_seconds).unwrap_or(Duration::MAX);
+            placement = placement.restart(Restart::OnPanic { max: crashes, within });
+        }
+        if let Some(configuration) = &self.configuration {
+            placement = placement.configuration(Value::Object(configuration.clone().into_iter().collect()));
+        }
+        match folder {
+            Some(folder) if self.keep => placement.keep(folder.join(state_file(path))),
+            _ => placement,
+        }
+    }
+}
+
+/// The file of a service's state: one for each path, since paths have no `+`.
+fn state_file(path: &str) -> String {
+    format!("{}.json", path.trim_start_matches('/').replace('/', "+"))
+}
+
+impl Manifest {
+    /// Reads a manifest. `file` is what messages call it.
+    ///
+    /// # Errors
+    /// Every fault that shows without knowing the node: no TOML, unknown fields, wrong types.
+    ///
+    /// # Example
+    /// The page of the module has one.
+    pub fn read(file: &str, text: &str) -> Result<Self, Findings> {
+        Self::of(&Tree::read(file, text)?, &Field::default().name("services"))
+    }
+
+    /// The manifest that is the table `services` of a larger description.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    pub(crate) fn of(tree: &Tree, field: &Field) -> Result<Self, Findings> {
+        let schema = Self::schema();
+        let mut findings = Findings::default();
+        Schema::of(&schema).check(tree, &Field::default(), tree.value(), &|_| Stands::Itself, &mut findings);
+        findings.into_result()?;
+        Self::of_checked(tree, field)
+    }
+
+    /// The records of a tree whose `services` have been checked against the schema of [`ServiceRecord`].
+    ///
+    /// # Errors
+    /// What the types refuse nevertheless, such as a number that is too large.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_node::manifest::{Field, Manifest, Tree};
+    /// let tree = Tree::read("a.toml", "name = 'a'\n[services.\"/notes\"]\ncontract = 'lehr/records'").unwrap();
+    /// let manifest = Manifest::of_checked(&tree, &Field::default().name("services")).unwrap();
+    /// assert_eq!(manifest.services().len(), 1);
+    /// ```
+    pub fn of_checked(tree: &Tree, field: &Field) -> Result<Self, Findings> {
+        let (mut manifest, mut findings) = (Self::default(), Findings::default());
+        let services = tree.value().get("services").and_then(Value::as_object).cloned().unwrap_or_default();
+        for (path, record) in services {
+            let field = field.name(&path);
+            match serde_json::from_value(record) {
+                Ok(record) => {
+                    manifest.trees.insert(path.clone(), (tree.clone(), field));
+                    manifest.services.insert(path, record);
+                }
+                Err(error) => findings.add(tree.finding(&field, error.to_string())),
+            }
+        }
+        findings.into_result().map(|()| manifest)
+    }
+
+    /// These services, of no file.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_node::manifest::{Manifest, ServiceRecord};
+    /// let manifest = Manifest::new([("/notes".to_owned(), ServiceRecord::of("lehr/records"))]);
+    /// assert_eq!(manifest.services().len(), 1);
+    /// ```
+    pub fn new(services: impl IntoIterator<Item = (String, ServiceRecord)>) -> Self {
+        Self { services: services.into_iter().collect(), trees: BTreeMap::new() }
+    }
+
+    /// Several manifests as one. A service may stand in several if they say the same of it.
+    ///
+    /// # Errors
+    /// Services of which two say something else, each with both places.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_node::manifest::Manifest;
+    /// let read = |file, queue| Manifest::read(file, &format!("[services.\"/notes\"]\ncontract = 'lehr/records'\nqueue = {queue}")).unwrap();
+    /// assert!(Manifest::merge([read("a.toml", 1), read("b.toml", 1)]).is_ok());
+    /// assert_eq!(
+    ///     Manifest::merge([read("a.toml", 1), read("b.toml", 2)]).unwrap_err().to_string(),
+    ///     "b.toml, line 1, services.\"/notes\": expected what a.toml, line 1 says of it, found another queue"
+    /// );
+    /// ```
+    pub fn merge(manifests: impl IntoIterator<Item = Self>) -> Result<Self, Findings> {
+        let (mut merged, mut findings) = (Self::default(), Findings::default());
+        for manifest in manifests {
+            for (path, record) in manifest.services {
+                let place = manifest.trees.get(&path).cloned();
+                let Some(first) = merged.services.get(&path) else {
+                    if let Some(place) = place {
+                        merged.trees.insert(path.clone(), place);
+                    }
+                    merged.services.insert(path, record);
+                    continue;
+                };
+                let different = plan::differences(first, &record);
+                if !different.is_empty() {
+                    let (here, there) = (Self::place_of(place.as_ref(), &path), merged.place(&path));
+                    let (tree, field) = here;
+                    let line = there.0.line(&there.1).map_or_else(String::new, |line| format!(", line {line}"));
+                    let text = format!(
+                        "expected what {}{line} says of it, found another {}",
+                        there.0.file(),
+                        different.join(", ")
+                    );
+                    findings.add(tree.finding(&field, text));
+                }
+            }
+        }
+        findings.into_result().map(|()| merged)
+    }
+
+    /// The services by path.
+    pub fn services(&self) -> &BTreeMap<String, ServiceRecord> {
+        &self.services
+    }
+
+    /// Where the record of a service stands.
+    pub(crate) fn place(&self, path: &str) -> (Tree, Field) {
+        Self::place_of(self.trees.get(path), path)
+    }
+
+    fn place_of(place: Option<&(Tree, Field)>, path: &str) -> (Tree, Field) {
+        let nowhere = || (Tree::of("the manifest", Value::Null), Field::default().name("services").name(path));
+        place.cloned().unwrap_or_else(nowhere)
+    }
+
+    /// The JSON schema of manifests, for editors and for other programs.
+    ///
+    /// # Example
+    /// ```
+    /// let schema = lehr_node::manifest::Manifest::schema();
+    /// assert!(schema["$defs"]["ServiceRecord"]["properties"]["cores"].is_object());
+    /// ```
+    pub fn schema() -> Value {
+        schemars::schema_for!(Document).to_value()
+    }
+}

@@ -1,0 +1,254 @@
+//! A TOML file as a value, with the line of every field: what is found wrong later can be said with its place.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Number, Value};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::findings::{Finding, Findings};
+
+/// The deepest nesting that is read: a file of brackets must not use up the stack.
+const DEPTH_MAX: usize = 64;
+
+/// The largest file that is read, in bytes.
+const BYTES_MAX: usize = 4 << 20;
+
+/// The way to a field: names of tables and places in lists.
+///
+/// # Example
+/// ```
+/// use lehr_node::manifest::Field;
+/// let field = Field::default().name("services").name("/notes").name("cores").place(0);
+/// assert_eq!(field.to_string(), "services.\"/notes\".cores[0]");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Field(Vec<Segment>);
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Segment {
+    Name(String),
+    Place(usize),
+}
+
+impl Field {
+    /// A field of this table.
+    pub fn name(&self, name: impl Into<String>) -> Self {
+        self.with(Segment::Name(name.into()))
+    }
+
+    /// An entry of this list, counted from 0.
+    pub fn place(&self, place: usize) -> Self {
+        self.with(Segment::Place(place))
+    }
+
+    fn with(&self, segment: Segment) -> Self {
+        let mut segments = self.0.clone();
+        segments.push(segment);
+        Self(segments)
+    }
+}
+
+impl std::fmt::Display for Field {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (index, segment) in self.0.iter().enumerate() {
+            match segment {
+                Segment::Place(place) => write!(formatter, "[{place}]")?,
+                Segment::Name(name) => {
+                    let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+                    let dot = if index == 0 { "" } else { "." };
+                    match !name.is_empty() && name.bytes().all(is_bare) {
+                        true => write!(formatter, "{dot}{name}")?,
+                        false => write!(formatter, "{dot}{name:?}")?,
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A description as it was read: a value, and where each of its fields stands.
+///
+/// # Example
+/// ```
+/// use lehr_node::manifest::{Field, Tree};
+/// let tree = Tree::read("a.toml", "x = 1\n[y]\nz = [true, 'b']\n").unwrap();
+/// assert_eq!(tree.value()["y"]["z"][1], "b");
+/// assert_eq!(tree.line(&Field::default().name("y").name("z")), Some(3));
+/// assert_eq!(Tree::read("a.toml", "x = \n").unwrap_err().shown()[0].line, Some(1));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Tree {
+    file: String,
+    value: Value,
+    lines: BTreeMap<Field, usize>,
+}
+
+impl Tree {
+    /// Reads TOML.
+    ///
+    /// # Errors
+    /// What is no TOML, and numbers that are none (`nan`, `inf`), each with its line.
+    ///
+    /// # Example
+    /// See [`Tree`].
+    pub fn read(file: &str, text: &str) -> Result<Self, Findings> {
+        let mut reading =
+            Reading { text, starts: line_starts(text), file, lines: BTreeMap::new(), findings: Findings::default() };
+        if text.len() > BYTES_MAX {
+            reading.find(None, &Field::default(), format!("expected at most {BYTES_MAX} bytes, found {}", text.len()));
+            return Err(reading.findings);
+        }
+        let (table, errors) = DeTable::parse_recoverable(text);
+        for error in errors {
+            let line = error.span().map(|span| reading.line(span.start));
+            reading.find(line, &Field::default(), error.message().replace('\n', "; "));
+        }
+        let value = reading.table(table.get_ref(), &Field::default(), 0);
+        let Reading { lines, findings, .. } = reading;
+        findings.into_result()?;
+        Ok(Self { file: file.to_owned(), value, lines })
+    }
+
+    /// A value that stands in no file, such as the body of a request: its faults have no line.
+    ///
+    /// # Example
+    /// ```
+    /// let tree = lehr_node::manifest::Tree::of("the request", serde_json::json!({ "x": 1 }));
+    /// assert_eq!(tree.value()["x"], 1);
+    /// ```
+    pub fn of(name: &str, value: Value) -> Self {
+        Self { file: name.to_owned(), value, lines: BTreeMap::new() }
+    }
+
+    /// What messages call it.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// All of it.
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// The line of a field, or of the nearest table around it that has one.
+    pub fn line(&self, field: &Field) -> Option<usize> {
+        let mut segments = field.0.clone();
+        loop {
+            if let Some(line) = self.lines.get(&Field(segments.clone())) {
+                return Some(*line);
+            }
+            segments.pop()?;
+        }
+    }
+
+    /// A fault of a field.
+    pub fn finding(&self, field: &Field, text: impl Into<String>) -> Finding {
+        Finding { file: self.file.clone(), line: self.line(field), field: field.to_string(), text: text.into() }
+    }
+}
+
+struct Reading<'a> {
+    text: &'a str,
+    /// Where each line begins, in bytes.
+    starts: Vec<usize>,
+    file: &'a str,
+    lines: BTreeMap<Field, usize>,
+    findings: Findings,
+}
+
+fn line_starts(text: &str) -> Vec<usize> {
+    let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(index, _)| index + 1);
+    std::iter::once(0).chain(breaks).collect()
+}
+
+impl Reading<'_> {
+    fn line(&self, byte: usize) -> usize {
+        // An error at the end of the text is an error of its last line.
+        let last = self.text.trim_end().len().saturating_sub(1);
+        self.starts.partition_point(|start| *start <= byte.min(last)).max(1)
+    }
+
+    fn find(&mut self, line: Option<usize>, field: &Field, text: String) {
+        self.findings.add(Finding { file: self.file.to_owned(), line, field: field.to_string(), text });
+    }
+
+    fn table(&mut self, table: &DeTable<'_>, field: &Field, depth: usize) -> Value {
+        let mut entries = Map::new();
+        for (name, value) in table.iter() {
+            let field = field.name(name.get_ref().as_ref());
+            let line = self.line(name.span().start);
+            self.lines.insert(field.clone(), line);
+            let value = self.value(value, &field, depth + 1);
+            entries.insert(name.get_ref().to_string(), value);
+        }
+        Value::Object(entries)
+    }
+
+    fn value(&mut self, value: &Spanned<DeValue<'_>>, field: &Field, depth: usize) -> Value {
+        let line = Some(self.line(value.span().start));
+        if depth > DEPTH_MAX {
+            self.find(line, field, format!("expected at most {DEPTH_MAX} levels, found more"));
+            return Value::Null;
+        }
+        match value.get_ref() {
+            DeValue::String(text) => Value::String(text.to_string()),
+            DeValue::Boolean(is) => Value::Bool(*is),
+            DeValue::Datetime(time) => Value::String(time.to_string()),
+            DeValue::Integer(digits) => match i64::from_str_radix(digits.as_str(), digits.radix()) {
+                Ok(number) => Value::Number(number.into()),
+                Err(_) => {
+                    self.find(line, field, format!("expected a whole number of 64 bits, found {}", digits.as_str()));
+                    Value::Null
+                }
+            },
+            DeValue::Float(digits) => match digits.as_str().parse().ok().and_then(Number::from_f64) {
+                Some(number) => Value::Number(number),
+                None => {
+                    self.find(line, field, format!("expected a finite number, found {}", digits.as_str()));
+                    Value::Null
+                }
+            },
+            DeValue::Array(entries) => {
+                let entries = entries.iter().enumerate().map(|(place, entry)| {
+                    let field = field.place(place);
+                    let line = self.line(entry.span().start);
+                    self.lines.insert(field.clone(), line);
+                    self.value(entry, &field, depth + 1)
+                });
+                Value::Array(entries.collect())
+            }
+            DeValue::Table(table) => self.table(table, field, depth),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fault_of_the_text_has_its_line() {
+        let findings = Tree::read("a.toml", "a = 1\nb = nan\nc = 99999999999999999999\n").unwrap_err();
+        assert_eq!(
+            findings.to_string(),
+            "a.toml, line 2, b: expected a finite number, found nan\n\
+             a.toml, line 3, c: expected a whole number of 64 bits, found 99999999999999999999"
+        );
+        assert_eq!(Tree::read("a.toml", "a = 1\na = 2\n").unwrap_err().shown()[0].line, Some(2));
+    }
+
+    #[test]
+    fn a_field_without_a_line_has_that_of_its_table() {
+        let tree = Tree::read("a.toml", "[a]\n\n[a.b]\nc = 1\n").unwrap();
+        let b = Field::default().name("a").name("b");
+        assert_eq!((tree.line(&b.name("c")), tree.line(&b.name("d")), tree.line(&b)), (Some(4), Some(3), Some(3)));
+    }
+
+    #[test]
+    fn a_file_of_brackets_is_refused() {
+        let text = format!("a = {}{}", "[".repeat(5000), "]".repeat(5000));
+        assert!(Tree::read("a.toml", &text).is_err());
+    }
+}

@@ -1,0 +1,621 @@
+//! A workflow as it is written: steps, parameters and links, read from TOML with every fault by line and field.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lehr_node::manifest::{Field, Findings, Manifest, Schema, ServiceRecord, Stands, Tree};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::machine::Node;
+use crate::template::{Source, Template};
+
+/// Words that references use for something else than a step.
+const RESERVED: [&str; 3] = ["parameters", "item", "index"];
+
+/// The most steps of a workflow.
+const STEPS_MAX: usize = 1000;
+
+/// A workflow, checked as far as it can be without its services.
+///
+/// # Example
+/// ```
+/// let text = r#"
+/// name = "greeting"
+///
+/// [parameters]
+/// whom = "world"
+///
+/// [services."/notes"]
+/// contract = "lehr/records"
+///
+/// [steps.note]
+/// service = "/notes"
+/// operation = "upsert"
+/// with = { key = "greeting", value = "hello, ${parameters.whom}" }
+///
+/// [steps.read]
+/// service = "/notes"
+/// operation = "find"
+/// with = { key = "greeting" }
+/// after = ["note"]
+/// "#;
+/// let workflow = lehr_workflow::Workflow::read("greeting.toml", text).unwrap();
+/// assert_eq!(workflow.steps().collect::<Vec<_>>(), ["note", "read"]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Workflow {
+    tree: Tree,
+    definition: Definition,
+    /// The steps in an order in which each stands after what it needs.
+    order: Vec<String>,
+    /// By step: the steps that it needs.
+    needs: BTreeMap<String, BTreeSet<String>>,
+    services: Manifest,
+}
+
+/// What a workflow file holds.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Definition {
+    /// What it is called; runs are named after it.
+    #[schemars(length(min = 1, max = 60))]
+    pub(crate) name: String,
+    /// What it is for.
+    #[serde(default)]
+    pub(crate) about: String,
+    /// What can be set for each run: a default, whose type then holds, or a table with `type`.
+    #[serde(default)]
+    pub(crate) parameters: BTreeMap<String, Parameter>,
+    /// Services that it needs, as in a node's manifest. A run without a node starts them.
+    #[serde(default)]
+    pub(crate) services: BTreeMap<String, ServiceRecord>,
+    /// The steps by name.
+    pub(crate) steps: BTreeMap<String, Step>,
+    /// What the run answers; references are allowed. Default: nothing.
+    #[serde(default)]
+    pub(crate) output: Value,
+    /// How many items of all steps are done side by side. Default: 8.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 1024))]
+    pub(crate) parallel: Option<usize>,
+}
+
+/// A parameter: a plain default, or what may be given.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Parameter {
+    /// Must be given, or has a default.
+    Described(Described),
+    /// A default.
+    Default(Plain),
+}
+
+/// A default that describes itself.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Plain {
+    /// True or false.
+    Flag(bool),
+    /// A whole number.
+    Whole(i64),
+    /// A number.
+    Number(f64),
+    /// A text.
+    Text(String),
+    /// A list.
+    List(Vec<Value>),
+}
+
+/// A parameter with words.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Described {
+    /// What kind of value it has.
+    #[serde(rename = "type")]
+    pub(crate) kind: Kind,
+    /// What it is for.
+    #[serde(default)]
+    pub(crate) about: String,
+    /// Its value if none is given. Default: it must be given.
+    #[serde(default)]
+    pub(crate) default: Option<Value>,
+}
+
+/// The kinds of values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    /// True or false.
+    Boolean,
+    /// A whole number.
+    Integer,
+    /// A number.
+    Number,
+    /// A text.
+    String,
+    /// A list.
+    Array,
+}
+
+impl Kind {
+    /// The schema of its values.
+    pub(crate) fn schema(self) -> Value {
+        let name = serde_json::to_value(self).unwrap_or_default();
+        serde_json::json!({ "type": name })
+    }
+}
+
+/// A step: an operation of a service.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Step {
+    /// The path of the service.
+    #[schemars(length(min = 1))]
+    pub(crate) service: String,
+    /// The operation.
+    #[schemars(length(min = 1))]
+    pub(crate) operation: String,
+    /// The node where the service stands, such as `http://127.0.0.1:8420`; parameters are allowed. Default: the node of the run.
+    #[serde(default)]
+    pub(crate) node: Option<String>,
+    /// The body of the operation; references to parameters and earlier steps are allowed. Default: an empty table.
+    #[serde(default)]
+    pub(crate) with: Option<Value>,
+    /// Steps that must be done before, beside those that it refers to.
+    #[serde(default)]
+    pub(crate) after: Vec<String>,
+    /// The list over whose items it is done, each as `${item}`; its answer is the list of answers, in the order of the items.
+    #[serde(default)]
+    pub(crate) map: Option<Value>,
+    /// How many items are done side by side. Default: all.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub(crate) parallel: Option<usize>,
+    /// Whether it is tried again. Default: no.
+    #[serde(default)]
+    pub(crate) retry: Option<Retry>,
+    /// How long an attempt may take, in seconds. Default: as long as it takes here, one hour on another node.
+    #[serde(default)]
+    #[schemars(range(min = 0.001, max = 31_536_000))]
+    pub(crate) timeout_seconds: Option<f64>,
+    /// The operation begins a job, and the step is done when the job is: its answer is the job as the service's `wait` answers it.
+    #[serde(default)]
+    pub(crate) job: bool,
+    /// Fields of the body that name data sets: they are brought to the node of the step before it begins.
+    #[serde(default)]
+    pub(crate) fetch: Vec<Fetch>,
+}
+
+/// A data set that a step needs on its node.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Fetch {
+    /// Its name, on both nodes; references are allowed.
+    pub(crate) dataset: String,
+    /// The node that has it; parameters are allowed. Default: the node of the run.
+    #[serde(default)]
+    pub(crate) from: Option<String>,
+}
+
+/// How a step is tried again.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Retry {
+    /// How often, after the first attempt.
+    #[schemars(range(min = 1, max = 1000))]
+    pub(crate) count: u32,
+    /// How long to wait before the second attempt, in seconds. Default: 1.
+    #[serde(default = "one")]
+    #[schemars(range(min = 0, max = 86_400))]
+    pub(crate) backoff_seconds: f64,
+    /// By how much each wait is longer than the one before. Default: 2.
+    #[serde(default = "two")]
+    #[schemars(range(min = 1, max = 100))]
+    pub(crate) factor: f64,
+    /// The longest wait, in seconds. Default: 60.
+    #[serde(default = "sixty")]
+    #[schemars(range(min = 0, max = 86_400))]
+    pub(crate) backoff_seconds_max: f64,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+fn two() -> f64 {
+    2.0
+}
+
+fn sixty() -> f64 {
+    60.0
+}
+
+impl Retry {
+    /// How long to wait after an attempt has failed (counted from 1), in seconds.
+    pub(crate) fn wait_seconds(self, attempt: u32) -> f64 {
+        let exponent = i32::try_from(attempt.saturating_sub(1)).unwrap_or(i32::MAX);
+        (self.backoff_seconds * self.factor.powi(exponent)).min(self.backoff_seconds_max)
+    }
+}
+
+impl Workflow {
+    /// Reads a workflow. `file` is what messages call it.
+    ///
+    /// # Errors
+    /// Every fault that shows without its services: no TOML, unknown fields, wrong types, references to steps and parameters that are not there, circles.
+    ///
+    /// # Example
+    /// See [`Workflow`].
+    pub fn read(file: &str, text: &str) -> Result<Self, Findings> {
+        let tree = Tree::read(file, text)?;
+        let (schema, mut findings) = (Self::schema(), Findings::default());
+        let root = Field::default();
+        Schema::of(&schema).check(&tree, &root, tree.value(), &|_| Stands::Itself, &mut findings);
+        findings.into_result()?;
+        let mut findings = Findings::default();
+        let definition: Definition = match serde_json::from_value(tree.value().clone()) {
+            Ok(definition) => definition,
+            Err(error) => {
+                findings.add(tree.finding(&root, error.to_string()));
+                return Err(findings);
+            }
+        };
+        let services = Manifest::of_checked(&tree, &root.name("services"))?;
+        let needs = links(&tree, &definition, &mut findings);
+        let order = order(&tree, &needs, &mut findings);
+        findings.into_result()?;
+        Ok(Self { tree, definition, order, needs, services })
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        &self.definition.name
+    }
+
+    /// What it is for.
+    pub fn about(&self) -> &str {
+        &self.definition.about
+    }
+
+    /// Its steps, each after those that it needs.
+    pub fn steps(&self) -> impl Iterator<Item = &str> {
+        self.order.iter().map(String::as_str)
+    }
+
+    /// The services that a run without a node starts.
+    pub fn services(&self) -> &Manifest {
+        &self.services
+    }
+
+    /// The JSON schema of workflow files, for editors and for other programs.
+    ///
+    /// # Example
+    /// ```
+    /// assert!(lehr_workflow::Workflow::schema()["properties"]["steps"].is_object());
+    /// ```
+    pub fn schema() -> Value {
+        schemars::schema_for!(Definition).to_value()
+    }
+
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    pub(crate) fn definition(&self) -> &Definition {
+        &self.definition
+    }
+
+    pub(crate) fn step(&self, number: usize) -> (&str, &Step) {
+        let name = &self.order[number];
+        (name, &self.definition.steps[name])
+    }
+
+    pub(crate) fn number(&self, name: &str) -> Option<usize> {
+        self.order.iter().position(|step| step == name)
+    }
+
+    /// The steps as the machine sees them.
+    pub(crate) fn nodes(&self) -> Vec<Node> {
+        let nodes = self.order.iter().map(|name| {
+            let step = &self.definition.steps[name];
+            Node {
+                needs: self.needs[name].iter().filter_map(|need| self.number(need)).collect(),
+                attempts: step.retry.map_or(1, |retry| retry.count.saturating_add(1)),
+                parallel: step.parallel.unwrap_or(usize::MAX),
+            }
+        });
+        nodes.collect()
+    }
+
+    /// How many items are done side by side.
+    pub(crate) fn parallel(&self) -> usize {
+        self.definition.parallel.unwrap_or(8)
+    }
+
+    /// A step, and all that need it, one way or another.
+    pub(crate) fn affected_by(&self, name: &str) -> BTreeSet<String> {
+        let mut found = BTreeSet::from([name.to_owned()]);
+        // In order, so each step comes after those it needs.
+        for step in &self.order {
+            if self.needs[step].iter().any(|need| found.contains(need)) {
+                found.insert(step.clone());
+            }
+        }
+        found
+    }
+
+    /// A value for a parameter that was typed as text: of the parameter's kind if it can be read so, else the text.
+    ///
+    /// # Example
+    /// ```
+    /// let text = "name = 'a'\n[parameters]\nk = 20\nid = 'x'\n[steps.s]\nservice = '/x'\noperation = 'y'";
+    /// let workflow = lehr_workflow::Workflow::read("a.toml", text).unwrap();
+    /// assert_eq!((workflow.typed("k", "7"), workflow.typed("id", "7")), (7.into(), "7".into()));
+    /// ```
+    pub fn typed(&self, name: &str, text: &str) -> Value {
+        let is_text = |parameter: &Parameter| parameter.schema() == Kind::String.schema();
+        match self.definition.parameters.get(name) {
+            Some(parameter) if !is_text(parameter) => {
+                serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+            }
+            _ => Value::String(text.to_owned()),
+        }
+    }
+
+    /// The values of a run's parameters: those that are given, and the defaults.
+    ///
+    /// # Errors
+    /// Parameters that there are none of, values of another kind, and those that are missing.
+    ///
+    /// # Example
+    /// ```
+    /// use std::collections::BTreeMap;
+    /// let text = "name = 'a'\n[parameters]\nclusters = 20\n[steps.s]\nservice = '/x'\noperation = 'y'";
+    /// let workflow = lehr_workflow::Workflow::read("a.toml", text).unwrap();
+    /// let given = BTreeMap::from([("clusters".to_owned(), "many".into())]);
+    /// assert_eq!(
+    ///     workflow.parameters(&given).unwrap_err().to_string(),
+    ///     "a.toml, line 3, parameters.clusters: expected a whole number, found \"many\""
+    /// );
+    /// ```
+    pub fn parameters(&self, given: &BTreeMap<String, Value>) -> Result<Value, Findings> {
+        let (mut values, mut findings) = (serde_json::Map::new(), Findings::default());
+        let field = Field::default().name("parameters");
+        for (name, parameter) in &self.definition.parameters {
+            let field = field.name(name);
+            let (schema, default) = (parameter.schema(), parameter.default_value());
+            match given.get(name).cloned().or(default) {
+                None => {
+                    findings.add(self.tree.finding(&field, "expected a value, which must be given (--set), found none"))
+                }
+                Some(value) => {
+                    Schema::of(&schema).check(&self.tree, &field, &value, &|_| Stands::Itself, &mut findings);
+                    values.insert(name.clone(), value);
+                }
+            }
+        }
+        for name in given.keys().filter(|name| !self.definition.parameters.contains_key(*name)) {
+            let known: Vec<&str> = self.definition.parameters.keys().map(String::as_str).collect();
+            let known =
+                if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
+            findings
+                .add(self.tree.finding(&field.name(name), format!("expected a parameter of the workflow ({known})")));
+        }
+        findings.into_result().map(|()| Value::Object(values))
+    }
+}
+
+impl Parameter {
+    /// The schema of its values.
+    pub(crate) fn schema(&self) -> Value {
+        let kind = match self {
+            Self::Described(described) => described.kind,
+            Self::Default(Plain::Flag(_)) => Kind::Boolean,
+            Self::Default(Plain::Whole(_)) => Kind::Integer,
+            Self::Default(Plain::Number(_)) => Kind::Number,
+            Self::Default(Plain::Text(_)) => Kind::String,
+            Self::Default(Plain::List(_)) => Kind::Array,
+        };
+        kind.schema()
+    }
+
+    fn default_value(&self) -> Option<Value> {
+        match self {
+            Self::Described(described) => described.default.clone(),
+            Self::Default(plain) => serde_json::to_value(plain).ok(),
+        }
+    }
+}
+
+/// Calls `see` with every text in a value, and its place.
+pub(crate) fn texts(value: &Value, field: &Field, see: &mut dyn FnMut(&Field, &str)) {
+    match value {
+        Value::String(text) => see(field, text),
+        Value::Array(entries) => {
+            entries.iter().enumerate().for_each(|(place, entry)| texts(entry, &field.place(place), see));
+        }
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| texts(value, &field.name(name), see)),
+        _ => {}
+    }
+}
+
+/// Which steps each step needs, by its references and by `after`.
+fn links(tree: &Tree, definition: &Definition, findings: &mut Findings) -> BTreeMap<String, BTreeSet<String>> {
+    let mut links = BTreeMap::new();
+    let steps = Field::default().name("steps");
+    if definition.steps.is_empty() || definition.steps.len() > STEPS_MAX {
+        let found = definition.steps.len();
+        findings.add(tree.finding(&steps, format!("expected 1 to {STEPS_MAX} steps, found {found}")));
+    }
+    for (name, step) in &definition.steps {
+        let field = steps.name(name);
+        let mut needs = BTreeSet::new();
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+        if RESERVED.contains(&name.as_str()) || name.is_empty() || !name.bytes().all(is_name) {
+            let text = format!("expected letters, digits, _ and -, and not {}, found {name:?}", RESERVED.join(", "));
+            findings.add(tree.finding(&field, text));
+        }
+        for (place, other) in step.after.iter().enumerate() {
+            if definition.steps.contains_key(other) {
+                needs.insert(other.clone());
+            } else {
+                findings.add(tree.finding(&field.name("after").place(place), unknown_step(definition, other)));
+            }
+        }
+        let mut see = |field: &Field, text: &str, has_item: bool, has_steps: bool| {
+            let template = match Template::parse(text) {
+                Ok(template) => template,
+                Err(text) => return findings.add(tree.finding(field, text)),
+            };
+            for reference in template.references() {
+                let fault = match &reference.source {
+                    Source::Parameters if definition.parameters.contains_key(&reference.path[0]) => continue,
+                    Source::Parameters => {
+                        let known: Vec<&str> = definition.parameters.keys().map(String::as_str).collect();
+                        format!("expected a parameter ({}), found ${{{}}}", known.join(", "), reference.text)
+                    }
+                    Source::Item | Source::Index if has_item => continue,
+                    Source::Item | Source::Index => {
+                        format!("expected ${{{}}} in the body of a step with map only", reference.text)
+                    }
+                    Source::Step(_) if !has_steps => {
+                        format!("expected references to parameters only, found ${{{}}}", reference.text)
+                    }
+                    Source::Step(other) if definition.steps.contains_key(other) => {
+                        needs.insert(other.clone());
+                        continue;
+                    }
+                    Source::Step(other) => unknown_step(definition, other),
+                };
+                findings.add(tree.finding(field, fault));
+            }
+        };
+        let is_mapped = step.map.is_some();
+        if let Some(with) = &step.with {
+            texts(with, &field.name("with"), &mut |field, text| see(field, text, is_mapped, true));
+        }
+        if let Some(map) = &step.map {
+            texts(map, &field.name("map"), &mut |field, text| see(field, text, false, true));
+        }
+        if let Some(node) = &step.node {
+            see(&field.name("node"), node, false, false);
+        }
+        for (place, fetch) in step.fetch.iter().enumerate() {
+            let field = field.name("fetch").place(place);
+            see(&field.name("dataset"), &fetch.dataset, is_mapped, true);
+            if let Some(from) = &fetch.from {
+                see(&field.name("from"), from, false, false);
+            }
+        }
+        links.insert(name.clone(), needs);
+    }
+    texts(&definition.output, &Field::default().name("output"), &mut |field, text| {
+        let template = match Template::parse(text) {
+            Ok(template) => template,
+            Err(text) => return findings.add(tree.finding(field, text)),
+        };
+        for reference in template.references() {
+            match &reference.source {
+                Source::Step(other) if !definition.steps.contains_key(other) => {
+                    findings.add(tree.finding(field, unknown_step(definition, other)));
+                }
+                Source::Parameters if !definition.parameters.contains_key(&reference.path[0]) => {
+                    findings.add(tree.finding(field, format!("expected a parameter, found ${{{}}}", reference.text)));
+                }
+                Source::Item | Source::Index => {
+                    findings.add(
+                        tree.finding(field, format!("expected a step or a parameter, found ${{{}}}", reference.text)),
+                    );
+                }
+                _ => {}
+            }
+        }
+    });
+    links
+}
+
+fn unknown_step(definition: &Definition, found: &str) -> String {
+    let known: Vec<&str> = definition.steps.keys().map(String::as_str).collect();
+    format!("expected a step ({}), found {found:?}", known.join(", "))
+}
+
+/// The steps, each after what it needs. A circle is a fault that names all that are in it.
+fn order(tree: &Tree, needs: &BTreeMap<String, BTreeSet<String>>, findings: &mut Findings) -> Vec<String> {
+    let mut order: Vec<String> = Vec::new();
+    let mut left: BTreeSet<&String> = needs.keys().collect();
+    while !left.is_empty() {
+        let ready: Vec<&String> =
+            left.iter().copied().filter(|step| needs[*step].iter().all(|need| !left.contains(need))).collect();
+        if ready.is_empty() {
+            // Everyone who is left needs someone who is left: following them comes back to where it was.
+            let mut walk: Vec<&String> = left.iter().copied().take(1).collect();
+            while let Some(next) = walk.last().and_then(|step| needs[*step].iter().find(|need| left.contains(need))) {
+                let first = walk.iter().position(|step| *step == next);
+                walk.push(next);
+                if let Some(first) = first {
+                    walk.drain(..first);
+                    break;
+                }
+            }
+            let circle: Vec<&str> = walk.iter().map(|step| step.as_str()).collect();
+            let field = Field::default().name("steps").name(circle[0]);
+            let text = format!("expected steps that need each other in no circle, found {}", circle.join(" -> "));
+            findings.add(tree.finding(&field, text));
+            return order;
+        }
+        for step in ready {
+            left.remove(step);
+            order.push(step.clone());
+        }
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults(text: &str) -> String {
+        Workflow::read("a.toml", text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn every_fault_of_the_steps_is_told_with_its_line() {
+        let text = "name = 'a'\n[parameters]\nk = 3\n[steps.one]\nservice = '/x'\noperation = 'y'\nwith = { a = '${two.b}', b = '${parameters.j}', c = '${item}' }\nafter = ['three']\n";
+        assert_eq!(
+            faults(text),
+            "a.toml, line 7, steps.one.with.a: expected a step (one), found \"two\"\n\
+             a.toml, line 7, steps.one.with.b: expected a parameter (k), found ${parameters.j}\n\
+             a.toml, line 7, steps.one.with.c: expected ${item} in the body of a step with map only\n\
+             a.toml, line 8, steps.one.after[0]: expected a step (one), found \"three\""
+        );
+    }
+
+    #[test]
+    fn a_circle_is_told_with_all_that_are_in_it() {
+        let step =
+            |name: &str, need: &str| format!("[steps.{name}]\nservice = '/x'\noperation = 'y'\nafter = ['{need}']\n");
+        let text = format!("name = 'a'\n{}{}{}", step("a", "b"), step("b", "c"), step("c", "b"));
+        assert_eq!(
+            faults(&text),
+            "a.toml, line 6, steps.b: expected steps that need each other in no circle, found b -> c -> b"
+        );
+    }
+
+    #[test]
+    fn waits_grow_up_to_their_limit() {
+        let retry = Retry { count: 5, backoff_seconds: 1.5, factor: 2.0, backoff_seconds_max: 10.0 };
+        assert_eq!([1, 2, 3, 4, 400].map(|attempt| retry.wait_seconds(attempt)), [1.5, 3.0, 6.0, 10.0, 10.0]);
+    }
+
+    #[test]
+    fn what_depends_on_a_step_is_found_through_others() {
+        let step =
+            |name: &str, need: &str| format!("[steps.{name}]\nservice = '/x'\noperation = 'y'\nafter = [{need}]\n");
+        let text = format!("name = 'a'\n{}{}{}{}", step("a", ""), step("b", "'a'"), step("c", "'b'"), step("d", "'a'"));
+        let workflow = Workflow::read("a.toml", &text).unwrap();
+        assert_eq!(workflow.affected_by("b"), ["b", "c"].map(str::to_owned).into());
+        assert_eq!(workflow.affected_by("a").len(), 4);
+    }
+}

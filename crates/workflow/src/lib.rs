@@ -1,0 +1,29 @@
+//! Applications composed of services: a workflow is steps and links in a file, each step an operation of a service, here or on another node.
+//!
+//! | wanted | found |
+//! | --- | --- |
+//! | a workflow from its file, with every fault by line and field | [`Workflow`] |
+//! | runs as a service: begin, watch, cancel, resume, do again from a step | [`Workflows`] |
+//! | what a run has done, as a document | [`Run`] |
+//! | what happens next, apart from everything that waits | [`machine`] |
+//!
+//! The way of a run: `definition.rs` (read) → `plan.rs` (compared with the services) → `machine.rs` (what next) → `runner.rs` (does it) →
+//! `attempt.rs` (one request) → `run.rs` (the document). Values between steps are references (`template.rs`). Why it is so: `docs/design/workflow.md`.
+#![forbid(unsafe_code)]
+
+mod attempt;
+mod definition;
+pub mod machine;
+mod places;
+mod plan;
+mod run;
+mod runner;
+mod service;
+mod template;
+
+pub use definition::Workflow;
+pub use plan::{Plan, PlannedStep};
+pub use run::{ItemRecord, Progress, Run, RunState, StepRecord, StepState};
+pub use service::{
+    Begin, Begun, Cancel, Remove, Resume, Review, Stop, Tell, WORKFLOWS, Wait, WorkflowState, Workflows,
+};

@@ -1,0 +1,382 @@
+//! What happens next in a run: a state machine apart from everything that waits, sends or writes.
+//!
+//! It is told events and answers with commands. It knows steps, what each needs, how many items a mapped one has, and how often an item may be tried; it
+//! knows no services, values, clocks or tasks. So every order of events can be tried: `tests/schedules.rs` does, over all small graphs.
+//!
+//! - A step is *expanded* when all that it needs is done: then it is known how many items it has (one, unless it is mapped).
+//! - Each item is begun, and succeeds or fails. A failure that may pass is tried again after a wait, as often as the step says.
+//! - After a failure that stands, nothing new begins; what runs comes to its end, and the run has failed.
+//! - Cancelled, everything that runs is given up at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One step as the machine sees it.
+///
+/// # Example
+/// See [`Machine`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Node {
+    /// The steps that must be done before it, by number.
+    pub needs: Vec<usize>,
+    /// How often an item is tried, at least once.
+    pub attempts: u32,
+    /// How many of its items are done side by side, at least one.
+    pub parallel: usize,
+}
+
+/// One item of one step. A step that is not mapped has one item, number 0.
+///
+/// # Example
+/// See [`Machine`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Item {
+    /// The step, by number.
+    pub step: usize,
+    /// The item, by number.
+    pub item: usize,
+}
+
+/// What has happened.
+///
+/// # Example
+/// See [`Machine`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Event {
+    /// It is known how many items a step has.
+    Expanded {
+        /// The step.
+        step: usize,
+        /// How many.
+        items: usize,
+    },
+    /// What a step needs could not be worked out.
+    NotExpanded {
+        /// The step.
+        step: usize,
+    },
+    /// An item is done.
+    Succeeded(Item),
+    /// An item has failed.
+    Failed {
+        /// The item.
+        item: Item,
+        /// Whether another attempt may succeed.
+        may_pass: bool,
+    },
+    /// The wait before another attempt is over.
+    Elapsed(Item),
+    /// The run is not wanted any more.
+    Cancel,
+}
+
+/// What is to be done.
+///
+/// # Example
+/// See [`Machine`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Command {
+    /// Say how many items a step has.
+    Expand(usize),
+    /// Do an item; its attempts are counted from 1.
+    Begin {
+        /// The item.
+        item: Item,
+        /// Which attempt this is.
+        attempt: u32,
+    },
+    /// Wait before the item is tried again.
+    Wait {
+        /// The item.
+        item: Item,
+        /// The attempt that failed.
+        attempt: u32,
+    },
+    /// Give an item up: nobody wants its answer, or the end of its wait.
+    Abort(Item),
+    /// A step is done: the answers of all its items are there.
+    Complete(usize),
+    /// The run has ended; nothing follows.
+    End(Outcome),
+}
+
+/// How a run has ended.
+///
+/// # Example
+/// See [`Machine`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// All steps are done.
+    Done,
+    /// A step has failed.
+    Failed,
+    /// It was cancelled.
+    Cancelled,
+}
+
+/// What an earlier part of the run has left behind.
+///
+/// # Example
+/// See [`Machine::resume`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Progress {
+    /// How many items each expanded step has, by step.
+    pub items: BTreeMap<usize, usize>,
+    /// The items that are done.
+    pub done: BTreeSet<Item>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Phase {
+    Waiting,
+    Running,
+    Backing,
+    Done,
+    Failed,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Stage {
+    Waiting,
+    Expanding,
+    /// By item: its phase, and its attempts in this part of the run.
+    Open(Vec<(Phase, u32)>),
+    Done,
+    Failed,
+}
+
+/// A run, between two events.
+///
+/// # Example
+/// ```
+/// use lehr_workflow::machine::{Command, Event, Item, Machine, Node, Outcome};
+/// let node = |needs: &[usize]| Node { needs: needs.to_vec(), attempts: 1, parallel: 1 };
+/// let (mut machine, first) = Machine::new(vec![node(&[]), node(&[0])], 8);
+/// assert_eq!(first, [Command::Expand(0)]);
+/// let read = Item { step: 0, item: 0 };
+/// assert_eq!(machine.handle(Event::Expanded { step: 0, items: 1 }), [Command::Begin { item: read, attempt: 1 }]);
+/// assert_eq!(machine.handle(Event::Succeeded(read)), [Command::Complete(0), Command::Expand(1)]);
+/// // A step over no items is done at once.
+/// assert_eq!(machine.handle(Event::Expanded { step: 1, items: 0 }), [Command::Complete(1), Command::End(Outcome::Done)]);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Machine {
+    nodes: Vec<Node>,
+    stages: Vec<Stage>,
+    parallel: usize,
+    /// Why nothing new begins.
+    stopping: bool,
+    outcome: Option<Outcome>,
+}
+
+impl Machine {
+    /// A run at its beginning: its first commands. At most `parallel` items are done side by side.
+    ///
+    /// # Panics
+    /// If a step needs one that is not there, or itself in a circle: plans are checked before.
+    ///
+    /// # Example
+    /// See [`Machine`].
+    pub fn new(nodes: Vec<Node>, parallel: usize) -> (Self, Vec<Command>) {
+        Self::resume(nodes, parallel, &Progress::default())
+    }
+
+    /// A run that goes on: what is done is not done again. Attempts are counted anew.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_workflow::machine::{Command, Item, Machine, Node, Progress};
+    /// let node = |needs: &[usize]| Node { needs: needs.to_vec(), attempts: 1, parallel: 1 };
+    /// let progress = Progress { items: [(0, 1)].into(), done: [Item { step: 0, item: 0 }].into() };
+    /// let (_, first) = Machine::resume(vec![node(&[]), node(&[0])], 8, &progress);
+    /// assert_eq!(first, [Command::Complete(0), Command::Expand(1)]);
+    /// ```
+    pub fn resume(nodes: Vec<Node>, parallel: usize, progress: &Progress) -> (Self, Vec<Command>) {
+        assert!(is_acyclic(&nodes), "the steps of a workflow need each other in a circle");
+        let stages = nodes.iter().enumerate().map(|(step, _)| match progress.items.get(&step) {
+            None => Stage::Waiting,
+            Some(items) => Stage::Open(
+                (0..*items)
+                    .map(|item| match progress.done.contains(&Item { step, item }) {
+                        true => (Phase::Done, 0),
+                        false => (Phase::Waiting, 0),
+                    })
+                    .collect(),
+            ),
+        });
+        let stages = stages.collect();
+        let mut machine = Self { nodes, stages, parallel: parallel.max(1), stopping: false, outcome: None };
+        let commands = machine.advance();
+        (machine, commands)
+    }
+
+    /// How it has ended, if it has.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_workflow::machine::{Machine, Outcome};
+    /// assert_eq!(Machine::new(vec![], 1).0.outcome(), Some(Outcome::Done));
+    /// ```
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.outcome
+    }
+
+    /// What follows from an event. Events that say nothing new (of an item that was given up, after the end) are passed over.
+    ///
+    /// # Example
+    /// See [`Machine`].
+    pub fn handle(&mut self, event: Event) -> Vec<Command> {
+        if self.outcome.is_some() {
+            return Vec::new();
+        }
+        let mut commands = Vec::new();
+        match event {
+            Event::Expanded { step, items } => {
+                if self.stages.get(step) == Some(&Stage::Expanding) {
+                    self.stages[step] = Stage::Open(vec![(Phase::Waiting, 0); items]);
+                }
+            }
+            Event::NotExpanded { step } => {
+                if self.stages.get(step) == Some(&Stage::Expanding) {
+                    self.stages[step] = Stage::Failed;
+                    self.stopping = true;
+                }
+            }
+            Event::Succeeded(item) => {
+                if let Some(entry) = self.entry(item).filter(|entry| entry.0 == Phase::Running) {
+                    entry.0 = Phase::Done;
+                }
+            }
+            Event::Failed { item, may_pass } => {
+                let allowed = self.nodes.get(item.step).map_or(1, |node| node.attempts);
+                let stopping = self.stopping;
+                let Some(entry) = self.entry(item).filter(|entry| entry.0 == Phase::Running) else { return commands };
+                if may_pass && entry.1 < allowed {
+                    // Not while the run comes to its end: a wait would only hold it up.
+                    entry.0 = if stopping { Phase::Waiting } else { Phase::Backing };
+                    let attempt = entry.1;
+                    if !stopping {
+                        commands.push(Command::Wait { item, attempt });
+                    }
+                } else {
+                    entry.0 = Phase::Failed;
+                    self.stopping = true;
+                }
+            }
+            Event::Elapsed(item) => {
+                if let Some(entry) = self.entry(item).filter(|entry| entry.0 == Phase::Backing) {
+                    entry.0 = Phase::Waiting;
+                }
+            }
+            Event::Cancel => {
+                for item in self.items_in(&[Phase::Running, Phase::Backing]) {
+                    commands.push(Command::Abort(item));
+                }
+                self.outcome = Some(Outcome::Cancelled);
+                commands.push(Command::End(Outcome::Cancelled));
+                return commands;
+            }
+        }
+        if self.stopping {
+            // What waits for another attempt is given up; what runs comes to its end.
+            for item in self.items_in(&[Phase::Backing]) {
+                commands.push(Command::Abort(item));
+                if let Some(entry) = self.entry(item) {
+                    entry.0 = Phase::Waiting;
+                }
+            }
+        }
+        commands.extend(self.advance());
+        commands
+    }
+
+    fn entry(&mut self, item: Item) -> Option<&mut (Phase, u32)> {
+        match self.stages.get_mut(item.step) {
+            Some(Stage::Open(items)) => items.get_mut(item.item),
+            _ => None,
+        }
+    }
+
+    fn items_in(&self, phases: &[Phase]) -> Vec<Item> {
+        let mut found = Vec::new();
+        for (step, stage) in self.stages.iter().enumerate() {
+            if let Stage::Open(items) = stage {
+                let items = items.iter().enumerate().filter(|(_, (phase, _))| phases.contains(phase));
+                found.extend(items.map(|(item, _)| Item { step, item }));
+            }
+        }
+        found
+    }
+
+    /// Completes, expands and begins whatever can be, and ends the run if nothing is left.
+    fn advance(&mut self) -> Vec<Command> {
+        let mut commands = Vec::new();
+        // A step that is completed may be what another waits for.
+        loop {
+            let before = commands.len();
+            for step in 0..self.nodes.len() {
+                if let Stage::Open(items) = &self.stages[step]
+                    && items.iter().all(|(phase, _)| *phase == Phase::Done)
+                {
+                    self.stages[step] = Stage::Done;
+                    commands.push(Command::Complete(step));
+                }
+                let is_ready = |needs: &[usize]| needs.iter().all(|need| self.stages[*need] == Stage::Done);
+                if !self.stopping && self.stages[step] == Stage::Waiting && is_ready(&self.nodes[step].needs) {
+                    self.stages[step] = Stage::Expanding;
+                    commands.push(Command::Expand(step));
+                }
+            }
+            if commands.len() == before {
+                break;
+            }
+        }
+        if !self.stopping {
+            self.begin(&mut commands);
+        }
+        let is_still =
+            self.items_in(&[Phase::Running, Phase::Backing]).is_empty() && !self.stages.contains(&Stage::Expanding);
+        if is_still {
+            let is_done = self.stages.iter().all(|stage| *stage == Stage::Done);
+            debug_assert!(is_done || self.stopping, "a run without anything to do has ended");
+            let outcome = if is_done { Outcome::Done } else { Outcome::Failed };
+            self.outcome = Some(outcome);
+            commands.push(Command::End(outcome));
+        }
+        commands
+    }
+
+    fn begin(&mut self, commands: &mut Vec<Command>) {
+        let mut running = self.items_in(&[Phase::Running]).len();
+        for step in 0..self.nodes.len() {
+            let of_step = self.nodes[step].parallel.max(1);
+            let Stage::Open(items) = &mut self.stages[step] else { continue };
+            let mut beside = items.iter().filter(|(phase, _)| *phase == Phase::Running).count();
+            for (item, entry) in items.iter_mut().enumerate() {
+                if running >= self.parallel || beside >= of_step {
+                    break;
+                }
+                if entry.0 == Phase::Waiting {
+                    *entry = (Phase::Running, entry.1 + 1);
+                    (running, beside) = (running + 1, beside + 1);
+                    commands.push(Command::Begin { item: Item { step, item }, attempt: entry.1 });
+                }
+            }
+        }
+    }
+}
+
+/// Whether the steps can be put into an order in which each stands after what it needs.
+fn is_acyclic(nodes: &[Node]) -> bool {
+    let mut done = vec![false; nodes.len()];
+    loop {
+        let next = (0..nodes.len())
+            .find(|step| !done[*step] && nodes[*step].needs.iter().all(|need| done.get(*need) == Some(&true)));
+        match next {
+            Some(step) => done[step] = true,
+            None => return done.into_iter().all(|is_done| is_done),
+        }
+    }
+}

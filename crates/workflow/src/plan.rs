@@ -1,0 +1,303 @@
+//! What a run will do, found before it does anything: the services are there, have the operations, and are sent what they expect.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+
+use lehr_node::manifest::{Field, Findings, Schema, Stands};
+use lehr_services::{Fault, Info};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::definition::{Step, Workflow};
+use crate::places::{Known, Places};
+use crate::template::{Reference, Scope, Source, Template, fill};
+
+/// The operation that waits for a job.
+pub(crate) const WAIT: &str = "wait";
+
+/// The operation that cancels a job.
+pub(crate) const CANCEL: &str = "cancel";
+
+static ANYTHING: Value = Value::Bool(true);
+
+/// A step as it will be done.
+///
+/// # Example
+/// See [`Plan`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlannedStep {
+    /// Its name.
+    pub name: String,
+    /// The node of the service; nothing for the node of the run.
+    pub node: Option<String>,
+    /// The path of the service.
+    pub service: String,
+    /// The operation.
+    pub operation: String,
+    /// The steps that it needs.
+    pub needs: BTreeSet<String>,
+    /// Whether it is done for each item of a list.
+    pub is_mapped: bool,
+}
+
+/// A workflow that can be run, with the values of its parameters.
+///
+/// # Example
+/// ```
+/// use lehr_workflow::Plan;
+/// let plan = Plan { steps: vec![], parameters: serde_json::json!({}) };
+/// assert!(plan.steps.is_empty());
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Plan {
+    /// The steps, each after those that it needs.
+    pub steps: Vec<PlannedStep>,
+    /// The values of the parameters.
+    pub parameters: Value,
+}
+
+/// Plans a run. All faults are in one report.
+pub(crate) async fn plan(
+    workflow: &Workflow,
+    given: &BTreeMap<String, Value>,
+    places: &Places,
+) -> Result<Plan, Findings> {
+    let parameters = workflow.parameters(given)?;
+    let mut findings = Findings::default();
+    let nodes = nodes(workflow, &parameters, &mut findings);
+    let mut known = Known::new();
+    for (name, node) in &nodes {
+        let step = &workflow.definition().steps[name];
+        let place = (node.clone(), step.service.clone());
+        if let Entry::Vacant(unknown) = known.entry(place) {
+            unknown.insert(places.lookup(node.as_deref(), &step.service).await);
+        }
+    }
+    check(workflow, &nodes, &known, &mut findings);
+    findings.into_result()?;
+    let steps = workflow.steps().enumerate().map(|(number, name)| {
+        let (_, step) = workflow.step(number);
+        let needs = workflow.nodes()[number].needs.iter().map(|need| workflow.step(*need).0.to_owned()).collect();
+        PlannedStep {
+            name: name.to_owned(),
+            node: nodes.get(name).cloned().flatten(),
+            service: step.service.clone(),
+            operation: step.operation.clone(),
+            needs,
+            is_mapped: step.map.is_some(),
+        }
+    });
+    Ok(Plan { steps: steps.collect(), parameters })
+}
+
+/// The node of each step, with parameters filled in.
+fn nodes(workflow: &Workflow, parameters: &Value, findings: &mut Findings) -> BTreeMap<String, Option<String>> {
+    let mut nodes = BTreeMap::new();
+    for (name, step) in &workflow.definition().steps {
+        let field = Field::default().name("steps").name(name).name("node");
+        match step.node.as_deref().map(|node| node_of(node, parameters)).transpose() {
+            Ok(node) => {
+                nodes.insert(name.clone(), node);
+            }
+            Err(text) => findings.add(workflow.tree().finding(&field, text)),
+        }
+    }
+    nodes
+}
+
+/// A node's address, with parameters filled in.
+pub(crate) fn node_of(text: &str, parameters: &Value) -> Result<String, String> {
+    let scope = Scope { parameters, output: &|_| None, item: None };
+    match fill(&Value::String(text.to_owned()), &scope)? {
+        Value::String(node) => Ok(node),
+        other => Err(format!("expected an address such as http://127.0.0.1:8420, found {other}")),
+    }
+}
+
+fn check(workflow: &Workflow, nodes: &BTreeMap<String, Option<String>>, known: &Known, findings: &mut Findings) {
+    let info = |name: &str| -> Option<&Result<Info, Fault>> {
+        let (node, step) = (nodes.get(name)?, workflow.definition().steps.get(name)?);
+        known.get(&(node.clone(), step.service.clone()))
+    };
+    let parameters: BTreeMap<&str, Value> =
+        workflow.definition().parameters.iter().map(|(name, parameter)| (name.as_str(), parameter.schema())).collect();
+    let types = Types { workflow, info: &info, parameters };
+    let tree = workflow.tree();
+    let empty = Value::Object(serde_json::Map::new());
+    for (name, step) in &workflow.definition().steps {
+        let field = Field::default().name("steps").name(name);
+        let Some(found) = info(name) else { continue };
+        let info = match found {
+            Ok(info) => info,
+            Err(fault) => {
+                findings.add(
+                    tree.finding(&field.name("service"), format!("expected a service, found none: {}", fault.reason())),
+                );
+                continue;
+            }
+        };
+        let mut needed = vec![("operation", step.operation.as_str())];
+        if step.job {
+            needed.extend([("job", WAIT), ("job", CANCEL)]);
+        }
+        for (at, operation) in needed {
+            if !info.contract.operations.contains_key(operation) {
+                let known: Vec<&str> = info.contract.operations.keys().map(String::as_str).collect();
+                let text = format!(
+                    "expected an operation of {} ({}), found {operation:?}",
+                    info.contract.name,
+                    known.join(", ")
+                );
+                findings.add(tree.finding(&field.name(at), text));
+            }
+        }
+        let Some(operation) = info.contract.operations.get(&step.operation) else { continue };
+        let entries = step.map.as_ref().map(|map| types.entries(map));
+        if let (Some(map), Some(Err(text))) = (&step.map, &entries) {
+            let text = format!("expected a list, found {text}: {}", short(map));
+            findings.add(tree.finding(&field.name("map"), text));
+        }
+        let item = entries.and_then(Result::ok).flatten();
+        let body = step.with.as_ref().unwrap_or(&empty);
+        let stands = |text: &str| types.stands(text, item);
+        Schema::of(&operation.body).check(tree, &field.name("with"), body, &stands, findings);
+        // References into answers that have no such field.
+        let mut see = |field: &Field, text: &str| {
+            let Ok(template) = Template::parse(text) else { return };
+            for reference in template.references() {
+                if let Err(text) = types.of(reference, item) {
+                    findings.add(tree.finding(field, text));
+                }
+            }
+        };
+        crate::definition::texts(body, &field.name("with"), &mut see);
+        if let Some(map) = &step.map {
+            crate::definition::texts(map, &field.name("map"), &mut see);
+        }
+    }
+    crate::definition::texts(&workflow.definition().output, &Field::default().name("output"), &mut |field, text| {
+        let Ok(template) = Template::parse(text) else { return };
+        for reference in template.references() {
+            if let Err(text) = types.of(reference, None) {
+                findings.add(tree.finding(field, text));
+            }
+        }
+    });
+}
+
+fn short(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// What references will be.
+struct Types<'a> {
+    workflow: &'a Workflow,
+    info: &'a dyn Fn(&str) -> Option<&'a Result<Info, Fault>>,
+    parameters: BTreeMap<&'a str, Value>,
+}
+
+impl<'a> Types<'a> {
+    /// The schema of what a reference stands for; nothing if that is not known.
+    fn of(&'a self, reference: &Reference, item: Option<Schema<'a>>) -> Result<Option<Schema<'a>>, String> {
+        match &reference.source {
+            Source::Parameters => {
+                let name = reference.path.first().map_or("", String::as_str);
+                let schema = self.parameters.get(name).map(Schema::of);
+                Ok(schema.and_then(|schema| follow(schema, &reference.path[1..]).ok()))
+            }
+            Source::Index => Ok(None),
+            Source::Item => item
+                .map(|item| follow(item, &reference.path))
+                .transpose()
+                .map_err(|field| format!("expected a field of the item, found {field:?}: ${{{}}}", reference.text)),
+            Source::Step(name) => {
+                let Some(step) = self.workflow.definition().steps.get(name) else { return Ok(None) };
+                let Some(reply) = self.reply(name, step) else { return Ok(None) };
+                let mut path = &reference.path[..];
+                if step.map.is_some() {
+                    // A list of answers: of one of them, or of all.
+                    match path.split_first() {
+                        None => return Ok(None),
+                        Some((first, rest)) if first == "*" => {
+                            let field =
+                                follow(reply, rest).map_err(|field| no_field(name, reply, &field, reference))?;
+                            let _of_each = field;
+                            return Ok(None);
+                        }
+                        Some((first, rest)) => {
+                            if first.parse::<usize>().is_err() {
+                                let text = format!(
+                                    "expected the place of an item or *, since {name} is mapped, found ${{{}}}",
+                                    reference.text
+                                );
+                                return Err(text);
+                            }
+                            path = rest;
+                        }
+                    }
+                }
+                if path.iter().any(|segment| segment == "*") {
+                    return Ok(None);
+                }
+                follow(reply, path).map(Some).map_err(|field| no_field(name, reply, &field, reference))
+            }
+        }
+    }
+
+    fn reply(&self, name: &str, step: &Step) -> Option<Schema<'a>> {
+        let info = (self.info)(name)?.as_ref().ok()?;
+        let operation = if step.job { WAIT } else { step.operation.as_str() };
+        info.contract.operations.get(operation).map(|operation| Schema::of(&operation.reply))
+    }
+
+    /// What a text in a body stands for.
+    fn stands(&'a self, text: &str, item: Option<Schema<'a>>) -> Stands<'a> {
+        // A text that cannot be read is told of elsewhere.
+        let Ok(template) = Template::parse(text) else { return Stands::Anything };
+        match template.whole() {
+            None => Stands::Itself,
+            Some(reference) => match self.of(reference, item) {
+                Ok(Some(schema)) => Stands::For(schema),
+                _ => Stands::Anything,
+            },
+        }
+    }
+
+    /// The schema of the entries of what a step is mapped over; as an error, what is found if that is no list.
+    fn entries(&'a self, map: &Value) -> Result<Option<Schema<'a>>, String> {
+        match map {
+            Value::Array(_) => Ok(None),
+            Value::String(text) => {
+                let Ok(template) = Template::parse(text) else { return Ok(None) };
+                let Some(reference) = template.whole() else { return Err("a text".to_owned()) };
+                let Ok(Some(schema)) = self.of(reference, None) else { return Ok(None) };
+                let list = serde_json::json!({ "type": "array" });
+                if !schema.fits(Schema::of(&list)) {
+                    return Err(format!("a reference to {}", schema.words()));
+                }
+                Ok(Some(schema.entries()))
+            }
+            _ => Err("something else".to_owned()),
+        }
+    }
+}
+
+/// The schema of a field of a field; as an error, the first that is not there.
+fn follow<'a>(schema: Schema<'a>, path: &[String]) -> Result<Schema<'a>, String> {
+    path.iter().try_fold(schema, |schema, name| {
+        if schema.fields().is_empty() && schema.field(name).is_none() && schema.words() == "something else" {
+            return Ok(Schema::of(&ANYTHING));
+        }
+        schema.field(name).ok_or_else(|| name.clone())
+    })
+}
+
+fn no_field(step: &str, reply: Schema<'_>, field: &str, reference: &Reference) -> String {
+    let known = reply.fields();
+    let known = if known.is_empty() { reply.words() } else { known.join(", ") };
+    format!("expected a field of the answer of {step} ({known}), found {field:?}: ${{{}}}", reference.text)
+}

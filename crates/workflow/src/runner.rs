@@ -1,0 +1,310 @@
+//! Does a run: the commands of the machine become requests, waits and changes of the document; what comes of them becomes its events.
+//!
+//! A change is in the document, and on disk if the document is kept, before what follows from it is done. So a runner that ends at any moment leaves a run that
+//! another goes on with: what is done is not done again, and what was under way is sent again with the same key.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use lehr_runtime::{Port, Task};
+use lehr_services::{Code, Fault, Reference};
+use serde_json::Value;
+
+use crate::attempt::{Attempt, cancel_job};
+use crate::definition::Workflow;
+use crate::machine::{self, Command, Event, Item, Machine, Outcome};
+use crate::places::Places;
+use crate::plan::node_of;
+use crate::run::{Progress, Run, RunState, StepState};
+use crate::service::{Tell, WorkflowState};
+use crate::template::{Scope, fill};
+
+/// The largest answer of a step that is kept in the document.
+const ANSWER_BYTES_MAX: usize = 1 << 20;
+
+/// What a runner is told.
+#[derive(Debug)]
+pub(crate) enum Heard {
+    /// An attempt has ended.
+    Ended { item: Item, outcome: Result<Value, Fault> },
+    /// An attempt has begun a job.
+    Job { item: Item, job: String },
+    /// A wait is over.
+    Elapsed(Item),
+    /// The run is to end like this.
+    Wish(RunState),
+    /// The service ends; another life of it may go on.
+    Halt,
+}
+
+/// Does one part of a run.
+pub(crate) struct Runner {
+    pub(crate) own: Reference<WorkflowState>,
+    pub(crate) id: String,
+    pub(crate) workflow: Workflow,
+    pub(crate) parameters: Value,
+    /// As the document has it.
+    pub(crate) run: Run,
+    pub(crate) places: Places,
+    pub(crate) inbox: Port<Heard>,
+}
+
+/// The runner has no say any more, or nowhere to say it.
+struct Deposed;
+
+impl Runner {
+    /// Goes on until the run ends, or somebody else does it.
+    pub(crate) async fn drive(mut self) {
+        let _deposed = self.steps().await;
+        self.inbox.close();
+    }
+
+    async fn steps(&mut self) -> Result<(), Deposed> {
+        let (base, begun) = (self.run.elapsed_ms, self.places.host().clock().now());
+        let mut tasks: BTreeMap<Item, Task<()>> = BTreeMap::new();
+        let (mut machine, first) =
+            Machine::resume(self.workflow.nodes(), self.workflow.parallel(), &done(&self.workflow, &self.run));
+        let mut commands = VecDeque::from(first);
+        let mut wish = self.run.wish;
+        if wish.is_some() {
+            commands.extend(machine.handle(Event::Cancel));
+        }
+        loop {
+            let clock = self.places.host().clock();
+            let at_ms = base + u64::try_from(clock.now().saturating_sub(begun).as_millis()).unwrap_or(u64::MAX);
+            while let Some(command) = commands.pop_front() {
+                match command {
+                    Command::Expand(step) => {
+                        let event = match self.items(step) {
+                            Ok(items) => {
+                                let count = items.len();
+                                let name = self.name(step);
+                                self.tell(Progress::Expanded { step: name, items }, at_ms).await?;
+                                Event::Expanded { step, items: count }
+                            }
+                            Err(fault) => {
+                                let name = self.name(step);
+                                self.tell(Progress::Failed { step: name, item: None, fault, again_ms: None }, at_ms)
+                                    .await?;
+                                Event::NotExpanded { step }
+                            }
+                        };
+                        commands.extend(machine.handle(event));
+                    }
+                    Command::Begin { item, .. } => {
+                        self.tell(Progress::Began { step: self.name(item.step), item: item.item }, at_ms).await?;
+                        tasks.insert(item, self.begin(item));
+                    }
+                    // Told with the failure before it; the time is in what was told.
+                    Command::Wait { .. } => {}
+                    Command::Abort(item) => {
+                        drop(tasks.remove(&item));
+                        // A run that is stopped to go on later finds its jobs again.
+                        if wish != Some(RunState::Stopped) {
+                            self.cancel_job(item);
+                        }
+                    }
+                    Command::Complete(step) => self.tell(Progress::Completed { step: self.name(step) }, at_ms).await?,
+                    Command::End(outcome) => return self.end(outcome, wish, at_ms).await,
+                }
+            }
+            let Ok(heard) = self.inbox.receive().await else { return Err(Deposed) };
+            match heard {
+                Heard::Ended { item, outcome } => {
+                    if tasks.remove(&item).is_none() {
+                        continue;
+                    }
+                    let step = self.name(item.step);
+                    match outcome.and_then(bounded) {
+                        Ok(output) => {
+                            self.tell(Progress::Succeeded { step, item: item.item, output }, at_ms).await?;
+                            commands.extend(machine.handle(Event::Succeeded(item)));
+                        }
+                        Err(fault) => {
+                            let follows = machine.handle(Event::Failed { item, may_pass: may_pass(&fault) });
+                            let again = follows.iter().find_map(|command| match command {
+                                Command::Wait { item: waiting, attempt } if *waiting == item => Some(*attempt),
+                                _ => None,
+                            });
+                            let wait = again.map(|attempt| self.wait(item, attempt, &fault));
+                            let again_ms = wait.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+                            self.tell(Progress::Failed { step, item: item.item.into(), fault, again_ms }, at_ms)
+                                .await?;
+                            if let Some(wait) = wait {
+                                tasks.insert(item, self.later(item, wait));
+                            }
+                            commands.extend(follows);
+                        }
+                    }
+                }
+                Heard::Job { item, job } => {
+                    let step = self.name(item.step);
+                    self.tell(Progress::Job { step, item: item.item, job }, at_ms).await?;
+                }
+                Heard::Elapsed(item) => {
+                    drop(tasks.remove(&item));
+                    commands.extend(machine.handle(Event::Elapsed(item)));
+                }
+                Heard::Wish(state) => {
+                    wish = Some(state);
+                    commands.extend(machine.handle(Event::Cancel));
+                }
+                Heard::Halt => return Err(Deposed),
+            }
+        }
+    }
+
+    fn name(&self, step: usize) -> String {
+        self.workflow.step(step).0.to_owned()
+    }
+
+    /// Changes the document, there and here.
+    async fn tell(&mut self, progress: Progress, at_ms: u64) -> Result<(), Deposed> {
+        self.run.apply(&progress, at_ms);
+        let tell = Tell { run: self.id.clone(), part: self.run.part, progress, at_ms };
+        self.own.call(tell).await.map_err(|_| Deposed)
+    }
+
+    fn scope<R>(&self, item: Option<(&Value, usize)>, body: impl FnOnce(&Scope<'_>) -> R) -> R {
+        let output = |name: &str| self.run.steps.get(name).and_then(|step| step.output());
+        body(&Scope { parameters: &self.parameters, output: &output, item })
+    }
+
+    /// What a step is mapped over; one `null` if it is not mapped.
+    fn items(&self, step: usize) -> Result<Vec<Value>, Fault> {
+        let (name, step) = self.workflow.step(step);
+        let Some(map) = &step.map else { return Ok(vec![Value::Null]) };
+        match self.scope(None, |scope| fill(map, scope)) {
+            Ok(Value::Array(items)) => Ok(items),
+            Ok(_) => Err(Fault::new(Code::InvalidValue, format!("{name} is mapped over something that is no list"))),
+            Err(text) => Err(Fault::new(Code::InvalidValue, text)),
+        }
+    }
+
+    /// Begins an attempt; how it ends is posted.
+    fn begin(&self, item: Item) -> Task<()> {
+        let attempt = self.attempt(item);
+        let inbox = self.inbox.clone();
+        self.spawn(async move {
+            let outcome = match attempt {
+                Ok(attempt) => attempt.make(&inbox).await,
+                Err(fault) => Err(fault),
+            };
+            // Refused only when the runner has ended.
+            let _ = inbox.post(Heard::Ended { item, outcome });
+        })
+    }
+
+    fn attempt(&self, item: Item) -> Result<Attempt, Fault> {
+        let (name, step) = self.workflow.step(item.step);
+        let record = self.run.steps.get(name).and_then(|record| record.items.as_ref()?.get(item.item));
+        let record = record.cloned().unwrap_or_default();
+        let mapped = step.map.is_some().then_some((&record.item, item.item));
+        let refuse = |text: String| Fault::new(Code::InvalidValue, text);
+        let empty = Value::Object(serde_json::Map::new());
+        let body = self.scope(mapped, |scope| fill(step.with.as_ref().unwrap_or(&empty), scope)).map_err(refuse)?;
+        let node = step.node.as_deref().map(|node| node_of(node, &self.parameters)).transpose().map_err(refuse)?;
+        let mut fetch = Vec::new();
+        for wanted in &step.fetch {
+            let from =
+                wanted.from.as_deref().map(|node| node_of(node, &self.parameters)).transpose().map_err(refuse)?;
+            let dataset = Value::String(wanted.dataset.clone());
+            match self.scope(mapped, |scope| fill(&dataset, scope)).map_err(refuse)? {
+                Value::String(dataset) => fetch.push((from, dataset)),
+                other => return Err(refuse(format!("expected the name of a data set, found {other}"))),
+            }
+        }
+        Ok(Attempt {
+            item,
+            places: self.places.clone(),
+            node,
+            service: step.service.clone(),
+            operation: step.operation.clone(),
+            body,
+            key: format!("{}/{name}/{}/{}", self.run.token, item.item, record.refusals),
+            timeout: step.timeout_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            fetch,
+            is_job: step.job,
+            job: record.job,
+        })
+    }
+
+    fn wait(&self, item: Item, attempt: u32, fault: &Fault) -> Duration {
+        let retry = self.workflow.step(item.step).1.retry;
+        let seconds = retry.map_or(0.0, |retry| retry.wait_seconds(attempt));
+        Duration::try_from_secs_f64(seconds).unwrap_or_default().max(fault.retry_hint().unwrap_or_default())
+    }
+
+    fn later(&self, item: Item, wait: Duration) -> Task<()> {
+        let (clock, inbox) = (self.places.host().clock().clone(), self.inbox.clone());
+        self.spawn(async move {
+            clock.sleep(wait).await;
+            let _ = inbox.post(Heard::Elapsed(item));
+        })
+    }
+
+    fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) -> Task<()> {
+        let dispatcher = self.places.host().dispatcher().clone();
+        let context = lehr_runtime::Context::named(format!("run {}", self.id)).detached().build();
+        context.run(|| dispatcher.spawn(future))
+    }
+
+    fn cancel_job(&self, item: Item) {
+        let (name, step) = self.workflow.step(item.step);
+        let record = self.run.steps.get(name).and_then(|record| record.items.as_ref()?.get(item.item));
+        let Some(job) = record.and_then(|record| record.job.clone()) else { return };
+        let node = step.node.as_deref().and_then(|node| node_of(node, &self.parameters).ok());
+        self.spawn(cancel_job(self.places.clone(), node, step.service.clone(), job)).detach();
+    }
+
+    async fn end(&mut self, outcome: Outcome, wish: Option<RunState>, at_ms: u64) -> Result<(), Deposed> {
+        let first_fault = || self.run.steps.values().find_map(|step| step.fault.clone());
+        let (state, output, fault) = match outcome {
+            Outcome::Done => match self.scope(None, |scope| fill(&self.workflow.definition().output, scope)) {
+                Ok(output) => (RunState::Done, output, None),
+                Err(text) => (RunState::Failed, Value::Null, Some(Fault::new(Code::InvalidValue, text))),
+            },
+            Outcome::Failed => (RunState::Failed, Value::Null, first_fault()),
+            Outcome::Cancelled => (wish.unwrap_or(RunState::Cancelled), Value::Null, None),
+        };
+        self.tell(Progress::Ended { state, output, fault }, at_ms).await
+    }
+}
+
+/// What an earlier part of the run has done.
+fn done(workflow: &Workflow, run: &Run) -> machine::Progress {
+    let mut progress = machine::Progress::default();
+    for (name, record) in &run.steps {
+        let (Some(step), Some(items)) = (workflow.number(name), &record.items) else { continue };
+        progress.items.insert(step, items.len());
+        let done = items.iter().enumerate().filter(|(_, item)| item.state == StepState::Done);
+        progress.done.extend(done.map(|(item, _)| Item { step, item }));
+    }
+    progress
+}
+
+/// Whether another attempt may succeed where this one was answered with a fault.
+fn may_pass(fault: &Fault) -> bool {
+    let code = fault.code();
+    code.may_pass()
+        || matches!(
+            code,
+            Code::OperationFailed
+                | Code::ResponseTimeout
+                | Code::OperationCancelled
+                | Code::StaleReference
+                | Code::StartFailed
+        )
+}
+
+/// An answer, if it is small enough for a document.
+fn bounded(output: Value) -> Result<Value, Fault> {
+    let bytes = serde_json::to_vec(&output).map_or(0, |text| text.len());
+    if bytes <= ANSWER_BYTES_MAX {
+        return Ok(output);
+    }
+    let reason = format!(
+        "an answer of {bytes} bytes is too large for the document of a run (at most {ANSWER_BYTES_MAX}): pass it by the name of a data set"
+    );
+    Err(Fault::new(Code::TooLarge, reason))
+}

@@ -1,0 +1,575 @@
+//! Runs as a service: begun, watched, cancelled, resumed, begun again from a step.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use lehr_node::Client;
+use lehr_runtime::Port;
+use lehr_services::{
+    Call, Code, Concurrent, Contract, Exclusive, Fault, Handlers, Host, Independent, Operation, Reference, Service,
+    Starting, Stop as Why, Subscribe, Version, verb,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::definition::Workflow;
+use crate::places::Places;
+use crate::plan::{self, Plan};
+use crate::run::{Progress, Run, RunState, StepRecord};
+use crate::runner::{Heard, Runner};
+
+/// Where the runs of a node stand.
+pub const WORKFLOWS: &str = "/workflows";
+
+/// How many runs are remembered: beyond, the oldest that is over is forgotten.
+const REMEMBERED: usize = 256;
+
+/// Runs workflows.
+///
+/// # Example
+/// ```
+/// use lehr_node::Records;
+/// use lehr_services::{Fault, Host};
+/// use lehr_workflow::{Begin, RunState, Wait, WORKFLOWS, Workflows};
+///
+/// let text = r#"
+/// name = "greeting"
+/// output = "${read.text}"
+///
+/// [parameters]
+/// whom = "world"
+///
+/// [steps.note]
+/// service = "/notes"
+/// operation = "upsert"
+/// with = { key = "greeting", value = { text = "hello, ${parameters.whom}" } }
+///
+/// [steps.read]
+/// service = "/notes"
+/// operation = "find"
+/// with = { key = "greeting" }
+/// after = ["note"]
+/// "#;
+/// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+/// let host = Host::new(dispatcher.handle());
+/// lehr_runtime::block_on(async {
+///     host.start("/notes", Records::default).await?;
+///     let workflows = host.start(WORKFLOWS, || Workflows::new(None)).await?;
+///     let run = workflows.call(Begin::new("greeting.toml", text)).await?.run;
+///     let ended = workflows.call(Wait::for_run(&run)).await?;
+///     assert_eq!((ended.state, ended.output), (RunState::Done, "hello, world".into()));
+///     Ok::<(), Fault>(())
+/// })
+/// .unwrap();
+/// ```
+#[derive(Clone, Debug)]
+pub struct Workflows {
+    document: WorkflowState,
+    /// By run: where its runner listens.
+    live: BTreeMap<String, Port<Heard>>,
+    client: Option<Client>,
+    goes_on: bool,
+}
+
+impl Workflows {
+    /// A service that reaches other nodes through this client, if there is one.
+    ///
+    /// # Example
+    /// See [`Workflows`].
+    pub fn new(client: Option<Client>) -> Self {
+        Self { document: WorkflowState::default(), live: BTreeMap::new(), client, goes_on: true }
+    }
+
+    /// Leaves runs that a node ended in the middle of as stopped, until somebody resumes them. Default: they go on when the service starts.
+    ///
+    /// # Example
+    /// ```
+    /// let _workflows = lehr_workflow::Workflows::new(None).wait_for_resume();
+    /// ```
+    pub fn wait_for_resume(self) -> Self {
+        Self { goes_on: false, ..self }
+    }
+}
+
+/// The document of [`Workflows`]: the runs by name.
+///
+/// # Example
+/// See [`Workflows`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkflowState {
+    /// The runs.
+    pub runs: BTreeMap<String, Run>,
+    /// How many were begun.
+    pub begun: u64,
+}
+
+impl Contract for WorkflowState {
+    const NAME: &'static str = "lehr/workflows";
+    const VERSION: Version = Version::new(1, 0);
+}
+
+/// Says what a run of a workflow would do, or what is wrong with it. Nothing is done.
+///
+/// # Example
+/// ```
+/// use lehr_workflow::{Begin, Review};
+/// assert_eq!(Review(Begin::new("a.toml", "name = 'a'")).0.file, "a.toml");
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Review(pub Begin);
+
+/// Plans a workflow and begins a run of it. The answer is its name.
+///
+/// # Example
+/// See [`Workflows`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Begin {
+    /// What messages call the file.
+    pub file: String,
+    /// The workflow, in TOML.
+    pub definition: String,
+    /// Values for its parameters.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, Value>,
+}
+
+impl Begin {
+    /// A workflow with the defaults of its parameters.
+    ///
+    /// # Example
+    /// See [`Workflows`].
+    pub fn new(file: impl Into<String>, definition: impl Into<String>) -> Self {
+        Self { file: file.into(), definition: definition.into(), parameters: BTreeMap::new() }
+    }
+}
+
+/// A run that has begun.
+///
+/// # Example
+/// See [`Workflows`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Begun {
+    /// Its name.
+    pub run: String,
+}
+
+/// Waits until a run is over. The answer is the run; if the time is up before, as it is then.
+///
+/// # Example
+/// See [`Workflows`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Wait {
+    /// The run.
+    pub run: String,
+    /// How long to wait, in milliseconds. Default: as long as it takes.
+    #[serde(default)]
+    pub timeout_ms: Option<u64>,
+}
+
+impl Wait {
+    /// Waits as long as it takes.
+    ///
+    /// # Example
+    /// See [`Workflows`].
+    pub fn for_run(run: impl Into<String>) -> Self {
+        Self { run: run.into(), timeout_ms: None }
+    }
+}
+
+/// Goes on with a run that is over and not done; or, from a step, does that step and all that need it again.
+///
+/// # Example
+/// ```
+/// let resume = lehr_workflow::Resume { run: "census-1".into(), from: Some("choose".into()) };
+/// assert_eq!(resume.from.as_deref(), Some("choose"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Resume {
+    /// The run.
+    pub run: String,
+    /// The step. Default: what is done stays.
+    #[serde(default)]
+    pub from: Option<String>,
+}
+
+macro_rules! of_a_run {
+    ($($(#[$doc:meta])* $name:ident($text:literal): $verb:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        pub struct $name {
+            /// The run.
+            pub run: String,
+        }
+
+        impl Operation for $name {
+            type Contract = WorkflowState;
+            type Verb = verb::$verb;
+            type Reply = ();
+            const NAME: &'static str = $text;
+
+            fn key(&self) -> Option<Cow<'_, str>> {
+                Some(Cow::Borrowed(&self.run))
+            }
+        }
+    )*};
+}
+
+of_a_run! {
+    /// Ends a run: what is under way is given up, jobs are cancelled. Answered when the wish is noted; [`Wait`] for the end.
+    ///
+    /// # Example
+    /// ```
+    /// assert_eq!(lehr_workflow::Cancel { run: "census-1".into() }.run, "census-1");
+    /// ```
+    Cancel("cancel"): Update;
+    /// Stops a run, to be resumed: what is under way is given up, jobs go on and are found again.
+    ///
+    /// # Example
+    /// ```
+    /// assert_eq!(lehr_workflow::Stop { run: "census-1".into() }.run, "census-1");
+    /// ```
+    Stop("stop"): Update;
+    /// Forgets a run that is over.
+    ///
+    /// # Example
+    /// ```
+    /// assert_eq!(lehr_workflow::Remove { run: "census-1".into() }.run, "census-1");
+    /// ```
+    Remove("remove"): Delete;
+}
+
+/// What has happened in a run. Told by the node itself; subscribers hear it.
+///
+/// # Example
+/// ```
+/// use lehr_workflow::{Progress, Tell};
+/// let tell = Tell { run: "census-1".into(), part: 1, progress: Progress::Completed { step: "read".into() }, at_ms: 12 };
+/// assert_eq!(serde_json::to_value(tell).unwrap()["progress"]["what"], "completed");
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Tell {
+    /// The run.
+    pub run: String,
+    /// Which part of it this is of.
+    pub part: u64,
+    /// What.
+    pub progress: Progress,
+    /// When, in milliseconds of the run.
+    pub at_ms: u64,
+}
+
+/// Enters a planned run. Of the node itself.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+struct Enter {
+    begin: Begin,
+}
+
+/// Takes up a run again. Of the node itself.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+struct Reopen {
+    run: String,
+    again: BTreeSet<String>,
+}
+
+/// How other nodes are reached. Of the node itself: what a client would be told of it is nothing.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+struct Reach {}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+struct Reached {
+    #[serde(skip)]
+    client: Option<Client>,
+}
+
+macro_rules! operation {
+    ($name:ident($text:literal): $verb:ident -> $reply:ty) => {
+        impl Operation for $name {
+            type Contract = WorkflowState;
+            type Verb = verb::$verb;
+            type Reply = $reply;
+            const NAME: &'static str = $text;
+        }
+    };
+}
+
+operation!(Review("review"): Submit -> Plan);
+operation!(Begin("run"): Submit -> Begun);
+operation!(Wait("wait"): Query -> Run);
+operation!(Resume("resume"): Submit -> Begun);
+operation!(Enter("enter"): Insert -> Begun);
+operation!(Reopen("reopen"): Update -> ());
+operation!(Reach("reach"): Query -> Reached);
+
+impl Operation for Tell {
+    type Contract = WorkflowState;
+    type Verb = verb::Update;
+    type Reply = ();
+    const NAME: &'static str = "tell";
+
+    fn key(&self) -> Option<Cow<'_, str>> {
+        Some(Cow::Borrowed(&self.run))
+    }
+}
+
+impl Service for Workflows {
+    type Document = WorkflowState;
+
+    fn document(&self) -> &WorkflowState {
+        &self.document
+    }
+
+    fn document_mut(&mut self) -> &mut WorkflowState {
+        &mut self.document
+    }
+
+    fn handlers(on: &mut Handlers<Self>) {
+        // Independent: they ask their own service for changes, or wait for long.
+        on.independent::<Review>().independent::<Begin>().independent::<Wait>().independent::<Resume>();
+        on.exclusive::<Cancel>().exclusive::<Stop>().exclusive::<Remove>();
+        on.exclusive::<Enter>().exclusive::<Reopen>().exclusive::<Tell>().concurrent::<Reach>();
+    }
+
+    async fn start(&mut self, starting: &Starting) -> Result<(), Fault> {
+        let running: Vec<String> =
+            self.document.runs.iter().filter(|(_, run)| !run.state.is_over()).map(|(id, _)| id.clone()).collect();
+        for id in running {
+            if !self.goes_on {
+                if let Some(run) = self.document.runs.get_mut(&id) {
+                    let at_ms = run.elapsed_ms;
+                    run.apply(&Progress::Ended { state: RunState::Stopped, output: Value::Null, fault: None }, at_ms);
+                }
+                continue;
+            }
+            let (host, own) = (starting.host().clone(), starting.own()?);
+            if let Some(run) = self.document.runs.get_mut(&id) {
+                // A wish that was acknowledged stands.
+                let wish = run.wish;
+                run.reopen(&BTreeSet::new());
+                run.wish = wish;
+            }
+            self.launch(&id, host, own)?;
+        }
+        Ok(())
+    }
+
+    async fn stop(self, _why: Why) {
+        for inbox in self.live.into_values() {
+            // Refused by those that have ended.
+            let _ = inbox.post(Heard::Halt);
+        }
+    }
+}
+
+fn of_the_node(call: &Call) -> Result<(), Fault> {
+    match call.caller() {
+        None => Ok(()),
+        Some(_) => Err(Fault::new(Code::PermissionDenied, "the node alone says what happens in a run")),
+    }
+}
+
+fn unknown(run: &str) -> Fault {
+    Fault::new(Code::UnknownEntry, format!("no run {run:?}"))
+}
+
+async fn places(call: &Call, own: &Reference<WorkflowState>) -> Result<Places, Fault> {
+    Ok(Places::new(call.host()?, own.call(Reach {}).await?.client))
+}
+
+impl Independent<Review> for Workflows {
+    async fn handle(Review(begin): Review, call: &Call) -> Result<Plan, Fault> {
+        let workflow = Workflow::read(&begin.file, &begin.definition)?;
+        let places = places(call, &call.own()?).await?;
+        Ok(plan::plan(&workflow, &begin.parameters, &places).await?)
+    }
+}
+
+impl Independent<Begin> for Workflows {
+    async fn handle(begin: Begin, call: &Call) -> Result<Begun, Fault> {
+        let workflow = Workflow::read(&begin.file, &begin.definition)?;
+        let own = call.own::<WorkflowState>()?;
+        let places = places(call, &own).await?;
+        plan::plan(&workflow, &begin.parameters, &places).await?;
+        own.call(Enter { begin }).await
+    }
+}
+
+impl Independent<Resume> for Workflows {
+    async fn handle(Resume { run, from }: Resume, call: &Call) -> Result<Begun, Fault> {
+        let own = call.own::<WorkflowState>()?;
+        let state = own.get().await?;
+        let found = state.runs.get(&run).ok_or_else(|| unknown(&run))?;
+        let workflow = Workflow::read(&found.file, &found.definition)?;
+        let again = match &from {
+            None => BTreeSet::new(),
+            Some(step) if workflow.number(step).is_some() => workflow.affected_by(step),
+            Some(step) => {
+                return Err(Fault::new(Code::UnknownEntry, format!("no step {step:?} in {}", found.workflow)));
+            }
+        };
+        // The services may have changed since.
+        plan::plan(&workflow, &found.parameters, &places(call, &own).await?).await?;
+        drop(state);
+        own.call(Reopen { run: run.clone(), again }).await?;
+        Ok(Begun { run })
+    }
+}
+
+impl Independent<Wait> for Workflows {
+    async fn handle(Wait { run, timeout_ms }: Wait, call: &Call) -> Result<Run, Fault> {
+        let own = call.own::<WorkflowState>()?;
+        let over = async {
+            let mut changes = own.subscribe(Subscribe::default().keys([&run]).capacity(16)).await?;
+            loop {
+                // Each change is a reason to look; a gap is one too.
+                let state = own.get().await?;
+                let found = state.runs.get(&run).ok_or_else(|| unknown(&run))?;
+                if found.state.is_over() {
+                    return Ok(found.clone());
+                }
+                drop(state);
+                changes.next().await.map_err(|end| Fault::new(Code::ServiceStopping, end.to_string()))?;
+            }
+        };
+        let Some(limit) = timeout_ms.map(Duration::from_millis) else { return over.await };
+        let waited = call.host()?.clock().timeout(limit, over).await;
+        match waited {
+            Ok(run) => run,
+            Err(_) => own.get().await?.runs.get(&run).cloned().ok_or_else(|| unknown(&run)),
+        }
+    }
+}
+
+impl Concurrent<Reach> for Workflows {
+    async fn handle(&self, _: Reach, call: &Call) -> Result<Reached, Fault> {
+        of_the_node(call)?;
+        Ok(Reached { client: self.client.clone() })
+    }
+}
+
+impl Workflows {
+    /// Starts the runner of a run that the document has as running.
+    fn launch(&mut self, id: &str, host: Host, own: Reference<WorkflowState>) -> Result<(), Fault> {
+        let run = self.document.runs.get(id).cloned().ok_or_else(|| unknown(id))?;
+        let workflow = Workflow::read(&run.file, &run.definition)?;
+        let parameters = workflow.parameters(&run.parameters)?;
+        let inbox = Port::named(format!("run {id}"));
+        self.live.insert(id.to_owned(), inbox.clone());
+        let dispatcher = host.dispatcher().clone();
+        let places = Places::new(host, self.client.clone());
+        let runner = Runner { own, id: id.to_owned(), workflow, parameters, run, places, inbox };
+        let context = lehr_runtime::Context::named(format!("run {id}")).detached().build();
+        context.run(|| dispatcher.spawn(runner.drive())).detach();
+        Ok(())
+    }
+
+    fn wish(&mut self, run: &str, wish: RunState) -> Result<(), Fault> {
+        let found = self.document.runs.get_mut(run).ok_or_else(|| unknown(run))?;
+        if found.state.is_over() {
+            return Err(Fault::new(Code::InvalidValue, format!("run {run} is over: it is {}", found.state)));
+        }
+        found.wish = Some(wish);
+        if let Some(inbox) = self.live.get(run) {
+            // Refused by a runner that has just ended, and has said how.
+            let _ = inbox.post(Heard::Wish(wish));
+        }
+        Ok(())
+    }
+}
+
+impl Exclusive<Enter> for Workflows {
+    async fn handle(&mut self, Enter { begin }: Enter, call: &Call) -> Result<Begun, Fault> {
+        of_the_node(call)?;
+        let workflow = Workflow::read(&begin.file, &begin.definition)?;
+        let number = self.document.begun + 1;
+        let id = format!("{}-{number}", workflow.name());
+        if self.document.runs.len() >= REMEMBERED {
+            let over = self.document.runs.iter().filter(|(_, run)| run.state.is_over());
+            let Some(oldest) = over.min_by_key(|(_, run)| run.number).map(|(id, _)| id.clone()) else {
+                let fault = Fault::new(Code::InsufficientResources, format!("{REMEMBERED} runs are under way"));
+                return Err(fault.retry_after(Duration::from_secs(10)));
+            };
+            self.document.runs.remove(&oldest);
+        }
+        let record =
+            |number: usize| StepRecord { is_mapped: workflow.step(number).1.map.is_some(), ..StepRecord::default() };
+        let steps = workflow.steps().enumerate().map(|(number, name)| (name.to_owned(), record(number)));
+        let run = Run {
+            workflow: workflow.name().to_owned(),
+            file: begin.file,
+            definition: begin.definition,
+            parameters: begin.parameters,
+            state: RunState::Running,
+            steps: steps.collect(),
+            elapsed_ms: 0,
+            output: Value::Null,
+            fault: None,
+            wish: None,
+            part: 1,
+            token: format!("{:x}-{number}", call.incarnation()),
+            number,
+        };
+        self.document.runs.insert(id.clone(), run);
+        self.document.begun = number;
+        self.launch(&id, call.host()?, call.own()?)?;
+        Ok(Begun { run: id })
+    }
+}
+
+impl Exclusive<Reopen> for Workflows {
+    async fn handle(&mut self, Reopen { run, again }: Reopen, call: &Call) -> Result<(), Fault> {
+        of_the_node(call)?;
+        let found = self.document.runs.get_mut(&run).ok_or_else(|| unknown(&run))?;
+        if !found.state.is_over() {
+            return Err(Fault::new(Code::InvalidValue, format!("run {run} is under way")));
+        }
+        if found.state == RunState::Done && again.is_empty() {
+            return Err(Fault::new(
+                Code::InvalidValue,
+                format!("run {run} is done: name a step to do it again from there"),
+            ));
+        }
+        found.reopen(&again);
+        self.launch(&run, call.host()?, call.own()?)
+    }
+}
+
+impl Exclusive<Tell> for Workflows {
+    async fn handle(&mut self, Tell { run, part, progress, at_ms }: Tell, call: &Call) -> Result<(), Fault> {
+        of_the_node(call)?;
+        let found = self.document.runs.get_mut(&run).ok_or_else(|| unknown(&run))?;
+        if found.part != part || found.state.is_over() {
+            return Err(Fault::new(Code::InvalidValue, format!("part {part} of run {run} has no say any more")));
+        }
+        found.apply(&progress, at_ms);
+        if found.state.is_over() {
+            self.live.remove(&run);
+        }
+        Ok(())
+    }
+}
+
+impl Exclusive<Cancel> for Workflows {
+    async fn handle(&mut self, Cancel { run }: Cancel, _: &Call) -> Result<(), Fault> {
+        self.wish(&run, RunState::Cancelled)
+    }
+}
+
+impl Exclusive<Stop> for Workflows {
+    async fn handle(&mut self, Stop { run }: Stop, _: &Call) -> Result<(), Fault> {
+        self.wish(&run, RunState::Stopped)
+    }
+}
+
+impl Exclusive<Remove> for Workflows {
+    async fn handle(&mut self, Remove { run }: Remove, _: &Call) -> Result<(), Fault> {
+        let found = self.document.runs.get(&run).ok_or_else(|| unknown(&run))?;
+        if !found.state.is_over() {
+            return Err(Fault::new(Code::InvalidValue, format!("run {run} is under way: cancel it first")));
+        }
+        self.document.runs.remove(&run);
+        Ok(())
+    }
+}

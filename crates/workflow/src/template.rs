@@ -1,0 +1,206 @@
+//! References in the values of a workflow: `${read.rows}` stands for a field of what an earlier step answered.
+//!
+//! A text that is one reference stands for the value itself, with its type. References within a longer text are written into it. `$${` is `${` itself.
+
+use serde_json::Value;
+
+/// What a reference is to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A parameter of the run.
+    Parameters,
+    /// What a step has answered.
+    Step(String),
+    /// The item that a mapped step works on.
+    Item,
+    /// Its place in the list, from 0.
+    Index,
+}
+
+/// A reference, as `fit.0.clusters`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Reference {
+    pub(crate) source: Source,
+    /// Fields, places in lists, or `*` for a field of every entry.
+    pub(crate) path: Vec<String>,
+    /// As it was written.
+    pub(crate) text: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    Reference(Reference),
+}
+
+/// A text with references.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Template(Vec<Part>);
+
+/// Where values come from.
+pub(crate) struct Scope<'a> {
+    pub(crate) parameters: &'a Value,
+    pub(crate) output: &'a dyn Fn(&str) -> Option<Value>,
+    pub(crate) item: Option<(&'a Value, usize)>,
+}
+
+impl Template {
+    /// Reads a text.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let mut parts = Vec::new();
+        let mut plain = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find("${") {
+            if rest[..at].ends_with('$') {
+                plain.push_str(&rest[..at - 1]);
+                plain.push_str("${");
+                rest = &rest[at + 2..];
+                continue;
+            }
+            plain.push_str(&rest[..at]);
+            let Some(end) = rest[at..].find('}') else {
+                return Err(format!("expected a }} after {:?}", &rest[at..]));
+            };
+            let reference = Reference::parse(&rest[at + 2..at + end])?;
+            if !plain.is_empty() {
+                parts.push(Part::Text(std::mem::take(&mut plain)));
+            }
+            parts.push(Part::Reference(reference));
+            rest = &rest[at + end + 1..];
+        }
+        plain.push_str(rest);
+        if !plain.is_empty() {
+            parts.push(Part::Text(plain));
+        }
+        Ok(Self(parts))
+    }
+
+    /// The references in it.
+    pub(crate) fn references(&self) -> impl Iterator<Item = &Reference> {
+        self.0.iter().filter_map(|part| match part {
+            Part::Reference(reference) => Some(reference),
+            Part::Text(_) => None,
+        })
+    }
+
+    /// The reference that it is, if it is nothing else.
+    pub(crate) fn whole(&self) -> Option<&Reference> {
+        match &self.0[..] {
+            [Part::Reference(reference)] => Some(reference),
+            _ => None,
+        }
+    }
+
+    fn fill(&self, scope: &Scope<'_>) -> Result<Value, String> {
+        if let Some(reference) = self.whole() {
+            return reference.value(scope);
+        }
+        let mut text = String::new();
+        for part in &self.0 {
+            match part {
+                Part::Text(plain) => text.push_str(plain),
+                Part::Reference(reference) => match reference.value(scope)? {
+                    Value::String(value) => text.push_str(&value),
+                    value => text.push_str(&value.to_string()),
+                },
+            }
+        }
+        Ok(Value::String(text))
+    }
+}
+
+impl Reference {
+    fn parse(text: &str) -> Result<Self, String> {
+        let mut names = text.trim().split('.').map(str::to_owned);
+        let first = names.next().unwrap_or_default();
+        let path: Vec<String> = names.collect();
+        if first.is_empty() || path.iter().any(String::is_empty) {
+            return Err(format!("expected names with dots between them, found ${{{text}}}"));
+        }
+        let source = match first.as_str() {
+            "parameters" if path.is_empty() => {
+                return Err("expected the name of a parameter, as ${parameters.NAME}".to_owned());
+            }
+            "parameters" => Source::Parameters,
+            "item" => Source::Item,
+            "index" if !path.is_empty() => return Err(format!("expected ${{index}}, a number, found ${{{text}}}")),
+            "index" => Source::Index,
+            _ => Source::Step(first),
+        };
+        Ok(Self { source, path, text: text.trim().to_owned() })
+    }
+
+    fn value(&self, scope: &Scope<'_>) -> Result<Value, String> {
+        let missing = || format!("${{{}}} has no value", self.text);
+        let whole = match &self.source {
+            Source::Parameters => scope.parameters.clone(),
+            Source::Step(name) => (scope.output)(name).ok_or_else(missing)?,
+            Source::Item => scope.item.map(|(item, _)| item.clone()).ok_or_else(missing)?,
+            Source::Index => Value::from(scope.item.map(|(_, index)| index).ok_or_else(missing)?),
+        };
+        descend(whole, &self.path).ok_or_else(missing)
+    }
+}
+
+fn descend(value: Value, path: &[String]) -> Option<Value> {
+    let Some((name, rest)) = path.split_first() else { return Some(value) };
+    match value {
+        Value::Object(mut fields) => descend(fields.remove(name)?, rest),
+        Value::Array(entries) if name == "*" => {
+            entries.into_iter().map(|entry| descend(entry, rest)).collect::<Option<_>>().map(Value::Array)
+        }
+        Value::Array(mut entries) => {
+            let place: usize = name.parse().ok().filter(|place| *place < entries.len())?;
+            descend(entries.swap_remove(place), rest)
+        }
+        _ => None,
+    }
+}
+
+/// Fills the references anywhere in a value.
+pub(crate) fn fill(value: &Value, scope: &Scope<'_>) -> Result<Value, String> {
+    Ok(match value {
+        Value::String(text) => Template::parse(text)?.fill(scope)?,
+        Value::Array(entries) => {
+            Value::Array(entries.iter().map(|entry| fill(entry, scope)).collect::<Result<_, _>>()?)
+        }
+        Value::Object(fields) => {
+            let fields = fields.iter().map(|(name, value)| Ok((name.clone(), fill(value, scope)?)));
+            Value::Object(fields.collect::<Result<_, String>>()?)
+        }
+        other => other.clone(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn filled(value: &Value) -> Result<Value, String> {
+        let parameters = json!({ "clusters": 20 });
+        let outputs = json!({ "fit": [{ "k": 2, "objective": 0.5 }, { "k": 3, "objective": 0.25 }], "read": { "name": "blocks" } });
+        let scope = Scope {
+            parameters: &parameters,
+            output: &|name| outputs.get(name).cloned(),
+            item: Some((&json!({ "k": 7 }), 4)),
+        };
+        fill(value, &scope)
+    }
+
+    #[test]
+    fn a_reference_alone_keeps_its_type_and_in_a_text_is_text() {
+        let value = json!({ "k": "${parameters.clusters}", "as": "${read.name}-${index}", "all": ["${fit.*.k}", "${fit.1.objective}"], "i": "${item.k}" });
+        assert_eq!(filled(&value).unwrap(), json!({ "k": 20, "as": "blocks-4", "all": [[2, 3], 0.25], "i": 7 }));
+        assert_eq!(filled(&json!("a $${b} ${index}$")).unwrap(), "a ${b} 4$");
+    }
+
+    #[test]
+    fn what_is_not_there_is_told() {
+        assert_eq!(filled(&json!("${fit.2.k}")).unwrap_err(), "${fit.2.k} has no value");
+        assert_eq!(filled(&json!("${read.name.x}")).unwrap_err(), "${read.name.x} has no value");
+        assert!(Template::parse("${").unwrap_err().contains("expected a }"));
+        assert!(Template::parse("${a..b}").is_err() && Template::parse("${index.a}").is_err());
+        assert!(Template::parse("${parameters}").is_err());
+    }
+}
