@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use lehr_node::{Client, FindService, Heard, Join, Joined, Joining, Leave, NODES, Node, Nodes, Reach, Refresh};
 use lehr_runtime::{Clock, Dispatcher, block_on};
-use lehr_services::{Code, Contract, End, Event, Fault, Host, Reference, Subscribe, Subscription};
+use lehr_services::{Code, Contract, End, Event, Fault, Host, Phase, Reference, Subscribe, Subscription};
 
 use crate::behaviours::samples::*;
 use crate::raw::ask;
@@ -59,7 +59,9 @@ impl Pair {
     async fn until(&mut self, is_so: impl Fn(Reach, &[&str]) -> bool) -> Vec<Reach> {
         let mut seen = Vec::new();
         loop {
-            let paths: Vec<&str> = self.known.services.keys().map(String::as_str).collect();
+            // One that is still starting is known, and not found yet.
+            let ready = self.known.services.iter().filter(|(_, record)| record.phase == Phase::Ready);
+            let paths: Vec<&str> = ready.map(|(path, _)| path.as_str()).collect();
             if seen.last() != Some(&self.known.reach) {
                 seen.push(self.known.reach);
             }
