@@ -5,17 +5,19 @@ use serde_json::{Map, Value, json};
 
 /// Describes the services; golden file in `tests/golden`.
 pub(crate) fn document(infos: &[Info]) -> Value {
-    let mut paths = Map::new();
+    let (mut paths, mut schemas) = (Map::new(), Map::new());
     for info in infos {
-        describe(info, &mut paths);
+        let described = Described { schemas: &mut schemas, prefix: info.contract.name.replace('/', ".") };
+        describe(info, described, &mut paths);
     }
+    schemas.insert("Problem".to_owned(), problem());
     json!({
         "openapi": "3.1.0",
         "info": { "title": "Services of a Lehr node", "version": env!("CARGO_PKG_VERSION") },
         "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
         "paths": paths,
         "components": {
-            "schemas": { "Problem": problem() },
+            "schemas": schemas,
             "responses": {
                 "Fault": {
                     "description": "Why there is no answer, as a problem document (RFC 9457); its `code` says what can be done.",
@@ -52,6 +54,67 @@ fn problem() -> Value {
     })
 }
 
+/// Schemas on their way from a contract, where each has its definitions within, into one document, where they have a place of their own.
+struct Described<'a> {
+    schemas: &'a mut Map<String, Value>,
+    /// Before the names of definitions: contracts may use one name for different things.
+    prefix: String,
+}
+
+impl Described<'_> {
+    /// The schema with its references as they are here; its definitions are moved out.
+    fn place(&mut self, schema: &Value) -> Value {
+        let mut placed = schema.clone();
+        let Some(fields) = placed.as_object_mut() else { return placed };
+        // The whole document has one dialect.
+        fields.remove("$schema");
+        let definitions = fields.remove("$defs");
+        // One that speaks of itself needs a name.
+        let own = schema["title"].as_str().unwrap_or("Document").to_owned();
+        self.lead(&mut placed, &own);
+        if let Some(Value::Object(definitions)) = definitions {
+            for (name, mut definition) in definitions {
+                self.lead(&mut definition, &own);
+                self.schemas.insert(format!("{}.{name}", self.prefix), definition);
+            }
+        }
+        if speaks_of_itself(schema) {
+            self.schemas.insert(format!("{}.{own}", self.prefix), placed.clone());
+        }
+        placed
+    }
+
+    /// Makes references lead to where the definitions are.
+    fn lead(&self, value: &mut Value, own: &str) {
+        match value {
+            Value::Object(fields) => {
+                for (name, field) in fields.iter_mut() {
+                    let Some(to) = field.as_str().filter(|_| name == "$ref") else {
+                        self.lead(field, own);
+                        continue;
+                    };
+                    let to = if to == "#" { Some(own) } else { to.strip_prefix("#/$defs/") };
+                    if let Some(to) = to {
+                        *field = Value::from(format!("#/components/schemas/{}.{to}", self.prefix));
+                    }
+                }
+            }
+            Value::Array(entries) => entries.iter_mut().for_each(|entry| self.lead(entry, own)),
+            _ => {}
+        }
+    }
+}
+
+fn speaks_of_itself(schema: &Value) -> bool {
+    match schema {
+        Value::Object(fields) => {
+            fields.get("$ref").is_some_and(|to| to == "#") || fields.values().any(speaks_of_itself)
+        }
+        Value::Array(entries) => entries.iter().any(speaks_of_itself),
+        _ => false,
+    }
+}
+
 /// A document in both forms.
 fn content(schema: &Value) -> Value {
     json!({ "application/json": { "schema": schema }, "application/msgpack": { "schema": schema } })
@@ -68,7 +131,7 @@ fn header(name: &str, description: &str, kind: &str) -> Value {
     json!({ "name": name, "in": "header", "description": description, "schema": { "type": kind } })
 }
 
-fn describe(info: &Info, paths: &mut Map<String, Value>) {
+fn describe(info: &Info, mut described: Described<'_>, paths: &mut Map<String, Value>) {
     let path = &info.path;
     let tag = &info.contract.name;
     let identifier = |action: &str| format!("{}.{action}", path.trim_start_matches('/').replace('/', "."));
@@ -79,7 +142,7 @@ fn describe(info: &Info, paths: &mut Map<String, Value>) {
         json!({
             "operationId": identifier("get"), "tags": [tag], "summary": "The state.",
             "parameters": [header("if-none-match", "A version that is known.", "string"), timeout],
-            "responses": responses("The state; its version is in ETag.", &info.contract.state),
+            "responses": responses("The state; its version is in ETag.", &described.place(&info.contract.state)),
         }),
     );
     whole.insert(
@@ -97,16 +160,17 @@ fn describe(info: &Info, paths: &mut Map<String, Value>) {
         if !operation.verb.is_idempotent() {
             parameters.push(header("idempotency-key", "Makes sending it again harmless.", "string"));
         }
-        let described = json!({
+        let (body, reply) = (described.place(&operation.body), described.place(&operation.reply));
+        let page = json!({
             "operationId": identifier(name), "tags": [tag], "summary": format!("{name} ({})", operation.verb),
             "parameters": parameters,
-            "requestBody": { "required": true, "content": content(&operation.body) },
-            "responses": responses("Done.", &operation.reply),
+            "requestBody": { "required": true, "content": content(&body) },
+            "responses": responses("Done.", &reply),
         });
         if operation.verb == Verb::Replace && name == "replace" {
-            whole.insert("put".to_owned(), described);
+            whole.insert("put".to_owned(), page);
         } else {
-            paths.insert(format!("{path}:{name}"), json!({ "post": described }));
+            paths.insert(format!("{path}:{name}"), json!({ "post": page }));
         }
     }
     paths.insert(path.clone(), Value::Object(whole));
@@ -127,4 +191,26 @@ fn describe(info: &Info, paths: &mut Map<String, Value>) {
             },
         } }),
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_lead_to_where_the_definitions_are() {
+        let schema = json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "Tree",
+            "properties": { "leaf": { "$ref": "#/$defs/Leaf" }, "more": { "items": { "$ref": "#" } } },
+            "$defs": { "Leaf": { "anyOf": [{ "$ref": "#/$defs/Vein" }] }, "Vein": { "type": "string" } },
+        });
+        let mut schemas = Map::new();
+        let placed = Described { schemas: &mut schemas, prefix: "a.b".to_owned() }.place(&schema);
+        assert_eq!(placed["properties"]["leaf"]["$ref"], "#/components/schemas/a.b.Leaf");
+        assert_eq!(placed["properties"]["more"]["items"]["$ref"], "#/components/schemas/a.b.Tree");
+        assert!(placed.get("$defs").is_none() && placed.get("$schema").is_none());
+        assert_eq!(schemas["a.b.Leaf"]["anyOf"][0]["$ref"], "#/components/schemas/a.b.Vein");
+        assert_eq!(schemas.keys().collect::<Vec<_>>(), ["a.b.Leaf", "a.b.Tree", "a.b.Vein"]);
+    }
 }
