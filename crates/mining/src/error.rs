@@ -40,6 +40,25 @@ pub enum Error {
         /// The limit.
         most: f64,
     },
+    /// Pairs without a dissimilarity cut the items into parts that nothing ties together: embed the parts one by one, or give values to pairs between them.
+    #[error(
+        "the pairs that have a dissimilarity and a weight tie the items together in {parts} separate parts, of {} items: expected one part",
+        listed(sizes, *parts)
+    )]
+    Disconnected {
+        /// How many parts there are.
+        parts: usize,
+        /// The items in each, the largest first; the first ten.
+        sizes: Vec<usize>,
+    },
+    /// Items that no pair says anything about: leave them out, or give them values.
+    #[error("{count} of the items have no dissimilarity to any item of weight above 0: {}", listed(first, *count))]
+    Unrelated {
+        /// How many there are.
+        count: usize,
+        /// The first ten, counted from 0.
+        first: Vec<usize>,
+    },
     /// The observer said stop; it was handed the checkpoint just before.
     #[error("stopped")]
     Stopped,
@@ -83,4 +102,10 @@ pub enum Error {
     /// A rank failed; the message is its own.
     #[error(transparent)]
     Ranks(#[from] lehr_ranks::Error),
+}
+
+/// The first few of some numbers, and whether there are more.
+fn listed(numbers: &[usize], all: usize) -> String {
+    let shown: Vec<String> = numbers.iter().map(usize::to_string).collect();
+    format!("{}{}", shown.join(", "), if all > numbers.len() { ", …" } else { "" })
 }

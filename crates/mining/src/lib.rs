@@ -3,6 +3,8 @@
 //! | you have | use |
 //! | --- | --- |
 //! | points in a space where distance means something | [`vector::cluster`] |
+//! | dissimilarities of all pairs | [`pairwise::cluster`] |
+//! | dissimilarities of all pairs, and a wish to see them | [`smacof::embed`] |
 //! | a temperature, and an interest in what happens there | [`vector::equilibrium`] |
 //!
 //! A method is a handful of files with the same names: parameters, E-step, M-step, model. [`anneal`] is the loop that all of them share, with
@@ -11,7 +13,12 @@
 
 pub mod anneal;
 mod error;
+mod gather;
+mod matrix;
+pub mod pairwise;
+mod product;
 mod round;
+pub mod smacof;
 pub mod vector;
 
 pub use error::Error;

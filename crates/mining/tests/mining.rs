@@ -5,7 +5,9 @@ mod mining {
     mod acceptance;
     mod bits;
     mod edges;
+    mod pairwise;
     mod physics;
     mod quality;
+    mod smacof;
     mod stop;
 }

@@ -25,15 +25,30 @@ const MOST_SWEEPS: usize = 60;
 /// assert_eq!((value, vector), (5.0, vec![0.0, 1.0]));
 /// ```
 pub fn leading_eigenpair(n: usize, matrix: &[f64]) -> Option<(f64, Vec<f64>)> {
+    Some(eigenpairs(n, matrix)?.swap_remove(0))
+}
+
+/// All eigenvalues of a symmetric matrix, the largest first, each with its unit eigenvector, whose largest coordinate is positive.
+///
+/// As [`leading_eigenpair`] in every respect; of equal eigenvalues the order is that of the coordinate they were found at.
+///
+/// # Panics
+/// If `matrix` is not n x n or n is 0.
+///
+/// # Example
+/// ```
+/// let pairs = lehr_numerics::factor::eigenpairs(2, &[2.0, 0.0, 0.0, 5.0]).unwrap();
+/// assert_eq!(pairs, [(5.0, vec![0.0, 1.0]), (2.0, vec![1.0, 0.0])]);
+/// ```
+pub fn eigenpairs(n: usize, matrix: &[f64]) -> Option<Vec<(f64, Vec<f64>)>> {
     assert!(n > 0 && matrix.len() == n * n, "a square matrix");
     if !matrix.iter().all(|value| value.is_finite()) {
         return None;
     }
     let largest = (0..n).flat_map(|i| &matrix[i * n..=i * n + i]).fold(0.0f64, |most, value| most.max(value.abs()));
     if n == 1 || largest == 0.0 {
-        let mut vector = vec![0.0; n];
-        vector[0] = 1.0;
-        return Some((matrix[0], vector));
+        let axis = |p: usize| (0..n).map(|q| f64::from(u8::from(p == q))).collect();
+        return Some((0..n).map(|p| (matrix[0], axis(p))).collect());
     }
     // Entries of about 1, by a power of two: products neither overflow nor vanish, and no bit changes.
     let exponent = (largest.to_bits() >> 52) as i32 - 1023;
@@ -66,17 +81,16 @@ pub fn leading_eigenpair(n: usize, matrix: &[f64]) -> Option<(f64, Vec<f64>)> {
             break;
         }
     }
-    let mut leading = 0;
-    for p in 1..n {
-        if a[p * n + p] > a[leading * n + leading] {
-            leading = p;
-        }
-    }
-    let mut vector = vectors[leading * n..][..n].to_vec();
-    let length = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
-    vector.iter_mut().for_each(|x| *x /= length);
-    orient(&mut vector);
-    Some((a[leading * n + leading] * 2f64.powi(-down) * 2f64.powi(-up), vector))
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by(|&p, &q| a[q * n + q].total_cmp(&a[p * n + p]));
+    let pair = |&p: &usize| {
+        let mut vector = vectors[p * n..][..n].to_vec();
+        let length = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
+        vector.iter_mut().for_each(|x| *x /= length);
+        orient(&mut vector);
+        (a[p * n + p] * 2f64.powi(-down) * 2f64.powi(-up), vector)
+    };
+    Some(order.iter().map(pair).collect())
 }
 
 /// Turns coordinates p and q so that a[p, q] becomes 0.

@@ -15,7 +15,7 @@ pub(crate) mod x86;
 use std::fmt::Debug;
 
 /// The ways to handle a line of a number. Private to this crate: whoever could name a register could run an instruction that the processor has not.
-pub(crate) trait Registers: Sized + 'static {
+pub(crate) trait Registers: crate::compact::PairKernels + Sized + 'static {
     /// A line handled lane by lane.
     type Plain: Lanes<Number = Self>;
     /// A line in two 256-bit registers.
@@ -47,6 +47,8 @@ pub trait Real: Registers + Copy + Debug + Default + PartialOrd + Send + Sync + 
     const LEAST_EXPONENT: Self;
     /// 1.5 times two to the number of bits of the fraction: adding it rounds to a whole number, found in the low bits of the sum.
     const SHIFTER: Self;
+    /// Newton's steps that [`Lanes::inverse_root`] takes.
+    const ROOT_STEPS: usize;
     /// Coefficients of `2^r`, `|r| <= 1/2`, lowest first: interpolated at the Chebyshev points of `(2^r - 1) / r`.
     const EXP2: &'static [Self];
     /// Coefficients of `log2 m = t (c0 + c1 t^2 + ...)` with `t = (m - 1) / (m + 1)`: the series of the inverse hyperbolic tangent.
@@ -80,6 +82,10 @@ pub trait Lanes: Copy + Debug {
 
     /// Reads a line.
     fn load(line: &<Self::Number as Real>::Line) -> Self;
+    /// Reads the first numbers of a slice, wherever it begins in memory. Panics if there are fewer than a line has.
+    fn load_at(numbers: &[Self::Number]) -> Self;
+    /// Reads the first numbers of a slice of whole numbers of 16 bits, each exactly. Panics if there are fewer than a line has.
+    fn load_u16(numbers: &[u16]) -> Self;
     /// Writes a line.
     fn store(self, line: &mut <Self::Number as Real>::Line);
     /// The same number in every lane.
@@ -109,6 +115,9 @@ pub trait Lanes: Copy + Debug {
     /// `(e, m)` with `self = 2^e m` and `m` in `[sqrt(1/2), sqrt(2))`, for positive normal numbers.
     fn split_exponent(self) -> (Self, Self);
 
+    /// A first guess at one over the square root of each lane, within 3.5 %, for positive normal numbers: half the exponent, by one subtraction of bits.
+    fn inverse_root_guess(self) -> Self;
+
     /// The lanes added up in `f64`, upper half onto lower half until one is left: as [`Line::sum`] does it.
     fn sum(self) -> f64;
 
@@ -122,6 +131,24 @@ pub trait Lanes: Copy + Debug {
         let shifted = clamped.add(shifter);
         let rest = clamped.sub(shifted.sub(shifter));
         horner(Self::Number::EXP2, rest).raise_exponent(shifted)
+    }
+
+    /// One over the square root of each lane, for positive normal numbers.
+    ///
+    /// Relative error below 2 units of [`Real::EPSILON`] (tested against the standard library). From the guess by Newton's steps, each of which doubles the
+    /// digits; the last one is taken from the residual, which rounds less. A root and a quotient of the processor would take three times as long.
+    #[inline(always)]
+    fn inverse_root(self) -> Self {
+        let mut y = self.inverse_root_guess();
+        let half = self.mul(Self::splat(Self::Number::from_f64(0.5)));
+        let three_halves = Self::splat(Self::Number::from_f64(1.5));
+        let mut step = 1;
+        while step < Self::Number::ROOT_STEPS {
+            y = y.mul(half.mul(y).neg_mul_add(y, three_halves));
+            step += 1;
+        }
+        let residual = self.mul(y).neg_mul_add(y, Self::splat(Self::Number::from_f64(1.0)));
+        y.mul(Self::splat(Self::Number::from_f64(0.5))).mul_add(residual, y)
     }
 
     /// The binary logarithm of each lane, for positive normal numbers.
@@ -150,7 +177,7 @@ fn horner<V: Lanes>(coefficients: &'static [V::Number], x: V) -> V {
 }
 
 macro_rules! line {
-    ($line:ident, $number:ty, $count:literal, $avx2:ident, $avx512:ident, least: $least:literal, shifter: $shifter:expr,
+    ($line:ident, $number:ty, $count:literal, $avx2:ident, $avx512:ident, least: $least:literal, shifter: $shifter:expr, root_steps: $root_steps:literal,
      exp2: [$($exp2:expr),+ $(,)?], log2: [$($log2:expr),+ $(,)?], $doc:literal) => {
         #[doc = $doc]
         #[derive(Clone, Copy, Debug, Default)]
@@ -197,6 +224,7 @@ macro_rules! line {
             const EPSILON: f64 = <$number>::EPSILON as f64;
             const LEAST_EXPONENT: $number = $least;
             const SHIFTER: $number = $shifter;
+            const ROOT_STEPS: usize = $root_steps;
             const EXP2: &'static [$number] = &[$($exp2),+];
             const LOG2: &'static [$number] = &[$($log2),+];
 
@@ -215,7 +243,7 @@ macro_rules! line {
 
 line!(
     F64Line, f64, 8, Avx2F64, Avx512F64,
-    least: -1000.0, shifter: 1.5 * (1u64 << 52) as f64,
+    least: -1000.0, shifter: 1.5 * (1u64 << 52) as f64, root_steps: 4,
     exp2: [
         1.0,
         std::f64::consts::LN_2,
@@ -247,7 +275,7 @@ line!(
 );
 line!(
     F32Line, f32, 16, Avx2F32, Avx512F32,
-    least: -110.0, shifter: 1.5 * (1u64 << 23) as f32,
+    least: -110.0, shifter: 1.5 * (1u64 << 23) as f32, root_steps: 3,
     exp2: [
         1.0,
         0.6931471880262288,

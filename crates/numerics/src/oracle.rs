@@ -11,7 +11,7 @@ use crate::tiles::{DIRECT_DIMENSION, Tiles};
 const SETS: [InstructionSet; 3] = [InstructionSet::Avx512, InstructionSet::Avx2, InstructionSet::Plain];
 
 /// Runs the same on each instruction set and checks that the bits agree; gives the result.
-fn on_all_sets(what: &str, run: impl Fn() -> Vec<f64>) -> Vec<f64> {
+pub(crate) fn on_all_sets(what: &str, run: impl Fn() -> Vec<f64>) -> Vec<f64> {
     let results = SETS.map(|set| {
         MOST.set(set);
         let result = run();
@@ -345,4 +345,66 @@ fn logarithms_are_good_to_two_and_a_half_units() {
     let double = worst::<f64>(arguments(), Lanes::log2, f64::log2, mixed);
     let single = worst::<f32>(arguments(), Lanes::log2, f64::log2, mixed);
     assert!(double < 2.5 && single < 2.5, "{double} and {single} units");
+}
+
+fn roots_agree<T: Real>() {
+    kernel! {
+        fn roots[T; V](values: &[T], out: &mut [f64]) {
+            let mut at = 0;
+            while at + T::Line::COUNT <= values.len() {
+                let mut line = T::Line::default();
+                V::load_at(&values[at..]).inverse_root().store(&mut line);
+                let mut lane = 0;
+                while lane < T::Line::COUNT {
+                    out[at + lane] = line.lanes()[lane].to_f64();
+                    lane += 1;
+                }
+                at += T::Line::COUNT;
+            }
+        }
+    }
+    let values: Vec<T> = (0..16 * 4096).map(|step| T::from_f64(2f64.powf(f64::from(step) / 512.0 - 64.0))).collect();
+    let found = on_all_sets("one over the root", || {
+        let mut out = vec![0.0; values.len()];
+        roots::<T>(&values, &mut out);
+        out
+    });
+    for (value, found) in values.iter().zip(found) {
+        let expected = 1.0 / value.to_f64().sqrt();
+        assert!((found - expected).abs() <= 2.0 * T::EPSILON * expected, "{value:?}: {found}, not {expected}");
+    }
+}
+
+#[test]
+fn one_over_the_root_is_that_of_the_standard_library_to_rounding() {
+    roots_agree::<f64>();
+    roots_agree::<f32>();
+}
+
+#[test]
+fn whole_numbers_are_widened_exactly_wherever_they_begin() {
+    kernel! {
+        fn widen[T; V](values: &[u16], out: &mut [f64]) {
+            let mut at = 0;
+            while at + 16 <= values.len() {
+                out[at] = V::load_u16(&values[at..]).sum();
+                at += 1;
+            }
+        }
+    }
+    let values: Vec<u16> = (0..90u32).map(|at| (at * 7919 % 65536) as u16).collect();
+    let double = on_all_sets("16 bits to 64", || {
+        let mut out = vec![0.0; values.len()];
+        widen::<f64>(&values, &mut out);
+        out
+    });
+    let single = on_all_sets("16 bits to 32", || {
+        let mut out = vec![0.0; values.len()];
+        widen::<f32>(&values, &mut out);
+        out
+    });
+    for at in 0..values.len() - 15 {
+        let sum = |count: usize| values[at..at + count].iter().map(|&value| f64::from(value)).sum::<f64>();
+        assert_eq!((double[at], single[at]), (sum(8), sum(16)));
+    }
 }

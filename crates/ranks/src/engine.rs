@@ -93,7 +93,7 @@ pub trait Rounds: Send {
         self.is_lead()
     }
 
-    /// Gives every process what the leaves' cells hold, where ranks are in several processes; elsewhere there is nothing to do.
+    /// Gives every process what the leaves' cells hold, where ranks are in several processes; elsewhere there is nothing to do. When it returns, every rank may read all cells.
     /// `write` appends a cell's content to bytes, `read` overwrites a cell with it.
     ///
     /// # Errors

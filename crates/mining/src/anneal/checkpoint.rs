@@ -50,12 +50,7 @@ impl Checkpoint {
     /// # Errors
     /// [`Error::Data`] if the folder cannot be written to or the disk is full.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
-        let content = serde_json::to_string(self).expect("a state has string keys and finite numbers");
-        let mut file = AtomicFile::create(path)?;
-        let written = write!(file, "{MAGIC} {FORMAT} xxh3 {:016x}\n{content}\n", xxh3_64(content.as_bytes()));
-        written.map_err(|cause| file.failed(cause))?;
-        file.commit()?;
-        Ok(())
+        write_framed(self, path)
     }
 
     /// Reads a checkpoint.
@@ -64,29 +59,47 @@ impl Checkpoint {
     /// [`Error::File`] if it cannot be read, [`Error::CheckpointVersion`] if it is of another format, [`Error::CheckpointDamaged`] if it is no
     /// checkpoint, was cut, or was changed.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let damaged = |reason: &str| Error::CheckpointDamaged { path: path.into(), reason: reason.into() };
-        let bytes = fs::read(path).map_err(|source| Error::File { path: path.into(), source })?;
-        let text = std::str::from_utf8(&bytes).map_err(|_| damaged("it is not text"))?;
-        let (head, content) = text.split_once('\n').ok_or_else(|| damaged("it has no second line"))?;
-        let rest =
-            head.strip_prefix(MAGIC).ok_or_else(|| damaged("its first line does not say \"lehr checkpoint\""))?;
-        let words: Vec<&str> = rest.split_whitespace().collect();
-        let [format, "xxh3", hash] = words[..] else {
-            return Err(damaged("its first line is not a format and a hash"));
-        };
-        if format != FORMAT.to_string() {
-            return Err(Error::CheckpointVersion { path: path.into(), found: format.into(), expected: FORMAT });
-        }
-        let content = content.strip_suffix('\n').ok_or_else(|| damaged("its end is missing"))?;
-        if hash != format!("{:016x}", xxh3_64(content.as_bytes())) {
-            return Err(damaged("its content does not match its hash"));
-        }
-        let checkpoint: Self = serde_json::from_str(content).map_err(|error| damaged(&error.to_string()))?;
-        if checkpoint.method != METHOD {
-            return Err(damaged(&format!("it is of the method {:?}, not {METHOD:?}", checkpoint.method)));
-        }
-        Ok(checkpoint)
+        read_framed(path, METHOD)
     }
+}
+
+/// Writes a state of any method: what [`read_framed`] reads. The state says its method in a field `method`.
+pub(crate) fn write_framed(state: &impl Serialize, path: &Path) -> Result<(), Error> {
+    let content = serde_json::to_string(state).expect("a state has string keys and finite numbers");
+    let mut file = AtomicFile::create(path)?;
+    let written = write!(file, "{MAGIC} {FORMAT} xxh3 {:016x}\n{content}\n", xxh3_64(content.as_bytes()));
+    written.map_err(|cause| file.failed(cause))?;
+    file.commit()?;
+    Ok(())
+}
+
+/// Reads a state of the method named.
+pub(crate) fn read_framed<T: serde::de::DeserializeOwned>(path: &Path, method: &str) -> Result<T, Error> {
+    #[derive(Deserialize)]
+    struct Named {
+        method: String,
+    }
+    let damaged = |reason: &str| Error::CheckpointDamaged { path: path.into(), reason: reason.into() };
+    let bytes = fs::read(path).map_err(|source| Error::File { path: path.into(), source })?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| damaged("it is not text"))?;
+    let (head, content) = text.split_once('\n').ok_or_else(|| damaged("it has no second line"))?;
+    let rest = head.strip_prefix(MAGIC).ok_or_else(|| damaged("its first line does not say \"lehr checkpoint\""))?;
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    let [format, "xxh3", hash] = words[..] else {
+        return Err(damaged("its first line is not a format and a hash"));
+    };
+    if format != FORMAT.to_string() {
+        return Err(Error::CheckpointVersion { path: path.into(), found: format.into(), expected: FORMAT });
+    }
+    let content = content.strip_suffix('\n').ok_or_else(|| damaged("its end is missing"))?;
+    if hash != format!("{:016x}", xxh3_64(content.as_bytes())) {
+        return Err(damaged("its content does not match its hash"));
+    }
+    let named: Named = serde_json::from_str(content).map_err(|error| damaged(&error.to_string()))?;
+    if named.method != method {
+        return Err(damaged(&format!("it is of the method {:?}, not {method:?}", named.method)));
+    }
+    serde_json::from_str(content).map_err(|error| damaged(&error.to_string()))
 }
 
 #[cfg(test)]

@@ -99,8 +99,8 @@ pub enum Control {
 }
 
 /// Watches a run. Called on one rank only, between two temperatures or two groups of trials, so it may take its time and may
-/// print; it should return within a fraction of a second.
-pub trait Observer: Send {
+/// print; it should return within a fraction of a second. `C` is the method's checkpoint.
+pub trait Observer<C = Checkpoint>: Send {
     /// After each temperature, and several times a second while refining.
     fn progress(&mut self, progress: &Progress<'_>) -> Control {
         let _ = progress;
@@ -109,7 +109,7 @@ pub trait Observer: Send {
 
     /// After each temperature and each group of trials: all that is needed to go on from here. Writing it costs far more than
     /// being offered it, so an observer writes it every few seconds at most, and always after it said [`Control::Stop`].
-    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
+    fn checkpoint(&mut self, checkpoint: &C) {
         let _ = checkpoint;
     }
 
@@ -124,4 +124,4 @@ pub trait Observer: Send {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
-impl Observer for Silent {}
+impl<C> Observer<C> for Silent {}

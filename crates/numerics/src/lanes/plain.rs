@@ -7,7 +7,7 @@ use super::{F32Line, F64Line, Lanes, Line, Real};
 pub struct Plain<L: Line>(L);
 
 macro_rules! plain {
-    ($line:ident, $number:ty, $bits:ty, $signed:ty, fraction_bits: $fraction:literal, sqrt_half: $sqrt_half:literal) => {
+    ($line:ident, $number:ty, $bits:ty, $signed:ty, fraction_bits: $fraction:literal, sqrt_half: $sqrt_half:literal, root: $root:literal) => {
         impl Plain<$line> {
             #[inline(always)]
             fn zip(mut self, other: Self, f: impl Fn($number, $number) -> $number) -> Self {
@@ -33,6 +33,22 @@ macro_rules! plain {
             #[inline(always)]
             fn load(line: &$line) -> Self {
                 Self(*line)
+            }
+
+            #[inline(always)]
+            fn load_at(numbers: &[$number]) -> Self {
+                let mut line = $line::default();
+                line.0.copy_from_slice(&numbers[..$line::COUNT]);
+                Self(line)
+            }
+
+            #[inline(always)]
+            fn load_u16(numbers: &[u16]) -> Self {
+                let mut line = $line::default();
+                for (lane, &number) in line.0.iter_mut().zip(&numbers[..$line::COUNT]) {
+                    *lane = <$number>::from(number);
+                }
+                Self(line)
             }
 
             #[inline(always)]
@@ -108,6 +124,15 @@ macro_rules! plain {
             }
 
             #[inline(always)]
+            fn inverse_root_guess(self) -> Self {
+                let mut guess = self;
+                for lane in &mut guess.0.0 {
+                    *lane = <$number>::from_bits($root - (lane.to_bits() >> 1));
+                }
+                guess
+            }
+
+            #[inline(always)]
             fn sum(self) -> f64 {
                 self.0.sum()
             }
@@ -130,5 +155,5 @@ macro_rules! plain {
     };
 }
 
-plain!(F64Line, f64, u64, i64, fraction_bits: 52, sqrt_half: 0x3fe6_a09e_667f_3bcd);
-plain!(F32Line, f32, u32, i32, fraction_bits: 23, sqrt_half: 0x3f35_04f3);
+plain!(F64Line, f64, u64, i64, fraction_bits: 52, sqrt_half: 0x3fe6_a09e_667f_3bcd, root: 0x5fe6_eb50_c7b5_37a9);
+plain!(F32Line, f32, u32, i32, fraction_bits: 23, sqrt_half: 0x3f35_04f3, root: 0x5f37_5a86);

@@ -11,10 +11,15 @@ use super::{F32Line, F64Line, Lanes, Registers};
 macro_rules! instructions {
     ($e:expr) => {
         // SAFETY: a value of this type is only made inside a kernel copy compiled for this instruction set, which `dispatch` enters
-        // after asking the processor for it; loads and stores go through references to lines, which are 64-byte aligned.
+        // after asking the processor for it; aligned loads and stores go through references to lines, which are 64-byte aligned, the others through slices
+        // that were just cut to the numbers read.
         unsafe { $e }
     };
 }
+
+/// What half the bits of a number are subtracted from to guess one over its square root, as in `lanes/plain.rs`.
+const ROOT_F64: i64 = 0x5fe6_eb50_c7b5_37a9;
+const ROOT_F32: i32 = 0x5f37_5a86;
 
 /// Four numbers added up: the upper two onto the lower two, then one onto the other.
 #[inline(always)]
@@ -36,6 +41,16 @@ impl Lanes for Avx512F64 {
     #[inline(always)]
     fn load(line: &F64Line) -> Self {
         instructions!(Self(_mm512_load_pd(line.0.as_ptr())))
+    }
+    #[inline(always)]
+    fn load_at(numbers: &[f64]) -> Self {
+        let numbers = &numbers[..8];
+        instructions!(Self(_mm512_loadu_pd(numbers.as_ptr())))
+    }
+    #[inline(always)]
+    fn load_u16(numbers: &[u16]) -> Self {
+        let numbers = &numbers[..8];
+        instructions!(Self(_mm512_cvtepi32_pd(_mm256_cvtepu16_epi32(_mm_loadu_si128(numbers.as_ptr().cast())))))
     }
     #[inline(always)]
     fn store(self, line: &mut F64Line) {
@@ -93,6 +108,13 @@ impl Lanes for Avx512F64 {
         ))))
     }
     #[inline(always)]
+    fn inverse_root_guess(self) -> Self {
+        instructions!({
+            let half = _mm512_srli_epi64::<1>(_mm512_castpd_si512(self.0));
+            Self(_mm512_castsi512_pd(_mm512_sub_epi64(_mm512_set1_epi64(ROOT_F64), half)))
+        })
+    }
+    #[inline(always)]
     fn sum(self) -> f64 {
         instructions!(halves(_mm256_add_pd(_mm512_castpd512_pd256(self.0), _mm512_extractf64x4_pd::<1>(self.0))))
     }
@@ -118,6 +140,16 @@ impl Lanes for Avx512F32 {
     #[inline(always)]
     fn load(line: &F32Line) -> Self {
         instructions!(Self(_mm512_load_ps(line.0.as_ptr())))
+    }
+    #[inline(always)]
+    fn load_at(numbers: &[f32]) -> Self {
+        let numbers = &numbers[..16];
+        instructions!(Self(_mm512_loadu_ps(numbers.as_ptr())))
+    }
+    #[inline(always)]
+    fn load_u16(numbers: &[u16]) -> Self {
+        let numbers = &numbers[..16];
+        instructions!(Self(_mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(_mm256_loadu_si256(numbers.as_ptr().cast())))))
     }
     #[inline(always)]
     fn store(self, line: &mut F32Line) {
@@ -175,6 +207,13 @@ impl Lanes for Avx512F32 {
         ))))
     }
     #[inline(always)]
+    fn inverse_root_guess(self) -> Self {
+        instructions!({
+            let half = _mm512_srli_epi32::<1>(_mm512_castps_si512(self.0));
+            Self(_mm512_castsi512_ps(_mm512_sub_epi32(_mm512_set1_epi32(ROOT_F32), half)))
+        })
+    }
+    #[inline(always)]
     fn sum(self) -> f64 {
         instructions!({
             let low = _mm512_cvtps_pd(_mm512_castps512_ps256(self.0));
@@ -204,6 +243,20 @@ impl Lanes for Avx2F64 {
     #[inline(always)]
     fn load(line: &F64Line) -> Self {
         instructions!(Self(_mm256_load_pd(line.0.as_ptr()), _mm256_load_pd(line.0[4..].as_ptr())))
+    }
+    #[inline(always)]
+    fn load_at(numbers: &[f64]) -> Self {
+        let numbers = &numbers[..8];
+        instructions!(Self(_mm256_loadu_pd(numbers.as_ptr()), _mm256_loadu_pd(numbers[4..].as_ptr())))
+    }
+    #[inline(always)]
+    fn load_u16(numbers: &[u16]) -> Self {
+        let numbers = &numbers[..8];
+        instructions!({
+            let whole = _mm_loadu_si128(numbers.as_ptr().cast());
+            let (low, high) = (_mm_cvtepu16_epi32(whole), _mm_cvtepu16_epi32(_mm_unpackhi_epi64(whole, whole)));
+            Self(_mm256_cvtepi32_pd(low), _mm256_cvtepi32_pd(high))
+        })
     }
     #[inline(always)]
     fn store(self, line: &mut F64Line) {
@@ -276,6 +329,15 @@ impl Lanes for Avx2F64 {
         ))
     }
     #[inline(always)]
+    fn inverse_root_guess(self) -> Self {
+        instructions!({
+            let root = _mm256_set1_epi64x(ROOT_F64);
+            let (low, high) = (_mm256_castpd_si256(self.0), _mm256_castpd_si256(self.1));
+            let (low, high) = (_mm256_srli_epi64::<1>(low), _mm256_srli_epi64::<1>(high));
+            Self(_mm256_castsi256_pd(_mm256_sub_epi64(root, low)), _mm256_castsi256_pd(_mm256_sub_epi64(root, high)))
+        })
+    }
+    #[inline(always)]
     fn sum(self) -> f64 {
         instructions!(halves(_mm256_add_pd(self.0, self.1)))
     }
@@ -303,6 +365,20 @@ impl Lanes for Avx2F32 {
     #[inline(always)]
     fn load(line: &F32Line) -> Self {
         instructions!(Self(_mm256_load_ps(line.0.as_ptr()), _mm256_load_ps(line.0[8..].as_ptr())))
+    }
+    #[inline(always)]
+    fn load_at(numbers: &[f32]) -> Self {
+        let numbers = &numbers[..16];
+        instructions!(Self(_mm256_loadu_ps(numbers.as_ptr()), _mm256_loadu_ps(numbers[8..].as_ptr())))
+    }
+    #[inline(always)]
+    fn load_u16(numbers: &[u16]) -> Self {
+        let numbers = &numbers[..16];
+        instructions!({
+            let low = _mm256_cvtepu16_epi32(_mm_loadu_si128(numbers.as_ptr().cast()));
+            let high = _mm256_cvtepu16_epi32(_mm_loadu_si128(numbers[8..].as_ptr().cast()));
+            Self(_mm256_cvtepi32_ps(low), _mm256_cvtepi32_ps(high))
+        })
     }
     #[inline(always)]
     fn store(self, line: &mut F32Line) {
@@ -373,6 +449,15 @@ impl Lanes for Avx2F32 {
                 _mm256_slli_epi32::<23>(_mm256_castps_si256(shifted.1))
             ))
         ))
+    }
+    #[inline(always)]
+    fn inverse_root_guess(self) -> Self {
+        instructions!({
+            let root = _mm256_set1_epi32(ROOT_F32);
+            let (low, high) = (_mm256_castps_si256(self.0), _mm256_castps_si256(self.1));
+            let (low, high) = (_mm256_srli_epi32::<1>(low), _mm256_srli_epi32::<1>(high));
+            Self(_mm256_castsi256_ps(_mm256_sub_epi32(root, low)), _mm256_castsi256_ps(_mm256_sub_epi32(root, high)))
+        })
     }
     #[inline(always)]
     fn sum(self) -> f64 {

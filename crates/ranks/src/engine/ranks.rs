@@ -116,7 +116,8 @@ impl Rounds for OnRanks {
         }
         let all = self.communicator.all_gather_v(&bytes).await?;
         if !self.is_first_here() {
-            return Ok(());
+            // Until the first rank here has written them.
+            return self.communicator.barrier().await;
         }
         for (rank, bytes) in all.iter().enumerate() {
             let mut rest = &bytes[..];
@@ -129,7 +130,7 @@ impl Rounds for OnRanks {
                 rest = after;
             }
         }
-        Ok(())
+        self.communicator.barrier().await
     }
 
     async fn record(&mut self, trace: &Trace) -> Result<(), Error> {

@@ -1,0 +1,57 @@
+//! What leaves compute for their own rows, gathered so that every rank has all of it: memberships, positions, directions.
+//!
+//! Totals of a round are small and go through the reduction tree; numbers of each row are not, so a leaf writes its own into a cell and every loop copies all cells once the round is over.
+//! Cells have two sides, used in turn: a loop that is already in the next round writes the other side, and nobody is two rounds ahead, since a round ends
+//! when all leaves have been mapped.
+
+use crate::Error;
+use crate::round::{LeafCells, Partition, Rounds};
+
+/// Room for numbers of each row.
+pub(crate) struct Gather {
+    cells: LeafCells<[Vec<f64>; 2]>,
+}
+
+/// Which side is used: one of it in each loop, moved on by every gathering.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Turn(usize);
+
+impl Gather {
+    /// Room for the rows of so many items.
+    pub fn new(items: usize) -> Self {
+        Self { cells: LeafCells::new(Partition::new(items, 1).leaves(), |_| Default::default()) }
+    }
+
+    /// Lets a leaf write its numbers: rows of the leaf times as many as there are a row, all overwritten.
+    pub fn write<R>(&self, leaf: usize, turn: Turn, length: usize, write: impl FnOnce(&mut [f64]) -> R) -> R {
+        self.cells.with(leaf, |sides| {
+            let side = &mut sides[turn.0];
+            side.clear();
+            side.resize(length, 0.0);
+            write(side)
+        })
+    }
+
+    /// After the round: all rows' numbers in order, and the other side's turn.
+    ///
+    /// # Errors
+    /// Those of the ranks.
+    pub async fn collect<R: Rounds>(&self, rounds: &mut R, turn: &mut Turn, all: &mut Vec<f64>) -> Result<(), Error> {
+        let side = turn.0;
+        let write = |sides: &[Vec<f64>; 2], bytes: &mut Vec<u8>| {
+            sides[side].iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
+        };
+        let read = |sides: &mut [Vec<f64>; 2], bytes: &[u8]| {
+            let (numbers, _) = bytes.as_chunks::<8>();
+            sides[side].clear();
+            sides[side].extend(numbers.iter().map(|number| f64::from_le_bytes(*number)));
+        };
+        rounds.share(&self.cells, write, read).await?;
+        all.clear();
+        for leaf in 0..self.cells.len() {
+            self.cells.with(leaf, |sides| all.extend_from_slice(&sides[side]));
+        }
+        turn.0 = 1 - side;
+        Ok(())
+    }
+}

@@ -1,0 +1,258 @@
+//! Dissimilarities as methods read them: whole rows, as compact as they came, in a unit in which the largest is about 1.
+//!
+//! A full matrix is read where it stands; of a condensed one the rows are written out once, because a pass reads whole rows (the other half of
+//! the matrix belongs to other ranks, and sending partial sums back would cost what half the memory saves). Numbers of 64 bits are worked on in 64 bits, those
+//! of 32 and 16 in 32, with sums in 64.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use lehr_data::dissimilarities::{Dissimilarities, Form, MISSING_U16, Values, condensed_place};
+use lehr_numerics::compact::{Block, Stored};
+use lehr_numerics::lanes::Real;
+use xxhash_rust::xxh3::Xxh3Default;
+
+use crate::Error;
+
+/// What one reading of all pairs tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Survey {
+    /// Pairs without a value.
+    pub gaps: u64,
+    /// In the input's unit.
+    pub largest: f64,
+    /// The smallest above 0; 0 if there is none.
+    pub smallest: f64,
+    pub mean: f64,
+    pub fingerprint: u64,
+}
+
+enum Store<'a, T: Clone> {
+    Numbers(Cow<'a, [T]>),
+    Fixed(Cow<'a, [u16]>),
+}
+
+/// Whole rows of a matrix, computed with in the precision `T`.
+pub(crate) struct Matrix<'a, T: Real> {
+    pub items: usize,
+    pub survey: Survey,
+    /// What 1 is worth in the input's unit: a power of two.
+    pub unit: f64,
+    store: Store<'a, T>,
+    factor: f64,
+    limit: f64,
+}
+
+/// A matrix in the precision that its numbers ask for.
+pub(crate) enum Opened<'a> {
+    Double(Matrix<'a, f64>),
+    Single(Matrix<'a, f32>),
+}
+
+impl<'a> Opened<'a> {
+    /// Surveys a matrix, and writes out its rows if they are condensed.
+    ///
+    /// # Errors
+    /// [`Error::TooManyPoints`], [`Error::TooFar`] for values whose squares a number cannot hold.
+    pub fn new(from: &'a Dissimilarities) -> Result<Self, Error> {
+        if u32::try_from(from.items()).is_err() {
+            return Err(Error::TooManyPoints { points: from.items() });
+        }
+        let survey = survey(from);
+        if survey.largest >= FARTHEST {
+            return Err(Error::TooFar { distance: survey.largest, most: FARTHEST });
+        }
+        let (items, form) = (from.items(), from.form());
+        let unit = power_of_two_above(survey.largest);
+        let factor = from.scale() / unit;
+        let limit = |gap: f64| if survey.gaps > 0 { gap } else { f64::INFINITY };
+        Ok(match from.values() {
+            Values::F64(values) => {
+                let store = Store::Numbers(rows(values, items, form));
+                Opened::Double(Matrix { items, survey, unit, store, factor, limit: limit(f64::MAX) })
+            }
+            Values::F32(values) => {
+                let store = Store::Numbers(rows(values, items, form));
+                Opened::Single(Matrix { items, survey, unit, store, factor, limit: limit(f64::from(f32::MAX)) })
+            }
+            Values::U16(values) => {
+                let store = Store::Fixed(rows(values, items, form));
+                let gap = f64::from(MISSING_U16) - 0.5;
+                Opened::Single(Matrix { items, survey, unit, store, factor, limit: limit(gap) })
+            }
+        })
+    }
+}
+
+/// Dissimilarities beyond this have squares, times weights, that a number may not hold.
+const FARTHEST: f64 = 1e140;
+
+impl<T: Real> Matrix<'_, T> {
+    /// Rows of the matrix, for a kernel.
+    pub fn block(&self, rows: Range<usize>) -> Block<'_, T> {
+        let range = rows.start * self.items..rows.end * self.items;
+        let stored = match &self.store {
+            Store::Numbers(numbers) => Stored::Numbers(&numbers[range]),
+            Store::Fixed(numbers) => Stored::Fixed(&numbers[range]),
+        };
+        Block { stored, columns: self.items, factor: self.factor, limit: self.limit }
+    }
+
+    /// Whether pairs are missing.
+    pub fn has_gaps(&self) -> bool {
+        self.survey.gaps > 0
+    }
+
+    /// A dissimilarity in the matrix's unit; `None` if it is missing.
+    pub fn get(&self, i: usize, j: usize) -> Option<f64> {
+        let place = i * self.items + j;
+        let raw = match &self.store {
+            Store::Numbers(numbers) => numbers[place].to_f64(),
+            Store::Fixed(numbers) => f64::from(numbers[place]),
+        };
+        (raw < self.limit).then_some(raw * self.factor)
+    }
+
+    /// Weights of pairs, 0 where they or the dissimilarities of `of` are missing, in the same precision.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if they are not those of as many items, or all are 0.
+    pub fn weights<'b>(from: &Dissimilarities, of: &Matrix<'_, T>) -> Result<Matrix<'b, T>, Error> {
+        let wrong = |expected, found| Err(Error::Parameter { name: "pair_weights", expected, found });
+        let items = from.items();
+        if items != of.items {
+            return wrong("of as many items", format!("{items} items for {}", of.items));
+        }
+        let survey = survey(from);
+        if survey.largest == 0.0 {
+            return wrong("one above 0", "0 for all pairs".into());
+        }
+        let unit = power_of_two_above(survey.largest);
+        let weight = |i, j| of.get(i, j).and(from.get(i, j)).unwrap_or(0.0) / unit;
+        let numbers = (0..items * items).map(|place| T::from_f64(weight(place / items, place % items))).collect();
+        let store = Store::Numbers(Cow::Owned(numbers));
+        Ok(Matrix { items, survey, unit, store, factor: 1.0, limit: f64::INFINITY })
+    }
+}
+
+/// Numbers row after row: as they stand, or copied to both sides of the diagonal.
+fn rows<T: Copy + Default>(values: &[T], items: usize, form: Form) -> Cow<'_, [T]> {
+    if form == Form::Full {
+        return Cow::Borrowed(values);
+    }
+    let mut full = vec![T::default(); items * items];
+    // In squares, so that the mirrored half is written a few cache lines at a time.
+    const SIDE: usize = 64;
+    for top in (0..items).step_by(SIDE) {
+        for left in (top..items).step_by(SIDE) {
+            for i in top..items.min(top + SIDE) {
+                for j in left.max(i + 1)..items.min(left + SIDE) {
+                    let value = values[condensed_place(i, j, items)];
+                    full[i * items + j] = value;
+                    full[j * items + i] = value;
+                }
+            }
+        }
+    }
+    Cow::Owned(full)
+}
+
+/// Reads all pairs once. The fingerprint is that of the values, whichever form they are stored in.
+fn survey(from: &Dissimilarities) -> Survey {
+    let items = from.items();
+    let mut survey = Survey::default();
+    let mut smallest = f64::INFINITY;
+    let mut hash = Xxh3Default::new();
+    hash.update(&(items as u64).to_le_bytes());
+    let mut bytes = Vec::with_capacity(items * size_of::<f64>());
+    let mut sum = 0.0;
+    for i in 0..items {
+        bytes.clear();
+        let mut row_sum = 0.0;
+        for j in i + 1..items {
+            let Some(value) = from.get(i, j) else {
+                survey.gaps += 1;
+                bytes.extend_from_slice(&f64::NAN.to_le_bytes());
+                continue;
+            };
+            bytes.extend_from_slice(&(value + 0.0).to_le_bytes());
+            survey.largest = survey.largest.max(value);
+            if value > 0.0 {
+                smallest = smallest.min(value);
+            }
+            row_sum += value;
+        }
+        sum += row_sum;
+        hash.update(&bytes);
+    }
+    let pairs = (items * (items - 1) / 2) as u64 - survey.gaps;
+    survey.mean = if pairs > 0 { sum / pairs as f64 } else { 0.0 };
+    survey.smallest = if smallest.is_finite() { smallest } else { 0.0 };
+    survey.fingerprint = hash.digest();
+    survey
+}
+
+/// The least power of two that is at least a number; 1 for 0.
+fn power_of_two_above(value: f64) -> f64 {
+    if value > 0.0 { 2f64.powi(value.log2().ceil().clamp(-1000.0, 1000.0) as i32) } else { 1.0 }
+}
+
+/// Weights of items as they are used: checked, and divided by a power of two, which comes second, so that they are about 1.
+///
+/// # Errors
+/// [`Error::Parameter`] if there are not as many as items, one is negative or no number, or all are 0.
+pub(crate) fn item_weights(weights: Option<&[f64]>, items: usize) -> Result<(Vec<f64>, f64), Error> {
+    let Some(weights) = weights else { return Ok((vec![1.0; items], 1.0)) };
+    let wrong = |expected, found: String| Err(Error::Parameter { name: "weights", expected, found });
+    if weights.len() != items {
+        return wrong("as many as items", format!("{} for {items} items", weights.len()));
+    }
+    if let Some(place) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
+        return wrong("finite numbers of 0 or more", format!("{} for item {place}", weights[place]));
+    }
+    let largest = weights.iter().copied().fold(0.0, f64::max);
+    if largest == 0.0 {
+        return wrong("one above 0", "0 for all items".into());
+    }
+    let unit = power_of_two_above(largest);
+    Ok((weights.iter().map(|weight| weight / unit).collect(), unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condensed_matrix_is_read_as_a_full_one() {
+        let items = 70;
+        let at = |i: usize, j: usize| if (i * j) % 7 == 3 { f32::NAN } else { ((i * 31 + j * 17) % 97) as f32 };
+        let pairs = (0..items).flat_map(|i| (i + 1..items).map(move |j| at(i, j))).collect();
+        let full = (0..items * items)
+            .map(|place| (place / items, place % items))
+            .map(|(i, j)| if i == j { 0.0 } else { at(i.min(j), i.max(j)) })
+            .collect();
+        let condensed = Dissimilarities::new(items, Form::Condensed, Values::F32(pairs), 1.0).unwrap();
+        let full = Dissimilarities::new(items, Form::Full, Values::F32(full), 1.0).unwrap();
+        let (Opened::Single(a), Opened::Single(b)) = (Opened::new(&condensed).unwrap(), Opened::new(&full).unwrap())
+        else {
+            panic!("numbers of 32 bits are computed with in 32 bits")
+        };
+        assert!(a.has_gaps() && a.survey == b.survey);
+        assert_eq!((a.unit, a.survey.largest), (128.0, 96.0));
+        for i in 0..items {
+            for j in 0..items {
+                assert_eq!(a.get(i, j), b.get(i, j));
+                assert_eq!(a.get(i, j).map(|value| value * a.unit), condensed.get(i, j));
+            }
+        }
+    }
+
+    #[test]
+    fn weights_are_checked() {
+        assert_eq!(item_weights(Some(&[3.0, 0.0]), 2).unwrap(), (vec![0.75, 0.0], 4.0));
+        assert_eq!(item_weights(None, 2).unwrap(), (vec![1.0, 1.0], 1.0));
+        for wrong in [&[1.0][..], &[1.0, -1.0], &[0.0, 0.0], &[f64::NAN, 1.0]] {
+            assert!(item_weights(Some(wrong), 2).is_err());
+        }
+    }
+}

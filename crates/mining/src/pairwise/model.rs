@@ -1,0 +1,253 @@
+//! What a pairwise clustering brings home.
+
+use lehr_numerics::lanes::Real;
+use lehr_ranks::timing::Spread;
+
+use super::course::{Finish, State};
+use super::field::{Problem, soften};
+use super::hard::Hard;
+use crate::Error;
+use crate::anneal::{Split, Step};
+use crate::vector::course::widest;
+use crate::vector::{Plateau, Suggestion};
+
+/// A number of clusters that lasted over a smaller range of temperatures than this, as a factor's logarithm, does not stand out.
+const CLEAR: f64 = std::f64::consts::LN_2;
+/// The shares of a cluster's weight at which items stand for it.
+const REPRESENTED: [f64; 3] = [0.15, 0.4, 0.75];
+
+/// A cluster's figures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cluster {
+    /// Items, those of weight 0 too.
+    pub items: u64,
+    /// The sum of their weights.
+    pub weight: f64,
+    /// The item whose mean dissimilarity to the cluster is least (the medoid), the first of equals.
+    pub medoid: usize,
+    /// That mean.
+    pub medoid_mean: f64,
+    /// Items that stand for the cluster's inner, middle and outer parts: by their mean dissimilarity to it, at 15, 40 and 75 % of its weight.
+    pub representatives: [usize; 3],
+    /// The mean dissimilarity of two of its members, an item and itself included; missing pairs are left out.
+    pub mean_within: f64,
+    /// The mean dissimilarity of a member to the nearest other cluster's members; 0 if there is none.
+    pub mean_nearest: f64,
+}
+
+/// Clusters of items that know each other by their dissimilarities, and how they were found. Clusters are numbered by falling weight.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    /// The cluster of each item.
+    pub labels: Vec<u32>,
+    /// The membership of each item in its cluster at `last_temperature`, all clusters counting alike, in (0, 1].
+    pub probabilities: Vec<f64>,
+    /// One entry a cluster.
+    pub clusters: Vec<Cluster>,
+    /// The cost H of the clusters: half the sum over clusters of their weight times the mean dissimilarity within. For squared distances the sum of squares about the means.
+    pub cost: f64,
+    /// At the last temperature of the history, per unit of weight.
+    pub free_energy: f64,
+    /// The last soft temperature.
+    pub last_temperature: f64,
+    /// The temperature below which the whole is unstable.
+    pub critical_temperature: f64,
+    /// Readings of the matrix.
+    pub iterations: u64,
+    /// One entry a temperature. `mean_cost` is the mean field under the soft assignment.
+    pub history: Vec<Step>,
+    /// One entry a division, in their order.
+    pub splits: Vec<Split>,
+    /// Where the number of clusters was not given.
+    pub suggestion: Option<Suggestion>,
+    /// What the finish compared.
+    pub finish: Finish,
+    /// Whether sweeps were damped, because dissimilarities that are no distances made them swing.
+    pub is_damped: bool,
+    /// Pairs without a dissimilarity.
+    pub missing_pairs: u64,
+    /// Seconds by phase, of this process only.
+    pub phases: Vec<(String, f64)>,
+    /// Seconds over ranks; empty for engines that have no ranks.
+    pub timers: Vec<Spread>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+    /// The most rows of a rank over the mean.
+    pub imbalance: f64,
+}
+
+/// What the lead of a run brings home.
+pub(crate) struct Outcome {
+    pub state: State,
+    pub hard: Hard,
+    pub imbalance: f64,
+    pub phases: Vec<(String, f64)>,
+    pub timers: Vec<Spread>,
+}
+
+impl Model {
+    pub(crate) fn new<T: Real>(problem: &Problem<'_, T>, outcome: Outcome, parameters: &super::Parameters) -> Self {
+        let Outcome { state, hard, imbalance, phases, timers } = outcome;
+        let unit = problem.matrix.unit;
+        let items = problem.items();
+        let first_member = |k: usize| hard.labels.iter().position(|&label| label as usize == k).unwrap_or(items);
+        let mut order: Vec<usize> = (0..hard.count).filter(|&k| hard.masses[k] > 0.0).collect();
+        order.sort_by(|&a, &b| hard.masses[b].total_cmp(&hard.masses[a]).then(first_member(a).cmp(&first_member(b))));
+        let mut number = vec![0; hard.count];
+        order.iter().enumerate().for_each(|(new, &old)| number[old] = new as u32);
+        let temperature = state.last_soft_temperature;
+        let log_priors = vec![0.0; hard.count];
+        let mut memberships = vec![0.0; hard.count];
+        let probability = |item: usize| {
+            let own = hard.labels[item] as usize;
+            if temperature > 0.0 {
+                let eps: Vec<f64> = (0..hard.count).map(|k| hard.field(item, k)).collect();
+                soften(&eps, &log_priors, temperature, &mut memberships);
+                memberships[own].max(f64::MIN_POSITIVE)
+            } else {
+                1.0
+            }
+        };
+        let probabilities: Vec<f64> = (0..items).map(probability).collect();
+        let clusters: Vec<Cluster> = order.iter().map(|&k| cluster(problem, &hard, k)).collect();
+        let mut warnings = Vec::new();
+        let is_open = parameters.stop_temperature.is_none();
+        if state.critical_temperature == 0.0 && items > 1 {
+            warnings.push("nothing tells the items apart: there is one cluster".to_string());
+        } else if let Some(asked) = parameters.clusters.filter(|_| is_open)
+            && clusters.len() < asked
+        {
+            warnings.push(format!("{asked} clusters were asked for, but only {} were found: to divide one of them changes less than rounding does", clusters.len()));
+        }
+        let suggest = parameters.clusters.is_none() && is_open;
+        if suggest
+            && let Some(plateau) = widest(&state.plateaus).map(|k| &state.plateaus[k])
+            && plateau.width() < CLEAR
+        {
+            warnings.push(format!(
+                "no number of clusters stands out: {} lasted longest, but the temperature fell by a factor of {:.2} only",
+                plateau.clusters,
+                plateau.width().exp()
+            ));
+        }
+        let is_swinging = state.components.is_damped;
+        let suggested = |plateaus: Vec<Plateau>| Suggestion {
+            clusters: widest(&plateaus).map_or(clusters.len(), |k| plateaus[k].clusters),
+            plateaus,
+        };
+        let cost = hard.cost() * unit * problem.weight_unit;
+        Self {
+            labels: hard.labels.iter().map(|&label| number[label as usize]).collect(),
+            probabilities,
+            cost,
+            free_energy: state
+                .history
+                .last()
+                .map_or(hard.cost() / problem.total_weight * unit, |step| step.free_energy),
+            last_temperature: temperature * unit,
+            critical_temperature: state.critical_temperature * unit,
+            iterations: state.sweeps,
+            suggestion: suggest.then(|| suggested(state.plateaus)),
+            history: state.history,
+            splits: state.splits,
+            finish: state.finish,
+            is_damped: is_swinging,
+            missing_pairs: problem.matrix.survey.gaps,
+            clusters,
+            phases,
+            timers,
+            warnings,
+            imbalance,
+        }
+    }
+
+    /// The cluster that a new item belongs to, and its membership there at a temperature (in the unit of the dissimilarities).
+    ///
+    /// `dissimilarities` are those to the N items, NaN where not known; `weights` the items' weights, all 1 if there are none. Cost: N operations.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if shapes disagree, a value is negative or the temperature is not positive; [`Error::Unrelated`] if no dissimilarity to an item of weight above 0 is known.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
+    /// use lehr_mining::{Execution, anneal::Silent, pairwise::{Parameters, cluster}};
+    /// // Two pairs: 1 apart within, 9 between.
+    /// let matrix = Dissimilarities::new(4, Form::Condensed, Values::F64(vec![1.0, 9.0, 9.0, 9.0, 9.0, 1.0]), 1.0)?;
+    /// let parameters = Parameters { clusters: Some(2), ..Parameters::default() };
+    /// let model = cluster(&matrix, None, &parameters, &Execution::default(), &mut Silent)?;
+    /// let (label, membership) = model.assign(&[8.0, 8.0, 2.0, 2.0], None, 1.0)?;
+    /// assert_eq!(label, model.labels[2]);
+    /// assert!(membership > 0.99);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn assign(
+        &self,
+        dissimilarities: &[f64],
+        weights: Option<&[f64]>,
+        temperature: f64,
+    ) -> Result<(u32, f64), Error> {
+        let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
+        if dissimilarities.len() != self.labels.len() {
+            let found = format!("{} for {} items", dissimilarities.len(), self.labels.len());
+            return wrong("dissimilarities", "one to each item", found);
+        }
+        if !(temperature.is_finite() && temperature > 0.0) {
+            return wrong("temperature", "a positive number", temperature.to_string());
+        }
+        if let Some(value) = dissimilarities.iter().find(|value| value.is_infinite() || **value < 0.0) {
+            return wrong("dissimilarities", "finite numbers of 0 or more, or NaN", value.to_string());
+        }
+        let (weights, _) = crate::matrix::item_weights(weights, self.labels.len())?;
+        let count = self.clusters.len();
+        let (mut sums, mut known) = (vec![0.0; count], vec![0.0; count]);
+        for ((value, weight), &label) in dissimilarities.iter().zip(&weights).zip(&self.labels) {
+            if !value.is_nan() {
+                sums[label as usize] += weight * value;
+                known[label as usize] += weight;
+            }
+        }
+        if known.iter().all(|&known| known == 0.0) {
+            return Err(Error::Unrelated { count: 1, first: vec![0] });
+        }
+        // A cluster of which nothing is known is no candidate.
+        let eps: Vec<f64> = (0..count)
+            .map(|k| if known[k] > 0.0 { sums[k] / known[k] - 0.5 * self.clusters[k].mean_within } else { f64::MAX })
+            .collect();
+        let nearest = (0..count).fold(0, |best, k| if eps[k] < eps[best] { k } else { best });
+        let mut memberships = vec![0.0; count];
+        soften(&eps, &vec![0.0; count], temperature, &mut memberships);
+        Ok((nearest as u32, memberships[nearest]))
+    }
+}
+
+fn cluster<T: Real>(problem: &Problem<'_, T>, hard: &Hard, k: usize) -> Cluster {
+    let unit = problem.matrix.unit;
+    let is_in = |&item: &usize| hard.labels[item] as usize == k;
+    let members: Vec<usize> = (0..problem.items()).filter(is_in).collect();
+    let mut heavy: Vec<usize> = members.iter().copied().filter(|&item| problem.weights[item] > 0.0).collect();
+    heavy.sort_by(|&a, &b| hard.mean(a, k).total_cmp(&hard.mean(b, k)).then(a.cmp(&b)));
+    let representatives = REPRESENTED.map(|share| {
+        let mut passed = 0.0;
+        let at = heavy.iter().find(|&&item| {
+            passed += problem.weights[item];
+            passed >= share * hard.masses[k]
+        });
+        *at.or(heavy.last()).expect("a cluster of positive weight has members of positive weight")
+    });
+    let mut nearest = 0.0;
+    for &item in &heavy {
+        let others = (0..hard.count).filter(|&l| l != k && hard.masses[l] > 0.0);
+        let least = others.map(|l| hard.mean(item, l)).fold(f64::INFINITY, f64::min);
+        nearest += if least.is_finite() { problem.weights[item] * least } else { 0.0 };
+    }
+    Cluster {
+        items: members.len() as u64,
+        weight: hard.masses[k] * problem.weight_unit,
+        medoid: heavy[0],
+        medoid_mean: hard.mean(heavy[0], k) * unit,
+        representatives,
+        mean_within: hard.mean_within(k) * unit,
+        mean_nearest: nearest / hard.masses[k] * unit,
+    }
+}

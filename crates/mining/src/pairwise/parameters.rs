@@ -1,0 +1,85 @@
+//! What a user asks of a pairwise clustering, checked.
+
+use lehr_data::dissimilarities::Dissimilarities;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// The most components while the number of clusters is neither given nor limited.
+const MOST_SUGGESTED: usize = 20;
+
+/// How dissimilarities are clustered. The end is a number of clusters, a temperature, or, without either, the number that lasts longest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    /// How many clusters, at least 1. Default: none given.
+    pub clusters: Option<usize>,
+    /// Where cooling ends, in the unit of the dissimilarities ("full" convention: memberships are `exp(-eps / T)`). Default: none given.
+    pub stop_temperature: Option<f64>,
+    /// The most clusters where their number is not given. Default: 20, or as many as items with a final temperature.
+    pub max_clusters: Option<usize>,
+    /// The temperature over the one before, 0.5 to 0.999. Default: 0.95.
+    pub cooling: f64,
+    /// A fixed point is reached when no field moves by more than this share of the temperature, 1e-12 to 0.1. Default: 1e-3.
+    pub tolerance: f64,
+    /// Components at most over clusters wanted, 1 to 4; what is too many is merged again. Default: 1.5.
+    pub overshoot: f64,
+    /// For the directions that eigenvectors are looked for from. Default: 0.
+    pub seed: u64,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            clusters: None,
+            stop_temperature: None,
+            max_clusters: None,
+            cooling: 0.95,
+            tolerance: 1e-3,
+            overshoot: 1.5,
+            seed: 0,
+        }
+    }
+}
+
+impl Parameters {
+    /// The most components while the number is not given.
+    pub(crate) fn most_clusters(&self, items: usize) -> usize {
+        let default = if self.stop_temperature.is_some() { items } else { MOST_SUGGESTED.min(items) };
+        self.max_clusters.unwrap_or(default)
+    }
+
+    /// Checks each value, and the values against the matrix.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`], [`Error::TooManyClusters`].
+    pub fn check(&self, matrix: &Dissimilarities) -> Result<(), Error> {
+        let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
+        if let Some(clusters) = self.clusters {
+            if clusters == 0 {
+                return wrong("clusters", "at least 1", "0".into());
+            }
+            if clusters > matrix.items() {
+                return Err(Error::TooManyClusters { clusters, points: matrix.items() });
+            }
+        }
+        if let Some(temperature) = self.stop_temperature
+            && !(temperature.is_finite() && temperature > 0.0)
+        {
+            return wrong("stop_temperature", "a positive number", temperature.to_string());
+        }
+        if self.max_clusters == Some(0) {
+            return wrong("max_clusters", "at least 1", "0".into());
+        }
+        if !(0.5..=0.999).contains(&self.cooling) {
+            return wrong("cooling", "0.5 to 0.999", self.cooling.to_string());
+        }
+        if !(1e-12..=0.1).contains(&self.tolerance) {
+            return wrong("tolerance", "1e-12 to 0.1", self.tolerance.to_string());
+        }
+        if !(1.0..=4.0).contains(&self.overshoot) {
+            return wrong("overshoot", "1 to 4", self.overshoot.to_string());
+        }
+        Ok(())
+    }
+}

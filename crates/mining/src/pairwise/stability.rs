@@ -1,0 +1,283 @@
+//! How stable each component is: the leading eigenvalue of its members' centred dissimilarities.
+//!
+//! With `q` the normalised weights of the members, a component divides below the largest eigenvalue of (`mining-spec` 2.3)
+//!
+//! ```text
+//! G_ij = -sqrt(q_i q_j) (D_ij - B_i - B_j - 2 A)
+//! ```
+//!
+//! which for squared Euclidean distances is twice that of its covariance. Dissimilarities that are no distances make G indefinite, so power iteration could end at the most negative eigenvalue. Instead
+//! each step takes the best of the space of the present vector, its residual and the last step (Knyazev 2001, without a preconditioner), which climbs to the algebraically
+//! largest whatever lies below. All components share the products with the matrix: one reading a step.
+
+use lehr_numerics::compact::{Columns, Entry};
+use lehr_numerics::factor::eigenpairs;
+use lehr_numerics::lanes::Real;
+use lehr_numerics::random::Stream;
+
+use super::field::{Means, Problem};
+use crate::Error;
+use crate::gather::Turn;
+use crate::product::products;
+use crate::round::Rounds;
+
+/// Readings of the matrix at most, in a division test.
+pub(crate) const STEPS: usize = 24;
+/// And for the first critical temperature.
+pub(crate) const FIRST_STEPS: usize = 200;
+/// A division test ends when no eigenvalue changed by more than this share, the first critical temperature when none changed by more than the second.
+pub(crate) const TOLERANCE: f64 = 1e-5;
+pub(crate) const FIRST_TOLERANCE: f64 = 1e-13;
+/// Length of what is added to a vector before it is used again. One that has become an eigenvector to the last digit would stay one when another eigenvalue has become the largest.
+const KICK: f64 = 0.02;
+
+/// A component as a division test sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct Unstable {
+    /// The temperature below which it divides.
+    pub critical: f64,
+    /// For each item how its field moves when the component divides by one unit along the eigenvector.
+    pub along: Vec<f64>,
+}
+
+/// A vector with its image under G.
+#[derive(Clone, Debug)]
+struct Pair {
+    vector: Vec<f64>,
+    image: Vec<f64>,
+}
+
+impl Pair {
+    /// Takes its part along another unit vector away. The image follows, since G is linear.
+    fn part_from(&mut self, other: &Pair) {
+        let along = dot(&self.vector, &other.vector);
+        add(&mut self.vector, -along, &other.vector);
+        add(&mut self.image, -along, &other.image);
+    }
+
+    /// To length 1; false if there is nothing of it.
+    fn normalise(&mut self, before: f64) -> bool {
+        let length = dot(&self.vector, &self.vector).sqrt();
+        if length.is_nan() || length <= 1e-9 * before || length == 0.0 {
+            return false;
+        }
+        self.vector.iter_mut().for_each(|x| *x /= length);
+        self.image.iter_mut().for_each(|x| *x /= length);
+        true
+    }
+}
+
+/// One component's search.
+struct Climb {
+    now: Pair,
+    step: Option<Pair>,
+    value: f64,
+    change: f64,
+}
+
+/// The operator of all components at once.
+pub(crate) struct Centered<'a, 'm, T: Real> {
+    pub problem: &'a Problem<'m, T>,
+    /// N x K.
+    pub memberships: &'a [f64],
+    pub means: &'a Means,
+    /// N x K: B.
+    pub fields: &'a [f64],
+}
+
+impl<T: Real> Centered<'_, '_, T> {
+    fn count(&self) -> usize {
+        self.means.own.len()
+    }
+
+    /// `sqrt(q)` of an item in a component.
+    fn root(&self, item: usize, k: usize) -> f64 {
+        let mass = self.means.masses[k].max(f64::MIN_POSITIVE);
+        (self.problem.weights[item] * self.memberships[item * self.count() + k] / mass).sqrt()
+    }
+
+    /// For each component and item `-(D u - B (1'u) - B'u - 2 A (1'u))_i` with `u = sqrt(q) v`; what is missing adds nothing, and the rest is taken for all.
+    async fn moves<R: Rounds>(
+        &self,
+        rounds: &mut R,
+        vectors: &[&[f64]],
+        turn: &mut Turn,
+    ) -> Result<Vec<Vec<f64>>, Error> {
+        let (items, count) = (self.problem.items(), self.count());
+        let has_gaps = self.problem.matrix.has_gaps();
+        let width = if has_gaps { 2 * count } else { count };
+        let u = |item: usize, k: usize| self.root(item, k) * vectors[k][item];
+        let mut columns = Columns::new(items, width);
+        columns.fill(|item, at| {
+            if at < count { u(item, at) } else { u(item, at - count) * self.fields[item * count + at - count] }
+        });
+        let mut out = Vec::new();
+        let entries = [Entry::Value, Entry::Present];
+        let entries = if has_gaps { &entries[..] } else { &entries[..1] };
+        products(rounds, &self.problem.matrix, &columns, entries, &self.problem.gather, turn, &mut out).await?;
+        let mut moves = vec![vec![0.0; items]; count];
+        for (k, moves) in moves.iter_mut().enumerate() {
+            let own = self.means.own[k];
+            let sum: f64 = (0..items).map(|item| u(item, k)).sum();
+            let cross: f64 = (0..items).map(|item| u(item, k) * self.fields[item * count + k]).sum();
+            for (item, moved) in moves.iter_mut().enumerate() {
+                let field = self.fields[item * count + k];
+                *moved = if has_gaps {
+                    let row = &out[item * 2 * width..][..2 * width];
+                    let (here, known) = (row[k], &row[width..]);
+                    -(here - field * known[k] - known[count + k] - 2.0 * own * known[k])
+                } else {
+                    -(out[item * count + k] - field * sum - cross - 2.0 * own * sum)
+                };
+            }
+        }
+        Ok(moves)
+    }
+
+    /// Climbs to each component's leading eigenvalue, from `starts` (N a component, any length) if there are any; leaves the unit vectors there. Returns the readings of the matrix too.
+    pub async fn climb<R: Rounds>(
+        &self,
+        rounds: &mut R,
+        starts: &mut Vec<f64>,
+        seed: u64,
+        steps: usize,
+        tolerance: f64,
+        turn: &mut Turn,
+    ) -> Result<(Vec<Unstable>, u64), Error> {
+        let (items, count) = (self.problem.items(), self.count());
+        let stream = Stream::new(seed, "division directions");
+        let has_starts = starts.len() == items * count;
+        let mut vectors: Vec<Vec<f64>> = (0..count)
+            .map(|k| {
+                let mut vector: Vec<f64> = (0..items)
+                    .map(|item| {
+                        let random = stream.normal((k * items + item) as u64) * self.root(item, k);
+                        if has_starts { starts[k * items + item] + KICK * random } else { random }
+                    })
+                    .collect();
+                self.center(&mut vector, k);
+                let length = dot(&vector, &vector).sqrt().max(f64::MIN_POSITIVE);
+                vector.iter_mut().for_each(|x| *x /= length);
+                vector
+            })
+            .collect();
+        let mut climbs: Vec<Climb> = Vec::with_capacity(count);
+        let mut readings = 0;
+        loop {
+            let shown: Vec<&[f64]> = vectors.iter().map(Vec::as_slice).collect();
+            let moves = self.moves(rounds, &shown, turn).await?;
+            readings += 1;
+            let images = moves.into_iter().enumerate().map(|(k, mut image)| {
+                image.iter_mut().enumerate().for_each(|(item, x)| *x *= self.root(item, k));
+                image
+            });
+            if climbs.is_empty() {
+                climbs.extend(images.zip(&vectors).map(|(image, vector)| {
+                    let value = dot(vector, &image);
+                    Climb { now: Pair { vector: vector.clone(), image }, step: None, value, change: f64::INFINITY }
+                }));
+            } else {
+                for ((climb, image), vector) in climbs.iter_mut().zip(images).zip(&vectors) {
+                    climb.take(Pair { vector: vector.clone(), image });
+                }
+            }
+            let is_done = climbs.iter().all(|climb| climb.change <= tolerance * climb.value.abs());
+            if is_done || readings >= steps {
+                break;
+            }
+            for (k, (climb, vector)) in climbs.iter().zip(&mut vectors).enumerate() {
+                vector.copy_from_slice(&climb.now.image);
+                add(vector, -climb.value, &climb.now.vector);
+                self.center(vector, k);
+                let length = dot(vector, vector).sqrt();
+                // Nothing left: the vector is an eigenvector. A product with nothing costs nothing more.
+                let scale = if length > 0.0 { 1.0 / length } else { 0.0 };
+                vector.iter_mut().for_each(|x| *x *= scale);
+            }
+        }
+        let shown: Vec<&[f64]> = climbs.iter().map(|climb| &climb.now.vector[..]).collect();
+        let moves = self.moves(rounds, &shown, turn).await?;
+        let shares = if self.problem.matrix.has_gaps() { self.shares(rounds, turn).await? } else { vec![1.0; count] };
+        starts.clear();
+        climbs.iter().for_each(|climb| starts.extend_from_slice(&climb.now.vector));
+        let unstable = climbs
+            .iter()
+            .zip(moves)
+            .zip(shares)
+            .map(|((climb, along), share)| Unstable {
+                critical: (climb.value / share).max(0.0),
+                along: along.into_iter().map(|x| x / share).collect(),
+            })
+            .collect();
+        Ok((unstable, readings as u64 + 1))
+    }
+
+    /// Takes away the part along `sqrt(q)`, which G makes nothing of.
+    fn center(&self, vector: &mut [f64], k: usize) {
+        let along: f64 = vector.iter().enumerate().map(|(item, x)| x * self.root(item, k)).sum();
+        vector.iter_mut().enumerate().for_each(|(item, x)| *x -= along * self.root(item, k));
+    }
+
+    /// The share of each component's pairs that have a dissimilarity.
+    async fn shares<R: Rounds>(&self, rounds: &mut R, turn: &mut Turn) -> Result<Vec<f64>, Error> {
+        let (items, count) = (self.problem.items(), self.count());
+        let mut columns = Columns::new(items, count);
+        columns.fill(|item, k| self.root(item, k) * self.root(item, k));
+        let mut known = Vec::new();
+        let entries = [Entry::Present];
+        products(rounds, &self.problem.matrix, &columns, &entries, &self.problem.gather, turn, &mut known).await?;
+        let share = |k: usize| {
+            (0..items).map(|item| self.root(item, k) * self.root(item, k) * known[item * count + k]).sum::<f64>()
+        };
+        Ok((0..count).map(|k| share(k).clamp(f64::MIN_POSITIVE, 1.0)).collect())
+    }
+}
+
+impl Climb {
+    /// Goes to the best vector of the span of the present one, `residual` and the last step.
+    fn take(&mut self, mut residual: Pair) {
+        let mut basis = vec![self.now.clone()];
+        residual.part_from(&self.now);
+        residual.part_from(&self.now);
+        if residual.normalise(1.0) {
+            basis.push(residual);
+        }
+        if let Some(mut step) = self.step.take() {
+            let before = dot(&step.vector, &step.vector).sqrt();
+            for _ in 0..2 {
+                basis.iter().for_each(|other| step.part_from(other));
+            }
+            if step.normalise(before) {
+                basis.push(step);
+            }
+        }
+        let n = basis.len();
+        let projected: Vec<f64> = (0..n * n).map(|at| dot(&basis[at / n].vector, &basis[at % n].image)).collect();
+        let Some(mut pairs) = eigenpairs(n, &projected) else {
+            self.change = 0.0;
+            return;
+        };
+        let (value, parts) = pairs.swap_remove(0);
+        let combine = |from: usize| {
+            let mut sum = Pair { vector: vec![0.0; self.now.vector.len()], image: vec![0.0; self.now.vector.len()] };
+            for (part, pair) in parts.iter().zip(&basis).skip(from) {
+                add(&mut sum.vector, *part, &pair.vector);
+                add(&mut sum.image, *part, &pair.image);
+            }
+            sum
+        };
+        let (now, step) = (combine(0), combine(1));
+        self.change = (value - self.value).abs();
+        self.value = value;
+        self.step = (n > 1).then_some(step);
+        self.now = now;
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn add(to: &mut [f64], factor: f64, other: &[f64]) {
+    to.iter_mut().zip(other).for_each(|(to, other)| *to += factor * other);
+}

@@ -1,0 +1,297 @@
+//! Pairwise components as a system that can be annealed.
+
+use lehr_numerics::lanes::Real;
+use serde::{Deserialize, Serialize};
+
+use super::field::{Means, Problem, Push, Softly, means, soft};
+use super::stability::{Centered, FIRST_STEPS, FIRST_TOLERANCE, STEPS, TOLERANCE, Unstable};
+use crate::Error;
+use crate::anneal::split::{CHILD_HOLD, MERGED_HOLD};
+use crate::anneal::{Measured, Relaxed, System};
+use crate::gather::Turn;
+use crate::round::Rounds;
+
+/// Sweeps of one relaxation. Reaching it is no error: just below a transition thousands would be needed, and the next temperature is better.
+const MOST_SWEEPS: u64 = 500;
+/// Components whose fields differ by less than this share of the temperature, root mean square over their members, are copies of one.
+const MERGE_RADIUS: f64 = 0.04;
+/// How far the halves of a divided component are moved along the eigenvector: as a vector's by a tenth of a deviation.
+const DISPLACEMENT: f64 = 0.1;
+/// Components lighter than this share of the whole do not divide.
+const LEAST_DIVIDED: f64 = 1e-9;
+/// A rise of the free energy beyond this share of it is no rounding.
+const RISE: f64 = 1e-7;
+
+/// The state that is annealed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Components {
+    /// How many there are.
+    pub count: usize,
+    /// N x K; those of an item add up to 1.
+    pub memberships: Vec<f64>,
+    /// The division test is passed over at temperatures above this.
+    pub hold_until: Vec<f64>,
+    /// N a component: where the last search for a division got to.
+    pub vectors: Vec<f64>,
+    /// Whether sweeps go half the way only, because they were seen to swing.
+    pub is_damped: bool,
+}
+
+impl Components {
+    /// One component that all items are in.
+    pub fn one(items: usize) -> Self {
+        Self {
+            count: 1,
+            memberships: vec![1.0; items],
+            hold_until: vec![f64::MAX],
+            vectors: Vec::new(),
+            is_damped: false,
+        }
+    }
+
+    /// The component that each item is most in, the first of equals.
+    pub fn labels(&self) -> Vec<u32> {
+        let most = |row: &[f64]| (0..row.len()).fold(0, |best, k| if row[k] > row[best] { k } else { best }) as u32;
+        self.memberships.chunks_exact(self.count).map(most).collect()
+    }
+
+    /// Rewrites each item's memberships.
+    fn rewrite(&mut self, count: usize, row: impl Fn(&[f64], &mut Vec<f64>)) {
+        let mut next = Vec::with_capacity(self.memberships.len() / self.count * count);
+        self.memberships.chunks_exact(self.count).for_each(|old| row(old, &mut next));
+        self.memberships = next;
+        self.count = count;
+    }
+}
+
+/// Pairwise components and the room to work on them.
+pub(crate) struct PairwiseSystem<'a, 'm, T: Real> {
+    pub problem: &'a Problem<'m, T>,
+    pub components: Components,
+    /// Whether masses take part in the assignment.
+    pub by_mass: bool,
+    pub seed: u64,
+    pub turn: &'a mut Turn,
+    /// Whether division tests are made.
+    pub is_growing: bool,
+    pushes: Vec<Push>,
+    unstable: Vec<Unstable>,
+}
+
+impl<'a, 'm, T: Real> PairwiseSystem<'a, 'm, T> {
+    pub fn new(
+        problem: &'a Problem<'m, T>,
+        components: Components,
+        by_mass: bool,
+        seed: u64,
+        turn: &'a mut Turn,
+    ) -> Self {
+        Self { problem, components, by_mass, seed, turn, is_growing: by_mass, pushes: Vec::new(), unstable: Vec::new() }
+    }
+
+    /// One sweep: the free energy before it, and the largest change of a field, infinite where there is none to compare with.
+    pub async fn sweep<R: Rounds>(
+        &mut self,
+        rounds: &mut R,
+        temperature: f64,
+        has_previous: bool,
+    ) -> Result<(f64, f64), Error> {
+        let components = &mut self.components;
+        let means = means(rounds, self.problem, &components.memberships, components.count, self.turn, None).await?;
+        let softly = Softly {
+            means: &means,
+            by_mass: self.by_mass,
+            temperature,
+            pushes: &self.pushes,
+            has_previous,
+            is_damped: components.is_damped,
+            is_kept: true,
+        };
+        let figures = soft(rounds, self.problem, softly, self.turn, &mut components.memberships).await?;
+        self.pushes.clear();
+        Ok((figures[0], figures[3]))
+    }
+
+    /// The fields of the present memberships, all of them on every rank, and what they say at a temperature.
+    pub async fn fields<R: Rounds>(
+        &mut self,
+        rounds: &mut R,
+        temperature: f64,
+        all: &mut Vec<f64>,
+    ) -> Result<(Means, Measured), Error> {
+        let components = &mut self.components;
+        let means =
+            means(rounds, self.problem, &components.memberships, components.count, self.turn, Some(all)).await?;
+        let softly = Softly {
+            means: &means,
+            by_mass: self.by_mass,
+            temperature,
+            pushes: &[],
+            has_previous: false,
+            is_damped: false,
+            is_kept: false,
+        };
+        let figures = soft(rounds, self.problem, softly, self.turn, &mut components.memberships).await?;
+        let measured = Measured {
+            free_energy: figures[0],
+            mean_cost: figures[1],
+            softness: figures[2],
+            sweeps: 1,
+            ..Measured::default()
+        };
+        Ok((means, measured))
+    }
+
+    /// Below it, one component is unstable.
+    pub async fn first_critical_temperature<R: Rounds>(&mut self, rounds: &mut R) -> Result<(f64, u64), Error> {
+        let mut all = Vec::new();
+        let (means, _) = self.fields(rounds, 1.0, &mut all).await?;
+        let (found, readings) = self.climb(rounds, &means, &all, FIRST_STEPS, FIRST_TOLERANCE).await?;
+        Ok((found[0].critical, readings + 1))
+    }
+
+    async fn climb<R: Rounds>(
+        &mut self,
+        rounds: &mut R,
+        means: &Means,
+        fields: &[f64],
+        steps: usize,
+        tolerance: f64,
+    ) -> Result<(Vec<Unstable>, u64), Error> {
+        let Components { memberships, vectors, .. } = &mut self.components;
+        let operator = Centered { problem: self.problem, memberships, means, fields };
+        operator.climb(rounds, vectors, self.seed, steps, tolerance, self.turn).await
+    }
+
+    /// Critical temperatures of all components where they are.
+    pub async fn critical<R: Rounds>(
+        &mut self,
+        rounds: &mut R,
+        means: &Means,
+        fields: &[f64],
+    ) -> Result<(Vec<f64>, u64), Error> {
+        let (unstable, readings) = self.climb(rounds, means, fields, STEPS, TOLERANCE).await?;
+        self.unstable = unstable;
+        let total = self.problem.total_weight;
+        let critical = self.unstable.iter().zip(&means.masses);
+        let critical = critical.map(|(one, mass)| if *mass > LEAST_DIVIDED * total { one.critical } else { 0.0 });
+        Ok((critical.collect(), readings))
+    }
+}
+
+impl<T: Real> System for PairwiseSystem<'_, '_, T> {
+    fn components(&self) -> usize {
+        self.components.count
+    }
+
+    async fn relax<R: Rounds>(&mut self, rounds: &mut R, temperature: f64, tolerance: f64) -> Result<Relaxed, Error> {
+        let mut sweeps = 0;
+        let (mut last, mut rises) = (f64::INFINITY, 0);
+        loop {
+            let (free_energy, change) = self.sweep(rounds, temperature, sweeps > 0).await?;
+            sweeps += 1;
+            // For squared distances a sweep is one of EM, and cannot raise it. Where dissimilarities are no distances, sweeps of all items at once may swing.
+            rises += usize::from(free_energy > last + RISE * last.abs().max(temperature));
+            if rises >= 2 {
+                self.components.is_damped = true;
+            }
+            last = free_energy;
+            let largest_move = change / temperature;
+            if largest_move <= tolerance || sweeps >= MOST_SWEEPS {
+                return Ok(Relaxed { sweeps, largest_move });
+            }
+        }
+    }
+
+    async fn measure<R: Rounds>(&mut self, rounds: &mut R, temperature: f64) -> Result<Measured, Error> {
+        let mut all = Vec::new();
+        let (means, mut measured) = self.fields(rounds, temperature, &mut all).await?;
+        if self.is_growing {
+            let (critical, readings) = self.critical(rounds, &means, &all).await?;
+            measured.critical = critical;
+            measured.sweeps += readings;
+        } else {
+            measured.critical = vec![0.0; self.components.count];
+        }
+        Ok(measured)
+    }
+
+    fn merge(&mut self, temperature: f64) -> usize {
+        // In plain mode two copies pull twice as hard as one: merging them would change the fixed point.
+        if !self.by_mass {
+            return 0;
+        }
+        self.components.merge(&self.problem.weights, MERGED_HOLD * temperature)
+    }
+
+    fn hold_until(&self, component: usize) -> f64 {
+        self.components.hold_until[component]
+    }
+
+    fn divide(&mut self, component: usize, temperature: f64) {
+        let along = self.unstable[component].along.iter().map(|x| DISPLACEMENT * x).collect();
+        let components = &mut self.components;
+        self.pushes.push(Push { raised: component, lowered: components.count, along });
+        components.rewrite(components.count + 1, |old, next| {
+            let first = next.len();
+            next.extend_from_slice(old);
+            next[first + component] *= 0.5;
+            next.push(old[component] * 0.5);
+        });
+        components.hold_until[component] = CHILD_HOLD * temperature;
+        components.hold_until.push(CHILD_HOLD * temperature);
+        // Copies search along the parent's vector: the kick tells them apart.
+        let items = self.problem.items();
+        let copy = components.vectors[component * items..][..items].to_vec();
+        components.vectors.extend(copy);
+    }
+}
+
+impl Components {
+    /// Merges components that have become copies of one another, the later into the earlier; those merged wait. Returns how many went. Two are copies if their members' fields are the same, which
+    /// the quotient of memberships tells.
+    fn merge(&mut self, weights: &[f64], hold_until: f64) -> usize {
+        let before = self.count;
+        let mut a = 0;
+        while a < self.count {
+            let mut b = a + 1;
+            while b < self.count {
+                if self.are_copies(a, b, weights) {
+                    self.rewrite(self.count - 1, |old, next| {
+                        let first = next.len();
+                        next.extend(old.iter().enumerate().filter(|(k, _)| *k != b).map(|(_, m)| m));
+                        next[first + a] += old[b];
+                    });
+                    self.hold_until.remove(b);
+                    self.hold_until[a] = hold_until;
+                    let items = weights.len();
+                    if !self.vectors.is_empty() {
+                        self.vectors.drain(b * items..(b + 1) * items);
+                    }
+                } else {
+                    b += 1;
+                }
+            }
+            a += 1;
+        }
+        before - self.count
+    }
+
+    fn are_copies(&self, a: usize, b: usize, weights: &[f64]) -> bool {
+        let pairs = || {
+            let rows = self.memberships.chunks_exact(self.count).zip(weights);
+            rows.map(|(row, weight)| (weight * row[a], weight * row[b]))
+        };
+        let (first, second) = pairs().fold((0.0, 0.0), |(first, second), (m, n)| (first + m, second + n));
+        if first == 0.0 || second == 0.0 {
+            return true;
+        }
+        // With equal fields the quotient is that of the masses; half the sum of both shares weighs it.
+        let mut square = 0.0;
+        for (m, n) in pairs().map(|(m, n)| (m / first, n / second)).filter(|(m, n)| m + n > 0.0) {
+            let apart = 2.0 * (m - n) / (m + n);
+            square += 0.5 * (m + n) * apart * apart;
+        }
+        square < MERGE_RADIUS * MERGE_RADIUS
+    }
+}

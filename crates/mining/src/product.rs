@@ -1,0 +1,72 @@
+//! A round that multiplies a matrix with columns: each leaf its own rows, every rank gets all of them.
+
+use std::cell::RefCell;
+
+use lehr_numerics::compact::{Columns, Entry, add_products};
+use lehr_numerics::lanes::Real;
+
+use crate::Error;
+use crate::gather::{Gather, Turn};
+use crate::matrix::Matrix;
+use crate::round::{Partition, Round, Rounds, total_of};
+
+thread_local! {
+    static SUMS: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
+}
+
+struct ProductRound<'a, T: Real> {
+    matrix: &'a Matrix<'a, T>,
+    columns: &'a Columns<T>,
+    entries: &'a [Entry],
+    gather: &'a Gather,
+    turn: Turn,
+    partition: Partition,
+}
+
+impl<T: Real> Round for ProductRound<'_, T> {
+    fn len(&self) -> usize {
+        1
+    }
+
+    fn name(&self) -> &'static str {
+        "matrix product"
+    }
+
+    fn map(&self, leaf: usize, partial: &mut [f64]) {
+        partial.fill(0.0);
+        let rows = self.partition.leaf_rows(leaf);
+        let (count, kinds) = (self.columns.count(), self.entries.len());
+        self.gather.write(leaf, self.turn, rows.len() * kinds * count, |out| {
+            SUMS.with_borrow_mut(|sums| {
+                sums.clear();
+                sums.resize(out.len(), 0.0);
+                let parts = sums.chunks_exact_mut((rows.len() * count).max(1));
+                let mut entries: Vec<_> = self.entries.iter().copied().zip(parts).collect();
+                add_products(&self.matrix.block(rows.clone()), self.columns, &mut entries);
+                // Row by row, so that what is gathered is in the order of the items.
+                for row in 0..rows.len() {
+                    for kind in 0..kinds {
+                        let from = (kind * rows.len() + row) * count;
+                        out[(row * kinds + kind) * count..][..count].copy_from_slice(&sums[from..from + count]);
+                    }
+                }
+            });
+        });
+    }
+}
+
+/// Products of all rows with columns: N x entries x columns numbers, the same on every rank.
+pub(crate) async fn products<T: Real, R: Rounds>(
+    rounds: &mut R,
+    matrix: &Matrix<'_, T>,
+    columns: &Columns<T>,
+    entries: &[Entry],
+    gather: &Gather,
+    turn: &mut Turn,
+    out: &mut Vec<f64>,
+) -> Result<(), Error> {
+    let partition = Partition::new(matrix.items, 1);
+    let round = ProductRound { matrix, columns, entries, gather, turn: *turn, partition };
+    total_of(rounds, &round, &mut Vec::with_capacity(1)).await?;
+    gather.collect(rounds, turn, out).await
+}

@@ -1,0 +1,292 @@
+//! Multidimensional scaling by majorisation: items placed in few dimensions so that distances say dissimilarities.
+//!
+//! SMACOF (de Leeuw 1977; paper 003's MDS), with weights, missing pairs, items that stay where they are, and annealed targets (DA-SMACOF). [`embed`] makes a
+//! map; [`interpolate`] puts new items into one; [`align`] lays one map over another; [`Shepard`] and [`Map::item_stress`] say where it is to be trusted. Each iteration reads
+//! the matrix once, as compact as it is stored. `docs/design/smacof.md`.
+
+mod align;
+mod classical;
+mod course;
+mod interpolate;
+mod map;
+mod parameters;
+mod problem;
+mod shepard;
+mod solve;
+
+use std::path::Path;
+
+use lehr_numerics::lanes::Real;
+use lehr_ranks::timing::Phases;
+use lehr_ranks::trace::Trace;
+use serde::{Deserialize, Serialize};
+
+pub use align::{Alignment, align};
+pub use course::{Iteration, Stop};
+pub use interpolate::{Interpolation, Placed, interpolate};
+pub use map::Map;
+pub use parameters::{Input, Parameters, Start, Weighting};
+pub use shepard::Shepard;
+
+use crate::Error;
+use crate::anneal::Control;
+use crate::anneal::checkpoint::{read_framed, write_framed};
+use crate::matrix::Opened;
+use crate::round::{Execution, LeafCells, Program, Rounds, drive};
+use course::{Course, State};
+use map::Outcome;
+use problem::{Problem, pass};
+
+/// What a checkpoint says it is of.
+const METHOD: &str = "smacof";
+
+/// How far an embedding is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// The start that is tried, counting from 0.
+    pub start: usize,
+    /// Iterations of this start so far.
+    pub iteration: u64,
+    /// In the unit of the dissimilarities; 0 without annealing.
+    pub temperature: f64,
+    /// Normalised stress at the last positions taken.
+    pub stress: f64,
+    /// Estimate of the share of the work that is done, 0 to 1.
+    pub fraction: f64,
+}
+
+/// Watches an embedding. Called on one rank only, between iterations; it should return within a fraction of a second.
+pub trait Observer: Send {
+    /// After each iteration.
+    fn progress(&mut self, progress: &Progress) -> Control {
+        let _ = progress;
+        Control::Continue
+    }
+
+    /// After each iteration: all that is needed to go on from here. Always offered after [`Control::Stop`].
+    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
+        let _ = checkpoint;
+    }
+
+    /// Where the run is to note what each rank does: asked once, before the run begins.
+    fn trace(&self) -> Option<&Trace> {
+        None
+    }
+}
+
+impl Observer for crate::anneal::Silent {}
+
+/// An embedding that can be gone on with, on any number of ranks and under any engine, to the same bits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Checkpoint {
+    method: String,
+    fingerprint: u64,
+    parameters: Parameters,
+    state: State,
+}
+
+impl Checkpoint {
+    /// The parameters of the run.
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// Writes the checkpoint to `path`, whole or not at all; a file there before is replaced.
+    ///
+    /// # Errors
+    /// [`Error::Data`] if the folder cannot be written to or the disk is full.
+    pub fn write(&self, path: &Path) -> Result<(), Error> {
+        write_framed(self, path)
+    }
+
+    /// Reads a checkpoint.
+    ///
+    /// # Errors
+    /// [`Error::File`] if it cannot be read, [`Error::CheckpointVersion`] if it is of another format, [`Error::CheckpointDamaged`] if it is none of an
+    /// embedding, was cut, or was changed.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        read_framed(path, METHOD)
+    }
+}
+
+/// Places items so that their distances are near their dissimilarities.
+///
+/// Minimises `sum over pairs of w (d - delta)^2`, which falls at every iteration. Source: de Leeuw 1977; `mining-spec` 5.
+///
+/// # Errors
+/// Those of [`Parameters::check`]; [`Error::Disconnected`] where missing pairs leave parts that nothing ties together; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
+///
+/// # Example
+/// ```
+/// use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
+/// use lehr_mining::{Execution, anneal::Silent, smacof::{Input, Parameters, embed}};
+/// // The corners of a square of side 3: sides, and diagonals.
+/// let diagonal = 18f64.sqrt();
+/// let pairs = vec![3.0, diagonal, 3.0, 3.0, diagonal, 3.0];
+/// let matrix = Dissimilarities::new(4, Form::Condensed, Values::F64(pairs), 1.0)?;
+/// let map = embed(&Input::new(&matrix), &Parameters::default(), &Execution::default(), &mut Silent)?;
+/// assert!(map.stress < 1e-12);
+/// let [a, b] = [map.position(0), map.position(1)];
+/// assert!(((a[0] - b[0]).hypot(a[1] - b[1]) - 3.0).abs() < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Cost: an iteration reads the matrix once, N² (5 dimension + 20) operations; weights of pairs and missing pairs add a few readings. Some tens to hundreds of iterations. Memory: the
+/// matrix (of a condensed one a full copy), and some N x dimension numbers a rank.
+pub fn embed(
+    input: &Input<'_>,
+    parameters: &Parameters,
+    execution: &Execution,
+    observer: &mut dyn Observer,
+) -> Result<Map, Error> {
+    parameters.check(input)?;
+    open(input, parameters.clone(), None, execution, observer)
+}
+
+/// Goes on with an interrupted embedding, to the same bits as if it had not been interrupted.
+///
+/// # Errors
+/// [`Error::OtherData`] if the input is not that of the checkpoint; otherwise as for [`embed`].
+pub fn resume(
+    input: &Input<'_>,
+    checkpoint: Checkpoint,
+    execution: &Execution,
+    observer: &mut dyn Observer,
+) -> Result<Map, Error> {
+    checkpoint.parameters.check(input)?;
+    open(input, checkpoint.parameters.clone(), Some(checkpoint), execution, observer)
+}
+
+fn open(
+    input: &Input<'_>,
+    parameters: Parameters,
+    checkpoint: Option<Checkpoint>,
+    execution: &Execution,
+    observer: &mut dyn Observer,
+) -> Result<Map, Error> {
+    let mut phases = Phases::new();
+    phases.enter("arranging");
+    let opened = Opened::new(input.dissimilarities)?;
+    match opened {
+        Opened::Double(matrix) => {
+            let problem = Problem::new(matrix, input, &parameters)?;
+            phases.leave();
+            run(problem, parameters, checkpoint, execution, observer, phases)
+        }
+        Opened::Single(matrix) => {
+            let problem = Problem::new(matrix, input, &parameters)?;
+            phases.leave();
+            run(problem, parameters, checkpoint, execution, observer, phases)
+        }
+    }
+}
+
+fn run<T: Real>(
+    problem: Problem<'_, T>,
+    parameters: Parameters,
+    checkpoint: Option<Checkpoint>,
+    execution: &Execution,
+    observer: &mut dyn Observer,
+    phases: Phases,
+) -> Result<Map, Error> {
+    if let Some(checkpoint) = &checkpoint
+        && checkpoint.fingerprint != problem.fingerprint
+    {
+        return Err(Error::OtherData { checkpoint: checkpoint.fingerprint, data: problem.fingerprint });
+    }
+    let trace = observer.trace().cloned().unwrap_or_else(Trace::sums_only);
+    let mut observer = Some(observer);
+    let run = Run {
+        parameters,
+        state: checkpoint.map(|checkpoint| checkpoint.state),
+        phases,
+        trace,
+        observer: LeafCells::new(1, |_| observer.take().expect("one cell")),
+        problem,
+    };
+    let outcome = drive(execution, run.problem.items(), &run)?.expect("the first loop of a process brings the outcome");
+    Ok(Map::new(&run.problem, outcome))
+}
+
+/// An embedding as the engines see it.
+struct Run<'a, 'o, T: Real> {
+    problem: Problem<'a, T>,
+    parameters: Parameters,
+    state: Option<State>,
+    /// What was done before the loops began.
+    phases: Phases,
+    trace: Trace,
+    /// One cell; only the lead reaches for it.
+    observer: LeafCells<&'o mut dyn Observer>,
+}
+
+impl<T: Real> Run<'_, '_, T> {
+    /// Tells the observer where the course is; true if it wants to stop. On the lead only.
+    fn observe(&self, course: &mut Course<'_, T>, checkpoint: &mut Option<Checkpoint>) -> bool {
+        let last = course.state.history.last().copied();
+        let progress = Progress {
+            start: course.state.attempt,
+            iteration: course.state.history.len() as u64,
+            temperature: last.map_or(0.0, |last| last.temperature),
+            stress: course.stress(),
+            fraction: course.fraction(),
+        };
+        let stop = self.observer.with(0, |observer| observer.progress(&progress)) == Control::Stop;
+        let checkpoint = checkpoint.get_or_insert_with(|| Checkpoint {
+            method: METHOD.into(),
+            fingerprint: self.problem.fingerprint,
+            parameters: self.parameters.clone(),
+            state: course.state.clone(),
+        });
+        // The state is lent to the checkpoint for the call, not copied.
+        std::mem::swap(&mut checkpoint.state, &mut course.state);
+        self.observer.with(0, |observer| observer.checkpoint(checkpoint));
+        std::mem::swap(&mut checkpoint.state, &mut course.state);
+        stop
+    }
+}
+
+impl<T: Real> Program for Run<'_, '_, T> {
+    type Output = Option<Outcome>;
+    type Error = Error;
+
+    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Option<Outcome>, Error> {
+        let rounds = &mut rounds;
+        let is_lead = rounds.is_lead();
+        rounds.record(&self.trace).await?;
+        let mut phases = Phases::new();
+        rounds.note_phase("starting");
+        phases.enter("starting");
+        let mut course = match &self.state {
+            Some(state) => Course::resume(&self.problem, &self.parameters, rounds, state.clone()).await?,
+            None => Course::begin(&self.problem, &self.parameters, rounds).await?,
+        };
+        phases.leave();
+        rounds.note_phase("iterating");
+        phases.enter("iterating");
+        let mut checkpoint = None;
+        while !course.state.is_done {
+            course.advance(rounds).await?;
+            let stop = is_lead && self.observe(&mut course, &mut checkpoint);
+            if rounds.agree(stop).await? {
+                return Err(Error::Stopped);
+            }
+        }
+        phases.leave();
+        rounds.note_phase("measuring");
+        phases.enter("measuring");
+        let (mut rows, mut turn) = (Vec::new(), course.turn);
+        let positions = &course.state.best.as_ref().expect("a start was finished").positions;
+        let passed = pass(rounds, &self.problem, positions, 0.0, &mut turn, &mut rows).await?;
+        phases.leave();
+        let seconds = [self.phases.seconds(), phases.seconds()].concat();
+        let timers = rounds.gather_timers(&self.trace, phases).await?;
+        if !rounds.is_first_here() {
+            return Ok(None);
+        }
+        let imbalance = rounds.imbalance();
+        let degrees = course.degrees().to_vec();
+        Ok(Some(Outcome { state: course.state, passed, rows, degrees, imbalance, phases: seconds, timers }))
+    }
+}

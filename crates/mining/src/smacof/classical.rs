@@ -1,0 +1,168 @@
+//! Classical scaling: positions from the leading eigenvectors of the centred squares, as a start.
+//!
+//! Torgerson 1952: with J the centring, `-1/2 J D² J` of Euclidean distances is the matrix of inner products. Its leading eigenvectors come from Lanczos' recurrence with all vectors kept orthogonal,
+//! one product with the matrix a step; the matrix is never squared or centred in memory. A missing square counts as the mean of its row plus that of its
+//! column less that of all: what adds nothing to the centred matrix.
+
+use lehr_numerics::compact::{Columns, Entry};
+use lehr_numerics::factor::eigenpairs;
+use lehr_numerics::lanes::Real;
+use lehr_numerics::random::Stream;
+
+use super::problem::Problem;
+use crate::Error;
+use crate::gather::Turn;
+use crate::product::products;
+use crate::round::Rounds;
+
+/// Lanczos' steps for few dimensions; it is a start, not a result.
+const STEPS: usize = 30;
+/// What is left of a vector below this share of its length is rounding: the space that it spans is exhausted.
+const EXHAUSTED: f64 = 1e-10;
+/// Where the squares have fewer positive eigenvalues than the map has dimensions, positions differ by this share of the map's size there, or the map would stay flat.
+const THICKNESS: f64 = 1e-3;
+
+/// Positions, centred, in the matrix's unit, and how many readings of the matrix they took.
+pub(crate) async fn classical<T: Real, R: Rounds>(
+    rounds: &mut R,
+    problem: &Problem<'_, T>,
+    seed: u64,
+    turn: &mut Turn,
+) -> Result<(Vec<f64>, u64), Error> {
+    let (items, dimension) = (problem.items(), problem.dimension);
+    let squares = Squares::new(rounds, problem, turn).await?;
+    let stream = Stream::new(seed, "classical scaling");
+    let most = (STEPS + 2 * dimension).min(items - 1);
+    let mut basis: Vec<Vec<f64>> = Vec::new();
+    let mut images: Vec<Vec<f64>> = Vec::new();
+    let mut drawn = 0;
+    let mut next: Option<Vec<f64>> = None;
+    while basis.len() < most {
+        let mut vector = next.take().unwrap_or_else(|| {
+            drawn += 1;
+            (0..items).map(|item| stream.normal(((drawn - 1) * items + item) as u64)).collect()
+        });
+        center(&mut vector);
+        let before = length(&vector);
+        // Twice: what the first time leaves by rounding, the second takes away.
+        for _ in 0..2 {
+            for other in &basis {
+                let along = dot(&vector, other);
+                vector.iter_mut().zip(other).for_each(|(x, other)| *x -= along * other);
+            }
+        }
+        let after = length(&vector);
+        if after.is_nan() || after <= EXHAUSTED * before || after == 0.0 {
+            if drawn > basis.len() + 2 {
+                break;
+            }
+            continue;
+        }
+        vector.iter_mut().for_each(|x| *x /= after);
+        let image = squares.apply(rounds, problem, &vector, turn).await?;
+        next = Some(image.clone());
+        basis.push(vector);
+        images.push(image);
+    }
+    let count = basis.len();
+    let mut positions = vec![0.0; items * dimension];
+    if count > 0 {
+        let projected: Vec<f64> = (0..count * count).map(|at| dot(&basis[at / count], &images[at % count])).collect();
+        let pairs = eigenpairs(count, &projected).unwrap_or_default();
+        for (k, (value, vector)) in pairs.iter().take(dimension).enumerate().filter(|(_, (value, _))| *value > 0.0) {
+            let mut column = vec![0.0; items];
+            for (part, basis) in vector.iter().zip(&basis) {
+                column.iter_mut().zip(basis).for_each(|(x, basis)| *x += part * basis);
+            }
+            lehr_numerics::factor::orient(&mut column);
+            for (item, x) in column.iter().enumerate() {
+                positions[item * dimension + k] = x * value.sqrt();
+            }
+        }
+    }
+    thicken(&mut positions, dimension, seed);
+    Ok((positions, count as u64 + 1))
+}
+
+/// Gives dimensions in which nothing differs a little of the largest one's size.
+fn thicken(positions: &mut [f64], dimension: usize, seed: u64) {
+    let sizes: Vec<f64> =
+        (0..dimension).map(|k| positions.iter().skip(k).step_by(dimension).map(|x| x * x).sum::<f64>()).collect();
+    let items = positions.len() / dimension;
+    let largest = sizes.iter().copied().fold(0.0, f64::max);
+    let spread = if largest > 0.0 { THICKNESS * (largest / items as f64).sqrt() } else { THICKNESS };
+    let stream = Stream::new(seed, "flat dimensions");
+    for k in (0..dimension).filter(|&k| sizes[k] <= 1e-12 * largest) {
+        for item in 0..items {
+            positions[item * dimension + k] = spread * stream.normal((item * dimension + k) as u64);
+        }
+    }
+}
+
+/// The centred squares as an operator.
+struct Squares {
+    /// The mean square of each row less half that of all, where pairs are missing.
+    means: Vec<f64>,
+}
+
+impl Squares {
+    async fn new<T: Real, R: Rounds>(rounds: &mut R, problem: &Problem<'_, T>, turn: &mut Turn) -> Result<Self, Error> {
+        if !problem.matrix.has_gaps() {
+            return Ok(Self { means: Vec::new() });
+        }
+        let mut ones = Columns::new(problem.items(), 1);
+        ones.fill(|_, _| 1.0);
+        let (mut sums, entries) = (Vec::new(), [Entry::Square, Entry::Present]);
+        products(rounds, &problem.matrix, &ones, &entries, &problem.gather, turn, &mut sums).await?;
+        let (all, count) = sums.chunks_exact(2).fold((0.0, 0.0), |(all, count), row| (all + row[0], count + row[1]));
+        let means = sums.chunks_exact(2).map(|row| row[0] / row[1].max(1.0) - 0.5 * all / count).collect();
+        Ok(Self { means })
+    }
+
+    async fn apply<T: Real, R: Rounds>(
+        &self,
+        rounds: &mut R,
+        problem: &Problem<'_, T>,
+        u: &[f64],
+        turn: &mut Turn,
+    ) -> Result<Vec<f64>, Error> {
+        let items = problem.items();
+        let mut products_of_rows = Vec::new();
+        let mut image: Vec<f64>;
+        if self.means.is_empty() {
+            let mut column = Columns::new(items, 1);
+            column.fill(|item, _| u[item]);
+            let entries = [Entry::Square];
+            products(rounds, &problem.matrix, &column, &entries, &problem.gather, turn, &mut products_of_rows).await?;
+            image = products_of_rows;
+        } else {
+            let mut columns = Columns::new(items, 2);
+            columns.fill(|item, k| if k == 0 { u[item] } else { self.means[item] * u[item] });
+            let entries = [Entry::Square, Entry::Present];
+            products(rounds, &problem.matrix, &columns, &entries, &problem.gather, turn, &mut products_of_rows).await?;
+            let (sum, mean_sum) = (u.iter().sum::<f64>(), dot(u, &self.means));
+            // Of what is missing: (mean_i + mean_j) u_j, summed over the j that are not there.
+            image = products_of_rows
+                .chunks_exact(4)
+                .zip(&self.means)
+                .map(|(row, mean)| row[0] + mean * (sum - row[2]) + (mean_sum - row[3]))
+                .collect();
+        }
+        center(&mut image);
+        image.iter_mut().for_each(|x| *x *= -0.5);
+        Ok(image)
+    }
+}
+
+fn center(vector: &mut [f64]) {
+    let mean = vector.iter().sum::<f64>() / vector.len() as f64;
+    vector.iter_mut().for_each(|x| *x -= mean);
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn length(a: &[f64]) -> f64 {
+    dot(a, a).sqrt()
+}

@@ -1,0 +1,233 @@
+//! New items in a map that stays as it is: each placed by its nearest items of the map (MI-MDS).
+//!
+//! Bae, Choi, Qiu and Fox, HPDC 2010, minimise `sum_j (|x - y_j| - delta_j)^2` over the k nearest by majorisation from the neighbours' mean, which with few neighbours ends in a wrong place for
+//! every fifth item (`mining-spec` 5.6). Here the start is trilateration: differences of the squared equations are linear in x. Where the neighbours lie in a plane (a line), both
+//! mirror images are started from and the better is kept. Items do not see each other, so ranks share nothing.
+
+use lehr_numerics::factor::eigenpairs;
+
+use crate::Error;
+use crate::gather::{Gather, Turn};
+use crate::round::{Execution, Partition, Program, Round, Rounds, drive, total_of};
+
+/// Neighbours spread in a direction by less than this share of their largest spread say nothing about it.
+const FLAT: f64 = 1e-10;
+/// Moves below this share of the neighbours' distance end the iteration.
+const STILL: f64 = 1e-14;
+
+/// How new items are placed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interpolation {
+    /// Neighbours that place an item, at least one more than the map has dimensions. Default: 10.
+    pub neighbours: usize,
+    /// Iterations at most. Default: 50.
+    pub most_iterations: usize,
+}
+
+impl Default for Interpolation {
+    fn default() -> Self {
+        Self { neighbours: 10, most_iterations: 50 }
+    }
+}
+
+/// Where new items are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Placed {
+    /// Coordinates of a position.
+    pub dimension: usize,
+    /// Items x dimension, row-major, in the map's unit.
+    pub positions: Vec<f64>,
+    /// For each item the root mean square error of its distances to its neighbours, in the map's unit.
+    pub errors: Vec<f64>,
+}
+
+/// Places `items` new items into a map of N positions.
+///
+/// `dissimilarities(item, row)` writes those of a new item to all N of the map into `row`; what is not known is NaN. An item of which fewer than dimension + 1 are known is named.
+///
+/// # Errors
+/// [`Error::Parameter`] for a map that is none or too few neighbours; [`Error::Unrelated`] with items that too little is known of; those of the ranks.
+///
+/// Cost: for each item N numbers and their k smallest, then some tens of iterations of k x dimension operations.
+///
+/// # Example
+/// ```
+/// use lehr_mining::{Execution, smacof::{Interpolation, interpolate}};
+/// // A square of side 1, and an item as far from each corner as its middle is.
+/// let map = [0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0, 1.0];
+/// let middle = |_: usize, row: &mut [f64]| row.fill(0.5f64.sqrt());
+/// let placed = interpolate(&map, 2, 1, &middle, &Interpolation { neighbours: 4, ..Default::default() }, &Execution::default())?;
+/// assert!(placed.positions.iter().all(|x| (x - 0.5).abs() < 1e-12));
+/// # Ok::<(), lehr_mining::Error>(())
+/// ```
+pub fn interpolate(
+    map: &[f64],
+    dimension: usize,
+    items: usize,
+    dissimilarities: &(dyn Fn(usize, &mut [f64]) + Sync),
+    parameters: &Interpolation,
+    execution: &Execution,
+) -> Result<Placed, Error> {
+    let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
+    if dimension == 0 || map.is_empty() || !map.len().is_multiple_of(dimension) || !map.iter().all(|x| x.is_finite()) {
+        return wrong("map", "finite positions of the dimension given", format!("{} numbers", map.len()));
+    }
+    if parameters.neighbours <= dimension {
+        return wrong("neighbours", "more than the map has dimensions", parameters.neighbours.to_string());
+    }
+    if map.len() / dimension <= dimension {
+        return wrong("map", "more items than dimensions", format!("{} items", map.len() / dimension));
+    }
+    let gather = Gather::new(items);
+    let placing = Placing { map, dimension, items, dissimilarities, parameters, gather };
+    let all = drive(execution, items, &placing)?;
+    let width = dimension + 1;
+    let unknown: Vec<usize> =
+        all.chunks_exact(width).enumerate().filter(|(_, row)| row[dimension].is_nan()).map(|(item, _)| item).collect();
+    if !unknown.is_empty() {
+        return Err(Error::Unrelated { count: unknown.len(), first: unknown.into_iter().take(10).collect() });
+    }
+    Ok(Placed {
+        dimension,
+        positions: all.chunks_exact(width).flat_map(|row| &row[..dimension]).copied().collect(),
+        errors: all.chunks_exact(width).map(|row| row[dimension]).collect(),
+    })
+}
+
+struct Placing<'a> {
+    map: &'a [f64],
+    dimension: usize,
+    items: usize,
+    dissimilarities: &'a (dyn Fn(usize, &mut [f64]) + Sync),
+    parameters: &'a Interpolation,
+    gather: Gather,
+}
+
+impl Program for Placing<'_> {
+    type Output = Vec<f64>;
+    type Error = Error;
+
+    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Vec<f64>, Error> {
+        let mut all = Vec::new();
+        total_of(&mut rounds, self, &mut Vec::new()).await?;
+        self.gather.collect(&mut rounds, &mut Turn::default(), &mut all).await?;
+        Ok(all)
+    }
+}
+
+impl Round for Placing<'_> {
+    fn len(&self) -> usize {
+        1
+    }
+
+    fn name(&self) -> &'static str {
+        "placing"
+    }
+
+    fn map(&self, leaf: usize, partial: &mut [f64]) {
+        partial.fill(0.0);
+        let rows = Partition::new(self.items, 1).leaf_rows(leaf);
+        let width = self.dimension + 1;
+        let mut given = vec![0.0; self.map.len() / self.dimension];
+        self.gather.write(leaf, Turn::default(), rows.len() * width, |out| {
+            for (item, out) in rows.zip(out.chunks_exact_mut(width)) {
+                (self.dissimilarities)(item, &mut given);
+                self.place(&given, out);
+            }
+        });
+    }
+}
+
+impl Placing<'_> {
+    /// Writes the position of an item, and its error; not a number if too little is known.
+    fn place(&self, given: &[f64], out: &mut [f64]) {
+        let dimension = self.dimension;
+        let mut near: Vec<usize> = (0..given.len()).filter(|&j| given[j].is_finite() && given[j] >= 0.0).collect();
+        let count = self.parameters.neighbours.min(near.len());
+        if count <= dimension {
+            out[dimension] = f64::NAN;
+            return;
+        }
+        let by_distance = |&a: &usize, &b: &usize| given[a].total_cmp(&given[b]).then(a.cmp(&b));
+        near.select_nth_unstable_by(count - 1, by_distance);
+        near.truncate(count);
+        near.sort_unstable_by(by_distance);
+        let known: Vec<(&[f64], f64)> =
+            near.iter().map(|&j| (&self.map[j * dimension..][..dimension], given[j])).collect();
+        let mut best = f64::INFINITY;
+        for start in trilaterate(&known, dimension) {
+            let (x, error) = majorise(&known, start, self.parameters.most_iterations);
+            if error < best {
+                best = error;
+                out[..dimension].copy_from_slice(&x);
+                out[dimension] = error;
+            }
+        }
+        if best.is_infinite() {
+            out[dimension] = f64::NAN;
+        }
+    }
+}
+
+/// Starts: the solution of the equations' differences, or two on both sides of the flat that the neighbours lie in.
+fn trilaterate(known: &[(&[f64], f64)], dimension: usize) -> Vec<Vec<f64>> {
+    let count = known.len() as f64;
+    let mean: Vec<f64> = (0..dimension).map(|k| known.iter().map(|(y, _)| y[k]).sum::<f64>() / count).collect();
+    let mean_square = known.iter().map(|(_, delta)| delta * delta).sum::<f64>() / count;
+    let apart = |y: &[f64]| y.iter().zip(&mean).map(|(y, mean)| y - mean).collect::<Vec<f64>>();
+    let mean_length = known.iter().map(|(y, _)| apart(y).iter().map(|a| a * a).sum::<f64>()).sum::<f64>() / count;
+    // 2 (y_j - ybar) . x = |y_j|^2 - delta_j^2 less their means, from ybar.
+    let (mut matrix, mut right) = (vec![0.0; dimension * dimension], vec![0.0; dimension]);
+    for (y, delta) in known {
+        let a = apart(y);
+        let b = 0.5 * (a.iter().map(|a| a * a).sum::<f64>() - mean_length - (delta * delta - mean_square));
+        for i in 0..dimension {
+            right[i] += a[i] * b;
+            for j in 0..=i {
+                matrix[i * dimension + j] += a[i] * a[j];
+            }
+        }
+    }
+    let Some(axes) = eigenpairs(dimension, &matrix) else { return vec![mean] };
+    let most = axes[0].0;
+    let mut inside = vec![0.0; dimension];
+    for (value, axis) in axes.iter().filter(|(value, _)| *value > FLAT * most) {
+        let part = axis.iter().zip(&right).map(|(a, b)| a * b).sum::<f64>() / value;
+        inside.iter_mut().zip(axis).for_each(|(x, axis)| *x += part * axis);
+    }
+    let from_mean = |x: Vec<f64>| x.iter().zip(&mean).map(|(x, mean)| x + mean).collect::<Vec<f64>>();
+    let Some((_, axis)) = axes.iter().find(|(value, _)| *value <= FLAT * most) else {
+        return vec![from_mean(inside)];
+    };
+    // Out of the flat by what is left of the distances.
+    let square = |(y, delta): &(&[f64], f64)| {
+        delta * delta - apart(y).iter().zip(&inside).map(|(a, x)| (x - a) * (x - a)).sum::<f64>()
+    };
+    let height = (known.iter().map(square).sum::<f64>() / count).max(0.0).sqrt();
+    let beside = |side: f64| inside.iter().zip(axis).map(|(x, axis)| x + side * height * axis).collect();
+    vec![from_mean(beside(1.0)), from_mean(beside(-1.0))]
+}
+
+/// The position that a start comes to, and its root mean square error, which falls at every iteration.
+fn majorise(known: &[(&[f64], f64)], mut x: Vec<f64>, most_iterations: usize) -> (Vec<f64>, f64) {
+    let count = known.len() as f64;
+    let distance = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt();
+    let scale = known.iter().map(|(_, delta)| delta).sum::<f64>() / count;
+    for _ in 0..most_iterations {
+        let mut next = vec![0.0; x.len()];
+        for (y, delta) in known {
+            let apart = distance(&x, y);
+            let pull = if apart > 0.0 { delta / apart } else { 0.0 };
+            for ((next, x), y) in next.iter_mut().zip(&x).zip(*y) {
+                *next += (y + pull * (x - y)) / count;
+            }
+        }
+        let moved = distance(&x, &next);
+        x = next;
+        if moved <= STILL * scale {
+            break;
+        }
+    }
+    let square = known.iter().map(|(y, delta)| (distance(&x, y) - delta).powi(2)).sum::<f64>();
+    (x, (square / count).sqrt())
+}

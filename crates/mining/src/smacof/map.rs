@@ -1,0 +1,150 @@
+//! What an embedding brings home.
+
+use lehr_numerics::factor::eigenpairs;
+use lehr_numerics::lanes::Real;
+use lehr_ranks::timing::Spread;
+
+use super::course::{Iteration, State, Stop};
+use super::problem::{Passed, Problem};
+
+/// Positions of items in few dimensions, how well their distances say the dissimilarities, and how they were found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Map {
+    /// Coordinates of a position.
+    pub dimension: usize,
+    /// N x dimension, row-major, in the unit of the dissimilarities. About the weighted mean, along principal axes, unless positions were given.
+    pub positions: Vec<f64>,
+    /// The weighted sum of squared errors over that of the squared dissimilarities: 0 is exact.
+    pub stress: f64,
+    /// Kruskal's stress-1: the root of the sum of squared errors over that of the squared distances in the map.
+    pub stress_1: f64,
+    /// The weighted sum over pairs of squared errors, in the squared unit of the dissimilarities (times that of the weights).
+    pub raw_stress: f64,
+    /// For each item the weighted mean squared error of its pairs, over the mean squared dissimilarity of all pairs: 1 over the mean of these is the stress.
+    pub item_stress: Vec<f64>,
+    /// How it ended.
+    pub stop: Stop,
+    /// One entry an iteration of the best start: at one temperature stress never rises.
+    pub history: Vec<Iteration>,
+    /// The stress that each start came to.
+    pub stresses: Vec<f64>,
+    /// Readings of the matrix by iterations, those for the start and for steps that were not taken included.
+    pub passes: u64,
+    /// Readings of the weights by conjugate gradients.
+    pub solver_steps: u64,
+    /// Pairs without a dissimilarity.
+    pub missing_pairs: u64,
+    /// The most rows of a rank over the mean.
+    pub imbalance: f64,
+    /// Seconds by phase, of this process only.
+    pub phases: Vec<(String, f64)>,
+    /// Seconds over ranks; empty for engines that have no ranks.
+    pub timers: Vec<Spread>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+/// What the lead of a run brings home.
+pub(crate) struct Outcome {
+    pub state: State,
+    /// Of the best positions: their sums, and N x (dimension + 1) moments and stresses.
+    pub passed: Passed,
+    pub rows: Vec<f64>,
+    /// Of each item, the weights of its pairs; empty where they are the weights of all items.
+    pub degrees: Vec<f64>,
+    pub imbalance: f64,
+    pub phases: Vec<(String, f64)>,
+    pub timers: Vec<Spread>,
+}
+
+impl Map {
+    pub(crate) fn new<T: Real>(problem: &Problem<'_, T>, outcome: Outcome) -> Self {
+        let Outcome { state, passed, rows, degrees, imbalance, phases, timers } = outcome;
+        let best = state.best.expect("a start was finished");
+        let (unit, dimension) = (problem.matrix.unit, problem.dimension);
+        let norm = state.norm.max(f64::MIN_POSITIVE);
+        let square = passed.stress - state.norm + 2.0 * passed.cross;
+        let degree = |item: usize| degrees.get(item).copied().unwrap_or(problem.total_weight);
+        let pairs: f64 = (0..problem.items()).map(|item| problem.weights[item] * degree(item)).sum::<f64>() / 2.0;
+        let item_stress = (0..problem.items())
+            .map(|item| rows[item * (dimension + 1) + dimension] / degree(item).max(f64::MIN_POSITIVE) / (norm / pairs))
+            .collect();
+        let mut positions = best.positions;
+        if problem.positions.is_none() {
+            turn_to_principal_axes(problem, &mut positions);
+        }
+        positions.iter_mut().for_each(|x| *x *= unit);
+        let mut warnings = Vec::new();
+        if best.stop == Stop::MostIterations {
+            warnings.push(format!(
+                "the stress still fell after {} iterations: the map is not finished",
+                best.history.len()
+            ));
+        }
+        if state.norm == 0.0 {
+            warnings.push("all dissimilarities are 0: all items are in one place".to_string());
+        }
+        Self {
+            dimension,
+            positions,
+            stress: if state.norm > 0.0 { best.stress } else { 0.0 },
+            stress_1: if square > 0.0 { (passed.stress / square).sqrt() } else { 0.0 },
+            raw_stress: passed.stress * problem.raw_unit,
+            item_stress,
+            stop: best.stop,
+            history: best.history,
+            stresses: state.stresses,
+            passes: state.passes,
+            solver_steps: state.steps,
+            missing_pairs: problem.matrix.survey.gaps,
+            imbalance,
+            phases,
+            timers,
+            warnings,
+        }
+    }
+
+    /// The position of an item.
+    ///
+    /// # Panics
+    /// If there is no such item.
+    pub fn position(&self, item: usize) -> &[f64] {
+        &self.positions[item * self.dimension..][..self.dimension]
+    }
+
+    /// How many items there are.
+    pub fn items(&self) -> usize {
+        self.positions.len() / self.dimension
+    }
+}
+
+/// Stress does not know which way is up: the axes of largest variance come first, each with its largest coordinate positive.
+fn turn_to_principal_axes<T: Real>(problem: &Problem<'_, T>, positions: &mut [f64]) {
+    let dimension = problem.dimension;
+    let mut covariance = vec![0.0; dimension * dimension];
+    for (position, weight) in positions.chunks_exact(dimension).zip(&problem.weights) {
+        for a in 0..dimension {
+            for b in 0..=a {
+                covariance[a * dimension + b] += weight * position[a] * position[b];
+            }
+        }
+    }
+    let Some(axes) = eigenpairs(dimension, &covariance) else { return };
+    let mut turned = vec![0.0; dimension];
+    for position in positions.chunks_exact_mut(dimension) {
+        for (x, (_, axis)) in turned.iter_mut().zip(&axes) {
+            *x = position.iter().zip(axis).map(|(x, axis)| x * axis).sum();
+        }
+        position.copy_from_slice(&turned);
+    }
+    for k in 0..dimension {
+        let largest = positions
+            .iter()
+            .skip(k)
+            .step_by(dimension)
+            .fold(0.0f64, |most, x| if x.abs() > most.abs() { *x } else { most });
+        if largest < 0.0 {
+            positions.iter_mut().skip(k).step_by(dimension).for_each(|x| *x = -*x);
+        }
+    }
+}

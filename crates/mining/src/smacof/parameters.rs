@@ -1,0 +1,148 @@
+//! What a user asks of an embedding, checked.
+
+use lehr_data::dissimilarities::Dissimilarities;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// The most dimensions of a map.
+const MOST_DIMENSIONS: usize = 64;
+
+/// Where an embedding starts from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Start {
+    /// Classical scaling (Torgerson): the leading eigenvectors of the centred squares.
+    #[default]
+    Classical,
+    /// Normal random positions.
+    Random,
+}
+
+/// How pairs are weighted by their own dissimilarity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Weighting {
+    /// All alike.
+    #[default]
+    Equal,
+    /// One over the dissimilarity, as Sammon's mapping; below a thousandth of the mean it counts as that.
+    Sammon,
+    /// The square of that: relative errors count alike. Below three hundredths of the mean a dissimilarity counts as that.
+    InverseSquare,
+}
+
+/// How an embedding is made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    /// Dimensions of the map, 1 to 64. Default: 2.
+    pub dimension: usize,
+    /// Where it starts, unless the input has positions. Default: classical scaling.
+    pub start: Start,
+    /// How many random starts are tried, of which the best is kept, 1 to 10,000. Default: 4; other starts are tried once.
+    pub starts: usize,
+    /// How pairs are weighted. Default: alike.
+    pub weighting: Weighting,
+    /// Whether targets are annealed (DA-SMACOF). Default: no.
+    pub annealed: bool,
+    /// The temperature over the one before, while annealing, 0.5 to 0.999. Default: 0.95.
+    pub cooling: f64,
+    /// The end: stress falls by less than this share of itself in an iteration, 1e-15 to 0.1. Default: 1e-6.
+    pub tolerance: f64,
+    /// Iterations at most, of each start, at least 1; not reaching the tolerance is reported, no error. Default: 1,000; annealing has as many at each temperature.
+    pub most_iterations: u64,
+    /// Whether steps are lengthened where that lowers the stress, which about halves the iterations. Default: yes.
+    pub relaxed: bool,
+    /// For random starts. Default: 0.
+    pub seed: u64,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            dimension: 2,
+            start: Start::Classical,
+            starts: 4,
+            weighting: Weighting::Equal,
+            annealed: false,
+            cooling: 0.95,
+            tolerance: 1e-6,
+            most_iterations: 1000,
+            relaxed: true,
+            seed: 0,
+        }
+    }
+}
+
+/// What is embedded.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// N items and the dissimilarities between them; pairs without a value have no say.
+    pub dissimilarities: &'a Dissimilarities,
+    /// One weight an item, 0 or more: a weight of 3 is three items at one place. An item of weight 0 is placed and influences nothing.
+    pub weights: Option<&'a [f64]>,
+    /// One weight a pair, 0 or more; not together with [`Parameters::weighting`].
+    pub pair_weights: Option<&'a Dissimilarities>,
+    /// N x dimension positions to start from.
+    pub positions: Option<&'a [f64]>,
+    /// Items that stay where `positions` has them.
+    pub fixed: &'a [usize],
+}
+
+impl<'a> Input<'a> {
+    /// Dissimilarities, and nothing else.
+    pub fn new(dissimilarities: &'a Dissimilarities) -> Self {
+        Self { dissimilarities, weights: None, pair_weights: None, positions: None, fixed: &[] }
+    }
+}
+
+impl Parameters {
+    /// Checks each value, and the values against the input.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`].
+    pub fn check(&self, input: &Input<'_>) -> Result<(), Error> {
+        let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
+        let items = input.dissimilarities.items();
+        if !(1..=MOST_DIMENSIONS).contains(&self.dimension) {
+            return wrong("dimension", "1 to 64", self.dimension.to_string());
+        }
+        if !(1..=10_000).contains(&self.starts) {
+            return wrong("starts", "1 to 10000", self.starts.to_string());
+        }
+        if !(0.5..=0.999).contains(&self.cooling) {
+            return wrong("cooling", "0.5 to 0.999", self.cooling.to_string());
+        }
+        if !(1e-15..=0.1).contains(&self.tolerance) {
+            return wrong("tolerance", "1e-15 to 0.1", self.tolerance.to_string());
+        }
+        if self.most_iterations == 0 {
+            return wrong("most_iterations", "at least 1", "0".into());
+        }
+        if items < 2 {
+            return wrong("dissimilarities", "those of at least 2 items", format!("{items} item"));
+        }
+        if self.weighting != Weighting::Equal && input.pair_weights.is_some() {
+            return wrong("weighting", "one of weighting and pair_weights", "both".into());
+        }
+        if let Some(positions) = input.positions {
+            if positions.len() != items * self.dimension {
+                let found = format!("{} numbers for {items} items in {} dimensions", positions.len(), self.dimension);
+                return wrong("positions", "as many numbers as items times dimensions", found);
+            }
+            if let Some(place) = positions.iter().position(|x| !x.is_finite()) {
+                return wrong(
+                    "positions",
+                    "finite numbers",
+                    format!("{} for item {}", positions[place], place / self.dimension),
+                );
+            }
+        }
+        if !input.fixed.is_empty() && input.positions.is_none() {
+            return wrong("fixed", "items with positions", "no positions".into());
+        }
+        if let Some(item) = input.fixed.iter().find(|&&item| item >= items) {
+            return wrong("fixed", "items, counted from 0", format!("{item} of {items}"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,244 @@
+//! An embedding's data, ready for rounds: rows of targets, weights, who may move; and the one pass that an iteration is.
+
+use std::ops::Range;
+
+use lehr_numerics::compact::{Columns, Entry};
+use lehr_numerics::guttman::{Configuration, Weighing, guttman};
+use lehr_numerics::lanes::Real;
+use xxhash_rust::xxh3::Xxh3Default;
+
+use super::parameters::{Input, Parameters, Weighting};
+use crate::Error;
+use crate::gather::{Gather, Turn};
+use crate::matrix::{Matrix, item_weights};
+use crate::round::{Partition, Round, Rounds, total_of};
+
+/// Dissimilarities below this share of the mean count as that, where weights are one over them.
+const SAMMON_FLOOR: f64 = 1e-3;
+/// The same where weights are one over their squares: the largest weight is then a thousand times that of the mean.
+const SQUARE_FLOOR: f64 = 0.03;
+
+/// What all ranks share.
+pub(crate) struct Problem<'a, T: Real> {
+    pub matrix: Matrix<'a, T>,
+    pub pair_weights: Option<Matrix<'a, T>>,
+    pub weighting: Weighting,
+    pub dimension: usize,
+    /// The items' weights, about 1.
+    pub weights: Vec<f64>,
+    pub total_weight: f64,
+    weight_column: Columns<T>,
+    /// Who may move.
+    pub is_free: Vec<bool>,
+    pub has_fixed: bool,
+    pub positions: Option<Vec<f64>>,
+    pub gather: Gather,
+    pub partition: Partition,
+    pub fingerprint: u64,
+    /// The sum over pairs of weights times squares, in this unit, is in the input's.
+    pub raw_unit: f64,
+}
+
+impl<'a, T: Real> Problem<'a, T> {
+    /// # Errors
+    /// [`Error::Parameter`] for weights that are none; [`Error::Disconnected`].
+    pub fn new(matrix: Matrix<'a, T>, input: &Input<'_>, parameters: &Parameters) -> Result<Self, Error> {
+        let items = matrix.items;
+        let (weights, weight_unit) = item_weights(input.weights, items)?;
+        let pair_weights = input.pair_weights.map(|weights| Matrix::weights(weights, &matrix)).transpose()?;
+        let mut is_free = vec![true; items];
+        input.fixed.iter().for_each(|&item| is_free[item] = false);
+        let mut hash = Xxh3Default::new();
+        hash.update(&matrix.survey.fingerprint.to_le_bytes());
+        let mut add = |numbers: &[f64]| {
+            hash.update(&(numbers.len() as u64).to_le_bytes());
+            numbers.iter().for_each(|number| hash.update(&number.to_le_bytes()));
+        };
+        add(input.weights.unwrap_or_default());
+        add(input.positions.unwrap_or_default());
+        add(&input.fixed.iter().map(|&item| item as f64).collect::<Vec<_>>());
+        if let Some(weights) = &pair_weights {
+            hash.update(&weights.survey.fingerprint.to_le_bytes());
+        }
+        let mut weight_column = Columns::new(items, 1);
+        weight_column.fill(|item, _| weights[item]);
+        let unit = matrix.unit;
+        let by_weighting = match parameters.weighting {
+            Weighting::Equal => 1.0,
+            Weighting::Sammon => 1.0 / unit,
+            Weighting::InverseSquare => 1.0 / (unit * unit),
+        };
+        let pair_unit = pair_weights.as_ref().map_or(1.0, |weights| weights.unit);
+        let problem = Self {
+            positions: input.positions.map(|positions| positions.iter().map(|x| x / unit).collect()),
+            raw_unit: unit * unit * by_weighting * pair_unit * weight_unit * weight_unit,
+            fingerprint: hash.digest(),
+            has_fixed: !input.fixed.is_empty(),
+            is_free,
+            gather: Gather::new(items),
+            partition: Partition::new(items, 1),
+            total_weight: weights.iter().sum(),
+            weights,
+            weight_column,
+            weighting: parameters.weighting,
+            dimension: parameters.dimension,
+            pair_weights,
+            matrix,
+        };
+        problem.check_connected()?;
+        Ok(problem)
+    }
+
+    pub fn items(&self) -> usize {
+        self.matrix.items
+    }
+
+    /// Whether the weighted means are solved for in one step: no pair is missing or weighted by itself.
+    pub fn is_separable(&self) -> bool {
+        !self.matrix.has_gaps() && self.pair_weights.is_none() && self.weighting == Weighting::Equal
+    }
+
+    fn floor(&self, share: f64) -> f64 {
+        (share * self.matrix.survey.mean / self.matrix.unit).max(f64::from(f32::MIN_POSITIVE))
+    }
+
+    fn weighing(&self, rows: Range<usize>) -> Weighing<'_, T> {
+        if let Some(weights) = &self.pair_weights {
+            return Weighing::Matrix(weights.block(rows));
+        }
+        match self.weighting {
+            Weighting::Sammon => Weighing::Inverse { floor: self.floor(SAMMON_FLOOR) },
+            Weighting::InverseSquare => Weighing::InverseSquare { floor: self.floor(SQUARE_FLOOR) },
+            Weighting::Equal if self.matrix.has_gaps() || self.weights.iter().any(|&weight| weight != 1.0) => {
+                Weighing::Items
+            }
+            Weighting::Equal => Weighing::Equal,
+        }
+    }
+
+    /// The matrix and the entry of it that is a pair's weight, beside those of its items.
+    pub fn pair_weight(&self) -> (&Matrix<'a, T>, Entry) {
+        if let Some(weights) = &self.pair_weights {
+            return (weights, Entry::Value);
+        }
+        let entry = match self.weighting {
+            Weighting::Equal => Entry::Present,
+            Weighting::Sammon => Entry::Inverse { floor: self.floor(SAMMON_FLOOR) },
+            Weighting::InverseSquare => Entry::InverseSquare { floor: self.floor(SQUARE_FLOOR) },
+        };
+        (&self.matrix, entry)
+    }
+
+    /// Whether two items have a say in where the other is.
+    pub fn is_pair(&self, i: usize, j: usize) -> bool {
+        let has_weight = || self.pair_weights.as_ref().is_none_or(|weights| weights.get(i, j) > Some(0.0));
+        self.matrix.get(i, j).is_some() && has_weight()
+    }
+
+    /// Each item must be tied to all others by a chain of pairs, or a part of the map would float. Items of weight 0 need one pair with an item that has weight.
+    fn check_connected(&self) -> Result<(), Error> {
+        if !self.matrix.has_gaps() && self.pair_weights.is_none() {
+            return Ok(());
+        }
+        let items = self.items();
+        // What stays is tied to itself.
+        let mut root: Vec<usize> = (0..items).collect();
+        fn find(root: &mut [usize], mut item: usize) -> usize {
+            while root[item] != item {
+                root[item] = root[root[item]];
+                item = root[item];
+            }
+            item
+        }
+        let mut join = |i: usize, j: usize| {
+            let (a, b) = (find(&mut root, i), find(&mut root, j));
+            root[a.max(b)] = a.min(b);
+        };
+        let mut fixed = (0..items).filter(|&item| !self.is_free[item]);
+        if let Some(first) = fixed.next() {
+            fixed.for_each(|item| join(first, item));
+        }
+        for i in (0..items).filter(|&i| self.weights[i] > 0.0) {
+            for j in (0..items).filter(|&j| j != i && (j > i || self.weights[j] == 0.0) && self.is_pair(i, j)) {
+                join(i, j);
+            }
+        }
+        let mut sizes = vec![0usize; items];
+        (0..items).for_each(|item| sizes[find(&mut root, item)] += 1);
+        let mut sizes: Vec<usize> = sizes.into_iter().filter(|&size| size > 0).collect();
+        if sizes.len() == 1 {
+            return Ok(());
+        }
+        sizes.sort_unstable_by(|a, b| b.cmp(a));
+        Err(Error::Disconnected { parts: sizes.len(), sizes: sizes.into_iter().take(10).collect() })
+    }
+}
+
+struct PassRound<'a, T: Real> {
+    problem: &'a Problem<'a, T>,
+    columns: &'a Columns<T>,
+    positions: &'a [f64],
+    shift: f64,
+    turn: Turn,
+}
+
+impl<T: Real> Round for PassRound<'_, T> {
+    fn len(&self) -> usize {
+        2
+    }
+
+    fn name(&self) -> &'static str {
+        "Guttman transform"
+    }
+
+    fn map(&self, leaf: usize, partial: &mut [f64]) {
+        let problem = self.problem;
+        let rows = problem.partition.leaf_rows(leaf);
+        let dimension = problem.dimension;
+        let at = Configuration {
+            positions: self.columns,
+            weights: &problem.weight_column,
+            shift: self.shift,
+            first: rows.start,
+        };
+        partial.fill(0.0);
+        problem.gather.write(leaf, self.turn, rows.len() * (dimension + 1), |out| {
+            guttman(&problem.matrix.block(rows.clone()), &problem.weighing(rows.clone()), &at, out);
+            for (row, own) in rows.zip(out.chunks_exact(dimension + 1)) {
+                let position = &self.positions[row * dimension..][..dimension];
+                let dot: f64 = position.iter().zip(own).map(|(x, moment)| x * moment).sum();
+                // Each pair is seen from both sides.
+                partial[0] += 0.5 * problem.weights[row] * own[dimension];
+                partial[1] += problem.weights[row] * dot;
+            }
+        });
+    }
+}
+
+/// What a pass leaves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Passed {
+    /// The sum over pairs of `w (d - target)^2`.
+    pub stress: f64,
+    /// The sum over pairs of `w d target`.
+    pub cross: f64,
+}
+
+/// One reading of the matrix at given positions: N x (dimension + 1) moments and stresses, and their sums.
+pub(crate) async fn pass<T: Real, R: Rounds>(
+    rounds: &mut R,
+    problem: &Problem<'_, T>,
+    positions: &[f64],
+    shift: f64,
+    turn: &mut Turn,
+    rows: &mut Vec<f64>,
+) -> Result<Passed, Error> {
+    let dimension = problem.dimension;
+    let mut columns = Columns::new(problem.items(), dimension);
+    columns.fill(|item, k| positions[item * dimension + k]);
+    let mut sums = Vec::new();
+    let round = PassRound { problem, columns: &columns, positions, shift, turn: *turn };
+    total_of(rounds, &round, &mut sums).await?;
+    problem.gather.collect(rounds, turn, rows).await?;
+    Ok(Passed { stress: sums[0], cross: sums[1] })
+}

@@ -1,0 +1,81 @@
+//! The Shepard diagram: how often a dissimilarity came to which distance, as counts in a grid.
+
+use lehr_data::dissimilarities::Dissimilarities;
+
+use super::map::Map;
+
+/// Pairs that are counted at most: beyond, rows are taken at even intervals.
+const MOST_PAIRS: usize = 50_000_000;
+
+/// Counts of pairs by dissimilarity and distance. N² / 2 pairs would be no diagram; a grid of counts is, and has the size of the page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shepard {
+    /// Cells a side.
+    pub bins: usize,
+    /// The upper end of dissimilarities: the largest that was counted.
+    pub largest_dissimilarity: f64,
+    /// The upper end of distances.
+    pub largest_distance: f64,
+    /// bins x bins, row by row: dissimilarities rise with the row, distances within it.
+    pub counts: Vec<u64>,
+    /// Every so many-th row of the matrix was counted.
+    pub every: usize,
+    /// Pearson's correlation of dissimilarity and distance over the pairs that were counted.
+    pub correlation: f64,
+}
+
+impl Shepard {
+    /// Counts the pairs that have a dissimilarity.
+    ///
+    /// Cost: N² / 2 distances, up to 50 million; beyond, of evenly chosen rows.
+    ///
+    /// # Panics
+    /// If the map has not as many items as the matrix, or there are no bins.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
+    /// use lehr_mining::{Execution, anneal::Silent, smacof::{Input, Parameters, Shepard, embed}};
+    /// let matrix = Dissimilarities::new(3, Form::Condensed, Values::F64(vec![3.0, 4.0, 5.0]), 1.0)?;
+    /// let map = embed(&Input::new(&matrix), &Parameters::default(), &Execution::default(), &mut Silent)?;
+    /// let diagram = Shepard::new(&matrix, &map, 10);
+    /// assert_eq!(diagram.counts.iter().sum::<u64>(), 3);
+    /// assert!(diagram.correlation > 0.999999);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn new(matrix: &Dissimilarities, map: &Map, bins: usize) -> Self {
+        assert!(matrix.items() == map.items() && bins > 0, "a map of the matrix, and bins");
+        let items = map.items();
+        let every = (items * (items - 1) / 2).div_ceil(MOST_PAIRS).max(1);
+        let distance = |i: usize, j: usize| {
+            let square = map.position(i).iter().zip(map.position(j)).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+            square.sqrt()
+        };
+        let pairs = || {
+            (0..items)
+                .step_by(every)
+                .flat_map(move |i| (i + 1..items).filter_map(move |j| Some((matrix.get(i, j)?, distance(i, j)))))
+        };
+        let (mut largest, mut furthest) = (0.0f64, 0.0f64);
+        let (mut count, mut sum) = (0.0, (0.0, 0.0));
+        for (delta, d) in pairs() {
+            (largest, furthest) = (largest.max(delta), furthest.max(d));
+            count += 1.0;
+            sum = (sum.0 + delta, sum.1 + d);
+        }
+        let mean = (sum.0 / f64::max(count, 1.0), sum.1 / f64::max(count, 1.0));
+        let mut counts = vec![0; bins * bins];
+        let (mut square, mut other, mut cross) = (0.0, 0.0, 0.0);
+        let cell = |value: f64, most: f64| {
+            if most > 0.0 { ((value / most * bins as f64) as usize).min(bins - 1) } else { 0 }
+        };
+        for (delta, d) in pairs() {
+            counts[cell(delta, largest) * bins + cell(d, furthest)] += 1;
+            let (a, b) = (delta - mean.0, d - mean.1);
+            (square, other, cross) = (square + a * a, other + b * b, cross + a * b);
+        }
+        let root = f64::sqrt(square * other);
+        let correlation = if root > 0.0 { cross / root } else { 1.0 };
+        Self { bins, largest_dissimilarity: largest, largest_distance: furthest, counts, every, correlation }
+    }
+}

@@ -1,0 +1,397 @@
+//! Rows of dissimilarities as compact as they are stored, and products of them with columns of numbers.
+//!
+//! A matrix of N x N is read once an iteration and is most of the memory there is, so kernels read it as it stands: numbers of 64 or 32 bits, or
+//! whole numbers of 16 bits that are widened in registers. What an entry counts for in a product is an [`Entry`]: the dissimilarity, its square, whether it is there, a weight
+//! made of it. Columns (memberships, positions, directions of a conjugate gradient) stand as lines, one column after another, so that
+//! a line of a row meets a line of each column.
+//!
+//! Sums run in the rows' precision over a strip of columns and in `f64` beyond it, in an order that depends on nothing but the number of items.
+//! Read next: [`crate::guttman`], the other kernel over such rows.
+
+use crate::dispatch::kernel;
+use crate::guttman::{Configuration, Weighing};
+use crate::lanes::{Lanes, Line, Real};
+
+/// Lines of a strip: sums are taken to `f64` after so many, and a strip of a few columns stays in the first-level cache.
+pub(crate) const STRIP: usize = 128;
+
+/// Numbers as they are stored, row after row.
+#[derive(Clone, Copy, Debug)]
+pub enum Stored<'a, T> {
+    /// Floating point.
+    Numbers(&'a [T]),
+    /// Whole numbers of 16 bits.
+    Fixed(&'a [u16]),
+}
+
+/// A few whole rows of a matrix.
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'a, T> {
+    /// Rows x `columns` numbers.
+    pub stored: Stored<'a, T>,
+    /// Numbers of a row: the items of the matrix.
+    pub columns: usize,
+    /// A dissimilarity is this times the stored number.
+    pub factor: f64,
+    /// Stored numbers that are not below this are missing, and so is what is not a number; infinite for matrices in which none is.
+    pub limit: f64,
+}
+
+impl<T> Block<'_, T> {
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        match self.stored {
+            Stored::Numbers(numbers) => numbers.len() / self.columns.max(1),
+            Stored::Fixed(numbers) => numbers.len() / self.columns.max(1),
+        }
+    }
+}
+
+/// What an entry of a block counts for in a product. Missing entries count nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Entry {
+    /// The dissimilarity.
+    Value,
+    /// Its square.
+    Square,
+    /// 1.
+    Present,
+    /// One over the dissimilarity, or over `floor` if that is larger.
+    Inverse {
+        /// Positive.
+        floor: f64,
+    },
+    /// The square of that.
+    InverseSquare {
+        /// Positive.
+        floor: f64,
+    },
+}
+
+/// Columns of numbers over the items of a matrix, each in whole lines, padded with zeros.
+///
+/// # Example
+/// ```
+/// use lehr_numerics::compact::Columns;
+/// let mut columns = Columns::<f64>::new(3, 2);
+/// columns.fill(|item, column| (10 * column + item) as f64);
+/// assert_eq!((columns.get(2, 0), columns.get(2, 1)), (2.0, 12.0));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Columns<T: Real> {
+    items: usize,
+    count: usize,
+    values: Vec<T::Line>,
+}
+
+impl<T: Real> Columns<T> {
+    /// `count` columns of zeros over `items` items.
+    pub fn new(items: usize, count: usize) -> Self {
+        Self { items, count, values: vec![T::Line::default(); count * items.div_ceil(T::Line::COUNT)] }
+    }
+
+    /// Sets all numbers, rounded to the precision of the columns.
+    pub fn fill(&mut self, value: impl Fn(usize, usize) -> f64) {
+        let lines = self.lines();
+        for (column, values) in self.values.chunks_exact_mut(lines.max(1)).enumerate() {
+            for item in 0..self.items {
+                values[item / T::Line::COUNT].lanes_mut()[item % T::Line::COUNT] = T::from_f64(value(item, column));
+            }
+        }
+    }
+
+    /// The number of an item in a column.
+    ///
+    /// # Panics
+    /// If there is no such item or column.
+    pub fn get(&self, item: usize, column: usize) -> f64 {
+        self.number(item, column).to_f64()
+    }
+
+    /// How many items there are.
+    pub fn items(&self) -> usize {
+        self.items
+    }
+
+    /// How many columns there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Lines of a column.
+    pub(crate) fn lines(&self) -> usize {
+        self.items.div_ceil(T::Line::COUNT)
+    }
+
+    #[inline(always)]
+    pub(crate) fn number(&self, item: usize, column: usize) -> T {
+        self.values[column * self.lines() + item / T::Line::COUNT].lanes()[item % T::Line::COUNT]
+    }
+
+    #[inline(always)]
+    pub(crate) fn column(&self, column: usize) -> &[T::Line] {
+        let lines = self.lines();
+        &self.values[column * lines..][..lines]
+    }
+}
+
+/// The kernels of both precisions, compiled here and nowhere else: they are large, and a crate that calls them with its own `T` would compile them again.
+pub(crate) trait PairKernels: Sized {
+    fn add_products(
+        block: &Block<'_, Self>,
+        entry: Entry,
+        is_plain: bool,
+        columns: &Columns<Self>,
+        from: usize,
+        to: usize,
+        out: &mut [f64],
+    ) where
+        Self: Real;
+
+    fn guttman(block: &Block<'_, Self>, weighing: &Weighing<'_, Self>, at: &Configuration<'_, Self>, out: &mut [f64])
+    where
+        Self: Real;
+}
+
+macro_rules! kernels {
+    ($($number:ty),*) => {$(
+        impl PairKernels for $number {
+            fn add_products(
+                block: &Block<'_, Self>,
+                entry: Entry,
+                is_plain: bool,
+                columns: &Columns<Self>,
+                from: usize,
+                to: usize,
+                out: &mut [f64],
+            ) {
+                let run = match (block.stored, is_plain) {
+                    (Stored::Numbers(_), true) => product_kernel::<Self, 0, COMPLETE>,
+                    (Stored::Numbers(_), false) => product_kernel::<Self, 0, ANY>,
+                    (Stored::Fixed(_), true) => product_kernel::<Self, 1, COMPLETE>,
+                    (Stored::Fixed(_), false) => product_kernel::<Self, 1, ANY>,
+                };
+                run(block, entry, columns, from, to, out);
+            }
+
+            fn guttman(
+                block: &Block<'_, Self>,
+                weighing: &Weighing<'_, Self>,
+                at: &Configuration<'_, Self>,
+                out: &mut [f64],
+            ) {
+                crate::guttman::dispatched(block, weighing, at, out);
+            }
+        }
+    )*};
+}
+
+kernels!(f32, f64);
+
+/// Line `line` of a row, padded with zeros.
+#[inline(always)]
+pub(crate) fn load<T: Real, V: Lanes<Number = T>, const FIXED: usize>(
+    stored: Stored<'_, T>,
+    row: usize,
+    columns: usize,
+    line: usize,
+) -> V {
+    let (start, end) = (row * columns + line * T::Line::COUNT, (row + 1) * columns);
+    let is_whole = start + T::Line::COUNT <= end;
+    match stored {
+        Stored::Numbers(numbers) if FIXED == 0 => {
+            if is_whole {
+                return V::load_at(&numbers[start..]);
+            }
+            let mut padded = T::Line::default();
+            let lanes = padded.lanes_mut();
+            let mut lane = 0;
+            while start + lane < end {
+                lanes[lane] = numbers[start + lane];
+                lane += 1;
+            }
+            V::load(&padded)
+        }
+        Stored::Fixed(numbers) if FIXED == 1 => {
+            if is_whole {
+                return V::load_u16(&numbers[start..]);
+            }
+            let mut padded = [0u16; 16];
+            let mut lane = 0;
+            while start + lane < end {
+                padded[lane] = numbers[start + lane];
+                lane += 1;
+            }
+            V::load_u16(&padded)
+        }
+        _ => unreachable!("the kernel was chosen by how the numbers are stored"),
+    }
+}
+
+/// Compiled for: the dissimilarities of a complete matrix, and any other [`Entry`] of any matrix.
+const COMPLETE: usize = 0;
+const ANY: usize = 1;
+
+/// What one line of a row counts for.
+#[inline(always)]
+fn value_of<V: Lanes, const KIND: usize>(raw: V, entry: Entry, factor: V, limit: V, floor: V) -> V {
+    let dissimilarity = raw.mul(factor);
+    if KIND == COMPLETE {
+        return dissimilarity;
+    }
+    let one = V::splat(V::Number::from_f64(1.0));
+    let value = match entry {
+        Entry::Value => dissimilarity,
+        Entry::Square => dissimilarity.mul(dissimilarity),
+        Entry::Present => one,
+        Entry::Inverse { .. } => one.div(dissimilarity.max(floor)),
+        Entry::InverseSquare { .. } => {
+            let inverse = one.div(dissimilarity.max(floor));
+            inverse.mul(inverse)
+        }
+    };
+    V::select_less(raw, limit, value, V::splat(V::Number::default()))
+}
+
+/// `R` rows times `C` columns over a strip of lines.
+#[inline(always)]
+#[expect(clippy::too_many_arguments)]
+fn tile<T: Real, V: Lanes<Number = T>, const R: usize, const C: usize, const FIXED: usize, const KIND: usize>(
+    block: &Block<'_, T>,
+    entry: Entry,
+    columns: &Columns<T>,
+    row: usize,
+    column: usize,
+    from: usize,
+    to: usize,
+    out: &mut [f64],
+) {
+    let factor = V::splat(T::from_f64(block.factor));
+    let limit = V::splat(T::from_f64(block.limit));
+    let floor = V::splat(T::from_f64(match entry {
+        Entry::Inverse { floor } | Entry::InverseSquare { floor } => floor,
+        _ => 1.0,
+    }));
+    let mut sums = [[V::splat(T::default()); C]; R];
+    let mut line = from;
+    while line < to {
+        let mut others = [V::splat(T::default()); C];
+        let mut c = 0;
+        while c < C {
+            others[c] = V::load(&columns.column(column + c)[line]);
+            c += 1;
+        }
+        let mut r = 0;
+        while r < R {
+            let raw = load::<T, V, FIXED>(block.stored, row + r, block.columns, line);
+            let value = value_of::<V, KIND>(raw, entry, factor, limit, floor);
+            let mut c = 0;
+            while c < C {
+                sums[r][c] = value.mul_add(others[c], sums[r][c]);
+                c += 1;
+            }
+            r += 1;
+        }
+        line += 1;
+    }
+    let mut r = 0;
+    while r < R {
+        let mut c = 0;
+        while c < C {
+            out[(row + r) * columns.count + column + c] += sums[r][c].sum();
+            c += 1;
+        }
+        r += 1;
+    }
+}
+
+/// `R` rows times all columns over a strip.
+#[inline(always)]
+fn band<T: Real, V: Lanes<Number = T>, const R: usize, const FIXED: usize, const KIND: usize>(
+    block: &Block<'_, T>,
+    entry: Entry,
+    columns: &Columns<T>,
+    row: usize,
+    from: usize,
+    to: usize,
+    out: &mut [f64],
+) {
+    let mut column = 0;
+    if V::IN_ONE_REGISTER {
+        while column + 4 <= columns.count {
+            tile::<T, V, R, 4, FIXED, KIND>(block, entry, columns, row, column, from, to, out);
+            column += 4;
+        }
+    }
+    while column + 2 <= columns.count && !V::IN_ONE_REGISTER {
+        tile::<T, V, R, 2, FIXED, KIND>(block, entry, columns, row, column, from, to, out);
+        column += 2;
+    }
+    while column < columns.count {
+        tile::<T, V, R, 1, FIXED, KIND>(block, entry, columns, row, column, from, to, out);
+        column += 1;
+    }
+}
+
+kernel! {
+    fn product_kernel[T; V; const FIXED: usize; const KIND: usize](
+        block: &Block<'_, T>,
+        entry: Entry,
+        columns: &Columns<T>,
+        from: usize,
+        to: usize,
+        out: &mut [f64],
+    ) {
+        let rows = block.rows();
+        let mut row = 0;
+        if V::IN_ONE_REGISTER {
+            while row + 4 <= rows {
+                band::<T, V, 4, FIXED, KIND>(block, entry, columns, row, from, to, out);
+                row += 4;
+            }
+        } else {
+            while row + 2 <= rows {
+                band::<T, V, 2, FIXED, KIND>(block, entry, columns, row, from, to, out);
+                row += 2;
+            }
+        }
+        while row < rows {
+            band::<T, V, 1, FIXED, KIND>(block, entry, columns, row, from, to, out);
+            row += 1;
+        }
+    }
+}
+
+/// Adds the products of a block's rows with columns to `out`: for each of `entries`, rows x columns numbers, row after row,
+///
+/// ```text
+/// out[e][i][k] += sum_j entry_e(D_ij) columns[k][j]
+/// ```
+///
+/// The rows are read once for all entries: strip by strip, which stay in the cache. Cost: rows x items x columns multiply-adds for each entry.
+///
+/// # Panics
+/// If the columns are not over the block's items, or `out` has not rows x columns numbers for each entry.
+///
+/// # Example
+/// ```
+/// use lehr_numerics::compact::{Block, Columns, Entry, Stored, add_products};
+/// let block = Block { stored: Stored::Fixed(&[0, 2, 65535]), columns: 3, factor: 0.5, limit: 65534.5 };
+/// let mut ones = Columns::<f32>::new(3, 1);
+/// ones.fill(|_, _| 1.0);
+/// let (mut sums, mut counts) = ([0.0], [0.0]);
+/// add_products(&block, &ones, &mut [(Entry::Value, &mut sums), (Entry::Present, &mut counts)]);
+/// assert_eq!((sums, counts), ([1.0], [2.0]));
+/// ```
+pub fn add_products<T: Real>(block: &Block<'_, T>, columns: &Columns<T>, entries: &mut [(Entry, &mut [f64])]) {
+    assert_eq!(columns.items(), block.columns, "columns over the items");
+    let lines = columns.lines();
+    for from in (0..lines).step_by(STRIP) {
+        let to = lines.min(from + STRIP);
+        for (entry, out) in entries.iter_mut() {
+            assert_eq!(out.len(), block.rows() * columns.count(), "a number for each row and column");
+            let is_plain = *entry == Entry::Value && block.limit == f64::INFINITY;
+            T::add_products(block, *entry, is_plain, columns, from, to, out);
+        }
+    }
+}

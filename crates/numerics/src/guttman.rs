@@ -1,0 +1,364 @@
+//! One pass of SMACOF over rows of dissimilarities: distances, the Guttman transform's moments and the stress, fused.
+//!
+//! For each row i at position `z_i`, over all j with target `t_ij = max(0, delta_ij - shift)` and weight `w_ij` (de Leeuw 1977; `mining-spec` 5.1, 5.3):
+//!
+//! ```text
+//! moment_i = sum_j w_ij t_ij / d_ij (z_i - z_j)        stress_i = sum_j w_ij (d_ij - t_ij)^2        d_ij = |z_i - z_j|
+//! ```
+//!
+//! Neither distances nor B(Z) are stored: a line of dissimilarities is read, used and forgotten, so that an iteration costs one reading of the matrix.
+//! Where two points coincide the moment is 0, as B(Z) asks: the difference is, and the quotient is kept finite.
+
+use crate::compact::{Block, Columns, STRIP, Stored, load};
+use crate::dispatch::kernel;
+use crate::lanes::{Lanes, Line, Real};
+
+/// Lines of which the quotients are kept at a time, beyond it.
+const KEPT: usize = 32;
+
+/// How pairs are weighted, beside the items' own weights.
+#[derive(Clone, Copy, Debug)]
+pub enum Weighing<'a, T> {
+    /// All alike, none missing, and no items' weights either.
+    Equal,
+    /// By the items' weights; missing pairs count nothing.
+    Items,
+    /// And by one over the dissimilarity, or over the floor if that is larger.
+    Inverse {
+        /// Positive.
+        floor: f64,
+    },
+    /// And by the square of that.
+    InverseSquare {
+        /// Positive.
+        floor: f64,
+    },
+    /// And by a matrix of weights, of which these are the same rows; a missing weight counts nothing.
+    Matrix(Block<'a, T>),
+}
+
+/// Where everything stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Configuration<'a, T: Real> {
+    /// One column a dimension: N positions.
+    pub positions: &'a Columns<T>,
+    /// One column: the items' weights.
+    pub weights: &'a Columns<T>,
+    /// Taken from each dissimilarity before it is a target; 0 for plain SMACOF.
+    pub shift: f64,
+    /// The item that the block's first row belongs to.
+    pub first: usize,
+}
+
+/// Compiled for: all pairs alike, and any other [`Weighing`].
+const EQUAL: usize = 0;
+const WEIGHTED: usize = 1;
+
+/// What does not change within a kernel.
+struct Constants<V> {
+    factor: V,
+    limit: V,
+    floor: V,
+    shift: V,
+    tiny: V,
+    weight_factor: V,
+    weight_limit: V,
+    inside: V,
+}
+
+/// Target, quotient and error of a line, all weighted.
+#[inline(always)]
+fn compare<V: Lanes, const WEIGHING: usize>(
+    constants: &Constants<V>,
+    weighing: &Weighing<'_, V::Number>,
+    raw: V,
+    square: V,
+    weight: V,
+    raw_weight: V,
+    stress: V,
+) -> (V, V) {
+    let zero = V::splat(V::Number::default());
+    let inverse = square.max(constants.tiny).inverse_root();
+    let distance = square.mul(inverse);
+    let dissimilarity = raw.mul(constants.factor);
+    let target = dissimilarity.sub(constants.shift).max(zero);
+    let quotient = target.mul(inverse);
+    let error = distance.sub(target);
+    if WEIGHING == EQUAL {
+        return (quotient, error.mul_add(error, stress));
+    }
+    let inverse = V::splat(V::Number::from_f64(1.0)).div(dissimilarity.max(constants.floor));
+    let weight = match weighing {
+        Weighing::Equal | Weighing::Items => weight,
+        Weighing::Inverse { .. } => weight.mul(inverse),
+        Weighing::InverseSquare { .. } => weight.mul(inverse.mul(inverse)),
+        Weighing::Matrix(_) => {
+            let own = raw_weight.mul(constants.weight_factor);
+            weight.mul(V::select_less(raw_weight, constants.weight_limit, own, zero))
+        }
+    };
+    let weight = V::select_less(raw, constants.limit, weight, zero);
+    // What is missing may be no number: its error must not reach the sum.
+    let error = V::select_less(raw, constants.limit, error, zero);
+    (quotient.mul(weight), error.mul(error).mul_add(weight, stress))
+}
+
+/// `R` rows in `D` dimensions over a strip of lines.
+#[inline(always)]
+#[expect(clippy::too_many_arguments)]
+fn direct<T: Real, V: Lanes<Number = T>, const R: usize, const D: usize, const FIXED: usize, const WEIGHING: usize>(
+    block: &Block<'_, T>,
+    weighing: &Weighing<'_, T>,
+    at: &Configuration<'_, T>,
+    constants: &Constants<V>,
+    row: usize,
+    from: usize,
+    to: usize,
+    out: &mut [f64],
+) {
+    let zero = V::splat(T::default());
+    let mut own = [[zero; D]; R];
+    let mut r = 0;
+    while r < R {
+        let mut k = 0;
+        while k < D {
+            own[r][k] = V::splat(at.positions.number(at.first + row + r, k));
+            k += 1;
+        }
+        r += 1;
+    }
+    let (mut moments, mut stress) = ([[zero; D]; R], [zero; R]);
+    let last = at.positions.lines() - 1;
+    let mut line = from;
+    while line < to {
+        let mut others = [zero; D];
+        let mut k = 0;
+        while k < D {
+            others[k] = V::load(&at.positions.column(k)[line]);
+            k += 1;
+        }
+        let weight = if WEIGHING == EQUAL { zero } else { V::load(&at.weights.column(0)[line]) };
+        let mut r = 0;
+        while r < R {
+            let raw = load::<T, V, FIXED>(block.stored, row + r, block.columns, line);
+            let raw_weight = match weighing {
+                Weighing::Matrix(weights) if WEIGHING == WEIGHTED => match weights.stored {
+                    Stored::Numbers(_) => load::<T, V, 0>(weights.stored, row + r, weights.columns, line),
+                    Stored::Fixed(_) => load::<T, V, 1>(weights.stored, row + r, weights.columns, line),
+                },
+                _ => zero,
+            };
+            let mut apart = [zero; D];
+            let mut square = zero;
+            let mut k = 0;
+            while k < D {
+                apart[k] = own[r][k].sub(others[k]);
+                if line == last {
+                    // Beyond the last item: at our own place, at a dissimilarity of 0.
+                    apart[k] = apart[k].mul(constants.inside);
+                }
+                square = apart[k].mul_add(apart[k], square);
+                k += 1;
+            }
+            let (quotient, sum) =
+                compare::<V, WEIGHING>(constants, weighing, raw, square, weight, raw_weight, stress[r]);
+            stress[r] = sum;
+            let mut k = 0;
+            while k < D {
+                moments[r][k] = quotient.mul_add(apart[k], moments[r][k]);
+                k += 1;
+            }
+            r += 1;
+        }
+        line += 1;
+    }
+    let mut r = 0;
+    while r < R {
+        let mut k = 0;
+        while k < D {
+            out[(row + r) * (D + 1) + k] += moments[r][k].sum();
+            k += 1;
+        }
+        out[(row + r) * (D + 1) + D] += stress[r].sum();
+        r += 1;
+    }
+}
+
+/// One row in any number of dimensions over a strip: quotients of some lines first, then the moments of one dimension after another.
+#[inline(always)]
+#[expect(clippy::too_many_arguments)]
+fn by_dimension<T: Real, V: Lanes<Number = T>, const FIXED: usize, const WEIGHING: usize>(
+    block: &Block<'_, T>,
+    weighing: &Weighing<'_, T>,
+    at: &Configuration<'_, T>,
+    constants: &Constants<V>,
+    row: usize,
+    from: usize,
+    to: usize,
+    out: &mut [f64],
+) {
+    let zero = V::splat(T::default());
+    let dimension = at.positions.count();
+    let last = at.positions.lines() - 1;
+    let item = at.first + row;
+    let mut quotients = [T::Line::default(); KEPT];
+    let mut stress = zero;
+    let mut start = from;
+    while start < to {
+        let end = if start + KEPT < to { start + KEPT } else { to };
+        let mut line = start;
+        while line < end {
+            let raw = load::<T, V, FIXED>(block.stored, row, block.columns, line);
+            let raw_weight = match weighing {
+                Weighing::Matrix(weights) if WEIGHING == WEIGHTED => match weights.stored {
+                    Stored::Numbers(_) => load::<T, V, 0>(weights.stored, row, weights.columns, line),
+                    Stored::Fixed(_) => load::<T, V, 1>(weights.stored, row, weights.columns, line),
+                },
+                _ => zero,
+            };
+            let weight = if WEIGHING == EQUAL { zero } else { V::load(&at.weights.column(0)[line]) };
+            let mut square = zero;
+            let mut k = 0;
+            while k < dimension {
+                let mut apart = V::splat(at.positions.number(item, k)).sub(V::load(&at.positions.column(k)[line]));
+                if line == last {
+                    apart = apart.mul(constants.inside);
+                }
+                square = apart.mul_add(apart, square);
+                k += 1;
+            }
+            let (quotient, sum) = compare::<V, WEIGHING>(constants, weighing, raw, square, weight, raw_weight, stress);
+            stress = sum;
+            quotient.store(&mut quotients[line - start]);
+            line += 1;
+        }
+        let mut k = 0;
+        while k < dimension {
+            let own = V::splat(at.positions.number(item, k));
+            let mut moment = zero;
+            let mut line = start;
+            while line < end {
+                let mut apart = own.sub(V::load(&at.positions.column(k)[line]));
+                if line == last {
+                    apart = apart.mul(constants.inside);
+                }
+                moment = V::load(&quotients[line - start]).mul_add(apart, moment);
+                line += 1;
+            }
+            out[row * (dimension + 1) + k] += moment.sum();
+            k += 1;
+        }
+        start = end;
+    }
+    out[row * (dimension + 1) + dimension] += stress.sum();
+}
+
+kernel! {
+    fn pass[T; V; const D: usize; const FIXED: usize; const WEIGHING: usize](
+        block: &Block<'_, T>,
+        weighing: &Weighing<'_, T>,
+        at: &Configuration<'_, T>,
+        out: &mut [f64],
+    ) {
+        let (weight_factor, weight_limit) = match weighing {
+            Weighing::Matrix(weights) => (weights.factor, weights.limit),
+            _ => (1.0, 0.0),
+        };
+        let floor = match weighing {
+            Weighing::Inverse { floor } | Weighing::InverseSquare { floor } => *floor,
+            _ => 1.0,
+        };
+        let mut inside = T::Line::default();
+        let rest = block.columns % T::Line::COUNT;
+        let mut lane = 0;
+        while lane < T::Line::COUNT {
+            if rest == 0 || lane < rest {
+                inside.lanes_mut()[lane] = T::from_f64(1.0);
+            }
+            lane += 1;
+        }
+        let constants = Constants {
+            factor: V::splat(T::from_f64(block.factor)),
+            limit: V::splat(T::from_f64(block.limit)),
+            floor: V::splat(T::from_f64(floor)),
+            shift: V::splat(T::from_f64(at.shift)),
+            tiny: V::splat(T::from_f64(1e-30)),
+            weight_factor: V::splat(T::from_f64(weight_factor)),
+            weight_limit: V::splat(T::from_f64(weight_limit)),
+            inside: V::load(&inside),
+        };
+        let (rows, lines) = (block.rows(), at.positions.lines());
+        let mut from = 0;
+        while from < lines {
+            let to = if from + STRIP < lines { from + STRIP } else { lines };
+            let mut row = 0;
+            if D > 0 && V::IN_ONE_REGISTER {
+                while row + 4 <= rows {
+                    direct::<T, V, 4, D, FIXED, WEIGHING>(block, weighing, at, &constants, row, from, to, out);
+                    row += 4;
+                }
+            }
+            while row < rows {
+                if D > 0 {
+                    direct::<T, V, 1, D, FIXED, WEIGHING>(block, weighing, at, &constants, row, from, to, out);
+                } else {
+                    by_dimension::<T, V, FIXED, WEIGHING>(block, weighing, at, &constants, row, from, to, out);
+                }
+                row += 1;
+            }
+            from = to;
+        }
+    }
+}
+
+/// Overwrites `out` with each row's moments, one a dimension, and its stress, without the weight of the row's own item.
+///
+/// Positions, targets and the shift are in one unit, in which they should be of the order of 1: distances below 1e-15 count as none. Relative error of a distance: 3 units of rounding of `T`.
+/// Cost: rows x items x (5 dimensions + 20) operations; the rows are read once.
+///
+/// # Panics
+/// If shapes disagree: positions and weights are over the block's items, `out` has dimension + 1 numbers a row, a matrix of weights has the block's rows.
+///
+/// # Example
+/// ```
+/// use lehr_numerics::compact::{Block, Columns, Stored};
+/// use lehr_numerics::guttman::{Configuration, Weighing, guttman};
+/// // Two points 2 apart on a line that should be 1 apart: pulled by 1 each, with a stress of 1.
+/// let block = Block { stored: Stored::Numbers(&[0.0, 1.0]), columns: 2, factor: 1.0, limit: f64::INFINITY };
+/// let (mut positions, weights) = (Columns::<f64>::new(2, 1), Columns::new(2, 1));
+/// positions.fill(|item, _| 2.0 * item as f64);
+/// let mut out = [0.0; 2];
+/// guttman(&block, &Weighing::Equal, &Configuration { positions: &positions, weights: &weights, shift: 0.0, first: 0 }, &mut out);
+/// assert_eq!(out, [-1.0, 1.0]);
+/// ```
+pub fn guttman<T: Real>(block: &Block<'_, T>, weighing: &Weighing<'_, T>, at: &Configuration<'_, T>, out: &mut [f64]) {
+    let (items, dimension) = (at.positions.items(), at.positions.count());
+    assert!(items == block.columns && at.weights.items() == items && items > 0, "positions and weights over the items");
+    assert_eq!(out.len(), block.rows() * (dimension + 1), "moments and a stress for each row");
+    if let Weighing::Matrix(weights) = weighing {
+        assert!(weights.columns == items && weights.rows() == block.rows(), "a weight for each dissimilarity");
+    }
+    out.fill(0.0);
+    T::guttman(block, weighing, at, out);
+}
+
+/// Enters the kernel that was compiled for the case.
+pub(crate) fn dispatched<T: Real>(
+    block: &Block<'_, T>,
+    weighing: &Weighing<'_, T>,
+    at: &Configuration<'_, T>,
+    out: &mut [f64],
+) {
+    // Two and three dimensions are what maps have; without weights they are worth registers of their own.
+    let run = match (at.positions.count(), block.stored, matches!(weighing, Weighing::Equal)) {
+        (2, Stored::Numbers(_), true) => pass::<T, 2, 0, EQUAL>,
+        (2, Stored::Fixed(_), true) => pass::<T, 2, 1, EQUAL>,
+        (3, Stored::Numbers(_), true) => pass::<T, 3, 0, EQUAL>,
+        (3, Stored::Fixed(_), true) => pass::<T, 3, 1, EQUAL>,
+        (_, Stored::Numbers(_), true) => pass::<T, 0, 0, EQUAL>,
+        (_, Stored::Fixed(_), true) => pass::<T, 0, 1, EQUAL>,
+        (_, Stored::Numbers(_), false) => pass::<T, 0, 0, WEIGHTED>,
+        (_, Stored::Fixed(_), false) => pass::<T, 0, 1, WEIGHTED>,
+    };
+    run(block, weighing, at, out);
+}
