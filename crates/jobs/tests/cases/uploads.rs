@@ -54,7 +54,7 @@ fn a_wrong_checksum_is_found_and_the_upload_can_begin_anew() {
         let state = datasets.get().await.unwrap();
         assert_eq!(state.uploads["x"].state, UploadState::Failed);
         drop(state);
-        let right = fault.reason().split_whitespace().nth(8).unwrap().trim_end_matches(',').to_owned();
+        let right = fault.reason().split_whitespace().nth(7).unwrap().trim_end_matches(',').to_owned();
         assert_eq!(upload(&datasets, begin(&right), b"x\n1\n2\n").await.unwrap().rows, 2);
         assert_eq!(datasets.call(begin("12")).await.unwrap_err().code(), Code::InvalidValue);
     });
