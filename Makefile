@@ -33,7 +33,7 @@ lint: lint-need ## clippy on everything, warnings are errors
 	@cargo clippy --workspace --all-targets -- -D warnings
 
 unit: need ## every test of the workspace, documentation examples included
-	@cargo test --workspace
+	@cargo test --workspace --no-fail-fast
 
 MPI_ENVIRONMENT := target/mpi
 
