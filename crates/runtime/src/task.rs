@@ -113,6 +113,8 @@ pub async fn all<T>(tasks: Vec<Task<T>>) -> Vec<Result<T, TaskError>> {
 /// Counts as a wait that was answered at once: goes on, unless the task has had so many of them that the others of its worker are
 /// due; then it waits for its next turn. For what gives a result without a port, as often as it is asked.
 ///
+/// On no worker, as under [`block_on`], nobody counts: there it lets the other futures of the same task be polled each time.
+///
 /// # Example
 /// ```
 /// use lehr_runtime::{Dispatcher, block_on, consume_budget};
@@ -129,6 +131,9 @@ pub async fn all<T>(tasks: Vec<Task<T>>) -> Vec<Result<T, TaskError>> {
 /// assert!(block_on(greedy).unwrap() > 1);
 /// ```
 pub async fn consume_budget() {
+    if !crate::dispatch::is_counted() {
+        return yield_now().await;
+    }
     std::future::poll_fn(|context| if crate::dispatch::may_go_on(context) { Poll::Ready(()) } else { Poll::Pending })
         .await;
 }

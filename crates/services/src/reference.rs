@@ -485,6 +485,8 @@ impl<D: Contract> Reference<D> {
         let answered =
             link.send(self.message(Action::Get, Verb::Get, Vec::new())).await.map_err(|fault| self.absent(fault))?;
         let document = Format::MessagePack.decode(&answered.body)?;
+        // A state at rest is there at once: who asks for it again and again is to let others have their turn.
+        consume_budget().await;
         Ok(State::owned(document, answered.version.unwrap_or_default(), answered.incarnation))
     }
 

@@ -241,13 +241,13 @@ fn a_file_can_be_given_up_removed_and_asked_for_again() {
         assert_eq!(files(folder.path()), []);
         let name = || "points.csv".to_owned();
         fetch.call(get(&host.url("/x"), None)).await.unwrap();
+        // It is on the way; the next one will find a host that answers.
+        let _ = host.asked.receive().await;
         assert_eq!(fetch.call(get(&host.url("/x"), None)).await.unwrap_err().code(), Code::DuplicateEntry);
         assert_eq!(fetch.call(Remove { name: name() }).await.unwrap_err().code(), Code::InvalidValue);
         fetch.call(Cancel { name: name() }).await.unwrap();
         assert_eq!(fetch.get().await.unwrap().files["points.csv"].stage, Stage::Cancelled);
         assert_eq!(files(folder.path()), []);
-        // Whoever was on the way has gone: the next one finds a host that answers.
-        let _ = host.asked.receive().await;
         fetch.call(get(&host.url("/x"), Some(SUM))).await.unwrap();
         let transfer = while_time_passes(&clock, ended(&fetch, "points.csv")).await;
         assert_eq!(transfer.stage, Stage::Done, "{:?}", transfer.fault);

@@ -210,6 +210,11 @@ pub(crate) fn may_go_on_now() -> bool {
     })
 }
 
+/// Whether somebody counts the waits of the calling thread: it is a worker, and at work.
+pub(crate) fn is_counted() -> bool {
+    with_current(|current| current.is_some_and(|current| !current.is_away.get()))
+}
+
 /// Runs `poll` without counting the waits in it: a choice is one wait, and none of its branches may be passed over because the
 /// count has run out between two of them.
 pub(crate) fn as_one_wait<R>(poll: impl FnOnce() -> R) -> R {
