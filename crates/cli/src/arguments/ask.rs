@@ -1,0 +1,206 @@
+//! What the commands that ask a node take: list, get, query, submit, watch, drop, upload.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lehr_jobs::Form;
+
+use super::positive;
+
+/// How a node is asked.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The request")]
+pub struct RequestArguments {
+    /// The file with the token to show
+    #[arg(long, value_name = "FILE")]
+    pub token: Option<PathBuf>,
+
+    /// How long to wait for an answer, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = positive)]
+    pub timeout: f64,
+
+    /// Trust nodes whose certificates these authorities have signed, in PEM [default: whom this machine trusts]
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
+
+    /// The certificate to show to a node that asks for one, in PEM
+    #[arg(long, value_name = "FILE", requires = "key")]
+    pub cert: Option<PathBuf>,
+
+    /// The certificate's private key, in PEM
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    pub key: Option<PathBuf>,
+}
+
+/// What `lehr ls` takes.
+#[derive(Debug, Args)]
+#[command(after_help = LS_HELP)]
+pub struct LsArguments {
+    /// The node
+    #[arg(value_name = "URL", default_value = "http://127.0.0.1:8420")]
+    pub url: String,
+
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+
+    /// How it is asked.
+    #[command(flatten)]
+    pub request: RequestArguments,
+}
+
+/// What `lehr get` takes.
+#[derive(Debug, Args)]
+#[command(after_help = GET_HELP)]
+pub struct GetArguments {
+    /// The service
+    #[arg(value_name = "URL")]
+    pub url: String,
+
+    /// Print what the service is instead of its state: contract, operations, counts
+    #[arg(long)]
+    pub lookup: bool,
+
+    /// How it is asked.
+    #[command(flatten)]
+    pub request: RequestArguments,
+}
+
+/// What `lehr query` and `lehr submit` take.
+#[derive(Debug, Args)]
+#[command(after_help = SEND_HELP)]
+pub struct SendArguments {
+    /// The service
+    #[arg(value_name = "URL")]
+    pub url: String,
+
+    /// The operation
+    #[arg(value_name = "OPERATION")]
+    pub operation: String,
+
+    /// Its body as JSON; - reads standard input [default: an empty body]
+    #[arg(value_name = "BODY")]
+    pub body: Option<String>,
+
+    /// A key that makes sending it again harmless
+    #[arg(long, value_name = "TEXT")]
+    pub idempotency_key: Option<String>,
+
+    /// Only if the state is of this version
+    #[arg(long, value_name = "N")]
+    pub if_version: Option<u64>,
+
+    /// How it is asked.
+    #[command(flatten)]
+    pub request: RequestArguments,
+}
+
+/// What `lehr watch` takes.
+#[derive(Debug, Args)]
+#[command(after_help = WATCH_HELP)]
+pub struct WatchArguments {
+    /// The service
+    #[arg(value_name = "URL")]
+    pub url: String,
+
+    /// Only these operations
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    pub operations: Vec<String>,
+
+    /// Only changes about these keys
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    pub keys: Vec<String>,
+
+    /// End after so many changes
+    #[arg(long, value_name = "N")]
+    pub count: Option<u64>,
+
+    /// How it is asked.
+    #[command(flatten)]
+    pub request: RequestArguments,
+}
+
+/// What `lehr drop` takes.
+#[derive(Debug, Args)]
+#[command(after_help = DROP_HELP)]
+pub struct DropArguments {
+    /// The service
+    #[arg(value_name = "URL")]
+    pub url: String,
+
+    /// How it is asked.
+    #[command(flatten)]
+    pub request: RequestArguments,
+}
+
+/// What `lehr upload` takes.
+#[derive(Debug, Args)]
+#[command(after_help = UPLOAD_HELP)]
+pub struct UploadArguments {
+    /// The file: CSV, TSV, NPY, Parquet or Arrow
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+
+    /// The service of data sets
+    #[arg(value_name = "URL", default_value = "http://127.0.0.1:8420/datasets")]
+    pub url: String,
+
+    /// What the data set will be called [default: the file's name up to its first dot]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+
+    /// What the file is: csv, tsv, npy, parquet or arrow [default: what its name says]
+    #[arg(long, value_name = "FORMAT", value_parser = form)]
+    pub format: Option<Form>,
+
+    /// The columns to keep, by name, with commas between them [default: all; of text files, all of numbers]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub columns: Option<Vec<String>>,
+
+    /// The column of weights
+    #[arg(long, value_name = "NAME")]
+    pub weights: Option<String>,
+
+    /// The column of ids
+    #[arg(long, value_name = "NAME")]
+    pub id: Option<String>,
+
+    /// Replace a data set of the same name
+    #[arg(long)]
+    pub replace: bool,
+
+    /// How it is asked.
+    #[command(flatten)]
+    pub request: RequestArguments,
+}
+
+const LS_HELP: &str = "\
+Example:
+  lehr ls http://127.0.0.1:8420";
+
+const GET_HELP: &str = "\
+Example:
+  lehr get http://127.0.0.1:8420/notes | jq .records
+  lehr get --lookup http://127.0.0.1:8420/notes | jq '.contract.operations | keys'";
+
+const SEND_HELP: &str = "\
+Example:
+  lehr query http://127.0.0.1:8420/notes find '{\"key\": \"loom\"}'
+  lehr submit http://127.0.0.1:8420/notes insert '{\"key\": \"loom\", \"value\": {\"shafts\": 8}}'";
+
+const WATCH_HELP: &str = "\
+Example:
+  lehr watch http://127.0.0.1:8420/directory --count 1";
+
+const DROP_HELP: &str = "\
+Example:
+  lehr drop http://127.0.0.1:8420/notes";
+
+const UPLOAD_HELP: &str = "\
+Example:
+  lehr upload blocks.csv.gz --weights pop --id geoid
+      the data set \"blocks\" of the node on this machine; typed again after a break, it goes on";
+
+fn form(text: &str) -> Result<Form, String> {
+    Form::of_name(&format!(".{text}")).ok_or_else(|| "expected csv, tsv, npy, parquet or arrow".to_owned())
+}

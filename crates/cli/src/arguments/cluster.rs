@@ -1,0 +1,166 @@
+//! What `lehr cluster` and `lehr demo` take: the input, the method, what becomes of the results.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::execution::ExecutionArguments;
+use super::table::TableArguments;
+use super::{at_least_one, positive};
+
+/// What `lehr cluster` takes.
+#[derive(Debug, Args)]
+#[command(after_help = CLUSTER_HELP)]
+pub struct ClusterArguments {
+    /// The table: .csv, .tsv, .txt (each may be gzipped) or .npy
+    #[arg(value_name = "INPUT")]
+    pub input: PathBuf,
+
+    /// Which columns mean what.
+    #[command(flatten)]
+    pub table: TableArguments,
+
+    /// What the clustering does.
+    #[command(flatten)]
+    pub method: MethodArguments,
+
+    /// How it is computed.
+    #[command(flatten)]
+    pub execution: ExecutionArguments,
+
+    /// What becomes of the results.
+    #[command(flatten)]
+    pub results: ResultsArguments,
+}
+
+/// What the clustering does.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The clustering")]
+pub struct MethodArguments {
+    /// Stop at this many clusters
+    #[arg(long, short = 'k', alias = "k", value_name = "K", value_parser = clusters)]
+    pub clusters: Option<usize>,
+
+    /// Stop at this temperature (squared unit of the columns; km² with --lonlat)
+    #[arg(long, value_name = "T", value_parser = positive, allow_negative_numbers = true)]
+    pub stop_temperature: Option<f64>,
+
+    /// Stop at this length scale, the square root of T/2 (unit of the columns; km with --lonlat)
+    #[arg(
+        long,
+        value_name = "LENGTH",
+        value_parser = positive,
+        allow_negative_numbers = true,
+        conflicts_with = "stop_temperature"
+    )]
+    pub stop_length: Option<f64>,
+
+    /// Without --clusters: the most clusters [default: 32, or no limit with a stop temperature or length]
+    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with = "clusters")]
+    pub max_clusters: Option<usize>,
+
+    /// Decides between equals; the same seed gives the same result [default: 0]
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<u64>,
+
+    /// How coordinates are stored; sums are always 64 bits wide [default: f64]
+    #[arg(long, value_enum)]
+    pub precision: Option<PrecisionArgument>,
+}
+
+/// How coordinates are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PrecisionArgument {
+    /// 64 bits
+    F64,
+    /// 32 bits: half the memory, and faster
+    F32,
+}
+
+/// What becomes of the results.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The results")]
+pub struct ResultsArguments {
+    /// The folder for labels.csv, centers.csv, summary.json and report.html; results of an earlier run in it are replaced,
+    /// other files are left alone [default: lehr-out, or the folder of --resume]
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+
+    /// Continue the run whose checkpoint is in this folder: same input and table options, parameters from the checkpoint
+    #[arg(long, value_name = "FOLDER")]
+    pub resume: Option<PathBuf>,
+
+    /// Replace an unfinished run's checkpoint and files that look like results but are not known to be Lehr's
+    #[arg(long)]
+    pub force: bool,
+
+    /// Print the content of summary.json to standard output, and nothing else there
+    #[arg(long)]
+    pub json: bool,
+
+    /// No progress on standard error; warnings and errors are still shown
+    #[arg(long, short)]
+    pub quiet: bool,
+
+    /// Write what each rank did when (computing, waiting, communicating) to this file, for ui.perfetto.dev or chrome://tracing; with --engine ranks or map-reduce
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+}
+
+/// What `lehr demo` takes.
+#[derive(Debug, Args)]
+#[command(after_help = DEMO_HELP)]
+pub struct DemoArguments {
+    /// Which data set
+    #[arg(value_enum)]
+    pub dataset: Dataset,
+
+    /// What the clustering does.
+    #[command(flatten)]
+    pub method: MethodArguments,
+
+    /// How it is computed.
+    #[command(flatten)]
+    pub execution: ExecutionArguments,
+
+    /// What becomes of the results.
+    #[command(flatten)]
+    pub results: ResultsArguments,
+}
+
+/// The data sets that are built in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Dataset {
+    /// 201,174 census blocks of Nevada, Utah and West Virginia, weighted by population, on the sphere; 20 clusters
+    Census,
+}
+
+const CLUSTER_HELP: &str = "\
+Example:
+  lehr cluster blocks.csv.gz --columns lon,lat --lonlat --weights pop --id geoid --clusters 20
+      twenty centres of population, distances in km; open lehr-out/report.html
+
+  lehr cluster measurements.csv --scale std --json | jq .result.clusters
+      how many clusters the data suggest
+
+  mpiexec -n 4 lehr cluster measurements.csv --clusters 20
+      the same result, bit for bit, computed by four processes
+
+  lehr cluster measurements.csv --clusters 20 --trace trace.json
+      what each rank did when; open trace.json in ui.perfetto.dev
+
+Ctrl-C stops the run, keeps a checkpoint and says how to continue.
+Exit codes: 0 done, 1 no result, 2 usage, 3 bad data, 4 environment, 130 stopped.";
+
+const DEMO_HELP: &str = "\
+Example:
+  lehr demo census
+      20 clusters of 201,174 census blocks weighted by population; open lehr-out/report.html";
+
+fn clusters(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("at least one cluster is needed".to_owned()),
+        Ok(number) => Ok(number),
+        Err(_) => Err("expected a whole number of at least 1".to_owned()),
+    }
+}

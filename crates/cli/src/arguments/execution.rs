@@ -1,0 +1,40 @@
+//! How a method is computed: engine, ranks and threads.
+
+use clap::{Args, ValueEnum};
+use lehr_ranks::Layout;
+
+use super::at_least_one;
+
+/// How the clustering is computed. Nothing here changes a bit of the result.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "How it is computed (the result is the same)")]
+pub struct ExecutionArguments {
+    /// Threads [default: the processors there are]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub threads: Option<usize>,
+
+    /// Ranks that share the rows, with --engine ranks or map-reduce [default: one a thread]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub ranks: Option<usize>,
+
+    /// Threads in a process x processes on a node x nodes, with --engine ranks or map-reduce; several processes are started by mpiexec
+    #[arg(long, value_name = "TxMxN", conflicts_with = "ranks")]
+    pub layout: Option<Layout>,
+
+    /// Who runs the blocks of rows
+    #[arg(long, value_enum, default_value_t = EngineArgument::Ranks)]
+    pub engine: EngineArgument,
+}
+
+/// Who runs the blocks of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EngineArgument {
+    /// Rank tasks that reduce together
+    Ranks,
+    /// A parallel loop
+    Loop,
+    /// Persistent receivers fed block numbers
+    Ports,
+    /// Ranks whose rounds are map, shuffle, reduce and gather
+    MapReduce,
+}

@@ -1,0 +1,130 @@
+//! What `lehr lab` takes: which measurement, and how much of it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::at_least_one;
+
+/// What can be measured.
+#[derive(Debug, Subcommand)]
+pub enum LabCommand {
+    /// The port runtime beside channel and actor libraries and a C program
+    ///
+    /// Every side takes its turn in each round and checks its own result. Without the peers, which `make peers-ports` builds,
+    /// ours is measured alone.
+    #[command(after_help = PORTS_HELP)]
+    Ports(LabArguments),
+
+    /// Ranks on threads, over ports and on MPI, beside every MPI, Java and a C program
+    ///
+    /// Every side takes its turn in each round and checks its own result. Without the peers, which `make peers-ranks` builds,
+    /// ours in one process is measured alone.
+    #[command(after_help = RANKS_HELP)]
+    Ranks(LabArguments),
+
+    /// Messages to services beside actor libraries, and `lehr serve` beside a bare HTTP handler
+    ///
+    /// In one process by size of the group, one-way and two-way, cold and warm; over loopback HTTP in closed and open loop; what subscribers cost, and
+    /// what a computing neighbour does. Every side takes its turn in each round and checks its own result. Without the peers, which
+    /// `make peers-services` builds, ours is measured alone.
+    #[command(after_help = SERVICES_HELP)]
+    Services(LabArguments),
+
+    /// What is lost by dividing a clustering run among threads, MPI processes and both
+    ///
+    /// f = p T(p) / T(1) - 1 against grain size and number of clusters, with the laws that the papers fit to it; map-reduce beside ranks; how evenly
+    /// threads and processes run. Every side solves the same problem to the same bits. Without an mpiexec, threads alone.
+    Overhead(OverheadArguments),
+    /// One job of a measurement, which starts it with a task in JSON
+    #[command(hide = true)]
+    Job {
+        /// The task.
+        task: String,
+    },
+}
+
+/// What every lab takes.
+#[derive(Debug, Args)]
+pub struct LabArguments {
+    /// Fewer cases and shorter samples: about two minutes
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Print an array of records (experiment, case, engine, unit, min, median, max, runs) and nothing else to standard output
+    #[arg(long)]
+    pub json: bool,
+
+    /// Only cases whose name contains this: "exchange, P = 2", ", 20 units"
+    #[arg(long, value_name = "TEXT")]
+    pub only: Option<String>,
+
+    /// Rounds of turns [default: 5, or 3 with --quick]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub rounds: Option<usize>,
+
+    /// The folder with the peers' programs [default: the lab's own in target/peers]
+    #[arg(long, value_name = "FOLDER")]
+    pub peers: Option<PathBuf>,
+
+    /// Keep what is measured in this file, case by case; go on with the record that is there
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+}
+
+/// What `lehr lab overhead` takes.
+#[derive(Debug, Args)]
+#[command(after_help = OVERHEAD_HELP)]
+pub struct OverheadArguments {
+    /// Fewer and smaller cases: under two minutes
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Print an array of records (experiment, case, engine, unit, min, median, max, runs) and nothing else to standard output
+    #[arg(long)]
+    pub json: bool,
+
+    /// Only cases whose name contains this: "K = 20", "N = 200000", "stages"
+    #[arg(long, value_name = "TEXT")]
+    pub only: Option<String>,
+
+    /// Rounds of turns [default: 7, or 3 with --quick]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub rounds: Option<usize>,
+
+    /// The launcher of processes [default: target/mpi/bin/mpiexec, else mpiexec on the path]
+    #[arg(long, value_name = "FILE")]
+    pub mpiexec: Option<PathBuf>,
+
+    /// Keep what is measured in this file, case by case; go on with the record that is there
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+}
+
+const PORTS_HELP: &str = "\
+Example:
+  lehr lab ports --quick
+      tables with ratios to the best peer and to the C program of this run
+
+  lehr lab ports --only 'rendezvous exchange, P = 2' --json | jq '.[] | [.engine, .median]'";
+
+const RANKS_HELP: &str = "\
+Example:
+  lehr lab ranks --quick
+      tables with ratios to the best MPI and to the C program of this run
+
+  lehr lab ranks --only 'all-reduce, P = 2' --json | jq '.[] | [.case, .engine, .median]'";
+
+const SERVICES_HELP: &str = "\
+Example:
+  lehr lab services --quick
+      one table, the papers' figures under it
+
+  lehr lab services --only 'http POST' --json | jq '.[] | [.case, .engine, .median]'";
+
+const OVERHEAD_HELP: &str = "\
+Example:
+  lehr lab overhead --quick
+      tables of overheads, laws and fluctuations
+
+  lehr lab overhead --only 'K = 20' --json | jq '.[] | select(.experiment == \"fit\") | [.case, .engine, .median]'";

@@ -1,0 +1,185 @@
+//! What `lehr serve` takes: where it listens and for whom, what it starts, what it keeps, whom it joins.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use lehr_jobs::Settings;
+use lehr_services::Restart;
+
+use super::{at_least_one, positive};
+
+/// What `lehr serve` takes.
+#[derive(Debug, Args)]
+#[command(after_help = SERVE_HELP)]
+pub struct ServeArguments {
+    /// Where to listen; port 0 lets the system choose
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8420")]
+    pub listen: SocketAddr,
+
+    /// Who may do what: a JSON file with callers, their tokens, and rules
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<PathBuf>,
+
+    /// Listen beyond this machine without a policy: everybody may do everything
+    #[arg(long)]
+    pub insecure: bool,
+
+    /// Worker threads for handlers [default: as many as the machine has cores]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub threads: Option<usize>,
+
+    /// Start a service: its contract and its path, for a method of mining also how its jobs run, such as ,threads=2,cores=0-1 (may be repeated)
+    #[arg(long, value_name = "CONTRACT=PATH[,NAME=VALUE...]", value_parser = placed)]
+    pub start: Vec<PlacedService>,
+
+    /// The folder whose files clients may open as data sets; nothing else of this machine's can be read [default: none]
+    #[arg(long, value_name = "DIR")]
+    pub data_root: Option<PathBuf>,
+
+    /// Keep data sets, jobs and the states of started services in this folder, and find them there again [default: they are gone with the node]
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
+
+    /// The largest body that is taken, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 16 << 20, value_parser = at_least_one)]
+    pub body_max: usize,
+
+    /// Requests a second from one address; more are refused [default: any number]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub rate: Option<f64>,
+
+    /// How long services may take to end, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    pub grace: u64,
+
+    /// Start a service anew after a crash, at most so many times in so many seconds [default: never]
+    #[arg(long, value_name = "TIMES/SECONDS", value_parser = restart)]
+    pub restart: Option<Restart>,
+
+    /// What the log says, on standard error: off, error, warn, info or debug, also by path or contract
+    #[arg(long, value_name = "FILTERS", default_value = "warn")]
+    pub log: String,
+
+    /// How the node speaks TLS.
+    #[command(flatten)]
+    pub tls: ServeTlsArguments,
+
+    /// Which other nodes it knows.
+    #[command(flatten)]
+    pub join: JoinArguments,
+
+    /// Where it fetches data.
+    #[command(flatten)]
+    pub sources: SourceArguments,
+}
+
+/// How `lehr serve` speaks TLS.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "TLS")]
+pub struct ServeTlsArguments {
+    /// Speak TLS, with this certificate and those up to its authority, in PEM
+    #[arg(long, value_name = "FILE", requires = "key")]
+    pub cert: Option<PathBuf>,
+
+    /// The certificate's private key, in PEM
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    pub key: Option<PathBuf>,
+
+    /// Take only clients with a certificate that one of these authorities has signed; the policy says whose
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    pub client_ca: Option<PathBuf>,
+}
+
+/// Which nodes `lehr serve` joins.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Other nodes")]
+pub struct JoinArguments {
+    /// Find the services of this node too (may be repeated)
+    #[arg(long, value_name = "URL")]
+    pub join: Vec<String>,
+
+    /// Ask the nodes that are joined to join this one, at this address
+    #[arg(long, value_name = "URL")]
+    pub advertise: Option<String>,
+
+    /// How long a node may not answer before its services are taken to be gone, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = positive)]
+    pub lease: f64,
+
+    /// The file with the token to show them
+    #[arg(long, value_name = "FILE")]
+    pub join_token: Option<PathBuf>,
+
+    /// Trust those of them whose certificates these authorities have signed [default: whom this machine trusts]
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
+}
+
+/// What `lehr serve` fetches, and where.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Data from elsewhere")]
+pub struct SourceArguments {
+    /// Let files be fetched from this host: name, name:port, or .name for all below it (may be repeated)
+    #[arg(long, value_name = "HOST", requires = "fetch_into")]
+    pub fetch_from: Vec<String>,
+
+    /// The folder that they are put into
+    #[arg(long, value_name = "DIR", requires = "fetch_from")]
+    pub fetch_into: Option<PathBuf>,
+
+    /// Let those hosts be in private networks and on this machine
+    #[arg(long, requires = "fetch_from")]
+    pub fetch_private: bool,
+
+    /// The largest file that is fetched, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 4 << 30, value_parser = at_least_one)]
+    pub fetch_max: usize,
+
+    /// Answer questions about chemical compounds by asking PubChem
+    #[arg(long)]
+    pub pubchem: bool,
+}
+
+/// A service to start.
+#[derive(Debug, Clone)]
+pub struct PlacedService {
+    /// Its contract.
+    pub contract: String,
+    /// Where it is to stand.
+    pub path: String,
+    /// How the jobs of a method run, if that was said.
+    pub settings: Option<Settings>,
+}
+
+const SERVE_HELP: &str = "\
+Example:
+  lehr serve --start lehr/records=/notes
+      a node with a service for documents by key; its address is printed when it listens
+  curl http://127.0.0.1:8420/notes
+  curl http://127.0.0.1:8420/notes:insert --json '{\"key\": \"loom\", \"value\": {\"shafts\": 8}}'
+  lehr serve --listen 0.0.0.0:8443 --cert node.pem --key node.key --client-ca ca.pem --policy policy.json
+      for others, by mutual TLS: who has a certificate of the authority, and a rule of the policy
+  lehr serve --listen 127.0.0.1:8421 --join http://127.0.0.1:8420
+  curl http://127.0.0.1:8421/nodes:find?contract=lehr/records
+      a second node, which finds the services of the first";
+
+fn placed(text: &str) -> Result<PlacedService, String> {
+    let (place, settings) = text.split_once(',').map_or((text, None), |(place, settings)| (place, Some(settings)));
+    let settings: Option<Settings> =
+        settings.map(str::parse).transpose().map_err(|fault: lehr_services::Fault| fault.reason().to_owned())?;
+    match place.split_once('=') {
+        Some((contract, path)) if !contract.is_empty() && path.starts_with('/') => {
+            Ok(PlacedService { contract: contract.to_owned(), path: path.to_owned(), settings })
+        }
+        _ => Err("expected a contract and a path, such as lehr/records=/notes".to_owned()),
+    }
+}
+
+fn restart(text: &str) -> Result<Restart, String> {
+    let read = |text: &str| text.trim().parse::<u32>().ok().filter(|number| *number >= 1);
+    let parts = text.split_once('/').and_then(|(max, within)| Some((read(max)?, read(within)?)));
+    let (max, within) = parts.ok_or("expected times and seconds, such as 3/10")?;
+    Ok(Restart::OnPanic { max: max as usize, within: Duration::from_secs(within.into()) })
+}

@@ -1,0 +1,82 @@
+//! How a table is read: which columns mean what, their scale, what stands between fields.
+
+use clap::{Args, ValueEnum};
+
+/// Which columns of the table mean what.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The table")]
+pub struct TableArguments {
+    /// The columns to cluster by, by name or 0-based index [default: all numeric columns]
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    pub columns: Option<Vec<String>>,
+
+    /// The column of weights (at least 0; rows of weight 0 are labelled and influence nothing)
+    #[arg(long, value_name = "COLUMN")]
+    pub weights: Option<String>,
+
+    /// The column of identifiers, copied to labels.csv [default: the 0-based row]
+    #[arg(long, value_name = "COLUMN")]
+    pub id: Option<String>,
+
+    /// The two columns are longitude and latitude in degrees: cluster on the sphere, distances in km
+    #[arg(long)]
+    pub lonlat: bool,
+
+    /// Scale the columns before clustering; centres are reported in the columns' own units
+    #[arg(long, value_enum, default_value_t = ScaleArgument::None)]
+    pub scale: ScaleArgument,
+
+    /// The character between fields, or tab, space, comma, semicolon, pipe [default: detected]
+    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    pub delimiter: Option<u8>,
+
+    /// The first row is a header [default: detected]
+    #[arg(long, overrides_with = "no_header")]
+    pub header: bool,
+
+    /// The first row is data [default: detected]
+    #[arg(long, overrides_with = "header")]
+    pub no_header: bool,
+}
+
+/// How columns are scaled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ScaleArgument {
+    /// As they are
+    None,
+    /// By mean and standard deviation
+    Std,
+    /// By median and interquartile range
+    Robust,
+}
+
+pub(super) fn delimiter(text: &str) -> Result<u8, String> {
+    match text {
+        "tab" | "\\t" => Ok(b'\t'),
+        "space" => Ok(b' '),
+        "comma" => Ok(b','),
+        "semicolon" => Ok(b';'),
+        "pipe" => Ok(b'|'),
+        _ => match text.as_bytes() {
+            [b'"' | b'\n' | b'\r'] => Err("a quote or a line end cannot separate fields".to_owned()),
+            [byte] if byte.is_ascii() => Ok(*byte),
+            _ => Err("expected one ASCII character, or tab, space, comma, semicolon, pipe".to_owned()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::delimiter;
+
+    #[test]
+    fn delimiters_have_names() {
+        assert_eq!(
+            ["tab", "\\t", ";", "pipe", "x"].map(|text| delimiter(text).ok()),
+            [Some(b'\t'), Some(b'\t'), Some(b';'), Some(b'|'), Some(b'x')]
+        );
+        assert!(
+            delimiter("").is_err() && delimiter("ab").is_err() && delimiter("é").is_err() && delimiter("\"").is_err()
+        );
+    }
+}
