@@ -225,7 +225,7 @@ docs/lab/ports.md: $(wildcard lab/report/*.py lab/definitions/runtime/*.json) $(
 
 OVERHEAD_PAGE_RECORD := lab/records/2026-11-21/overhead.json
 
-docs/lab/overhead.md: lab/report/overhead.py lab/report/comparison.py $(OVERHEAD_PAGE_RECORD) $(OVERHEAD_PAGE_RECORD:.json=.machine.json)
+docs/lab/overhead.md: $(wildcard lab/report/*.py) $(OVERHEAD_PAGE_RECORD) $(OVERHEAD_PAGE_RECORD:.json=.machine.json)
 	@$(PYTHON) lab/report/overhead.py $(OVERHEAD_PAGE_RECORD) > $@
 
 RANK_PAGE_RECORD := lab/records/2026-11-21/ranks-quick.json

@@ -185,8 +185,7 @@ def page(figures, about):
         "  of 004 eq. 2. T is a whole clustering run, threads started and stopped; every layout ends with the same bits.",
         "- **Layouts** are threads x processes x nodes: 2x1x1 is two threads of a process, 1x2x1 two MPI processes.",
         "- **Figures** are medians over rounds in which every side took its turn, with least and most in parentheses. Laws are fitted to each round by itself.",
-    if cores:,
-            f"- **This machine** has {cores} cores; layouts with more ranks were not taken. Laws in p need a machine with more.",
+        *([f"- **This machine** has {cores} cores; layouts with more ranks were not taken. Laws in p need a machine with more."] if cores else []),
         f"- `{ABSENT}`: not in this record.",
     ]
     yield from opening("What is lost by dividing a run", "overhead", "lab", notes, about)

@@ -8,6 +8,8 @@ from comparison import ABSENT, digits, reason_for, shown, spread, table, verdict
 
 WORST = 12
 
+DEFINITIONS = Path(__file__).resolve().parent.parent / "definitions"
+
 
 def read(path, otherwise):
     """What a file of JSON holds; `otherwise` if there is none."""
@@ -16,7 +18,7 @@ def read(path, otherwise):
 
 def definitions(folder, lab):
     """What lab/definitions/FOLDER says of a lab: its definition, the reasons for lost cells, the papers' figures."""
-    place = Path(__file__).resolve().parent.parent / "definitions" / folder
+    place = DEFINITIONS / folder
     return read(place / f"{lab}.json", {}), read(place / "reasons.json", {"reasons": []})["reasons"], read(place / "papers.json", {})
 
 

@@ -5,6 +5,7 @@ import unittest
 
 import comparison
 import paper_tables
+import parts
 import ports
 
 
@@ -51,7 +52,7 @@ class Cells(unittest.TestCase):
 
 class Page(unittest.TestCase):
     def setUp(self):
-        self.papers = json.loads((ports.DEFINITIONS / "papers.json").read_text(encoding="utf-8"))
+        self.papers = json.loads((parts.DEFINITIONS / "runtime" / "papers.json").read_text(encoding="utf-8"))
 
     def page(self, figures, about=None):
         return "\n".join(ports.page(figures, [HOLDER], REASONS, self.papers, about or {}))
@@ -99,7 +100,7 @@ class Page(unittest.TestCase):
 
 class Papers(unittest.TestCase):
     def setUp(self):
-        self.papers = json.loads((ports.DEFINITIONS / "papers.json").read_text(encoding="utf-8"))
+        self.papers = json.loads((parts.DEFINITIONS / "runtime" / "papers.json").read_text(encoding="utf-8"))
 
     def test_every_machine_of_every_table_has_a_figure_for_every_number_of_ranks(self):
         one = self.papers["001"]
@@ -134,7 +135,7 @@ class Papers(unittest.TestCase):
 
 class Definitions(unittest.TestCase):
     def test_reasons_are_patterns_with_a_text_and_say_how_they_are_known(self):
-        entries = json.loads((ports.DEFINITIONS / "reasons.json").read_text(encoding="utf-8"))["reasons"]
+        entries = json.loads((parts.DEFINITIONS / "runtime" / "reasons.json").read_text(encoding="utf-8"))["reasons"]
         for entry in entries:
             self.assertIn(entry["shown"], ("measured", "supposed"))
             self.assertTrue(comparison.re.compile(entry["cells"]) and entry["reason"])

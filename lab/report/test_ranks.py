@@ -3,6 +3,7 @@
 import json
 import unittest
 
+import parts
 import ranks
 
 EXCHANGE = "exchange, P = 2, 8 B, 0 units"
@@ -14,7 +15,7 @@ def figure(engine, median, experiment="patterns", case=EXCHANGE, workers=2, **mo
 
 
 def definition(name):
-    return json.loads((ranks.DEFINITIONS / name).read_text(encoding="utf-8"))
+    return json.loads((parts.DEFINITIONS / "ranks" / name).read_text(encoding="utf-8"))
 
 
 FIGURES = [

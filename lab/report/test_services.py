@@ -3,6 +3,7 @@
 import json
 import unittest
 
+import parts
 import services
 
 WARM = "two-way in turn, group 200, warm"
@@ -15,7 +16,7 @@ def figure(engine, median, experiment="messages", case=WARM, workers=2, **more):
 
 
 def definition(name):
-    return json.loads((services.DEFINITIONS / name).read_text(encoding="utf-8"))
+    return json.loads((parts.DEFINITIONS / "services" / name).read_text(encoding="utf-8"))
 
 
 FIGURES = [
