@@ -2,7 +2,7 @@
 //!
 //! Every side is a job of its own ([`launch`]): `lehr` alone or under `mpiexec`, told by one line what to do ([`task`]). In each round every side solves the same problem once
 //! ([`turns`]), and all must end with the same bits. From the overheads follow the laws of the papers ([`fits`], [`model`]). The kernel in synchronised stages tells how evenly ranks run
-//! ([`stages`], [`fluctuation`]).
+//! ([`stages`], [`fluctuation`]), a model of sums that share cache lines what they would cost ([`padding`]).
 
 pub mod definition;
 pub mod figure;
@@ -10,6 +10,7 @@ pub mod fits;
 pub mod fluctuation;
 pub mod launch;
 pub mod model;
+pub mod padding;
 pub mod stages;
 pub mod table;
 pub mod task;
@@ -32,7 +33,7 @@ use launch::Starter;
 
 /// What was asked for.
 ///
-/// `only` is compared with the names of cases: `N = 20000, K = 10` for whole runs, `stages, n = 10000, K = 80` for the kernel.
+/// `only` is compared with the names of cases: `N = 20000, K = 10` for whole runs, `stages, n = 10000, K = 80` for the kernel, `padding` for sums beside each other.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// A few cases, in under two minutes.
@@ -151,7 +152,12 @@ fn measure(
         .into_iter()
         .filter(|case| wants(&case.name()) && !kept.knows(stages::DEVIATION, &case.name()))
         .collect();
-    let (count, rounds) = (cases.len() + staged.len(), options.rounds.unwrap_or(definition.rounds));
+    let padded: Vec<_> = padding::cases(definition, cores)
+        .into_iter()
+        .filter(|case| wants(&case.name()) && !kept.knows(padding::PADDING, &case.name()))
+        .collect();
+    let count = cases.len() + staged.len() + padded.len();
+    let rounds = options.rounds.unwrap_or(definition.rounds);
     let left = definition.layouts.iter().filter(|layout| layout.ranks() > cores).map(ToString::to_string);
     let left: Vec<String> = left.collect();
     if !left.is_empty() {
@@ -167,6 +173,14 @@ fn measure(
     for (place, case) in staged.iter().enumerate() {
         output::note(&format!("[{} of {count}] {}, {rounds} rounds", cases.len() + place + 1, case.name()));
         match stages::measure(*case, definition, rounds, &sides, starter, stop)? {
+            Some(figures) => kept.add(figures)?,
+            None => return Ok(End::Stopped),
+        }
+    }
+    for (place, case) in padded.iter().enumerate() {
+        let place = cases.len() + staged.len() + place + 1;
+        output::note(&format!("[{place} of {count}] {}, {rounds} rounds", case.name()));
+        match padding::measure(*case, rounds, stop) {
             Some(figures) => kept.add(figures)?,
             None => return Ok(End::Stopped),
         }

@@ -41,6 +41,10 @@ pub struct Definition {
     pub stage_clusters: Vec<usize>,
     /// Stages are fewer where they would last longer than this.
     pub stage_seconds_max: f64,
+    /// From one thread's single sum to the next one's, in numbers of eight bytes.
+    pub separations: Vec<usize>,
+    /// Centres whose sums follow each other thread after thread.
+    pub packed_clusters: Vec<usize>,
 }
 
 /// Every number of rows with every number of clusters.

@@ -1,7 +1,7 @@
 //! The figures as a person reads them: overheads by case, the laws, map-reduce beside ranks, fluctuations.
 
 use super::figure::Figure;
-use super::stages;
+use super::{padding, stages};
 use crate::compare::verdict;
 use crate::output::laid_out;
 
@@ -47,11 +47,12 @@ pub fn text(figures: &[Figure], aim: f64) -> String {
         (stages::DEVIATION, "standard deviation over mean of all stages' times"),
         (stages::RANGE, "most less least over mean, of the ranks of a stage"),
         (stages::KERNEL, "the kernel, ns a point and centre"),
+        (padding::PADDING, "sums of threads beside each other, time over that of sums apart"),
     ] {
         table(
             title,
-            &[30, 8, 24, 20],
-            &["case", "layout", "median (least most)", ""],
+            &[48, 12, 24, 20],
+            &["case", "side", "median (least most)", ""],
             of(experiment).into_iter().map(noted).collect(),
         );
     }
