@@ -1,102 +1,196 @@
-//! Counts of bits, one row against a block of others: the loops behind fingerprints and aligned sequences.
+//! Counts of bits, a few rows against a block of others: the loops behind fingerprints and aligned sequences.
 //!
-//! The others lie *across*: word w of all of them, then word w + 1, so that a loop over them handles as many at a time as a register has words, whatever
-//! the processor. The bodies are inlined into one copy for each instruction set ([`crate::dispatch`]).
+//! The others lie *across* in groups of [`LANES`]: word w of the eight, then word w + 1, so that a group is one stretch of memory and eight of its words are what a wide register
+//! holds. The bodies are inlined into one copy for each instruction set ([`crate::dispatch`]); what is counted stays in registers, and so several rows go at once, for which a word of the
+//! others is read once. The loops that turn counts into numbers are here too: compiled for the plainest processor they would take longer than the counting.
 
-/// How many rows are handled at a time: their counts stay in registers or the first cache.
-const BLOCK: usize = 64;
+use std::borrow::Cow;
+use std::ops::Range;
 
-/// `counts[j]` = bits that the row and row j of the others have in common. `others` lie across, `counts.len()` rows of `row.len()` words.
+/// Others that are counted at a time: words of a 512-bit register.
+pub(crate) const LANES: usize = 8;
+
+/// Rows that are counted at a time.
+pub(crate) const ROWS: usize = 4;
+
+/// Eight words of eight others.
+pub(crate) type Words = [u64; LANES];
+
+/// A count for each row and each of eight others.
+pub(crate) type Counts = [Words; ROWS];
+
+/// Bits that each row has in common with each of the others: `counts[g][r][j]` is of row r and other 8 g + j.
 #[inline(always)]
-pub(crate) fn common(row: &[u64], others: &[u64], counts: &mut [u64]) {
-    let rows = counts.len();
-    counts.fill(0);
-    for (word, others) in row.iter().zip(others.chunks_exact(rows)) {
-        for j in 0..rows {
-            counts[j] += u64::from((word & others[j]).count_ones());
-        }
-    }
-}
-
-/// `counts[j]` = places in which the symbols of the row and of row j of the others differ. A symbol is `planes` bits, bit p of all places in plane p; a row
-/// is its planes, one after another.
-#[inline(always)]
-pub(crate) fn differing(row: &[u64], others: &[u64], planes: usize, counts: &mut [u64]) {
-    match planes {
-        1 => differing_in::<1>(row, others, counts),
-        2 => differing_in::<2>(row, others, counts),
-        3 => differing_in::<3>(row, others, counts),
-        4 => differing_in::<4>(row, others, counts),
-        _ => differing_in::<5>(row, others, counts),
-    }
-}
-
-#[inline(always)]
-fn differing_in<const PLANES: usize>(row: &[u64], others: &[u64], counts: &mut [u64]) {
-    let rows = counts.len();
-    let words = row.len() / PLANES;
-    for start in (0..rows).step_by(BLOCK) {
-        let counts = &mut counts[start..rows.min(start + BLOCK)];
-        counts.fill(0);
-        let length = counts.len();
-        for word in 0..words {
-            let mut mine = [0; PLANES];
-            let mut theirs: [&[u64]; PLANES] = [&[]; PLANES];
-            for plane in 0..PLANES {
-                mine[plane] = row[plane * words + word];
-                theirs[plane] = &others[(plane * words + word) * rows + start..][..length];
-            }
-            for j in 0..length {
-                let mut differ = 0;
-                for plane in 0..PLANES {
-                    differ |= mine[plane] ^ theirs[plane][j];
+pub(crate) fn common(rows: [&[u64]; ROWS], others: &[Words], counts: &mut [Counts]) {
+    let width = rows[0].len();
+    let rows = rows.map(|row| &row[..width]);
+    for (group, counts) in others.chunks_exact(width).zip(counts) {
+        let mut sums = [[0; LANES]; ROWS];
+        for (word, theirs) in group.iter().enumerate() {
+            for (sums, row) in sums.iter_mut().zip(&rows) {
+                let mine = row[word];
+                for (sum, theirs) in sums.iter_mut().zip(theirs) {
+                    *sum += u64::from((mine & theirs).count_ones());
                 }
-                counts[j] += u64::from(differ.count_ones());
             }
         }
+        *counts = sums;
+    }
+}
+
+/// Places in which the symbols of each row and of each of the others differ, as [`common`] has its counts. A symbol is `planes` bits, bit p of all places in plane p; a row is its planes,
+/// one after another.
+#[inline(always)]
+pub(crate) fn differing(rows: [&[u64]; ROWS], others: &[Words], planes: usize, counts: &mut [Counts]) {
+    match planes {
+        1 => differing_in::<1>(rows, others, counts),
+        2 => differing_in::<2>(rows, others, counts),
+        3 => differing_in::<3>(rows, others, counts),
+        4 => differing_in::<4>(rows, others, counts),
+        _ => differing_in::<5>(rows, others, counts),
+    }
+}
+
+#[inline(always)]
+fn differing_in<const PLANES: usize>(rows: [&[u64]; ROWS], others: &[Words], counts: &mut [Counts]) {
+    let words = rows[0].len() / PLANES;
+    let rows = rows.map(|row| &row[..PLANES * words]);
+    for (group, counts) in others.chunks_exact(PLANES * words).zip(counts) {
+        let mut sums = [[0; LANES]; ROWS];
+        for word in 0..words {
+            for (sums, row) in sums.iter_mut().zip(&rows) {
+                let mut differ = [0; LANES];
+                for plane in 0..PLANES {
+                    let (mine, theirs) = (row[plane * words + word], &group[plane * words + word]);
+                    for (differ, theirs) in differ.iter_mut().zip(theirs) {
+                        *differ |= mine ^ theirs;
+                    }
+                }
+                for (sum, differ) in sums.iter_mut().zip(differ) {
+                    *sum += u64::from(differ.count_ones());
+                }
+            }
+        }
+        *counts = sums;
     }
 }
 
 /// Planes of a nucleotide: whether a letter is there at all, whether it is certain, and which of A 0, G 1, C 2, T 3 it is.
 pub(crate) const NUCLEOTIDE_PLANES: usize = 4;
 
-/// For each of the others: the places where both have a letter; of these, where both have the same certain nucleotide; where theirs is a transition apart.
+/// What is counted of a row and eight others: the places where both have a letter; of these, where both have the same certain nucleotide; where theirs is a transition apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Substitutions {
+    pub compared: Words,
+    pub equal: Words,
+    pub transitions: Words,
+}
+
+/// `counts[g]` is of the row and the others from 8 g on.
 #[inline(always)]
-pub(crate) fn substitutions(
-    row: &[u64],
-    others: &[u64],
-    compared: &mut [u64],
-    equal: &mut [u64],
-    transitions: &mut [u64],
-) {
-    let rows = compared.len();
+pub(crate) fn substitutions(row: &[u64], others: &[Words], counts: &mut [Substitutions]) {
     let words = row.len() / NUCLEOTIDE_PLANES;
-    compared.fill(0);
-    equal.fill(0);
-    transitions.fill(0);
-    let (equal, transitions) = (&mut equal[..rows], &mut transitions[..rows]);
-    for word in 0..words {
-        let mine = |plane: usize| row[plane * words + word];
-        let theirs = |plane: usize| &others[(plane * words + word) * rows..][..rows];
-        let (present, certain, low, high) = (mine(0), mine(1), mine(2), mine(3));
-        let (presents, certains, lows, highs) = (theirs(0), theirs(1), theirs(2), theirs(3));
-        for j in 0..rows {
-            let same_kind = certain & certains[j] & !(high ^ highs[j]);
-            let differ = low ^ lows[j];
-            compared[j] += u64::from((present & presents[j]).count_ones());
-            equal[j] += u64::from((same_kind & !differ).count_ones());
-            transitions[j] += u64::from((same_kind & differ).count_ones());
+    let row = &row[..NUCLEOTIDE_PLANES * words];
+    for (group, counts) in others.chunks_exact(NUCLEOTIDE_PLANES * words).zip(counts) {
+        let mut sums = Substitutions::default();
+        for word in 0..words {
+            let mine = |plane: usize| row[plane * words + word];
+            let theirs = |plane: usize| &group[plane * words + word];
+            let (present, certain, low, high) = (mine(0), mine(1), mine(2), mine(3));
+            let (presents, certains, lows, highs) = (theirs(0), theirs(1), theirs(2), theirs(3));
+            for j in 0..LANES {
+                let same_kind = certain & certains[j] & !(high ^ highs[j]);
+                let differ = low ^ lows[j];
+                sums.compared[j] += u64::from((present & presents[j]).count_ones());
+                sums.equal[j] += u64::from((same_kind & !differ).count_ones());
+                sums.transitions[j] += u64::from((same_kind & differ).count_ones());
+            }
         }
+        *counts = sums;
     }
 }
 
-/// Rows of `width` words laid across: word w of all rows, then word w + 1.
-pub(crate) fn across<'a>(rows: impl ExactSizeIterator<Item = &'a [u64]>, width: usize) -> Vec<u64> {
-    let count = rows.len();
-    let mut words = vec![0; count * width];
+/// `1 - c / (a + b - c)` of the row that has `own` bits and the others that have `theirs`, with the counts in common of row `row`; 0 where neither has a bit.
+#[inline(always)]
+pub(crate) fn jaccard(own: u32, theirs: &[u32], counts: &[Counts], row: usize, values: &mut [f64]) {
+    let number = |common: u64, count: u32| {
+        let common = narrow(common);
+        let either = own + count - common;
+        let value = 1.0 - f64::from(common) / f64::from(either.max(1));
+        if either == 0 { 0.0 } else { value }
+    };
+    // Eight at a time, so that the compiler sees how many.
+    let (theirs, their_rest) = theirs.as_chunks::<LANES>();
+    let (values, rest) = values.as_chunks_mut::<LANES>();
+    for ((values, theirs), counts) in values.iter_mut().zip(theirs).zip(counts) {
+        for ((value, count), common) in values.iter_mut().zip(theirs).zip(&counts[row]) {
+            *value = number(*common, *count);
+        }
+    }
+    for ((value, count), common) in rest.iter_mut().zip(their_rest).zip(last(counts, row)) {
+        *value = number(*common, *count);
+    }
+}
+
+/// The counts of row `row` over `whole`.
+#[inline(always)]
+pub(crate) fn shares(whole: f64, counts: &[Counts], row: usize, values: &mut [f64]) {
+    let (values, rest) = values.as_chunks_mut::<LANES>();
+    for (values, counts) in values.iter_mut().zip(counts) {
+        for (value, count) in values.iter_mut().zip(&counts[row]) {
+            *value = f64::from(narrow(*count)) / whole;
+        }
+    }
+    for (value, count) in rest.iter_mut().zip(last(counts, row)) {
+        *value = f64::from(narrow(*count)) / whole;
+    }
+}
+
+/// A row has fewer than 2^32 bits, and half a word is what registers turn into numbers.
+#[inline(always)]
+fn narrow(count: u64) -> u32 {
+    count as u32
+}
+
+/// The counts of a row with the last group, which may have fewer than eight.
+#[inline(always)]
+fn last(counts: &[Counts], row: usize) -> &[u64] {
+    counts.last().map_or(&[], |counts| &counts[row])
+}
+
+/// Rows by as many as are counted at a time; the last one again and again where there are no more.
+pub(crate) fn in_turn(rows: Range<usize>) -> impl Iterator<Item = [usize; ROWS]> {
+    rows.clone().step_by(ROWS).map(move |first| std::array::from_fn(|place| (first + place).min(rows.end - 1)))
+}
+
+/// All rows of a set laid across, once: as much memory as the rows themselves.
+#[derive(Debug)]
+pub(crate) struct Across {
+    words: Vec<Words>,
+    width: usize,
+}
+
+impl Across {
+    /// Lays rows of `width` words across.
+    pub(crate) fn new<'a>(rows: impl ExactSizeIterator<Item = &'a [u64]>, width: usize) -> Self {
+        Self { words: across(rows, width), width }
+    }
+
+    /// Some of the rows, from a whole group on: as they are, with whatever follows the last one in its group. From elsewhere on: laid across anew, each being `row(index)`.
+    pub(crate) fn rows<'a>(&'a self, rows: Range<usize>, row: impl Fn(usize) -> &'a [u64]) -> Cow<'a, [Words]> {
+        if rows.start.is_multiple_of(LANES) {
+            return Cow::Borrowed(&self.words[rows.start / LANES * self.width..rows.end.div_ceil(LANES) * self.width]);
+        }
+        Cow::Owned(across(rows.map(row), self.width))
+    }
+}
+
+/// Rows of `width` words laid across, with rows of zeros behind them to the next whole group.
+fn across<'a>(rows: impl ExactSizeIterator<Item = &'a [u64]>, width: usize) -> Vec<Words> {
+    let mut words = vec![[0; LANES]; rows.len().div_ceil(LANES) * width];
     for (j, row) in rows.enumerate() {
         for (w, word) in row.iter().enumerate() {
-            words[w * count + j] = *word;
+            words[j / LANES * width + w][j % LANES] = *word;
         }
     }
     words
@@ -104,7 +198,7 @@ pub(crate) fn across<'a>(rows: impl ExactSizeIterator<Item = &'a [u64]>, width: 
 
 #[cfg(test)]
 mod tests {
-    use super::across;
+    use super::{Across, LANES, ROWS, Substitutions, across};
     use crate::dispatch::{self, InstructionSet, MOST};
     use lehr_numerics::random::Stream;
 
@@ -120,19 +214,29 @@ mod tests {
         (0..count as u64).map(|at| stream.bits(2 * at) & stream.bits(2 * at + 1)).collect()
     }
 
+    fn bit(words: &[u64], place: usize) -> bool {
+        words[place / 64] >> (place % 64) & 1 == 1
+    }
+
+    /// The rows that go at once.
+    fn first_rows(rows: &[u64], width: usize) -> [&[u64]; ROWS] {
+        std::array::from_fn(|row| &rows[row * width..][..width])
+    }
+
     #[test]
     fn counts_are_those_of_a_loop_over_bits_on_every_instruction_set() {
         on_every_set(|| {
-            for (width, rows) in [(1, 1), (2, 7), (3, 8), (17, 33), (5, 67), (4, 130)] {
-                let (row, all) = (words(width, 1), words(width * rows, 2));
+            for (width, count) in [(1, 1), (2, 7), (3, 8), (17, 33), (5, 67), (4, 130)] {
+                let (rows, all) = (words(ROWS * width, 1), words(width * count, 2));
                 let others = across(all.chunks_exact(width), width);
-                let mut counts = vec![9; rows];
-                dispatch::common(&row, &others, &mut counts);
-                for j in 0..rows {
-                    let bit = |words: &[u64], b: usize| words[b / 64] >> (b % 64) & 1 == 1;
-                    let other = &all[j * width..][..width];
-                    let expected = (0..64 * width).filter(|b| bit(&row, *b) && bit(other, *b)).count();
-                    assert_eq!(counts[j], expected as u64);
+                let mut counts = vec![[[9; LANES]; ROWS]; count.div_ceil(LANES)];
+                let rows = first_rows(&rows, width);
+                dispatch::common(rows, &others, &mut counts);
+                for (r, row) in rows.iter().enumerate() {
+                    for (j, other) in all.chunks_exact(width).enumerate() {
+                        let expected = (0..64 * width).filter(|place| bit(row, *place) && bit(other, *place)).count();
+                        assert_eq!(counts[j / LANES][r][j % LANES], expected as u64);
+                    }
                 }
             }
         });
@@ -142,22 +246,81 @@ mod tests {
     fn symbols_differ_if_any_plane_does() {
         on_every_set(|| {
             for planes in 1..=5 {
-                for (places, rows) in [(1, 1), (2, 9), (3, 66)] {
+                for (places, count) in [(1, 1), (2, 9), (3, 66)] {
                     let width = planes * places;
-                    let (row, all) = (words(width, 3), words(width * rows, 4));
+                    let (rows, all) = (words(ROWS * width, 3), words(width * count, 4));
                     let others = across(all.chunks_exact(width), width);
-                    let mut counts = vec![9; rows];
-                    dispatch::differing(&row, &others, planes, &mut counts);
-                    for j in 0..rows {
-                        let symbol = |words: &[u64], place: usize| -> Vec<u64> {
-                            (0..planes).map(|plane| words[plane * places + place / 64] >> (place % 64) & 1).collect()
-                        };
-                        let other = &all[j * width..][..width];
-                        let expected = (0..64 * places).filter(|place| symbol(&row, *place) != symbol(other, *place));
-                        assert_eq!(counts[j], expected.count() as u64);
+                    let mut counts = vec![[[9; LANES]; ROWS]; count.div_ceil(LANES)];
+                    let rows = first_rows(&rows, width);
+                    dispatch::differing(rows, &others, planes, &mut counts);
+                    let symbol = |words: &[u64], place: usize| -> Vec<bool> {
+                        (0..planes).map(|plane| bit(&words[plane * places..], place)).collect()
+                    };
+                    for (r, row) in rows.iter().enumerate() {
+                        for (j, other) in all.chunks_exact(width).enumerate() {
+                            let expected =
+                                (0..64 * places).filter(|place| symbol(row, *place) != symbol(other, *place));
+                            assert_eq!(counts[j / LANES][r][j % LANES], expected.count() as u64);
+                        }
                     }
                 }
             }
+        });
+    }
+
+    #[test]
+    fn substitutions_are_those_of_a_loop_over_places() {
+        on_every_set(|| {
+            for (places, count) in [(1, 3), (2, 8), (3, 21)] {
+                let width = super::NUCLEOTIDE_PLANES * places;
+                let (row, all) = (words(width, 5), words(width * count, 6));
+                let others = across(all.chunks_exact(width), width);
+                let mut counts = vec![Substitutions::default(); count.div_ceil(LANES)];
+                dispatch::substitutions(&row, &others, &mut counts);
+                let plane = |words: &[u64], plane: usize, place: usize| bit(&words[plane * places..], place);
+                for (j, other) in all.chunks_exact(width).enumerate() {
+                    let both = |p: usize, place: usize| plane(&row, p, place) && plane(other, p, place);
+                    let alike = |p: usize, place: usize| plane(&row, p, place) == plane(other, p, place);
+                    let number = |is_so: &dyn Fn(usize) -> bool| (0..64 * places).filter(|place| is_so(*place)).count();
+                    let found = &counts[j / LANES];
+                    let expected = [
+                        number(&|place| both(0, place)),
+                        number(&|place| both(1, place) && alike(3, place) && alike(2, place)),
+                        number(&|place| both(1, place) && alike(3, place) && !alike(2, place)),
+                    ];
+                    let found = [found.compared, found.equal, found.transitions].map(|all| all[j % LANES] as usize);
+                    assert_eq!(found, expected);
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn rows_from_anywhere_on_are_laid_across_alike() {
+        let (width, count) = (3, 21);
+        let all = words(width * count, 7);
+        let laid = Across::new(all.chunks_exact(width), width);
+        for rows in [0..21, 8..21, 16..17, 3..20, 13..13, 8..8] {
+            let found = laid.rows(rows.clone(), |row| &all[row * width..][..width]);
+            assert_eq!(found.len(), rows.len().div_ceil(LANES) * width);
+            for (j, row) in rows.enumerate() {
+                for word in 0..width {
+                    assert_eq!(found[j / LANES * width + word][j % LANES], all[row * width + word]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn shares_of_counts_are_divided_once_on_every_instruction_set() {
+        on_every_set(|| {
+            let counts = [[[0, 1, 2, 3, 4, 5, 6, 7]; ROWS], [[3; LANES]; ROWS]];
+            let mut values = [f64::NAN; 11];
+            dispatch::shares(7.0, &counts, 1, &mut values);
+            assert_eq!(values[..8], [0, 1, 2, 3, 4, 5, 6, 7].map(|count| f64::from(count) / 7.0));
+            assert_eq!(values[8..], [3.0 / 7.0; 3]);
+            dispatch::jaccard(0, &[0, 9, 9, 9, 9, 9, 9, 9, 3, 3, 3], &counts, 2, &mut values);
+            assert_eq!((values[0], values[1], values[8]), (0.0, 1.0 - 1.0 / 8.0, 1.0));
         });
     }
 }

@@ -5,7 +5,7 @@
 //! users install is compiled for the plainest processor of its family.
 
 use crate::alignment::kernel::{self, Group, State, Sweep, Weights};
-use crate::bits;
+use crate::bits::{self, Counts, ROWS, Substitutions, Words};
 use crate::lanes::Number;
 use crate::rows::{self, Sums};
 
@@ -125,17 +125,27 @@ macro_rules! loops {
 
 loops! {
     /// Bits in common: [`bits::common`].
-    bits::common(row: &[u64], others: &[u64], counts: &mut [u64])
+    bits::common(rows: [&[u64]; ROWS], others: &[Words], counts: &mut [Counts])
 }
 
 loops! {
     /// Places in which symbols differ: [`bits::differing`].
-    bits::differing(row: &[u64], others: &[u64], planes: usize, counts: &mut [u64])
+    bits::differing(rows: [&[u64]; ROWS], others: &[Words], planes: usize, counts: &mut [Counts])
 }
 
 loops! {
     /// Places compared, equal and a transition apart: [`bits::substitutions`].
-    bits::substitutions(row: &[u64], others: &[u64], compared: &mut [u64], equal: &mut [u64], transitions: &mut [u64])
+    bits::substitutions(row: &[u64], others: &[Words], counts: &mut [Substitutions])
+}
+
+loops! {
+    /// Shares of bits in common: [`bits::jaccard`].
+    bits::jaccard(own: u32, theirs: &[u32], counts: &[Counts], row: usize, values: &mut [f64])
+}
+
+loops! {
+    /// Counts over a whole: [`bits::shares`].
+    bits::shares(whole: f64, counts: &[Counts], row: usize, values: &mut [f64])
 }
 
 loops! {

@@ -5,13 +5,13 @@ use std::ops::Range;
 use lehr_data::Fingerprints;
 use serde_json::{Map, Value, json};
 
-use crate::bits::across;
+use crate::bits::{Across, Counts, LANES, ROWS, in_turn};
 use crate::dispatch;
 use crate::metric::Metric;
 
 /// Fingerprints as a [`Metric`]: `1 - c / (a + b - c)` with `a`, `b` the bits of each and `c` those in common. Two rows without any bit are the same: 0.
 ///
-/// Cost: one AND and one count a word and pair, eight words at a time where the processor can.
+/// Cost: one AND and one count a word and pair, eight pairs at a time where the processor can.
 ///
 /// # Example
 /// ```
@@ -26,14 +26,16 @@ use crate::metric::Metric;
 #[derive(Debug)]
 pub struct Tanimoto<'a> {
     fingerprints: &'a Fingerprints,
+    across: Across,
     counts: Vec<u32>,
 }
 
 impl<'a> Tanimoto<'a> {
-    /// Counts the bits of each row.
+    /// Counts the bits of each row, and lays the rows across: a second copy of them.
     pub fn new(fingerprints: &'a Fingerprints) -> Self {
         let counts = (0..fingerprints.len()).map(|row| fingerprints.count(row)).collect();
-        Self { fingerprints, counts }
+        let across = Across::new((0..fingerprints.len()).map(|row| fingerprints.row(row)), fingerprints.width());
+        Self { fingerprints, across, counts }
     }
 }
 
@@ -61,15 +63,13 @@ impl Metric for Tanimoto<'_> {
         if columns.is_empty() {
             return;
         }
-        let others = across(columns.clone().map(|column| self.fingerprints.row(column)), self.fingerprints.width());
+        let others = self.across.rows(columns.clone(), |column| self.fingerprints.row(column));
         let theirs = &self.counts[columns.clone()];
-        let mut common = vec![0; columns.len()];
-        for (row, values) in rows.zip(values.chunks_exact_mut(columns.len())) {
-            dispatch::common(self.fingerprints.row(row), &others, &mut common);
-            let own = u64::from(self.counts[row]);
-            for ((value, common), count) in values.iter_mut().zip(&common).zip(theirs) {
-                let either = own + u64::from(*count) - common;
-                *value = if either == 0 { 0.0 } else { 1.0 - *common as f64 / either as f64 };
+        let mut counts = vec![Counts::default(); columns.len().div_ceil(LANES)];
+        for (rows, values) in in_turn(rows).zip(values.chunks_mut(ROWS * columns.len())) {
+            dispatch::common(rows.map(|row| self.fingerprints.row(row)), &others, &mut counts);
+            for (place, values) in values.chunks_exact_mut(columns.len()).enumerate() {
+                dispatch::jaccard(self.counts[rows[place]], theirs, &counts, place, values);
             }
         }
     }
