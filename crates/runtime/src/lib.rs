@@ -216,7 +216,7 @@ pub use queue::{
     RateOverflow, Rejected, Rejection, SpawnWait,
 };
 pub use reply::{Answer, Reply};
-pub use task::{Task, YieldNow, all, block_on, consume_budget, yield_now};
+pub use task::{Task, YieldNow, all, block_on, consume_budget, wake_elsewhere, yield_now};
 pub use timer::{Clock, Elapsed, Every, MissedTick, Posting, Sleep, Tick, Timeout, every, post_after, sleep, timeout};
 
 /// The parts that the model checkers look at one by one.

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use pin_project_lite::pin_project;
 
 use crate::context::{self, Unclaimed};
-use crate::dispatch::{Guard, Live, Shared, Spawned};
+use crate::dispatch::{Guard, Live, Shared, Spawned, with_current};
 use crate::error::TaskError;
 use crate::sync::{Arc, AtomicBool, Ordering, thread};
 
@@ -136,6 +136,37 @@ pub async fn consume_budget() {
     }
     std::future::poll_fn(|context| if crate::dispatch::may_go_on(context) { Poll::Ready(()) } else { Poll::Pending })
         .await;
+}
+
+/// Wakes a task for whichever worker comes first.
+///
+/// What a worker wakes it queues for itself, since a task that wakes another is mostly about to wait: the two talk on one core, without a message crossing to another. For a task that goes on
+/// without a wait, computing or spinning until the other answers, that is wrong: the other would stand behind it. Then this is the call. On no worker it is [`Waker::wake`].
+///
+/// Cost: the common queue and a fence; a system call if all other workers sleep.
+///
+/// # Example
+/// ```
+/// use std::future::poll_fn;
+/// use std::task::Poll;
+/// use lehr_runtime::{Dispatcher, block_on, wake_elsewhere};
+/// let dispatcher = Dispatcher::new(2).unwrap();
+/// let mut polls = 0;
+/// let task = dispatcher.spawn(poll_fn(move |context| {
+///     polls += 1;
+///     if polls > 1 {
+///         return Poll::Ready(polls);
+///     }
+///     wake_elsewhere(context.waker().clone());
+///     Poll::Pending
+/// }));
+/// assert_eq!(block_on(task), Ok(2));
+/// ```
+pub fn wake_elsewhere(waker: Waker) {
+    with_current(|current| match current {
+        Some(current) => current.sharing(|| waker.wake()),
+        None => waker.wake(),
+    });
 }
 
 /// Gives the other tasks of this worker a turn.

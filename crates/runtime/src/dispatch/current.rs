@@ -73,15 +73,27 @@ impl Current {
     /// Runs a section in which this thread is no worker, though its own for a shutdown.
     pub(crate) fn away<R>(&self, section: impl FnOnce() -> R) -> R {
         /// Comes back, also if the section panics.
-        struct Back<'a>(&'a Current, u64);
+        struct Back<'a>(&'a Current);
         impl Drop for Back<'_> {
             fn drop(&mut self) {
-                self.0.queues_for.set(self.1);
                 self.0.is_away.set(false);
             }
         }
         self.is_away.set(true);
-        let _back = Back(self, self.queues_for.replace(NOBODY));
+        let _back = Back(self);
+        self.sharing(section)
+    }
+
+    /// Runs a section in which what is woken or spawned is queued for everybody.
+    pub(crate) fn sharing<R>(&self, section: impl FnOnce() -> R) -> R {
+        /// Queues for itself again, also if the section panics.
+        struct Again<'a>(&'a Current, u64);
+        impl Drop for Again<'_> {
+            fn drop(&mut self) {
+                self.0.queues_for.set(self.1);
+            }
+        }
+        let _again = Again(self, self.queues_for.replace(NOBODY));
         section()
     }
 

@@ -1,7 +1,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Poll, Waker};
 
-use lehr_runtime::{Builder, Dispatcher, Port, StartError, TaskError, all, block_on, is_on_worker, yield_now};
+use lehr_runtime::{
+    Builder, Dispatcher, Port, StartError, TaskError, all, block_on, is_on_worker, wake_elsewhere, yield_now,
+};
 
 use crate::on_each;
 
@@ -223,4 +226,46 @@ fn a_task_that_always_finds_its_item_lets_the_others_have_their_turn() {
     let other = dispatcher.spawn(async move { stop.post(()).unwrap() });
     assert_eq!(block_on(other), Ok(()));
     assert_eq!(block_on(talks_to_itself), Ok(()));
+}
+
+#[test]
+fn what_is_woken_elsewhere_is_queued_for_everybody() {
+    let dispatcher = Dispatcher::new(1).unwrap();
+    let order = |is_elsewhere: bool| {
+        let (waits, came) = (Port::new(), Port::new());
+        let (wakers, first) = (Port::new(), came.clone());
+        let waker = wakers.clone();
+        let sleeper = dispatcher.spawn(async move {
+            let mut is_woken = false;
+            std::future::poll_fn(|context| {
+                if is_woken {
+                    return Poll::Ready(());
+                }
+                is_woken = true;
+                waker.post(context.waker().clone()).unwrap();
+                Poll::Pending
+            })
+            .await;
+            first.post("woken").unwrap();
+        });
+        let handle = dispatcher.handle().clone();
+        let spawner = dispatcher.spawn(async move {
+            let waker: Waker = wakers.receive().await.unwrap();
+            if is_elsewhere {
+                wake_elsewhere(waker)
+            } else {
+                waker.wake()
+            }
+            let second = came.clone();
+            handle.spawn(async move { second.post("spawned").unwrap() }).detach();
+            waits.post([came.receive().await.unwrap(), came.receive().await.unwrap()]).unwrap();
+            waits.receive().await.unwrap()
+        });
+        let order = block_on(spawner).unwrap();
+        assert_eq!(block_on(sleeper), Ok(()));
+        order
+    };
+    assert_eq!(order(false), ["woken", "spawned"]);
+    // A worker looks at its own queue first.
+    assert_eq!(order(true), ["spawned", "woken"]);
 }

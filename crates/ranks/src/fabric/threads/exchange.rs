@@ -34,6 +34,7 @@ mod part;
 use std::task::{Context, Poll, Waker};
 
 use crossbeam_utils::CachePadded;
+use lehr_runtime::wake_elsewhere;
 
 use counter::Counter;
 use fences::Fences;
@@ -212,9 +213,15 @@ impl Shared {
         for rank in &self.ranks {
             let waker = rank.waker.lock().take();
             if let Some(waker) = waker {
-                waker.wake();
+                self.wake(waker);
             }
         }
+    }
+
+    /// Wakes a rank. Where ranks spin, each is to have a worker of its own: in the queue of the one that wakes it, it would stand behind a rank that spins for its answer, and be taken for one
+    /// that is about to be run.
+    fn wake(&self, waker: Waker) {
+        if self.spins > 0 { wake_elsewhere(waker) } else { waker.wake() }
     }
 
     /// The head of what a rank has deposited for an exchange in which it has arrived, as its count of arrivals says, and in which the caller has not.
@@ -333,7 +340,7 @@ impl Endpoint {
                 // Relaxed: ordered by the fence in `ring`.
                 self.shared.left.fetch_add(1, Ordering::Relaxed);
                 self.shared.ring();
-                self.shared.seats.iter().for_each(|seat| seat.wake());
+                self.shared.seats.iter().for_each(|seat| seat.wake(&self.shared));
             }
         }
     }
@@ -524,7 +531,7 @@ impl Drop for Endpoint {
         // Relaxed: ordered by the fence in `ring`.
         self.shared.left.fetch_add(1, Ordering::Relaxed);
         self.shared.ring();
-        self.shared.seats.iter().for_each(|seat| seat.wake());
+        self.shared.seats.iter().for_each(|seat| seat.wake(&self.shared));
         // This rank will not take its ends of new groups any more. Dropped outside the lock: each rings its own group.
         let not_taken: Vec<Endpoint> = {
             let mut parts = self.shared.parts.lock();

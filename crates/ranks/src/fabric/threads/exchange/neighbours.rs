@@ -28,7 +28,7 @@ use crossbeam_utils::CachePadded;
 
 use super::lane::{Head, Incoming, Lane, Outgoing};
 use super::loan::Loan;
-use super::{CALL_BITS, Disagreement, Endpoint, Trouble};
+use super::{CALL_BITS, Disagreement, Endpoint, Shared, Trouble};
 use crate::sync::{Arc, AtomicUsize, Mutex, Ordering, spin_loop};
 
 /// Looks at a lane before a spinning rank makes sure that its own neighbours are awake.
@@ -128,10 +128,10 @@ impl Directory {
 
 impl Seat {
     /// Wakes the rank, if it sleeps here.
-    pub(super) fn wake(&self) {
+    pub(super) fn wake(&self, shared: &Shared) {
         let waker = self.waker.lock().take();
         if let Some(waker) = waker {
-            waker.wake();
+            shared.wake(waker);
         }
     }
 
@@ -274,7 +274,7 @@ impl Endpoint {
             let (first, besides) = (asleep % (1 << BESIDES), asleep >> BESIDES);
             // What it only expects besides, it finds when it is awake; what it does not expect, it must hear of.
             if asleep != 0 && (first == me || (besides != me && besides != SEVERAL)) {
-                seat.wake();
+                seat.wake(shared);
             }
         }
     }
@@ -294,7 +294,7 @@ impl Endpoint {
             let seat = &self.shared.seats[lane.to];
             // Relaxed: ordered by the caller's fence.
             if seat.asleep.load(Ordering::Relaxed) % (1 << BESIDES) == self.rank + 1 {
-                seat.wake();
+                seat.wake(&self.shared);
             }
         }
     }
@@ -379,7 +379,7 @@ impl Endpoint {
             let seat = &self.shared.seats[from];
             // Relaxed: ordered by the fence.
             if seat.asleep.load(Ordering::Relaxed) % (1 << BESIDES) == self.rank + 1 {
-                seat.wake();
+                seat.wake(&self.shared);
             }
         }
     }
