@@ -319,8 +319,12 @@ mod tests {
             dispatch::shares(7.0, &counts, 1, &mut values);
             assert_eq!(values[..8], [0, 1, 2, 3, 4, 5, 6, 7].map(|count| f64::from(count) / 7.0));
             assert_eq!(values[8..], [3.0 / 7.0; 3]);
-            dispatch::jaccard(0, &[0, 9, 9, 9, 9, 9, 9, 9, 3, 3, 3], &counts, 2, &mut values);
-            assert_eq!((values[0], values[1], values[8]), (0.0, 1.0 - 1.0 / 8.0, 1.0));
+            dispatch::jaccard(0, &[0], &counts[..1], 2, &mut values[..1]);
+            assert_eq!(values[0], 0.0);
+            dispatch::jaccard(9, &[9; 11], &counts, 2, &mut values);
+            let expected = |common: u32| 1.0 - f64::from(common) / f64::from(18 - common);
+            assert_eq!(values[..8], [0, 1, 2, 3, 4, 5, 6, 7].map(expected));
+            assert_eq!(values[8..], [expected(3); 3]);
         });
     }
 }

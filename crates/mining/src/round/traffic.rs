@@ -131,6 +131,7 @@ impl<R: Rounds> Rounds for Counting<'_, R> {
 mod tests {
     use lehr_data::Points;
     use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
+    use lehr_numerics::nearest::Kind;
     use lehr_numerics::random::Stream;
 
     use super::*;
@@ -199,8 +200,8 @@ mod tests {
                 "covariance" => vec![DIMENSION * DIMENSION],
                 "labels" => vec![k * (1 + DIMENSION)],
                 "spreads" => vec![k * 2],
-                // Sums about a centre, or about planes between two.
-                "nearest centres" | "a centre moved" => (0..=1 + k * (2 + 2 * DIMENSION)).collect(),
+                "nearest centres" => [Kind::Centers, Kind::Swaps].map(|kind| k * kind.len(DIMENSION)).to_vec(),
+                "a centre moved" => vec![1 + k * Kind::Centers.len(DIMENSION)],
                 other => panic!("a round of {other} is in no table"),
             };
             assert!((1..=most + 1).any(|k| expected(k).contains(length)), "{name}: {length}, {most} clusters");
