@@ -198,6 +198,8 @@ impl Client {
 
     /// A link to the service at an address, `http://node:port/path` or `https://…`. Nothing is sent yet.
     ///
+    /// A host whose services are to have partners on other nodes is given this: [`Host::reach_by`](lehr_services::Host::reach_by).
+    ///
     /// # Errors
     /// [`Code::InvalidValue`] if the address cannot be meant.
     ///

@@ -96,7 +96,7 @@ pub struct Create {
     pub contract: String,
     /// Where it is to stand.
     pub path: String,
-    /// Which service stands for which of its partners.
+    /// Which service stands for which of its partners: its path, or its address on another node (http://node:8420/notes).
     #[serde(default)]
     pub partners: BTreeMap<String, String>,
 }

@@ -77,7 +77,7 @@ pub struct ServiceRecord {
     /// What its kind can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub configuration: Option<BTreeMap<String, Value>>,
-    /// Which service stands for which of its partners, by the partner's name.
+    /// Which service stands for which of its partners, by the partner's name: its path, or its address on another node (http://node:8420/notes).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub partners: BTreeMap<String, String>,
     /// Services that are to be ready before it starts, beside its partners.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use lehr_node::Records;
 use lehr_node::manifest::{Action, Apply, MANIFEST, Manifest, ManifestState, ManifestText, Manifests, Plan, Review};
+use lehr_node::{Client, Insert, Node, Records};
 use lehr_runtime::{Dispatcher, block_on};
 use lehr_services::{
     Call, Code, Concurrent, Contract, Fault, Handlers, Host, Operation, Partners, Reference, Service, Starting,
@@ -18,6 +18,8 @@ use serde_json::{Value, json};
 struct Picky {
     told: Settings,
     cores: Vec<usize>,
+    /// What its partner had noted when it started.
+    noted: Vec<String>,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -70,6 +72,9 @@ impl Service for Picky {
     async fn start(&mut self, starting: &Starting) -> Result<(), Fault> {
         self.told = starting.configuration()?.unwrap_or_default();
         self.cores = starting.cores().to_vec();
+        if let Some(notes) = starting.find_partner::<Records>("notes")? {
+            self.noted = notes.get().await?.records.keys().cloned().collect();
+        }
         match self.told.fails {
             true => Err(Fault::new(Code::InsufficientResources, "it was told to fail")),
             false => Ok(()),
@@ -273,6 +278,32 @@ node.toml, line 15, services.\"/taken\".configuration: expected nothing (lehr/re
 }
 
 #[test]
+fn a_partner_may_stand_on_another_node() {
+    let (world, workers) = (World::new(), Dispatcher::new(1).unwrap());
+    let settings = lehr_node::Settings { address: ([127, 0, 0, 1], 0).into(), ..lehr_node::Settings::new() };
+    let far = Node::start(Host::new(workers.handle()), settings).unwrap();
+    let notes = block_on(far.host().start("/notes", Records::default)).unwrap();
+    block_on(notes.call(Insert { key: "loom".to_owned(), value: json!(8) })).unwrap();
+    let client = Client::new(None).unwrap();
+    world.host.reach_by(move |address| client.link(address));
+    let text = |at: &str| format!("[services.'/a']\ncontract = 'example.org/picky'\npartners = {{ notes = '{at}' }}\n");
+    let plan = world.apply(&text(&format!("http://{}/notes", far.address()))).unwrap();
+    assert_eq!(actions(&plan), [("/a", Action::Start)]);
+    let a = block_on(world.host.reference::<Picky>("/a").unwrap().get()).unwrap();
+    assert_eq!(a.noted, ["loom"]);
+    // An address that cannot be one is found before anything happens, one where something else stands when it is tried.
+    let fault = world.apply(&text("http://node")).unwrap_err();
+    assert_eq!(
+        fault.reason(),
+        "node.toml, line 3, services.\"/a\".partners.notes: partner \"notes\": expected an address such as http://node:8420/notes, found \"http://node\""
+    );
+    let life = world.lives()["/a"];
+    let fault = world.apply(&text(&format!("http://{}/directory", far.address()))).unwrap_err();
+    assert!(fault.reason().ends_with("/a failed; taken back: /a"), "{fault}");
+    assert_ne!(world.lives()["/a"], life);
+}
+
+#[test]
 fn a_service_has_its_cores_and_the_others_do_not() {
     let world = World::new();
     let text = "[services.'/own']\ncontract = 'example.org/picky'\ncores = [0]\nconfiguration = { level = 1 }\n[services.'/shared']\ncontract = 'example.org/picky'\n";
@@ -299,7 +330,7 @@ fn what_is_kept_is_there_when_a_node_starts_anew() {
     let world = kept();
     world.apply(text).unwrap();
     let notes = world.host.reference::<Records>("/deep/notes").unwrap();
-    block_on(notes.call(lehr_node::Insert { key: "loom".to_owned(), value: json!(8) })).unwrap();
+    block_on(notes.call(Insert { key: "loom".to_owned(), value: json!(8) })).unwrap();
     drop((notes, world));
     let world = kept();
     world.apply(text).unwrap();

@@ -3,6 +3,7 @@
 #[path = "../../services/tests/behaviours/mod.rs"]
 mod behaviours;
 mod edge;
+mod elsewhere;
 mod hostile;
 mod joined;
 mod load;

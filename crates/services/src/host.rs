@@ -19,10 +19,10 @@ use crate::endpoint::Endpoint;
 use crate::fault::{Code, Fault};
 use crate::info::Info;
 use crate::lifecycle::{Phase, Stop};
-use crate::link::Pending;
+use crate::link::{Link, Pending};
 use crate::main_port::{Local, settled};
 use crate::partner::Partners;
-use crate::placement::Placement;
+use crate::placement::{Placement, is_address};
 use crate::reference::Reference;
 use crate::service::Service;
 use crate::shared::{Counts, StopRequest};
@@ -56,6 +56,9 @@ impl WeakHost {
 
 type Constructor = Arc<dyn Fn(Host, Placement) -> Pending<'static, Result<(), Fault>> + Send + Sync>;
 
+/// How a host reaches a service of another node.
+type Reach = Arc<dyn Fn(&str) -> Result<Arc<dyn Link>, Fault> + Send + Sync>;
+
 /// A kind of services that a host can make: what must be known to place one.
 ///
 /// # Example
@@ -75,6 +78,8 @@ struct Inner {
     clock: Clock,
     inspector: Inspector,
     table: Mutex<Table>,
+    /// None as long as it reaches nobody.
+    reach: Mutex<Option<Reach>>,
     /// What the directory is to be told, in order, and who waits until it is.
     news: Port<(News, Reply<()>)>,
     /// Forwards the news.
@@ -150,6 +155,7 @@ impl Host {
             dispatcher: dispatcher.clone(),
             clock: dispatcher.clock().clone(),
             table: Mutex::new(table),
+            reach: Mutex::default(),
             news: Port::named("news for the directory"),
             _messenger: Mutex::new(None),
         });
@@ -305,12 +311,49 @@ impl Host {
         self.inner.table.lock().constructors.keys().cloned().collect()
     }
 
-    /// A reference to the service at a path.
+    /// Says how services of other nodes are reached. From now on a partner may be [bound](Placement::bind) to an address, and
+    /// [`reference`](Self::reference) takes one. `link` is called with the address for each; the crate `lehr-node` has a client that makes links.
+    ///
+    /// # Example
+    /// ```
+    /// # use lehr_services::{DIRECTORY, Directory, Fault, Host};
+    /// # let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// let (here, there) = (Host::new(dispatcher.handle()), Host::new(dispatcher.handle()));
+    /// let far = there.clone();
+    /// here.reach_by(move |address| far.endpoint(address.trim_start_matches("test://there")));
+    /// # lehr_runtime::block_on(async {
+    /// there.ready().await;
+    /// let directory = here.reference::<Directory>(&format!("test://there{DIRECTORY}"))?;
+    /// assert!(directory.get().await?.services.contains_key(DIRECTORY));
+    /// # Ok::<(), Fault>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn reach_by<L: Link + 'static>(&self, link: impl Fn(&str) -> Result<L, Fault> + Send + Sync + 'static) {
+        let reach: Reach = Arc::new(move |address| link(address).map(|link| Arc::new(link) as Arc<dyn Link>));
+        let before = self.inner.reach.lock().replace(reach);
+        drop(before);
+    }
+
+    /// A link to the service at an address. Nothing is sent yet.
+    pub(crate) fn link(&self, address: &str) -> Result<Arc<dyn Link>, Fault> {
+        let reach = self.inner.reach.lock().clone();
+        let reach = reach.ok_or_else(|| {
+            let reason = format!("this host reaches no other nodes, and {address} is a service of one");
+            Fault::new(Code::InvalidValue, reason)
+        })?;
+        reach(address)
+    }
+
+    /// A reference to the service at a path, or at an address of another node: whether anything is there is seen with the first request.
     ///
     /// # Errors
     /// [`Code::UnknownService`], or [`Code::Unavailable`] while it starts anew; [`Code::ContractMismatch`] if it has another contract.
-    /// One with the same name and major version from another build will do: it is spoken to in bytes.
+    /// One with the same name and major version from another build will do: it is spoken to in bytes. [`Code::InvalidValue`] for an address that
+    /// cannot be meant, or if the host [reaches](Self::reach_by) nobody.
     pub fn reference<D: Contract>(&self, path: &str) -> Result<Reference<D>, Fault> {
+        if is_address(path) {
+            return self.link(path).map(Reference::linked);
+        }
         let found = self.find(path)?;
         let description = &found.shared().description;
         if !found.is_of::<D>() && (description.name != D::NAME || description.version.major != D::VERSION.major) {

@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::contract::Description;
+use crate::fault::Fault;
+use crate::format::Format;
 use crate::lifecycle::Phase;
+use crate::link::{Action, Link, Message, Options};
 use crate::main_port::Local;
 use crate::shared::Counts;
 use crate::verb::Verb;
@@ -45,6 +48,13 @@ pub struct Waiting {
 }
 
 impl Info {
+    /// Asks for it over a link.
+    pub(crate) async fn over(link: &dyn Link, options: Options) -> Result<Self, Fault> {
+        let (action, format) = (Action::Lookup, Format::MessagePack);
+        let message = Message { action, verb: Verb::Lookup, body: Vec::new(), format, accept: format, options };
+        format.decode(&link.send(message).await?.body)
+    }
+
     pub(crate) fn of(at: &Local) -> Self {
         let shared = at.shared();
         let waiting = at.depths().into_iter().map(|(name, verb, requests)| Waiting {

@@ -145,7 +145,7 @@ pub use lifecycle::{Phase, Restart, Stop};
 pub use link::{Action, Answered, Events, Link, Message, Options, Pending, Told};
 pub use operation::{Operation, Replace};
 pub use partner::{Need, Partners};
-pub use placement::Placement;
+pub use placement::{Placement, is_address};
 pub use publisher::Change;
 pub use reference::{Asked, Reference, State};
 pub use service::{Concurrent, Exclusive, Independent, Service};

@@ -1,13 +1,25 @@
 //! The other services that a service needs, and how they are found.
 
 use std::fmt;
+use std::time::Duration;
 
-use crate::contract::Contract;
+use crate::contract::{Contract, Version};
+use crate::fault::{Code, Fault};
+use crate::host::Host;
+use crate::info::Info;
+use crate::lifecycle::Phase;
+use crate::link::{Link, Options};
+use crate::placement::{Placement, is_address};
+use crate::service::Service;
+use crate::sync::Arc;
+
+/// How long it takes until a partner on another node that is not there is looked for again; doubled each time, up to the second.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 
 /// The partners that a service needs, each with a name of its own; see [`Service::partners`](crate::Service::partners).
 ///
-/// A binding of the placement goes before what is said here. A partner is found again after it has been started anew; while it is
-/// not there, requests to it fail with [`Code::Unavailable`](crate::Code).
+/// A binding of the placement goes before what is said here, and may name a service of another node. A partner is found again after it has been
+/// started anew, or when its node comes back; while it is not there, requests to it fail with [`Code::Unavailable`](crate::Code).
 ///
 /// # Example
 /// ```
@@ -53,6 +65,7 @@ pub struct Partners {
 pub struct Need {
     pub(crate) name: &'static str,
     pub(crate) contract: &'static str,
+    pub(crate) version: Version,
     pub(crate) policy: Policy,
     pub(crate) is_optional: bool,
 }
@@ -96,14 +109,14 @@ impl Partners {
         self.add::<D>(name, Policy::Create)
     }
 
-    /// The one that the placement names ([`Placement::bind`](crate::Placement::bind)).
+    /// The one that the placement names ([`Placement::bind`](crate::Placement::bind)), here or on another node.
     pub fn bound<D: Contract>(&mut self, name: &'static str) -> &mut Need {
         self.add::<D>(name, Policy::Bound)
     }
 
     fn add<D: Contract>(&mut self, name: &'static str, policy: Policy) -> &mut Need {
         let index = self.needs.len();
-        self.needs.push(Need { name, contract: D::NAME, policy, is_optional: false });
+        self.needs.push(Need { name, contract: D::NAME, version: D::VERSION, policy, is_optional: false });
         &mut self.needs[index]
     }
 }
@@ -114,4 +127,134 @@ impl Need {
         self.is_optional = true;
         self
     }
+}
+
+/// Where a partner stands.
+#[derive(Clone, Debug)]
+pub(crate) enum Found {
+    /// At a path of this host.
+    Here(String),
+    /// On another node.
+    There(Arc<dyn Link>),
+}
+
+/// Where each of its partners stands.
+pub(crate) async fn find_partners<S: Service>(
+    host: &Host,
+    placement: &Placement,
+) -> Result<Vec<(Need, Option<Found>)>, Fault> {
+    let contract = <S::Document as Contract>::NAME;
+    if let Some(first) = placement.made_for.iter().position(|name| name == contract) {
+        let mut circle = placement.made_for[first..].to_vec();
+        circle.push(contract.to_owned());
+        let reason = format!("partners that always make new ones go round in a circle: {}", circle.join(" -> "));
+        return Err(Fault::new(Code::StartFailed, reason));
+    }
+    let mut needs = Partners::default();
+    S::partners(&mut needs);
+    let mut unknown: Vec<&String> = placement.bindings.keys().collect();
+    unknown.retain(|name| !needs.needs.iter().any(|need| need.name == **name));
+    if let Some(name) = unknown.first() {
+        return Err(Fault::new(Code::StartFailed, format!("{} has no partner {name:?} to bind", placement.path)));
+    }
+    let mut found = Vec::new();
+    let until = host.clock().now() + placement.patience;
+    for need in needs.needs {
+        let patience = until.saturating_sub(host.clock().now());
+        let is_elsewhere = placement.bindings.get(need.name).is_some_and(|at| is_address(at));
+        match find_partner(host, placement, contract, &need, patience).await {
+            Ok(partner) => found.push((need, Some(partner))),
+            // One that was named may be away, and may not be something else.
+            Err(fault) if need.is_optional && (!is_elsewhere || fault.code() == Code::Unavailable) => {
+                found.push((need, None));
+            }
+            Err(fault) => {
+                let reason = format!("partner {:?} ({}) of {} is not there", need.name, need.contract, placement.path);
+                return Err(Fault::new(Code::StartFailed, reason).caused_by(&fault));
+            }
+        }
+    }
+    Ok(found)
+}
+
+async fn find_partner(
+    host: &Host,
+    placement: &Placement,
+    contract: &str,
+    need: &Need,
+    patience: Duration,
+) -> Result<Found, Fault> {
+    let path = &placement.path;
+    let create = || async {
+        let mut inner = Placement::at(format!("{path}/{}", need.name)).patience(patience);
+        inner.made_for = placement.made_for.clone();
+        inner.made_for.push(contract.to_owned());
+        let made = inner.path.clone();
+        host.create(need.contract, inner).await.map(|_| Found::Here(made))
+    };
+    let late = || Fault::new(Code::Unavailable, format!("looked for it for {patience:?}"));
+    if let Some(bound) = placement.bindings.get(need.name) {
+        if is_address(bound) {
+            return find_there(host, bound, need, patience).await;
+        }
+        let there = host.until(|host| host.is_ready(bound).then(|| Found::Here(bound.clone())));
+        return host.clock().timeout(patience, there).await.map_err(|_| late());
+    }
+    match need.policy {
+        Policy::Create => create().await,
+        Policy::ExistingOrCreate => match host.find_contract(need.contract) {
+            Some(path) => Ok(Found::Here(path)),
+            None => create().await,
+        },
+        Policy::Existing => {
+            let there = host.until(|host| host.find_contract(need.contract).map(Found::Here));
+            host.clock().timeout(patience, there).await.map_err(|_| late())
+        }
+        Policy::Bound => Err(Fault::new(Code::UnknownEntry, "the placement binds no service to it")),
+    }
+}
+
+/// Asks a service of another node what it is, until it is ready.
+async fn find_there(host: &Host, address: &str, need: &Need, patience: Duration) -> Result<Found, Fault> {
+    let link = host.link(address)?;
+    let mut last = None;
+    let asked = async {
+        let mut pause = PAUSES.0;
+        loop {
+            match Info::over(&*link, Options { within: Some(patience), ..Options::default() }).await {
+                Ok(info) => {
+                    let found = &info.contract;
+                    if found.name != need.contract || found.version.major != need.version.major {
+                        let (name, version) = (need.contract, need.version);
+                        let reason =
+                            format!("{address} speaks {} {}; expected {name} {version}", found.name, found.version);
+                        return Err(Fault::new(Code::ContractMismatch, reason));
+                    }
+                    if info.phase == Phase::Ready {
+                        return Ok(());
+                    }
+                }
+                Err(fault) if is_away(fault.code()) => last = Some(fault),
+                Err(fault) => return Err(fault),
+            }
+            host.clock().sleep(pause).await;
+            pause = (2 * pause).min(PAUSES.1);
+        }
+    };
+    let asked = host.clock().timeout(patience, asked).await;
+    asked.map_or_else(
+        |_| {
+            let late = Fault::new(Code::Unavailable, format!("looked for {address} for {patience:?}"));
+            Err(match &last {
+                Some(last) => late.caused_by(last),
+                None => late,
+            })
+        },
+        |asked| asked.map(|()| Found::There(link.clone())),
+    )
+}
+
+/// Whether what is not there now may be there later.
+fn is_away(code: Code) -> bool {
+    code.may_pass() || matches!(code, Code::UnknownService | Code::ResponseTimeout | Code::StartFailed)
 }

@@ -75,9 +75,18 @@ impl Placement {
         self
     }
 
-    /// Which service stands for one of its partners; goes before what the author says.
-    pub fn bind(mut self, partner: impl Into<String>, path: impl Into<String>) -> Self {
-        self.bindings.insert(partner.into(), path.into());
+    /// Which service stands for one of its partners; goes before what the author says. A path, or the address of a service of another node, such as
+    /// `http://node:8420/store`, if the host can [reach](crate::Host::reach_by) others.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_services::Placement;
+    /// let bound = |at: &str| Placement::at("/jobs").bind("store", at).check();
+    /// assert!(bound("/store").is_ok() && bound("http://node:8420/store").is_ok());
+    /// assert!(bound("http://node:8420").is_err()); // a node, and none of its services
+    /// ```
+    pub fn bind(mut self, partner: impl Into<String>, at: impl Into<String>) -> Self {
+        self.bindings.insert(partner.into(), at.into());
         self
     }
 
@@ -164,13 +173,16 @@ impl Placement {
     /// [`Code::InvalidValue`], with everything that cannot.
     pub fn check(&self) -> Result<(), Fault> {
         let mut faults = Vec::new();
-        let mut paths = vec![("path".to_owned(), &self.path)];
-        paths.extend(self.bindings.iter().map(|(partner, path)| (format!("partner {partner:?}"), path)));
-        for (what, path) in paths {
-            if !is_path(path) {
-                let rule = "expected names of lower case letters, digits, '.', '_' and '-', each after a '/'";
-                faults.push(format!("{what}: {rule}, found {path:?}"));
-            }
+        let mut wrong = |what: String, at: &str| {
+            let rule = "expected names of lower case letters, digits, '.', '_' and '-', each after a '/'";
+            let rule = if is_address(at) { "expected an address such as http://node:8420/notes" } else { rule };
+            faults.push(format!("{what}: {rule}, found {at:?}"));
+        };
+        if !is_path(&self.path) {
+            wrong("path".to_owned(), &self.path);
+        }
+        for (partner, at) in self.bindings.iter().filter(|(_, at)| !is_path(at) && !is_service_of_a_node(at)) {
+            wrong(format!("partner {partner:?}"), at);
         }
         if self.queue == 0 {
             faults.push("queue: expected at least 1, found 0".to_owned());
@@ -193,6 +205,31 @@ impl From<String> for Placement {
     }
 }
 
+/// Whether a text is meant as the address of a service of another node, and not as a path of this host.
+///
+/// # Example
+/// ```
+/// use lehr_services::is_address;
+/// assert!(is_address("https://node:8420/notes") && !is_address("/notes"));
+/// ```
+pub fn is_address(at: &str) -> bool {
+    at.contains("://")
+}
+
+/// Whether an address can be one of a service: how the node is spoken to, where it is, and a path there.
+fn is_service_of_a_node(at: &str) -> bool {
+    let is_node = |node: &str| !node.is_empty() && node.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'@');
+    at.len() <= 1000
+        && at.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.split_once('/')?))).is_some_and(
+            |(scheme, (node, path))| {
+                !scheme.is_empty()
+                    && scheme.bytes().all(|byte| byte.is_ascii_lowercase())
+                    && is_node(node)
+                    && is_path(&format!("/{path}"))
+            },
+        )
+}
+
 /// Whether a text is a path of a service. Dots alone are no name, so nothing here climbs anywhere.
 fn is_path(path: &str) -> bool {
     let is_name = |name: &str| {
@@ -206,7 +243,28 @@ fn is_path(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_path;
+    use super::{is_path, is_service_of_a_node};
+
+    #[test]
+    fn addresses_are_of_services_and_carry_no_secrets() {
+        for address in ["http://node/a", "https://10.0.0.7:8420/a/b-c", "http://[::1]:80/a"] {
+            assert!(is_service_of_a_node(address), "{address}");
+        }
+        let wrong = [
+            "/a",
+            "http://node",
+            "http://node/",
+            "http:///a",
+            "http://me:secret@node/a",
+            "://node/a",
+            "http://node/a?b",
+            "http://no de/a",
+            "http://node/../a",
+        ];
+        for address in wrong {
+            assert!(!is_service_of_a_node(address), "{address}");
+        }
+    }
 
     #[test]
     fn paths_are_names_behind_slashes() {

@@ -160,7 +160,11 @@ impl<D: Contract> Reference<D> {
     /// # Example
     /// See [`Endpoint`].
     pub fn over(link: impl Link + 'static) -> Self {
-        Self { target: Target::Link(Arc::new(link)), options: None, is_partner: false, _document: PhantomData }
+        Self::linked(Arc::new(link))
+    }
+
+    pub(crate) fn linked(link: Arc<dyn Link>) -> Self {
+        Self { target: Target::Link(link), options: None, is_partner: false, _document: PhantomData }
     }
 
     /// Whether the service is in this process, so that what it is sent moves and is not encoded.
@@ -506,10 +510,9 @@ impl<D: Contract> Reference<D> {
     }
 
     async fn ask_info(&self, link: &dyn Link) -> Result<Info, Fault> {
-        let mut message = self.message(Action::Lookup, Verb::Lookup, Vec::new());
-        message.options.contract = None;
-        let answered = link.send(message).await?;
-        Format::MessagePack.decode(&answered.body)
+        let mut options = self.message(Action::Lookup, Verb::Lookup, Vec::new()).options;
+        options.contract = None;
+        Info::over(link, options).await
     }
 
     /// Subscribes to the changes of the service; its state comes first.

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Duration;
 
 use lehr_runtime::{
     Builder, Dispatcher, Handle, Handlers as Branches, Interleave, Reply, Settings, Snapshot, blocking,
@@ -16,7 +15,7 @@ use crate::handlers::{Handlers, Held, port, text_of};
 use crate::host::{Host, Occupant, WeakHost};
 use crate::lifecycle::{Phase, Restarts, Stop};
 use crate::main_port::{Ask, Local, MainPort, Whole};
-use crate::partner::{Need, Partners, Policy};
+use crate::partner::{Found, Need, find_partners};
 use crate::placement::Placement;
 use crate::reference::{Reference, State};
 use crate::service::Service;
@@ -26,11 +25,11 @@ use crate::sync::Arc;
 /// What a service knows while it prepares itself; see [`Service::start`].
 ///
 /// # Example
-/// See [`Partners`].
+/// See [`Partners`](crate::Partners).
 pub struct Starting {
     host: Host,
     path: String,
-    partners: Vec<(Need, Option<String>)>,
+    partners: Vec<(Need, Option<Found>)>,
     configuration: Option<Value>,
     cores: Vec<usize>,
 }
@@ -96,11 +95,23 @@ impl Starting {
     /// As for [`partner`](Self::partner).
     pub fn find_partner<D: Contract>(&self, name: &str) -> Result<Option<Reference<D>>, Fault> {
         let declared = self.partners.iter().find(|(need, _)| need.name == name);
-        let Some((_, path)) = declared else {
+        let Some((need, found)) = declared else {
             let reason = format!("{} has declared no partner {name:?}", self.path);
             return Err(Fault::new(Code::StartFailed, reason));
         };
-        path.as_deref().map(|path| self.host.reference::<D>(path).map(Reference::into_partner)).transpose()
+        let reference = |found: &Found| match found {
+            Found::Here(path) => self.host.reference::<D>(path),
+            // What it speaks was looked up, and is what was declared.
+            Found::There(link) if need.contract == D::NAME && need.version.major == D::VERSION.major => {
+                Ok(Reference::linked(link.clone()))
+            }
+            Found::There(link) => {
+                let (expected, version) = (need.contract, need.version);
+                let reason = format!("{link:?} speaks {expected} {version}; {} {} is asked for", D::NAME, D::VERSION);
+                Err(Fault::new(Code::ContractMismatch, reason))
+            }
+        };
+        found.as_ref().map(|found| reference(found).map(Reference::into_partner)).transpose()
     }
 }
 
@@ -312,70 +323,4 @@ fn answer_whole<S: Service>(shared: &Shared, held: Snapshot<Held<S>>, ask: Ask<S
         }
     };
     shared.count(|counts| counts.handled += 1);
-}
-
-/// Where each of its partners stands.
-async fn find_partners<S: Service>(host: &Host, placement: &Placement) -> Result<Vec<(Need, Option<String>)>, Fault> {
-    let contract = <S::Document as Contract>::NAME;
-    if let Some(first) = placement.made_for.iter().position(|name| name == contract) {
-        let mut circle = placement.made_for[first..].to_vec();
-        circle.push(contract.to_owned());
-        let reason = format!("partners that always make new ones go round in a circle: {}", circle.join(" -> "));
-        return Err(Fault::new(Code::StartFailed, reason));
-    }
-    let mut needs = Partners::default();
-    S::partners(&mut needs);
-    let mut unknown: Vec<&String> = placement.bindings.keys().collect();
-    unknown.retain(|name| !needs.needs.iter().any(|need| need.name == **name));
-    if let Some(name) = unknown.first() {
-        return Err(Fault::new(Code::StartFailed, format!("{} has no partner {name:?} to bind", placement.path)));
-    }
-    let mut found = Vec::new();
-    let until = host.clock().now() + placement.patience;
-    for need in needs.needs {
-        let patience = until.saturating_sub(host.clock().now());
-        match find_partner(host, placement, contract, &need, patience).await {
-            Ok(path) => found.push((need, Some(path))),
-            Err(_) if need.is_optional => found.push((need, None)),
-            Err(fault) => {
-                let reason = format!("partner {:?} ({}) of {} is not there", need.name, need.contract, placement.path);
-                return Err(Fault::new(Code::StartFailed, reason).caused_by(&fault));
-            }
-        }
-    }
-    Ok(found)
-}
-
-async fn find_partner(
-    host: &Host,
-    placement: &Placement,
-    contract: &str,
-    need: &Need,
-    patience: Duration,
-) -> Result<String, Fault> {
-    let path = &placement.path;
-    let create = || async {
-        let mut inner = Placement::at(format!("{path}/{}", need.name)).patience(patience);
-        inner.made_for = placement.made_for.clone();
-        inner.made_for.push(contract.to_owned());
-        let made = inner.path.clone();
-        host.create(need.contract, inner).await.map(|_| made)
-    };
-    let late = || Fault::new(Code::Unavailable, format!("looked for it for {patience:?}"));
-    if let Some(bound) = placement.bindings.get(need.name) {
-        let there = host.until(|host| host.is_ready(bound).then(|| bound.clone()));
-        return host.clock().timeout(patience, there).await.map_err(|_| late());
-    }
-    match need.policy {
-        Policy::Create => create().await,
-        Policy::ExistingOrCreate => match host.find_contract(need.contract) {
-            Some(path) => Ok(path),
-            None => create().await,
-        },
-        Policy::Existing => {
-            let there = host.until(|host| host.find_contract(need.contract));
-            host.clock().timeout(patience, there).await.map_err(|_| late())
-        }
-        Policy::Bound => Err(Fault::new(Code::UnknownEntry, "the placement binds no service to it")),
-    }
 }

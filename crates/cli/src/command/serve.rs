@@ -25,7 +25,8 @@ use crate::output;
 /// cannot be had or services had to be cut off at the end.
 pub fn run(arguments: ServeArguments) -> Result<(), Failure> {
     let settings = settings(&arguments)?;
-    let joining = joining(&arguments)?;
+    let client = client(&arguments)?;
+    let joining = joining(&arguments, client.clone())?;
     let environment = |cause: &dyn std::fmt::Display| Failure::new(Kind::Environment, cause.to_string());
     let mut builder = Builder::new();
     if let Some(threads) = arguments.threads {
@@ -40,6 +41,7 @@ pub fn run(arguments: ServeArguments) -> Result<(), Failure> {
     let interrupt = Interrupt::listen()?;
     let host = Host::new(dispatcher.handle());
     host.register(Records::default);
+    host.reach_by(move |address| client.link(address));
     block_on(start(&host, &arguments, joining, settings.log.clone())).map_err(|fault| failure(&fault))?;
     // Last: who can reach the node finds its services there.
     let node = Node::start(host, settings).map_err(|fault| refused(&fault))?;
@@ -97,9 +99,8 @@ async fn start(host: &Host, arguments: &ServeArguments, joining: Joining, log: O
     Ok(())
 }
 
-/// The nodes that are to be joined, and how they are asked.
-fn joining(arguments: &ServeArguments) -> Result<Joining, Failure> {
-    let usage = |fault: Fault| Failure::new(Kind::Usage, fault.reason());
+/// How other nodes are asked.
+fn client(arguments: &ServeArguments) -> Result<Client, Failure> {
     let join = &arguments.join;
     let token = join.join_token.as_deref().map(token).transpose()?;
     let identity = arguments.tls.cert.as_deref().zip(arguments.tls.key.as_deref());
@@ -109,8 +110,15 @@ fn joining(arguments: &ServeArguments) -> Result<Joining, Failure> {
     } else {
         Client::new(token.as_deref())
     };
+    client.map_err(|fault| Failure::new(Kind::Usage, fault.reason()))
+}
+
+/// The nodes that are to be joined.
+fn joining(arguments: &ServeArguments, client: Client) -> Result<Joining, Failure> {
+    let usage = |fault: Fault| Failure::new(Kind::Usage, fault.reason());
+    let join = &arguments.join;
     let lease = Duration::try_from_secs_f64(join.lease).unwrap_or(Duration::MAX).max(Duration::from_millis(1));
-    let mut joining = Joining::new(client.map_err(usage)?, lease);
+    let mut joining = Joining::new(client, lease);
     for address in &join.join {
         joining = joining.with(address).map_err(usage)?;
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use lehr_services::{Kind, Placement};
+use lehr_services::{Kind, Placement, is_address};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -227,6 +227,13 @@ fn check(
             find(&field, format!("expected a partner of {} (it has {known}), found {partner:?}", record.contract));
             continue;
         };
+        if is_address(at) {
+            // Who stands there is asked when the service starts.
+            if let Err(fault) = Placement::at("/any").bind(partner, at).check() {
+                find(&field, fault.reason().to_owned());
+            }
+            continue;
+        }
         match contract_at(at) {
             None => find(&field, format!("expected a service of the manifest or the node, found {at:?}")),
             Some(found) if found != *contract => {

@@ -4,7 +4,7 @@ pub mod samples;
 
 mod calls;
 mod lives;
-mod partners;
+pub mod partners;
 mod subscriptions;
 
 use std::pin::Pin;

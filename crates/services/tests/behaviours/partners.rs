@@ -9,13 +9,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::samples::*;
-use super::{Any, begin};
+use super::{Any, Resolving, begin};
 use crate::on_hosts;
 
 /// What a desk shows: nothing but where its partner is.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Desk {
-    partner: Option<String>,
+    pub partner: Option<String>,
 }
 
 impl Contract for Desk {
@@ -29,7 +29,7 @@ operations! { Desk:
 
 /// A desk that has its books kept by a partner. The number says how it wants to find that one.
 #[derive(Clone, Default)]
-struct Clerk<const HOW: u8> {
+pub struct Clerk<const HOW: u8> {
     desk: Desk,
     books: Option<Reference<Ledger>>,
 }
@@ -37,7 +37,7 @@ struct Clerk<const HOW: u8> {
 const EXISTING: u8 = 0;
 const OR_CREATE: u8 = 1;
 const CREATE: u8 = 2;
-const BOUND: u8 = 3;
+pub const BOUND: u8 = 3;
 const OPTIONAL: u8 = 4;
 
 impl<const HOW: u8> Service for Clerk<HOW> {
@@ -198,6 +198,38 @@ fn a_partner_that_goes_and_comes_back_is_found_again() {
         assert_eq!(desk.call(Total {}).await.unwrap(), 4);
         books.drop_service().await.unwrap();
         assert_eq!(desk.call(Total {}).await.unwrap_err().code(), Code::Unavailable);
+        host.start("/books", Bookkeeper::new).await.unwrap();
+        assert_eq!(desk.call(Total {}).await.unwrap(), 0);
+    });
+}
+
+#[test]
+fn a_partner_may_be_bound_to_an_address_if_the_host_reaches_others() {
+    on_hosts(async |host, _| {
+        let books = host.start("/books", Bookkeeper::new).await.unwrap();
+        books.call(put("ada", 4)).await.unwrap();
+        let bound = |path: &str, to: &str| Placement::at(path).bind("books", to);
+        let start = async |placement| host.start(placement, Clerk::<BOUND>::default).await;
+        let fault = start(bound("/desk", "test://there/books")).await.unwrap_err();
+        assert_eq!(
+            fault.causes()[0].reason,
+            "this host reaches no other nodes, and test://there/books is a service of one"
+        );
+        let far = host.clone();
+        host.reach_by(move |address| Ok(Resolving::new(&far, address.trim_start_matches("test://there"))));
+        let desk = start(bound("/desk", "test://there/books")).await.unwrap();
+        assert_eq!(desk.get().await.unwrap().partner.as_deref(), Some("/books"));
+        assert_eq!(desk.call(Total {}).await.unwrap(), 4);
+        // What it speaks is seen at the start, and not at the first request.
+        let fault = start(bound("/other", "test://there/directory")).await.unwrap_err();
+        assert_eq!(
+            fault.causes()[0].reason,
+            "test://there/directory speaks lehr/directory 1.0; expected test/ledger 1.0"
+        );
+        // It goes and comes back as one of this host does.
+        books.drop_service().await.unwrap();
+        let fault = desk.call(Total {}).await.unwrap_err();
+        assert_eq!((fault.code(), fault.causes()[0].code), (Code::Unavailable, Code::UnknownService));
         host.start("/books", Bookkeeper::new).await.unwrap();
         assert_eq!(desk.call(Total {}).await.unwrap(), 0);
     });
