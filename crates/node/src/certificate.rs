@@ -21,14 +21,14 @@ pub(crate) fn bad(file: &Path, what: impl std::fmt::Display) -> Fault {
     Fault::new(Code::InvalidValue, format!("{}: {what}", file.display()))
 }
 
-fn read(file: &Path) -> Result<Vec<u8>, Fault> {
+/// The bytes of a file.
+pub(crate) fn read(file: &Path) -> Result<Vec<u8>, Fault> {
     std::fs::read(file).map_err(|error| bad(file, error))
 }
 
-/// The certificates of a file, in PEM; the first is the holder's own.
-pub(crate) fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, Fault> {
-    let text = read(file)?;
-    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
+/// The certificates in the text of a file, in PEM; the first is the holder's own.
+pub(crate) fn certificates(file: &Path, text: &[u8]) -> Result<Vec<CertificateDer<'static>>, Fault> {
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(text).collect();
     let found = found.map_err(|error| bad(file, format!("expected certificates in PEM, found {error}")))?;
     if found.is_empty() {
         return Err(bad(file, "expected \"-----BEGIN CERTIFICATE-----\", found no certificate"));
@@ -36,9 +36,9 @@ pub(crate) fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, 
     Ok(found)
 }
 
-/// The private key of a file, in PEM.
-pub(crate) fn key(file: &Path) -> Result<PrivateKeyDer<'static>, Fault> {
-    PrivateKeyDer::from_pem_slice(&read(file)?).map_err(|error| match error {
+/// The private key in the text of a file, in PEM.
+pub(crate) fn key(file: &Path, text: &[u8]) -> Result<PrivateKeyDer<'static>, Fault> {
+    PrivateKeyDer::from_pem_slice(text).map_err(|error| match error {
         rustls::pki_types::pem::Error::NoItemsFound => {
             bad(file, "expected \"-----BEGIN PRIVATE KEY-----\", found no private key")
         }
@@ -46,10 +46,10 @@ pub(crate) fn key(file: &Path) -> Result<PrivateKeyDer<'static>, Fault> {
     })
 }
 
-/// The authorities of a file: whose signature counts.
-pub(crate) fn authorities(file: &Path) -> Result<RootCertStore, Fault> {
+/// The authorities in the text of a file: whose signature counts.
+pub(crate) fn authorities(file: &Path, text: &[u8]) -> Result<RootCertStore, Fault> {
     let mut roots = RootCertStore::empty();
-    for (index, certificate) in certificates(file)?.into_iter().enumerate() {
+    for (index, certificate) in certificates(file, text)?.into_iter().enumerate() {
         let refuse = |error| bad(file, format!("certificate {}: {}", index + 1, reason(&error)));
         roots.add(certificate).map_err(refuse)?;
     }

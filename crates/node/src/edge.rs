@@ -18,6 +18,7 @@ use tokio_rustls::server::TlsStream;
 use crate::certificate::reason_within;
 use crate::connection::serve;
 use crate::log::Level;
+use crate::renewed::News;
 use crate::settings::{Limits, Rate, Settings};
 use crate::sync::{Arc, Mutex, Thread};
 use crate::tls::{Tls, names};
@@ -172,7 +173,7 @@ async fn begin(edge: Arc<Edge>, stream: TcpStream, address: SocketAddr, mut stop
         return serve(edge, stream, Peer { address, names: None }, stopping).await;
     };
     let accepted = tokio::select! {
-        accepted = timeout(edge.limits().header_time, secured(tls, stream)) => accepted,
+        accepted = timeout(edge.limits().header_time, secured(&edge, tls, stream)) => accepted,
         _ = stopping.changed() => return,
     };
     let why = match accepted {
@@ -184,10 +185,16 @@ async fn begin(edge: Arc<Edge>, stream: TcpStream, address: SocketAddr, mut stop
         Ok(Err(why)) => why,
         Err(_) => "it takes too long to begin".to_owned(),
     };
+    say(&edge, Level::Warn, || {
+        vec![("event", "handshake".to_owned()), ("address", address.to_string()), ("reason", why)]
+    });
+}
+
+/// Writes a line of the log that is about no service.
+fn say(edge: &Edge, level: Level, fields: impl FnOnce() -> Vec<(&'static str, String)>) {
     if let Some(log) = &edge.settings.log {
-        log.line(Level::Warn, "", "", || {
-            let fields = [("event", "handshake".to_owned()), ("address", address.to_string()), ("reason", why)];
-            fields.into_iter().map(|(name, text)| (name.to_owned(), Value::from(text))).collect()
+        log.line(level, "", "", || {
+            fields().into_iter().map(|(name, text)| (name.to_owned(), Value::from(text))).collect()
         });
     }
 }
@@ -200,7 +207,7 @@ const NOT_TLS: &[u8] =
 /// The first byte of whoever speaks TLS.
 const HANDSHAKE: u8 = 22;
 
-async fn secured(tls: &Tls, mut stream: TcpStream) -> Result<TlsStream<TcpStream>, String> {
+async fn secured(edge: &Edge, tls: &Tls, mut stream: TcpStream) -> Result<TlsStream<TcpStream>, String> {
     let mut first = [0];
     let count = stream.peek(&mut first).await.map_err(|error| error.to_string())?;
     if count == 1 && first[0] != HANDSHAKE {
@@ -208,7 +215,16 @@ async fn secured(tls: &Tls, mut stream: TcpStream) -> Result<TlsStream<TcpStream
         linger(stream).await;
         return Err("it does not speak TLS".to_owned());
     }
-    match tls.acceptor().accept(stream).into_fallible().await {
+    let (acceptor, news) = tls.acceptor();
+    let event = |reason: String| vec![("event", "certificate".to_owned()), ("reason", reason)];
+    match news {
+        News::Same => {}
+        News::Renewed => say(edge, Level::Info, || event("connections are shown the new one from now on".to_owned())),
+        News::Refused(fault) => {
+            say(edge, Level::Error, || event(format!("the one before is still shown, since {}", fault.reason())));
+        }
+    }
+    match acceptor.accept(stream).into_fallible().await {
         Ok(stream) => Ok(stream),
         Err((error, stream)) => {
             linger(stream).await;

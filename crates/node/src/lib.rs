@@ -46,6 +46,7 @@ mod noting;
 mod openapi;
 mod policy;
 mod records;
+mod renewed;
 mod route;
 mod settings;
 mod sync;

@@ -1,7 +1,7 @@
 //! TLS at the edge: the certificate that a node shows, and whose certificates it asks clients for.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use lehr_services::Fault;
 use rustls::ServerConfig;
@@ -10,6 +10,7 @@ use rustls::server::WebPkiClientVerifier;
 use tokio_rustls::TlsAcceptor;
 
 use crate::certificate::{authorities, bad, certificates, key, mismatch, provider, reason};
+use crate::renewed::{News, Renewed};
 use crate::sync::Arc;
 
 /// What a node shows and asks for when a connection begins.
@@ -19,14 +20,17 @@ use crate::sync::Arc;
 ///
 /// # Example
 /// ```
-/// use std::path::Path;
+/// use std::path::{Path, PathBuf};
 /// use lehr_node::Tls;
 /// let fault = Tls::from_files(Path::new("no/such.pem"), Path::new("no/such.key"), None).unwrap_err();
 /// assert!(fault.reason().starts_with("no/such.pem: "));
 /// ```
+///
+/// Files that have changed are read anew when a connection begins, so a certificate is renewed by putting another in its place. Connections that have begun go
+/// on with what they were shown. What cannot be used is told in the node's log, and the certificate before it stays.
 #[derive(Clone)]
 pub struct Tls {
-    config: Arc<ServerConfig>,
+    config: Arc<Renewed<Arc<ServerConfig>>>,
     asks: bool,
 }
 
@@ -45,22 +49,10 @@ impl Tls {
     /// # Example
     /// See [`Tls`].
     pub fn from_files(certificate: &Path, private: &Path, clients: Option<&Path>) -> Result<Self, Fault> {
-        let (chain, secret) = (certificates(certificate)?, key(private)?);
-        let unusable = |error: &rustls::Error| bad(certificate, reason(error));
-        let builder = ServerConfig::builder_with_provider(provider())
-            .with_safe_default_protocol_versions()
-            .map_err(|error| unusable(&error))?;
-        let builder = match clients {
-            None => builder.with_no_client_auth(),
-            Some(file) => {
-                let roots = Arc::new(authorities(file)?);
-                let verifier = WebPkiClientVerifier::builder_with_provider(roots, provider()).build();
-                builder.with_client_cert_verifier(verifier.map_err(|error| bad(file, error))?)
-            }
-        };
-        let mut config =
-            builder.with_single_cert(chain, secret).map_err(|error| mismatch(certificate, private, &error))?;
-        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        let files: Vec<PathBuf> =
+            [Some(certificate), Some(private), clients].into_iter().flatten().map(Into::into).collect();
+        let named = files.clone();
+        let config = Renewed::new(files, move |texts| config(&named, texts).map(Arc::new))?;
         Ok(Self { config: Arc::new(config), asks: clients.is_some() })
     }
 
@@ -69,9 +61,32 @@ impl Tls {
         self.asks
     }
 
-    pub(crate) fn acceptor(&self) -> TlsAcceptor {
-        TlsAcceptor::from(self.config.clone())
+    /// For a connection that begins now, and what has become of the files since the last one.
+    pub(crate) fn acceptor(&self) -> (TlsAcceptor, News) {
+        let (config, news) = self.config.look();
+        (TlsAcceptor::from(config), news)
     }
+}
+
+/// What a node says of itself and asks of others: its certificate, its key and, if a third file is there, the authorities of clients.
+fn config(files: &[PathBuf], texts: &[Vec<u8>]) -> Result<ServerConfig, Fault> {
+    let (certificate, private) = (&files[0], &files[1]);
+    let (chain, secret) = (certificates(certificate, &texts[0])?, key(private, &texts[1])?);
+    let unusable = |error: &rustls::Error| bad(certificate, reason(error));
+    let builder = ServerConfig::builder_with_provider(provider())
+        .with_safe_default_protocol_versions()
+        .map_err(|error| unusable(&error))?;
+    let builder = match files.get(2) {
+        None => builder.with_no_client_auth(),
+        Some(file) => {
+            let roots = Arc::new(authorities(file, &texts[2])?);
+            let verifier = WebPkiClientVerifier::builder_with_provider(roots, provider()).build();
+            builder.with_client_cert_verifier(verifier.map_err(|error| bad(file, error))?)
+        }
+    };
+    let mut config = builder.with_single_cert(chain, secret).map_err(|error| mismatch(certificate, private, &error))?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(config)
 }
 
 /// The DNS names in a certificate whose signature has been checked.

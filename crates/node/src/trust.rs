@@ -1,7 +1,7 @@
 //! TLS of a client: whose signature it trusts, and the certificate that it shows.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use lehr_services::{Code, Fault};
 use rustls::pki_types::ServerName;
@@ -11,13 +11,14 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use crate::certificate::{authorities, certificates, key, mismatch, provider, reason, reason_within};
+use crate::renewed::Renewed;
 use crate::sync::Arc;
 
 /// Whom a client trusts, and who it says it is.
 ///
 /// # Example
 /// ```
-/// use std::path::Path;
+/// use std::path::{Path, PathBuf};
 /// use lehr_node::{Client, Trust};
 /// let fault = Trust::from_files(Some(Path::new("no/such.pem")), None).unwrap_err();
 /// assert!(fault.reason().starts_with("no/such.pem: "));
@@ -29,7 +30,7 @@ use crate::sync::Arc;
 /// ```
 #[derive(Clone)]
 pub struct Trust {
-    config: Arc<ClientConfig>,
+    config: Arc<Renewed<Arc<ClientConfig>>>,
 }
 
 impl fmt::Debug for Trust {
@@ -40,7 +41,7 @@ impl fmt::Debug for Trust {
 
 impl Trust {
     /// Trusts the authorities of a file in PEM, or else those that the machine trusts; shows a certificate, with its private key, to those who
-    /// ask for one.
+    /// ask for one. Files that have changed are read anew when a connection begins; what cannot be used then leaves what was there before.
     ///
     /// # Errors
     /// [`Code::InvalidValue`], naming the file that cannot be used; [`Code::InsufficientResources`] if the machine trusts nobody.
@@ -48,21 +49,11 @@ impl Trust {
     /// # Example
     /// See [`Trust`].
     pub fn from_files(authority: Option<&Path>, identity: Option<(&Path, &Path)>) -> Result<Self, Fault> {
-        let roots = match authority {
-            Some(file) => authorities(file)?,
-            None => of_this_machine()?,
-        };
-        let scarce = |error: rustls::Error| Fault::new(Code::InsufficientResources, reason(&error));
-        let builder = ClientConfig::builder_with_provider(provider())
-            .with_safe_default_protocol_versions()
-            .map_err(scarce)?
-            .with_root_certificates(roots);
-        let config = match identity {
-            None => builder.with_no_client_auth(),
-            Some((certificate, private)) => builder
-                .with_client_auth_cert(certificates(certificate)?, key(private)?)
-                .map_err(|error| mismatch(certificate, private, &error))?,
-        };
+        let identity = identity.map(|(certificate, private)| [certificate, private]);
+        let files = authority.into_iter().chain(identity.into_iter().flatten());
+        let files: Vec<PathBuf> = files.map(Into::into).collect();
+        let (named, has_authority) = (files.clone(), authority.is_some());
+        let config = Renewed::new(files, move |texts| config(&named, texts, has_authority).map(Arc::new))?;
         Ok(Self { config: Arc::new(config) })
     }
 
@@ -78,10 +69,34 @@ impl Trust {
     ) -> Result<TlsStream<TcpStream>, String> {
         let bare = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let name = ServerName::try_from(bare).map_err(|_| format!("{host:?} is no name of a host"))?;
-        let mut config = ClientConfig::clone(&self.config);
+        // What is wrong with files that have changed shows when what they held before is no longer taken.
+        let mut config = ClientConfig::clone(&self.config.look().0);
         config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
         let connected = TlsConnector::from(Arc::new(config)).connect(name, stream).await;
         connected.map_err(|error| reason_within(&error).unwrap_or_else(|| error.to_string()))
+    }
+}
+
+/// Whom a client trusts and what it shows: the authorities, if the first file has them, then a certificate and its key, if they are there.
+fn config(files: &[PathBuf], texts: &[Vec<u8>], has_authority: bool) -> Result<ClientConfig, Fault> {
+    let mut given = files.iter().zip(texts);
+    let roots = match given.next().filter(|_| has_authority) {
+        Some((file, text)) => authorities(file, text)?,
+        None => {
+            given = files.iter().zip(texts);
+            of_this_machine()?
+        }
+    };
+    let scarce = |error: rustls::Error| Fault::new(Code::InsufficientResources, reason(&error));
+    let builder = ClientConfig::builder_with_provider(provider())
+        .with_safe_default_protocol_versions()
+        .map_err(scarce)?
+        .with_root_certificates(roots);
+    match given.next().zip(given.next()) {
+        None => Ok(builder.with_no_client_auth()),
+        Some(((certificate, chain), (private, secret))) => builder
+            .with_client_auth_cert(certificates(certificate, chain)?, key(private, secret)?)
+            .map_err(|error| mismatch(certificate, private, &error)),
     }
 }
 

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use lehr_node::{Client, Node, Policy, Settings, Tls, Trust};
-use lehr_runtime::block_on;
+use lehr_node::{Client, Log, Node, Policy, Settings, Tls, Trust};
+use lehr_runtime::{Port, block_on};
 use lehr_services::{Code, Fault, Host, Reference};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
 
@@ -195,5 +195,78 @@ fn a_certificate_without_a_grant_opens_nothing() {
         let foreign = stranger.sign("worker", &["worker.example.org"], |_| ());
         let fault = asked(authority.trust(Some(&foreign)), at).await.unwrap_err();
         assert_eq!(fault.code(), Code::Unavailable, "{fault}");
+    });
+}
+
+#[test]
+fn a_certificate_is_renewed_while_connections_go_on() {
+    let (before, after) = (Authority::new(), Authority::new());
+    let (public, private) = before.sign("node", &HERE, |_| ());
+    let tls = Some(Tls::from_files(&public, &private, None).unwrap());
+    let told = Port::new();
+    let lines = told.clone();
+    let log = Log::new("info", move |line| lines.post(line.to_owned()).unwrap()).unwrap();
+    let (workers, _) = dispatcher(2);
+    let node = Node::start(Host::new(workers.handle()), Settings { tls, log: Some(log), ..settings() }).unwrap();
+    let told = || -> Vec<String> {
+        let lines = told.drain().into_iter().map(|line| serde_json::from_str::<serde_json::Value>(&line).unwrap());
+        let of_certificates = lines.filter(|line| line["event"] == "certificate");
+        of_certificates
+            .map(|line| format!("{}: {}", line["level"].as_str().unwrap(), line["reason"].as_str().unwrap()))
+            .collect()
+    };
+    block_on(async {
+        node.host().start("/books", Bookkeeper::new).await.unwrap();
+        let at = node.address();
+        let old = books(&Client::trusting(None, before.trust(None)).unwrap(), "https", at);
+        old.call(put("ada", 5)).await.unwrap();
+        assert_eq!(told(), Vec::<String>::new());
+
+        // The certificate alone does not fit to the key: those who come are shown the one before, and it is said once why.
+        let (new_public, new_private) = after.sign("node", &HERE, |_| ());
+        std::fs::copy(&new_public, &public).unwrap();
+        for _ in 0..2 {
+            assert_eq!(asked(before.trust(None), at).await.unwrap(), 5);
+        }
+        let why = format!("{}: this key is not the one of the certificate in {}", private.display(), public.display());
+        assert_eq!(told(), [format!("error: the one before is still shown, since {why}")]);
+
+        std::fs::copy(&new_private, &private).unwrap();
+        assert_eq!(asked(after.trust(None), at).await.unwrap(), 5);
+        assert_eq!(told(), ["info: connections are shown the new one from now on"]);
+        let fault = asked(before.trust(None), at).await.unwrap_err();
+        assert!(fault.reason().contains("signed by no authority that is known here"), "{fault}");
+        // A connection that has begun before goes on: its client would not take the new certificate.
+        assert_eq!(old.call(Sum {}).await.unwrap(), 5);
+    });
+    block_on(node.shutdown(FOR_EVER));
+}
+
+#[test]
+fn a_client_shows_the_certificate_that_its_files_have_when_it_connects() {
+    let authority = Authority::new();
+    let policy = Policy::from_json(
+        r#"{
+            "callers": {
+                "worker": { "certificate": "worker.example.org" },
+                "reader": { "certificate": "reader.example.org" }
+            },
+            "rules": [{ "callers": ["worker", "reader"], "paths": ["/books"] }]
+        }"#,
+    );
+    on_tls(&authority, true, Some(policy.unwrap()), async |node| {
+        let worker = authority.sign("worker", &["worker.example.org"], |_| ());
+        let reader = authority.sign("reader", &["reader.example.org"], |_| ());
+        let trust = authority.trust(Some(&worker));
+        let who = async |trust: &Trust| {
+            let client = Client::trusting(None, trust.clone()).unwrap();
+            books(&client, "https", node.address()).call(Who {}).await.unwrap()
+        };
+        assert_eq!(who(&trust).await.as_deref(), Some("worker"));
+        std::fs::copy(&reader.0, &worker.0).unwrap();
+        // Half of it is no use, and changes nothing.
+        assert_eq!(who(&trust).await.as_deref(), Some("worker"));
+        std::fs::copy(&reader.1, &worker.1).unwrap();
+        assert_eq!(who(&trust).await.as_deref(), Some("reader"));
     });
 }

@@ -1,0 +1,126 @@
+//! What is made of files, and made anew when they change.
+//!
+//! There is no watcher and no signal: whoever is about to use it looks. The bytes are compared and not the times of the files, whose steps are coarser than a
+//! careful program is fast. Files that change one after the other (a certificate, then its key) do not fit together for a while; then what was
+//! made before stays, and the next look tries again.
+
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::path::PathBuf;
+
+use lehr_services::Fault;
+
+use crate::certificate::read;
+use crate::sync::Mutex;
+
+type Make<T> = Box<dyn Fn(&[Vec<u8>]) -> Result<T, Fault> + Send + Sync>;
+
+/// See the page of the module.
+pub(crate) struct Renewed<T> {
+    files: Vec<PathBuf>,
+    /// Is given the bytes of the files, in their order.
+    make: Make<T>,
+    hasher: RandomState,
+    last: Mutex<Last<T>>,
+}
+
+struct Last<T> {
+    /// Of what the files held at the last look, whether that was of use or not.
+    stamp: u64,
+    made: T,
+}
+
+/// What a look has found.
+#[derive(Debug)]
+pub(crate) enum News {
+    /// Nothing has changed since the last look.
+    Same,
+    /// It has been made anew.
+    Renewed,
+    /// The files have changed, and what they hold now is of no use.
+    Refused(Fault),
+}
+
+impl<T> fmt::Debug for Renewed<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Renewed").field("files", &self.files).finish_non_exhaustive()
+    }
+}
+
+impl<T: Clone> Renewed<T> {
+    /// Made of these files.
+    ///
+    /// # Errors
+    /// What is wrong with them now.
+    pub(crate) fn new(
+        files: Vec<PathBuf>,
+        make: impl Fn(&[Vec<u8>]) -> Result<T, Fault> + Send + Sync + 'static,
+    ) -> Result<Self, Fault> {
+        let (hasher, found) = (RandomState::new(), contents(&files));
+        let stamp = stamp(&hasher, &found);
+        let made = make(&found?)?;
+        Ok(Self { files, make: Box::new(make), hasher, last: Mutex::new(Last { stamp, made }) })
+    }
+
+    /// What the files hold, or held when they were last of use. Each change is told once.
+    ///
+    /// Cost: the files are read. One look at a time, so that an older one does not undo a newer.
+    pub(crate) fn look(&self) -> (T, News) {
+        let mut last = self.last.lock();
+        let found = contents(&self.files);
+        let stamp = stamp(&self.hasher, &found);
+        if stamp == last.stamp {
+            return (last.made.clone(), News::Same);
+        }
+        last.stamp = stamp;
+        let news = match found.and_then(|found| (self.make)(&found)) {
+            Ok(made) => {
+                last.made = made;
+                News::Renewed
+            }
+            Err(fault) => News::Refused(fault),
+        };
+        (last.made.clone(), news)
+    }
+}
+
+fn contents(files: &[PathBuf]) -> Result<Vec<Vec<u8>>, Fault> {
+    files.iter().map(|file| read(file)).collect()
+}
+
+fn stamp(hasher: &RandomState, found: &Result<Vec<Vec<u8>>, Fault>) -> u64 {
+    hasher.hash_one(found.as_ref().map_err(Fault::reason))
+}
+
+#[cfg(test)]
+mod tests {
+    use lehr_services::Code;
+
+    use super::*;
+
+    /// A number in a file.
+    fn number(bytes: &[Vec<u8>]) -> Result<u32, Fault> {
+        let text = String::from_utf8_lossy(&bytes[0]);
+        text.parse().map_err(|_| Fault::new(Code::InvalidValue, format!("no number: {text}")))
+    }
+
+    #[test]
+    fn each_change_is_told_once_and_what_is_of_no_use_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("number");
+        assert!(Renewed::new(vec![file.clone()], number).is_err());
+        std::fs::write(&file, "1").unwrap();
+        let renewed = Renewed::new(vec![file.clone()], number).unwrap();
+        assert!(matches!(renewed.look(), (1, News::Same)));
+        std::fs::write(&file, "2").unwrap();
+        assert!(matches!(renewed.look(), (2, News::Renewed)));
+        assert!(matches!(renewed.look(), (2, News::Same)));
+        std::fs::write(&file, "x").unwrap();
+        assert!(matches!(renewed.look(), (2, News::Refused(fault)) if fault.reason() == "no number: x"));
+        assert!(matches!(renewed.look(), (2, News::Same)));
+        std::fs::remove_file(&file).unwrap();
+        assert!(matches!(renewed.look(), (2, News::Refused(fault)) if fault.reason().contains("number: ")));
+        std::fs::write(&file, "2").unwrap();
+        assert!(matches!(renewed.look(), (2, News::Renewed)));
+    }
+}
