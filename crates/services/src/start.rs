@@ -32,6 +32,7 @@ pub struct Starting {
     partners: Vec<(Need, Option<Found>)>,
     configuration: Option<Value>,
     cores: Vec<usize>,
+    is_kept: bool,
 }
 
 impl fmt::Debug for Starting {
@@ -70,6 +71,11 @@ impl Starting {
     /// The cores that it has to itself, by its placement; none if it runs where the host does.
     pub fn cores(&self) -> &[usize] {
         &self.cores
+    }
+
+    /// Whether its document is kept on disk, so that a later life, of another process too, begins with it.
+    pub fn is_kept(&self) -> bool {
+        self.is_kept
     }
 
     /// A reference to the service itself. Requests to it wait until it is ready, so an answer is not to be waited for here.
@@ -284,7 +290,8 @@ async fn begin<S: Service>(
     announce(host, &local, Phase::Starting).await;
 
     let (configuration, cores) = (placement.configuration.clone(), placement.cores.clone());
-    let starting = Starting { host: host.clone(), path: path.clone(), partners, configuration, cores };
+    let is_kept = placement.state.is_some();
+    let starting = Starting { host: host.clone(), path: path.clone(), partners, configuration, cores, is_kept };
     let prepared = workers.spawn(async move {
         let prepared = service.start(&starting).await;
         (service, prepared)

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,7 +11,8 @@ use hyper::header::{self, HeaderMap};
 use hyper::{Method, StatusCode};
 use lehr_runtime::{Clock, Task, blocking};
 use lehr_services::{
-    Call, Code, Contract, Exclusive, Fault, Handlers, Operation, Reference, Service, Starting, Stop, Version, verb,
+    Call, Code, Contract, Exclusive, Fault, Handlers, Host, Operation, Reference, Service, Starting, Stop, Version,
+    verb,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,6 +62,12 @@ pub struct Transfer {
     pub bytes_all: Option<u64>,
     /// Its SHA-256 in hexadecimal, when it is there.
     pub sha256: Option<String>,
+    /// What its SHA-256 is to be, if that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+    /// What the host marks the version with that the bytes are of, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<String>,
     /// How often the transfer was taken up again.
     pub resumed: u32,
     /// Why it is not there.
@@ -170,12 +177,15 @@ pub struct Fetch {
     fetched: Fetched,
     getter: Getter,
     folder: PathBuf,
+    /// Whether the document outlives the process, and with it what is half-brought.
+    is_kept: bool,
     running: Arc<Mutex<BTreeMap<String, Task<()>>>>,
 }
 
 impl Fetch {
     /// Brings files into this folder, which is made if it is not there. What is there already is not looked at, but for what an
-    /// earlier process has left half-brought, which is removed when the service starts.
+    /// earlier process has left half-brought: a service whose document is kept ([`Placement::keep`](lehr_services::Placement::keep)) goes on
+    /// with it, any other removes it when it starts.
     ///
     /// # Errors
     /// [`Code::InsufficientResources`] if the folder cannot be made.
@@ -185,8 +195,31 @@ impl Fetch {
     pub fn new(getter: Getter, folder: impl Into<PathBuf>) -> Result<Self, Fault> {
         let folder = folder.into();
         std::fs::create_dir_all(&folder).map_err(|error| disk(&folder, &error))?;
-        Ok(Self { fetched: Fetched::default(), getter, folder, running: Arc::default() })
+        Ok(Self { fetched: Fetched::default(), getter, folder, is_kept: false, running: Arc::default() })
     }
+
+    /// Brings a file, from where it is.
+    fn begin(&self, name: &str, transfer: &Transfer, own: Reference<Fetched>, host: &Host) {
+        let bringing = Bringing {
+            own,
+            getter: self.getter.clone(),
+            clock: host.clock().clone(),
+            name: name.to_owned(),
+            place: self.folder.join(name),
+            partial: self.folder.join(partial(name)),
+            is_kept: self.is_kept,
+            transfer: transfer.clone(),
+            told: 0,
+        };
+        let task = host.spawn(&format!("bring {name}"), bringing.run());
+        let before = self.running.lock().insert(name.to_owned(), task);
+        drop(before);
+    }
+}
+
+/// What a file is called as long as it is not whole.
+fn partial(name: &str) -> String {
+    format!("{PARTIAL}{name}")
 }
 
 fn disk(file: &Path, error: &io::Error) -> Fault {
@@ -218,28 +251,46 @@ impl Service for Fetch {
         on.exclusive::<Get>().exclusive::<Cancel>().exclusive::<Remove>().exclusive::<Progress>();
     }
 
-    async fn start(&mut self, _: &Starting) -> Result<(), Fault> {
+    async fn start(&mut self, starting: &Starting) -> Result<(), Fault> {
         self.running.lock().clear();
-        for transfer in self.fetched.files.values_mut().filter(|transfer| transfer.stage == Stage::Running) {
-            transfer.stage = Stage::Failed;
-            transfer.fault =
-                Some(Fault::new(Code::OperationCancelled, "the node has ended meanwhile; ask for it again"));
+        self.is_kept = starting.is_kept();
+        let mut names = Vec::new();
+        for (name, transfer) in self.fetched.files.iter_mut().filter(|(_, transfer)| transfer.stage == Stage::Running) {
+            // Other hosts may be allowed than were.
+            match self.getter.allowed().check(&transfer.url) {
+                Ok(_) => {
+                    transfer.resumed += 1;
+                    names.push(name.clone());
+                }
+                Err(fault) => (transfer.stage, transfer.fault) = (Stage::Failed, Some(fault)),
+            }
         }
-        blocking("a folder", || remove_partial(&self.folder)).map_err(|error| disk(&self.folder, &error))
+        let goes_on: Vec<String> = names.iter().map(|name| partial(name)).collect();
+        blocking("a folder", || remove_partial(&self.folder, &goes_on)).map_err(|error| disk(&self.folder, &error))?;
+        for name in names {
+            self.begin(&name, &self.fetched.files[&name], starting.own()?, starting.host());
+        }
+        Ok(())
     }
 
-    async fn stop(self, _: Stop) {
+    async fn stop(self, why: Stop) {
         let running = std::mem::take(&mut *self.running.lock());
-        drop(running);
-        let _ = blocking("a folder", || remove_partial(&self.folder));
+        for (_, task) in running {
+            // Its future is dropped before its file is used by another life, or goes.
+            let _ = task.cancel().await;
+        }
+        if !self.is_kept || why == Stop::Dropped {
+            let _ = blocking("a folder", || remove_partial(&self.folder, &[]));
+        }
     }
 }
 
-/// Removes what was half-brought.
-fn remove_partial(folder: &Path) -> io::Result<()> {
+/// Removes what was half-brought, but for what is gone on with.
+fn remove_partial(folder: &Path, goes_on: &[String]) -> io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
-        if entry.file_name().to_string_lossy().starts_with(PARTIAL) {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with(PARTIAL) && !goes_on.contains(&name) {
             std::fs::remove_file(entry.path())?;
         }
     }
@@ -272,23 +323,18 @@ impl Exclusive<Get> for Fetch {
         if self.fetched.files.len() >= TRANSFERS_MAX {
             return Err(Fault::new(Code::InsufficientResources, "too many files are remembered; remove some"));
         }
-        let (stage, own, host) = (Stage::Running, call.own::<Fetched>()?, call.host()?);
-        let transfer = Transfer { url, stage, bytes: 0, bytes_all: None, sha256: None, resumed: 0, fault: None };
-        let partial = self.folder.join(format!("{PARTIAL}{name}"));
-        let bringing = Bringing {
-            own,
-            getter: self.getter.clone(),
-            clock: host.clock().clone(),
-            name: name.clone(),
+        let transfer = Transfer {
+            url,
+            stage: Stage::Running,
+            bytes: 0,
+            bytes_all: None,
+            sha256: None,
             expected: sha256.map(|sum| sum.to_ascii_lowercase()),
-            place: self.folder.join(&name),
-            partial,
-            transfer: transfer.clone(),
-            told: 0,
+            mark: None,
+            resumed: 0,
+            fault: None,
         };
-        let task = host.spawn(&format!("bring {name}"), bringing.run());
-        let before = self.running.lock().insert(name.clone(), task);
-        drop(before);
+        self.begin(&name, &transfer, call.own()?, &call.host()?);
         self.fetched.files.insert(name, transfer);
         Ok(())
     }
@@ -305,7 +351,7 @@ impl Exclusive<Cancel> for Fetch {
             // Its future is dropped before its file goes.
             let _ = task.cancel().await;
         }
-        let _ = blocking("a file", || std::fs::remove_file(self.folder.join(format!("{PARTIAL}{name}"))));
+        let _ = blocking("a file", || std::fs::remove_file(self.folder.join(partial(&name))));
         transfer.stage = Stage::Cancelled;
         Ok(())
     }
@@ -357,9 +403,9 @@ struct Bringing {
     getter: Getter,
     clock: Clock,
     name: String,
-    expected: Option<String>,
     place: PathBuf,
     partial: PathBuf,
+    is_kept: bool,
     transfer: Transfer,
     /// How many bytes the state says have come.
     told: u64,
@@ -369,8 +415,33 @@ struct Bringing {
 struct Growing {
     file: File,
     sum: Sha256,
-    /// Which version the bytes are of, if the host has said.
-    mark: Option<String>,
+}
+
+impl Growing {
+    /// A file with its first `bytes` bytes; nothing if it has not so many.
+    fn open(partial: &Path, bytes: u64) -> io::Result<Option<Self>> {
+        let mut file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(partial)?;
+        if file.metadata()?.len() < bytes {
+            return Ok(None);
+        }
+        // What is behind them was written and not told.
+        file.set_len(bytes)?;
+        let (mut sum, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
+        loop {
+            match file.read(&mut buffer)? {
+                0 => return Ok(Some(Self { file, sum })),
+                read => sum.update(&buffer[..read]),
+            }
+        }
+    }
+
+    /// Forgets what it has.
+    fn clear(&mut self) -> io::Result<()> {
+        self.file.set_len(0)?;
+        self.file.rewind()?;
+        self.sum = Sha256::new();
+        Ok(())
+    }
 }
 
 /// Why one try has ended.
@@ -402,11 +473,35 @@ impl Bringing {
         let _ = self.own.call(Progress { name: self.name.clone(), transfer: self.transfer.clone() }).await;
     }
 
+    /// Tells how far it is: what a kept document says is there, is on disk.
+    async fn tell_of(&mut self, growing: &Growing) -> Result<(), Fault> {
+        if self.is_kept {
+            blocking("the disk", || growing.file.sync_data()).map_err(|error| disk(&self.partial, &error))?;
+        }
+        self.tell().await;
+        Ok(())
+    }
+
+    /// The file as far as it is. Without a mark nobody knows whether the rest would fit.
+    fn open(&mut self) -> Result<Growing, Fault> {
+        let bytes = if self.transfer.mark.is_some() { self.transfer.bytes } else { 0 };
+        let open = || -> io::Result<(Growing, u64)> {
+            if let Some(growing) = Growing::open(&self.partial, bytes)? {
+                return Ok((growing, bytes));
+            }
+            // It has lost something: from the beginning, then.
+            let growing = Growing::open(&self.partial, 0)?.ok_or(io::ErrorKind::UnexpectedEof)?;
+            Ok((growing, 0))
+        };
+        let opened = blocking("a file", open);
+        let (growing, bytes) = opened.map_err(|error| disk(&self.partial, &error))?;
+        self.transfer.bytes = bytes;
+        Ok(growing)
+    }
+
     /// Brings the file to its place; the answer is its checksum.
     async fn bring(&mut self) -> Result<String, Fault> {
-        let open = || OpenOptions::new().create(true).truncate(true).write(true).open(&self.partial);
-        let file = blocking("a file", open).map_err(|error| disk(&self.partial, &error))?;
-        let mut growing = Growing { file, sum: Sha256::new(), mark: None };
+        let mut growing = self.open()?;
         let (mut tries, mut pause) = (0, Duration::from_secs(1));
         loop {
             let before = self.transfer.bytes;
@@ -422,12 +517,13 @@ impl Bringing {
             if tries >= self.getter.bounds().tries {
                 return Err(fault);
             }
+            self.tell_of(&growing).await?;
             self.clock.sleep(fault.retry_hint().unwrap_or(pause)).await;
             pause *= 2;
             self.transfer.resumed += 1;
         }
         let sum: String = growing.sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        if let Some(expected) = self.expected.as_ref().filter(|expected| **expected != sum) {
+        if let Some(expected) = self.transfer.expected.as_ref().filter(|expected| **expected != sum) {
             let reason = format!("the checksum of {}: expected {expected}, found {sum}", self.transfer.url);
             return Err(Fault::new(Code::InvalidValue, reason));
         }
@@ -444,7 +540,8 @@ impl Bringing {
     /// Asks for what is missing and writes what comes.
     async fn try_once(&mut self, growing: &mut Growing) -> Result<(), Broken> {
         let url = self.transfer.url.clone();
-        let from = growing.mark.clone().filter(|_| self.transfer.bytes > 0).map(|mark| (self.transfer.bytes, mark));
+        let from =
+            self.transfer.mark.clone().filter(|_| self.transfer.bytes > 0).map(|mark| (self.transfer.bytes, mark));
         let asked = Asked { url, from: from.clone(), form: None };
         let answered = self.getter.ask(asked).await.map_err(|fault| match fault.code() {
             Code::Unavailable => Broken::Again(fault),
@@ -459,20 +556,15 @@ impl Bringing {
         if !goes_on {
             if answered.status != StatusCode::OK {
                 // A part that was not asked for: the whole, then.
-                growing.mark = None;
+                self.transfer.mark = None;
                 return Err(Broken::Again(Fault::new(
                     Code::Unavailable,
                     "the host has sent another part than was asked for",
                 )));
             }
             // Another version, or a host that knows no parts.
-            let anew = || {
-                growing.file.set_len(0)?;
-                growing.file.seek(SeekFrom::Start(0))
-            };
-            blocking("a file", anew).map_err(|error| Broken::Never(disk(&self.partial, &error)))?;
-            (growing.sum, self.transfer.bytes) = (Sha256::new(), 0);
-            growing.mark = mark(&answered.headers);
+            blocking("a file", || growing.clear()).map_err(|error| Broken::Never(disk(&self.partial, &error)))?;
+            (self.transfer.bytes, self.transfer.mark) = (0, mark(&answered.headers));
         }
         let length = number(&answered.headers, header::CONTENT_LENGTH.as_str());
         self.transfer.bytes_all = length.map(|length| self.transfer.bytes + length);
@@ -485,7 +577,7 @@ impl Bringing {
         if self.transfer.bytes_all.is_some_and(|all| all > bound) {
             return Err(too_large());
         }
-        self.tell().await;
+        self.tell_of(growing).await.map_err(Broken::Never)?;
         while let Some(piece) = bytes.recv().await {
             let piece = piece.map_err(|why| Broken::Again(Fault::new(Code::Unavailable, why)))?;
             self.transfer.bytes += piece.len() as u64;
@@ -496,7 +588,7 @@ impl Bringing {
             let written = blocking("a file", || growing.file.write_all(&piece));
             written.map_err(|error| Broken::Never(disk(&self.partial, &error)))?;
             if self.transfer.bytes - self.told >= PROGRESS_BYTES {
-                self.tell().await;
+                self.tell_of(growing).await.map_err(Broken::Never)?;
             }
         }
         match self.transfer.bytes_all {

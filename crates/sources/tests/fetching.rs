@@ -1,9 +1,10 @@
 //! Files from a host that breaks off, changes its mind, sends too much, or leads elsewhere.
 
 use std::path::Path;
+use std::time::Duration;
 
 use lehr_runtime::block_on;
-use lehr_services::{Code, Fault, Host, Reference, Subscribe};
+use lehr_services::{Code, Fault, Host, Placement, Reference, Subscribe};
 use lehr_sources::{Allowed, Bounds, Cancel, FETCH, Fetch, Fetched, Get, Getter, Progress, Remove, Stage, Transfer};
 
 use crate::stand_in::{StandIn, answer};
@@ -258,4 +259,94 @@ fn a_file_can_be_given_up_removed_and_asked_for_again() {
         assert_eq!(files(folder.path()), []);
         assert_eq!(fetch.call(Cancel { name: name() }).await.unwrap_err().code(), Code::UnknownEntry);
     });
+}
+
+/// Begins a transfer that breaks off after 40,000 bytes, and ends its node when it says so: in order, or at once.
+fn broken_off(getter: &Getter, host: &StandIn, folder: &Path, is_orderly: bool) {
+    let (workers, _clock) = workers(2);
+    let node = Host::new(workers.handle());
+    block_on(async {
+        let fetch = Fetch::new(getter.clone(), folder.join("files")).unwrap();
+        let place = Placement::at(FETCH).keep(folder.join("fetch.json"));
+        let fetch = node.start(place, move || fetch.clone()).await.unwrap();
+        let mut changes = fetch.subscribe(Subscribe::default()).await.unwrap();
+        fetch.call(get(&host.url("/x"), Some(SUM))).await.unwrap();
+        while fetch.get().await.unwrap().files.get("points.csv").is_none_or(|transfer| transfer.bytes < 40_000) {
+            changes.next().await.unwrap();
+        }
+        if is_orderly {
+            node.shutdown(Duration::from_secs(86_400)).await;
+        }
+    });
+}
+
+/// Starts the service anew and gives how the transfer has ended.
+fn next_life(getter: &Getter, folder: &Path) -> Transfer {
+    let (workers, clock) = workers(2);
+    let node = Host::new(workers.handle());
+    block_on(async {
+        let fetch = Fetch::new(getter.clone(), folder.join("files")).unwrap();
+        let place = Placement::at(FETCH).keep(folder.join("fetch.json"));
+        let fetch = node.start(place, move || fetch.clone()).await.unwrap();
+        while_time_passes(&clock, ended(&fetch, "points.csv")).await
+    })
+}
+
+/// Breaks off at first, and gives then what it is asked for.
+fn breaking() -> StandIn {
+    StandIn::new(|number, asked| {
+        let all = answer("200 OK", "etag: \"a\"\r\n", &content());
+        let from =
+            asked.header("range").and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok());
+        match (number, from) {
+            (0, _) => all[..all.len() - 60_000].to_vec(),
+            (_, Some(from)) => part(from, "\"a\""),
+            _ => all,
+        }
+    })
+}
+
+/// What happens to a half-brought file between two lives.
+type Meanwhile<'a> = &'a dyn Fn(&Path);
+
+#[test]
+fn a_transfer_goes_on_in_the_next_life_of_its_node() {
+    let lengthened = |file: &Path| {
+        let whole = [std::fs::read(file).unwrap(), b"written, and not told".to_vec()].concat();
+        std::fs::write(file, whole).unwrap();
+    };
+    let shortened = |file: &Path| std::fs::write(file, [0_u8; 100]).unwrap();
+    let gone = |file: &Path| std::fs::remove_file(file).unwrap();
+    let nothing = |_: &Path| ();
+    let cases: [(bool, Meanwhile<'_>, Option<&str>); 5] = [
+        (true, &nothing, Some("bytes=40000-")),
+        (false, &nothing, Some("bytes=40000-")),
+        (false, &lengthened, Some("bytes=40000-")),
+        (false, &shortened, None),
+        (true, &gone, None),
+    ];
+    for (is_orderly, meanwhile, range) in cases {
+        let (host, folder) = (breaking(), tempfile::tempdir().unwrap());
+        let getter = host.getter(Bounds::default());
+        broken_off(&getter, &host, folder.path(), is_orderly);
+        meanwhile(&folder.path().join("files/.partial-points.csv"));
+        let transfer = next_life(&getter, folder.path());
+        assert_eq!((transfer.stage, transfer.bytes), (Stage::Done, 100_000), "{:?}", transfer.fault);
+        assert_eq!(files(&folder.path().join("files")), whole());
+        let requests = host.requests();
+        assert_eq!((requests.len(), requests[1].header("range")), (2, range));
+        // A file that is there is not brought again.
+        assert_eq!(next_life(&getter, folder.path()).stage, Stage::Done);
+        assert_eq!(host.requests(), []);
+    }
+}
+
+#[test]
+fn a_transfer_from_a_host_that_is_not_allowed_any_more_ends_with_the_life_of_its_node() {
+    let (host, folder) = (breaking(), tempfile::tempdir().unwrap());
+    broken_off(&host.getter(Bounds::default()), &host, folder.path(), true);
+    let nobody = Getter::new(Allowed::default(), Bounds::default(), None).unwrap();
+    let transfer = next_life(&nobody, folder.path());
+    assert_eq!((transfer.stage, transfer.fault.unwrap().code()), (Stage::Failed, Code::PermissionDenied));
+    assert_eq!((files(&folder.path().join("files")), host.requests().len()), (vec![], 1));
 }

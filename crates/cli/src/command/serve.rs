@@ -9,7 +9,7 @@ use lehr_node::{
     Policy, Rate, Records, Settings, Tls, Trust,
 };
 use lehr_runtime::{Builder, Idle, block_on};
-use lehr_services::{Code, Fault, Host};
+use lehr_services::{Code, Fault, Host, Placement};
 use lehr_sources::{Allowed, Bounds, FETCH, Fetch, Getter, PUBCHEM, PubChem};
 
 use crate::arguments::ServeArguments;
@@ -74,7 +74,13 @@ async fn start(host: &Host, arguments: &ServeArguments, joining: Joining, log: O
         let allowed = if sources.fetch_private { allowed.private() } else { allowed };
         let bounds = Bounds { bytes: sources.fetch_max as u64, ..Bounds::default() };
         let fetch = Fetch::new(Getter::new(allowed, bounds, None)?, folder)?;
-        host.start(FETCH, move || fetch.clone()).await?;
+        let place = Placement::at(FETCH);
+        // Kept, so that transfers go on in the next life.
+        let place = match &arguments.keep {
+            Some(folder) => place.keep(folder.join("fetch.json")),
+            None => place,
+        };
+        host.start(place, move || fetch.clone()).await?;
     }
     if arguments.sources.pubchem {
         let pubchem = PubChem::public()?;
