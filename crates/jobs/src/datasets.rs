@@ -6,6 +6,7 @@
 pub(crate) mod contents;
 pub(crate) mod root;
 mod service;
+mod whole;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use crate::table::{Handle, Kind, Table};
 
 pub(crate) use service::check_name;
 pub use service::{DatasetService, Limits};
+pub use whole::UploadFile;
 
 /// The state of a service of data sets.
 ///
@@ -184,12 +186,13 @@ pub struct Upload {
 
 /// Defines an operation on [`Datasets`].
 macro_rules! operation {
-    ($name:ident, $verb:ident, $text:literal, $reply:ty) => {
+    ($name:ident, $verb:ident, $text:literal, $reply:ty $(, takes $raw:expr)?) => {
         impl Operation for $name {
             type Contract = Datasets;
             type Verb = verb::$verb;
             type Reply = $reply;
             const NAME: &'static str = $text;
+            $(const RAW: &'static [&'static str] = $raw;)?
 
             fn key(&self) -> Option<Cow<'_, str>> {
                 Some(Cow::Borrowed(&self.name))
@@ -197,6 +200,7 @@ macro_rules! operation {
         }
     };
 }
+pub(crate) use operation;
 
 /// Begins an upload, or goes on with one that was begun with the same words. The answer says where its next piece begins.
 ///
@@ -277,6 +281,8 @@ pub struct Offset {
 
 /// Adds a piece. It is acknowledged when it is kept. A piece that was there already changes nothing.
 ///
+/// Over HTTP the body may be the piece itself, as `application/octet-stream`, with `name` and `offset` in the query.
+///
 /// # Example
 /// See [`Datasets`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -289,7 +295,7 @@ pub struct Append {
     pub data: Bytes,
 }
 
-operation!(Append, Submit, "append", Offset);
+operation!(Append, Submit, "append", Offset, takes & ["application/octet-stream"]);
 
 /// Ends an upload: checks its length and checksum, reads it, and answers when it can be used.
 ///

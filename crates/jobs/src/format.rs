@@ -301,4 +301,23 @@ impl Form {
             _ => return None,
         })
     }
+
+    /// The form that a media type says, without its parameters.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_jobs::Form;
+    /// assert_eq!(Form::of_media_type("text/csv"), Some(Form::Csv));
+    /// assert_eq!(Form::of_media_type("application/octet-stream"), None);
+    /// ```
+    pub fn of_media_type(media_type: &str) -> Option<Self> {
+        Some(match media_type {
+            "text/csv" => Self::Csv,
+            "text/tab-separated-values" => Self::Tsv,
+            "application/x-npy" => Self::Npy,
+            "application/vnd.apache.parquet" => Self::Parquet,
+            "application/vnd.apache.arrow.stream" | "application/vnd.apache.arrow.file" => Self::Arrow,
+            _ => return None,
+        })
+    }
 }

@@ -2,7 +2,7 @@
 
 use hyper::StatusCode;
 use hyper::header::HeaderMap;
-use lehr_services::{Code, Fault, Format};
+use lehr_services::{Code, Fault, Format, OperationDescription};
 use serde_json::{Map, Value};
 
 /// The status of a fault. One table, for the edge and for its documentation.
@@ -70,23 +70,40 @@ pub(crate) fn fault(status: StatusCode, body: &[u8]) -> Fault {
     })
 }
 
-/// How the body of a request is written.
+/// What the body of a request is.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// A document in one of the forms.
+    Document(Format),
+    /// Bytes of this media type, which the operation takes as they are.
+    Bytes(String),
+}
+
+/// How the body of a request for an operation is written.
 ///
 /// # Errors
 /// The status 415, as a fault, for a form that is not known, and for one that is packed.
-pub(crate) fn format_of(headers: &HeaderMap) -> Result<Format, Fault> {
+pub(crate) fn sent_as(headers: &HeaderMap, operation: Option<&OperationDescription>) -> Result<Sent, Fault> {
+    let raw = operation.map_or(&[][..], |operation| operation.raw.as_slice());
     let refuse = |what: &str| {
-        Err(Fault::new(Code::MessageNotSupported, format!("{what}; expected application/json or application/msgpack")))
+        let others: String = raw.iter().map(|media_type| format!(", {media_type}")).collect();
+        let reason = format!("{what}; expected application/json or application/msgpack{others}");
+        Err(Fault::new(Code::MessageNotSupported, reason))
     };
     if headers.get(hyper::header::CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
         return refuse("a body that is packed is not taken");
     }
-    let Some(value) = headers.get(hyper::header::CONTENT_TYPE) else { return Ok(Format::Json) };
+    let Some(value) = headers.get(hyper::header::CONTENT_TYPE) else { return Ok(Sent::Document(Format::Json)) };
     let text = value.to_str().unwrap_or_default();
     match essence(text) {
-        "application/json" => Ok(Format::Json),
-        "application/msgpack" | "application/x-msgpack" | "application/vnd.msgpack" => Ok(Format::MessagePack),
-        _ => refuse(&format!("the body is {text:?}")),
+        "application/json" => Ok(Sent::Document(Format::Json)),
+        "application/msgpack" | "application/x-msgpack" | "application/vnd.msgpack" => {
+            Ok(Sent::Document(Format::MessagePack))
+        }
+        other => match raw.iter().find(|media_type| media_type.eq_ignore_ascii_case(other)) {
+            Some(media_type) => Ok(Sent::Bytes(media_type.clone())),
+            None => refuse(&format!("the body is {text:?}")),
+        },
     }
 }
 
@@ -139,6 +156,7 @@ pub(crate) fn read_tag(text: &str) -> Option<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+    use lehr_services::Verb;
 
     use super::*;
 
@@ -174,7 +192,15 @@ mod tests {
 
     #[test]
     fn a_form_that_is_not_known_is_refused() {
-        let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("text/xml"))]);
-        assert!(format_of(&headers).unwrap_err().reason().starts_with("the body is \"text/xml\"; expected"));
+        let of = |text: &'static str| HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(text))]);
+        let fault = sent_as(&of("text/xml"), None).unwrap_err();
+        assert_eq!(fault.reason(), "the body is \"text/xml\"; expected application/json or application/msgpack");
+        let raw = vec!["text/csv".to_owned(), "text/plain".to_owned()];
+        let operation = OperationDescription { verb: Verb::Insert, body: Value::Null, reply: Value::Null, raw };
+        let sent = sent_as(&of("Text/CSV; charset=utf-8"), Some(&operation)).unwrap();
+        assert_eq!(sent, Sent::Bytes("text/csv".to_owned()));
+        assert_eq!(sent_as(&of("application/json"), Some(&operation)).unwrap(), Sent::Document(Format::Json));
+        let fault = sent_as(&of("text/xml"), Some(&operation)).unwrap_err();
+        assert!(fault.reason().ends_with("application/msgpack, text/csv, text/plain"), "{fault}");
     }
 }

@@ -10,14 +10,17 @@ use hyper::body::Incoming;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use lehr_runtime::TraceParent;
-use lehr_services::{Action, Code, Endpoint, Fault, Format, Link, Message, Options, Phase, Verb, Version};
+use lehr_services::{
+    Action, Code, Endpoint, Fault, Format, Link, Message, OperationDescription, Options, Phase, Verb, Version,
+    raw_document,
+};
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 
 use crate::body::Answer;
 use crate::connection::Turn;
 use crate::edge::{Edge, Peer};
-use crate::encode::{accepted, format_of, problem, read_tag, status, tag};
+use crate::encode::{Sent, accepted, problem, read_tag, sent_as, status, tag};
 use crate::log::Level;
 use crate::policy::ANONYMOUS;
 use crate::route::{Route, allowed, route};
@@ -213,7 +216,7 @@ async fn answer(
             send(edge, &endpoint, Action::Drop, Verb::Drop, turn, caller, request).await
         }
         Route::Operation(service, name, is_in_query) => {
-            let verb = edge.host.endpoint(&service).ok().and_then(|endpoint| endpoint.verb_of(&name));
+            let verb = edge.host.endpoint(&service).ok().and_then(|endpoint| Some(endpoint.operation(&name)?.verb));
             // What is not there is refused as what it would most likely be.
             let endpoint = find(edge, &caller, &service, verb.unwrap_or(Verb::Submit))?;
             let verb = verb.unwrap_or(Verb::Submit);
@@ -405,14 +408,19 @@ async fn send(
     let options = options(edge, &parts.headers, caller)?;
     let is_conditional = parts.headers.contains_key(header::IF_MATCH);
     let (format, body) = match &action {
-        Action::Operation(_) if parts.method == Method::GET => {
-            (Format::Json, query(parts.uri.query().unwrap_or_default()).into_bytes())
+        Action::Operation(name) if parts.method == Method::GET => {
+            let fields = query(parts.uri.query().unwrap_or_default(), endpoint.operation(name));
+            let body = if fields.is_empty() { Vec::new() } else { Value::Object(fields).to_string().into_bytes() };
+            (Format::Json, body)
         }
-        Action::Operation(_) => {
-            let format =
-                format_of(&parts.headers).map_err(|fault| Refused::with(StatusCode::UNSUPPORTED_MEDIA_TYPE, fault))?;
-            (format, read(edge, body).await?)
-        }
+        Action::Operation(name) => match sent_as(&parts.headers, endpoint.operation(name)) {
+            Ok(Sent::Document(format)) => (format, read(edge, body).await?),
+            Ok(Sent::Bytes(media_type)) => {
+                let fields = query(parts.uri.query().unwrap_or_default(), endpoint.operation(name));
+                (Format::MessagePack, raw_document(&fields, &media_type, &read(edge, body).await?)?)
+            }
+            Err(fault) => return Err(Refused::with(StatusCode::UNSUPPORTED_MEDIA_TYPE, fault)),
+        },
         _ => (Format::Json, Vec::new()),
     };
     let known = parts.headers.get(header::IF_NONE_MATCH).and_then(|tag| tag.to_str().ok()).and_then(read_tag);
@@ -493,16 +501,45 @@ async fn read(edge: &Edge, body: Incoming) -> Result<Vec<u8>, Refused> {
     }
 }
 
-/// The body of a query that stands in the query of the address: `limit=4&name=ada` is `{"limit": 4, "name": "ada"}`. What can be read as
-/// JSON is that; all else is text.
-fn query(text: &str) -> String {
-    if text.is_empty() {
-        return String::new();
-    }
+/// The fields of an operation that stand in the query of the address: `limit=4&name=ada` is `{"limit": 4, "name": "ada"}`. What can be read as JSON is
+/// that, unless the field is a text; a list may also be words with commas between them; all else is text.
+fn query(text: &str, operation: Option<&OperationDescription>) -> Map<String, Value> {
     let mut fields = Map::new();
-    for (name, value) in form_urlencoded::parse(text.as_bytes()) {
-        let value = serde_json::from_str(&value).unwrap_or_else(|_| Value::from(&*value));
+    for (name, text) in form_urlencoded::parse(text.as_bytes()) {
+        let kinds = operation.map(|operation| &operation.body["properties"][&*name]["type"]);
+        let may_be = |wanted: &str| match kinds {
+            Some(Value::String(kind)) => kind == wanted,
+            Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == wanted),
+            _ => false,
+        };
+        let value = match serde_json::from_str(&text) {
+            Ok(value @ Value::String(_)) => value,
+            Ok(Value::Null) if may_be("null") => Value::Null,
+            Ok(value) if !may_be("string") => value,
+            Err(_) if may_be("array") => text.split(',').map(Value::from).collect(),
+            _ => Value::from(&*text),
+        };
         fields.insert(name.into_owned(), value);
     }
-    Value::Object(fields).to_string()
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_is_read_as_the_operation_expects_it() {
+        let body = json!({ "properties": {
+            "name": { "type": "string" }, "weights": { "type": ["string", "null"] }, "columns": { "type": ["array", "null"] },
+            "limit": { "type": "integer" }, "format": { "$ref": "#/$defs/Form" },
+        } });
+        let operation = OperationDescription { verb: Verb::Query, body, reply: Value::Null, raw: Vec::new() };
+        let text = "name=2026&weights=null&columns=lon,lat&limit=4&format=csv&other=true";
+        let expected = json!({ "name": "2026", "weights": null, "columns": ["lon", "lat"], "limit": 4, "format": "csv", "other": true });
+        assert_eq!(Value::Object(query(text, Some(&operation))), expected);
+        let quoted = query("name=%22a%22&columns=%5B%22x%22%5D&weights=7", Some(&operation));
+        assert_eq!(Value::Object(quoted), json!({ "name": "a", "columns": ["x"], "weights": "7" }));
+        assert_eq!(Value::Object(query("name=2026", None)), json!({ "name": 2026 }));
+    }
 }

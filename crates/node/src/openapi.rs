@@ -161,10 +161,22 @@ fn describe(info: &Info, mut described: Described<'_>, paths: &mut Map<String, V
             parameters.push(header("idempotency-key", "Makes sending it again harmless.", "string"));
         }
         let (body, reply) = (described.place(&operation.body), described.place(&operation.reply));
+        let mut bodies = content(&body);
+        for media_type in &operation.raw {
+            bodies[media_type] = json!({ "schema": { "type": "string", "format": "binary" } });
+        }
+        if !operation.raw.is_empty() {
+            let fields = body["properties"].as_object().into_iter().flatten();
+            let others = fields.filter(|(field, _)| *field != "data" && *field != "media_type");
+            parameters.extend(others.map(|(field, schema)| {
+                let description = "Where the body is bytes: the field of this name.";
+                json!({ "name": field, "in": "query", "description": description, "schema": schema })
+            }));
+        }
         let page = json!({
             "operationId": identifier(name), "tags": [tag], "summary": format!("{name} ({})", operation.verb),
             "parameters": parameters,
-            "requestBody": { "required": true, "content": content(&body) },
+            "requestBody": { "required": true, "content": bodies },
             "responses": responses("Done.", &reply),
         });
         if operation.verb == Verb::Replace && name == "replace" {
@@ -195,7 +207,33 @@ fn describe(info: &Info, mut described: Described<'_>, paths: &mut Map<String, V
 
 #[cfg(test)]
 mod tests {
+    use lehr_services::{Description, OperationDescription};
+
     use super::*;
+
+    #[test]
+    fn an_operation_that_takes_bytes_has_its_fields_in_the_query() {
+        let operation = OperationDescription {
+            verb: Verb::Submit,
+            body: json!({ "properties": { "name": { "type": "string" }, "data": {}, "media_type": {} } }),
+            reply: json!({}),
+            raw: vec!["text/csv".to_owned()],
+        };
+        let contract = Description::of::<crate::Records>([("keep".to_owned(), operation)].into());
+        let info = Info {
+            path: "/texts".to_owned(),
+            incarnation: 1,
+            phase: lehr_services::Phase::Ready,
+            contract,
+            subscribers: 0,
+            counts: lehr_services::Counts::default(),
+            waiting: Vec::new(),
+        };
+        let page = &document(&[info])["paths"]["/texts:keep"]["post"];
+        assert_eq!(page["requestBody"]["content"]["text/csv"]["schema"]["format"], "binary");
+        let in_query = page["parameters"].as_array().unwrap().iter().filter(|parameter| parameter["in"] == "query");
+        assert_eq!(in_query.map(|parameter| &parameter["name"]).collect::<Vec<_>>(), ["name"]);
+    }
 
     #[test]
     fn references_lead_to_where_the_definitions_are() {

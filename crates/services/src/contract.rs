@@ -85,11 +85,15 @@ pub struct OperationDescription {
     pub body: Value,
     /// The JSON schema of its reply.
     pub reply: Value,
+    /// The media types of bodies that are bytes and no document; see [`Operation::RAW`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub raw: Vec<String>,
 }
 
 impl OperationDescription {
     pub(crate) fn of<O: Operation>() -> Self {
-        Self { verb: O::Verb::VERB, body: schema::<O>(), reply: schema::<O::Reply>() }
+        let raw = O::RAW.iter().map(|&media_type| media_type.to_owned()).collect();
+        Self { verb: O::Verb::VERB, body: schema::<O>(), reply: schema::<O::Reply>(), raw }
     }
 }
 

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use lehr_runtime::{Context, Refusal, TraceParent};
 
-use crate::contract::Contract;
+use crate::contract::{Contract, OperationDescription};
 use crate::fault::{Code, Fault, of_context};
 use crate::format::Format;
 use crate::host::WeakHost;
@@ -59,9 +59,9 @@ impl Endpoint {
         Info::of(&self.at)
     }
 
-    /// The verb of an operation, if there is one of this name.
-    pub fn verb_of(&self, operation: &str) -> Option<crate::Verb> {
-        self.at.shared().description.operations.get(operation).map(|operation| operation.verb)
+    /// What an operation is, if there is one of this name.
+    pub fn operation(&self, name: &str) -> Option<&OperationDescription> {
+        self.at.shared().description.operations.get(name)
     }
 
     /// The contract's name.

@@ -2,8 +2,10 @@
 //!
 //! Both carry the names of fields, so that an older and a newer contract can meet. Inside a process nothing is encoded.
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
 
 use crate::fault::{Code, Fault};
 
@@ -82,5 +84,54 @@ impl Format {
                 if rest.is_empty() { Ok(document) } else { Err(refuse(&format!("{} bytes after the end", rest.len()))) }
             }
         }
+    }
+}
+
+/// Bytes that a client sent as they are, as the document of an operation ([`Operation::RAW`](crate::Operation::RAW)), in MessagePack: the other
+/// fields, `media_type` and `data`.
+///
+/// # Errors
+/// [`Code::OperationFailed`] if a field has no form in MessagePack.
+///
+/// # Example
+/// ```
+/// use lehr_services::{Format, raw_document};
+/// let fields = [("name".to_owned(), "poem".into())].into_iter().collect();
+/// let document = raw_document(&fields, "text/plain", b"loom").unwrap();
+/// #[derive(serde::Deserialize)]
+/// struct Keep { name: String, media_type: String, data: Vec<u8> }
+/// let keep: Keep = Format::MessagePack.decode(&document).unwrap();
+/// assert_eq!((keep.name.as_str(), keep.media_type.as_str(), keep.data.as_slice()), ("poem", "text/plain", &b"loom"[..]));
+/// ```
+pub fn raw_document(fields: &Map<String, Value>, media_type: &str, data: &[u8]) -> Result<Vec<u8>, Fault> {
+    Format::MessagePack.encode(&Raw { fields, media_type, data })
+}
+
+struct Raw<'a> {
+    fields: &'a Map<String, Value>,
+    media_type: &'a str,
+    data: &'a [u8],
+}
+
+impl Serialize for Raw<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // What the body says goes before what the address does.
+        let others = self.fields.iter().filter(|(name, _)| *name != "data" && *name != "media_type");
+        let mut map = serializer.serialize_map(Some(others.clone().count() + 2))?;
+        for (name, value) in others {
+            map.serialize_entry(name, value)?;
+        }
+        map.serialize_entry("media_type", self.media_type)?;
+        map.serialize_entry("data", &Bytes(self.data))?;
+        map.end()
+    }
+}
+
+/// Written as bytes, and not as a list of numbers.
+struct Bytes<'a>(&'a [u8]);
+
+impl Serialize for Bytes<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(self.0)
     }
 }

@@ -136,7 +136,7 @@ pub use directory::{Announce, ByContract, DIRECTORY, Directory, Record, Withdraw
 pub use endpoint::Endpoint;
 pub use fault::{Code, Fault, InnerFault};
 pub use following::Following;
-pub use format::Format;
+pub use format::{Format, raw_document};
 pub use handlers::Handlers;
 pub use host::{Host, HostReport, Kind};
 pub use info::{Info, Waiting};

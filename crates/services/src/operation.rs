@@ -50,6 +50,37 @@ pub trait Operation: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSc
     /// Its name in the contract: lower case, digits and underscores.
     const NAME: &'static str;
 
+    /// The media types of bodies that are bytes and no document, such as `text/csv`: what a client sends with one of these is the field `data` of the operation, its
+    /// media type the field `media_type`, and the other fields stand in the query of the address. Default: none.
+    ///
+    /// # Example
+    /// ```
+    /// # use lehr_services::{Contract, Operation, Version, verb};
+    /// # use schemars::JsonSchema;
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
+    /// # struct Texts { texts: Vec<String> }
+    /// # impl Contract for Texts {
+    /// #     const NAME: &'static str = "example.org/texts";
+    /// #     const VERSION: Version = Version::new(1, 0);
+    /// # }
+    /// #[derive(Clone, Serialize, Deserialize, JsonSchema)]
+    /// struct Keep {
+    ///     name: String,
+    ///     data: Vec<u8>,
+    /// }
+    ///
+    /// impl Operation for Keep {
+    ///     type Contract = Texts;
+    ///     type Verb = verb::Insert;
+    ///     type Reply = ();
+    ///     const NAME: &'static str = "keep";
+    ///     // curl -H 'content-type: text/plain' --data-binary @poem.txt 'http://node:8420/texts:keep?name=poem'
+    ///     const RAW: &'static [&'static str] = &["text/plain"];
+    /// }
+    /// ```
+    const RAW: &'static [&'static str] = &[];
+
     /// What it is about, for subscribers that want to hear of some entries only. Default: nothing in particular.
     fn key(&self) -> Option<Cow<'_, str>> {
         None

@@ -19,7 +19,7 @@ use crate::format;
 use crate::sync::{Arc, start_thread};
 
 /// The most bytes of one piece of an upload.
-const PIECE_BYTES: u64 = 64 << 20;
+pub(super) const PIECE_BYTES: u64 = 64 << 20;
 
 /// How large a table is that leaves the node in one answer; larger ones are read in pieces.
 const TAKEN_BYTES: u64 = 64 << 20;
@@ -235,7 +235,7 @@ impl Service for DatasetService {
 
     fn handlers(on: &mut Handlers<Self>) {
         on.exclusive::<Begin>().independent::<Append>().independent::<Finish>().independent::<Open>();
-        on.independent::<Put>().concurrent::<Take>().concurrent::<Read>();
+        on.independent::<UploadFile>().independent::<Put>().concurrent::<Take>().concurrent::<Read>();
         on.exclusive::<Rename>().exclusive::<Remove>();
         on.exclusive::<Grow>().exclusive::<StartReading>().exclusive::<Settle>();
     }
@@ -349,8 +349,13 @@ impl Independent<Finish> for DatasetService {
             return Ok(dataset.clone());
         }
         drop(state);
-        read_and_wait(own, StartReading { name, file: None }).await
+        finished(own, name).await
     }
+}
+
+/// Has an upload read whose bytes are all there.
+pub(super) async fn finished(own: Reference<Datasets>, name: String) -> Result<Dataset, Fault> {
+    read_and_wait(own, StartReading { name, file: None }).await
 }
 
 impl Independent<Open> for DatasetService {

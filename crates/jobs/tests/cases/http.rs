@@ -1,9 +1,12 @@
 //! The same over HTTP: typed references in MessagePack, and bodies in JSON as `curl` sends them.
 
+use std::io::{Read as _, Write};
+use std::net::TcpStream;
+
 use lehr_jobs::clustering::Options;
-use lehr_jobs::datasets::{Append, Begin, Datasets, Finish, Grow, Put, Settle, Take};
+use lehr_jobs::datasets::{Append, Begin, Datasets, Finish, Grow, Put, Read, Settle, Take};
 use lehr_jobs::jobs::{Ended, Jobs, Order, Outcome, State};
-use lehr_jobs::{Bytes, Clustering, Form, Handle, Setup, Table, fetch, store};
+use lehr_jobs::{Bytes, Clustering, Form, Handle, RowFormat, Setup, Table, fetch, store};
 use lehr_node::{Client, Node, Settings};
 use lehr_runtime::{Dispatcher, block_on};
 use lehr_services::{Action, Code, Event, Format, Host, Link, Message, Options as Ask, Reference, Subscribe, Verb};
@@ -138,5 +141,79 @@ fn large_tables_go_between_nodes_in_pieces() {
         let table = fetch(&there, "large").await.unwrap();
         let copy = store(&there, "copy", &table, false).await.unwrap();
         assert_eq!(copy.checksum, here.get().await.unwrap().datasets["large"].checksum);
+    });
+}
+
+/// Sends bytes as `curl --data-binary` does; gives the status and the document that is answered.
+fn post(url: &str, target: &str, media_type: &str, body: &[u8]) -> (u16, Value) {
+    let address = url.strip_prefix("http://").unwrap();
+    let (kind, length, patience) = (media_type, body.len(), DAY.as_millis());
+    let head = format!(
+        "POST {target} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\nlehr-timeout-ms: {patience}\r\n\r\n"
+    );
+    let mut stream = TcpStream::connect(address).unwrap();
+    // At once: what is refused by its head may not be read any further.
+    stream.write_all(&[head.as_bytes(), body].concat()).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    let end = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
+    let head = String::from_utf8_lossy(&answer[..end]);
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, serde_json::from_slice(&answer[end + 4..]).unwrap())
+}
+
+#[test]
+fn a_file_is_sent_as_it_is_and_its_media_type_says_what_it_is() {
+    on_a_node(async |host, _, url| {
+        let datasets = host.reference::<Datasets>("/datasets").unwrap();
+        let target = "/datasets:upload?name=clouds&weights=people&id=site";
+        let (status, clouds) = post(&url, target, "text/csv; charset=utf-8", clouds().as_bytes());
+        assert_eq!((status, &clouds["rows"], &clouds["weights"]), (200, &json!(300), &json!("people")), "{clouds}");
+        // The same table as Arrow, under a name that looks like a number.
+        let read = Read { name: "clouds".into(), format: RowFormat::Arrow, from: 0, to: None };
+        let arrow = datasets.call(read).await.unwrap().arrow.unwrap();
+        let kind = "application/vnd.apache.arrow.stream";
+        let (status, copy) = post(&url, "/datasets:upload?name=2026", kind, arrow.as_slice());
+        assert_eq!((status, &copy["checksum"]), (200, &clouds["checksum"]), "{copy}");
+        // Of what says nothing, the query says it. A list may be words with commas.
+        let bytes = "application/octet-stream";
+        let (status, fault) = post(&url, "/datasets:upload?name=x", bytes, b"a\tb\n1\t2\n");
+        assert_eq!(status, 422, "{fault}");
+        assert!(
+            fault["detail"].as_str().unwrap().contains("the media type (\"application/octet-stream\") does not say")
+        );
+        let target = "/datasets:upload?name=x&format=tsv&columns=a,b";
+        let (status, table) = post(&url, target, bytes, b"a\tb\tc\n1\t2\t3\n");
+        let names = |table: &Value| {
+            table["columns"].as_array().unwrap().iter().map(|column| column["name"].clone()).collect::<Value>()
+        };
+        assert_eq!((status, names(&table)), (200, json!(["a", "b"])), "{table}");
+        // A name that is taken, a form that is not known, and faults in the file.
+        let (status, _) = post(&url, "/datasets:upload?name=x", "text/csv", b"a\n1\n");
+        assert_eq!(status, 409);
+        assert_eq!(post(&url, "/datasets:upload?name=x&replace=true", "text/csv", b"a\n1\n").0, 200);
+        let (status, fault) = post(&url, "/datasets:upload?name=y", "application/x-www-form-urlencoded", b"a\n1\n");
+        assert_eq!(status, 415);
+        assert!(fault["detail"].as_str().unwrap().contains("application/msgpack, text/csv, "), "{fault}");
+        let (status, fault) = post(&url, "/datasets:upload?name=y", "text/csv", b"a,b\n1,2\n3\n");
+        assert_eq!((status, &fault["detail"]), (422, &json!("y, line 3: expected 2 fields, found 1")));
+        let (status, fault) = post(&url, "/datasets:upload?nmae=y", "text/csv", b"a\n1\n");
+        assert_eq!(status, 400);
+        assert!(fault["detail"].as_str().unwrap().contains("unknown field `nmae`"), "{fault}");
+    });
+}
+
+#[test]
+fn pieces_are_sent_as_they_are() {
+    on_a_node(async |host, _, url| {
+        let datasets = host.reference::<Datasets>("/datasets").unwrap();
+        datasets.call(Begin::new("line", Form::Csv)).await.unwrap();
+        let piece = |offset: u64, bytes: &[u8]| {
+            post(&url, &format!("/datasets:append?name=line&offset={offset}"), "application/octet-stream", bytes)
+        };
+        assert_eq!(piece(0, b"x\n0\n").1["offset"], 4);
+        assert_eq!(piece(6, b"1\n").0, 412);
+        assert_eq!(piece(4, b"10\n").1["offset"], 7);
+        assert_eq!(datasets.call(Finish { name: "line".into() }).await.unwrap().rows, 2);
     });
 }

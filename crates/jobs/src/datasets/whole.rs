@@ -1,0 +1,147 @@
+//! A data set from a file that fits into one request.
+
+use std::borrow::Cow;
+
+use lehr_runtime::blocking;
+use lehr_services::{Call, Code, Fault, Independent, Operation, verb};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::service::{PIECE_BYTES, finished};
+use super::{Begin, Dataset, DatasetService, Datasets, Grow, operation};
+use crate::bytes::Bytes;
+use crate::format::Form;
+
+/// Brings in a whole file, and answers when it can be used. Larger ones come in pieces: [`Begin`].
+///
+/// Over HTTP the body may be the file itself, with the other fields in the query:
+///
+/// ```console
+/// $ curl -H 'content-type: text/csv' --data-binary @sites.csv 'http://127.0.0.1:8420/datasets:upload?name=sites'
+/// ```
+///
+/// Its media type says what it is: `text/csv`, `text/tab-separated-values`, `application/x-npy`, `application/vnd.apache.parquet`,
+/// `application/vnd.apache.arrow.stream` or `.file`; with `application/octet-stream` the field `format` says it. CSV and TSV may be packed by gzip themselves.
+///
+/// # Example
+/// ```
+/// use lehr_jobs::{DatasetService, datasets::UploadFile};
+/// # let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+/// # let host = lehr_services::Host::new(dispatcher.handle());
+/// # lehr_runtime::block_on(async {
+/// let datasets = host.start("/datasets", DatasetService::in_memory).await?;
+/// let file = UploadFile::new("sites", "text/csv", b"lon,lat\n8.5,47.4\n".to_vec());
+/// assert_eq!(datasets.call(file).await?.rows, 1);
+/// # Ok::<(), lehr_services::Fault>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UploadFile {
+    /// What the data set will be called.
+    pub name: String,
+    /// The file.
+    pub data: Bytes,
+    /// What it is, as a media type.
+    #[serde(default)]
+    pub media_type: Option<String>,
+    /// What it is; goes before the media type.
+    #[serde(default)]
+    pub format: Option<Form>,
+    /// The columns to keep, beside weights and ids. Default: all; of text files, all of numbers.
+    #[serde(default)]
+    pub columns: Option<Vec<String>>,
+    /// The column of weights.
+    #[serde(default)]
+    pub weights: Option<String>,
+    /// The column of ids.
+    #[serde(default)]
+    pub id: Option<String>,
+    /// What stands between fields of a text file: one character, or `tab`. Default: found out.
+    #[serde(default)]
+    pub delimiter: Option<String>,
+    /// Whether the first row of a text file has names. Default: found out.
+    #[serde(default)]
+    pub header: Option<bool>,
+    /// Whether a data set of this name may be there; it stays until the new one is complete.
+    #[serde(default)]
+    pub replace: bool,
+}
+
+impl UploadFile {
+    /// A file of which nothing is said but its name and what it is.
+    ///
+    /// # Example
+    /// See [`UploadFile`].
+    pub fn new(name: impl Into<String>, media_type: impl Into<String>, data: impl Into<Bytes>) -> Self {
+        Self {
+            name: name.into(),
+            data: data.into(),
+            media_type: Some(media_type.into()),
+            format: None,
+            columns: None,
+            weights: None,
+            id: None,
+            delimiter: None,
+            header: None,
+            replace: false,
+        }
+    }
+
+    fn form(&self) -> Result<Form, Fault> {
+        let said = self.media_type.as_deref();
+        self.format.or_else(|| Form::of_media_type(said?)).ok_or_else(|| {
+            let found = said.map_or("none".to_owned(), |said| format!("{said:?}"));
+            let reason = format!(
+                "format: expected csv, tsv, npy, parquet or arrow, since the media type ({found}) does not say"
+            );
+            Fault::new(Code::InvalidValue, reason)
+        })
+    }
+}
+
+operation!(
+    UploadFile,
+    Submit,
+    "upload",
+    Dataset,
+    takes
+        & [
+            "text/csv",
+            "text/tab-separated-values",
+            "application/x-npy",
+            "application/vnd.apache.parquet",
+            "application/vnd.apache.arrow.stream",
+            "application/vnd.apache.arrow.file",
+            "application/octet-stream",
+        ]
+);
+
+impl Independent<UploadFile> for DatasetService {
+    async fn handle(file: UploadFile, call: &Call) -> Result<Dataset, Fault> {
+        let format = file.form()?;
+        let UploadFile { name, data, columns, weights, id, delimiter, header, replace, .. } = file;
+        let all = data.as_slice().len() as u64;
+        let sum = blocking("a checksum", || Sha256::digest(data.as_slice()));
+        // With its sum, so that only the same file goes on where one was interrupted.
+        let sha256 = Some(sum.iter().map(|byte| format!("{byte:02x}")).collect());
+        let bytes = Some(all);
+        let begin =
+            Begin { name: name.clone(), format, bytes, sha256, columns, weights, id, delimiter, header, replace };
+        let own = call.own::<Datasets>()?;
+        let mut offset = own.call(begin).await?.offset;
+        while offset < all {
+            let end = all.min(offset + PIECE_BYTES);
+            let is_whole = offset == 0 && end == all;
+            let piece = if is_whole {
+                data.clone()
+            } else {
+                Bytes::from(data.as_slice()[offset as usize..end as usize].to_vec())
+            };
+            let grow = Grow { name: name.clone(), offset, bytes: end - offset, data: Some(piece) };
+            offset = own.call(grow).await?.offset;
+        }
+        finished(own, name).await
+    }
+}
