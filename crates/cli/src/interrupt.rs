@@ -1,16 +1,21 @@
 //! Ctrl-C and termination signals: the first asks the run to stop at its next step, the second ends the process at once.
 //!
 //! The handler runs on a thread of its own and only puts a mark into a channel, which the run's observer looks at once a
-//! step; so no lock or atomic of ours is needed here. A process that is ended at once leaves at most temporary files, which
+//! step; so no lock or atomic of ours is needed here. The end of standard input may be such a request too: who starts the command and is killed cannot
+//! send a signal, and the system closes what it held. A process that is ended at once leaves at most temporary files, which
 //! the next run into the same folder removes ([`crate::folder`]).
 
-use std::sync::mpsc::{Receiver, channel};
+use std::io::{self, Read};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::Builder;
 
 use crate::exit::{Failure, Kind};
 
 /// Where requests to stop arrive.
 pub struct Interrupt {
     requests: Receiver<()>,
+    /// For others than the handler.
+    sender: Sender<()>,
     requested: bool,
 }
 
@@ -21,6 +26,7 @@ impl Interrupt {
     /// [`Kind::Environment`] if the operating system refuses the handler.
     pub fn listen() -> Result<Self, Failure> {
         let (sender, requests) = channel();
+        let other = sender.clone();
         let mut before = 0;
         ctrlc::set_handler(move || {
             before += 1;
@@ -30,7 +36,24 @@ impl Interrupt {
             }
         })
         .map_err(|cause| Failure::new(Kind::Environment, format!("cannot listen for Ctrl-C: {cause}")))?;
-        Ok(Interrupt { requests, requested: false })
+        Ok(Interrupt { requests, sender: other, requested: false })
+    }
+
+    /// From now on the end of standard input asks for a stop as well, if anything has come before it: a launcher that gives its processes an empty input
+    /// asks for nothing.
+    ///
+    /// # Errors
+    /// [`Kind::Environment`] if there is no thread to read with.
+    pub fn listen_to_input(&self) -> Result<(), Failure> {
+        let sender = self.sender.clone();
+        let body = move || {
+            if ends_after_something(io::stdin().lock()) {
+                let _ = sender.send(());
+            }
+        };
+        // It ends with the process, if its input does not end before.
+        let started = Builder::new().name("lehr-input".to_owned()).spawn(body);
+        started.map(drop).map_err(|cause| Failure::new(Kind::Environment, format!("cannot read the input: {cause}")))
     }
 
     /// Lets requests to stop pass by, for a process that only waits for another which hears them too.
@@ -50,5 +73,24 @@ impl Interrupt {
     pub fn is_requested(&mut self) -> bool {
         self.requested |= self.requests.try_recv().is_ok();
         self.requested
+    }
+}
+
+/// Waits for the end of an input; says whether anything came before it.
+fn ends_after_something(mut input: impl Read) -> bool {
+    // An input that breaks has ended.
+    let first = input.by_ref().take(1).read_to_end(&mut Vec::new()).unwrap_or(0);
+    let _ = io::copy(&mut input, &mut io::sink());
+    first > 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ends_after_something;
+
+    #[test]
+    fn an_input_that_was_empty_from_the_beginning_asks_for_nothing() {
+        assert!(!ends_after_something(std::io::empty()));
+        assert!(ends_after_something(&b"\n"[..]) && ends_after_something(&[b'x'; 100_000][..]));
     }
 }

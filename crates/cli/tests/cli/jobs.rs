@@ -224,6 +224,36 @@ fn orders_that_were_acknowledged_are_there_after_a_kill_in_the_middle_of_others(
     });
 }
 
+/// The launcher is a script here; that real ones pass the end of their input on is shown by `launched.rs`.
+#[cfg(unix)]
+#[test]
+fn the_processes_of_a_job_end_with_a_node_that_is_killed() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let sandbox = Sandbox::with("root/clouds.csv", clouds(5_000));
+    let (alive, launcher) = (sandbox.path("alive"), sandbox.path("launcher"));
+    assert!(std::process::Command::new("mkfifo").arg(&alive).status().unwrap().success());
+    // Whoever waits at the other end of `alive` hears when the process has ended.
+    sandbox.write("launcher", format!("#!/bin/sh\nshift 2\nexec \"$@\" 7>'{}'\n", alive.display()));
+    std::fs::set_permissions(&launcher, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let settings = format!("lehr.clustering=/clustering,layout=1x1x1,mpiexec={}", launcher.display());
+    let (keep, root) = (sandbox.path("keep"), sandbox.path("root"));
+    let options = ["--keep", keep.to_str().unwrap(), "--data-root", root.to_str().unwrap(), "--start", &settings];
+    let mut node = Served::start(&options);
+    let client = Client::new(None).unwrap();
+    block_on(async {
+        let (datasets, jobs) = (datasets(&client, &node), clustering(&client, &node));
+        datasets.call(Open::new("clouds", "clouds.csv")).await.unwrap();
+        // One that lasts until it is stopped.
+        let options: Options = serde_json::from_str(r#"{ "stop_length": 1e-9 }"#).unwrap();
+        jobs.call(Run::of(Order::new("clouds", options))).await.unwrap();
+    });
+    // Opened when the process has been started.
+    let mut alive = std::fs::File::open(&alive).unwrap();
+    node.kill();
+    assert_eq!(std::io::Read::read_to_end(&mut alive, &mut Vec::new()).unwrap(), 0);
+}
+
 #[test]
 fn the_first_steps_of_the_guide() {
     let sandbox = Sandbox::with("root/iris/iris.csv", "x,y\n1,2\n1,3\n8,9\n");

@@ -1,11 +1,11 @@
 //! Clustering in several processes: the command `lehr cluster` as a child of `mpiexec`, in a folder of the job.
 //!
 //! The same bytes come of it, since the command's results have the same bytes on any layout and numbers are written so that they read back the
-//! same. Each try has a folder of its own: the processes of a node that was killed may still write in theirs. A try begins from the last
+//! same. Each try has a folder of its own: the processes of a node that was killed end when they hear of it, and may write in theirs until then. A try begins from the last
 //! checkpoint of those before it, and a try that came to its end unseen is the result.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -58,13 +58,19 @@ pub(super) fn cluster(job: &Job, spread: &Spread, table: &Points, options: &Opti
     let mut command = Command::new(&spread.mpiexec);
     command.args(["-n", &(spread.layout.processes * spread.layout.nodes).to_string()]).arg(&spread.program);
     command.arg("cluster").arg(&input).args(arguments(table, options, spread));
-    command.arg(if checkpoint.is_some() { "--resume" } else { "--out" }).arg(&own);
+    command.arg(if checkpoint.is_some() { "--resume" } else { "--out" }).arg(&own).arg("--stop-at-eof");
     // A Ctrl-C at the node's terminal is for the node, which asks its jobs to stop.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
     let shown = spread.mpiexec.display().to_string();
     let mut child = child.map_err(|error| failed(&shown, &error))?;
+    // The other end of their input is held here and nowhere else, until they have ended. So if this process is killed they hear of it, keep a checkpoint and
+    // end. Something comes first, since launchers may give an empty input.
+    if let Some(input) = &mut child.stdin {
+        // Refused only by processes that have ended.
+        let _ = input.write_all(b"\n");
+    }
     let (code, lines) = follow(job, &mut child)?;
     match code {
         Some(0) => found(&own, table),
