@@ -403,3 +403,49 @@ fn a_service_that_spreads_its_jobs_over_processes_has_the_same_bytes_and_passes_
     let report = lehr_runtime::block_on(host.shutdown(std::time::Duration::from_secs(3600)));
     assert_eq!(report.cut_off, Vec::<String>::new());
 }
+
+#[cfg(unix)]
+#[test]
+#[ignore = "starts processes with mpiexec: make mpi"]
+fn the_processes_of_a_service_end_with_a_node_that_is_killed() {
+    use std::io::Read;
+    use std::os::unix::fs::PermissionsExt;
+
+    use lehr_jobs::Clustering;
+    use lehr_jobs::clustering::Options;
+    use lehr_jobs::datasets::{Datasets, Open};
+    use lehr_jobs::jobs::{Jobs, Order, Run};
+    use lehr_node::Client;
+    use lehr_services::{Event, Reference, Subscribe};
+
+    let folder = folder();
+    let (alive, launcher) = (folder.path().join("alive"), folder.path().join("launcher"));
+    assert!(Command::new("mkfifo").arg(&alive).status().unwrap().success());
+    let mpiexec = std::env::var("LEHR_MPIEXEC").expect("make mpi");
+    // Whoever waits at the other end of `alive` hears when mpiexec has ended, which its processes have then.
+    std::fs::write(&launcher, format!("#!/bin/sh\nexec '{mpiexec}' \"$@\" 7<>'{}'\n", alive.display())).unwrap();
+    std::fs::set_permissions(&launcher, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let settings = format!("lehr.clustering=/clustering,layout=1x2x1,mpiexec={}", launcher.display());
+    let mut node = Command::new(env!("CARGO_BIN_EXE_lehr"));
+    node.args(["serve", "--listen", "127.0.0.1:0", "--start", &settings]).arg("--keep").arg(folder.path().join("keep"));
+    let mut node = node.arg("--data-root").arg(folder.path()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut url = String::new();
+    BufReader::new(node.stdout.take().unwrap()).read_line(&mut url).unwrap();
+    let client = Client::new(None).unwrap();
+    let to = |path: &str| client.link(&format!("{}{path}", url.trim())).unwrap();
+    let long = std::time::Duration::from_secs(3000);
+    lehr_runtime::block_on(async {
+        let datasets = Reference::<Datasets>::over(to("/datasets")).within(long);
+        let jobs = Reference::<Jobs<Clustering>>::over(to("/clustering")).within(long);
+        datasets.call(Open { weights: Some("weight".into()), ..Open::new("table", "table.csv") }).await.unwrap();
+        let mut changes = jobs.subscribe(Subscribe::default().operations(["progressed"])).await.unwrap();
+        // One that lasts until it is stopped.
+        let options: Options = serde_json::from_str(r#"{ "stop_length": 1e-9 }"#).unwrap();
+        jobs.call(Run::of(Order::new("table", options))).await.unwrap();
+        while !matches!(changes.next().await.unwrap(), Event::Change(_)) {}
+    });
+    let mut alive = std::fs::File::open(&alive).unwrap();
+    node.kill().unwrap();
+    node.wait().unwrap();
+    assert_eq!(alive.read_to_end(&mut Vec::new()).unwrap(), 0);
+}

@@ -234,7 +234,7 @@ fn the_processes_of_a_job_end_with_a_node_that_is_killed() {
     let (alive, launcher) = (sandbox.path("alive"), sandbox.path("launcher"));
     assert!(std::process::Command::new("mkfifo").arg(&alive).status().unwrap().success());
     // Whoever waits at the other end of `alive` hears when the process has ended.
-    sandbox.write("launcher", format!("#!/bin/sh\nshift 2\nexec \"$@\" 7>'{}'\n", alive.display()));
+    sandbox.write("launcher", format!("#!/bin/sh\nshift 2\nexec \"$@\" 7<>'{}'\n", alive.display()));
     std::fs::set_permissions(&launcher, std::fs::Permissions::from_mode(0o755)).unwrap();
     let settings = format!("lehr.clustering=/clustering,layout=1x1x1,mpiexec={}", launcher.display());
     let (keep, root) = (sandbox.path("keep"), sandbox.path("root"));
@@ -244,11 +244,12 @@ fn the_processes_of_a_job_end_with_a_node_that_is_killed() {
     block_on(async {
         let (datasets, jobs) = (datasets(&client, &node), clustering(&client, &node));
         datasets.call(Open::new("clouds", "clouds.csv")).await.unwrap();
+        let mut changes = jobs.subscribe(Subscribe::default().operations(["progressed"])).await.unwrap();
         // One that lasts until it is stopped.
         let options: Options = serde_json::from_str(r#"{ "stop_length": 1e-9 }"#).unwrap();
         jobs.call(Run::of(Order::new("clouds", options))).await.unwrap();
+        while !matches!(changes.next().await.unwrap(), Event::Change(_)) {}
     });
-    // Opened when the process has been started.
     let mut alive = std::fs::File::open(&alive).unwrap();
     node.kill();
     assert_eq!(std::io::Read::read_to_end(&mut alive, &mut Vec::new()).unwrap(), 0);
