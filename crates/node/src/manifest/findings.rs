@@ -1,6 +1,8 @@
 //! What is wrong with a file that describes something: every fault with its line and field, the first ten shown.
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use lehr_services::{Code, Fault};
 use serde::{Deserialize, Serialize};
@@ -9,7 +11,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// # Example
 /// See [`Findings`].
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Finding {
     /// The file.
     pub file: String,
@@ -44,7 +46,10 @@ impl fmt::Display for Finding {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
-    all: Vec<Finding>,
+    /// The first by file and line; those of one line as they were found.
+    kept: Vec<Finding>,
+    /// Hashes of all: what is found twice is one, and a file of nothing but faults takes little memory.
+    seen: BTreeSet<u64>,
 }
 
 impl Findings {
@@ -53,33 +58,38 @@ impl Findings {
 
     /// Adds one.
     pub fn add(&mut self, finding: Finding) {
-        if !self.all.contains(&finding) {
-            self.all.push(finding);
+        let mut hasher = DefaultHasher::new();
+        finding.hash(&mut hasher);
+        if !self.seen.insert(hasher.finish()) {
+            return;
+        }
+        let place = (&finding.file, finding.line);
+        let at = self.kept.partition_point(|kept| (&kept.file, kept.line) <= place);
+        if at < Self::KEPT {
+            self.kept.insert(at, finding);
+            self.kept.truncate(Self::KEPT);
         }
     }
 
     /// Adds those of another.
     pub fn extend(&mut self, other: Findings) {
-        other.all.into_iter().for_each(|finding| self.add(finding));
+        other.kept.into_iter().for_each(|finding| self.add(finding));
+        self.seen.extend(other.seen);
     }
 
     /// How many there are.
     pub fn count(&self) -> usize {
-        self.all.len()
+        self.seen.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
+        self.seen.is_empty()
     }
 
     /// The first ones, by file and line.
     pub fn shown(&self) -> Vec<&Finding> {
-        let mut shown: Vec<&Finding> = self.all.iter().collect();
-        // Stable: faults of one line stay as they were found.
-        shown.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
-        shown.truncate(Self::KEPT);
-        shown
+        self.kept.iter().collect()
     }
 
     /// Nothing, or all of them as an error.

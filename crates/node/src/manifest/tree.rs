@@ -7,12 +7,16 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::findings::{Finding, Findings};
+use crate::sync::Arc;
 
 /// The deepest nesting that is read: a file of brackets must not use up the stack.
 const DEPTH_MAX: usize = 64;
 
 /// The largest file that is read, in bytes.
-const BYTES_MAX: usize = 4 << 20;
+const BYTES_MAX: usize = 1 << 20;
+
+/// The longest name of a field, in bytes: every field of a table has the table's name in its own.
+const NAME_MAX: usize = 1000;
 
 /// The way to a field: names of tables and places in lists.
 ///
@@ -27,14 +31,14 @@ pub struct Field(Vec<Segment>);
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Segment {
-    Name(String),
+    Name(Arc<str>),
     Place(usize),
 }
 
 impl Field {
     /// A field of this table.
     pub fn name(&self, name: impl Into<String>) -> Self {
-        self.with(Segment::Name(name.into()))
+        self.with(Segment::Name(name.into().into()))
     }
 
     /// An entry of this list, counted from 0.
@@ -94,8 +98,8 @@ impl Tree {
     /// # Example
     /// See [`Tree`].
     pub fn read(file: &str, text: &str) -> Result<Self, Findings> {
-        let mut reading =
-            Reading { text, starts: line_starts(text), file, lines: BTreeMap::new(), findings: Findings::default() };
+        let (starts, last) = (line_starts(text), text.trim_end().len().saturating_sub(1));
+        let mut reading = Reading { starts, last, file, lines: BTreeMap::new(), findings: Findings::default() };
         if text.len() > BYTES_MAX {
             reading.find(None, &Field::default(), format!("expected at most {BYTES_MAX} bytes, found {}", text.len()));
             return Err(reading.findings);
@@ -150,9 +154,10 @@ impl Tree {
 }
 
 struct Reading<'a> {
-    text: &'a str,
     /// Where each line begins, in bytes.
     starts: Vec<usize>,
+    /// The last byte that is no white space: an error at the end of the text is an error of its line.
+    last: usize,
     file: &'a str,
     lines: BTreeMap<Field, usize>,
     findings: Findings,
@@ -165,9 +170,7 @@ fn line_starts(text: &str) -> Vec<usize> {
 
 impl Reading<'_> {
     fn line(&self, byte: usize) -> usize {
-        // An error at the end of the text is an error of its last line.
-        let last = self.text.trim_end().len().saturating_sub(1);
-        self.starts.partition_point(|start| *start <= byte.min(last)).max(1)
+        self.starts.partition_point(|start| *start <= byte.min(self.last)).max(1)
     }
 
     fn find(&mut self, line: Option<usize>, field: &Field, text: String) {
@@ -177,8 +180,16 @@ impl Reading<'_> {
     fn table(&mut self, table: &DeTable<'_>, field: &Field, depth: usize) -> Value {
         let mut entries = Map::new();
         for (name, value) in table.iter() {
+            let (length, line) = (name.get_ref().len(), self.line(name.span().start));
+            if length > NAME_MAX {
+                self.find(
+                    Some(line),
+                    field,
+                    format!("expected names of at most {NAME_MAX} bytes, found one of {length}"),
+                );
+                continue;
+            }
             let field = field.name(name.get_ref().as_ref());
-            let line = self.line(name.span().start);
             self.lines.insert(field.clone(), line);
             let value = self.value(value, &field, depth + 1);
             entries.insert(name.get_ref().to_string(), value);
@@ -250,5 +261,26 @@ mod tests {
     fn a_file_of_brackets_is_refused() {
         let text = format!("a = {}{}", "[".repeat(5000), "]".repeat(5000));
         assert!(Tree::read("a.toml", &text).is_err());
+    }
+
+    /// What a file of a mebibyte can hold that costs more than its size: each is read or refused, and all together in a moment.
+    #[test]
+    fn no_file_takes_much_more_than_its_bytes() {
+        let long = "n".repeat(NAME_MAX + 1);
+        let findings = Tree::read("a.toml", &format!("x = 1\n[{long}]\ny = 1\n")).unwrap_err();
+        assert_eq!(findings.to_string(), "a.toml, line 2: expected names of at most 1000 bytes, found one of 1001");
+        let name = "n".repeat(NAME_MAX);
+        let in_a_long_table: String = (0..50_000).map(|number| format!("k{number} = 1\n")).collect();
+        assert!(Tree::read("a.toml", &format!("[{name}]\n{in_a_long_table}")).is_ok());
+        // A fault in each line: all are counted.
+        let faults: String = (0..50_000).map(|number| format!("k{number} = nan\n")).collect();
+        let findings = Tree::read("a.toml", &faults).unwrap_err();
+        assert_eq!((findings.count(), findings.shown().len(), findings.shown()[9].line), (50_000, 10, Some(10)));
+        // Blank to the end.
+        assert!(Tree::read("a.toml", &format!("{in_a_long_table}{}", "\n".repeat(400_000))).is_ok());
+        // Keys within keys, where the parser stops first.
+        assert!(Tree::read("a.toml", &format!("a{} = 1", ".a".repeat(100_000))).is_err());
+        let too_large = Tree::read("a.toml", &"#".repeat(BYTES_MAX + 1)).unwrap_err();
+        assert_eq!(too_large.to_string(), "a.toml: expected at most 1048576 bytes, found 1048577");
     }
 }
