@@ -210,9 +210,8 @@ schemathesis: need ## ask a node whatever its OpenAPI description allows, and mu
 
 FUZZ_SECONDS ?= 60
 
-fuzz: ## mangled requests and policies, with coverage as a guide (FUZZ_SECONDS each); takes cargo-fuzz and a nightly toolchain
-	@if ! cargo fuzz --version >/dev/null 2>&1; then echo "fuzz: skipped, cargo-fuzz is not installed"; \
-	else cd crates/node && for target in edge settings; do cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS); done; fi
+fuzz: need ## mangled requests, policies, manifests and workflows: seeds everywhere, then libFuzzer where there is a C++ compiler (FUZZ_SECONDS each)
+	@$(PYTHON) fuzz/run.py $(FUZZ_SECONDS)
 
 soak: need ## random worlds of ports, arbiters, panics, cancellations and shutdowns, checked for what was lost (SOAK_SECONDS, SOAK_SEED)
 	@cargo run -q --release -p lehr-runtime --example soak -- $(SOAK_SECONDS) $(SOAK_SEED)
