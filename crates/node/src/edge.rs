@@ -34,6 +34,23 @@ pub(crate) struct Peer {
 /// How many addresses are counted at once; the fullest buckets are forgotten first.
 const ADDRESSES: usize = 10_000;
 
+/// How often an answer is looked for, by a thread that has nothing else to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Looks {
+    /// With a pause of some tens of nanoseconds before each.
+    pub(crate) spinning: usize,
+    /// After that, each time that the system gives the core back.
+    pub(crate) yielding: usize,
+}
+
+impl Looks {
+    /// As this machine has it: on one core nobody answers while this thread spins.
+    fn here() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Self { spinning: if cores > 1 { 40 } else { 0 }, yielding: 4 }
+    }
+}
+
 /// What all threads of an edge share.
 pub(crate) struct Edge {
     pub(crate) host: Host,
@@ -43,6 +60,8 @@ pub(crate) struct Edge {
     connections: Arc<Semaphore>,
     requests: Arc<Semaphore>,
     subscriptions: Arc<Semaphore>,
+    /// How often an answer is looked for before an edge thread sleeps.
+    pub(crate) looks: Looks,
     /// Requests left to each address, and when that was so.
     buckets: Mutex<HashMap<IpAddr, (f64, Duration)>>,
 }
@@ -55,6 +74,7 @@ impl Edge {
             connections: places(limits.connections),
             requests: places(limits.requests),
             subscriptions: places(limits.subscriptions),
+            looks: Looks::here(),
             buckets: Mutex::default(),
             host,
             settings,

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::pin::pin;
+use std::task::{Context as Polling, Waker};
 use std::time::Duration;
 
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -19,7 +20,7 @@ use tokio::time::timeout;
 
 use crate::body::Answer;
 use crate::connection::Turn;
-use crate::edge::{Edge, Peer};
+use crate::edge::{Edge, Looks, Peer};
 use crate::encode::{Sent, accepted, problem, read_tag, sent_as, status, tag};
 use crate::log::Level;
 use crate::policy::ANONYMOUS;
@@ -178,9 +179,9 @@ async fn answer(
         }
         refused
     })?;
-    if let (Some(_), Some(service)) = (&edge.settings.log, route.service())
-        && let Ok(endpoint) = edge.host.endpoint(service)
-    {
+    // Looked up once: routes that are about a service use it.
+    let found = route.service().map(|service| edge.host.endpoint(service));
+    if let (Some(_), Some(Ok(endpoint))) = (&edge.settings.log, &found) {
         asked.contract = endpoint.contract().to_owned();
     }
     match route {
@@ -198,27 +199,28 @@ async fn answer(
         }
         Route::Options(service) => {
             let allow = allowed(path);
-            find(edge, &caller, &service, Verb::Lookup)?;
+            permitted(edge, &caller, &service, found, Verb::Lookup)?;
             let mut response = response(StatusCode::NO_CONTENT, Format::Json.media_type(), Answer::Whole(None));
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allow));
             Ok(response)
         }
         Route::Get(service) => {
-            let endpoint = find(edge, &caller, &service, Verb::Get)?;
+            let endpoint = permitted(edge, &caller, &service, found, Verb::Get)?;
             send(edge, &endpoint, Action::Get, Verb::Get, turn, caller, request).await
         }
         Route::Lookup(service) => {
-            let endpoint = find(edge, &caller, &service, Verb::Lookup)?;
+            let endpoint = permitted(edge, &caller, &service, found, Verb::Lookup)?;
             send(edge, &endpoint, Action::Lookup, Verb::Lookup, turn, caller, request).await
         }
         Route::Drop(service) => {
-            let endpoint = find(edge, &caller, &service, Verb::Drop)?;
+            let endpoint = permitted(edge, &caller, &service, found, Verb::Drop)?;
             send(edge, &endpoint, Action::Drop, Verb::Drop, turn, caller, request).await
         }
         Route::Operation(service, name, is_in_query) => {
-            let verb = edge.host.endpoint(&service).ok().and_then(|endpoint| Some(endpoint.operation(&name)?.verb));
+            let known = found.as_ref().and_then(|found| found.as_ref().ok());
+            let verb = known.and_then(|endpoint| Some(endpoint.operation(&name)?.verb));
             // What is not there is refused as what it would most likely be.
-            let endpoint = find(edge, &caller, &service, verb.unwrap_or(Verb::Submit))?;
+            let endpoint = permitted(edge, &caller, &service, found, verb.unwrap_or(Verb::Submit))?;
             let verb = verb.unwrap_or(Verb::Submit);
             if is_in_query && verb != Verb::Query {
                 let fault = Fault::new(Code::ActionNotSupported, format!("{name:?} is no query: POST it"));
@@ -227,7 +229,7 @@ async fn answer(
             send(edge, &endpoint, Action::Operation(name), verb, turn, caller, request).await
         }
         Route::Events(service) => {
-            let endpoint = find(edge, &caller, &service, Verb::Subscribe)?;
+            let endpoint = permitted(edge, &caller, &service, found, Verb::Subscribe)?;
             let place = edge.subscription()?;
             let wishes = events::wishes(request.uri().query().unwrap_or_default())?;
             let options = options(edge, request.headers(), caller)?;
@@ -285,12 +287,18 @@ fn caller(edge: &Edge, peer: &Peer, headers: &HeaderMap) -> Result<String, Fault
 }
 
 /// The service at a path, if the caller may do this there.
-fn find(edge: &Edge, caller: &str, path: &str, verb: Verb) -> Result<Endpoint, Refused> {
-    let found = edge.host.endpoint(path);
-    let contract = found.as_ref().map(|endpoint| endpoint.contract().to_owned()).unwrap_or_default();
+fn permitted(
+    edge: &Edge,
+    caller: &str,
+    path: &str,
+    found: Option<Result<Endpoint, Fault>>,
+    verb: Verb,
+) -> Result<Endpoint, Refused> {
+    let found = found.unwrap_or_else(|| edge.host.endpoint(path));
     if let Some(policy) = &edge.settings.policy {
+        let contract = found.as_ref().map(Endpoint::contract).unwrap_or_default();
         // Before it is said whether anything is there.
-        policy.check(caller, verb, path, &contract)?;
+        policy.check(caller, verb, path, contract)?;
     }
     found.map_err(|fault| {
         let is_unknown = fault.code() == Code::UnknownService;
@@ -428,7 +436,7 @@ async fn send(
     turn.come().await;
     let sent = endpoint.send(Message { action, verb, body, format, accept, options });
     drop(turn);
-    let answered = looked_for(sent, || edge.has_one_request()).await.map_err(|fault| {
+    let answered = looked_for(sent, edge.looks, || edge.has_one_request()).await.map_err(|fault| {
         // A tag of an earlier life is a version that is no more.
         let is_old = is_conditional && fault.code() == Code::StaleReference;
         if is_old { Refused::with(StatusCode::PRECONDITION_FAILED, fault) } else { Refused::from(fault) }
@@ -452,25 +460,22 @@ async fn send(
     Ok(response)
 }
 
-/// How often an answer is looked for before this thread sleeps, with a pause of some tens of nanoseconds between.
-const LOOKS: usize = 40;
-
-/// How often it is looked for after that, each time that the system gives the core back: on one core, the worker that answers needs it.
-const YIELDS: usize = 4;
-
 /// Waits for an answer. If `is_alone` says that this thread has nothing else to do, it looks for it a while, some microseconds at most: most
 /// handlers take less than falling asleep and being woken does.
-async fn looked_for<T>(answer: impl Future<Output = T>, is_alone: impl Fn() -> bool) -> T {
+async fn looked_for<T>(answer: impl Future<Output = T>, most: Looks, is_alone: impl Fn() -> bool) -> T {
     let mut answer = pin!(answer);
     let mut looks = 0;
     poll_fn(move |polling| {
         loop {
-            let polled = answer.as_mut().poll(polling);
-            if polled.is_ready() || looks >= LOOKS + YIELDS || !is_alone() {
+            let is_last = looks >= most.spinning + most.yielding || !is_alone();
+            // Nobody is to be woken while this thread looks: that would be a system call of the worker, and a turn of this task for nothing.
+            let mut looking = Polling::from_waker(Waker::noop());
+            let polled = answer.as_mut().poll(if is_last { &mut *polling } else { &mut looking });
+            if polled.is_ready() || is_last {
                 return polled;
             }
             looks += 1;
-            if looks <= LOOKS {
+            if looks <= most.spinning {
                 (0..8).for_each(|_| spin_loop());
             } else {
                 yield_now();

@@ -56,6 +56,10 @@ struct Timers {
     now: u64,
     /// The thread that waits for deadlines of the machine's clock, once there was one.
     driver: Option<thread::Thread>,
+    /// Until when the driver sleeps by itself: what is due later need not wake it, and most timers are for a time that is never waited for. It says so
+    /// under the lock before it sleeps, having looked what is first, and what is registered after that wakes it if it is due before. While it is at work this
+    /// is a time that has passed: it looks again before it sleeps.
+    driver_sleeps_until: u64,
 }
 
 /// What came of asking for a place.
@@ -67,7 +71,8 @@ pub(super) enum Asked {
 
 impl Core {
     pub(super) fn new(source: Source) -> Arc<Self> {
-        let timers = Timers { pending: BTreeMap::new(), next_sequence: 0, now: 0, driver: None };
+        let timers =
+            Timers { pending: BTreeMap::new(), next_sequence: 0, now: 0, driver: None, driver_sleeps_until: 0 };
         Arc::new(Self { source, timers: Mutex::new(timers) })
     }
 
@@ -101,6 +106,14 @@ impl Core {
         self.timers.lock().pending.first_key_value().map(|(place, _)| place.at)
     }
 
+    /// As [`next_deadline`](Self::next_deadline), for the driver, which then sleeps until that.
+    fn next_for_driver(&self) -> Option<u64> {
+        let mut timers = self.timers.lock();
+        let next = timers.pending.first_key_value().map(|(place, _)| place.at);
+        timers.driver_sleeps_until = next.unwrap_or(u64::MAX);
+        next
+    }
+
     /// Registers an action for a time, unless that has come.
     ///
     /// # Panics
@@ -120,14 +133,12 @@ impl Core {
             timers.next_sequence += 1;
             timers.pending.insert(place, action);
             let is_first = timers.pending.first_key_value().is_some_and(|(first, _)| *first == place);
-            if is_first && machine_now.is_some() {
-                if timers.driver.is_none() {
-                    timers.driver = Some(start_driver(Arc::downgrade(self)));
-                }
-                (place, timers.driver.clone())
-            } else {
-                (place, None)
+            if machine_now.is_some() && timers.driver.is_none() {
+                // It looks what is first as soon as it can have the lock.
+                timers.driver = Some(start_driver(Arc::downgrade(self)));
             }
+            let wakes = is_first && at < timers.driver_sleeps_until;
+            (place, if wakes { timers.driver.clone() } else { None })
         };
         if let Some(driver) = driver {
             // It waits for a later deadline, or for none.
@@ -189,7 +200,7 @@ fn start_driver(clock: Weak<Core>) -> thread::Thread {
             let wait = {
                 let Some(clock) = clock.upgrade() else { return };
                 clock.fire(clock.now());
-                clock.next_deadline().map(|at| Duration::from_nanos(at.saturating_sub(clock.now())))
+                clock.next_for_driver().map(|at| Duration::from_nanos(at.saturating_sub(clock.now())))
                 // The clock may end here, on this thread: then the next look finds it gone.
             };
             match wait {
@@ -205,4 +216,41 @@ fn start_driver(clock: Weak<Core>) -> thread::Thread {
 
 pub(super) fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_driver_is_woken_only_for_what_is_due_before_it_wakes_by_itself() {
+        const HOUR: u64 = 3_600_000_000_000;
+        let core = Core::new(Source::Machine(Moment::now()));
+        let register = |at: u64| match core.register(at, Action::Call(Box::new(|| ()))) {
+            Asked::Registered(place) => place,
+            Asked::Passed(_) => panic!("an hour has passed"),
+        };
+        let sleeps_until = |expected: u64| {
+            while core.timers.lock().driver_sleeps_until != expected {
+                thread::yield_now();
+            }
+        };
+        let first = register(HOUR);
+        sleeps_until(HOUR);
+        // Requests with limits of time, one after the other: the driver sleeps on.
+        assert!(core.cancel(first));
+        (1..1000).for_each(|later| assert!(core.cancel(register(HOUR + later))));
+        assert_eq!(core.timers.lock().driver_sleeps_until, HOUR);
+        // What is due before is waited for.
+        register(HOUR / 2);
+        sleeps_until(HOUR / 2);
+        let (fired, told) = std::sync::mpsc::channel();
+        let soon = core.now() + 1_000_000;
+        if let Asked::Passed(action) = core.register(soon, Action::Call(Box::new(move || fired.send(()).unwrap()))) {
+            action.run();
+        }
+        told.recv().unwrap();
+        assert!(core.now() >= soon);
+        sleeps_until(HOUR / 2);
+    }
 }

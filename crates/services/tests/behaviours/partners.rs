@@ -209,7 +209,7 @@ fn a_partner_may_be_bound_to_an_address_if_the_host_reaches_others() {
         let books = host.start("/books", Bookkeeper::new).await.unwrap();
         books.call(put("ada", 4)).await.unwrap();
         let bound = |path: &str, to: &str| Placement::at(path).bind("books", to);
-        let start = async |placement| host.start(placement, Clerk::<BOUND>::default).await;
+        let start = async |placement: Placement| host.start(placement, Clerk::<BOUND>::default).await;
         let fault = start(bound("/desk", "test://there/books")).await.unwrap_err();
         assert_eq!(
             fault.causes()[0].reason,
