@@ -59,6 +59,37 @@ pub enum Error {
         /// The first ten, counted from 0.
         first: Vec<usize>,
     },
+    /// Columns without a width: a density along them would be infinite. Leave them out.
+    #[error(
+        "{count} of the columns are the same in all rows of positive weight: {}; expected columns that vary, or none of them in a mixture",
+        named(first, *count)
+    )]
+    Constant {
+        /// How many there are.
+        count: usize,
+        /// The names of the first ten.
+        first: Vec<String>,
+    },
+    /// Variances would be too small for a number to hold: multiply the columns by a power of ten.
+    #[error(
+        "no point is further than {distance:e} from the mean of its column: expected at least {least:e}, so that a number can hold variances"
+    )]
+    TooNear {
+        /// The unit of the deviations.
+        distance: f64,
+        /// The limit.
+        least: f64,
+    },
+    /// A component's covariance is no longer positive definite: raise the regularisation, or ask for fewer components or a simpler covariance.
+    #[error(
+        "component {component} of {components} has collapsed: its covariance is not positive definite; expected a regularisation that keeps it wide"
+    )]
+    Collapsed {
+        /// Counted from 0.
+        component: usize,
+        /// How many there were.
+        components: usize,
+    },
     /// The observer said stop; it was handed the checkpoint just before.
     #[error("stopped")]
     Stopped,
@@ -102,6 +133,11 @@ pub enum Error {
     /// A rank failed; the message is its own.
     #[error(transparent)]
     Ranks(#[from] lehr_ranks::Error),
+}
+
+/// The first few of some names, and whether there are more.
+fn named(names: &[String], all: usize) -> String {
+    format!("{}{}", names.join(", "), if all > names.len() { ", …" } else { "" })
 }
 
 /// The first few of some numbers, and whether there are more.

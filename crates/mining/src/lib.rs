@@ -3,6 +3,7 @@
 //! | you have | use |
 //! | --- | --- |
 //! | points in a space where distance means something | [`vector::cluster`] |
+//! | groups of their own widths, shapes and densities, and a wish for likelihoods | [`mixture::fit`] |
 //! | dissimilarities of all pairs | [`pairwise::cluster`] |
 //! | dissimilarities of all pairs, and a wish to see them | [`smacof::embed`] |
 //! | a temperature, and an interest in what happens there | [`vector::equilibrium`] |
@@ -15,6 +16,7 @@ pub mod anneal;
 mod error;
 mod gather;
 mod matrix;
+pub mod mixture;
 pub mod pairwise;
 mod product;
 mod round;

@@ -8,12 +8,12 @@ pub(crate) mod components;
 pub(crate) mod course;
 mod e_step;
 mod equilibrium;
-mod hard;
+pub(crate) mod hard;
 mod label;
 mod m_step;
 mod model;
 mod parameters;
-mod rows;
+pub(crate) mod rows;
 mod swap;
 mod system;
 

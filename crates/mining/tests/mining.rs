@@ -5,6 +5,8 @@ mod mining {
     mod acceptance;
     mod bits;
     mod edges;
+    mod mixture;
+    mod mixture_runs;
     mod pairwise;
     mod physics;
     mod quality;

@@ -3,19 +3,23 @@
 //! No input or output, no ranks, no threads, no allocation in loops: everything here is a function of its arguments. Rows stand in [`tiles`];
 //! [`soft`] and [`nearest`] go over a block of them and add up what the next centres are made of; [`lanes`] is the arithmetic
 //! that both are written in, with the same bits on every processor; [`dispatch`] chooses the instruction set. Dissimilarities of all pairs are read as compact as they are stored, by products
-//! with columns ([`compact`]) and by SMACOF's pass ([`guttman`]). [`factor`] and [`elementary`] keep that promise
+//! with columns ([`compact`]) and by SMACOF's pass ([`guttman`]). [`gaussian`] is to mixtures what [`soft`] is to centres. [`factor`], [`cholesky`] and [`elementary`] keep that promise
 //! where a library would not.
 
+pub mod cholesky;
 pub mod compact;
 pub mod dispatch;
 pub mod elementary;
 pub mod factor;
+pub mod gaussian;
 pub mod guttman;
 pub mod lanes;
 pub mod membership;
 pub mod nearest;
 #[cfg(test)]
 mod oracle;
+#[cfg(test)]
+mod oracle_gaussian;
 #[cfg(test)]
 mod oracle_pairs;
 mod products;

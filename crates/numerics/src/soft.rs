@@ -253,7 +253,7 @@ kernel! {
 }
 
 #[inline(always)]
-fn finish<T: Real, V: Lanes<Number = T>>(totals: [V; 2]) -> (f64, f64) {
+pub(crate) fn finish<T: Real, V: Lanes<Number = T>>(totals: [V; 2]) -> (f64, f64) {
     let mut lines = [T::Line::default(); 2];
     totals[0].store(&mut lines[0]);
     totals[1].store(&mut lines[1]);
@@ -333,7 +333,7 @@ fn direct_group<T: Real, V: Lanes<Number = T>, const D: usize, const N: usize, c
 
 /// Turns scores into powers of two of what they lack to the row's best, adds to the totals, and gives each row's weight over the sum of its powers.
 #[inline(always)]
-fn shares<T: Real, V: Lanes<Number = T>, const G: usize>(
+pub(crate) fn shares<T: Real, V: Lanes<Number = T>, const G: usize>(
     scores: &mut [[T::Line; G]],
     weights: &[T::Line],
     most: [V; G],

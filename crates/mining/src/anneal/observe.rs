@@ -54,6 +54,8 @@ pub enum Stage {
     Hardening,
     /// Looking for a better place for each centre.
     Refining,
+    /// Climbing to the top of a mixture's likelihood.
+    Fitting,
     /// Giving each row its cluster.
     Labelling,
 }
@@ -65,6 +67,7 @@ impl Stage {
             Stage::Annealing => "annealing",
             Stage::Hardening => "hardening",
             Stage::Refining => "refining",
+            Stage::Fitting => "fitting",
             Stage::Labelling => "labelling",
         }
     }

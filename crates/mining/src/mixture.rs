@@ -1,0 +1,304 @@
+//! Mixtures of Gaussians: rows as draws from a few components, each with a weight, a mean and a covariance.
+//!
+//! Paper 004 section 7 has mixtures as one of a family that annealing serves; `docs/design/mixture.md` says which way of annealing was found to work, and it is the
+//! one taken here: clusters by deterministic annealing ([`crate::vector`]), which need no lucky start, then EM from their covariances to the top of the likelihood.
+//! [`fit`] does it all; [`equilibrium`] is EM at one temperature from a given start, and [`critical_temperature`] the temperature below which one component becomes two.
+
+mod course;
+mod criteria;
+mod density;
+mod e_step;
+mod equilibrium;
+mod gaussians;
+mod m_step;
+mod model;
+mod parameters;
+
+use std::path::Path;
+
+use lehr_data::Points;
+use lehr_ranks::timing::Phases;
+use lehr_ranks::trace::Trace;
+use serde::{Deserialize, Serialize};
+
+pub use criteria::{Candidate, Criteria};
+pub use density::{Mixture, Posterior};
+pub use equilibrium::{Critical, Equilibrium, Start, critical_temperature, equilibrium};
+pub use model::Model;
+pub use parameters::{Covariance, Parameters};
+
+use crate::Error;
+use crate::anneal::checkpoint::{read_framed, write_framed};
+use crate::anneal::{Control, Silent, Stage};
+use crate::round::{Execution, LeafCells, Program, Rounds, drive};
+use crate::vector;
+use crate::vector::hard::Remembered;
+use crate::vector::rows::Rows;
+use course::{Columns, Course, Problem, State, assign, log_unit};
+use e_step::Assigned;
+use model::Outcome;
+
+/// What a checkpoint says it is of.
+const METHOD: &str = "mixture";
+/// Deviations below this have variances that a number may not hold.
+const NEAREST: f64 = 1e-120;
+
+/// How far a fit is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// What is being done.
+    pub stage: Stage,
+    /// The number of components that is tried.
+    pub components: usize,
+    /// The temperature of the clustering, in the squared unit of the points; nothing while fitting.
+    pub temperature: Option<f64>,
+    /// The log-likelihood per unit of weight before the last sweep, in the input's units; nothing while clustering.
+    pub log_likelihood: Option<f64>,
+    /// Passes over the rows so far.
+    pub sweeps: u64,
+    /// Estimate of the share of the work that is done, 0 to 1.
+    pub fraction: f64,
+}
+
+/// Watches a fit. Called on one rank only, between steps; it should return within a fraction of a second.
+pub trait Observer: Send {
+    /// After each temperature or group of trials of the clustering, and every few sweeps of EM.
+    fn progress(&mut self, progress: &Progress) -> Control {
+        let _ = progress;
+        Control::Continue
+    }
+
+    /// After each step: all that is needed to go on from here. Always offered after [`Control::Stop`].
+    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
+        let _ = checkpoint;
+    }
+
+    /// Where the run is to note what each rank does: asked once, before the run begins.
+    fn trace(&self) -> Option<&Trace> {
+        None
+    }
+}
+
+impl Observer for Silent {}
+
+/// A fit that can be gone on with, on any number of ranks and under any engine, to the same bits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Checkpoint {
+    method: String,
+    fingerprint: u64,
+    parameters: Parameters,
+    state: State,
+}
+
+impl Checkpoint {
+    /// The parameters of the run.
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// The fingerprint of the points of the run ([`Points::fingerprint`]).
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    /// Writes the checkpoint to `path`, whole or not at all; a file there before is replaced.
+    ///
+    /// # Errors
+    /// [`Error::Data`] if the folder cannot be written to or the disk is full.
+    pub fn write(&self, path: &Path) -> Result<(), Error> {
+        write_framed(self, path)
+    }
+
+    /// Reads a checkpoint.
+    ///
+    /// # Errors
+    /// [`Error::File`] if it cannot be read, [`Error::CheckpointVersion`] if it is of another format, [`Error::CheckpointDamaged`] if it is none of a
+    /// mixture, was cut, or was changed.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        read_framed(path, METHOD)
+    }
+}
+
+/// Fits a mixture of Gaussians.
+///
+/// # Errors
+/// Those of [`Parameters::check`]; [`Error::Constant`], [`Error::TooFar`], [`Error::TooNear`]; [`Error::Collapsed`], without regularisation or where columns depend on each other to the
+/// last digits; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
+///
+/// # Example
+/// ```
+/// use lehr_data::Points;
+/// use lehr_mining::{Execution, anneal::Silent, mixture::{Covariance, Parameters, fit}};
+/// let points = Points::new(vec![0.0, 1.0, 2.0, 10.0, 12.0, 14.0], 1)?;
+/// let parameters = Parameters { components: Some(2), covariance: Covariance::Spherical, regularisation: 0.0, ..Parameters::default() };
+/// let model = fit(&points, &parameters, &Execution::default(), &mut Silent)?;
+/// assert_eq!(model.labels[..3], [model.labels[0]; 3]);
+/// let of_first = model.labels[0] as usize;
+/// assert!((model.mixture.mean(of_first)[0] - 1.0).abs() < 1e-3);
+/// assert!((model.mixture.covariance(of_first)[0] - 2.0 / 3.0).abs() < 1e-2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Cost: for each number of components that is tried, an annealed clustering ([`vector::cluster`]) and some tens to hundreds of passes of EM, each N x K x D (spherical, diagonal) or
+/// N x K x D² (tied, full) multiply-adds and N x K exponentials. Memory: the points and a copy of them.
+pub fn fit(
+    points: &Points,
+    parameters: &Parameters,
+    execution: &Execution,
+    observer: &mut dyn Observer,
+) -> Result<Model, Error> {
+    parameters.check(points)?;
+    run(points, parameters.clone(), None, execution, observer)
+}
+
+/// Goes on with an interrupted fit, to the same bits as if it had not been interrupted.
+///
+/// # Errors
+/// [`Error::OtherData`] if the points are not those of the checkpoint; otherwise as for [`fit`].
+pub fn resume(
+    points: &Points,
+    checkpoint: Checkpoint,
+    execution: &Execution,
+    observer: &mut dyn Observer,
+) -> Result<Model, Error> {
+    let data = points.fingerprint();
+    if checkpoint.fingerprint != data {
+        return Err(Error::OtherData { checkpoint: checkpoint.fingerprint, data });
+    }
+    checkpoint.parameters.check(points)?;
+    run(points, checkpoint.parameters, Some(checkpoint.state), execution, observer)
+}
+
+/// Rows whose squares numbers can hold.
+fn rows_of(points: &Points) -> Result<Rows<f64>, Error> {
+    let rows = Rows::<f64>::new(points)?;
+    if rows.unit < NEAREST {
+        return Err(Error::TooNear { distance: rows.unit, least: NEAREST });
+    }
+    Ok(rows)
+}
+
+fn run(
+    points: &Points,
+    parameters: Parameters,
+    state: Option<State>,
+    execution: &Execution,
+    observer: &mut dyn Observer,
+) -> Result<Model, Error> {
+    let mut phases = Phases::new();
+    phases.enter("arranging");
+    let rows = rows_of(points)?;
+    let columns = Columns::new(points, &rows, parameters.covariance, parameters.regularisation)?;
+    phases.leave();
+    let clusterings: Vec<vector::Parameters> = parameters
+        .candidates(rows.count)
+        .into_iter()
+        .map(|clusters| vector::Parameters {
+            clusters: Some(clusters),
+            cooling: parameters.cooling,
+            seed: parameters.seed,
+            ..vector::Parameters::default()
+        })
+        .collect();
+    let leaves = rows.leaves.len();
+    let trace = observer.trace().cloned().unwrap_or_else(Trace::sums_only);
+    let mut observer = Some(observer);
+    let run = Run {
+        fingerprint: points.fingerprint(),
+        problem: Problem {
+            rows: &rows,
+            parameters: &parameters,
+            columns,
+            memories: clusterings.iter().map(|_| LeafCells::new(leaves, |_| Remembered::default())).collect(),
+            clusterings,
+            cells: LeafCells::new(leaves, |_| Assigned::default()),
+        },
+        state,
+        phases,
+        trace,
+        observer: LeafCells::new(1, |_| observer.take().expect("one cell")),
+    };
+    let outcome = drive(execution, rows.count, &run)?.expect("the first loop of a process brings the outcome");
+    let Problem { columns, cells, .. } = run.problem;
+    Ok(Model::new(points, &rows, outcome, cells.into_values(), &parameters, &columns.clouds))
+}
+
+/// A fit as the engines see it.
+struct Run<'a, 'o> {
+    fingerprint: u64,
+    problem: Problem<'a>,
+    state: Option<State>,
+    /// What was done before the loops began.
+    phases: Phases,
+    trace: Trace,
+    /// One cell; only the lead reaches for it.
+    observer: LeafCells<&'o mut dyn Observer>,
+}
+
+impl Run<'_, '_> {
+    /// Tells the observer where the course is; true if it wants to stop. On the lead only.
+    fn observe(&self, course: &mut Course<'_>, checkpoint: &mut Option<Checkpoint>) -> bool {
+        let rows = self.problem.rows;
+        let progress = Progress {
+            stage: course.stage(),
+            components: course.components(),
+            temperature: course.temperature().map(|temperature| rows.squared(temperature)),
+            log_likelihood: course.objective().map(|objective| objective - log_unit(rows)),
+            sweeps: course.sweeps(),
+            fraction: course.fraction(),
+        };
+        let stop = self.observer.with(0, |observer| observer.progress(&progress)) == Control::Stop;
+        let checkpoint = checkpoint.get_or_insert_with(|| Checkpoint {
+            method: METHOD.into(),
+            fingerprint: self.fingerprint,
+            parameters: self.problem.parameters.clone(),
+            state: State::default(),
+        });
+        course.lend(&mut checkpoint.state);
+        self.observer.with(0, |observer| observer.checkpoint(checkpoint));
+        course.take_back(&mut checkpoint.state);
+        stop
+    }
+}
+
+impl Program for Run<'_, '_> {
+    type Output = Option<Outcome>;
+    type Error = Error;
+
+    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Option<Outcome>, Error> {
+        let rounds = &mut rounds;
+        let is_lead = rounds.is_lead();
+        rounds.record(&self.trace).await?;
+        let mut phases = Phases::new();
+        let begin = |rounds: &mut R, phases: &mut Phases, stage: Stage| {
+            rounds.note_phase(stage.name());
+            phases.enter(stage.name());
+        };
+        let mut course = Course::new(&self.problem, self.state.clone());
+        let mut checkpoint = None;
+        while !course.is_done() {
+            begin(rounds, &mut phases, course.stage());
+            course.advance(rounds).await?;
+            phases.leave();
+            let stop = is_lead && self.observe(&mut course, &mut checkpoint);
+            if rounds.agree(stop).await? {
+                return Err(Error::Stopped);
+            }
+        }
+        begin(rounds, &mut phases, Stage::Labelling);
+        // The last candidate was labelled last; the best may be an earlier one.
+        let best = course.state.best.as_ref().expect("a number of components was tried");
+        assign(rounds, self.problem.rows, &best.gaussians, &self.problem.cells).await?;
+        rounds.share(&self.problem.cells, Assigned::write, Assigned::read).await?;
+        phases.leave();
+        course.state.sweeps += 1;
+        let seconds = [self.phases.seconds(), phases.seconds()].concat();
+        let timers = rounds.gather_timers(&self.trace, phases).await?;
+        if !rounds.is_first_here() {
+            return Ok(None);
+        }
+        let imbalance = rounds.imbalance();
+        Ok(Some(Outcome { state: course.state, imbalance, phases: seconds, timers }))
+    }
+}

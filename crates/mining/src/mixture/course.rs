@@ -1,0 +1,539 @@
+//! The course of a fit: for each number of components where they begin, then to the top of the likelihood; one step at a time, each of which can be resumed.
+//!
+//! ```text
+//! for each number of components that is tried
+//!     clustering   annealed clusters of as many centres, which do not hang on a lucky start (crate::vector)
+//!     fitting      covariances from the clusters, then EM at temperature 1 until there is nothing left to gain;
+//!                  the same through mixtures of simpler forms, fitted first; the likeliest is taken
+//! ```
+//!
+//! All of the state is in [`State`], which is what a checkpoint holds. All ranks follow the same course, because they decide by the same bits.
+
+use lehr_data::Points;
+use lehr_numerics::cholesky::triangle;
+use lehr_numerics::gaussian::{Components, Whitening};
+use serde::{Deserialize, Serialize};
+
+use super::criteria::{Candidate, Criteria};
+use super::e_step::{AssignRound, Assigned, MixtureRound};
+use super::gaussians::Gaussians;
+use super::m_step::{LEAST_WEIGHT, update};
+use super::parameters::{Covariance, Parameters};
+use crate::Error;
+use crate::anneal::Stage;
+use crate::round::{LeafCells, Rounds, total_of};
+use crate::vector;
+use crate::vector::hard::Remembered;
+use crate::vector::rows::Rows;
+
+/// Sweeps of one step of a fit.
+const SWEEPS_A_STEP: usize = 8;
+/// A column whose variance is below this share of the widest column's does not vary.
+const LEAST_VARIANCE: f64 = 1e-200;
+/// The temperature of the memberships from which covariances begin, over the mean squared distance of all rows from their mean: hard but for exact ties.
+const HARD: f64 = 1e-9;
+/// At the start the pooled covariance within clusters counts as this share of an average component's weight more of each component's own.
+const BORROWED: f64 = 0.1;
+/// A component whose variance along a column is below this share of the column's has collapsed: ten digits of the column are in it.
+const COLLAPSED: f64 = 1e-20;
+/// Centres nearer to each other than this share of the mean squared distance from the mean are one.
+const COINCIDENT: f64 = 1e-18;
+/// In more dimensions than this no way goes through tied covariances: its pass would cost more than all others.
+const MOST_TIED: usize = 64;
+/// A mixture on the way to another is fitted to this many times the tolerance: the next fit forgets the rest.
+const ON_THE_WAY: f64 = 100.0;
+/// A way is better than another if its log-likelihood per unit of weight is higher by so many tolerances: less is the same hill.
+const BETTER: f64 = 10.0;
+/// Share of the work for one number of components that is spent by the time its clusters are found.
+const CLUSTERED: f64 = 0.7;
+
+/// What is being done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+enum Phase {
+    #[default]
+    Clustering,
+    Fitting,
+    Done,
+}
+
+/// Everything that a fit is, in stored units: a checkpoint of it is a fit.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct State {
+    phase: Phase,
+    /// The number that is tried, counting from 0.
+    attempt: usize,
+    /// The clustering where it is; filled in when the state is lent to a checkpoint.
+    pub clustering: Option<vector::course::State>,
+    /// The centres of the clusters found for this number, one for each distinct position.
+    centers: Vec<f64>,
+    /// The way that is taken, counting from 0.
+    way: usize,
+    /// Where the present fit is.
+    gaussians: Option<Gaussians>,
+    /// The objective per unit of weight before each sweep of the present fit.
+    ascent: Vec<f64>,
+    /// The end of the best way so far.
+    highest: Option<Climbed>,
+    /// The candidate with the least BIC so far.
+    pub best: Option<Fitted>,
+    pub candidates: Vec<Candidate>,
+    /// Passes over the rows by all clusterings and fits that are finished, and by the present fit.
+    pub sweeps: u64,
+}
+
+/// The end of one way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Climbed {
+    through: Option<Covariance>,
+    gaussians: Gaussians,
+    ascent: Vec<f64>,
+    is_converged: bool,
+}
+
+impl Climbed {
+    fn objective(&self) -> f64 {
+        self.ascent.last().copied().unwrap_or(f64::NEG_INFINITY)
+    }
+}
+
+/// A mixture at the top of its likelihood, in stored units.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Fitted {
+    pub asked: usize,
+    pub gaussians: Gaussians,
+    pub ascent: Vec<f64>,
+    pub is_converged: bool,
+    pub criteria: Criteria,
+}
+
+/// How wide the columns are, in stored units.
+#[derive(Clone, Debug)]
+pub(crate) struct Columns {
+    /// One a column.
+    pub variances: Vec<f64>,
+    /// The variance of the cloud that a row counts as, along each column.
+    pub clouds: Vec<f64>,
+}
+
+impl Columns {
+    /// Cost: one pass.
+    ///
+    /// # Errors
+    /// [`Error::Constant`] if no column varies, or one does not along which the covariance has a width of its own.
+    pub fn new(points: &Points, rows: &Rows<f64>, covariance: Covariance, regularisation: f64) -> Result<Self, Error> {
+        let variances = variances(points, rows, covariance)?;
+        let clouds = variances.iter().map(|variance| regularisation * variance).collect();
+        Ok(Self { variances, clouds })
+    }
+
+    /// The first component that is narrower along a column than numbers tell its rows apart.
+    fn collapsed(&self, gaussians: &Gaussians) -> Option<usize> {
+        let is_narrow = |k: usize| {
+            let packed = gaussians.packed(k);
+            (0..gaussians.dimension).any(|j| packed[triangle(j) + j] <= COLLAPSED * self.variances[j])
+        };
+        (0..gaussians.len()).find(|&k| gaussians.weights[k] > LEAST_WEIGHT && is_narrow(k))
+    }
+}
+
+/// What all fits of a run share.
+pub(crate) struct Problem<'a> {
+    pub rows: &'a Rows<f64>,
+    pub parameters: &'a Parameters,
+    pub columns: Columns,
+    /// One for each number that is tried.
+    pub clusterings: Vec<vector::Parameters>,
+    pub memories: Vec<LeafCells<Remembered>>,
+    pub cells: LeafCells<Assigned>,
+}
+
+/// A fit.
+pub(crate) struct Course<'a> {
+    problem: &'a Problem<'a>,
+    clustering: Option<vector::course::Course<'a, f64>>,
+    /// The largest fraction told so far.
+    furthest: f64,
+    total: Vec<f64>,
+    pub state: State,
+}
+
+/// The variance of each column, in stored units. Cost: one pass.
+///
+/// # Errors
+/// [`Error::Constant`] if no column varies, or one does not along which the covariance has a width of its own.
+fn variances(points: &Points, rows: &Rows<f64>, covariance: Covariance) -> Result<Vec<f64>, Error> {
+    let mut variances = vec![0.0; rows.dimension];
+    let mut row = vec![0.0; rows.dimension];
+    for tiles in rows.leaves.iter().map(|leaf| &leaf.tiles) {
+        for index in 0..tiles.rows() {
+            tiles.read_row(index, &mut row);
+            let share = tiles.weight(index) / rows.total_weight;
+            variances.iter_mut().zip(&row).for_each(|(variance, x)| *variance += share * x * x);
+        }
+    }
+    let widest = variances.iter().copied().fold(0.0, f64::max);
+    let constant: Vec<usize> = (0..variances.len()).filter(|&j| variances[j] <= LEAST_VARIANCE * widest).collect();
+    if constant.len() == variances.len() || (covariance != Covariance::Spherical && !constant.is_empty()) {
+        let first = constant.iter().take(10).map(|&j| points.columns()[j].clone()).collect();
+        return Err(Error::Constant { count: constant.len(), first });
+    }
+    Ok(variances)
+}
+
+impl<'a> Course<'a> {
+    /// A new fit, or one that goes on from a state.
+    pub fn new(problem: &'a Problem<'a>, state: Option<State>) -> Self {
+        let mut state = state.unwrap_or_default();
+        let attempt = state.attempt;
+        let clustering = state.clustering.take().map(|state| {
+            let (parameters, memory) = (&problem.clusterings[attempt], &problem.memories[attempt]);
+            vector::course::Course::resume(problem.rows, parameters, memory, state)
+        });
+        Self { problem, clustering, furthest: 0.0, total: Vec::new(), state }
+    }
+
+    pub fn is_done(&self) -> bool {
+        self.state.phase == Phase::Done
+    }
+
+    pub fn stage(&self) -> Stage {
+        match self.state.phase {
+            Phase::Clustering => self.clustering.as_ref().map_or(Stage::Annealing, |clustering| clustering.stage()),
+            Phase::Fitting => Stage::Fitting,
+            Phase::Done => Stage::Labelling,
+        }
+    }
+
+    /// The number of components that is tried.
+    pub fn components(&self) -> usize {
+        let tried = self.state.attempt.min(self.problem.clusterings.len() - 1);
+        self.problem.clusterings[tried].clusters.expect("every clustering has a number")
+    }
+
+    /// The ways from clusters to a mixture: straight, and through mixtures of other forms, whose likelihoods have other hills.
+    fn ways(&self) -> Vec<Option<Covariance>> {
+        let target = self.problem.parameters.covariance;
+        if self.components() == 1 {
+            return vec![None];
+        }
+        let varies = self.problem.columns.variances.iter().all(|&variance| variance > 0.0);
+        let is_open = |&form: &Covariance| {
+            form != target
+                && (form == Covariance::Spherical || varies)
+                && (form != Covariance::Tied || self.problem.rows.dimension <= MOST_TIED)
+        };
+        let through = [Covariance::Spherical, Covariance::Tied, Covariance::Diagonal];
+        std::iter::once(None).chain(through.into_iter().filter(is_open).map(Some)).collect()
+    }
+
+    /// The temperature of the clustering, in stored squared units, while it lasts.
+    pub fn temperature(&self) -> Option<f64> {
+        self.clustering.as_ref().map(|clustering| clustering.state.temperature)
+    }
+
+    /// The objective per unit of weight before the last sweep of the present fit, in stored units.
+    pub fn objective(&self) -> Option<f64> {
+        self.state.ascent.last().copied()
+    }
+
+    /// Passes over the rows so far.
+    pub fn sweeps(&self) -> u64 {
+        self.state.sweeps + self.clustering.as_ref().map_or(0, |clustering| clustering.state.sweeps)
+    }
+
+    /// Estimate of the share of the work that is done: a number of components costs in proportion to itself.
+    pub fn fraction(&mut self) -> f64 {
+        let cost = |attempts: &[vector::Parameters]| -> f64 {
+            attempts.iter().map(|parameters| parameters.clusters.unwrap_or(1) as f64).sum()
+        };
+        let all = &self.problem.clusterings;
+        let within = match self.state.phase {
+            Phase::Clustering => CLUSTERED * self.clustering.as_mut().map_or(0.0, |clustering| clustering.fraction()),
+            Phase::Fitting => {
+                let sweeps = self.state.ascent.len() as f64;
+                let ways = self.state.way as f64 + sweeps / (sweeps + 50.0);
+                CLUSTERED + (1.0 - CLUSTERED) * ways / self.ways().len() as f64
+            }
+            Phase::Done => 0.0,
+        };
+        let attempt = self.state.attempt.min(all.len());
+        let present = all.get(attempt).map_or(0.0, |parameters| parameters.clusters.unwrap_or(1) as f64);
+        let fraction = 0.98 * (cost(&all[..attempt]) + within * present) / cost(&all[..]);
+        self.furthest = self.furthest.max(fraction);
+        self.furthest
+    }
+
+    /// Puts the state where an observer can see it, until [`take_back`](Self::take_back).
+    pub fn lend(&mut self, place: &mut State) {
+        std::mem::swap(&mut self.state, place);
+        // The clustering's own state stays where it works; a copy of it is far less than a pass over the rows.
+        place.clustering = self.clustering.as_ref().map(|clustering| clustering.state.clone());
+    }
+
+    /// Ends [`lend`](Self::lend).
+    pub fn take_back(&mut self, place: &mut State) {
+        std::mem::swap(&mut self.state, place);
+        self.state.clustering = None;
+    }
+
+    /// One step: one of the clustering's, or a few sweeps of a fit.
+    pub async fn advance<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+        match self.state.phase {
+            Phase::Clustering => self.cluster(rounds).await,
+            Phase::Fitting => self.fit(rounds).await,
+            Phase::Done => Ok(()),
+        }
+    }
+
+    async fn cluster<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+        let (problem, attempt) = (self.problem, self.state.attempt);
+        let mut clustering = match self.clustering.take() {
+            Some(clustering) => clustering,
+            None => {
+                let (parameters, memory) = (&problem.clusterings[attempt], &problem.memories[attempt]);
+                vector::course::Course::begin(problem.rows, parameters, memory, rounds).await?
+            }
+        };
+        if !clustering.is_done() {
+            clustering.advance(rounds).await?;
+        }
+        if !clustering.is_done() {
+            self.clustering = Some(clustering);
+            return Ok(());
+        }
+        self.state.sweeps += clustering.state.sweeps;
+        self.state.centers = distinct(self.problem.rows, &clustering.centers().values);
+        self.state.phase = Phase::Fitting;
+        self.state.way = 0;
+        self.set_out(rounds).await
+    }
+
+    /// Begins the present way: one pass of hard memberships in clusters, and an M-step from it.
+    async fn set_out<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+        let rows = self.problem.rows;
+        let covariance = self.ways()[self.state.way].unwrap_or(self.problem.parameters.covariance);
+        let centers = std::mem::take(&mut self.state.centers);
+        let count = centers.len() / rows.dimension;
+        let mut components =
+            Components::new(rows.dimension, Whitening::Diagonal, HARD * rows.square / rows.total_weight);
+        let unit = vec![1.0; rows.dimension];
+        centers.chunks_exact(rows.dimension).for_each(|center| components.push(center, &unit, 0.0));
+        let gaussians = self.reformed(rounds, &components, centers.clone(), covariance, BORROWED).await?;
+        let held: Vec<usize> = (0..count).filter(|&k| gaussians.weights[k] > LEAST_WEIGHT).collect();
+        self.state.gaussians = Some(if held.len() < count { gaussians.chosen(&held) } else { gaussians });
+        self.state.centers = centers;
+        self.state.ascent.clear();
+        Ok(())
+    }
+
+    /// One pass over the rows, and an M-step in the form given from the memberships in the components; `means` are those of the components.
+    async fn reformed<R: Rounds>(
+        &mut self,
+        rounds: &mut R,
+        components: &Components<f64>,
+        means: Vec<f64>,
+        covariance: Covariance,
+        borrowed: f64,
+    ) -> Result<Gaussians, Error> {
+        let rows = self.problem.rows;
+        let (dimension, count) = (rows.dimension, components.len());
+        let matrices = if covariance == Covariance::Tied { 1 } else { count };
+        let mut gaussians = Gaussians {
+            covariance,
+            dimension,
+            weights: vec![1.0 / count as f64; count],
+            means,
+            covariances: vec![1.0; matrices * covariance.len(dimension)],
+        };
+        let round = MixtureRound { rows, components, scatter: covariance.scatter() };
+        total_of(rounds, &round, &mut self.total).await?;
+        self.state.sweeps += 1;
+        update(&mut gaussians, &self.total, rows.total_weight, &self.problem.columns.clouds, borrowed);
+        Ok(gaussians)
+    }
+
+    /// A few sweeps of EM on the present way, and what follows when there is nothing left to gain.
+    async fn fit<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+        match self.climb(rounds).await {
+            // A way that leads nowhere is left; the straight one is the user's own, and is answered for.
+            Err(Error::Collapsed { .. }) if self.state.way > 0 => self.next_way(rounds).await,
+            climbed => climbed,
+        }
+    }
+
+    async fn climb<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+        let (rows, parameters) = (self.problem.rows, self.problem.parameters);
+        let mut gaussians = self.state.gaussians.take().expect("a fit has components");
+        let is_on_the_way = gaussians.covariance != parameters.covariance;
+        let tolerance = parameters.tolerance * if is_on_the_way { ON_THE_WAY } else { 1.0 };
+        let mut end = None;
+        for _ in 0..SWEEPS_A_STEP {
+            let columns = &self.problem.columns;
+            let objective = sweep(rounds, rows, &mut gaussians, 1.0, columns, &mut self.total).await?;
+            self.state.sweeps += 1;
+            // EM cannot lower the objective; rounding can, by its own size.
+            debug_assert!(
+                self.state.ascent.last().is_none_or(|last| objective >= last - 1e-10 * last.abs().max(1.0)),
+                "the objective fell from {:?} to {objective}",
+                self.state.ascent.last()
+            );
+            self.state.ascent.push(objective);
+            if left_to_gain(&self.state.ascent).is_some_and(|gain| gain <= tolerance) {
+                end = Some(true);
+            } else if self.state.ascent.len() as u64 >= parameters.max_sweeps {
+                end = Some(false);
+            }
+            if end.is_some() {
+                break;
+            }
+        }
+        let Some(is_converged) = end else {
+            self.state.gaussians = Some(gaussians);
+            return Ok(());
+        };
+        if is_on_the_way {
+            let components = ready(&gaussians, 1.0, &self.problem.columns.clouds)?;
+            let gaussians = self.reformed(rounds, &components, gaussians.means, parameters.covariance, 0.0).await?;
+            self.state.gaussians = Some(gaussians);
+            self.state.ascent.clear();
+            return Ok(());
+        }
+        let through = self.ways()[self.state.way];
+        let climbed = Climbed { through, gaussians, ascent: std::mem::take(&mut self.state.ascent), is_converged };
+        let least = self.state.highest.as_ref().map_or(f64::NEG_INFINITY, Climbed::objective);
+        if climbed.objective() > least + BETTER * parameters.tolerance {
+            self.state.highest = Some(climbed);
+        }
+        self.next_way(rounds).await
+    }
+
+    /// Goes on with the next way, or with what the best of them has found.
+    async fn next_way<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+        self.state.way += 1;
+        self.state.ascent.clear();
+        if self.state.way < self.ways().len() {
+            return self.set_out(rounds).await;
+        }
+        self.state.way = 0;
+        let highest = self.state.highest.take().expect("the straight way has an end");
+        self.judge(rounds, highest).await
+    }
+
+    /// Measures a finished fit, keeps it if it is the best, and goes on to the next number.
+    async fn judge<R: Rounds>(&mut self, rounds: &mut R, climbed: Climbed) -> Result<(), Error> {
+        let rows = self.problem.rows;
+        let Climbed { through, gaussians, ascent, is_converged } = climbed;
+        let order: Vec<usize> = by_weight(&gaussians);
+        let gaussians = gaussians.chosen(&order);
+        let [log_likelihood, entropy] = assign(rounds, rows, &gaussians, &self.problem.cells).await?;
+        self.state.sweeps += 1;
+        let criteria = Criteria::new(
+            gaussians.covariance.free_parameters(rows.dimension, gaussians.len()),
+            rows.total_weight * rows.weight_unit,
+            log_likelihood,
+            entropy,
+        );
+        let asked = self.components();
+        let found = gaussians.len();
+        self.state.candidates.push(Candidate { asked, components: found, through, is_converged, criteria });
+        if self.state.best.as_ref().is_none_or(|best| criteria.bic < best.criteria.bic) {
+            self.state.best = Some(Fitted { asked, gaussians, ascent, is_converged, criteria });
+        }
+        self.state.attempt += 1;
+        // Where there are not even as many clusters as were asked for, more will not be found either.
+        let is_last = self.state.attempt >= self.problem.clusterings.len() || found < asked;
+        self.state.phase = if is_last { Phase::Done } else { Phase::Clustering };
+        Ok(())
+    }
+}
+
+/// Centres on spots of their own: those on the same one would share its rows for ever.
+fn distinct(rows: &Rows<f64>, centers: &[f64]) -> Vec<f64> {
+    let least = COINCIDENT * rows.square / rows.total_weight;
+    let mut distinct: Vec<f64> = Vec::with_capacity(centers.len());
+    for center in centers.chunks_exact(rows.dimension) {
+        let square = |other: &[f64]| other.iter().zip(center).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+        if distinct.chunks_exact(rows.dimension).all(|other| square(other) > least) {
+            distinct.extend_from_slice(center);
+        }
+    }
+    distinct
+}
+
+/// Components ready for a pass.
+fn ready(gaussians: &Gaussians, temperature: f64, clouds: &[f64]) -> Result<Components<f64>, Error> {
+    let components = gaussians.len();
+    gaussians.ready(temperature, clouds).map_err(|component| Error::Collapsed { component, components })
+}
+
+/// Components of positive weight, the heaviest first, of equal ones the earlier.
+fn by_weight(gaussians: &Gaussians) -> Vec<usize> {
+    let weights = &gaussians.weights;
+    let mut order: Vec<usize> = (0..weights.len()).filter(|&k| weights[k] > LEAST_WEIGHT).collect();
+    order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]).then(a.cmp(&b)));
+    order
+}
+
+/// One sweep of EM: returns the objective per unit of weight before it.
+pub(crate) async fn sweep<R: Rounds>(
+    rounds: &mut R,
+    rows: &Rows<f64>,
+    gaussians: &mut Gaussians,
+    temperature: f64,
+    columns: &Columns,
+    total: &mut Vec<f64>,
+) -> Result<f64, Error> {
+    if let Some(component) = columns.collapsed(gaussians) {
+        return Err(Error::Collapsed { component, components: gaussians.len() });
+    }
+    let components = ready(gaussians, temperature, &columns.clouds)?;
+    let round = MixtureRound { rows, components: &components, scatter: gaussians.covariance.scatter() };
+    total_of(rounds, &round, total).await?;
+    update(gaussians, total, rows.total_weight, &columns.clouds, 0.0);
+    Ok(total[0] / rows.total_weight)
+}
+
+/// Gives every row its component; returns the log-likelihood and the entropy of the memberships, in the input's units.
+pub(crate) async fn assign<R: Rounds>(
+    rounds: &mut R,
+    rows: &Rows<f64>,
+    gaussians: &Gaussians,
+    cells: &LeafCells<Assigned>,
+) -> Result<[f64; 2], Error> {
+    let components = ready(gaussians, 1.0, &[])?;
+    let mut total = Vec::new();
+    total_of(rounds, &AssignRound { rows, components: &components, cells }, &mut total).await?;
+    let volume = log_unit(rows) * rows.total_weight;
+    Ok([(total[0] - volume) * rows.weight_unit, total[1] * rows.weight_unit])
+}
+
+/// What a log-density in stored units is more than one in the input's.
+pub(crate) fn log_unit(rows: &Rows<f64>) -> f64 {
+    rows.dimension as f64 * lehr_numerics::elementary::ln(rows.unit)
+}
+
+/// Aitken's estimate of what an ascent has still to gain: its gains fall by about the same factor each time. Nothing is said of one that has just begun, or whose gains grow.
+pub(crate) fn left_to_gain(ascent: &[f64]) -> Option<f64> {
+    let [.., before, between, last] = ascent else { return None };
+    let (first, second) = (between - before, last - between);
+    let rounding = 4.0 * f64::EPSILON * last.abs().max(1.0);
+    if second <= rounding {
+        return Some(0.0);
+    }
+    let ratio = second / first;
+    (first > 0.0 && ratio < 1.0).then(|| second * ratio / (1.0 - ratio))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_a_geometric_ascent_is_known() {
+        // 1 - 2^-n has 2^-n left.
+        assert_eq!(left_to_gain(&[0.0, 0.5, 0.75]), Some(0.25));
+        assert_eq!(left_to_gain(&[0.0, 0.5]), None);
+        assert_eq!(left_to_gain(&[0.0, 0.1, 0.3]), None, "gains that grow say nothing about the end");
+        assert_eq!(left_to_gain(&[0.0, 1.0, 1.0]), Some(0.0));
+    }
+}

@@ -1,0 +1,54 @@
+//! How well a mixture accounts for its rows, and at what price: the figures by which numbers of components are compared.
+
+use lehr_numerics::elementary::ln;
+use serde::{Deserialize, Serialize};
+
+use super::parameters::Covariance;
+
+/// Figures of one mixture. The less BIC, AIC or ICL, the better. Each row counts as often as its weight says.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Criteria {
+    /// `sum w ln p(x)`, in the input's units.
+    pub log_likelihood: f64,
+    /// `- sum w sum_k m ln m` of the memberships: 0 where every row is surely in one component.
+    pub entropy: f64,
+    /// Numbers that are free in the mixture ([`super::Covariance::free_parameters`]).
+    pub free_parameters: usize,
+    /// Bayes' information criterion `-2 L + p ln n` (Schwarz 1978), where n is the sum of the weights.
+    pub bic: f64,
+    /// Akaike's information criterion `-2 L + 2 p`.
+    pub aic: f64,
+    /// The integrated completed likelihood: BIC plus twice the entropy (Biernacki, Celeux and Govaert 2000). It prefers components that are apart.
+    pub icl: f64,
+}
+
+impl Criteria {
+    /// From a log-likelihood and an entropy, for rows whose weights add up to `weight`.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_mining::mixture::Criteria;
+    /// let criteria = Criteria::new(3, 1.0, -10.0, 0.5);
+    /// assert_eq!((criteria.bic, criteria.aic, criteria.icl), (20.0, 26.0, 21.0));
+    /// ```
+    pub fn new(free_parameters: usize, weight: f64, log_likelihood: f64, entropy: f64) -> Self {
+        let bic = free_parameters as f64 * ln(weight) - 2.0 * log_likelihood;
+        let aic = 2.0 * free_parameters as f64 - 2.0 * log_likelihood;
+        Self { log_likelihood, entropy, free_parameters, bic, aic, icl: bic + 2.0 * entropy }
+    }
+}
+
+/// A number of components that was tried.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// The number that was tried.
+    pub asked: usize,
+    /// The components found: fewer only where the rows have no more distinct positions.
+    pub components: usize,
+    /// The form of the mixture that the best fit came through on its way from clusters; nothing if it came straight.
+    pub through: Option<Covariance>,
+    /// Whether the fit ended with nothing left to gain, rather than with the most sweeps allowed.
+    pub is_converged: bool,
+    /// Its figures.
+    pub criteria: Criteria,
+}

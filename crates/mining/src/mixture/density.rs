@@ -1,0 +1,225 @@
+//! A mixture as a density: what it says of rows that it has never seen, and rows drawn from it.
+
+use lehr_data::Points;
+use lehr_numerics::cholesky::{cholesky, triangle};
+use lehr_numerics::gaussian::{GaussianScratch, posterior};
+use lehr_numerics::random::Stream;
+use lehr_numerics::tiles::Tiles;
+use serde::{Deserialize, Serialize};
+
+use super::e_step::likeliest;
+use super::gaussians::Gaussians;
+use super::parameters::Covariance;
+use crate::Error;
+
+/// Rows handled together.
+const BLOCK: usize = 256;
+
+/// A mixture of Gaussians: a density over points.
+///
+/// # Example
+/// ```
+/// use lehr_data::Points;
+/// use lehr_mining::mixture::{Covariance, Mixture};
+/// // Two standard Gaussians, at 0 and at 4, the second with a quarter of the weight.
+/// let mixture = Mixture::new(Covariance::Spherical, 1, vec![0.75, 0.25], vec![0.0, 4.0], vec![1.0, 1.0])?;
+/// let posterior = mixture.posterior(&Points::new(vec![0.0, 4.0], 1)?)?;
+/// assert_eq!(posterior.labels, [0, 1]);
+/// let density: f64 = (0.75 + 0.25 * (-8.0f64).exp()) / std::f64::consts::TAU.sqrt();
+/// assert!((posterior.log_densities[0] - density.ln()).abs() < 1e-14);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Mixture(Gaussians);
+
+/// What a mixture says of rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Posterior {
+    /// The number of components.
+    pub components: usize,
+    /// N x K, row-major: the probability that a row is of a component. Each row adds up to 1.
+    pub memberships: Vec<f64>,
+    /// The component with the largest membership; of equal ones the first.
+    pub labels: Vec<u32>,
+    /// `ln p(x)`, in the input's units.
+    pub log_densities: Vec<f64>,
+}
+
+impl Mixture {
+    pub(crate) fn from_gaussians(gaussians: Gaussians) -> Self {
+        Self(gaussians)
+    }
+
+    /// From weights (K), means (K x D) and covariances: spherical K variances, diagonal K x D variances, tied one and full K matrices, each as its lower
+    /// triangle row by row, `D (D + 1) / 2` numbers.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if the lengths disagree, a number is not finite, weights are not positive or do not add up to 1 (to 1e-6);
+    /// [`Error::Collapsed`] if a covariance is not positive definite.
+    pub fn new(
+        covariance: Covariance,
+        dimension: usize,
+        weights: Vec<f64>,
+        means: Vec<f64>,
+        covariances: Vec<f64>,
+    ) -> Result<Self, Error> {
+        let mixture = Self(Gaussians { covariance, dimension, weights, means, covariances });
+        mixture.check()?;
+        Ok(mixture)
+    }
+
+    /// Checks what was read from elsewhere.
+    ///
+    /// # Errors
+    /// Those of [`Mixture::new`].
+    pub fn check(&self) -> Result<(), Error> {
+        let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
+        let Gaussians { covariance, dimension, weights, means, covariances } = &self.0;
+        let count = weights.len();
+        if *dimension == 0 || count == 0 {
+            return wrong("weights", "at least one component and one column", format!("{count} and {dimension}"));
+        }
+        let matrices = if *covariance == Covariance::Tied { 1 } else { count };
+        if means.len() != count * dimension || covariances.len() != matrices * covariance.len(*dimension) {
+            return wrong(
+                "means",
+                "as many numbers of means and covariances as weights and columns ask for",
+                format!("{} and {}", means.len(), covariances.len()),
+            );
+        }
+        if !means.iter().chain(covariances).all(|number| number.is_finite()) {
+            return wrong("means", "finite numbers", "one that is not".into());
+        }
+        let sum: f64 = weights.iter().sum();
+        if !(weights.iter().all(|weight| *weight > 0.0) && (sum - 1.0).abs() <= 1e-6) {
+            return wrong("weights", "positive numbers that add up to 1", format!("numbers that add up to {sum}"));
+        }
+        self.0.ready(1.0, &[]).map_err(|component| Error::Collapsed { component, components: count })?;
+        Ok(())
+    }
+
+    /// The number of components, at least 1.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Coordinates of a point.
+    pub fn dimension(&self) -> usize {
+        self.0.dimension
+    }
+
+    /// The form of its covariances.
+    pub fn form(&self) -> Covariance {
+        self.0.covariance
+    }
+
+    /// The weight of each component; they add up to 1.
+    pub fn weights(&self) -> &[f64] {
+        &self.0.weights
+    }
+
+    /// The means, K x D, row-major.
+    pub fn means(&self) -> &[f64] {
+        &self.0.means
+    }
+
+    /// The covariances as [`Mixture::new`] takes them.
+    pub fn numbers(&self) -> &[f64] {
+        &self.0.covariances
+    }
+
+    /// The mean of component `k`.
+    ///
+    /// # Panics
+    /// If there is no such component.
+    pub fn mean(&self, k: usize) -> &[f64] {
+        self.0.mean(k)
+    }
+
+    /// The covariance of component `k`, D x D, row-major.
+    ///
+    /// # Panics
+    /// If there is no such component.
+    pub fn covariance(&self, k: usize) -> Vec<f64> {
+        let (dimension, packed) = (self.0.dimension, self.0.packed(k));
+        let entry = |i: usize, j: usize| packed[triangle(i.max(j)) + i.min(j)];
+        (0..dimension).flat_map(|i| (0..dimension).map(move |j| (i, j))).map(|(i, j)| entry(i, j)).collect()
+    }
+
+    /// What the mixture says of rows: memberships, labels and densities. The rows' weights do not matter.
+    ///
+    /// Cost: N x K x D (spherical, diagonal) or N x K x D² / 2 multiply-adds and N x K exponentials, on this thread; N x K numbers of memory.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if the points have another number of columns.
+    pub fn posterior(&self, points: &Points) -> Result<Posterior, Error> {
+        let (dimension, count) = (self.0.dimension, self.0.len());
+        if points.dimension() != dimension {
+            return Err(Error::Parameter {
+                name: "points",
+                expected: "as many columns as the mixture has",
+                found: format!("{} columns, where the mixture has {dimension}", points.dimension()),
+            });
+        }
+        let components =
+            self.0.ready(1.0, &[]).map_err(|component| Error::Collapsed { component, components: count })?;
+        let mut found = Posterior {
+            components: count,
+            memberships: vec![0.0; points.len() * count],
+            labels: Vec::with_capacity(points.len()),
+            log_densities: vec![0.0; points.len()],
+        };
+        let (mut scratch, origin) = (GaussianScratch::default(), vec![0.0; dimension]);
+        let blocks = found.memberships.chunks_mut(BLOCK * count).zip(found.log_densities.chunks_mut(BLOCK));
+        for (block, (memberships, log_densities)) in blocks.enumerate() {
+            let row = |i: usize| points.row(block * BLOCK + i);
+            let tiles = Tiles::new(log_densities.len(), dimension, &origin, row, |_| 1.0);
+            posterior(&tiles, &components, &mut scratch, memberships, log_densities);
+        }
+        found.labels.extend(found.memberships.chunks_exact(count).map(|row| likeliest(row).0 as u32));
+        Ok(found)
+    }
+
+    /// Draws rows from the mixture, and says of which component each is. The same numbers for the same seed, for ever.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if `rows` is 0; [`Error::Collapsed`] as in [`Mixture::check`].
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_mining::mixture::{Covariance, Mixture};
+    /// let mixture = Mixture::new(Covariance::Spherical, 1, vec![0.5, 0.5], vec![-100.0, 100.0], vec![1.0, 1.0])?;
+    /// let (points, labels) = mixture.sample(1000, 7)?;
+    /// assert!((0..1000).all(|i| (points.row(i)[0] > 0.0) == (labels[i] == 1)));
+    /// # Ok::<(), lehr_mining::Error>(())
+    /// ```
+    pub fn sample(&self, rows: usize, seed: u64) -> Result<(Points, Vec<u32>), Error> {
+        if rows == 0 {
+            return Err(Error::Parameter { name: "rows", expected: "at least 1", found: "0".into() });
+        }
+        let (dimension, count) = (self.0.dimension, self.0.len());
+        let factors: Vec<Vec<f64>> = (0..count)
+            .map(|k| cholesky(dimension, &self.0.packed(k)).ok_or(Error::Collapsed { component: k, components: count }))
+            .collect::<Result<_, _>>()?;
+        let (choice, noise) = (Stream::new(seed, "mixture component"), Stream::new(seed, "mixture sample"));
+        let mut values = Vec::with_capacity(rows * dimension);
+        let mut labels = Vec::with_capacity(rows);
+        for row in 0..rows {
+            let mut left = choice.uniform(row as u64);
+            let mut k = 0;
+            while k + 1 < count && left >= self.0.weights[k] {
+                left -= self.0.weights[k];
+                k += 1;
+            }
+            let z: Vec<f64> = (0..dimension).map(|j| noise.normal((row * dimension + j) as u64)).collect();
+            for (i, mean) in self.0.mean(k).iter().enumerate() {
+                let factor = &factors[k][triangle(i)..][..=i];
+                values.push(mean + factor.iter().zip(&z).map(|(factor, z)| factor * z).sum::<f64>());
+            }
+            labels.push(k as u32);
+        }
+        Ok((Points::new(values, dimension)?, labels))
+    }
+}

@@ -1,0 +1,155 @@
+//! The M-step of a mixture: new components from the sums of a pass.
+//!
+//! With rows that are clouds of variance R around their values, it is the exact maximum for the memberships at hand: means as ever, covariances the rows' about the new means
+//! plus R (spherical: plus its mean). So the objective never falls, whatever the regularisation.
+
+use lehr_numerics::cholesky::triangle;
+
+use super::e_step::TOTALS;
+use super::gaussians::Gaussians;
+use super::parameters::Covariance;
+
+/// A component with less than this share of the weight stays where it is: quotients of its sums would be noise.
+pub(crate) const LEAST_WEIGHT: f64 = 1e-12;
+
+/// Replaces the components by those of the sums, which are about the means that they had.
+///
+/// `borrowed` counts the pooled covariance within components as so many average components' weight more of each component's own: 0 in a fit, more at a start, where a component of
+/// few rows has no covariance to speak of.
+pub(crate) fn update(gaussians: &mut Gaussians, total: &[f64], total_weight: f64, clouds: &[f64], borrowed: f64) {
+    let (dimension, count) = (gaussians.dimension, gaussians.len());
+    let scatter = gaussians.covariance.scatter();
+    let per_component = scatter.per_component(dimension);
+    let sums = &total[TOTALS..];
+    let second_len = per_component - 1 - dimension;
+    // Second moments about the new means, and their sum over components.
+    let pooled_len = if gaussians.covariance == Covariance::Tied { triangle(dimension) } else { second_len };
+    let mut pooled = vec![0.0; pooled_len];
+    if gaussians.covariance == Covariance::Tied {
+        pooled.copy_from_slice(&sums[count * per_component..][..pooled_len]);
+    }
+    let mut own = vec![0.0; count * second_len];
+    let mut counted = 0.0;
+    for k in 0..count {
+        let sums = &sums[k * per_component..][..per_component];
+        let mass = sums[0];
+        gaussians.weights[k] = mass / total_weight;
+        if gaussians.weights[k] <= LEAST_WEIGHT {
+            continue;
+        }
+        counted += mass;
+        let shift: Vec<f64> = sums[1..=dimension].iter().map(|sum| sum / mass).collect();
+        for (mean, shift) in gaussians.means[k * dimension..][..dimension].iter_mut().zip(&shift) {
+            *mean += shift;
+        }
+        if gaussians.covariance == Covariance::Tied {
+            for_pairs(dimension, |n, i, j| pooled[n] -= mass * shift[i] * shift[j]);
+            continue;
+        }
+        let own = &mut own[k * second_len..][..second_len];
+        own.copy_from_slice(&sums[1 + dimension..]);
+        match gaussians.covariance {
+            Covariance::Full => for_pairs(dimension, |n, i, j| own[n] -= mass * shift[i] * shift[j]),
+            _ => own.iter_mut().zip(&shift).for_each(|(sum, shift)| *sum = (*sum - mass * shift * shift).max(0.0)),
+        }
+        pooled.iter_mut().zip(&*own).for_each(|(pooled, own)| *pooled += own);
+    }
+    let lent = borrowed * counted / count as f64;
+    match gaussians.covariance {
+        Covariance::Tied => {
+            for_pairs(dimension, |n, i, j| {
+                let cloud = if i == j { clouds[i] } else { 0.0 };
+                gaussians.covariances[n] = pooled[n] / counted + cloud;
+            });
+        }
+        covariance => {
+            let length = covariance.len(dimension);
+            for k in 0..count {
+                let mass = gaussians.weights[k] * total_weight;
+                if gaussians.weights[k] <= LEAST_WEIGHT {
+                    continue;
+                }
+                let own = &own[k * second_len..][..second_len];
+                let variance = |n: usize| (own[n] + lent * (pooled[n] / counted)) / (mass + lent);
+                let out = &mut gaussians.covariances[k * length..][..length];
+                match covariance {
+                    Covariance::Spherical => {
+                        out[0] = (0..dimension).map(|j| variance(j) + clouds[j]).sum::<f64>() / dimension as f64;
+                    }
+                    Covariance::Diagonal => {
+                        out.iter_mut().enumerate().for_each(|(j, out)| *out = variance(j) + clouds[j]);
+                    }
+                    _ => for_pairs(dimension, |n, i, j| {
+                        out[n] = variance(n) + if i == j { clouds[i] } else { 0.0 };
+                    }),
+                }
+            }
+        }
+    }
+}
+
+/// Calls back with the place, row and column of each entry of a packed lower triangle.
+pub(crate) fn for_pairs(dimension: usize, mut each: impl FnMut(usize, usize, usize)) {
+    let mut n = 0;
+    for i in 0..dimension {
+        for j in 0..=i {
+            each(n, i, j);
+            n += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows (0, 0), (2, 0) in the first component and (5, 5), (5, 9) in the second, each wholly; sums about the means (0, 0) and (5, 6).
+    fn updated(covariance: Covariance, clouds: &[f64], borrowed: f64) -> Gaussians {
+        let mut gaussians = Gaussians {
+            covariance,
+            dimension: 2,
+            weights: vec![0.5; 2],
+            means: vec![0.0, 0.0, 5.0, 6.0],
+            covariances: vec![1.0; 2 * covariance.len(2)],
+        };
+        let total = match covariance {
+            Covariance::Spherical | Covariance::Diagonal => {
+                vec![0.0, 0.0, 2.0, 2.0, 0.0, 4.0, 0.0, 2.0, 0.0, 2.0, 0.0, 10.0]
+            }
+            Covariance::Full => vec![0.0, 0.0, 2.0, 2.0, 0.0, 4.0, 0.0, 0.0, 2.0, 0.0, 2.0, 0.0, 0.0, 10.0],
+            Covariance::Tied => vec![0.0, 0.0, 2.0, 2.0, 0.0, 2.0, 0.0, 2.0, 4.0, 0.0, 10.0],
+        };
+        update(&mut gaussians, &total, 4.0, clouds, borrowed);
+        assert_eq!((&gaussians.weights[..], &gaussians.means[..]), (&[0.5, 0.5][..], &[1.0, 0.0, 5.0, 7.0][..]));
+        gaussians
+    }
+
+    #[test]
+    fn variances_are_those_of_the_rows_about_the_new_means() {
+        assert_eq!(updated(Covariance::Spherical, &[0.0, 0.0], 0.0).covariances, [0.5, 2.0]);
+        assert_eq!(updated(Covariance::Diagonal, &[0.0, 0.0], 0.0).covariances, [1.0, 0.0, 0.0, 4.0]);
+        assert_eq!(updated(Covariance::Full, &[0.0, 0.0], 0.0).covariances, [1.0, 0.0, 0.0, 0.0, 0.0, 4.0]);
+        assert_eq!(updated(Covariance::Tied, &[0.0, 0.0], 0.0).covariances[..3], [0.5, 0.0, 2.0]);
+    }
+
+    #[test]
+    fn clouds_widen_and_what_is_borrowed_is_the_pooled_covariance() {
+        assert_eq!(updated(Covariance::Diagonal, &[0.25, 0.5], 0.0).covariances, [1.25, 0.5, 0.25, 4.5]);
+        assert_eq!(updated(Covariance::Spherical, &[0.25, 0.75], 0.0).covariances, [1.0, 2.5]);
+        // Pooled: 0.5 and 2; an average component has two rows, so each is half its own and half the pooled one.
+        assert_eq!(updated(Covariance::Diagonal, &[0.0, 0.0], 1.0).covariances, [0.75, 1.0, 0.25, 3.0]);
+    }
+
+    #[test]
+    fn a_component_without_weight_stays_where_it_is() {
+        let mut gaussians = Gaussians {
+            covariance: Covariance::Spherical,
+            dimension: 1,
+            weights: vec![0.5; 2],
+            means: vec![0.0, 7.0],
+            covariances: vec![1.0, 3.0],
+        };
+        update(&mut gaussians, &[0.0, 0.0, 2.0, 0.0, 8.0, 0.0, 0.0, 0.0], 2.0, &[0.0], 0.0);
+        assert_eq!((&gaussians.means[..], &gaussians.covariances[..]), (&[0.0, 7.0][..], &[4.0, 3.0][..]));
+    }
+}

@@ -1,0 +1,167 @@
+//! What a fit of a mixture may be told, and the one check of it.
+
+use std::fmt;
+
+use lehr_data::Points;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// Covariances of more columns than this are not formed.
+pub(crate) const MOST_FORMED: usize = 512;
+/// The most components that are tried where the number is not given.
+const MOST_TRIED: usize = 10;
+/// The most components that can be asked for.
+const MOST_COMPONENTS: usize = 65_536;
+
+/// What the covariances of components look like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Covariance {
+    /// A variance a component, the same in every direction.
+    Spherical,
+    /// A variance a component and column; columns are independent within a component.
+    Diagonal,
+    /// One matrix for all components.
+    Tied,
+    /// A matrix a component.
+    #[default]
+    Full,
+}
+
+impl Covariance {
+    /// All of them, the simplest first.
+    pub const ALL: [Covariance; 4] = [Covariance::Spherical, Covariance::Diagonal, Covariance::Tied, Covariance::Full];
+
+    /// Its name, as commands and files have it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Covariance::Spherical => "spherical",
+            Covariance::Diagonal => "diagonal",
+            Covariance::Tied => "tied",
+            Covariance::Full => "full",
+        }
+    }
+
+    /// Numbers that are free in a mixture of so many components: weights less one, means, covariances.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_mining::mixture::Covariance;
+    /// assert_eq!(Covariance::Full.free_parameters(4, 3), 44); // 2 weights, 12 of means, 3 x 10 of covariances
+    /// ```
+    pub const fn free_parameters(self, dimension: usize, components: usize) -> usize {
+        let covariances = match self {
+            Covariance::Spherical => components,
+            Covariance::Diagonal => components * dimension,
+            Covariance::Tied => dimension * (dimension + 1) / 2,
+            Covariance::Full => components * dimension * (dimension + 1) / 2,
+        };
+        components - 1 + components * dimension + covariances
+    }
+}
+
+impl fmt::Display for Covariance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How to fit a mixture. The default chooses the number of components by BIC.
+///
+/// # Example
+/// ```
+/// use lehr_mining::mixture::{Covariance, Parameters};
+/// let parameters = Parameters { components: Some(3), covariance: Covariance::Tied, ..Parameters::default() };
+/// assert_eq!(parameters.regularisation, 1e-6);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    /// The number of components, at least 1. Default: none; the number with the least BIC is taken.
+    pub components: Option<usize>,
+    /// The most components that are tried where the number is not given, at least 1. Default: 10, or as many as there are rows.
+    pub max_components: Option<usize>,
+    /// Default: full.
+    pub covariance: Covariance,
+    /// Each row counts as a small cloud around it, whose variance along a column is this share of the column's: no component becomes narrower. 0 to 0.1; with 0 a component may
+    /// collapse, which ends the fit. Default: 1e-6, a thousandth of a standard deviation.
+    pub regularisation: f64,
+    /// The fit ends when the log-likelihood per unit of weight has no more than this still to gain, by Aitken's estimate; 1e-12 to 1e-2. Default: 1e-8.
+    pub tolerance: f64,
+    /// Passes over the rows of one fit at most, at least 1. Default: 2000.
+    pub max_sweeps: u64,
+    /// Factor from one temperature to the next in the annealing that finds where components begin, 0.5 to 0.999. Default: 0.95.
+    pub cooling: f64,
+    /// Decides between equals in the annealing ([`crate::vector::Parameters::seed`]). Default: 0.
+    pub seed: u64,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            components: None,
+            max_components: None,
+            covariance: Covariance::Full,
+            regularisation: 1e-6,
+            tolerance: 1e-8,
+            max_sweeps: 2000,
+            cooling: 0.95,
+            seed: 0,
+        }
+    }
+}
+
+impl Parameters {
+    /// The numbers of components that are tried, in their order; `rows` of positive weight.
+    pub(crate) fn candidates(&self, rows: usize) -> Vec<usize> {
+        match self.components {
+            Some(components) => vec![components],
+            None => (1..=self.max_components.unwrap_or(MOST_TRIED).min(rows)).collect(),
+        }
+    }
+
+    /// Checks each value, and the values against the points.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`], [`Error::TooManyClusters`], [`Error::TooManyPoints`].
+    pub fn check(&self, points: &Points) -> Result<(), Error> {
+        let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
+        for (name, value) in [("components", self.components), ("max_components", self.max_components)] {
+            match value {
+                Some(0) => return wrong(name, "at least 1", "0".into()),
+                Some(value) if value > MOST_COMPONENTS => return wrong(name, "at most 65536", value.to_string()),
+                _ => {}
+            }
+        }
+        if let Some(components) = self.components
+            && components > points.len()
+        {
+            return Err(Error::TooManyClusters { clusters: components, points: points.len() });
+        }
+        if !(0.0..=0.1).contains(&self.regularisation) {
+            return wrong("regularisation", "0 to 0.1", self.regularisation.to_string());
+        }
+        if !(1e-12..=1e-2).contains(&self.tolerance) {
+            return wrong("tolerance", "1e-12 to 1e-2", self.tolerance.to_string());
+        }
+        if self.max_sweeps == 0 {
+            return wrong("max_sweeps", "at least 1", "0".into());
+        }
+        if !(0.5..=0.999).contains(&self.cooling) {
+            return wrong("cooling", "0.5 to 0.999", self.cooling.to_string());
+        }
+        let is_matrix = matches!(self.covariance, Covariance::Tied | Covariance::Full);
+        if is_matrix && points.dimension() > MOST_FORMED {
+            return wrong(
+                "covariance",
+                "spherical or diagonal in more than 512 columns",
+                format!("{} in {}", self.covariance, points.dimension()),
+            );
+        }
+        if u32::try_from(points.len()).is_err() {
+            return Err(Error::TooManyPoints { points: points.len() });
+        }
+        Ok(())
+    }
+}

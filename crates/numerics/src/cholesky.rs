@@ -1,0 +1,128 @@
+//! Cholesky's factor of a small covariance, and the factor's inverse, with the same bits on every machine.
+//!
+//! Matrices are packed: the lower triangle row by row, `n (n + 1) / 2` numbers. Additions, products, quotients and roots in one order, as in
+//! [`crate::factor`] and for its reason: every rank factors the reduced sums for itself.
+
+/// How many numbers the lower triangle of an n x n matrix has; also where its row n begins.
+///
+/// # Example
+/// ```
+/// assert_eq!(lehr_numerics::cholesky::triangle(3), 6);
+/// ```
+pub const fn triangle(n: usize) -> usize {
+    n * (n + 1) / 2
+}
+
+/// The lower triangular `L` with `L L' = matrix`; `None` if the matrix is not positive definite beyond rounding, or a number is not finite.
+///
+/// A pivot counts as nothing below `n` units of rounding of its diagonal entry. Cost: n^3 / 3 operations, one allocation.
+///
+/// # Panics
+/// If `matrix` has not [`triangle`]`(n)` numbers.
+///
+/// # Example
+/// ```
+/// use lehr_numerics::cholesky::cholesky;
+/// assert_eq!(cholesky(2, &[4.0, 2.0, 5.0]), Some(vec![2.0, 1.0, 2.0]));
+/// assert_eq!(cholesky(2, &[1.0, 1.0, 1.0]), None); // the second row is the first
+/// ```
+pub fn cholesky(n: usize, matrix: &[f64]) -> Option<Vec<f64>> {
+    assert_eq!(matrix.len(), triangle(n), "a packed lower triangle");
+    let mut factor = matrix.to_vec();
+    for i in 0..n {
+        let (above, row) = factor.split_at_mut(triangle(i));
+        let row = &mut row[..=i];
+        for j in 0..i {
+            let other = &above[triangle(j)..][..=j];
+            row[j] = (row[j] - dot(&row[..j], &other[..j])) / other[j];
+        }
+        let least = n as f64 * f64::EPSILON * row[i];
+        let pivot = row[i] - dot(&row[..i], &row[..i]);
+        if !(pivot.is_finite() && pivot > least.max(0.0)) {
+            return None;
+        }
+        row[i] = pivot.sqrt();
+    }
+    Some(factor)
+}
+
+/// The inverse of a lower triangular factor: `W` with `W L = 1`, lower triangular too.
+///
+/// Cost: n^3 / 6 operations, one allocation.
+///
+/// # Panics
+/// If `factor` has not [`triangle`]`(n)` numbers.
+///
+/// # Example
+/// ```
+/// assert_eq!(lehr_numerics::cholesky::inverse_of_factor(2, &[2.0, 1.0, 2.0]), [0.5, -0.25, 0.5]);
+/// ```
+pub fn inverse_of_factor(n: usize, factor: &[f64]) -> Vec<f64> {
+    assert_eq!(factor.len(), triangle(n), "a packed lower triangle");
+    let mut inverse = vec![0.0; factor.len()];
+    for i in 0..n {
+        let row = &factor[triangle(i)..][..=i];
+        for j in 0..i {
+            let mut sum = 0.0;
+            for (k, factor) in row.iter().enumerate().take(i).skip(j) {
+                sum += factor * inverse[triangle(k) + j];
+            }
+            inverse[triangle(i) + j] = -sum / row[i];
+        }
+        inverse[triangle(i) + i] = 1.0 / row[i];
+    }
+    inverse
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Stream;
+
+    /// A covariance of random rows: positive definite where there are more rows than columns.
+    fn covariance(n: usize, rows: usize) -> Vec<f64> {
+        let stream = Stream::new(n as u64, "cholesky");
+        let x = |row: usize, j: usize| stream.normal((row * n + j) as u64);
+        let mut matrix = Vec::new();
+        for i in 0..n {
+            for j in 0..=i {
+                matrix.push((0..rows).map(|row| x(row, i) * x(row, j)).sum());
+            }
+        }
+        matrix
+    }
+
+    #[test]
+    fn a_factor_times_itself_is_the_matrix_and_times_its_inverse_is_one() {
+        for n in [1, 2, 3, 5, 8, 13, 40] {
+            let matrix = covariance(n, 3 * n);
+            let factor = cholesky(n, &matrix).unwrap();
+            let inverse = inverse_of_factor(n, &factor);
+            let scale = (0..n).map(|i| matrix[triangle(i) + i]).fold(0.0, f64::max);
+            for i in 0..n {
+                for j in 0..=i {
+                    let product: f64 = (0..=j).map(|k| factor[triangle(i) + k] * factor[triangle(j) + k]).sum();
+                    let expected = matrix[triangle(i) + j];
+                    assert!((product - expected).abs() <= 4.0 * n as f64 * f64::EPSILON * scale, "{n}: {i}, {j}");
+                    let one: f64 = (j..=i).map(|k| inverse[triangle(i) + k] * factor[triangle(k) + j]).sum();
+                    assert!((one - f64::from(u8::from(i == j))).abs() < 1e-11, "{n}: {i}, {j}: {one}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_positive_definite_has_no_factor() {
+        assert_eq!(cholesky(3, &covariance(3, 2)), None);
+        assert_eq!(cholesky(1, &[0.0]), None);
+        assert_eq!(cholesky(1, &[-1.0]), None);
+        assert_eq!(cholesky(1, &[f64::NAN]), None);
+        assert_eq!(cholesky(1, &[f64::INFINITY]), None);
+        assert_eq!(cholesky(2, &[1.0, 2.0, 1.0]), None);
+        assert_eq!(cholesky(0, &[]), Some(Vec::new()));
+    }
+}
