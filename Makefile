@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-runs bench-overhead quality peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-services lab-services-quick soak load isolation schemathesis fuzz docs fmt clean
+.PHONY: help demo demo-two-nodes test fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-runs bench-overhead quality peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-services lab-services-quick soak load isolation schemathesis fuzz docs fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -17,6 +17,10 @@ help: ## list the targets
 demo: need ## cluster the census blocks (deterministic annealing on the sphere) and say where the report is
 	@cargo build --release -p lehr
 	@$(TARGET)/release/lehr demo census
+
+demo-two-nodes: need ## the same with the data on one node and the clustering on another
+	@cargo build --release -p lehr
+	@$(TARGET)/release/lehr demo two-nodes
 
 test: ## every gate, in order: formatting, edges, lints, tests, tests under mpiexec, release build, model checks; ends with a summary
 	@$(PYTHON) tools/gates.py fmt-check edges lint unit mpi same-bits model

@@ -1,25 +1,29 @@
 //! The command line as it is typed, a file a subject. What it means together is decided in [`crate::plan`].
 
+mod apply;
 mod ask;
 mod cluster;
 mod distances;
 mod execution;
 mod lab;
+mod run;
 mod serve;
 mod table;
 
 use clap::{Parser, Subcommand};
 
+pub use apply::ApplyArguments;
 pub use ask::{
     DropArguments, GetArguments, LsArguments, RequestArguments, SendArguments, UploadArguments, WatchArguments,
 };
-pub use cluster::{ClusterArguments, Dataset, DemoArguments, MethodArguments, PrecisionArgument};
+pub use cluster::{ClusterArguments, Dataset, DemoArguments, MethodArguments, PartArgument, PrecisionArgument};
 pub use distances::{
     AlignmentArgument, AlphabetArgument, DistancesArguments, ElementArgument, FormArgument, MetricArgument,
     RecordArguments, SequenceArguments,
 };
 pub use execution::{EngineArgument, ExecutionArguments};
 pub use lab::{LabArguments, LabCommand, OverheadArguments};
+pub use run::RunArguments;
 pub use serve::ServeArguments;
 pub use table::ScaleArgument;
 
@@ -61,6 +65,12 @@ pub enum Command {
     ///
     /// Listens on this machine only, unless told otherwise. Ctrl-C ends the services, then the node.
     Serve(ServeArguments),
+    /// Run an application composed of services: the steps and links of a workflow file
+    ///
+    /// Without --node, the services run in this process, and nothing listens. Ctrl-C leaves the run to be resumed.
+    Run(RunArguments),
+    /// Make a node run what a manifest says: all of it, or nothing changes
+    Apply(ApplyArguments),
     /// List the services of a node
     Ls(LsArguments),
     /// Print the state of a service

@@ -1,9 +1,11 @@
 //! The things `lehr` does, one file each. Commands run plans; they do not look at the command line.
 
+pub mod apply;
 pub mod ask;
 pub mod cluster;
 pub mod demo;
 pub mod distances;
 pub mod lab;
+pub mod run;
 pub mod serve;
 pub mod upload;

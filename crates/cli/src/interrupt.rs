@@ -56,6 +56,22 @@ impl Interrupt {
         started.map(drop).map_err(|cause| Failure::new(Kind::Environment, format!("cannot read the input: {cause}")))
     }
 
+    /// Calls `said` at the first Ctrl-C, `SIGTERM` or `SIGHUP`, on the handler's thread; the second ends the process at once.
+    ///
+    /// # Errors
+    /// [`Kind::Environment`] if the operating system refuses the handler.
+    pub fn tell(said: impl Fn() + Send + 'static) -> Result<(), Failure> {
+        let mut before = 0;
+        ctrlc::set_handler(move || {
+            before += 1;
+            if before > 1 {
+                std::process::exit(i32::from(Kind::Stopped.code()));
+            }
+            said();
+        })
+        .map_err(|cause| Failure::new(Kind::Environment, format!("cannot listen for Ctrl-C: {cause}")))
+    }
+
     /// Lets requests to stop pass by, for a process that only waits for another which hears them too.
     pub fn ignore() {
         // If the system refuses, such a request ends this process, and with it those that it waits for: what was asked.

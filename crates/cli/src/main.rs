@@ -20,6 +20,7 @@ mod progress;
 mod report;
 mod rows;
 mod space;
+mod study;
 mod summary;
 mod tables;
 mod trace;
@@ -30,7 +31,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use lehr_ranks_mpi::{Kept, Launcher, Process, keep};
 
-use crate::arguments::{Arguments, Command, LabCommand};
+use crate::arguments::{Arguments, Command, Dataset, LabCommand};
 use crate::company::Company;
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
@@ -56,10 +57,19 @@ fn main() -> ExitCode {
         Command::Lab(LabCommand::Overhead(overhead)) => command::lab::overhead(overhead).map(|()| ExitCode::SUCCESS),
         Command::Lab(LabCommand::Ranks(ranks)) => command::lab::ranks(ranks).map(|()| ExitCode::SUCCESS),
         Command::Lab(LabCommand::Services(services)) => command::lab::services(services).map(|()| ExitCode::SUCCESS),
-        Command::Serve(_) | Command::Watch(_) if launcher.as_ref().is_some_and(Launcher::is_several) => {
+        Command::Serve(_) | Command::Run(_) | Command::Apply(_) | Command::Watch(_)
+            if launcher.as_ref().is_some_and(Launcher::is_several) =>
+        {
             Err(Failure::new(Kind::Usage, "services are not run by several processes: run it without mpiexec"))
         }
+        Command::Demo(demo)
+            if demo.dataset == Dataset::TwoNodes && launcher.as_ref().is_some_and(Launcher::is_several) =>
+        {
+            Err(Failure::new(Kind::Usage, "two-nodes starts its own processes: run it without mpiexec"))
+        }
         Command::Serve(serve) => command::serve::run(serve).map(|()| ExitCode::SUCCESS),
+        Command::Run(run) => command::run::run(run).map(|()| ExitCode::SUCCESS),
+        Command::Apply(apply) => command::apply::run(apply).map(|()| ExitCode::SUCCESS),
         Command::Ls(ls) => command::ask::ls(ls).map(|()| ExitCode::SUCCESS),
         Command::Get(get) => command::ask::get(get).map(|()| ExitCode::SUCCESS),
         Command::Query(query) => command::ask::query(query).map(|()| ExitCode::SUCCESS),
@@ -129,7 +139,7 @@ fn start(arguments: Arguments, typed: &[OsString]) -> Result<ExitCode, Failure> 
         _ => unreachable!("measurements and services have been handed over"),
     };
     match Process::join().map_err(|cause| environment(&cause))? {
-        None => lead(arguments, typed, &Company::new(None)).map(|()| ExitCode::SUCCESS),
+        None => alone(arguments, typed).map(|()| ExitCode::SUCCESS),
         Some(process) if process.number() == 0 => {
             let company = Company::new(Some(&process));
             let done = lead(arguments, typed, &company);
@@ -144,6 +154,21 @@ fn start(arguments: Arguments, typed: &[OsString]) -> Result<ExitCode, Failure> 
             Command::Distances(distances) => company::pairs::follow(process, *distances).map(ExitCode::from),
             _ => company::follow(process, execution).map(ExitCode::from),
         },
+    }
+}
+
+/// Does it in this process.
+fn alone(arguments: Arguments, typed: &[OsString]) -> Result<(), Failure> {
+    match &arguments.command {
+        Command::Demo(demo) if command::demo::is_workflow(demo) => {
+            let (dataset, part) = (demo.dataset, demo.part);
+            command::demo::run(Plan::new(arguments, typed, None)?, dataset, part)
+        }
+        Command::Demo(demo) if demo.dataset == Dataset::TwoNodes => {
+            let message = "two-nodes is a workflow: options of the clustering, --resume and --trace go with census";
+            Err(Failure::new(Kind::Usage, message))
+        }
+        _ => lead(arguments, typed, &Company::new(None)),
     }
 }
 

@@ -330,7 +330,7 @@ pub(crate) fn resume_command(typed: &[OsString], out: &Path) -> String {
 }
 
 /// `word` as a POSIX shell reads it back.
-fn shell_word(word: &str) -> String {
+pub(crate) fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./,=:+%@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();

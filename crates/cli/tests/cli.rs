@@ -4,6 +4,7 @@
 
 mod cli {
     mod bad_input;
+    mod demonstrations;
     mod distances;
     mod help;
     mod jobs;
@@ -20,4 +21,5 @@ mod cli {
     mod stop_and_resume;
     mod trace;
     mod trace_file;
+    mod workflows;
 }

@@ -4,9 +4,13 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use lehr_ranks::Layout;
-use lehr_services::{Code, Fault};
+use lehr_services::{Code, Fault, Placement};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// What a manifest does not say here: cores, which it says for every service, and which programs run, which is not for those who reach a node to choose.
+const NOT_OF_MANIFESTS: [&str; 3] = ["cores", "mpiexec", "program"];
 
 /// The configuration of a method's service.
 ///
@@ -100,6 +104,33 @@ impl Settings {
         if faults.is_empty() { Ok(()) } else { Err(Fault::new(Code::InvalidValue, faults.join("; "))) }
     }
 
+    /// What a manifest may say.
+    pub(crate) fn schema_of_manifests() -> Value {
+        let mut schema = schemars::schema_for!(Settings).to_value();
+        if let Some(fields) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+            fields.retain(|name, _| !NOT_OF_MANIFESTS.contains(&name.as_str()));
+        }
+        schema
+    }
+
+    /// What a placement says; nothing if it says nothing.
+    ///
+    /// # Errors
+    /// [`Code::InvalidValue`] if that cannot be meant.
+    pub(crate) fn of_placement(placement: &Placement) -> Result<Option<Self>, Fault> {
+        if placement.told().is_none() && placement.own_cores().is_empty() {
+            return Ok(None);
+        }
+        let told = placement.told().cloned().unwrap_or_else(|| json!({}));
+        if let Some(name) = NOT_OF_MANIFESTS.iter().find(|name| told.get(**name).is_some()) {
+            return Err(Fault::new(Code::InvalidValue, format!("{name}: expected nothing, found a value")));
+        }
+        let settings: Self =
+            serde_json::from_value(told).map_err(|error| Fault::new(Code::InvalidValue, error.to_string()))?;
+        let settings = Self { cores: placement.own_cores().to_vec(), ..settings };
+        settings.check().map(|()| Some(settings))
+    }
+
     pub(crate) fn layout(&self) -> Result<Option<Layout>, Fault> {
         let parse =
             |text: &String| text.parse::<Layout>().map_err(|error| Fault::new(Code::InvalidValue, error.to_string()));
@@ -183,6 +214,26 @@ mod tests {
         assert_eq!("cores=0-2+5".parse::<Settings>().unwrap().cores, [0, 1, 2, 5]);
         assert!("layout=2x2x1,threads=3".parse::<Settings>().is_err());
         assert_eq!("".parse::<Settings>().unwrap(), Settings::default());
+    }
+
+    #[test]
+    fn a_placement_says_all_but_the_programs() {
+        let schema = Settings::schema_of_manifests();
+        let fields: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
+        assert_eq!(fields, ["concurrency", "layout", "queue", "remembered", "threads"]);
+        let at = || Placement::at("/heavy");
+        assert_eq!(Settings::of_placement(&at()).unwrap(), None);
+        let placement = at().cores([1, 0]).configuration(json!({ "concurrency": 2, "threads": 3 }));
+        let wanted = Settings { concurrency: 2, threads: Some(3), cores: vec![1, 0], ..Settings::default() };
+        assert_eq!(Settings::of_placement(&placement).unwrap(), Some(wanted));
+        for (told, reason) in [
+            (json!({ "program": "/bin/sh", "layout": "1x2x1" }), "program: expected nothing"),
+            (json!({ "concurrency": 0 }), "concurrency: expected at least 1"),
+            (json!({ "concurency": 1 }), "unknown field `concurency`"),
+        ] {
+            let fault = Settings::of_placement(&at().configuration(told)).unwrap_err();
+            assert!(fault.reason().contains(reason), "{fault}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use lehr_services::{Code, Contract, Fault, Host, Placement, Reference};
+use lehr_services::{Code, Contract, Fault, Host, Kind, Placement, Reference, Restart};
 
 use crate::clustering::Clustering;
 use crate::datasets::{DatasetService, Datasets, Limits};
@@ -40,15 +40,14 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Where a service at a path is put, with its document kept if anything is.
+    /// Where a service is put, with its document kept if anything is.
     ///
     /// # Errors
     /// [`Code::StartFailed`] if the folder cannot be made.
-    fn placement(&self, path: &str) -> Result<Placement, Fault> {
-        let placement = Placement::at(path);
+    fn kept(&self, placement: Placement) -> Result<Placement, Fault> {
         // Before the path becomes the name of a file.
         placement.check()?;
-        let Some(folder) = self.folder(path) else { return Ok(placement) };
+        let Some(folder) = self.folder(placement.path()) else { return Ok(placement) };
         std::fs::create_dir_all(&folder)
             .map_err(|error| Fault::new(Code::StartFailed, format!("the folder {}: {error}", folder.display())))?;
         Ok(placement.keep(folder.join("document.json")))
@@ -59,23 +58,23 @@ impl Setup {
         Some(self.keep.as_ref()?.join(path.trim_start_matches('/').replace('/', "+")))
     }
 
-    /// Starts the service of data sets.
+    /// Starts the service of data sets at a path, or as a placement says but for what is kept.
     ///
     /// # Errors
     /// [`Code::StartFailed`] if its folders cannot be used; [`Code::DuplicateEntry`] if something stands there.
     ///
     /// # Example
     /// See [`Setup`].
-    pub async fn start_datasets(&self, host: &Host, path: &str) -> Result<Reference<Datasets>, Fault> {
-        let placement = self.placement(path)?;
-        let keep = self.folder(path).map(|folder| folder.join("contents"));
+    pub async fn start_datasets(&self, host: &Host, at: impl Into<Placement>) -> Result<Reference<Datasets>, Fault> {
+        let placement = self.kept(at.into())?;
+        let keep = self.folder(placement.path()).map(|folder| folder.join("contents"));
         let limits = Limits { keep, root: self.data_root.clone(), ..Limits::default() };
         // Its folders are found to be usable here, and not at the next request.
         let service = DatasetService::new(limits)?;
         host.start(placement, move || service.clone()).await
     }
 
-    /// Starts the service of a method.
+    /// Starts the service of a method at a path, or as a placement says but for what is kept.
     ///
     /// # Errors
     /// [`Code::StartFailed`] if its folder cannot be used, or there are no data sets; [`Code::InvalidValue`] if its settings cannot be meant.
@@ -85,13 +84,14 @@ impl Setup {
     pub async fn start_method<M: Method>(
         &self,
         host: &Host,
-        path: &str,
+        at: impl Into<Placement>,
         method: M,
     ) -> Result<Reference<Jobs<M>>, Fault> {
-        let settings = self.settings.get(path).cloned().unwrap_or_default();
+        let placement = at.into();
+        let settings = self.settings.get(placement.path()).cloned().unwrap_or_default();
         settings.check()?;
-        let placement = self.placement(path)?;
-        let keep = self.folder(path).map(|folder| folder.join("checkpoints"));
+        let placement = self.kept(placement)?;
+        let keep = self.folder(placement.path()).map(|folder| folder.join("checkpoints"));
         host.start(placement, move || MethodService::new(method.clone(), settings.clone(), keep.clone())).await
     }
 
@@ -111,12 +111,55 @@ impl Setup {
     /// # Ok::<(), lehr_services::Fault>(())
     /// # }).unwrap();
     /// ```
-    pub async fn start(&self, host: &Host, contract: &str, path: &str) -> Result<bool, Fault> {
+    pub async fn start(&self, host: &Host, contract: &str, at: impl Into<Placement>) -> Result<bool, Fault> {
         match contract {
-            Datasets::NAME => self.start_datasets(host, path).await.map(|_| true),
-            Clustering::NAME => self.start_method(host, path, Clustering).await.map(|_| true),
+            Datasets::NAME => self.start_datasets(host, at).await.map(|_| true),
+            Clustering::NAME => self.start_method(host, at, Clustering).await.map(|_| true),
             _ => Ok(false),
         }
+    }
+
+    /// Lets these services be made by the names of their contracts, as this says: by [`Host::create`], by manifests, by workflows.
+    ///
+    /// A placement may decide partners, cores (those of the handlers are those of the jobs) and how many requests wait. What is kept is decided here. And
+    /// they are not started anew after a crash: jobs of the life that crashed may still be computing.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_jobs::Setup;
+    /// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+    /// let host = lehr_services::Host::new(dispatcher.handle());
+    /// Setup::default().register(&host);
+    /// lehr_runtime::block_on(async {
+    ///     host.create("lehr.datasets", "/datasets").await?;
+    ///     let heavy = lehr_services::Placement::at("/heavy").configuration(serde_json::json!({ "concurrency": 2 }));
+    ///     assert_eq!(host.create("lehr.clustering", heavy).await?.contract.name, "lehr.clustering");
+    ///     Ok::<(), lehr_services::Fault>(())
+    /// })
+    /// .unwrap();
+    /// ```
+    pub fn register(&self, host: &Host) {
+        let fixed = || ["keep", "restart"].map(str::to_owned).to_vec();
+        let datasets = Kind { configuration: None, partners: BTreeMap::new(), fixed: fixed() };
+        let method = Kind {
+            configuration: Some(Settings::schema_of_manifests()),
+            partners: [("datasets".to_owned(), Datasets::NAME.to_owned())].into(),
+            fixed: fixed(),
+        };
+        for (contract, kind) in [(Datasets::NAME, datasets), (Clustering::NAME, method)] {
+            let setup = self.clone();
+            host.register_kind(contract, kind, move |host, placement| {
+                let setup = setup.clone();
+                Box::pin(async move { setup.make(&host, contract, placement).await })
+            });
+        }
+    }
+
+    async fn make(mut self, host: &Host, contract: &str, placement: Placement) -> Result<(), Fault> {
+        if let Some(settings) = Settings::of_placement(&placement)? {
+            self.settings.insert(placement.path().to_owned(), settings);
+        }
+        self.start(host, contract, placement.restart(Restart::Never)).await.map(|_| ())
     }
 
     /// The contracts that [`start`](Self::start) knows.

@@ -2,23 +2,30 @@
 
 use std::time::Duration;
 
+use lehr_jobs::datasets::Datasets;
+use lehr_node::manifest::Schema;
 use lehr_runtime::Port;
-use lehr_services::{Action, Code, Fault, Format, Link, Message, Options, Verb};
+use lehr_services::{Action, Code, Fault, Format, Link, Message, Options, Reference, Verb};
 use serde_json::{Value, json};
 
 use crate::machine::Item;
 use crate::places::Places;
 use crate::plan::{CANCEL, WAIT};
+use crate::run::JobProgress;
 use crate::runner::Heard;
+use crate::service::WORKFLOWS;
 
-/// Where the data sets of a node stand.
-pub(crate) const DATASETS: &str = "/datasets";
+/// The operation that has a cancelled job go on.
+const RESUME: &str = "resume";
+
+/// The field of an order under which a service knows it again.
+const KEY: &str = "key";
 
 /// How long a request to another node may take, if the step does not say. It is the longest that nodes allow by default.
 const REMOTE: Duration = Duration::from_secs(3600);
 
-/// How long one request waits for a job; then another follows.
-const WAIT_MS: u64 = 600_000;
+/// How long one request waits for a job; then it is told how far that is, and another follows.
+const WAIT_MS: u64 = 10_000;
 
 /// An attempt, ready to be made.
 pub(crate) struct Attempt {
@@ -57,12 +64,15 @@ impl Attempt {
     }
 
     async fn job(&self, told: &Port<Heard>) -> Result<Value, Fault> {
-        let mut known = self.job.clone();
+        let (mut known, mut key) = (self.job.clone(), self.key.clone());
         loop {
+            // Of an earlier part of the run: it may have been cancelled with that, or be forgotten.
+            let mut is_earlier = known.is_some();
+            let mut before = None;
             let job = match known.take() {
                 Some(job) => job,
                 None => {
-                    let begun = self.send(&self.operation, self.body.clone(), Some(self.key.clone())).await?;
+                    let begun = self.send(&self.operation, self.order(&key).await?, Some(key.clone())).await?;
                     let job = begun.get("job").and_then(Value::as_str).ok_or_else(|| {
                         let reason = format!(
                             "{:?} of {} has begun no job: its answer has no field job",
@@ -78,8 +88,7 @@ impl Attempt {
             loop {
                 let waited = self.send(WAIT, json!({ "job": job, "timeout_ms": WAIT_MS }), None).await;
                 let ended = match waited {
-                    // A job of an earlier part of the run that its service has forgotten.
-                    Err(fault) if fault.code() == Code::UnknownEntry && self.job.as_ref() == Some(&job) => break,
+                    Err(fault) if is_earlier && fault.code() == Code::UnknownEntry => break,
                     ended => ended?,
                 };
                 let reason =
@@ -89,13 +98,46 @@ impl Attempt {
                     Some("failed") => {
                         return Err(Fault::new(Code::OperationFailed, format!("job {job} has failed: {}", reason())));
                     }
+                    Some("cancelled") if is_earlier => {
+                        is_earlier = false;
+                        // It goes on from what it has saved, if its service can do that.
+                        match self.send(RESUME, json!({ "job": job }), None).await {
+                            Ok(_) => {}
+                            Err(fault) if fault.code().may_pass() => return Err(fault),
+                            Err(_) => break,
+                        }
+                    }
                     Some("cancelled") => {
                         return Err(Fault::new(Code::OperationFailed, format!("job {job} was cancelled")));
                     }
-                    _ => {}
+                    _ => {
+                        let now = ended.get("progress").and_then(JobProgress::of);
+                        if let Some(progress) = now.clone()
+                            && now != before
+                        {
+                            let _ = told.post(Heard::Advanced { item: self.item, progress });
+                        }
+                        before = now;
+                    }
                 }
             }
+            // Under the old key the service would answer that job again.
+            key = format!("{key}/{job}");
         }
+    }
+
+    /// What begins the job. If it takes a key, with ours: whoever keeps his jobs keeps that with them, so an order that is sent again after both have ended
+    /// is still the first one.
+    async fn order(&self, key: &str) -> Result<Value, Fault> {
+        let mut body = self.body.clone();
+        let info = self.places.lookup(self.node.as_deref(), &self.service).await?;
+        let takes_key = |body: &Value| Schema::of(body).fields().contains(&KEY);
+        if let Some(fields) = body.as_object_mut()
+            && info.contract.operations.get(&self.operation).is_some_and(|operation| takes_key(&operation.body))
+        {
+            fields.entry(KEY).or_insert_with(|| key.into());
+        }
+        Ok(body)
     }
 
     /// Sends an operation in JSON.
@@ -108,30 +150,37 @@ impl Attempt {
         Format::Json.decode(&answer)
     }
 
-    /// Brings a data set to the node of the step. As an Arrow stream within MessagePack, which is passed on as it came.
+    /// Brings a data set to the node of the step, unless it is there: between nodes as an Arrow stream, from or to this process by its handle.
     async fn bring(&self, from: Option<&str>, dataset: &str) -> Result<(), Fault> {
         if from == self.node.as_deref() {
             return Ok(());
         }
-        let options = || Options { within: Some(self.timeout.unwrap_or(REMOTE)), ..Options::default() };
-        let packed = Format::MessagePack;
-        let body = packed.encode(&json!({ "name": dataset }))?;
-        let table = send(&*self.places.link(from, DATASETS)?, "take", (packed, body), options()).await?;
-        // A map of three: the table is in its form already.
-        let mut put = vec![0x83];
-        put.extend(packed.encode("name")?);
-        put.extend(packed.encode(dataset)?);
-        put.extend(packed.encode("replace")?);
-        put.extend(packed.encode(&true)?);
-        put.extend(packed.encode("table")?);
-        put.extend(table);
-        send(&*self.places.link(self.node.as_deref(), DATASETS)?, "put", (packed, put), options()).await.map(|_| ())
+        let of = |node: Option<&str>| -> Result<Reference<Datasets>, Fault> {
+            let datasets = self.places.datasets(node)?;
+            let within = self.timeout.or_else(|| node.is_some().then_some(REMOTE));
+            Ok(if let Some(within) = within { datasets.within(within) } else { datasets })
+        };
+        let (there, here) = (of(from)?, of(self.node.as_deref())?);
+        // A step that is tried again has its data already.
+        let wanted = checksum(&there, dataset).await?;
+        if wanted.is_some() && checksum(&here, dataset).await? == wanted {
+            return Ok(());
+        }
+        let table = lehr_jobs::fetch(&there, dataset).await?;
+        lehr_jobs::store(&here, dataset, &table, true).await.map(|_| ())
     }
+}
+
+/// That of a data set's content; nothing if there is no such data set.
+async fn checksum(datasets: &Reference<Datasets>, name: &str) -> Result<Option<String>, Fault> {
+    Ok(datasets.get().await?.datasets.get(name).map(|found| found.checksum.clone()))
 }
 
 async fn send(link: &dyn Link, operation: &str, body: (Format, Vec<u8>), options: Options) -> Result<Vec<u8>, Fault> {
     let (format, body) = body;
     let action = Action::Operation(operation.to_owned());
+    // Like one from outside: what a service asks of itself, a workflow may not.
+    let options = Options { caller: Some(WORKFLOWS.to_owned()), ..options };
     // Whether it may be sent again is the key's to say.
     let message = Message { action, verb: Verb::Submit, body, format, accept: format, options };
     Ok(link.send(message).await?.body)

@@ -23,7 +23,7 @@ mod template;
 
 pub use definition::Workflow;
 pub use plan::{Plan, PlannedStep};
-pub use run::{ItemRecord, Progress, Run, RunState, StepRecord, StepState};
+pub use run::{ItemRecord, JobProgress, Progress, Run, RunState, StepRecord, StepState};
 pub use service::{
     Begin, Begun, Cancel, Remove, Resume, Review, Stop, Tell, WORKFLOWS, Wait, WorkflowState, Workflows,
 };

@@ -2,8 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use lehr_node::Client;
-use lehr_services::{Action, Code, Fault, Format, Host, Info, Link, Message, Options, Verb};
+use lehr_jobs::datasets::Datasets;
+use lehr_node::{Client, HttpLink};
+use lehr_services::{Action, Code, Fault, Format, Host, Info, Link, Message, Options, Reference, Verb};
+
+/// Where the data sets of a node stand.
+pub(crate) const DATASETS: &str = "/datasets";
 
 /// Where services stand.
 #[derive(Clone, Debug)]
@@ -23,11 +27,25 @@ impl Places {
 
     /// A way to a service: of this host, or of the node with this address.
     pub(crate) fn link(&self, node: Option<&str>, path: &str) -> Result<Box<dyn Link>, Fault> {
-        let Some(node) = node else { return Ok(Box::new(self.host.endpoint(path)?)) };
+        match node {
+            None => Ok(Box::new(self.host.endpoint(path)?)),
+            Some(node) => Ok(Box::new(self.remote(node, path)?)),
+        }
+    }
+
+    fn remote(&self, node: &str, path: &str) -> Result<HttpLink, Fault> {
         let client = self.client.as_ref().ok_or_else(|| {
             Fault::new(Code::Unavailable, format!("{node} cannot be reached: this node asks no others"))
         })?;
-        Ok(Box::new(client.link(&format!("{}{path}", node.trim_end_matches('/')))?))
+        client.link(&format!("{}{path}", node.trim_end_matches('/')))
+    }
+
+    /// The data sets of this host, whose tables pass by their handles, or of another node.
+    pub(crate) fn datasets(&self, node: Option<&str>) -> Result<Reference<Datasets>, Fault> {
+        match node {
+            None => self.host.reference(DATASETS),
+            Some(node) => Ok(Reference::over(self.remote(node, DATASETS)?)),
+        }
     }
 
     /// What a service is.

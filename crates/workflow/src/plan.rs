@@ -3,14 +3,15 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
+use lehr_jobs::datasets::Datasets;
 use lehr_node::manifest::{Field, Findings, Schema, Stands};
-use lehr_services::{Fault, Info};
+use lehr_services::{Contract, Fault, Info};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::definition::{Step, Workflow};
-use crate::places::{Known, Places};
+use crate::places::{DATASETS, Known, Places};
 use crate::template::{Reference, Scope, Source, Template, fill};
 
 /// The operation that waits for a job.
@@ -74,6 +75,15 @@ pub(crate) async fn plan(
             unknown.insert(places.lookup(node.as_deref(), &step.service).await);
         }
     }
+    let fetched = fetched(workflow, &nodes, &parameters, &mut findings);
+    for node in fetched.iter().flat_map(|(_, nodes)| nodes) {
+        if let Entry::Vacant(unknown) = known.entry((node.clone(), DATASETS.to_owned())) {
+            unknown.insert(places.lookup(node.as_deref(), DATASETS).await);
+        }
+    }
+    for (field, nodes) in &fetched {
+        check_fetched(workflow, field, nodes, &known, &mut findings);
+    }
     check(workflow, &nodes, &known, &mut findings);
     findings.into_result()?;
     let steps = workflow.steps().enumerate().map(|(number, name)| {
@@ -112,6 +122,48 @@ pub(crate) fn node_of(text: &str, parameters: &Value) -> Result<String, String> 
     match fill(&Value::String(text.to_owned()), &scope)? {
         Value::String(node) => Ok(node),
         other => Err(format!("expected an address such as http://127.0.0.1:8420, found {other}")),
+    }
+}
+
+/// Where data sets are to be brought from and to: the place in the file, and the two nodes.
+fn fetched(
+    workflow: &Workflow,
+    nodes: &BTreeMap<String, Option<String>>,
+    parameters: &Value,
+    findings: &mut Findings,
+) -> Vec<(Field, [Option<String>; 2])> {
+    let mut fetched = Vec::new();
+    for (name, step) in &workflow.definition().steps {
+        let Some(to) = nodes.get(name) else { continue };
+        for (place, wanted) in step.fetch.iter().enumerate() {
+            let field = Field::default().name("steps").name(name).name("fetch").place(place);
+            match wanted.from.as_deref().map(|node| node_of(node, parameters)).transpose() {
+                Ok(from) if from == *to => {}
+                Ok(from) => fetched.push((field, [from, to.clone()])),
+                Err(text) => findings.add(workflow.tree().finding(&field.name("from"), text)),
+            }
+        }
+    }
+    fetched
+}
+
+fn check_fetched(
+    workflow: &Workflow,
+    field: &Field,
+    nodes: &[Option<String>; 2],
+    known: &Known,
+    findings: &mut Findings,
+) {
+    for node in nodes {
+        let found = match known.get(&(node.clone(), DATASETS.to_owned())) {
+            Some(Ok(info)) if info.contract.name == Datasets::NAME => continue,
+            Some(Ok(info)) => format!("{DATASETS} with {}", info.contract.name),
+            Some(Err(fault)) => format!("none: {}", fault.reason()),
+            None => continue,
+        };
+        let place = node.as_deref().unwrap_or("the node of the run");
+        let text = format!("expected data sets at {place} ({DATASETS} with {}), found {found}", Datasets::NAME);
+        findings.add(workflow.tree().finding(field, text));
     }
 }
 

@@ -68,6 +68,29 @@ pub enum StepState {
     Failed,
 }
 
+/// How far a job is, as its service says.
+///
+/// # Example
+/// See [`Progress`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JobProgress {
+    /// The share that is done, from 0 to 1.
+    pub fraction: f64,
+    /// What is being done.
+    #[serde(default)]
+    pub stage: String,
+}
+
+impl JobProgress {
+    /// What the record of a job says; nothing if it does not.
+    pub(crate) fn of(progress: &Value) -> Option<Self> {
+        let stage = progress.get("stage").and_then(Value::as_str).unwrap_or_default();
+        // Whole per cent: what is less is no news.
+        let fraction = (progress.get("fraction")?.as_f64()? * 100.0).floor() / 100.0;
+        Some(Self { fraction, stage: stage.to_owned() })
+    }
+}
+
 /// One item of a step; a step that is not mapped has one.
 ///
 /// # Example
@@ -87,6 +110,9 @@ pub struct ItemRecord {
     /// The job that does it, if the step is done by jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
+    /// How far the job is, if its service says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<JobProgress>,
     /// When it was last begun, in milliseconds of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_ms: Option<u64>,
@@ -186,7 +212,13 @@ pub struct Run {
 /// What has happened in a run.
 ///
 /// # Example
-/// See [`Run::apply`].
+/// See [`Run::apply`], and:
+/// ```
+/// use lehr_workflow::{JobProgress, Progress};
+/// let progress = JobProgress { fraction: 0.5, stage: "annealing".into() };
+/// let told = Progress::Advanced { step: "cluster".into(), item: 0, progress };
+/// assert_eq!(serde_json::to_value(told).unwrap()["progress"]["fraction"], 0.5);
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "what", rename_all = "lowercase")]
 pub enum Progress {
@@ -212,6 +244,15 @@ pub enum Progress {
         item: usize,
         /// The job.
         job: String,
+    },
+    /// The job has got further.
+    Advanced {
+        /// The step.
+        step: String,
+        /// The item.
+        item: usize,
+        /// How far it is.
+        progress: JobProgress,
     },
     /// An attempt has succeeded.
     Succeeded {
@@ -311,16 +352,22 @@ impl Run {
                 item.state = StepState::Running;
                 item.attempts += 1;
                 item.started_ms = Some(at_ms);
-                (item.ended_ms, item.fault) = (None, None);
+                (item.ended_ms, item.fault, item.progress) = (None, None, None);
             }
             Progress::Job { step, item, job } => {
                 if let Some(item) = self.item(step, *item) {
                     item.job = Some(job.clone());
                 }
             }
+            Progress::Advanced { step, item, progress } => {
+                if let Some(item) = self.item(step, *item) {
+                    item.progress = Some(progress.clone());
+                }
+            }
             Progress::Succeeded { step, item, output } => {
                 let Some(item) = self.item(step, *item) else { return };
                 (item.state, item.output, item.ended_ms) = (StepState::Done, output.clone(), Some(at_ms));
+                item.progress = None;
             }
             Progress::Failed { step, item, fault, again_ms } => {
                 let state = if again_ms.is_some() { StepState::Retrying } else { StepState::Failed };

@@ -15,7 +15,7 @@ use crate::definition::Workflow;
 use crate::machine::{self, Command, Event, Item, Machine, Outcome};
 use crate::places::Places;
 use crate::plan::node_of;
-use crate::run::{Progress, Run, RunState, StepState};
+use crate::run::{JobProgress, Progress, Run, RunState, StepState};
 use crate::service::{Tell, WorkflowState};
 use crate::template::{Scope, fill};
 
@@ -29,6 +29,8 @@ pub(crate) enum Heard {
     Ended { item: Item, outcome: Result<Value, Fault> },
     /// An attempt has begun a job.
     Job { item: Item, job: String },
+    /// A job has got further.
+    Advanced { item: Item, progress: JobProgress },
     /// A wait is over.
     Elapsed(Item),
     /// The run is to end like this.
@@ -69,9 +71,10 @@ impl Runner {
         if wish.is_some() {
             commands.extend(machine.handle(Event::Cancel));
         }
+        let clock = self.places.host().clock().clone();
+        let now = || base + u64::try_from(clock.now().saturating_sub(begun).as_millis()).unwrap_or(u64::MAX);
         loop {
-            let clock = self.places.host().clock();
-            let at_ms = base + u64::try_from(clock.now().saturating_sub(begun).as_millis()).unwrap_or(u64::MAX);
+            let at_ms = now();
             while let Some(command) = commands.pop_front() {
                 match command {
                     Command::Expand(step) => {
@@ -109,6 +112,7 @@ impl Runner {
                 }
             }
             let Ok(heard) = self.inbox.receive().await else { return Err(Deposed) };
+            let at_ms = now();
             match heard {
                 Heard::Ended { item, outcome } => {
                     if tasks.remove(&item).is_none() {
@@ -140,6 +144,12 @@ impl Runner {
                 Heard::Job { item, job } => {
                     let step = self.name(item.step);
                     self.tell(Progress::Job { step, item: item.item, job }, at_ms).await?;
+                }
+                // Of an attempt that has been given up meanwhile nobody wants to know.
+                Heard::Advanced { item, .. } if !tasks.contains_key(&item) => {}
+                Heard::Advanced { item, progress } => {
+                    let step = self.name(item.step);
+                    self.tell(Progress::Advanced { step, item: item.item, progress }, at_ms).await?;
                 }
                 Heard::Elapsed(item) => {
                     drop(tasks.remove(&item));

@@ -3,6 +3,7 @@
 mod behaviours {
     mod bench;
     mod between_nodes;
+    mod mining;
     mod planning;
     mod running;
     mod stopping;

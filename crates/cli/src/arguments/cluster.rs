@@ -119,6 +119,10 @@ pub struct DemoArguments {
     #[arg(value_enum)]
     pub dataset: Dataset,
 
+    /// A node of the demonstration, which starts it.
+    #[arg(long, hide = true, value_enum)]
+    pub part: Option<PartArgument>,
+
     /// What the clustering does.
     #[command(flatten)]
     pub method: MethodArguments,
@@ -132,11 +136,22 @@ pub struct DemoArguments {
     pub results: ResultsArguments,
 }
 
+/// A node of a demonstration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PartArgument {
+    /// The one with the data
+    Data,
+    /// The one that clusters
+    Compute,
+}
+
 /// The data sets that are built in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Dataset {
     /// 201,174 census blocks of Nevada, Utah and West Virginia, weighted by population, on the sphere; 20 clusters
     Census,
+    /// The same blocks on one node, clustered on another: two nodes are started, used and ended
+    TwoNodes,
 }
 
 const CLUSTER_HELP: &str = "\
@@ -159,7 +174,12 @@ Exit codes: 0 done, 1 no result, 2 usage, 3 bad data, 4 environment, 130 stopped
 const DEMO_HELP: &str = "\
 Example:
   lehr demo census
-      20 clusters of 201,174 census blocks weighted by population; open lehr-out/report.html";
+      a workflow: reads 201,174 census blocks, clusters them into several numbers side by side,
+      chooses one, and draws the map; open lehr-out/report.html
+  lehr demo census --clusters 8
+      with options of the clustering: one clustering, as lehr cluster does it
+  lehr demo two-nodes
+      two nodes on this machine: the data on one, the clustering on the other";
 
 fn clusters(text: &str) -> Result<usize, String> {
     match text.parse() {

@@ -34,11 +34,15 @@ pub struct ServeArguments {
     #[arg(long, value_name = "CONTRACT=PATH[,NAME=VALUE...]", value_parser = placed)]
     pub start: Vec<PlacedService>,
 
+    /// Run the services of a manifest (may be repeated: the files are taken together)
+    #[arg(long, value_name = "FILE")]
+    pub manifest: Vec<PathBuf>,
+
     /// The folder whose files clients may open as data sets; nothing else of this machine's can be read [default: none]
     #[arg(long, value_name = "DIR")]
     pub data_root: Option<PathBuf>,
 
-    /// Keep data sets, jobs and the states of started services in this folder, and find them there again [default: they are gone with the node]
+    /// Keep data sets, jobs, runs of workflows and the states of started services in this folder, and find them there again [default: they are gone with the node]
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
 
@@ -159,6 +163,8 @@ Example:
       a node with a service for documents by key; its address is printed when it listens
   curl http://127.0.0.1:8420/notes
   curl http://127.0.0.1:8420/notes:insert --json '{\"key\": \"loom\", \"value\": {\"shafts\": 8}}'
+  lehr serve --manifest node.toml --keep lehr-node
+      with the services of a manifest, whose states are kept; lehr apply changes them while it runs
   lehr serve --listen 0.0.0.0:8443 --cert node.pem --key node.key --client-ca ca.pem --policy policy.json
       for others, by mutual TLS: who has a certificate of the authority, and a rule of the policy
   lehr serve --listen 127.0.0.1:8421 --join http://127.0.0.1:8420

@@ -28,19 +28,30 @@ pub fn failure(fault: &Fault) -> Failure {
     Failure::new(kind, lines.join("\n"))
 }
 
-/// The client and the link that a command line means.
-pub fn link(url: &str, request: &RequestArguments) -> Result<(HttpLink, Options), Failure> {
+/// The client that a command line means.
+///
+/// # Errors
+/// [`Kind::Environment`] for a token that cannot be read, [`Kind::BadData`] for certificates, [`Kind::Usage`] for a token that cannot be shown.
+pub fn client(request: &RequestArguments) -> Result<Client, Failure> {
     let token = request.token.as_deref().map(token).transpose()?;
     let usage = |fault: Fault| Failure::new(Kind::Usage, fault.reason());
     let identity = request.cert.as_deref().zip(request.key.as_deref());
-    let client = if request.ca.is_some() || identity.is_some() {
+    if request.ca.is_some() || identity.is_some() {
         let trust = Trust::from_files(request.ca.as_deref(), identity).map_err(|fault| bad_file(&fault))?;
-        Client::trusting(token.as_deref(), trust).map_err(usage)?
+        Client::trusting(token.as_deref(), trust).map_err(usage)
     } else {
-        Client::new(token.as_deref()).map_err(usage)?
-    };
+        Client::new(token.as_deref()).map_err(usage)
+    }
+}
+
+/// The link that a command line means, and how long it waits for an answer.
+///
+/// # Errors
+/// As for [`client`]; [`Kind::Usage`] for an address that cannot be meant.
+pub fn link(url: &str, request: &RequestArguments) -> Result<(HttpLink, Options), Failure> {
+    let link = client(request)?.link(url).map_err(|fault| Failure::new(Kind::Usage, fault.reason()))?;
     let within = Duration::try_from_secs_f64(request.timeout).ok();
-    Ok((client.link(url).map_err(usage)?, Options { within, ..Options::default() }))
+    Ok((link, Options { within, ..Options::default() }))
 }
 
 /// The token in a file.

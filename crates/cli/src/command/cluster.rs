@@ -74,26 +74,63 @@ pub fn run(mut plan: Plan, company: &Company<'_>) -> Result<(), Failure> {
     }
     warnings.extend(model.warnings.iter().cloned());
 
-    // From here on a first Ctrl-C changes nothing: the results are there and take well under a second to write.
+    let finished =
+        Finished { plan: &plan, space: &space, parameters: &parameters, model: &model, warnings, phases, is_resumed };
+    let text = publish(finished, &mut folder, company, trace)?;
+    output::result(&text)
+}
+
+/// A model, and what its results tell of how it came about.
+pub struct Finished<'a> {
+    /// What was asked for.
+    pub plan: &'a Plan,
+    /// The rows.
+    pub space: &'a Space,
+    /// What the method was told.
+    pub parameters: &'a Parameters,
+    /// What it found.
+    pub model: &'a Model,
+    /// What an owner of the data should know.
+    pub warnings: Vec<String>,
+    /// Where the time went until here, in seconds.
+    pub phases: Vec<(String, f64)>,
+    /// Whether it went on with an earlier run.
+    pub is_resumed: bool,
+}
+
+/// Writes the results, all or none. The answer is what is shown: the table, or the summary as JSON.
+///
+/// From here on a first Ctrl-C changes nothing: the results are there and take well under a second to write.
+///
+/// # Errors
+/// [`Kind::Environment`]: the disk does not take them.
+pub fn publish(
+    finished: Finished<'_>,
+    folder: &mut Folder,
+    company: &Company<'_>,
+    trace: Option<TraceFile>,
+) -> Result<String, Failure> {
+    let Finished { plan, space, parameters, model, warnings, mut phases, is_resumed } = finished;
     let clock = Stopwatch::start();
+    let path = folder.path().to_path_buf();
     let mut staged = folder.stage();
     staged.write(folder::LABELS, |out| {
-        company.write_labels(out.temporary(), space.table().ids(), &model, &plan.execution)
+        company.write_labels(out.temporary(), space.table().ids(), model, &plan.execution)
     })?;
-    staged.write(folder::CENTERS, |out| tables::centers(out, &space, &model))?;
+    staged.write(folder::CENTERS, |out| tables::centers(out, space, model))?;
     phases.push(("writing tables".to_owned(), clock.seconds()));
     let clock = Stopwatch::start();
-    let page = report::page(&plan, &space, &parameters, &model, &warnings, &phases, is_resumed);
+    let page = report::page(plan, space, parameters, model, &warnings, &phases, is_resumed);
     staged.write(folder::REPORT, |out| std::io::Write::write_all(out, page.as_bytes()))?;
     phases.push(("writing the report".to_owned(), clock.seconds()));
-    let summary = Summary::new(&plan, &space, &parameters, &model, &warnings, &phases, is_resumed)
+    let summary = Summary::new(plan, space, parameters, model, &warnings, &phases, is_resumed)
         .text()
         .map_err(|cause| Failure::new(Kind::NoResult, format!("the summary cannot be written as JSON: {cause}")))?;
     staged.write(folder::SUMMARY, |out| std::io::Write::write_all(out, summary.as_bytes()))?;
     let trace = trace.map(TraceFile::write).transpose()?;
     staged.commit()?;
     trace.map(AtomicFile::commit).transpose()?;
-    if plan.json { output::result(&summary) } else { tell(&space, &model, folder.path(), clock_total(&phases)) }
+    Ok(if plan.json { summary } else { told(space, model, &path, clock_total(&phases)) })
 }
 
 fn clock_total(phases: &[(String, f64)]) -> f64 {
@@ -152,7 +189,7 @@ fn stopped(plan: &Plan, checkpoint: &Path, saved: Saved) -> Failure {
 }
 
 /// The table of clusters and where the results are.
-fn tell(space: &Space, model: &Model, folder: &Path, seconds: f64) -> Result<(), Failure> {
+fn told(space: &Space, model: &Model, folder: &Path, seconds: f64) -> String {
     let table = ClusterTable {
         columns: space.table().columns(),
         rows: model
@@ -178,5 +215,5 @@ fn tell(space: &Space, model: &Model, folder: &Path, seconds: f64) -> Result<(),
         Some(output::suggested(plateau.clusters as u64, plateau.from, plateau.to?, space.unit_squared()))
     });
     let headline = [Some(headline), suggested].into_iter().flatten().collect::<Vec<_>>().join("\n");
-    output::result(&format!("{headline}\n\n{}\n{}\n", table.text(), output::whereabouts(folder, seconds)))
+    format!("{headline}\n\n{}\n{}\n", table.text(), output::whereabouts(folder, seconds))
 }

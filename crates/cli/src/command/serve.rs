@@ -1,9 +1,11 @@
 //! `lehr serve`: a node of services.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
 use lehr_jobs::Setup;
+use lehr_node::manifest::{Apply, MANIFEST, Manifest, ManifestText, Manifests};
 use lehr_node::{
     CONSTRUCTOR, Client, Constructor, Create, INSPECTOR, Inspector, Joining, LOG, Limits, Log, Logging, NODES, Node,
     Policy, Rate, Records, Settings, Tls, Trust,
@@ -11,8 +13,10 @@ use lehr_node::{
 use lehr_runtime::{Builder, Idle, block_on};
 use lehr_services::{Code, Fault, Host, Placement};
 use lehr_sources::{Allowed, Bounds, FETCH, Fetch, Getter, PUBCHEM, PubChem};
+use lehr_workflow::{WORKFLOWS, Workflows};
 
 use crate::arguments::ServeArguments;
+use crate::command::apply::texts;
 use crate::command::ask::{failure, token};
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
@@ -25,8 +29,11 @@ use crate::output;
 /// cannot be had or services had to be cut off at the end.
 pub fn run(arguments: ServeArguments) -> Result<(), Failure> {
     let settings = settings(&arguments)?;
-    let client = client(&arguments)?;
-    let joining = joining(&arguments, client.clone())?;
+    let manifests = texts(&arguments.manifest)?;
+    let known = client(&arguments, true)?;
+    let joining = joining(&arguments, known.clone())?;
+    // The token for joined nodes is not for whatever node a workflow names.
+    let others = client(&arguments, false)?;
     let environment = |cause: &dyn std::fmt::Display| Failure::new(Kind::Environment, cause.to_string());
     let mut builder = Builder::new();
     if let Some(threads) = arguments.threads {
@@ -40,9 +47,9 @@ pub fn run(arguments: ServeArguments) -> Result<(), Failure> {
     let dispatcher = builder.start().map_err(|cause| environment(&cause))?;
     let interrupt = Interrupt::listen()?;
     let host = Host::new(dispatcher.handle());
-    host.register(Records::default);
-    host.reach_by(move |address| client.link(address));
-    block_on(start(&host, &arguments, joining, settings.log.clone())).map_err(|fault| failure(&fault))?;
+    host.reach_by(move |address| known.link(address));
+    let log = settings.log.clone();
+    block_on(start(&host, &arguments, manifests, joining, others, log)).map_err(|fault| failure(&fault))?;
     // Last: who can reach the node finds its services there.
     let node = Node::start(host, settings).map_err(|fault| refused(&fault))?;
     let scheme = if arguments.tls.cert.is_some() { "https" } else { "http" };
@@ -60,7 +67,22 @@ pub fn run(arguments: ServeArguments) -> Result<(), Failure> {
 /// Where data sets and the first method stand, unless the command line puts them elsewhere.
 const STANDING: [(&str, &str); 2] = [("lehr.datasets", "/datasets"), ("lehr.clustering", "/clustering")];
 
-async fn start(host: &Host, arguments: &ServeArguments, joining: Joining, log: Option<Log>) -> Result<(), Fault> {
+/// The kinds of services that this program can make by their contracts, for nodes and for `lehr run`.
+pub fn kinds(host: &Host, setup: &Setup) {
+    host.register(Records::default);
+    setup.register(host);
+}
+
+async fn start(
+    host: &Host,
+    arguments: &ServeArguments,
+    manifests: Vec<ManifestText>,
+    joining: Joining,
+    others: Client,
+    log: Option<Log>,
+) -> Result<(), Fault> {
+    let mut setup = Setup { keep: arguments.keep.clone(), data_root: arguments.data_root.clone(), ..Setup::default() };
+    kinds(host, &setup);
     let kinds = Constructor::new(arguments.keep.clone(), arguments.restart.unwrap_or_default())?;
     let constructor = host.start(CONSTRUCTOR, move || kinds.clone()).await?;
     host.start(INSPECTOR, Inspector::default).await?;
@@ -86,8 +108,11 @@ async fn start(host: &Host, arguments: &ServeArguments, joining: Joining, log: O
         let pubchem = PubChem::public()?;
         host.start(PUBCHEM, move || pubchem.clone()).await?;
     }
-    let mut setup = Setup { keep: arguments.keep.clone(), data_root: arguments.data_root.clone(), ..Setup::default() };
-    let wanted = |path: &str| arguments.start.iter().any(|service| service.path == path);
+    // What is wrong with a manifest is told when it is applied.
+    let read = manifests.iter().filter_map(|text| Manifest::read(&text.file, &text.text).ok());
+    let placed: BTreeSet<String> =
+        read.flat_map(|manifest| manifest.services().keys().cloned().collect::<Vec<_>>()).collect();
+    let wanted = |path: &str| placed.contains(path) || arguments.start.iter().any(|service| service.path == path);
     let mut services: Vec<(&str, &str)> = STANDING.into_iter().filter(|(_, path)| !wanted(path)).collect();
     for service in &arguments.start {
         if let Some(settings) = &service.settings {
@@ -95,20 +120,37 @@ async fn start(host: &Host, arguments: &ServeArguments, joining: Joining, log: O
         }
         services.push((&service.contract, &service.path));
     }
-    // Others need the data sets.
+    let (keep, cores) = (arguments.keep.clone(), std::thread::available_parallelism().map_or(1, usize::from));
+    let applied = host.start(MANIFEST, move || Manifests::new(keep.clone(), cores)).await?;
+    let mut manifests = Some(manifests).filter(|manifests| !manifests.is_empty());
+    // Others need the data sets, wherever those come from.
     services.sort_by_key(|(contract, _)| *contract != STANDING[0].0);
+    if placed.contains(STANDING[0].1)
+        && let Some(files) = manifests.take()
+    {
+        applied.call(Apply { files }).await?;
+    }
     for (contract, path) in services {
         if !setup.start(host, contract, path).await? {
             constructor.call(Create::new(contract, path)).await?;
         }
     }
+    if let Some(files) = manifests {
+        applied.call(Apply { files }).await?;
+    }
+    // Last: runs that a node has left go on when it starts.
+    let placement = match &arguments.keep {
+        Some(folder) => Placement::at(WORKFLOWS).keep(folder.join("workflows.json")),
+        None => Placement::at(WORKFLOWS),
+    };
+    host.start(placement, move || Workflows::new(Some(others.clone()))).await?;
     Ok(())
 }
 
-/// How other nodes are asked.
-fn client(arguments: &ServeArguments) -> Result<Client, Failure> {
+/// How other nodes are asked: those that the command line names are shown the token, those that a client names are not.
+fn client(arguments: &ServeArguments, shows_token: bool) -> Result<Client, Failure> {
     let join = &arguments.join;
-    let token = join.join_token.as_deref().map(token).transpose()?;
+    let token = join.join_token.as_deref().filter(|_| shows_token).map(token).transpose()?;
     let identity = arguments.tls.cert.as_deref().zip(arguments.tls.key.as_deref());
     let client = if join.ca.is_some() || identity.is_some() {
         let trust = Trust::from_files(join.ca.as_deref(), identity).map_err(|fault| bad_file(&fault))?;

@@ -49,7 +49,7 @@ fn help_of_lab_ranks() {
 
 #[test]
 fn help_of_the_commands_of_services() {
-    for command in ["serve", "ls", "get", "query", "submit", "watch", "drop", "upload"] {
+    for command in ["serve", "ls", "get", "query", "submit", "watch", "drop", "upload", "run", "apply"] {
         Sandbox::new().lehr(&[command, "--help"]).matches_golden(&format!("help_{command}"));
     }
 }

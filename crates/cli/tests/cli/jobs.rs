@@ -31,7 +31,7 @@ fn clustering(client: &Client, node: &Served) -> Reference<Jobs<Clustering>> {
 }
 
 /// Rows in a dozen clouds, so many that clustering them takes some time.
-fn clouds(rows: usize) -> String {
+pub fn clouds(rows: usize) -> String {
     let mut text = String::from("x,y\n");
     let mut state = 11u64;
     let mut next = || {

@@ -60,8 +60,10 @@ fn a_node_is_asked_from_the_command_line() {
          /directory    lehr/directory    1.0      ready\n\
          /inspector    lehr/inspector    1.0      ready\n\
          /log          lehr/log          1.0      ready\n\
+         /manifest     lehr/manifest     1.0      ready\n\
          /nodes        lehr/nodes        1.0      ready\n\
-         /notes        lehr/records      1.0      ready\n"
+         /notes        lehr/records      1.0      ready\n\
+         /workflows    lehr/workflows    1.0      ready\n"
     );
     let record = r#"{"key": "loom", "value": {"shafts": 8}}"#;
     let mut watching = sandbox.start(&["watch", &notes, "--count", "1"]);

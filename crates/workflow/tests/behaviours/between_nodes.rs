@@ -2,95 +2,20 @@
 
 use std::time::Duration;
 
+use lehr_jobs::datasets::{Datasets, Put};
+use lehr_jobs::{DatasetService, Handle, Table};
 use lehr_node::{Client, Node, Settings};
 use lehr_runtime::{Dispatcher, block_on};
-use lehr_services::{Call, Code, Concurrent, Contract, Fault, Handlers, Host, Operation, Service, Version, verb};
+use lehr_services::{Code, Host, Reference};
 use lehr_workflow::{Begin, Resume, RunState, WORKFLOWS, Wait, Workflows};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::bench::{Bench, step};
 
-/// What `/datasets` is to a workflow: tables by name, whatever a table is.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-struct Tables {}
-
-impl Contract for Tables {
-    const NAME: &'static str = "example.org/tables";
-    const VERSION: Version = Version::new(1, 0);
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-struct Take {
-    name: String,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-struct Put {
-    name: String,
-    replace: bool,
-    table: Vec<f64>,
-}
-
-impl Operation for Take {
-    type Contract = Tables;
-    type Verb = verb::Query;
-    type Reply = Vec<f64>;
-    const NAME: &'static str = "take";
-}
-
-impl Operation for Put {
-    type Contract = Tables;
-    type Verb = verb::Submit;
-    type Reply = usize;
-    const NAME: &'static str = "put";
-}
-
-#[derive(Clone)]
-struct TableService {
-    document: Tables,
-    kept: lehr_runtime::Port<(String, Vec<f64>)>,
-}
-
-impl Service for TableService {
-    type Document = Tables;
-
-    fn document(&self) -> &Tables {
-        &self.document
-    }
-
-    fn document_mut(&mut self) -> &mut Tables {
-        &mut self.document
-    }
-
-    fn handlers(on: &mut Handlers<Self>) {
-        on.concurrent::<Take>().concurrent::<Put>();
-    }
-}
-
-impl Concurrent<Take> for TableService {
-    async fn handle(&self, Take { name }: Take, _: &Call) -> Result<Vec<f64>, Fault> {
-        match self.kept.try_receive() {
-            Some((found, table)) if found == name => Ok(table),
-            _ => Err(Fault::new(Code::UnknownEntry, format!("no data set {name:?}"))),
-        }
-    }
-}
-
-impl Concurrent<Put> for TableService {
-    async fn handle(&self, Put { name, replace, table }: Put, _: &Call) -> Result<usize, Fault> {
-        assert!(replace);
-        let rows = table.len();
-        self.kept.post((name, table)).unwrap();
-        Ok(rows)
-    }
-}
-
-/// A node with a bench and tables.
+/// A node with a bench and data sets.
 struct Served {
     node: Node,
     bench: Bench,
-    tables: TableService,
+    datasets: Reference<Datasets>,
     _dispatcher: Dispatcher,
 }
 
@@ -98,15 +23,15 @@ impl Served {
     fn new() -> Self {
         let dispatcher = Dispatcher::new(2).unwrap();
         let host = Host::new(dispatcher.handle());
-        let (bench, tables) = (Bench::new(), TableService { document: Tables {}, kept: lehr_runtime::Port::new() });
-        block_on(async {
-            let (made, kept, client) = (bench.clone(), tables.clone(), Client::new(None).unwrap());
+        let bench = Bench::new();
+        let datasets = block_on(async {
+            let (made, client) = (bench.clone(), Client::new(None).unwrap());
             host.start("/bench", move || made.clone()).await.unwrap();
-            host.start("/datasets", move || kept.clone()).await.unwrap();
             host.start(WORKFLOWS, move || Workflows::new(Some(client.clone()))).await.unwrap();
+            host.start("/datasets", DatasetService::in_memory).await.unwrap()
         });
         let settings = Settings { address: ([127, 0, 0, 1], 0).into(), ..Settings::new() };
-        Self { node: Node::start(host, settings).unwrap(), bench, tables, _dispatcher: dispatcher }
+        Self { node: Node::start(host, settings).unwrap(), bench, datasets, _dispatcher: dispatcher }
     }
 
     fn url(&self) -> String {
@@ -115,10 +40,13 @@ impl Served {
 }
 
 #[test]
-fn a_step_on_another_node_takes_its_data_along() {
+fn a_step_on_another_node_takes_its_data_along_once() {
     let (near, far) = (Served::new(), Served::new());
-    let table = vec![0.5, f64::MIN_POSITIVE, -1e300];
-    near.tables.kept.post(("blocks/2020".to_owned(), table.clone())).unwrap();
+    let numbers = Table::builder().numbers("x", vec![0.5, f64::MIN_POSITIVE, -1e300]).counts("n", vec![0, 1, u64::MAX]);
+    let table =
+        numbers.texts("id", ["a", "b", "c"].map(str::to_owned).to_vec()).id(Some("id".to_owned())).build().unwrap();
+    let put = Put { name: "blocks/2020".to_owned(), table: Handle(table.clone()), replace: false };
+    block_on(near.datasets.call(put)).unwrap();
     let more = "node = '${parameters.compute}'\nfetch = [{ dataset = '${here.name}/2020' }]";
     let text = [
         "name = 'two'\noutput = '${there.value}'\n[parameters]\ncompute = { type = 'string' }\n".to_owned(),
@@ -130,14 +58,45 @@ fn a_step_on_another_node_takes_its_data_along() {
     begin.parameters.insert("compute".to_owned(), far.url().into());
     // Asked over HTTP as well.
     let link = Client::new(None).unwrap().link(&format!("{}{WORKFLOWS}", near.url())).unwrap();
-    let workflows = lehr_services::Reference::over(link).within(Duration::from_secs(3600));
+    let workflows = Reference::over(link).within(Duration::from_secs(3600));
+    let mut versions = Vec::new();
+    for _ in 0..2 {
+        let ended = block_on(async {
+            let run = workflows.call(begin.clone()).await.unwrap().run;
+            workflows.call(Wait::for_run(run)).await.unwrap()
+        });
+        assert_eq!((ended.state, ended.output), (RunState::Done, "done with blocks".into()), "{:?}", ended.fault);
+        assert_eq!((near.bench.asked(), far.bench.asked()), (vec!["blocks".to_owned()], vec!["there".to_owned()]));
+        assert_eq!(block_on(lehr_jobs::fetch(&far.datasets, "blocks/2020")).unwrap(), table);
+        versions.push(block_on(far.datasets.get()).unwrap().version());
+    }
+    // The second run has found it there.
+    assert_eq!(versions[0], versions[1]);
+}
+
+#[test]
+fn data_that_cannot_be_brought_are_told_before_anything_is_done() {
+    let (near, far) = (Served::new(), Served::new());
+    block_on(far.datasets.drop_service()).unwrap();
+    let more = format!("node = '{}'\nfetch = [{{ dataset = 'blocks' }}]", far.url());
+    let text = ["name = 'two'\n".to_owned(), step("there", "say", "", &more)].concat();
+    let workflows = near.node.host().reference::<lehr_workflow::WorkflowState>(WORKFLOWS).unwrap();
+    let fault = block_on(workflows.call(Begin::new("two.toml", text))).unwrap_err();
+    let expected = format!(
+        "two.toml, line 7, steps.there.fetch[0]: expected data sets at {} (/datasets with lehr.datasets), found none",
+        far.url()
+    );
+    assert!(fault.reason().contains(&expected), "{fault}");
+    // And one that is not there when it is wanted ends the run.
+    let far = Served::new();
+    let more = format!("node = '{}'\nfetch = [{{ dataset = 'blocks' }}]", far.url());
+    let text = ["name = 'two'\n".to_owned(), step("there", "say", "", &more)].concat();
     let ended = block_on(async {
-        let run = workflows.call(begin).await.unwrap().run;
+        let run = workflows.call(Begin::new("two.toml", text)).await.unwrap().run;
         workflows.call(Wait::for_run(run)).await.unwrap()
     });
-    assert_eq!((ended.state, ended.output), (RunState::Done, "done with blocks".into()), "{:?}", ended.fault);
-    assert_eq!((near.bench.asked(), far.bench.asked()), (vec!["blocks".to_owned()], vec!["there".to_owned()]));
-    assert_eq!(far.tables.kept.try_receive(), Some(("blocks/2020".to_owned(), table)));
+    assert_eq!((ended.state, ended.fault.unwrap().code()), (RunState::Failed, Code::UnknownEntry));
+    assert!(far.bench.asked().is_empty());
 }
 
 #[test]

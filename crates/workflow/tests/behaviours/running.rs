@@ -57,6 +57,20 @@ fn a_step_is_tried_again_after_waits_that_grow() {
 }
 
 #[test]
+fn a_step_takes_as_long_as_its_answer_does() {
+    let world = World::new(2);
+    let text =
+        ["name = 'long'\n".to_owned(), step("long", "hold", "", ""), step("next", "say", "", "after = ['long']")];
+    let run = world.begin(&text.concat());
+    assert_eq!(world.asked(1), ["long"]);
+    world.clock.advance(std::time::Duration::from_secs(5));
+    world.bench.gate.post(()).unwrap();
+    let run = world.end(&run);
+    let times = |step: &str| (run.steps[step].started_ms, run.steps[step].ended_ms);
+    assert_eq!((times("long"), times("next")), ((Some(0), Some(5000)), (Some(5000), Some(5000))));
+}
+
+#[test]
 fn a_failure_that_stands_ends_the_run_and_what_runs_comes_to_its_end() {
     let world = World::new(2);
     let text = [

@@ -1,0 +1,39 @@
+//! What `lehr apply` takes: manifests, and the node that is to run what they say.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::ask::RequestArguments;
+
+/// What `lehr apply` takes.
+#[derive(Debug, Args)]
+#[command(after_help = APPLY_HELP)]
+pub struct ApplyArguments {
+    /// The manifests; several are taken together
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+
+    /// The node
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8420")]
+    pub node: String,
+
+    /// Say what would happen, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+
+    /// How it is asked.
+    #[command(flatten)]
+    pub request: RequestArguments,
+}
+
+const APPLY_HELP: &str = "\
+Example:
+  lehr apply node.toml --node http://127.0.0.1:8420 --dry-run
+      which services would be started, replaced and ended
+  lehr apply node.toml
+      does it; if one of them cannot start, the node is as it was";

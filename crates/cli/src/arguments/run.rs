@@ -1,0 +1,77 @@
+//! What `lehr run` takes: a workflow, its parameters, where it runs, what becomes of it.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::ask::RequestArguments;
+use super::at_least_one;
+
+/// What `lehr run` takes.
+#[derive(Debug, Args)]
+#[command(after_help = RUN_HELP)]
+pub struct RunArguments {
+    /// The workflow
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+
+    /// Set a parameter of the workflow (may be repeated)
+    #[arg(long, value_name = "NAME=VALUE", value_parser = setting, conflicts_with_all = ["resume", "from"])]
+    pub set: Vec<(String, String)>,
+
+    /// Run it on this node, with the services that it has
+    #[arg(long, value_name = "URL")]
+    pub node: Option<String>,
+
+    /// Go on with the last run of this workflow; on a node, watch it if it is under way
+    #[arg(long)]
+    pub resume: bool,
+
+    /// Go on with the last run, and do this step and all that need it again
+    #[arg(long, value_name = "STEP")]
+    pub from: Option<String>,
+
+    /// Say what would be done, and do nothing
+    #[arg(long, conflicts_with_all = ["resume", "from"])]
+    pub dry_run: bool,
+
+    /// The folder where the run and its services keep their states, without --node
+    #[arg(long, value_name = "FOLDER", default_value = "lehr-run", conflicts_with = "node")]
+    pub keep: PathBuf,
+
+    /// The folder whose files its services may open as data sets, without --node [default: that of the workflow]
+    #[arg(long, value_name = "DIR", conflicts_with = "node")]
+    pub data_root: Option<PathBuf>,
+
+    /// Worker threads for the services, without --node [default: as many as the machine has cores]
+    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with = "node")]
+    pub threads: Option<usize>,
+
+    /// Print the whole run as JSON instead of its answer
+    #[arg(long)]
+    pub json: bool,
+
+    /// No progress on standard error; warnings and errors are still shown
+    #[arg(long, short)]
+    pub quiet: bool,
+
+    /// How other nodes are asked.
+    #[command(flatten)]
+    pub request: RequestArguments,
+}
+
+const RUN_HELP: &str = "\
+Example:
+  lehr run greeting.toml --set whom=world
+      the services of the file are started in this process; progress goes to standard error, the answer to standard output
+  lehr run greeting.toml --resume
+      goes on after Ctrl-C or a failure: steps that are done are not done again
+  lehr run regions.toml --node http://127.0.0.1:8420 --dry-run
+      what would be done on a node, or everything that is wrong with it";
+
+fn setting(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("expected a name and a value, such as clusters=20".to_owned()),
+    }
+}

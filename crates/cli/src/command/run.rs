@@ -1,0 +1,443 @@
+//! `lehr run`: a workflow, in this process or on a node.
+//!
+//! Both ways are the same service, [`Workflows`]; in this process it stands on a host that nothing reaches. What people see comes from its changes.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use lehr_jobs::Setup;
+use lehr_node::Client;
+use lehr_node::manifest::{Manifest, Plan as Placing, Setting, apply};
+use lehr_runtime::{Builder, Dispatcher, Port, block_on};
+use lehr_services::{End, Event, Fault, Host, Placement, Reference, State, Subscribe};
+use lehr_workflow::{
+    Begin, Plan, Progress, Resume, Review, Run, RunState, Stop, Tell, WORKFLOWS, Workflow, WorkflowState, Workflows,
+};
+use serde_json::Value;
+
+use crate::arguments::RunArguments;
+use crate::command::apply::text;
+use crate::command::ask::{client, failure};
+use crate::command::serve::kinds;
+use crate::exit::{Failure, Kind};
+use crate::interrupt::Interrupt;
+use crate::numbers::duration;
+use crate::output;
+use crate::plan::shell_word;
+
+/// How long services may take to end.
+const GRACE: Duration = Duration::from_secs(60);
+
+/// What happens while a run is watched.
+enum Heard {
+    Seed(State<WorkflowState>),
+    /// With the version that the document has by it.
+    Told(Box<Tell>, u64),
+    Lost(End),
+    Interrupt,
+}
+
+/// Runs a workflow to its end.
+///
+/// # Errors
+/// [`Kind::BadData`] with every fault of the workflow; [`Kind::NoResult`] if it failed; [`Kind::Stopped`] if it was stopped, with how to go on.
+pub fn run(arguments: RunArguments) -> Result<(), Failure> {
+    let file = arguments.file.display().to_string();
+    let definition = text(&arguments.file)?;
+    let workflow =
+        Workflow::read(&file, &definition).map_err(|found| Failure::new(Kind::BadData, found.to_string()))?;
+    let parameters: BTreeMap<String, Value> =
+        arguments.set.iter().map(|(name, value)| (name.clone(), workflow.typed(name, value))).collect();
+    let begin = Begin { file, definition, parameters };
+    let client = client(&arguments.request)?;
+    let mut builder = Builder::new();
+    if let Some(threads) = arguments.threads {
+        builder = builder.threads(threads);
+    }
+    let dispatcher = builder.start().map_err(|cause| Failure::new(Kind::Environment, cause.to_string()))?;
+    let again =
+        Again { command: resume_command(&arguments), is_wanted: arguments.resume, from: arguments.from.clone() };
+    let session = |workflows| Session {
+        name: workflow.name(),
+        workflows,
+        dispatcher: &dispatcher,
+        node: arguments.node.as_deref(),
+        again: Some(&again),
+        is_json: arguments.json,
+        is_quiet: arguments.quiet,
+    };
+    let carry_out = |workflows| {
+        let session = session(workflows);
+        if arguments.dry_run { session.review(begin) } else { session.run(begin) }
+    };
+    match &arguments.node {
+        Some(node) => {
+            let link = client.link(&format!("{}{WORKFLOWS}", node.trim_end_matches('/')));
+            let link = link.map_err(|fault| Failure::new(Kind::Usage, fault.reason()))?;
+            let workflows = Reference::over(link);
+            carry_out(match Duration::try_from_secs_f64(arguments.request.timeout) {
+                Ok(within) => workflows.within(within),
+                Err(_) => workflows,
+            })
+        }
+        None => {
+            let host = Host::new(dispatcher.handle());
+            // Only looking leaves nothing behind.
+            let folder = (!arguments.dry_run).then_some(arguments.keep.as_path());
+            let data_root = Some(data_root(&arguments));
+            let reach = client.clone();
+            host.reach_by(move |address| reach.link(address));
+            kinds(&host, &Setup { keep: folder.map(Path::to_path_buf), data_root, ..Setup::default() });
+            let made = folder.filter(|folder| !folder.exists());
+            if let Some(folder) = folder {
+                std::fs::create_dir_all(folder).map_err(|cause| {
+                    Failure::new(Kind::Environment, format!("{}: cannot be made: {cause}", folder.display()))
+                })?;
+            }
+            let done =
+                block_on(start(&host, &workflow, client, folder)).map_err(|fault| failure(&fault)).and_then(carry_out);
+            let report = block_on(host.shutdown(GRACE));
+            if !report.cut_off.is_empty() {
+                output::warning(&format!("cut off after {} s: {}", GRACE.as_secs(), report.cut_off.join(", ")));
+            }
+            // Fails, as it should, if something is in it.
+            let _kept = made.map(std::fs::remove_dir);
+            done
+        }
+    }
+}
+
+/// The services of the file, and the one that runs workflows.
+async fn start(
+    host: &Host,
+    workflow: &Workflow,
+    client: Client,
+    folder: Option<&Path>,
+) -> Result<Reference<WorkflowState>, Fault> {
+    host.ready().await;
+    let wanted = workflow.services();
+    let setting = Setting {
+        kind: &|contract| host.kind(contract),
+        contracts: host.constructors(),
+        running: BTreeMap::new(),
+        cores: std::thread::available_parallelism().map_or(1, usize::from),
+        keeps: true,
+    };
+    let nothing = Manifest::default();
+    let plan = Placing::new(wanted, &nothing, &setting)?;
+    apply(host, &plan, wanted, &nothing, folder).await?;
+    let placement = Placement::at(WORKFLOWS);
+    let placement = match folder {
+        Some(folder) => placement.keep(folder.join("workflows.json")),
+        None => placement,
+    };
+    // Whether an earlier run goes on is said on the command line.
+    host.start(placement, move || Workflows::new(Some(client.clone())).wait_for_resume()).await
+}
+
+/// How a run is gone on with.
+pub struct Again {
+    /// The command that does it.
+    pub command: String,
+    /// Whether that is what was typed.
+    pub is_wanted: bool,
+    /// The step from which on everything is done again.
+    pub from: Option<String>,
+}
+
+/// A run and those who look at it.
+pub struct Session<'a> {
+    /// The workflow.
+    pub name: &'a str,
+    /// The service that runs it.
+    pub workflows: Reference<WorkflowState>,
+    /// Where changes are listened to.
+    pub dispatcher: &'a Dispatcher,
+    /// The node where it runs, if that is another.
+    pub node: Option<&'a str>,
+    /// How it is gone on with; nothing if it cannot be.
+    pub again: Option<&'a Again>,
+    /// Print the whole run.
+    pub is_json: bool,
+    /// No progress.
+    pub is_quiet: bool,
+}
+
+impl Session<'_> {
+    /// Shows what would be done.
+    fn review(&self, begin: Begin) -> Result<(), Failure> {
+        let plan = block_on(self.workflows.call(Review(begin))).map_err(|fault| failure(&fault))?;
+        show(&plan, self.is_json)
+    }
+
+    /// Runs it to its end, and shows what came out.
+    ///
+    /// # Errors
+    /// As for [`run`].
+    pub fn run(&self, begin: Begin) -> Result<(), Failure> {
+        let heard = Port::named("a run");
+        let interrupts = heard.clone();
+        Interrupt::tell(move || drop(interrupts.post(Heard::Interrupt)))?;
+        let (workflows, told) = (self.workflows.clone(), heard.clone());
+        let listening = self.dispatcher.spawn(async move {
+            let end = listen(&workflows, &told).await;
+            let _ = told.post(Heard::Lost(end));
+        });
+        // Heard from its first change on: it is listened to before it begins.
+        let before = match block_on(heard.receive()) {
+            Ok(Heard::Seed(state)) => state,
+            Ok(Heard::Lost(End::Lost(fault))) => return Err(failure(&fault)),
+            _ => return Err(Failure::new(Kind::Stopped, "stopped before anything was begun")),
+        };
+        let id = block_on(self.begin(begin, before))?;
+        let ended = self.watch(&id, &heard);
+        drop(listening);
+        self.end(&id, &ended?)
+    }
+
+    /// Begins a run, or takes up the last one: its name.
+    async fn begin(&self, begin: Begin, state: State<WorkflowState>) -> Result<String, Failure> {
+        let of_this = state.runs.iter().filter(|(_, run)| run.workflow == self.name);
+        let last = of_this.max_by_key(|(_, run)| run.number);
+        let has_changed = last.is_some_and(|(_, run)| run.definition != begin.definition);
+        let done = |run: &Run| {
+            run.steps.iter().filter(|(_, step)| step.output().is_some()).map(|(name, _)| name.clone()).collect()
+        };
+        let last = last.map(|(id, run)| (id.clone(), run.state, done(run)));
+        drop(state);
+        let Some(again) = self.again.filter(|again| again.is_wanted || again.from.is_some()) else {
+            if let (Some((id, state, _)), None) = (&last, &self.node)
+                && *state != RunState::Done
+            {
+                output::note(&format!("{id} is not done ({state}); --resume goes on with it, and this is another run"));
+            }
+            return self.workflows.call(begin).await.map(|begun| begun.run).map_err(|fault| failure(&fault));
+        };
+        let Some((id, state, done)) = last else {
+            let message = format!("there is no run of {} to go on with", self.name);
+            return Err(Failure::new(Kind::Environment, message));
+        };
+        if has_changed {
+            output::note(&format!("{id} goes on as it was begun; the file has changed since"));
+        }
+        let done: Vec<String> = done;
+        if !self.is_quiet && !done.is_empty() {
+            output::progress(&format!("{id}: goes on; done before: {}", done.join(", ")));
+        }
+        // On a node it may be under way: then it is watched.
+        if let (false, Some(step)) = (state.is_over(), &again.from) {
+            let message = format!("{id} is under way: it begins again from {step} when it is over");
+            return Err(Failure::new(Kind::Usage, message));
+        }
+        if state.is_over() {
+            let resume = Resume { run: id.clone(), from: again.from.clone() };
+            self.workflows.call(resume).await.map_err(|fault| failure(&fault))?;
+        }
+        Ok(id)
+    }
+
+    /// Shows what happens until the run is over.
+    fn watch(&self, id: &str, heard: &Port<Heard>) -> Result<Run, Failure> {
+        let gone = || Failure::new(Kind::NoResult, format!("{id} has been removed"));
+        let state = block_on(self.workflows.get()).map_err(|fault| failure(&fault))?;
+        let mut run = state.runs.get(id).cloned().ok_or_else(gone)?;
+        // What came before this version is in the document; it is only told.
+        let mut version = state.version();
+        drop(state);
+        let (mut first, mut is_told) = (run.part, false);
+        loop {
+            match block_on(heard.receive()) {
+                Ok(Heard::Seed(state)) => {
+                    run = state.runs.get(id).cloned().ok_or_else(gone)?;
+                    (version, first, is_told) = (state.version(), run.part, run.state.is_over());
+                }
+                Ok(Heard::Told(tell, told)) if tell.run == id && tell.part >= first => {
+                    if told > version {
+                        run.apply(&tell.progress, tell.at_ms);
+                    }
+                    if let Some(line) = line(&run, &tell)
+                        && !self.is_quiet
+                    {
+                        output::progress(&line);
+                    }
+                    is_told |= matches!(tell.progress, Progress::Ended { .. });
+                }
+                Ok(Heard::Told(..)) => {}
+                Ok(Heard::Interrupt) => match self.node {
+                    Some(node) => {
+                        let failure = Failure::new(Kind::Stopped, format!("{id} goes on at {node}"));
+                        return Err(self.hinted(failure, "watch it with"));
+                    }
+                    None => {
+                        // A run that has just ended has nothing to stop, and says so itself.
+                        let _ended = block_on(self.workflows.call(Stop { run: id.to_owned() }));
+                    }
+                },
+                Ok(Heard::Lost(End::Lost(fault))) => return Err(failure(&fault)),
+                Ok(Heard::Lost(end)) => return Err(Failure::new(Kind::NoResult, end.to_string())),
+                Err(cause) => return Err(Failure::new(Kind::NoResult, cause.to_string())),
+            }
+            if is_told && run.state.is_over() {
+                return Ok(run);
+            }
+        }
+    }
+
+    /// What came out.
+    fn end(&self, id: &str, run: &Run) -> Result<(), Failure> {
+        let json = |value: &Value| format!("{value:#}\n");
+        match run.state {
+            RunState::Done if self.is_json => {
+                let whole =
+                    serde_json::to_value(run).map_err(|cause| Failure::new(Kind::NoResult, cause.to_string()))?;
+                output::result(&json(&whole))
+            }
+            RunState::Done => match &run.output {
+                Value::Null => Ok(()),
+                Value::String(text) => output::result(&format!("{}\n", text.trim_end())),
+                value => output::result(&json(value)),
+            },
+            RunState::Stopped if self.again.is_none() => {
+                Err(Failure::new(Kind::Stopped, "no results were written; there was nothing to save yet"))
+            }
+            RunState::Stopped => {
+                let failure = Failure::new(Kind::Stopped, format!("{id} is stopped, and what is done is kept"));
+                Err(self.hinted(failure, "continue with"))
+            }
+            state => {
+                let mut lines =
+                    vec![format!("{id} {}", if state == RunState::Failed { "has failed" } else { "was cancelled" })];
+                for (name, step) in &run.steps {
+                    let fault =
+                        step.fault.as_ref().map(|fault| format!("step {name}: {} ({})", fault.reason(), fault.code()));
+                    lines.extend(fault);
+                    let causes = step.fault.iter().flat_map(|fault| fault.causes());
+                    lines.extend(causes.map(|cause| format!("because {} ({})", cause.reason, cause.code)));
+                }
+                if lines.len() == 1
+                    && let Some(fault) = &run.fault
+                {
+                    lines.push(format!("{} ({})", fault.reason(), fault.code()));
+                }
+                Err(self.hinted(Failure::new(Kind::NoResult, lines.join("\n")), "what is done is kept; go on with"))
+            }
+        }
+    }
+
+    fn hinted(&self, failure: Failure, words: &str) -> Failure {
+        match self.again {
+            None => failure,
+            Some(again) => failure.with_hint(format!("{words}: {}", again.command)),
+        }
+    }
+}
+
+/// The folder whose files may be opened: paths in a workflow are meant from where it stands.
+fn data_root(arguments: &RunArguments) -> PathBuf {
+    let of_the_file = || match arguments.file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
+        _ => PathBuf::from("."),
+    };
+    arguments.data_root.clone().unwrap_or_else(of_the_file)
+}
+
+/// The command that goes on with a run.
+fn resume_command(arguments: &RunArguments) -> String {
+    let path = |path: &Path| shell_word(&path.to_string_lossy());
+    let mut words = vec!["lehr run".to_owned(), path(&arguments.file)];
+    if let Some(node) = &arguments.node {
+        words.push(format!("--node {}", shell_word(node)));
+    } else if arguments.keep != Path::new("lehr-run") {
+        words.push(format!("--keep {}", path(&arguments.keep)));
+    }
+    let request = &arguments.request;
+    let files = [
+        ("--data-root", &arguments.data_root),
+        ("--token", &request.token),
+        ("--ca", &request.ca),
+        ("--cert", &request.cert),
+        ("--key", &request.key),
+    ];
+    words.extend(files.into_iter().filter_map(|(name, file)| Some(format!("{name} {}", path(file.as_deref()?)))));
+    words.push("--resume".to_owned());
+    words.join(" ")
+}
+
+/// Hears of all runs until that is lost.
+async fn listen(workflows: &Reference<WorkflowState>, told: &Port<Heard>) -> End {
+    let wishes = Subscribe::default().operations(["tell"]).capacity(4096);
+    let mut changes = match workflows.subscribe(wishes).await {
+        Ok(changes) => changes,
+        Err(fault) => return End::Lost(fault),
+    };
+    loop {
+        let heard = match changes.next().await {
+            Ok(Event::Seed(state)) => Some(Heard::Seed(state)),
+            Ok(Event::Change(change)) => match change.operation::<Tell>() {
+                Ok(tell) => Some(Heard::Told(Box::new((*tell).clone()), change.version())),
+                Err(fault) => return End::Lost(fault),
+            },
+            // The state follows.
+            Ok(Event::Gap { .. }) => None,
+            Err(end) => return end,
+        };
+        if let Some(heard) = heard
+            && told.post(heard).is_err()
+        {
+            return End::Completed;
+        }
+    }
+}
+
+/// A line for people, if something is worth one.
+fn line(run: &Run, tell: &Tell) -> Option<String> {
+    let part = |step: &str, item: usize| {
+        let is_mapped = run.steps.get(step).is_some_and(|step| step.is_mapped);
+        if is_mapped { format!("{step}[{item}]") } else { step.to_owned() }
+    };
+    let seconds = |from: Option<u64>, to: u64| duration(to.saturating_sub(from.unwrap_or(to)) as f64 / 1000.0);
+    Some(match &tell.progress {
+        Progress::Began { step, item } => {
+            let attempts = run.steps.get(step)?.items.as_ref()?.get(*item)?.attempts;
+            let again = if attempts > 1 { format!(", attempt {attempts}") } else { String::new() };
+            format!("{}: begun{again}", part(step, *item))
+        }
+        Progress::Job { step, item, job } => format!("{}: job {job}", part(step, *item)),
+        Progress::Advanced { step, item, progress } => {
+            let percent = (progress.fraction * 100.0).round();
+            format!("{}: {percent} %, {}", part(step, *item), progress.stage)
+        }
+        Progress::Failed { step, item, fault, again_ms } => {
+            let name = item.map_or_else(|| step.clone(), |item| part(step, item));
+            let again = again_ms.map_or_else(String::new, |ms| format!("; again in {}", duration(ms as f64 / 1000.0)));
+            format!("{name}: failed: {} ({}){again}", fault.reason(), fault.code())
+        }
+        Progress::Succeeded { step, item, .. } => {
+            let record = run.steps.get(step)?;
+            let started = record.items.as_ref()?.get(*item)?.started_ms;
+            format!("{}: done after {}", part(step, *item), seconds(started, tell.at_ms))
+        }
+        Progress::Ended { state, .. } => {
+            format!("{}: {state} after {}", tell.run, duration(tell.at_ms as f64 / 1000.0))
+        }
+        Progress::Expanded { .. } | Progress::Completed { .. } => return None,
+    })
+}
+
+/// What a run would do.
+fn show(plan: &Plan, is_json: bool) -> Result<(), Failure> {
+    if is_json {
+        let text =
+            serde_json::to_string_pretty(plan).map_err(|cause| Failure::new(Kind::NoResult, cause.to_string()))?;
+        return output::result(&format!("{text}\n"));
+    }
+    let mut rows = vec![["step", "service", "operation", "after"].map(str::to_owned)];
+    for step in &plan.steps {
+        let needs: Vec<&str> = step.needs.iter().map(String::as_str).collect();
+        let name = if step.is_mapped { format!("{} (each)", step.name) } else { step.name.clone() };
+        let service = format!("{}{}", step.node.as_deref().unwrap_or_default(), step.service);
+        rows.push([name, service, step.operation.clone(), needs.join(", ")]);
+    }
+    output::result(&output::columns(&rows))
+}
