@@ -11,8 +11,7 @@ use std::path::{Path, PathBuf};
 
 use lehr_data::read::Selection;
 use lehr_data::scale::Scale;
-use lehr_mining::anneal::Checkpoint;
-use lehr_mining::vector::{Parameters, Precision};
+use lehr_mining::vector::{Checkpoint, Parameters, Precision};
 use lehr_ranks::{Engine, Execution, Job, Layout};
 
 use crate::arguments::{

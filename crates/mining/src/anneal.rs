@@ -8,12 +8,16 @@
 //! fill up the number allowed; after a division the temperature stays until nothing more divides; and temperatures never jump past the next transition.
 
 pub(crate) mod checkpoint;
+pub(crate) mod growth;
 pub(crate) mod observe;
+pub(crate) mod plateau;
+pub(crate) mod run;
 pub(crate) mod schedule;
 pub(crate) mod split;
 
 pub use checkpoint::Checkpoint;
 pub use observe::{Control, Observer, Progress, Silent, Split, Stage, Step};
+pub use plateau::{Plateau, Suggestion};
 
 use crate::Error;
 use crate::round::Rounds;

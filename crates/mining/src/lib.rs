@@ -8,8 +8,8 @@
 //! | dissimilarities of all pairs, and a wish to see them | [`smacof::embed`] |
 //! | a temperature, and an interest in what happens there | [`vector::equilibrium`] |
 //!
-//! A method is a handful of files with the same names: parameters, E-step, M-step, model. [`anneal`] is the loop that all of them share, with
-//! its observer and its checkpoint; `round.rs` is the only door to ranks. Results have the same bits for every engine and number of ranks and threads.
+//! A method is a handful of files with the same names: parameters, E-step, M-step, model. [`anneal`] is what all of them share: the loop, growth,
+//! the observer and the checkpoint; `round.rs` is the only door to ranks. Results have the same bits for every engine and number of ranks and threads.
 #![forbid(unsafe_code)]
 
 pub mod anneal;

@@ -14,12 +14,9 @@ mod problem;
 mod shepard;
 mod solve;
 
-use std::path::Path;
-
 use lehr_numerics::lanes::Real;
 use lehr_ranks::timing::Phases;
 use lehr_ranks::trace::Trace;
-use serde::{Deserialize, Serialize};
 
 pub use align::{Alignment, align};
 pub use course::{Iteration, Stop};
@@ -29,16 +26,13 @@ pub use parameters::{Input, Parameters, Start, Weighting};
 pub use shepard::Shepard;
 
 use crate::Error;
-use crate::anneal::Control;
-use crate::anneal::checkpoint::{read_framed, write_framed};
+use crate::anneal::checkpoint::Method;
+use crate::anneal::{Control, run as shared};
 use crate::matrix::Opened;
-use crate::round::{Execution, LeafCells, Program, Rounds, drive};
+use crate::round::{Execution, Program, Rounds, drive};
 use course::{Course, State};
 use map::Outcome;
 use problem::{Problem, pass};
-
-/// What a checkpoint says it is of.
-const METHOD: &str = "smacof";
 
 /// How far an embedding is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,37 +71,11 @@ pub trait Observer: Send {
 impl Observer for crate::anneal::Silent {}
 
 /// An embedding that can be gone on with, on any number of ranks and under any engine, to the same bits.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Checkpoint {
-    method: String,
-    fingerprint: u64,
-    parameters: Parameters,
-    state: State,
-}
+pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
-impl Checkpoint {
-    /// The parameters of the run.
-    pub fn parameters(&self) -> &Parameters {
-        &self.parameters
-    }
-
-    /// Writes the checkpoint to `path`, whole or not at all; a file there before is replaced.
-    ///
-    /// # Errors
-    /// [`Error::Data`] if the folder cannot be written to or the disk is full.
-    pub fn write(&self, path: &Path) -> Result<(), Error> {
-        write_framed(self, path)
-    }
-
-    /// Reads a checkpoint.
-    ///
-    /// # Errors
-    /// [`Error::File`] if it cannot be read, [`Error::CheckpointVersion`] if it is of another format, [`Error::CheckpointDamaged`] if it is none of an
-    /// embedding, was cut, or was changed.
-    pub fn read(path: &Path) -> Result<Self, Error> {
-        read_framed(path, METHOD)
-    }
+impl Method for Parameters {
+    const NAME: &'static str = "smacof";
+    type State = State;
 }
 
 /// Places items so that their distances are near their dissimilarities.
@@ -154,8 +122,9 @@ pub fn resume(
     execution: &Execution,
     observer: &mut dyn Observer,
 ) -> Result<Map, Error> {
-    checkpoint.parameters.check(input)?;
-    open(input, checkpoint.parameters.clone(), Some(checkpoint), execution, observer)
+    let parameters = checkpoint.parameters().clone();
+    parameters.check(input)?;
+    open(input, parameters, Some(checkpoint), execution, observer)
 }
 
 fn open(
@@ -190,21 +159,10 @@ fn run<T: Real>(
     observer: &mut dyn Observer,
     phases: Phases,
 ) -> Result<Map, Error> {
-    if let Some(checkpoint) = &checkpoint
-        && checkpoint.fingerprint != problem.fingerprint
-    {
-        return Err(Error::OtherData { checkpoint: checkpoint.fingerprint, data: problem.fingerprint });
-    }
-    let trace = observer.trace().cloned().unwrap_or_else(Trace::sums_only);
-    let mut observer = Some(observer);
-    let run = Run {
-        parameters,
-        state: checkpoint.map(|checkpoint| checkpoint.state),
-        phases,
-        trace,
-        observer: LeafCells::new(1, |_| observer.take().expect("one cell")),
-        problem,
-    };
+    let state = checkpoint.map(|checkpoint| checkpoint.state_on(problem.fingerprint)).transpose()?;
+    let trace = observer.trace().cloned();
+    let shared = shared::Run::new(problem.fingerprint, parameters, state, observer, trace, phases);
+    let run = Run { problem, shared };
     let outcome = drive(execution, run.problem.items(), &run)?.expect("the first loop of a process brings the outcome");
     Ok(Map::new(&run.problem, outcome))
 }
@@ -212,13 +170,7 @@ fn run<T: Real>(
 /// An embedding as the engines see it.
 struct Run<'a, 'o, T: Real> {
     problem: Problem<'a, T>,
-    parameters: Parameters,
-    state: Option<State>,
-    /// What was done before the loops began.
-    phases: Phases,
-    trace: Trace,
-    /// One cell; only the lead reaches for it.
-    observer: LeafCells<&'o mut dyn Observer>,
+    shared: shared::Run<'o, Parameters, dyn Observer + 'o>,
 }
 
 impl<T: Real> Run<'_, '_, T> {
@@ -232,18 +184,12 @@ impl<T: Real> Run<'_, '_, T> {
             stress: course.stress(),
             fraction: course.fraction(),
         };
-        let stop = self.observer.with(0, |observer| observer.progress(&progress)) == Control::Stop;
-        let checkpoint = checkpoint.get_or_insert_with(|| Checkpoint {
-            method: METHOD.into(),
-            fingerprint: self.problem.fingerprint,
-            parameters: self.parameters.clone(),
-            state: course.state.clone(),
-        });
-        // The state is lent to the checkpoint for the call, not copied.
-        std::mem::swap(&mut checkpoint.state, &mut course.state);
-        self.observer.with(0, |observer| observer.checkpoint(checkpoint));
-        std::mem::swap(&mut checkpoint.state, &mut course.state);
-        stop
+        self.shared.tell(
+            &mut course.state,
+            checkpoint,
+            |observer| observer.progress(&progress),
+            |observer, checkpoint| observer.checkpoint(checkpoint),
+        )
     }
 }
 
@@ -254,17 +200,16 @@ impl<T: Real> Program for Run<'_, '_, T> {
     async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Option<Outcome>, Error> {
         let rounds = &mut rounds;
         let is_lead = rounds.is_lead();
-        rounds.record(&self.trace).await?;
+        let parameters = &self.shared.parameters;
+        rounds.record(&self.shared.trace).await?;
         let mut phases = Phases::new();
-        rounds.note_phase("starting");
-        phases.enter("starting");
-        let mut course = match &self.state {
-            Some(state) => Course::resume(&self.problem, &self.parameters, rounds, state.clone()).await?,
-            None => Course::begin(&self.problem, &self.parameters, rounds).await?,
+        shared::begin(rounds, &mut phases, "starting");
+        let mut course = match &self.shared.state {
+            Some(state) => Course::resume(&self.problem, parameters, rounds, state.clone()).await?,
+            None => Course::begin(&self.problem, parameters, rounds).await?,
         };
         phases.leave();
-        rounds.note_phase("iterating");
-        phases.enter("iterating");
+        shared::begin(rounds, &mut phases, "iterating");
         let mut checkpoint = None;
         while !course.state.is_done {
             course.advance(rounds).await?;
@@ -274,19 +219,15 @@ impl<T: Real> Program for Run<'_, '_, T> {
             }
         }
         phases.leave();
-        rounds.note_phase("measuring");
-        phases.enter("measuring");
+        shared::begin(rounds, &mut phases, "measuring");
         let (mut rows, mut turn) = (Vec::new(), course.turn);
         let positions = &course.state.best.as_ref().expect("a start was finished").positions;
         let passed = pass(rounds, &self.problem, positions, 0.0, &mut turn, &mut rows).await?;
         phases.leave();
-        let seconds = [self.phases.seconds(), phases.seconds()].concat();
-        let timers = rounds.gather_timers(&self.trace, phases).await?;
-        if !rounds.is_first_here() {
-            return Ok(None);
-        }
-        let imbalance = rounds.imbalance();
-        let degrees = course.degrees().to_vec();
-        Ok(Some(Outcome { state: course.state, passed, rows, degrees, imbalance, phases: seconds, timers }))
+        let spent = self.shared.end(rounds, phases).await?;
+        Ok(spent.map(|spent| {
+            let degrees = course.degrees().to_vec();
+            Outcome { state: course.state, passed, rows, degrees, spent }
+        }))
     }
 }

@@ -19,16 +19,17 @@ mod system;
 
 use lehr_data::Points;
 use lehr_ranks::timing::Phases;
-use lehr_ranks::trace::Trace;
 
+pub use crate::anneal::{Plateau, Suggestion};
 pub use components::Mode;
-pub use course::{Finish, Plateau};
+pub use course::Finish;
 pub use equilibrium::{Equilibrium, Start, equilibrium};
-pub use model::{Cluster, Model, Suggestion};
+pub use model::{Cluster, Model};
 pub use parameters::{Parameters, Precision};
 
 use crate::Error;
-use crate::anneal::{Checkpoint, Control, Observer, Progress, Stage, Step};
+use crate::anneal::checkpoint::Method;
+use crate::anneal::{Observer, Stage, run as shared};
 use crate::round::{Execution, LeafCells, Program, Rounds, drive, total_of};
 use course::{Course, State};
 use e_step::Kept;
@@ -37,8 +38,20 @@ use label::{LabelRound, Labelled, SpreadRound};
 use model::Outcome;
 use rows::Rows;
 
-/// What a checkpoint says it is of.
-pub(crate) const METHOD: &str = "vector";
+/// A clustering that can be gone on with, on any number of ranks and under any engine, to the same bits.
+pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
+
+impl Method for Parameters {
+    const NAME: &'static str = "vector";
+    type State = State;
+}
+
+impl Checkpoint {
+    /// Temperatures finished so far.
+    pub fn temperatures(&self) -> usize {
+        self.state.grown.history.len()
+    }
+}
 
 /// Clusters points by deterministic annealing.
 ///
@@ -81,12 +94,10 @@ pub fn resume(
     execution: &Execution,
     observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
-    let data = points.fingerprint();
-    if checkpoint.fingerprint != data {
-        return Err(Error::OtherData { checkpoint: checkpoint.fingerprint, data });
-    }
-    checkpoint.parameters.check(points)?;
-    dispatch(points, checkpoint.parameters, Some(checkpoint.state), execution, observer)
+    let parameters = checkpoint.parameters().clone();
+    let state = checkpoint.state_on(points.fingerprint())?;
+    parameters.check(points)?;
+    dispatch(points, parameters, Some(state), execution, observer)
 }
 
 fn dispatch(
@@ -113,76 +124,25 @@ fn anneal<T: Kept>(
     phases.enter("arranging");
     let rows = Rows::<T>::new(points)?;
     phases.leave();
-    let trace = observer.trace().cloned().unwrap_or_else(Trace::sums_only);
-    let mut observer = Some(observer);
+    let trace = observer.trace().cloned();
     let run = Run {
         points,
-        fingerprint: points.fingerprint(),
         memory: LeafCells::new(rows.leaves.len(), |_| Remembered::default()),
         labelled: LeafCells::new(rows.leaves.len(), |_| Labelled::default()),
         rows,
-        parameters,
-        state,
-        phases,
-        trace,
-        observer: LeafCells::new(1, |_| observer.take().expect("one cell")),
+        shared: shared::Run::new(points.fingerprint(), parameters, state, observer, trace, phases),
     };
     let outcome = drive(execution, run.rows.count, &run)?.expect("the first loop of a process brings the outcome");
-    Ok(Model::new(points, &run.rows, outcome, run.labelled.into_values(), &run.parameters))
+    Ok(Model::new(points, &run.rows, outcome, run.labelled.into_values(), &run.shared.parameters))
 }
 
 /// A run as the engines see it.
 struct Run<'a, 'o, T: Kept> {
     points: &'a Points,
-    fingerprint: u64,
     rows: Rows<T>,
-    parameters: Parameters,
-    state: Option<State>,
     memory: LeafCells<Remembered>,
     labelled: LeafCells<Labelled>,
-    /// What was done before the loops began.
-    phases: Phases,
-    trace: Trace,
-    /// One cell; only the lead reaches for it.
-    observer: LeafCells<&'o mut dyn Observer>,
-}
-
-impl<T: Kept> Run<'_, '_, T> {
-    /// Tells the observer where the course is; true if it wants to stop. On the lead only.
-    fn observe(&self, course: &mut Course<'_, T>, checkpoint: &mut Option<Checkpoint>) -> bool {
-        let first = Step {
-            index: 0,
-            temperature: self.rows.squared(course.state.temperature),
-            clusters: 1,
-            free_energy: self.rows.squared(self.rows.square / self.rows.total_weight),
-            mean_cost: self.rows.squared(self.rows.square / self.rows.total_weight),
-            information: 0.0,
-            softness: 0.0,
-            sweeps: 0,
-            max_move: 0.0,
-            next_critical: self.rows.squared(course.state.critical_temperature),
-        };
-        let fraction = course.fraction();
-        let progress = Progress {
-            stage: course.stage(),
-            step: course.state.history.last().unwrap_or(&first),
-            fraction,
-            sweeps: course.state.sweeps,
-        };
-        let stop = self.observer.with(0, |observer| observer.progress(&progress)) == Control::Stop;
-        // At the last step too: whoever says stop is handed one.
-        let checkpoint = checkpoint.get_or_insert_with(|| Checkpoint {
-            method: METHOD.into(),
-            fingerprint: self.fingerprint,
-            parameters: self.parameters.clone(),
-            state: course.state.clone(),
-        });
-        // The state is lent to the checkpoint for the call, not copied.
-        std::mem::swap(&mut checkpoint.state, &mut course.state);
-        self.observer.with(0, |observer| observer.checkpoint(checkpoint));
-        std::mem::swap(&mut checkpoint.state, &mut course.state);
-        stop
-    }
+    shared: shared::Run<'o, Parameters, dyn Observer + 'o>,
 }
 
 impl<T: Kept> Program for Run<'_, '_, T> {
@@ -191,37 +151,24 @@ impl<T: Kept> Program for Run<'_, '_, T> {
 
     async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Option<Outcome>, Error> {
         let rounds = &mut rounds;
-        let is_lead = rounds.is_lead();
-        rounds.record(&self.trace).await?;
+        let parameters = &self.shared.parameters;
+        rounds.record(&self.shared.trace).await?;
         let mut phases = Phases::new();
-        let begin = |rounds: &mut R, phases: &mut Phases, stage: Stage| {
-            rounds.note_phase(stage.name());
-            phases.enter(stage.name());
-        };
-        begin(rounds, &mut phases, Stage::Annealing);
-        let mut course = match &self.state {
-            Some(state) => Course::resume(&self.rows, &self.parameters, &self.memory, state.clone()),
-            None => Course::begin(&self.rows, &self.parameters, &self.memory, rounds).await?,
+        shared::begin(rounds, &mut phases, Stage::Annealing.name());
+        let mut course = match &self.shared.state {
+            Some(state) => Course::resume(&self.rows, parameters, &self.memory, state.clone()),
+            None => Course::begin(&self.rows, parameters, &self.memory, rounds).await?,
         };
         phases.leave();
-        let mut checkpoint = None;
-        while !course.is_done() {
-            begin(rounds, &mut phases, course.stage());
-            course.advance(rounds).await?;
-            phases.leave();
-            let stop = is_lead && self.observe(&mut course, &mut checkpoint);
-            if rounds.agree(stop).await? {
-                return Err(Error::Stopped);
-            }
-        }
-        begin(rounds, &mut phases, Stage::Labelling);
+        self.shared.walk(rounds, &mut phases, &mut course).await?;
+        shared::begin(rounds, &mut phases, Stage::Labelling.name());
         let mut centers = course.centers();
         let mut sums = Vec::new();
         let label = LabelRound {
             points: self.points,
             rows: &self.rows,
             centers: &centers,
-            temperature: course.state.last_soft_temperature.max(f64::MIN_POSITIVE),
+            temperature: course.state.grown.last_soft_temperature.max(f64::MIN_POSITIVE),
             cells: &self.labelled,
         };
         total_of(rounds, &label, &mut sums).await?;
@@ -231,13 +178,8 @@ impl<T: Kept> Program for Run<'_, '_, T> {
         total_of(rounds, &spread, &mut spreads).await?;
         rounds.share(&self.labelled, Labelled::write, Labelled::read).await?;
         phases.leave();
-        let seconds = [self.phases.seconds(), phases.seconds()].concat();
-        let timers = rounds.gather_timers(&self.trace, phases).await?;
-        if !rounds.is_first_here() {
-            return Ok(None);
-        }
-        let imbalance = rounds.imbalance();
-        Ok(Some(Outcome { state: course.state, centers, sums, spreads, imbalance, phases: seconds, timers }))
+        let spent = self.shared.end(rounds, phases).await?;
+        Ok(spent.map(|spent| Outcome { state: course.state, centers, sums, spreads, spent }))
     }
 }
 

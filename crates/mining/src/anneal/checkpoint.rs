@@ -3,46 +3,61 @@
 //! The file is two lines of text: `lehr checkpoint FORMAT xxh3 HASH`, then the content as JSON, numbers in their shortest form that reads back to the
 //! same bits. It is written whole or not at all, so whatever moment a run is killed at, the last checkpoint is good.
 
+use std::fmt;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
 use lehr_data::write::AtomicFile;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::Error;
-use crate::vector::course::State;
-use crate::vector::{METHOD, Parameters};
+use crate::{Error, vector};
 
 const MAGIC: &str = "lehr checkpoint";
 /// Raised with every change of the content's meaning.
 const FORMAT: u32 = 1;
 
-/// A run that can be gone on with, on any number of ranks and under any engine, to the same bits.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Checkpoint {
-    pub(crate) method: String,
-    pub(crate) fingerprint: u64,
-    pub(crate) parameters: Parameters,
-    pub(crate) state: State,
+/// What a method is to its checkpoints; its parameters stand for it. Public in name only: no other crate can reach it.
+pub trait Method: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static {
+    /// What a checkpoint says it is of.
+    const NAME: &'static str;
+    /// Everything that a run is.
+    type State: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static;
 }
 
-impl Checkpoint {
+/// A run that can be gone on with, on any number of ranks and under any engine, to the same bits. `M` is the method's parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound = "")]
+pub struct Checkpoint<M: Method = vector::Parameters> {
+    method: String,
+    fingerprint: u64,
+    parameters: M,
+    pub(crate) state: M::State,
+}
+
+impl<M: Method> Checkpoint<M> {
+    pub(crate) fn new(fingerprint: u64, parameters: M, state: M::State) -> Self {
+        Self { method: M::NAME.into(), fingerprint, parameters, state }
+    }
+
+    /// The state, if it is one on these data.
+    pub(crate) fn state_on(self, data: u64) -> Result<M::State, Error> {
+        if self.fingerprint != data {
+            return Err(Error::OtherData { checkpoint: self.fingerprint, data });
+        }
+        Ok(self.state)
+    }
+
     /// The parameters of the run.
-    pub fn parameters(&self) -> &Parameters {
+    pub fn parameters(&self) -> &M {
         &self.parameters
     }
 
-    /// The fingerprint of the points of the run ([`lehr_data::Points::fingerprint`]).
+    /// The fingerprint of the data of the run; of points, [`lehr_data::Points::fingerprint`].
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
-    }
-
-    /// Temperatures finished so far.
-    pub fn temperatures(&self) -> usize {
-        self.state.history.len()
     }
 
     /// Writes the checkpoint to `path`, whole or not at all; a file there before is replaced.
@@ -56,10 +71,10 @@ impl Checkpoint {
     /// Reads a checkpoint.
     ///
     /// # Errors
-    /// [`Error::File`] if it cannot be read, [`Error::CheckpointVersion`] if it is of another format, [`Error::CheckpointDamaged`] if it is no
-    /// checkpoint, was cut, or was changed.
+    /// [`Error::File`] if it cannot be read, [`Error::CheckpointVersion`] if it is of another format, [`Error::CheckpointDamaged`] if it is no checkpoint
+    /// of this method, was cut, or was changed.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        read_framed(path, METHOD)
+        read_framed(path, M::NAME)
     }
 }
 
@@ -74,7 +89,7 @@ pub(crate) fn write_framed(state: &impl Serialize, path: &Path) -> Result<(), Er
 }
 
 /// Reads a state of the method named.
-pub(crate) fn read_framed<T: serde::de::DeserializeOwned>(path: &Path, method: &str) -> Result<T, Error> {
+pub(crate) fn read_framed<T: DeserializeOwned>(path: &Path, method: &str) -> Result<T, Error> {
     #[derive(Deserialize)]
     struct Named {
         method: String,
@@ -105,31 +120,47 @@ pub(crate) fn read_framed<T: serde::de::DeserializeOwned>(path: &Path, method: &
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Execution;
     use crate::anneal::{Control, Observer, Progress};
-    use crate::vector::cluster;
-    use crate::{Error, Execution};
+    use crate::vector::{Parameters, cluster};
 
-    #[test]
-    fn a_checkpoint_of_another_method_is_refused() {
-        #[derive(Default)]
-        struct First(Option<Checkpoint>);
-        impl Observer for First {
-            fn progress(&mut self, _: &Progress<'_>) -> Control {
-                Control::Stop
-            }
-            fn checkpoint(&mut self, checkpoint: &Checkpoint) {
-                self.0 = Some(checkpoint.clone());
-            }
+    #[derive(Default)]
+    struct First(Option<Checkpoint>);
+
+    impl Observer for First {
+        fn progress(&mut self, _: &Progress<'_>) -> Control {
+            Control::Stop
         }
+        fn checkpoint(&mut self, checkpoint: &Checkpoint) {
+            self.0 = Some(checkpoint.clone());
+        }
+    }
+
+    fn first() -> Checkpoint {
         let points = lehr_data::Points::new(vec![0.0, 1.0, 5.0], 1).unwrap();
         let parameters = Parameters { clusters: Some(2), ..Parameters::default() };
         let mut first = First::default();
         assert!(matches!(cluster(&points, &parameters, &Execution::default(), &mut first), Err(Error::Stopped)));
-        let other = Checkpoint { method: "pairwise".into(), ..first.0.unwrap() };
+        first.0.unwrap()
+    }
+
+    #[test]
+    fn a_checkpoint_of_another_method_is_refused() {
+        let other = Checkpoint { method: "pairwise".into(), ..first() };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("checkpoint");
         other.write(&path).unwrap();
-        let error = Checkpoint::read(&path).unwrap_err();
+        let error = vector::Checkpoint::read(&path).unwrap_err();
         assert!(error.to_string().contains("of the method \"pairwise\", not \"vector\""), "{error}");
+    }
+
+    #[test]
+    fn its_fields_stand_where_every_version_of_this_format_has_put_them() {
+        let text = serde_json::to_string(&first()).unwrap();
+        let state = &text[text.find("\"state\":").unwrap()..];
+        let names = "phase components critical_temperature temperature last_soft_temperature history splits plateaus snapshot persistent best search finish";
+        let places: Vec<_> = names.split(' ').map(|name| state.find(&format!("\"{name}\":")).unwrap()).collect();
+        assert!(places.is_sorted(), "{state}");
+        assert!(text.starts_with("{\"method\":\"vector\",\"fingerprint\":") && state.ends_with("}}"), "{text}");
     }
 }

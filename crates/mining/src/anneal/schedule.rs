@@ -8,6 +8,10 @@ pub(crate) const FROZEN_COOLING: f64 = 0.9;
 pub(crate) const HARD: f64 = 1e-4;
 /// Below this share of the first critical temperature nothing is soft that double precision could see.
 pub(crate) const FLOOR: f64 = 1e-12;
+/// In the search for the number of clusters, this share of the first critical temperature is cold enough.
+pub(crate) const COLDEST_PLATEAU: f64 = 1e-4;
+/// Hardening in plain mode stops at this share of the first critical temperature at the latest.
+pub(crate) const COLDEST_PLAIN: f64 = 1e-6;
 /// Just below a transition.
 const JUST_BELOW: f64 = 0.99;
 

@@ -21,6 +21,7 @@ use super::m_step::{LEAST_WEIGHT, update};
 use super::parameters::{Covariance, Parameters};
 use crate::Error;
 use crate::anneal::Stage;
+use crate::anneal::run::Course as _;
 use crate::round::{LeafCells, Rounds, total_of};
 use crate::vector;
 use crate::vector::hard::Remembered;
@@ -228,7 +229,7 @@ impl<'a> Course<'a> {
 
     /// The temperature of the clustering, in stored squared units, while it lasts.
     pub fn temperature(&self) -> Option<f64> {
-        self.clustering.as_ref().map(|clustering| clustering.state.temperature)
+        self.clustering.as_ref().map(|clustering| clustering.state.grown.temperature)
     }
 
     /// The objective per unit of weight before the last sweep of the present fit, in stored units.

@@ -12,19 +12,14 @@ use super::hard::Hard;
 use super::parameters::Parameters;
 use super::system::{Components, PairwiseSystem};
 use crate::Error;
-use crate::anneal::schedule::{FLOOR, FROZEN_COOLING, HARD, START, next};
-use crate::anneal::{Settled, Split, Stage, Step, settle};
+use crate::anneal::growth::{Grown, Limits};
+use crate::anneal::schedule::{COLDEST_PLAIN, FROZEN_COOLING, HARD};
+use crate::anneal::{Settled, Stage, Step, run, settle};
 use crate::gather::Turn;
 use crate::round::Rounds;
-use crate::vector::Plateau;
-use crate::vector::course::widest;
 
-/// Hardening stops at this share of the first critical temperature at the latest.
-const COLDEST_PLAIN: f64 = 1e-6;
 /// Hardening only prepares for moves of single items.
 const PLAIN_TOLERANCE: f64 = 1e-2;
-/// In the search for the number of clusters, this share of the first critical temperature is cold enough.
-const COLDEST_PLATEAU: f64 = 1e-4;
 /// At the final temperature the answer is read off.
 const LAST_TOLERANCE: f64 = 1e-8;
 
@@ -49,23 +44,14 @@ pub struct Finish {
 
 /// Everything that a run is, in the matrix's unit: a checkpoint of it is a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct State {
+pub struct State {
     phase: Phase,
-    pub components: Components,
-    pub critical_temperature: f64,
-    pub temperature: f64,
-    pub last_soft_temperature: f64,
-    pub history: Vec<Step>,
-    pub splits: Vec<Split>,
-    pub plateaus: Vec<Plateau>,
-    /// The components when the wanted number first existed, and the temperature.
-    snapshot: Option<(Components, f64)>,
-    /// The best plateau's components so far, and the temperature.
-    persistent: Option<(Components, f64)>,
+    #[serde(flatten)]
+    pub(crate) grown: Grown<Components>,
     /// The better branch so far: labels, their number, the cost.
     best: Option<(Vec<u32>, usize, f64)>,
-    pub finish: Finish,
-    pub sweeps: u64,
+    pub(crate) finish: Finish,
+    pub(crate) sweeps: u64,
 }
 
 /// A run.
@@ -75,6 +61,52 @@ pub(crate) struct Course<'a, 'm, T: Real> {
     pub turn: Turn,
     furthest: f64,
     pub state: State,
+}
+
+impl<T: Real> run::Course<Parameters> for Course<'_, '_, T> {
+    fn state(&mut self) -> &mut State {
+        &mut self.state
+    }
+
+    fn is_done(&self) -> bool {
+        self.state.phase == Phase::Done
+    }
+
+    fn stage(&self) -> Stage {
+        match self.state.phase {
+            Phase::Growing => Stage::Annealing,
+            Phase::Hardening => Stage::Hardening,
+            Phase::Done => Stage::Labelling,
+        }
+    }
+
+    fn step(&self) -> Step {
+        let matrix = &self.problem.matrix;
+        self.state.grown.step(matrix.unit, matrix.survey.mean / 2.0)
+    }
+
+    fn sweeps(&self) -> u64 {
+        self.state.sweeps
+    }
+
+    fn fraction(&mut self) -> f64 {
+        let grown = &self.state.grown;
+        let present = match self.state.phase {
+            Phase::Growing => 0.7 * grown.share_grown(&self.limits(), grown.components.count),
+            Phase::Hardening => 0.7 + 0.28 * grown.share_hardened(),
+            Phase::Done => 0.98,
+        };
+        self.furthest = self.furthest.max(present);
+        self.furthest
+    }
+
+    async fn advance<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+        match self.state.phase {
+            Phase::Growing => self.grow(rounds).await,
+            Phase::Hardening => self.harden(rounds).await,
+            Phase::Done => Ok(()),
+        }
+    }
 }
 
 impl<'a, 'm, T: Real> Course<'a, 'm, T> {
@@ -88,19 +120,10 @@ impl<'a, 'm, T: Real> Course<'a, 'm, T> {
         let components = Components::one(problem.items());
         let mut system = PairwiseSystem::new(problem, components, true, parameters.seed, &mut turn);
         let (critical_temperature, sweeps) = system.first_critical_temperature(rounds).await?;
-        let components = system.components;
         let grows = parameters.clusters != Some(1) && critical_temperature > 0.0;
         let state = State {
             phase: if grows { Phase::Growing } else { Phase::Hardening },
-            components,
-            critical_temperature,
-            temperature: START * critical_temperature,
-            last_soft_temperature: START * critical_temperature,
-            history: Vec::new(),
-            splits: Vec::new(),
-            plateaus: Vec::new(),
-            snapshot: None,
-            persistent: None,
+            grown: Grown::new(system.components, critical_temperature),
             best: None,
             finish: Finish::default(),
             sweeps,
@@ -113,114 +136,41 @@ impl<'a, 'm, T: Real> Course<'a, 'm, T> {
         Self { problem, parameters, turn: Turn::default(), furthest: 0.0, state }
     }
 
-    pub fn is_done(&self) -> bool {
-        self.state.phase == Phase::Done
-    }
-
-    pub fn stage(&self) -> Stage {
-        match self.state.phase {
-            Phase::Growing => Stage::Annealing,
-            Phase::Hardening => Stage::Hardening,
-            Phase::Done => Stage::Labelling,
-        }
-    }
-
     /// The hard clusters, once the run is done: labels, and how many there are.
     pub fn labels(&self) -> (Vec<u32>, usize) {
         let (labels, count, _) = self.state.best.as_ref().expect("a branch was finished");
         (labels.clone(), *count)
     }
 
-    /// Estimate of the share of the work that is done; it never falls.
-    pub fn fraction(&mut self) -> f64 {
-        let state = &self.state;
-        let cooled = |from: f64, to: f64| (from / state.temperature).ln() / (from / to).ln().max(f64::MIN_POSITIVE);
-        let critical = state.critical_temperature;
-        let share = match state.phase {
-            Phase::Growing => {
-                let grown = match (self.parameters.clusters, self.last_temperature()) {
-                    (_, Some(last)) => cooled(critical, last),
-                    (Some(clusters), None) => state.components.count as f64 / self.most_components(clusters) as f64,
-                    (None, None) => (state.components.count as f64 / self.most_clusters() as f64)
-                        .max(cooled(critical, COLDEST_PLATEAU * critical)),
-                };
-                0.7 * if grown.is_finite() { grown.clamp(0.0, 1.0) } else { 0.0 }
-            }
-            Phase::Hardening => {
-                let hard = cooled(critical, COLDEST_PLAIN * critical);
-                0.7 + 0.28 * if hard.is_finite() { hard.clamp(0.0, 1.0) } else { 0.0 }
-            }
-            Phase::Done => 0.98,
+    /// When growth ends.
+    fn limits(&self) -> Limits {
+        let (parameters, items) = (self.parameters, self.problem.items());
+        let last = parameters.stop_temperature.map(|temperature| temperature / self.problem.matrix.unit);
+        let most = match parameters.clusters {
+            Some(clusters) if last.is_some() || clusters < 2 => clusters,
+            Some(clusters) => ((clusters as f64 * parameters.overshoot).ceil() as usize).min(items),
+            None => parameters.most_clusters(items),
         };
-        self.furthest = self.furthest.max(share);
-        self.furthest
-    }
-
-    /// One step: a temperature.
-    pub async fn advance<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
-        match self.state.phase {
-            Phase::Growing => self.grow(rounds).await,
-            Phase::Hardening => self.harden(rounds).await,
-            Phase::Done => Ok(()),
+        Limits {
+            wanted: parameters.clusters,
+            most,
+            last,
+            rows: items,
+            cooling: parameters.cooling,
+            tolerance: parameters.tolerance,
+            last_tolerance: LAST_TOLERANCE,
         }
-    }
-
-    /// The given final temperature in the matrix's unit.
-    fn last_temperature(&self) -> Option<f64> {
-        self.parameters.stop_temperature.map(|temperature| temperature / self.problem.matrix.unit)
-    }
-
-    fn most_clusters(&self) -> usize {
-        self.parameters.most_clusters(self.problem.items())
-    }
-
-    /// How far growth goes for a wanted number.
-    fn most_components(&self, clusters: usize) -> usize {
-        if self.last_temperature().is_some() || clusters < 2 {
-            return clusters;
-        }
-        ((clusters as f64 * self.parameters.overshoot).ceil() as usize).min(self.problem.items())
     }
 
     async fn grow<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
-        let wanted = self.parameters.clusters;
-        let last = self.last_temperature();
-        let at_last = last.is_some_and(|last| self.state.temperature <= last);
-        let tolerance = if at_last { self.parameters.tolerance.min(LAST_TOLERANCE) } else { self.parameters.tolerance };
-        let cap = match wanted {
-            Some(clusters) if self.state.snapshot.is_none() => clusters,
-            Some(clusters) => self.most_components(clusters),
-            None => self.most_clusters(),
-        };
-        let settled = self.settle_at(rounds, true, tolerance, cap).await?;
-        let state = &mut self.state;
-        let now = state.components.count;
-        if wanted == Some(now) && state.snapshot.is_none() {
-            state.snapshot = Some((state.components.clone(), state.temperature));
+        let limits = self.limits();
+        let (tolerance, most) = self.state.grown.bounds(&limits);
+        let settled = self.settle_at(rounds, true, tolerance, most).await?;
+        let (clusters, unit) = (self.state.grown.components.count, self.problem.matrix.unit);
+        if self.state.grown.goes_on(&limits, clusters, &settled.measured, unit) {
+            return Ok(());
         }
-        if wanted.is_none() && last.is_none() {
-            self.note_plateau();
-        }
-        let measured = &settled.measured;
-        let highest = measured.critical.iter().copied().fold(0.0, f64::max);
-        let state = &self.state;
-        let grown = match wanted {
-            Some(clusters) => now >= self.most_components(clusters),
-            None => now >= self.most_clusters(),
-        };
-        let is_open = wanted.is_none() && last.is_none();
-        let cold = state.temperature <= FLOOR * state.critical_temperature
-            || (measured.softness < HARD && highest <= FLOOR * state.critical_temperature)
-            || (is_open && state.temperature <= COLDEST_PLATEAU * state.critical_temperature);
-        if at_last || (grown && last.is_none()) || cold {
-            if is_open && !grown {
-                self.close_plateau(highest);
-            }
-            return self.end_growth(rounds).await;
-        }
-        let temperature = next(state.temperature, self.parameters.cooling, measured.softness, &measured.critical);
-        self.state.temperature = last.map_or(temperature, |last| temperature.max(last));
-        Ok(())
+        self.end_growth(rounds, &limits).await
     }
 
     /// Relaxes, divides and measures at the present temperature, and writes the history.
@@ -229,111 +179,41 @@ impl<'a, 'm, T: Real> Course<'a, 'm, T> {
         rounds: &mut R,
         by_mass: bool,
         tolerance: f64,
-        cap: usize,
+        most: usize,
     ) -> Result<Settled, Error> {
-        let temperature = self.state.temperature;
-        let components = std::mem::replace(&mut self.state.components, Components::one(0));
+        let grown = &mut self.state.grown;
+        let components = std::mem::replace(&mut grown.components, Components::one(0));
         let mut system = PairwiseSystem::new(self.problem, components, by_mass, self.parameters.seed, &mut self.turn);
-        let settled = settle(&mut system, rounds, temperature, tolerance, cap).await?;
-        self.state.components = system.components;
-        let unit = self.problem.matrix.unit;
-        let state = &mut self.state;
-        state.sweeps += settled.sweeps;
-        state.last_soft_temperature = temperature;
-        state.splits.extend(settled.splits.iter().map(|split| Split {
-            temperature: split.temperature * unit,
-            critical_temperature: split.critical_temperature * unit,
-            ..split.clone()
-        }));
-        let measured = &settled.measured;
-        state.history.push(Step {
-            index: state.history.len() as u64,
-            temperature: temperature * unit,
-            clusters: state.components.count,
-            free_energy: measured.free_energy * unit,
-            mean_cost: measured.mean_cost * unit,
-            information: (measured.free_energy - measured.mean_cost) / temperature,
-            softness: measured.softness,
-            sweeps: settled.sweeps,
-            max_move: if settled.largest_move.is_finite() { settled.largest_move } else { 0.0 },
-            next_critical: measured.critical.iter().copied().fold(0.0, f64::max) * unit,
-        });
+        let settled = settle(&mut system, rounds, grown.temperature, tolerance, most).await?;
+        grown.components = system.components;
+        grown.record(&settled, grown.components.count, self.problem.matrix.unit);
+        self.state.sweeps += settled.sweeps;
         Ok(settled)
     }
 
-    /// Keeps the account of how long each number of components persists, and the components of the longest.
-    fn note_plateau(&mut self) {
-        let unit = self.problem.matrix.unit;
-        let state = &mut self.state;
-        let (now, temperature) = (state.components.count, state.temperature * unit);
-        if state.plateaus.last().is_some_and(|plateau| plateau.clusters == now) {
-            // The state to go on from is the coldest with that number.
-            state.snapshot = Some((state.components.clone(), state.temperature));
-            return;
-        }
-        let widest_before = widest(&state.plateaus).map_or(0.0, |k| state.plateaus[k].width());
-        if let Some(plateau) = state.plateaus.last_mut() {
-            plateau.to = Some(temperature);
-            if plateau.clusters > 1 && plateau.width() > widest_before {
-                state.persistent = state.snapshot.take();
-            }
-        }
-        state.plateaus.push(Plateau { clusters: now, from: temperature, to: None });
-        state.snapshot = Some((state.components.clone(), state.temperature));
-    }
-
-    /// Notes that the last number lasts to the end, unless it leaves less than two items a cluster.
-    fn close_plateau(&mut self, highest: f64) {
-        let least = COLDEST_PLATEAU * self.state.critical_temperature;
-        let coldest = self.state.temperature.min(highest.max(least)) * self.problem.matrix.unit;
-        let items = self.problem.items();
-        let widest_before = widest(&self.state.plateaus).map_or(0.0, |k| self.state.plateaus[k].width());
-        if let Some(plateau) = self.state.plateaus.last_mut().filter(|plateau| 2 * plateau.clusters <= items) {
-            plateau.to = Some(coldest);
-            if plateau.width() > widest_before {
-                // The present components are those of the widest plateau.
-                self.state.persistent = None;
-            }
-        }
-    }
-
     /// From growth to the two branches.
-    async fn end_growth<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
-        if self.last_temperature().is_some() {
+    async fn end_growth<R: Rounds>(&mut self, rounds: &mut R, limits: &Limits) -> Result<(), Error> {
+        if limits.last.is_some() {
             // The answer is what there is at this temperature, made hard.
             self.state.finish.plain = Some(self.branch(rounds, None).await?);
             self.state.phase = Phase::Done;
             return Ok(());
         }
-        match self.parameters.clusters {
-            Some(clusters) if self.state.components.count > clusters => {
-                self.state.finish.overshot = Some(self.branch(rounds, Some(clusters)).await?);
-            }
-            Some(_) => {}
-            // The number that persisted longest; where there was only ever one range, the last.
-            None => {
-                if let Some(persistent) = self.state.persistent.take() {
-                    self.state.snapshot = Some(persistent);
-                }
-            }
+        if let Some(clusters) = limits.wanted.filter(|&clusters| self.state.grown.components.count > clusters) {
+            self.state.finish.overshot = Some(self.branch(rounds, Some(clusters)).await?);
         }
-        if let Some((components, temperature)) = self.state.snapshot.take() {
-            self.state.components = components;
-            self.state.temperature = temperature;
-        }
+        self.state.grown.go_back();
         self.state.phase = Phase::Hardening;
         Ok(())
     }
 
     async fn harden<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
-        let is_soft = self.state.components.count > 1 && {
-            let count = self.state.components.count;
-            let settled = self.settle_at(rounds, false, PLAIN_TOLERANCE, count).await?;
-            settled.measured.softness >= HARD
-        };
-        let coldest = COLDEST_PLAIN * self.state.critical_temperature;
-        if is_soft && self.state.temperature > coldest {
-            self.state.temperature *= FROZEN_COOLING;
+        let count = self.state.grown.components.count;
+        let is_soft =
+            count > 1 && self.settle_at(rounds, false, PLAIN_TOLERANCE, count).await?.measured.softness >= HARD;
+        let grown = &mut self.state.grown;
+        if is_soft && grown.temperature > COLDEST_PLAIN * grown.critical_temperature {
+            grown.temperature *= FROZEN_COOLING;
             return Ok(());
         }
         self.state.finish.plain = Some(self.branch(rounds, None).await?);
@@ -344,7 +224,7 @@ impl<'a, 'm, T: Real> Course<'a, 'm, T> {
     /// Makes one branch hard, merging to `clusters` if given; keeps it if it is the better. Returns its cost in the input's unit.
     async fn branch<R: Rounds>(&mut self, rounds: &mut R, clusters: Option<usize>) -> Result<f64, Error> {
         let problem = self.problem;
-        let (labels, count) = numbered(&self.state.components.labels());
+        let (labels, count) = numbered(&self.state.grown.components.labels());
         let mut hard = Hard::new(rounds, problem, labels, count, &mut self.turn).await?;
         let mut moved = hard.finish(rounds, problem, &mut self.turn).await?;
         let mut readings = hard.readings;

@@ -7,12 +7,9 @@ use super::course::{Finish, State};
 use super::field::{Problem, soften};
 use super::hard::Hard;
 use crate::Error;
-use crate::anneal::{Split, Step};
-use crate::vector::course::widest;
-use crate::vector::{Plateau, Suggestion};
+use crate::anneal::run::Spent;
+use crate::anneal::{Split, Step, Suggestion};
 
-/// A number of clusters that lasted over a smaller range of temperatures than this, as a factor's logarithm, does not stand out.
-const CLEAR: f64 = std::f64::consts::LN_2;
 /// The shares of a cluster's weight at which items stand for it.
 const REPRESENTED: [f64; 3] = [0.15, 0.4, 0.75];
 
@@ -80,14 +77,13 @@ pub struct Model {
 pub(crate) struct Outcome {
     pub state: State,
     pub hard: Hard,
-    pub imbalance: f64,
-    pub phases: Vec<(String, f64)>,
-    pub timers: Vec<Spread>,
+    pub spent: Spent,
 }
 
 impl Model {
     pub(crate) fn new<T: Real>(problem: &Problem<'_, T>, outcome: Outcome, parameters: &super::Parameters) -> Self {
-        let Outcome { state, hard, imbalance, phases, timers } = outcome;
+        let Outcome { state, hard, spent } = outcome;
+        let grown = state.grown;
         let unit = problem.matrix.unit;
         let items = problem.items();
         let first_member = |k: usize| hard.labels.iter().position(|&label| label as usize == k).unwrap_or(items);
@@ -95,7 +91,7 @@ impl Model {
         order.sort_by(|&a, &b| hard.masses[b].total_cmp(&hard.masses[a]).then(first_member(a).cmp(&first_member(b))));
         let mut number = vec![0; hard.count];
         order.iter().enumerate().for_each(|(new, &old)| number[old] = new as u32);
-        let temperature = state.last_soft_temperature;
+        let temperature = grown.last_soft_temperature;
         let log_priors = vec![0.0; hard.count];
         let mut memberships = vec![0.0; hard.count];
         let probability = |item: usize| {
@@ -112,52 +108,39 @@ impl Model {
         let clusters: Vec<Cluster> = order.iter().map(|&k| cluster(problem, &hard, k)).collect();
         let mut warnings = Vec::new();
         let is_open = parameters.stop_temperature.is_none();
-        if state.critical_temperature == 0.0 && items > 1 {
+        if grown.critical_temperature == 0.0 && items > 1 {
             warnings.push("nothing tells the items apart: there is one cluster".to_string());
         } else if let Some(asked) = parameters.clusters.filter(|_| is_open)
             && clusters.len() < asked
         {
             warnings.push(format!("{asked} clusters were asked for, but only {} were found: to divide one of them changes less than rounding does", clusters.len()));
         }
-        let suggest = parameters.clusters.is_none() && is_open;
-        if suggest
-            && let Some(plateau) = widest(&state.plateaus).map(|k| &state.plateaus[k])
-            && plateau.width() < CLEAR
-        {
-            warnings.push(format!(
-                "no number of clusters stands out: {} lasted longest, but the temperature fell by a factor of {:.2} only",
-                plateau.clusters,
-                plateau.width().exp()
-            ));
-        }
-        let is_swinging = state.components.is_damped;
-        let suggested = |plateaus: Vec<Plateau>| Suggestion {
-            clusters: widest(&plateaus).map_or(clusters.len(), |k| plateaus[k].clusters),
-            plateaus,
-        };
+        let suggestion =
+            (parameters.clusters.is_none() && is_open).then(|| Suggestion::new(grown.plateaus, clusters.len()));
+        warnings.extend(suggestion.as_ref().and_then(Suggestion::warning));
         let cost = hard.cost() * unit * problem.weight_unit;
         Self {
             labels: hard.labels.iter().map(|&label| number[label as usize]).collect(),
             probabilities,
             cost,
-            free_energy: state
+            free_energy: grown
                 .history
                 .last()
                 .map_or(hard.cost() / problem.total_weight * unit, |step| step.free_energy),
             last_temperature: temperature * unit,
-            critical_temperature: state.critical_temperature * unit,
+            critical_temperature: grown.critical_temperature * unit,
             iterations: state.sweeps,
-            suggestion: suggest.then(|| suggested(state.plateaus)),
-            history: state.history,
-            splits: state.splits,
+            suggestion,
+            history: grown.history,
+            splits: grown.splits,
             finish: state.finish,
-            is_damped: is_swinging,
+            is_damped: grown.components.is_damped,
             missing_pairs: problem.matrix.survey.gaps,
             clusters,
-            phases,
-            timers,
+            phases: spent.phases,
+            timers: spent.timers,
             warnings,
-            imbalance,
+            imbalance: spent.imbalance,
         }
     }
 

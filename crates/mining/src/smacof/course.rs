@@ -58,9 +58,9 @@ pub(crate) struct Attempt {
 
 /// Everything that an embedding is, in the matrix's unit: a checkpoint of it is an embedding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct State {
+pub struct State {
     /// The start that is tried, counting from 0.
-    pub attempt: usize,
+    pub(crate) attempt: usize,
     /// Of targets; 0 at the end and without annealing.
     temperature: f64,
     /// Whether the scale of the start has been found.
@@ -74,15 +74,15 @@ pub(crate) struct State {
     /// Iterations at this temperature.
     at_temperature: u64,
     last_decrease: f64,
-    pub history: Vec<Iteration>,
-    pub best: Option<Attempt>,
+    pub(crate) history: Vec<Iteration>,
+    pub(crate) best: Option<Attempt>,
     /// The stress of every start.
-    pub stresses: Vec<f64>,
+    pub(crate) stresses: Vec<f64>,
     /// The weighted sum of squared targets.
-    pub norm: f64,
-    pub passes: u64,
-    pub steps: u64,
-    pub is_done: bool,
+    pub(crate) norm: f64,
+    pub(crate) passes: u64,
+    pub(crate) steps: u64,
+    pub(crate) is_done: bool,
 }
 
 /// An embedding under way.

@@ -6,6 +6,7 @@ use lehr_ranks::timing::Spread;
 
 use super::course::{Iteration, State, Stop};
 use super::problem::{Passed, Problem};
+use crate::anneal::run::Spent;
 
 /// Positions of items in few dimensions, how well their distances say the dissimilarities, and how they were found.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,14 +53,12 @@ pub(crate) struct Outcome {
     pub rows: Vec<f64>,
     /// Of each item, the weights of its pairs; empty where they are the weights of all items.
     pub degrees: Vec<f64>,
-    pub imbalance: f64,
-    pub phases: Vec<(String, f64)>,
-    pub timers: Vec<Spread>,
+    pub spent: Spent,
 }
 
 impl Map {
     pub(crate) fn new<T: Real>(problem: &Problem<'_, T>, outcome: Outcome) -> Self {
-        let Outcome { state, passed, rows, degrees, imbalance, phases, timers } = outcome;
+        let Outcome { state, passed, rows, degrees, spent } = outcome;
         let best = state.best.expect("a start was finished");
         let (unit, dimension) = (problem.matrix.unit, problem.dimension);
         let norm = state.norm.max(f64::MIN_POSITIVE);
@@ -97,9 +96,9 @@ impl Map {
             passes: state.passes,
             solver_steps: state.steps,
             missing_pairs: problem.matrix.survey.gaps,
-            imbalance,
-            phases,
-            timers,
+            imbalance: spent.imbalance,
+            phases: spent.phases,
+            timers: spent.timers,
             warnings,
         }
     }

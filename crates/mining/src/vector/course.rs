@@ -20,18 +20,17 @@ use super::rows::Rows;
 use super::swap::{self, Prepared, Search};
 use super::system::VectorSystem;
 use crate::Error;
-use crate::anneal::schedule::{FLOOR, FROZEN_COOLING, HARD, START, next};
-use crate::anneal::{Settled, Split, Stage, Step, settle};
+use crate::anneal::growth::{Grown, Limits};
+use crate::anneal::schedule::{COLDEST_PLAIN, FROZEN_COOLING, HARD};
+use crate::anneal::{Settled, Stage, Step, run, settle};
 use crate::round::{LeafCells, Rounds};
 
 /// Above this many clusters the overshooting branch is left out: merging back would take longer than the swaps that make it needless.
 const MOST_OVERSHOT: usize = 1000;
-/// Hardening in plain mode stops at this share of the first critical temperature at the latest.
-const COLDEST_PLAIN: f64 = 1e-6;
 /// Hardening only prepares for Lloyd's sweeps, which forget what is left of the way to a fixed point.
 const PLAIN_TOLERANCE: f64 = 1e-3;
-/// In the search for the number of clusters, this share of the first critical temperature is cold enough.
-const COLDEST_PLATEAU: f64 = 1e-4;
+/// At the final temperature the answer is read off: it is relaxed as far as double precision goes.
+const LAST_TOLERANCE: f64 = 1e-10;
 
 /// Where a run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,25 +44,6 @@ enum Phase {
 /// A critical temperature below this, in stored units, is that of a point that outweighs all others by as much: nothing to anneal, since what is so light moves no
 /// centre, and squared distances over such temperatures would leave the range of single precision. Centres are found by dividing alone.
 pub(crate) const LEAST_CRITICAL: f64 = 1e-20;
-
-/// How long a number of components persisted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Plateau {
-    /// The number of components.
-    pub clusters: usize,
-    /// The temperature at which there were first so many.
-    pub from: f64,
-    /// The temperature at which there were first more, or down to which it was seen that there are no more; nothing if the run ended with the most clusters allowed, or
-    /// with less than two rows a cluster, which any few rows come to in the end.
-    pub to: Option<f64>,
-}
-
-impl Plateau {
-    /// The natural logarithm of the range of temperatures.
-    pub fn width(&self) -> f64 {
-        self.to.map_or(0.0, |to| (self.from / to).ln())
-    }
-}
 
 /// What the finish compared.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -80,24 +60,15 @@ pub struct Finish {
 
 /// Everything that a run is, in stored units: a checkpoint of it is a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct State {
+pub struct State {
     phase: Phase,
-    pub components: Components,
-    pub critical_temperature: f64,
-    pub temperature: f64,
-    pub last_soft_temperature: f64,
-    pub history: Vec<Step>,
-    pub splits: Vec<Split>,
-    pub plateaus: Vec<Plateau>,
-    /// The components when the wanted number first existed, and the temperature.
-    snapshot: Option<(Components, f64)>,
-    /// The best plateau's components so far, and the temperature.
-    persistent: Option<(Components, f64)>,
+    #[serde(flatten)]
+    pub(crate) grown: Grown<Components>,
     /// The better branch so far.
     best: Option<(Vec<f64>, f64)>,
     search: Option<Search>,
-    pub finish: Finish,
-    pub sweeps: u64,
+    pub(crate) finish: Finish,
+    pub(crate) sweeps: u64,
 }
 
 /// A run.
@@ -109,6 +80,65 @@ pub(crate) struct Course<'a, T: Kept> {
     /// The largest fraction told so far: what is told never falls, though the search may begin anew.
     furthest: f64,
     pub state: State,
+}
+
+impl<T: Kept> run::Course<Parameters> for Course<'_, T> {
+    fn state(&mut self) -> &mut State {
+        &mut self.state
+    }
+
+    fn is_done(&self) -> bool {
+        self.state.phase == Phase::Done
+    }
+
+    fn stage(&self) -> Stage {
+        match self.state.phase {
+            Phase::Growing => Stage::Annealing,
+            Phase::Hardening => Stage::Hardening,
+            Phase::Refining => Stage::Refining,
+            Phase::Done => Stage::Labelling,
+        }
+    }
+
+    fn step(&self) -> Step {
+        let rows = self.rows;
+        self.state.grown.step(rows.squared(1.0), rows.squared(rows.square / rows.total_weight))
+    }
+
+    fn sweeps(&self) -> u64 {
+        self.state.sweeps
+    }
+
+    /// Each stage's own measure, in its share of a typical run.
+    fn fraction(&mut self) -> f64 {
+        let state = &self.state;
+        let present = match state.phase {
+            Phase::Growing => 0.6 * state.grown.share_grown(&self.limits(), state.grown.components.len()),
+            Phase::Hardening => 0.6 + 0.1 * state.grown.share_hardened(),
+            Phase::Refining => {
+                let in_vain = state.search.as_ref().map_or(0.0, |search| {
+                    search.in_vain as f64 / search.trials(self.rows.dimension, self.parameters.patience).max(1) as f64
+                });
+                0.7 + 0.28 * in_vain.clamp(0.0, 1.0)
+            }
+            Phase::Done => 0.98,
+        };
+        self.furthest = self.furthest.max(present);
+        self.furthest
+    }
+
+    async fn advance<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+        let before = self.lloyd.sweeps;
+        match self.state.phase {
+            Phase::Growing => self.grow(rounds).await?,
+            Phase::Hardening => self.harden(rounds).await?,
+            Phase::Refining => self.refine(rounds).await?,
+            Phase::Done => {}
+        }
+        // What a resumed search prepares once more was counted by the run that was stopped.
+        self.state.sweeps += self.lloyd.sweeps - before - std::mem::take(&mut self.prepared.repeated);
+        Ok(())
+    }
 }
 
 impl<'a, T: Kept> Course<'a, T> {
@@ -124,15 +154,7 @@ impl<'a, T: Kept> Course<'a, T> {
         let state = State {
             // Points that are all the same have nothing to anneal.
             phase: if critical_temperature > LEAST_CRITICAL { Phase::Growing } else { Phase::Refining },
-            components: system.components,
-            critical_temperature,
-            temperature: START * critical_temperature,
-            last_soft_temperature: START * critical_temperature,
-            history: Vec::new(),
-            splits: Vec::new(),
-            plateaus: Vec::new(),
-            snapshot: None,
-            persistent: None,
+            grown: Grown::new(system.components, critical_temperature),
             best: None,
             search: None,
             finish: Finish::default(),
@@ -151,137 +173,48 @@ impl<'a, T: Kept> Course<'a, T> {
         Self { rows, parameters, lloyd: Lloyd::new(rows, memory), prepared: Prepared::default(), furthest: 0.0, state }
     }
 
-    pub fn is_done(&self) -> bool {
-        self.state.phase == Phase::Done
-    }
-
-    pub fn stage(&self) -> Stage {
-        match self.state.phase {
-            Phase::Growing => Stage::Annealing,
-            Phase::Hardening => Stage::Hardening,
-            Phase::Refining => Stage::Refining,
-            Phase::Done => Stage::Labelling,
-        }
-    }
-
-    /// Estimate of the share of the work that is done: each stage's own measure of it, in its share of a typical run.
-    pub fn fraction(&mut self) -> f64 {
-        self.furthest = self.furthest.max(self.present_fraction());
-        self.furthest
-    }
-
-    fn present_fraction(&self) -> f64 {
-        let state = &self.state;
-        let cooled = |from: f64, to: f64| (from / state.temperature).ln() / (from / to).ln().max(f64::MIN_POSITIVE);
-        let within = |share: f64| if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
-        match state.phase {
-            Phase::Growing => {
-                let grown = match (self.parameters.clusters, self.last_temperature()) {
-                    (_, Some(last)) => cooled(state.critical_temperature, last),
-                    (Some(clusters), None) => state.components.len() as f64 / self.most_components(clusters) as f64,
-                    (None, None) => (state.components.len() as f64 / self.most_clusters() as f64)
-                        .max(cooled(state.critical_temperature, COLDEST_PLATEAU * state.critical_temperature)),
-                };
-                0.6 * within(grown)
-            }
-            Phase::Hardening => {
-                0.6 + 0.1 * within(cooled(state.critical_temperature, COLDEST_PLAIN * state.critical_temperature))
-            }
-            Phase::Refining => {
-                let in_vain = state.search.as_ref().map_or(0.0, |search| {
-                    search.in_vain as f64 / search.trials(self.rows.dimension, self.parameters.patience).max(1) as f64
-                });
-                0.7 + 0.28 * within(in_vain)
-            }
-            Phase::Done => 0.98,
-        }
-    }
-
     /// The hard centres and the mean cost, once the run is done.
     pub fn centers(&self) -> Centers {
         let values = match &self.state.search {
             Some(search) => search.centers.clone(),
-            None => self.state.components.centers.clone(),
+            None => self.state.grown.components.centers.clone(),
         };
         Centers { dimension: self.rows.dimension, values }
     }
 
-    /// One step: a temperature, or a group of trials.
-    pub async fn advance<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
-        let before = self.lloyd.sweeps;
-        match self.state.phase {
-            Phase::Growing => self.grow(rounds).await?,
-            Phase::Hardening => self.harden(rounds).await?,
-            Phase::Refining => self.refine(rounds).await?,
-            Phase::Done => {}
+    /// When growth ends.
+    fn limits(&self) -> Limits {
+        let parameters = self.parameters;
+        let last = parameters.final_temperature().map(|temperature| temperature / self.rows.squared(1.0));
+        let most = match parameters.clusters {
+            Some(clusters) if last.is_some() || !(2..=MOST_OVERSHOT).contains(&clusters) => clusters,
+            Some(clusters) => (clusters as f64 * parameters.overshoot).ceil() as usize,
+            None => parameters.most_clusters(self.rows.count),
+        };
+        Limits {
+            wanted: parameters.clusters,
+            most,
+            last,
+            rows: self.rows.count,
+            cooling: parameters.cooling,
+            tolerance: parameters.tolerance,
+            last_tolerance: LAST_TOLERANCE,
         }
-        // What a resumed search prepares once more was counted by the run that was stopped.
-        self.state.sweeps += self.lloyd.sweeps - before - std::mem::take(&mut self.prepared.repeated);
-        Ok(())
-    }
-
-    /// The given final temperature in stored units.
-    fn last_temperature(&self) -> Option<f64> {
-        self.parameters.final_temperature().map(|temperature| temperature / self.rows.squared(1.0))
-    }
-
-    fn most_clusters(&self) -> usize {
-        self.parameters.most_clusters(self.rows.count)
-    }
-
-    /// How far growth goes for a wanted number.
-    fn most_components(&self, clusters: usize) -> usize {
-        if self.last_temperature().is_some() || !(2..=MOST_OVERSHOT).contains(&clusters) {
-            return clusters;
-        }
-        (clusters as f64 * self.parameters.overshoot).ceil() as usize
     }
 
     async fn grow<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
-        let wanted = self.parameters.clusters;
-        if wanted == Some(1) {
+        if self.parameters.clusters == Some(1) {
             self.state.phase = Phase::Refining;
             return Ok(());
         }
-        let last = self.last_temperature();
-        let at_last = last.is_some_and(|last| self.state.temperature <= last);
-        // The final temperature is where the answer is read off: it is relaxed as far as double precision goes.
-        let tolerance = if at_last { self.parameters.tolerance.min(1e-10) } else { self.parameters.tolerance };
-        let cap = match wanted {
-            Some(clusters) if self.state.snapshot.is_none() => clusters,
-            Some(clusters) => self.most_components(clusters),
-            None => self.most_clusters(),
-        };
-        let settled = self.settle_at(rounds, Mode::Mass, tolerance, cap).await?;
-        let state = &mut self.state;
-        let now = state.components.len();
-        if wanted == Some(now) && state.snapshot.is_none() {
-            state.snapshot = Some((state.components.clone(), state.temperature));
+        let limits = self.limits();
+        let (tolerance, most) = self.state.grown.bounds(&limits);
+        let settled = self.settle_at(rounds, Mode::Mass, tolerance, most).await?;
+        let (clusters, squared) = (self.state.grown.components.len(), self.rows.squared(1.0));
+        if self.state.grown.goes_on(&limits, clusters, &settled.measured, squared) {
+            return Ok(());
         }
-        if wanted.is_none() && last.is_none() {
-            self.note_plateau();
-        }
-        let measured = &settled.measured;
-        let highest = measured.critical.iter().copied().fold(0.0, f64::max);
-        let state = &self.state;
-        let grown = match wanted {
-            Some(clusters) => now >= self.most_components(clusters),
-            None => now >= self.most_clusters(),
-        };
-        let cold = state.temperature <= FLOOR * state.critical_temperature
-            || (measured.softness < HARD && highest <= FLOOR * state.critical_temperature)
-            || (wanted.is_none()
-                && last.is_none()
-                && state.temperature <= COLDEST_PLATEAU * state.critical_temperature);
-        if at_last || (grown && last.is_none()) || cold {
-            if wanted.is_none() && last.is_none() && !grown {
-                self.close_plateau(highest);
-            }
-            return self.end_growth(rounds).await;
-        }
-        let temperature = next(state.temperature, self.parameters.cooling, measured.softness, &measured.critical);
-        self.state.temperature = last.map_or(temperature, |last| temperature.max(last));
-        Ok(())
+        self.end_growth(rounds, &limits).await
     }
 
     /// Relaxes, divides and measures at the present temperature, and writes the history.
@@ -290,99 +223,31 @@ impl<'a, T: Kept> Course<'a, T> {
         rounds: &mut R,
         mode: Mode,
         tolerance: f64,
-        cap: usize,
+        most: usize,
     ) -> Result<Settled, Error> {
-        let temperature = self.state.temperature;
-        let components = std::mem::replace(&mut self.state.components, Components::one(self.rows.dimension));
+        let grown = &mut self.state.grown;
+        let components = std::mem::replace(&mut grown.components, Components::one(self.rows.dimension));
         let mut system = VectorSystem::new(self.rows, components, mode, self.parameters.seed);
-        let settled = settle(&mut system, rounds, temperature, tolerance, cap).await?;
-        self.state.components = system.components;
-        let squared = self.rows.squared(1.0);
-        let state = &mut self.state;
-        state.sweeps += settled.sweeps;
-        state.last_soft_temperature = temperature;
-        state.splits.extend(settled.splits.iter().map(|split| Split {
-            temperature: split.temperature * squared,
-            critical_temperature: split.critical_temperature * squared,
-            ..split.clone()
-        }));
-        let measured = &settled.measured;
-        state.history.push(Step {
-            index: state.history.len() as u64,
-            temperature: temperature * squared,
-            clusters: state.components.len(),
-            free_energy: measured.free_energy * squared,
-            mean_cost: measured.mean_cost * squared,
-            information: (measured.free_energy - measured.mean_cost) / temperature,
-            softness: measured.softness,
-            sweeps: settled.sweeps,
-            max_move: settled.largest_move,
-            next_critical: measured.critical.iter().copied().fold(0.0, f64::max) * squared,
-        });
+        let settled = settle(&mut system, rounds, grown.temperature, tolerance, most).await?;
+        grown.components = system.components;
+        grown.record(&settled, grown.components.len(), self.rows.squared(1.0));
+        self.state.sweeps += settled.sweeps;
         Ok(settled)
     }
 
-    /// Keeps the account of how long each number of components persists, and the components of the longest.
-    fn note_plateau(&mut self) {
-        let squared = self.rows.squared(1.0);
-        let state = &mut self.state;
-        let (now, temperature) = (state.components.len(), state.temperature * squared);
-        if state.plateaus.last().is_some_and(|plateau| plateau.clusters == now) {
-            // The state to go on from is the coldest with that number.
-            state.snapshot = Some((state.components.clone(), state.temperature));
-            return;
-        }
-        let widest_before = widest(&state.plateaus).map_or(0.0, |k| state.plateaus[k].width());
-        if let Some(plateau) = state.plateaus.last_mut() {
-            plateau.to = Some(temperature);
-            if plateau.clusters > 1 && plateau.width() > widest_before {
-                state.persistent = state.snapshot.take();
-            }
-        }
-        state.plateaus.push(Plateau { clusters: now, from: temperature, to: None });
-        state.snapshot = Some((state.components.clone(), state.temperature));
-    }
-
-    /// Notes that the last number lasts to the end: down to where nothing divides any more (`highest` is the highest critical temperature left), or to where it is cold enough.
-    fn close_plateau(&mut self, highest: f64) {
-        let least = COLDEST_PLATEAU * self.state.critical_temperature;
-        let coldest = self.state.temperature.min(highest.max(least)) * self.rows.squared(1.0);
-        let has_rows = |clusters: usize| 2 * clusters <= self.rows.count;
-        let widest_before = widest(&self.state.plateaus).map_or(0.0, |k| self.state.plateaus[k].width());
-        if let Some(plateau) = self.state.plateaus.last_mut().filter(|plateau| has_rows(plateau.clusters)) {
-            plateau.to = Some(coldest);
-            if plateau.width() > widest_before {
-                // The present components are those of the widest plateau.
-                self.state.persistent = None;
-            }
-        }
-    }
-
     /// From growth to the two branches.
-    async fn end_growth<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
-        if self.last_temperature().is_some() {
+    async fn end_growth<R: Rounds>(&mut self, rounds: &mut R, limits: &Limits) -> Result<(), Error> {
+        let centers = self.state.grown.components.centers.clone();
+        if limits.last.is_some() {
             // The answer is what there is at this temperature, made hard.
-            self.state.finish.plain = Some(self.branch(rounds, self.state.components.centers.clone(), None).await?);
+            self.state.finish.plain = Some(self.branch(rounds, centers, None).await?);
             self.state.phase = Phase::Refining;
             return Ok(());
         }
-        match self.parameters.clusters {
-            Some(clusters) if self.state.components.len() > clusters => {
-                let centers = self.state.components.centers.clone();
-                self.state.finish.overshot = Some(self.branch(rounds, centers, Some(clusters)).await?);
-            }
-            Some(_) => {}
-            // The number that persisted longest; where there was only ever one range, the last.
-            None => {
-                if let Some(persistent) = self.state.persistent.take() {
-                    self.state.snapshot = Some(persistent);
-                }
-            }
+        if let Some(clusters) = limits.wanted.filter(|&clusters| self.state.grown.components.len() > clusters) {
+            self.state.finish.overshot = Some(self.branch(rounds, centers, Some(clusters)).await?);
         }
-        if let Some((components, temperature)) = self.state.snapshot.take() {
-            self.state.components = components;
-            self.state.temperature = temperature;
-        }
+        self.state.grown.go_back();
         self.state.phase = Phase::Hardening;
         Ok(())
     }
@@ -414,11 +279,12 @@ impl<'a, T: Kept> Course<'a, T> {
     }
 
     async fn harden<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
-        self.state.temperature *= FROZEN_COOLING;
+        self.state.grown.temperature *= FROZEN_COOLING;
         let settled = self.settle_at(rounds, Mode::Plain, PLAIN_TOLERANCE.max(self.parameters.tolerance), 0).await?;
-        if settled.measured.softness < HARD || self.state.temperature <= COLDEST_PLAIN * self.state.critical_temperature
-        {
-            self.state.finish.plain = Some(self.branch(rounds, self.state.components.centers.clone(), None).await?);
+        let grown = &self.state.grown;
+        if settled.measured.softness < HARD || grown.temperature <= COLDEST_PLAIN * grown.critical_temperature {
+            let centers = grown.components.centers.clone();
+            self.state.finish.plain = Some(self.branch(rounds, centers, None).await?);
             self.state.phase = Phase::Refining;
         }
         Ok(())
@@ -427,9 +293,13 @@ impl<'a, T: Kept> Course<'a, T> {
     async fn refine<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
         let dimension = self.rows.dimension;
         let Some(search) = &mut self.state.search else {
-            let values =
-                self.state.best.take().map_or_else(|| self.state.components.centers.clone(), |(values, _)| values);
-            let wanted = if self.last_temperature().is_some() { 0 } else { self.parameters.clusters.unwrap_or(0) };
+            let values = self
+                .state
+                .best
+                .take()
+                .map_or_else(|| self.state.grown.components.centers.clone(), |(values, _)| values);
+            let wanted =
+                if self.parameters.final_temperature().is_some() { 0 } else { self.parameters.clusters.unwrap_or(0) };
             let mut centers = Centers { dimension, values };
             let cost = swap::fill(&mut self.lloyd, rounds, &mut centers, wanted, self.parameters.seed).await?;
             self.state.search = Some(Search::new(centers, cost));
@@ -455,18 +325,4 @@ impl<'a, T: Kept> Course<'a, T> {
         }
         Ok(())
     }
-}
-
-/// The widest closed plateau of more than one component, the first of equals.
-pub(crate) fn widest(plateaus: &[Plateau]) -> Option<usize> {
-    let mut widest: Option<usize> = None;
-    for (k, plateau) in plateaus.iter().enumerate() {
-        if plateau.clusters > 1
-            && plateau.to.is_some()
-            && widest.is_none_or(|best| plateau.width() > plateaus[best].width())
-        {
-            widest = Some(k);
-        }
-    }
-    widest
 }

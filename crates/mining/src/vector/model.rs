@@ -5,16 +5,14 @@ use std::collections::HashSet;
 use lehr_data::Points;
 use lehr_ranks::timing::Spread;
 
-use super::course::{Finish, LEAST_CRITICAL, Plateau, State, widest};
+use super::course::{Finish, LEAST_CRITICAL, State};
 use super::e_step::Kept;
 use super::hard::Centers;
 use super::label::Labelled;
 use super::parameters::Parameters;
 use super::rows::Rows;
-use crate::anneal::{Split, Step};
-
-/// A number of clusters that lasts while the temperature halves is a clear one; an isotropic cloud's first division lasts a sixth of that.
-const CLEAR: f64 = std::f64::consts::LN_2;
+use crate::anneal::run::Spent;
+use crate::anneal::{Split, Step, Suggestion};
 
 /// A cluster's figures.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,15 +23,6 @@ pub struct Cluster {
     pub weight: f64,
     /// Root mean square distance from the centre, weighted, in the unit of the points.
     pub spread: f64,
-}
-
-/// The number of clusters that the data suggest, and why.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Suggestion {
-    /// The number that persisted over the widest range of temperatures.
-    pub clusters: usize,
-    /// Every number in turn, with its range.
-    pub plateaus: Vec<Plateau>,
 }
 
 /// Clusters, their centres, each row's label, and how they were found. Clusters are numbered by falling weight.
@@ -88,9 +77,7 @@ pub(crate) struct Outcome {
     pub sums: Vec<f64>,
     /// Rows and weighted squared distances of each cluster.
     pub spreads: Vec<f64>,
-    pub imbalance: f64,
-    pub phases: Vec<(String, f64)>,
-    pub timers: Vec<Spread>,
+    pub spent: Spent,
 }
 
 impl Model {
@@ -105,7 +92,8 @@ impl Model {
         let is_open = parameters.final_temperature().is_none();
         let asked = parameters.clusters.filter(|_| is_open);
         let suggest = parameters.clusters.is_none() && is_open;
-        let Outcome { state, centers, sums, spreads, imbalance, phases, timers } = outcome;
+        let Outcome { state, centers, sums, spreads, spent } = outcome;
+        let grown = state.grown;
         let dimension = rows.dimension;
         let masses: Vec<f64> = sums.chunks_exact(1 + dimension).map(|sums| sums[0]).collect();
         let mut order: Vec<usize> = (0..centers.len()).filter(|&k| masses[k] > 0.0 || spreads[2 * k] > 0.0).collect();
@@ -133,7 +121,7 @@ impl Model {
             })
             .collect();
         let mut warnings = Vec::new();
-        if state.critical_temperature == 0.0 && points.len() > 1 {
+        if grown.critical_temperature == 0.0 && points.len() > 1 {
             warnings.push("all points of positive weight are the same point: there is one cluster".to_string());
         } else if let Some(asked) = asked
             && clusters.len() < asked
@@ -148,7 +136,7 @@ impl Model {
                 )
             });
         }
-        if state.critical_temperature > 0.0 && state.critical_temperature <= LEAST_CRITICAL {
+        if grown.critical_temperature > 0.0 && grown.critical_temperature <= LEAST_CRITICAL {
             warnings.push(
                 "one point outweighs all others so far that there is nothing to anneal: clusters were found by dividing alone, \
                  whatever the final temperature"
@@ -163,7 +151,7 @@ impl Model {
             ));
         }
         if !is_open
-            && let Some(last) = state.history.last()
+            && let Some(last) = grown.history.last()
             && last.next_critical > last.temperature
             && last.clusters >= parameters.clusters.unwrap_or(parameters.most_clusters(rows.count))
         {
@@ -172,21 +160,9 @@ impl Model {
                 last.clusters
             ));
         }
-        if suggest
-            && let Some(plateau) = widest(&state.plateaus).map(|k| &state.plateaus[k])
-            && plateau.width() < CLEAR
-        {
-            warnings.push(format!(
-                "no number of clusters stands out: {} lasted longest, but the temperature fell by a factor of {:.2} only",
-                plateau.clusters,
-                plateau.width().exp()
-            ));
-        }
+        let suggestion = suggest.then(|| Suggestion::new(grown.plateaus, clusters.len()));
+        warnings.extend(suggestion.as_ref().and_then(Suggestion::warning));
         let squared = rows.squared(1.0);
-        let suggestion = suggest.then(|| Suggestion {
-            clusters: widest(&state.plateaus).map_or(clusters.len(), |k| state.plateaus[k].clusters),
-            plateaus: state.plateaus,
-        });
         Model {
             dimension,
             centers: order.iter().flat_map(|&k| rows.position(centers.center(k))).collect(),
@@ -195,21 +171,21 @@ impl Model {
             probabilities,
             objective: rows.squared(stored_cost / rows.total_weight),
             sum_of_squares: stored_cost * weighted_square,
-            free_energy: state
+            free_energy: grown
                 .history
                 .last()
                 .map_or(rows.squared(stored_cost / rows.total_weight), |step| step.free_energy),
-            last_temperature: state.last_soft_temperature * squared,
-            critical_temperature: state.critical_temperature * squared,
+            last_temperature: grown.last_soft_temperature * squared,
+            critical_temperature: grown.critical_temperature * squared,
             iterations: state.sweeps,
-            history: state.history,
-            splits: state.splits,
+            history: grown.history,
+            splits: grown.splits,
             suggestion,
             finish: state.finish,
-            phases,
-            timers,
+            phases: spent.phases,
+            timers: spent.timers,
             warnings,
-            imbalance,
+            imbalance: spent.imbalance,
         }
     }
 }

@@ -124,7 +124,7 @@ fn a_checkpoint_of_other_data_or_another_method_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("checkpoint");
     checkpoint.write(&path).unwrap();
-    let refused = lehr_mining::anneal::Checkpoint::read(&path).unwrap_err();
+    let refused = lehr_mining::vector::Checkpoint::read(&path).unwrap_err();
     assert!(refused.to_string().contains("of the method \"mixture\", not \"vector\""), "{refused}");
 }
 

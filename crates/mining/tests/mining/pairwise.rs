@@ -387,7 +387,7 @@ fn a_clustering_stopped_anywhere_goes_on_to_the_same_bits_on_another_layout() {
         }
         assert!(stages.contains(&Stage::Annealing));
     }
-    assert!(lehr_mining::anneal::Checkpoint::read(&path).unwrap_err().to_string().contains("pairwise"));
+    assert!(lehr_mining::vector::Checkpoint::read(&path).unwrap_err().to_string().contains("pairwise"));
     let other = matrix(10, |i, j| (i + j) as f64);
     let checkpoint = Checkpoint::read(&path).unwrap();
     assert!(matches!(resume(&other, None, checkpoint, &two(), &mut Silent), Err(Error::OtherData { .. })));

@@ -3,8 +3,8 @@
 use std::fs;
 
 use lehr_data::{Points, synthetic};
-use lehr_mining::anneal::{Checkpoint, Control, Observer, Progress, Silent, Stage};
-use lehr_mining::vector::{Model, Parameters, cluster, resume};
+use lehr_mining::anneal::{Control, Observer, Progress, Silent, Stage};
+use lehr_mining::vector::{Checkpoint, Model, Parameters, cluster, resume};
 use lehr_mining::{Engine, Error, Execution};
 
 /// Stops after a number of calls; keeps the last checkpoint.

@@ -1,0 +1,274 @@
+//! Growing from one component: the part of a course that every annealed method has.
+//!
+//! A temperature at a time, until there are as many components as wanted (and as many more as will be merged again), the final temperature is reached, or it is cold. Where no
+//! number is wanted, the account of plateaus is kept here, with the components to go back to.
+
+use serde::{Deserialize, Serialize};
+
+use super::plateau::{Plateau, widest};
+use super::schedule::{COLDEST_PLAIN, COLDEST_PLATEAU, FLOOR, HARD, START, next};
+use super::{Measured, Settled, Split, Step};
+
+/// When growth ends, and how near to each fixed point it goes. Temperatures are in stored units.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// The number of components asked for.
+    pub wanted: Option<usize>,
+    /// How far growth goes: with a number asked for, beyond it for what is merged again; else the most allowed.
+    pub most: usize,
+    /// The temperature to end at.
+    pub last: Option<f64>,
+    /// Rows or items.
+    pub rows: usize,
+    /// Factor from one temperature to the next.
+    pub cooling: f64,
+    /// What a fixed point is, as a share of the temperature.
+    pub tolerance: f64,
+    /// The same at the final temperature, where the answer is read off.
+    pub last_tolerance: f64,
+}
+
+impl Limits {
+    /// Whether the number of components is looked for.
+    fn is_open(&self) -> bool {
+        self.wanted.is_none() && self.last.is_none()
+    }
+}
+
+/// What growth keeps, in stored units: a part of the state of every annealed method.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Grown<C> {
+    pub components: C,
+    pub critical_temperature: f64,
+    pub temperature: f64,
+    pub last_soft_temperature: f64,
+    /// In the input's unit, as splits and plateaus are.
+    pub history: Vec<Step>,
+    pub splits: Vec<Split>,
+    pub plateaus: Vec<Plateau>,
+    /// The components when the wanted number first existed, and the temperature. Where none is wanted, the last ones of the present plateau.
+    snapshot: Option<(C, f64)>,
+    /// The best plateau's components so far, and the temperature.
+    persistent: Option<(C, f64)>,
+}
+
+impl<C: Clone> Grown<C> {
+    /// One component just above the temperature at which it becomes unstable.
+    pub fn new(components: C, critical_temperature: f64) -> Self {
+        Self {
+            components,
+            critical_temperature,
+            temperature: START * critical_temperature,
+            last_soft_temperature: START * critical_temperature,
+            history: Vec::new(),
+            splits: Vec::new(),
+            plateaus: Vec::new(),
+            snapshot: None,
+            persistent: None,
+        }
+    }
+
+    /// The last temperature finished in the input's unit, `unit` of which is one of the stored; before the first, one component at the mean cost that is given in the input's unit.
+    pub fn step(&self, unit: f64, mean_cost: f64) -> Step {
+        self.history.last().cloned().unwrap_or(Step {
+            index: 0,
+            temperature: self.temperature * unit,
+            clusters: 1,
+            free_energy: mean_cost,
+            mean_cost,
+            information: 0.0,
+            softness: 0.0,
+            sweeps: 0,
+            max_move: 0.0,
+            next_critical: self.critical_temperature * unit,
+        })
+    }
+
+    /// What to settle by at the present temperature: the tolerance, and the most components.
+    pub fn bounds(&self, limits: &Limits) -> (f64, usize) {
+        let at_last = limits.last.is_some_and(|last| self.temperature <= last);
+        let tolerance = if at_last { limits.tolerance.min(limits.last_tolerance) } else { limits.tolerance };
+        match limits.wanted {
+            Some(clusters) if self.snapshot.is_none() => (tolerance, clusters),
+            _ => (tolerance, limits.most),
+        }
+    }
+
+    /// Writes the history of the present temperature, at which a system of `clusters` components has settled.
+    pub fn record(&mut self, settled: &Settled, clusters: usize, unit: f64) {
+        let (temperature, measured) = (self.temperature, &settled.measured);
+        self.last_soft_temperature = temperature;
+        self.splits.extend(settled.splits.iter().map(|split| Split {
+            temperature: split.temperature * unit,
+            critical_temperature: split.critical_temperature * unit,
+            ..split.clone()
+        }));
+        self.history.push(Step {
+            index: self.history.len() as u64,
+            temperature: temperature * unit,
+            clusters,
+            free_energy: measured.free_energy * unit,
+            mean_cost: measured.mean_cost * unit,
+            information: (measured.free_energy - measured.mean_cost) / temperature,
+            softness: measured.softness,
+            sweeps: settled.sweeps,
+            // Without a sweep before it a move is infinite, which is no number to write down.
+            max_move: if settled.largest_move.is_finite() { settled.largest_move } else { 0.0 },
+            next_critical: highest(measured) * unit,
+        });
+    }
+
+    /// After a temperature: notes what has grown and cools. False if growth is over.
+    pub fn goes_on(&mut self, limits: &Limits, clusters: usize, measured: &Measured, unit: f64) -> bool {
+        if limits.wanted == Some(clusters) && self.snapshot.is_none() {
+            self.snapshot = Some((self.components.clone(), self.temperature));
+        }
+        if limits.is_open() {
+            self.note_plateau(clusters, unit);
+        }
+        let at_last = limits.last.is_some_and(|last| self.temperature <= last);
+        let is_grown = clusters >= limits.most;
+        let is_cold = self.temperature <= FLOOR * self.critical_temperature
+            || (measured.softness < HARD && highest(measured) <= FLOOR * self.critical_temperature)
+            || (limits.is_open() && self.temperature <= COLDEST_PLATEAU * self.critical_temperature);
+        if at_last || (is_grown && limits.last.is_none()) || is_cold {
+            if limits.is_open() && !is_grown {
+                self.close_plateau(highest(measured), limits.rows, unit);
+            }
+            return false;
+        }
+        let temperature = next(self.temperature, limits.cooling, measured.softness, &measured.critical);
+        self.temperature = limits.last.map_or(temperature, |last| temperature.max(last));
+        true
+    }
+
+    /// Keeps the account of how long each number of components persists, and the components of the longest.
+    fn note_plateau(&mut self, clusters: usize, unit: f64) {
+        // The state to go on from is the coldest with that number.
+        let before = self.snapshot.replace((self.components.clone(), self.temperature));
+        if self.plateaus.last().is_some_and(|plateau| plateau.clusters == clusters) {
+            return;
+        }
+        let temperature = self.temperature * unit;
+        let widest_before = widest(&self.plateaus).map_or(0.0, Plateau::width);
+        if let Some(plateau) = self.plateaus.last_mut() {
+            plateau.to = Some(temperature);
+            if plateau.clusters > 1 && plateau.width() > widest_before {
+                self.persistent = before;
+            }
+        }
+        self.plateaus.push(Plateau { clusters, from: temperature, to: None });
+    }
+
+    /// Notes that the last number lasts to the end: down to where nothing divides any more (`highest` is the highest critical temperature left), or to where it is cold enough.
+    /// Unless it leaves less than two rows a cluster.
+    fn close_plateau(&mut self, highest: f64, rows: usize, unit: f64) {
+        let least = COLDEST_PLATEAU * self.critical_temperature;
+        let coldest = self.temperature.min(highest.max(least)) * unit;
+        let widest_before = widest(&self.plateaus).map_or(0.0, Plateau::width);
+        if let Some(plateau) = self.plateaus.last_mut().filter(|plateau| 2 * plateau.clusters <= rows) {
+            plateau.to = Some(coldest);
+            if plateau.width() > widest_before {
+                // The present components are those of the widest plateau.
+                self.persistent = None;
+            }
+        }
+    }
+
+    /// Goes back to the components to be made hard: those of the number that persisted longest, or of the wanted number when it first existed; the present ones where there are
+    /// neither.
+    pub fn go_back(&mut self) {
+        let snapshot = self.snapshot.take();
+        if let Some((components, temperature)) = self.persistent.take().or(snapshot) {
+            self.components = components;
+            self.temperature = temperature;
+        }
+    }
+
+    /// How much of the growth is done, 0 to 1.
+    pub fn share_grown(&self, limits: &Limits, clusters: usize) -> f64 {
+        let by_number = clusters as f64 / limits.most as f64;
+        within(match (limits.wanted, limits.last) {
+            (_, Some(last)) => self.share_cooled(last),
+            (Some(_), None) => by_number,
+            (None, None) => by_number.max(self.share_cooled(COLDEST_PLATEAU * self.critical_temperature)),
+        })
+    }
+
+    /// How much of the cooling at a fixed number is done, 0 to 1.
+    pub fn share_hardened(&self) -> f64 {
+        within(self.share_cooled(COLDEST_PLAIN * self.critical_temperature))
+    }
+
+    fn share_cooled(&self, to: f64) -> f64 {
+        let from = self.critical_temperature;
+        (from / self.temperature).ln() / (from / to).ln().max(f64::MIN_POSITIVE)
+    }
+}
+
+fn highest(measured: &Measured) -> f64 {
+    measured.critical.iter().copied().fold(0.0, f64::max)
+}
+
+fn within(share: f64) -> f64 {
+    if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOFT: f64 = 0.5;
+
+    fn limits(wanted: Option<usize>, most: usize) -> Limits {
+        Limits { wanted, most, last: None, rows: 100, cooling: 0.5, tolerance: 1e-4, last_tolerance: 1e-8 }
+    }
+
+    fn measured(softness: f64) -> Measured {
+        Measured { softness, critical: vec![0.5], ..Measured::default() }
+    }
+
+    #[test]
+    fn the_wanted_number_is_kept_while_growth_goes_beyond_it() {
+        let limits = limits(Some(2), 3);
+        let mut grown = Grown::new("one", 1.0);
+        assert_eq!(grown.bounds(&limits), (1e-4, 2));
+        grown.components = "two";
+        assert!(grown.goes_on(&limits, 2, &measured(SOFT), 1.0));
+        assert_eq!((grown.bounds(&limits), grown.temperature), ((1e-4, 3), 0.5 * START));
+        grown.components = "three";
+        assert!(!grown.goes_on(&limits, 3, &measured(SOFT), 1.0));
+        grown.go_back();
+        assert_eq!((grown.components, grown.temperature), ("two", START));
+        grown.go_back();
+        assert_eq!(grown.components, "two");
+    }
+
+    #[test]
+    fn where_no_number_is_wanted_the_coldest_components_of_the_widest_plateau_are_kept() {
+        let limits = limits(None, 4);
+        let mut grown = Grown::new("one", 1.0);
+        for (components, clusters) in [("one", 1), ("two", 2), ("two, colder", 2), ("three", 3)] {
+            grown.components = components;
+            assert!(grown.goes_on(&limits, clusters, &measured(SOFT), 1.0));
+        }
+        grown.components = "four";
+        assert!(!grown.goes_on(&limits, 4, &measured(SOFT), 1.0));
+        let shown: Vec<_> = grown.plateaus.iter().map(|plateau| (plateau.clusters, plateau.to)).collect();
+        let at = |halvings: i32| Some(START * 0.5f64.powi(halvings));
+        assert_eq!(shown, [(1, at(1)), (2, at(3)), (3, at(4)), (4, None)]);
+        grown.go_back();
+        assert_eq!((grown.components, Some(grown.temperature)), ("two, colder", at(2)));
+    }
+
+    #[test]
+    fn a_final_temperature_ends_growth_whatever_has_grown_and_is_settled_closely() {
+        let limits = Limits { last: Some(0.7), ..limits(None, 1) };
+        let mut grown = Grown::new((), 1.0);
+        assert_eq!(grown.bounds(&limits), (1e-4, 1));
+        assert!(grown.goes_on(&limits, 1, &measured(SOFT), 1.0));
+        assert_eq!((grown.temperature, grown.bounds(&limits)), (0.7, (1e-8, 1)));
+        assert!(!grown.goes_on(&limits, 1, &measured(SOFT), 1.0));
+        assert!(grown.plateaus.is_empty());
+    }
+}

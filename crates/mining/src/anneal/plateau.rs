@@ -1,0 +1,94 @@
+//! How long each number of clusters lasts while the temperature falls, and the number that this suggests.
+
+use serde::{Deserialize, Serialize};
+
+/// A number of clusters that lasts while the temperature halves is a clear one; an isotropic cloud's first division lasts a sixth of that.
+const CLEAR: f64 = std::f64::consts::LN_2;
+
+/// How long a number of components persisted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plateau {
+    /// The number of components.
+    pub clusters: usize,
+    /// The temperature at which there were first so many.
+    pub from: f64,
+    /// The temperature at which there were first more, or down to which it was seen that there are no more; nothing if the run ended with the most clusters allowed, or
+    /// with less than two rows a cluster, which any few rows come to in the end.
+    pub to: Option<f64>,
+}
+
+impl Plateau {
+    /// The natural logarithm of the range of temperatures.
+    pub fn width(&self) -> f64 {
+        self.to.map_or(0.0, |to| (self.from / to).ln())
+    }
+}
+
+/// The number of clusters that the data suggest, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suggestion {
+    /// The number that persisted over the widest range of temperatures.
+    pub clusters: usize,
+    /// Every number in turn, with its range.
+    pub plateaus: Vec<Plateau>,
+}
+
+impl Suggestion {
+    /// What plateaus suggest; `found` clusters if none of them has an end.
+    pub(crate) fn new(plateaus: Vec<Plateau>, found: usize) -> Self {
+        Self { clusters: widest(&plateaus).map_or(found, |plateau| plateau.clusters), plateaus }
+    }
+
+    /// That no number stands out, if none does.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let plateau = widest(&self.plateaus).filter(|plateau| plateau.width() < CLEAR)?;
+        Some(format!(
+            "no number of clusters stands out: {} lasted longest, but the temperature fell by a factor of {:.2} only",
+            plateau.clusters,
+            plateau.width().exp()
+        ))
+    }
+}
+
+/// The widest closed plateau of more than one component, the first of equals.
+pub(crate) fn widest(plateaus: &[Plateau]) -> Option<&Plateau> {
+    let mut widest: Option<&Plateau> = None;
+    for plateau in plateaus.iter().filter(|plateau| plateau.clusters > 1 && plateau.to.is_some()) {
+        if widest.is_none_or(|best| plateau.width() > best.width()) {
+            widest = Some(plateau);
+        }
+    }
+    widest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plateau(clusters: usize, from: f64, to: Option<f64>) -> Plateau {
+        Plateau { clusters, from, to }
+    }
+
+    #[test]
+    fn the_widest_closed_plateau_of_several_components_is_suggested_and_the_first_of_equals() {
+        let plateaus = vec![
+            plateau(1, 512.0, Some(32.0)),
+            plateau(2, 32.0, Some(8.0)),
+            plateau(3, 8.0, Some(2.0)),
+            plateau(4, 2.0, None),
+        ];
+        let suggestion = Suggestion::new(plateaus, 4);
+        assert_eq!((suggestion.clusters, suggestion.warning()), (2, None));
+    }
+
+    #[test]
+    fn a_short_plateau_is_warned_of_and_without_a_closed_one_what_was_found_counts() {
+        let short = Suggestion::new(vec![plateau(2, 3.0, Some(2.0))], 5);
+        assert_eq!(short.clusters, 2);
+        assert!(
+            short.warning().unwrap().contains("2 lasted longest, but the temperature fell by a factor of 1.50 only")
+        );
+        let none = Suggestion::new(vec![plateau(1, 3.0, None)], 5);
+        assert_eq!((none.clusters, none.warning()), (5, None));
+    }
+}
