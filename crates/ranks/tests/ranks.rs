@@ -1,4 +1,4 @@
-//! Behaviour of ranks, their collectives and the three engines. Conformance runs oversubscribed on purpose: there are more
+//! Behaviour of ranks, their collectives and the four engines. Conformance runs oversubscribed on purpose: there are more
 //! ranks than workers, and more workers than cores.
 #![cfg(not(any(loom, shuttle)))]
 #![allow(

@@ -1,4 +1,4 @@
-//! The three engines give the same bits on any number of ranks and threads.
+//! All engines give the same bits on any number of ranks and threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
