@@ -14,6 +14,7 @@ use tokio::time::timeout;
 
 use crate::edge::{Edge, Peer};
 use crate::exchange::exchange;
+use crate::noting::write_below;
 use crate::sync::{Arc, Mutex};
 
 /// What a client of HTTP/2 that knows what it talks to sends first.
@@ -43,31 +44,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Rewound<T> {
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Rewound<T> {
-    fn poll_write(self: Pin<&mut Self>, polling: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.get_mut().stream).poll_write(polling, bytes)
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, polling: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_flush(polling)
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, polling: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_shutdown(polling)
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        polling: &mut Context<'_>,
-        parts: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.get_mut().stream).poll_write_vectored(polling, parts)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-}
+write_below!(Rewound);
 
 /// Reads until it is clear whether the client speaks HTTP/2.
 async fn recognise<T: AsyncRead + Unpin>(mut stream: T) -> io::Result<(Rewound<T>, bool)> {

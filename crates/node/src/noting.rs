@@ -38,28 +38,36 @@ impl<T: AsyncRead + Unpin> AsyncRead for Noting<T> {
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Noting<T> {
-    fn poll_write(self: Pin<&mut Self>, polling: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.get_mut().stream).poll_write(polling, bytes)
-    }
+/// Writing to a stream that only minds what is read: straight to the stream below.
+macro_rules! write_below {
+    ($stream:ident) => {
+        impl<T: AsyncWrite + Unpin> AsyncWrite for $stream<T> {
+            fn poll_write(self: Pin<&mut Self>, polling: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+                Pin::new(&mut self.get_mut().stream).poll_write(polling, bytes)
+            }
 
-    fn poll_flush(self: Pin<&mut Self>, polling: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_flush(polling)
-    }
+            fn poll_flush(self: Pin<&mut Self>, polling: &mut Context<'_>) -> Poll<io::Result<()>> {
+                Pin::new(&mut self.get_mut().stream).poll_flush(polling)
+            }
 
-    fn poll_shutdown(self: Pin<&mut Self>, polling: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_shutdown(polling)
-    }
+            fn poll_shutdown(self: Pin<&mut Self>, polling: &mut Context<'_>) -> Poll<io::Result<()>> {
+                Pin::new(&mut self.get_mut().stream).poll_shutdown(polling)
+            }
 
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        polling: &mut Context<'_>,
-        parts: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.get_mut().stream).poll_write_vectored(polling, parts)
-    }
+            fn poll_write_vectored(
+                self: Pin<&mut Self>,
+                polling: &mut Context<'_>,
+                parts: &[io::IoSlice<'_>],
+            ) -> Poll<io::Result<usize>> {
+                Pin::new(&mut self.get_mut().stream).poll_write_vectored(polling, parts)
+            }
 
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
+            fn is_write_vectored(&self) -> bool {
+                self.stream.is_write_vectored()
+            }
+        }
+    };
 }
+pub(crate) use write_below;
+
+write_below!(Noting);
