@@ -1,5 +1,7 @@
 //! Our side of [`group`](super::group): a service that holds a number, and its client.
 
+use std::hint::black_box;
+
 use anyhow::{Result, anyhow};
 use lehr_runtime::{Dispatcher, block_on};
 use lehr_services::{
@@ -11,11 +13,12 @@ use serde::{Deserialize, Serialize};
 
 use super::group::{self, Client, Form, Sum, Taken, Work};
 use crate::measure::now;
+use crate::unit::units;
 
 /// Where it stands.
-const PATH: &str = "/counter";
+pub const PATH: &str = "/counter";
 
-/// A number that messages add to.
+/// A number that messages add to; and it can be made to compute, which leaves it as it is.
 #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Counter {
     /// The number.
@@ -52,6 +55,22 @@ impl Operation for Say {
     const NAME: &'static str = "say";
 }
 
+/// So many units of computation from a seed.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Compute {
+    /// Where the generator begins.
+    pub seed: u64,
+    /// How many.
+    pub units: u32,
+}
+
+impl Operation for Compute {
+    type Contract = Counter;
+    type Verb = verb::Query;
+    type Reply = u64;
+    const NAME: &'static str = "compute";
+}
+
 impl Service for Counter {
     type Document = Self;
 
@@ -64,7 +83,7 @@ impl Service for Counter {
     }
 
     fn handlers(on: &mut Handlers<Self>) {
-        on.exclusive::<Add>().concurrent::<Say>();
+        on.exclusive::<Add>().concurrent::<Say>().concurrent::<Compute>();
     }
 }
 
@@ -78,6 +97,12 @@ impl Exclusive<Add> for Counter {
 impl Concurrent<Say> for Counter {
     async fn handle(&self, _: Say, _: &Call) -> Result<u64, Fault> {
         Ok(self.sum)
+    }
+}
+
+impl Concurrent<Compute> for Counter {
+    async fn handle(&self, Compute { seed, units: count }: Compute, _: &Call) -> Result<u64, Fault> {
+        Ok(black_box(units(seed, count)))
     }
 }
 

@@ -2,14 +2,11 @@
 //!
 //! Each service has a host on a dispatcher that is bound to one core. The other is kept busy by a client of its own for as long as the one is measured.
 
-use std::hint::black_box;
-
 use anyhow::{Result, anyhow, ensure};
 use lehr_runtime::{Builder, Dispatcher, block_on};
-use lehr_services::{Call, Concurrent, Contract, Fault, Handlers, Host, Operation, Reference, Service, Version, verb};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use lehr_services::{Host, Reference};
 
+use super::counter::{Compute, Counter, PATH};
 use super::definition::{Definition, Neighbours};
 use crate::bench::Bench;
 use crate::bench::estimate::{AROUND_SAMPLE, Plan};
@@ -47,51 +44,6 @@ impl Company {
             Self::OnItsOwnCore => Some(1),
             Self::OnTheSameCore => Some(0),
         }
-    }
-}
-
-/// A service without a state to speak of, whose operation computes.
-#[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
-struct Computer {}
-
-impl Contract for Computer {
-    const NAME: &'static str = "lehr.lab/computer";
-    const VERSION: Version = Version::new(1, 0);
-}
-
-/// So many units of computation from a seed.
-#[derive(Clone, Serialize, Deserialize, JsonSchema)]
-struct Compute {
-    seed: u64,
-    units: u32,
-}
-
-impl Operation for Compute {
-    type Contract = Computer;
-    type Verb = verb::Query;
-    type Reply = u64;
-    const NAME: &'static str = "compute";
-}
-
-impl Service for Computer {
-    type Document = Self;
-
-    fn document(&self) -> &Self {
-        self
-    }
-
-    fn document_mut(&mut self) -> &mut Self {
-        self
-    }
-
-    fn handlers(on: &mut Handlers<Self>) {
-        on.concurrent::<Compute>();
-    }
-}
-
-impl Concurrent<Compute> for Computer {
-    async fn handle(&self, Compute { seed, units: count }: Compute, _: &Call) -> Result<u64, Fault> {
-        Ok(black_box(units(seed, count)))
     }
 }
 
@@ -138,23 +90,23 @@ pub fn run(bench: &mut Bench, definition: &Definition, options: &Options) -> Res
 }
 
 /// A host bound to a core, with the service.
-fn bound(core: usize) -> Result<(Dispatcher, Host, Reference<Computer>)> {
+fn bound(core: usize) -> Result<(Dispatcher, Host, Reference<Counter>)> {
     let dispatcher = Builder::new().threads(1).cores([core]).start()?;
     let host = Host::new(dispatcher.handle());
-    let computer = block_on(host.start("/computer", Computer::default)).map_err(|fault| anyhow!("{fault}"))?;
-    Ok((dispatcher, host, computer))
+    let counter = block_on(host.start(PATH, Counter::default)).map_err(|fault| anyhow!("{fault}"))?;
+    Ok((dispatcher, host, counter))
 }
 
 /// Microseconds a request.
 fn measure(definition: Neighbours, company: Company) -> Result<f64> {
     let Neighbours { units: count, requests } = definition;
-    let (dispatcher, _host, computer) = bound(0)?;
+    let (dispatcher, _host, counter) = bound(0)?;
     let other = company.core().map(bound).transpose()?;
-    let busy = other.as_ref().map(|(dispatcher, _, computer)| {
-        let computer = computer.clone();
+    let busy = other.as_ref().map(|(dispatcher, _, counter)| {
+        let counter = counter.clone();
         dispatcher.spawn(async move {
             // Until it is cancelled. Its answers are checked in its own turn, when it is the one.
-            while computer.call(Compute { seed: 3, units: count }).await.is_ok() {}
+            while counter.call(Compute { seed: 3, units: count }).await.is_ok() {}
         })
     });
     let expected = units(7, count);
@@ -162,7 +114,7 @@ fn measure(definition: Neighbours, company: Company) -> Result<f64> {
         block_on(dispatcher.spawn(async move {
             for _ in 0..requests {
                 let answered =
-                    computer.call(Compute { seed: 7, units: count }).await.map_err(|fault| anyhow!("{fault}"))?;
+                    counter.call(Compute { seed: 7, units: count }).await.map_err(|fault| anyhow!("{fault}"))?;
                 ensure!(answered == expected, "a wrong result of ours: {answered} instead of {expected}");
             }
             Ok(())
