@@ -12,7 +12,6 @@ mod npy;
 pub(crate) mod records;
 pub(crate) mod source;
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -70,13 +69,7 @@ pub struct Selection {
 /// - [`Error::NoSuchColumns`], [`Error::AmbiguousColumn`]: the selection does not fit.
 /// - [`Error::Faults`]: fields, rows or weights that are wrong, the first ten and their number.
 pub fn points(path: &Path, selection: &Selection) -> Result<Points, Error> {
-    let shown = path.display().to_string();
-    let open = |cause| Error::Open { path: shown.clone(), cause };
-    if std::fs::metadata(path).map_err(open)?.is_dir() {
-        return Err(Error::Directory { path: shown });
-    }
-    let file = File::open(path).map_err(open)?;
-    any_points(Source::new(file, &shown)?, selection)
+    any_points(Source::open(path)?, selection)
 }
 
 /// Points from a table of text, plain or packed by gzip; `name` is what messages call it.
@@ -103,12 +96,7 @@ pub fn points_from(reader: impl Read, name: &str, selection: &Selection) -> Resu
 /// # Errors
 /// As [`points`]; text and infinities are faults here too.
 pub fn incomplete(path: &Path, selection: &Selection) -> Result<Incomplete, Error> {
-    let shown = path.display().to_string();
-    let open = |cause| Error::Open { path: shown.clone(), cause };
-    if std::fs::metadata(path).map_err(open)?.is_dir() {
-        return Err(Error::Directory { path: shown });
-    }
-    incomplete_from(File::open(path).map_err(open)?, &shown, selection)
+    any_incomplete(Source::open(path)?, selection)
 }
 
 /// As [`incomplete`], from a reader; `name` is what messages call it.
@@ -124,17 +112,7 @@ pub fn incomplete(path: &Path, selection: &Selection) -> Result<Incomplete, Erro
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub fn incomplete_from(reader: impl Read, name: &str, selection: &Selection) -> Result<Incomplete, Error> {
-    let mut source = Source::new(reader, name)?;
-    check(name, selection)?;
-    let head = source.fill(16, Some(0))?;
-    if let Some(what) = source::foreign_format(head) {
-        let (name, expected) = (name.into(), "a table of text or an NPY file".into());
-        return Err(Error::Format { name, expected, found: what.into() });
-    }
-    if head.starts_with(npy::MAGIC) || has_npy_name(name) {
-        return npy::incomplete(source);
-    }
-    csv::incomplete(source, selection)
+    any_incomplete(Source::new(reader, name)?, selection)
 }
 
 /// A reader that unpacks what it reads, if that is gzip; for who only wants to look.
@@ -162,22 +140,23 @@ fn check(name: &str, selection: &Selection) -> Result<(), Error> {
 }
 
 fn any_points(mut source: Source<'_>, selection: &Selection) -> Result<Points, Error> {
+    if is_npy(&mut source, selection)? { npy::points(source, selection) } else { csv::points(source, selection) }
+}
+
+fn any_incomplete(mut source: Source<'_>, selection: &Selection) -> Result<Incomplete, Error> {
+    if is_npy(&mut source, selection)? { npy::incomplete(source) } else { csv::incomplete(source, selection) }
+}
+
+/// Whether the contents are to be read as NPY and not as a table: seen from the first bytes, or promised by the name, so that "not an NPY file" is the
+/// helpful message. Other formats and impossible selections are refused here.
+fn is_npy(source: &mut Source<'_>, selection: &Selection) -> Result<bool, Error> {
     check(source.name(), selection)?;
     let head = source.fill(16, Some(0))?;
     if let Some(what) = source::foreign_format(head) {
         let (name, expected) = (source.name().into(), "a table of text or an NPY file".into());
         return Err(Error::Format { name, expected, found: what.into() });
     }
-    if head.starts_with(npy::MAGIC) || has_npy_name(source.name()) {
-        return npy::points(source, selection);
-    }
-    csv::points(source, selection)
-}
-
-/// Whether a name promises an NPY file, so that "not an NPY file" is the helpful message.
-fn has_npy_name(name: &str) -> bool {
-    let name = name.to_lowercase();
-    name.trim_end_matches(".gz").ends_with(".npy")
+    Ok(head.starts_with(npy::MAGIC) || source.name().to_lowercase().trim_end_matches(".gz").ends_with(".npy"))
 }
 
 /// The index of the column called `wanted`, or of that index; `None` if there is none.

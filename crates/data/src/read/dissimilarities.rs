@@ -1,13 +1,12 @@
 //! Dissimilarities from files: what [`crate::write::dissimilarities`] writes, what NumPy and SciPy write, and big-endian 16-bit rows.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::dissimilarities::{Dissimilarities, Element, FORMAT, Form, Header, MISSING_U16, Values};
 use crate::error::{Error, quoted};
 use crate::read::npy;
-use crate::read::source::Source;
+use crate::read::source::{Source, open};
 
 /// Dissimilarities from an array or from its header; either name will do.
 ///
@@ -47,7 +46,7 @@ pub fn matrix(path: &Path) -> Result<Dissimilarities, Error> {
         }
     }
     let shown = path.display().to_string();
-    let mut source = open(path)?;
+    let mut source = Source::open(path)?;
     let array = npy::Header::read(&mut source)?;
     let (items, form) = shape(&array, &shown)?;
     match array.element {
@@ -68,7 +67,7 @@ pub fn matrix(path: &Path) -> Result<Dissimilarities, Error> {
 pub fn header(path: &Path) -> Result<Header, Error> {
     let shown = path.display().to_string();
     let mut text = Vec::new();
-    file(path)?.read_to_end(&mut text).map_err(|cause| Error::Read { name: shown.clone(), cause })?;
+    open(path)?.read_to_end(&mut text).map_err(|cause| Error::Read { name: shown.clone(), cause })?;
     let wrong = |found: String| Error::Format { name: shown.clone(), expected: format!("a header {FORMAT:?}"), found };
     let header: Header = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
     if header.format != FORMAT {
@@ -85,7 +84,7 @@ pub fn header(path: &Path) -> Result<Header, Error> {
 pub fn big_endian_rows(path: &Path, scale: f64) -> Result<Dissimilarities, Error> {
     let shown = path.display().to_string();
     let mut bytes = Vec::new();
-    file(path)?.read_to_end(&mut bytes).map_err(|cause| Error::Read { name: shown.clone(), cause })?;
+    open(path)?.read_to_end(&mut bytes).map_err(|cause| Error::Read { name: shown.clone(), cause })?;
     let items = (bytes.len() / 2).isqrt();
     if items == 0 || 2 * items * items != bytes.len() {
         let expected = "N x N numbers of 16 bits, 2 N² bytes".into();
@@ -95,18 +94,6 @@ pub fn big_endian_rows(path: &Path, scale: f64) -> Result<Dissimilarities, Error
     let values =
         numbers.iter().map(|number| u16::try_from(i16::from_be_bytes(*number)).unwrap_or(MISSING_U16)).collect();
     Dissimilarities::named(items, Form::Full, Values::U16(values), scale, &shown)
-}
-
-fn file(path: &Path) -> Result<File, Error> {
-    let open = |cause| Error::Open { path: path.display().to_string(), cause };
-    if std::fs::metadata(path).map_err(open)?.is_dir() {
-        return Err(Error::Directory { path: path.display().to_string() });
-    }
-    File::open(path).map_err(open)
-}
-
-fn open(path: &Path) -> Result<Source<'static>, Error> {
-    Source::new(file(path)?, &path.display().to_string())
 }
 
 fn array_path(header_path: &Path, header: &Header) -> Result<PathBuf, Error> {
@@ -130,7 +117,7 @@ fn with_header(path: &Path, header: Header) -> Result<Dissimilarities, Error> {
         matrix.header = Some(header);
         return Ok(matrix);
     }
-    let mut source = open(path)?;
+    let mut source = Source::open(path)?;
     let array = npy::Header::read(&mut source)?;
     let values = match (header.element, array.element) {
         (Element::F64, npy::Element::F64) => doubles(&array, &mut source)?,

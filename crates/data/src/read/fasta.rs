@@ -4,12 +4,11 @@
 //! `\r\n`, blanks and blank lines among the letters, and a `*` at the end of a protein are fine. Everything else that is no letter of the alphabet is a
 //! fault, with its line. Gaps are letters only where the caller expects aligned sequences.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use crate::error::{Error, Fault, Faults, Place, quoted};
-use crate::read::source::{Source, foreign_format};
+use crate::read::source::{Source, foreign_format, open};
 use crate::sequences::{Alphabet, GAP, Sequences, is_gap};
 
 /// The share of `ACGTUN` among the letters from which on they are taken for nucleotides.
@@ -35,12 +34,7 @@ pub struct Expected {
 /// - [`Error::Format`] if it does not start with `>` or there is nothing in it; [`Error::Encoding`] for ids that are not UTF-8.
 /// - [`Error::Faults`] with every letter that is none, every sequence without letters or id, and, among aligned ones, every one of another length.
 pub fn sequences(path: &Path, expected: Expected) -> Result<Sequences, Error> {
-    let shown = path.display().to_string();
-    let open = |cause| Error::Open { path: shown.clone(), cause };
-    if std::fs::metadata(path).map_err(open)?.is_dir() {
-        return Err(Error::Directory { path: shown });
-    }
-    sequences_from(File::open(path).map_err(open)?, &shown, expected)
+    sequences_from(open(path)?, &path.display().to_string(), expected)
 }
 
 /// Sequences from a reader of FASTA; `name` is what messages call it.
@@ -64,7 +58,7 @@ pub fn sequences(path: &Path, expected: Expected) -> Result<Sequences, Error> {
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub fn sequences_from(reader: impl Read, name: &str, expected: Expected) -> Result<Sequences, Error> {
-    let mut text = Text::read(Source::new(reader, name)?)?;
+    let mut text = Text::read(Source::new(reader, name)?, name)?;
     let alphabet = expected.alphabet.unwrap_or_else(|| text.alphabet());
     let mut faults = Faults::new(name);
     text.normalise(alphabet, expected.is_aligned, &mut faults);
@@ -99,43 +93,24 @@ struct Text {
 }
 
 impl Text {
-    fn read(mut source: Source<'_>) -> Result<Self, Error> {
+    fn read(mut source: Source<'_>, name: &str) -> Result<Self, Error> {
         let head = source.fill(16, Some(0))?;
         if let Some(what) = foreign_format(head) {
-            return Err(no_fasta(source.name(), what.into()));
+            return Err(no_fasta(name, what.into()));
         }
         if head.starts_with(b"\xef\xbb\xbf") {
             source.consume(3);
         }
         let mut text = Text::default();
         let mut number = 0;
-        // Bytes of the window in which there is no line end.
-        let mut seen = 0;
-        loop {
-            let end = source.window()[seen..].iter().position(|byte| *byte == b'\n').map(|place| seen + place);
-            let (line, length) = match end {
-                Some(end) => (&source.window()[..end], end + 1),
-                None => {
-                    seen = source.window().len();
-                    if seen > LINE_BYTES_MAX {
-                        return Err(no_fasta(source.name(), "a line longer than 1 GiB".into()));
-                    }
-                    if source.more(Some(number))? {
-                        continue;
-                    }
-                    if seen == 0 {
-                        break;
-                    }
-                    (source.window(), seen)
-                }
-            };
+        let too_long = || no_fasta(name, "a line longer than 1 GiB".into());
+        while let Some(length) = source.line(number, LINE_BYTES_MAX, too_long)? {
             number += 1;
-            text.line(line.trim_ascii(), number, source.name(), source.offset())?;
+            text.line(source.window()[..length].trim_ascii(), number, name, source.offset())?;
             source.consume(length);
-            seen = 0;
         }
         if text.ids.is_empty() {
-            return Err(no_fasta(source.name(), "an empty file".into()));
+            return Err(no_fasta(name, "an empty file".into()));
         }
         Ok(text)
     }

@@ -3,13 +3,12 @@
 //! Byte b of the hexadecimal text holds the bits 8 b to 8 b + 7, the lowest first. `#num_bits=N` says how many bits there are; without it, all that the
 //! first row has room for.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use crate::error::{Error, Fault, Faults, Place, quoted};
 use crate::fingerprints::Fingerprints;
-use crate::read::source::{Source, foreign_format};
+use crate::read::source::{Source, foreign_format, open};
 
 /// More bits than this are taken for a damaged header.
 const BITS_MAX: usize = 1 << 24;
@@ -21,12 +20,7 @@ const BITS_MAX: usize = 1 << 24;
 /// - [`Error::Format`] if it is of another kind or without fingerprints; [`Error::Encoding`] for ids that are not UTF-8.
 /// - [`Error::Faults`] with every row whose text is not hexadecimal, of another length, or has a bit beyond the last.
 pub fn fingerprints(path: &Path) -> Result<Fingerprints, Error> {
-    let shown = path.display().to_string();
-    let open = |cause| Error::Open { path: shown.clone(), cause };
-    if std::fs::metadata(path).map_err(open)?.is_dir() {
-        return Err(Error::Directory { path: shown });
-    }
-    fingerprints_from(File::open(path).map_err(open)?, &shown)
+    fingerprints_from(open(path)?, &path.display().to_string())
 }
 
 /// Fingerprints from a reader of FPS; `name` is what messages call it.
@@ -56,25 +50,8 @@ pub fn fingerprints_from(reader: impl Read, name: &str) -> Result<Fingerprints, 
     let mut number = 0;
     let (mut bits, mut words, mut ids) = (None, Vec::new(), Vec::new());
     let mut faults = Faults::new(name);
-    let mut seen = 0;
-    loop {
-        let end = source.window()[seen..].iter().position(|byte| *byte == b'\n').map(|place| seen + place);
-        let (line, length) = match end {
-            Some(end) => (&source.window()[..end], end + 1),
-            None => {
-                seen = source.window().len();
-                if seen > BITS_MAX {
-                    return Err(wrong("a line longer than 16 MiB".into()));
-                }
-                if source.more(Some(number))? {
-                    continue;
-                }
-                if seen == 0 {
-                    break;
-                }
-                (source.window(), seen)
-            }
-        };
+    while let Some(length) = source.line(number, BITS_MAX, || wrong("a line longer than 16 MiB".into()))? {
+        let line = &source.window()[..length];
         number += 1;
         let text = std::str::from_utf8(line.trim_ascii_end()).map_err(|error| Error::Encoding {
             name: name.into(),
@@ -109,7 +86,6 @@ pub fn fingerprints_from(reader: impl Read, name: &str) -> Result<Fingerprints, 
             }
         }
         source.consume(length);
-        seen = 0;
     }
     faults.or(())?;
     let Some(bits) = bits.filter(|_| !ids.is_empty()) else {

@@ -5,7 +5,9 @@
 //! slices of it, and knows how far it is, so that whoever finds something wrong can say where.
 
 use std::cell::Cell;
+use std::fs::File;
 use std::io::{self, Read};
+use std::path::Path;
 use std::rc::Rc;
 
 use flate2::read::MultiGzDecoder;
@@ -14,6 +16,15 @@ use crate::error::Error;
 
 /// How many bytes are asked for at a time.
 const CHUNK: usize = 64 * 1024;
+
+/// Opens a file that is no folder.
+pub(crate) fn open(path: &Path) -> Result<File, Error> {
+    let failed = |cause| Error::Open { path: path.display().to_string(), cause };
+    if std::fs::metadata(path).map_err(failed)?.is_dir() {
+        return Err(Error::Directory { path: path.display().to_string() });
+    }
+    File::open(path).map_err(failed)
+}
 
 pub(crate) struct Source<'a> {
     name: String,
@@ -30,6 +41,11 @@ pub(crate) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
+    /// A file under its own name.
+    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+        Source::new(open(path)?, &path.display().to_string())
+    }
+
     /// Looks at the first bytes and unpacks if they are gzip's.
     pub(crate) fn new(reader: impl Read + 'a, name: &str) -> Result<Self, Error> {
         let failed = Rc::new(Cell::new(false));
@@ -93,6 +109,31 @@ impl<'a> Source<'a> {
             }
             Ok(_) => Ok(true),
             Err(cause) => Err(self.stopped(cause, lines)),
+        }
+    }
+
+    /// Makes the next line whole in the window: its length with the line end, if it has one; `None` at the end of the source.
+    ///
+    /// `lines` is how many were read so far; a line longer than `bytes_max` is the error that `too_long` makes.
+    pub(crate) fn line(
+        &mut self,
+        lines: u64,
+        bytes_max: usize,
+        too_long: impl FnOnce() -> Error,
+    ) -> Result<Option<usize>, Error> {
+        // Bytes of the window in which there is no line end.
+        let mut seen = 0;
+        loop {
+            if let Some(place) = self.window()[seen..].iter().position(|byte| *byte == b'\n') {
+                return Ok(Some(seen + place + 1));
+            }
+            seen = self.window().len();
+            if seen > bytes_max {
+                return Err(too_long());
+            }
+            if !self.more(Some(lines))? {
+                return Ok((seen > 0).then_some(seen));
+            }
         }
     }
 
