@@ -42,8 +42,14 @@ pub fn edge(bytes: &[u8]) {
     let mut stream = TcpStream::connect(node()).unwrap();
     let _ = stream.write_all(bytes);
     let _ = stream.shutdown(Shutdown::Write);
-    let mut answer = Vec::new();
-    let _ = stream.read_to_end(&mut answer);
+    let (mut answer, mut piece) = (Vec::new(), [0; 4096]);
+    while let Ok(count @ 1..) = stream.read(&mut piece) {
+        answer.extend_from_slice(&piece[..count]);
+        // Changes come as long as somebody listens.
+        if answer.windows(17).any(|part| part == b"text/event-stream") {
+            break;
+        }
+    }
     assert!(!answer.windows(12).any(|part| part == b"HTTP/1.1 500"), "{}", String::from_utf8_lossy(&answer));
 }
 
