@@ -3,9 +3,13 @@
 mod apply;
 mod ask;
 mod cluster;
+mod demo;
 mod distances;
+mod embed;
 mod execution;
 mod lab;
+mod matrix;
+mod pairwise;
 mod run;
 mod serve;
 mod table;
@@ -17,12 +21,15 @@ pub use ask::{
     DropArguments, GetArguments, LsArguments, RequestArguments, SendArguments, UploadArguments, WatchArguments,
 };
 pub use cluster::{ClusterArguments, Dataset, DemoArguments, MethodArguments, PartArgument, PrecisionArgument};
+pub use demo::{ApplicationArguments, DemoApplication};
 pub use distances::{
     AlignmentArgument, AlphabetArgument, DistancesArguments, ElementArgument, FormArgument, MetricArgument,
     RecordArguments, SequenceArguments,
 };
+pub use embed::{EmbedArguments, StartArgument, WeightingArgument};
 pub use execution::{EngineArgument, ExecutionArguments};
 pub use lab::{LabArguments, LabCommand, OverheadArguments};
+pub use pairwise::PairwiseArguments;
 pub use run::RunArguments;
 pub use serve::ServeArguments;
 pub use table::ScaleArgument;
@@ -57,9 +64,19 @@ pub enum Command {
     /// Reads FASTA, FPS or a table, computes one half of the matrix on all cores, and writes it as an array that NumPy opens, with a header
     /// beside it that says what its numbers mean.
     Distances(Box<DistancesArguments>),
-    /// Cluster a data set that is built in
+    /// Cluster items by their dissimilarities, by deterministic annealing
     ///
-    /// Something to look at before you have prepared a table of your own.
+    /// No coordinates, no metric, and pairs may be missing: a mean field is annealed from one cluster at a high temperature, and clusters split where
+    /// the dissimilarities ask for it. Stops as lehr cluster does.
+    Pairwise(Box<PairwiseArguments>),
+    /// Draw a map of items, in which distances say their dissimilarities
+    ///
+    /// Multidimensional scaling by majorisation (SMACOF), in two dimensions, three or more; the report shows the map, to be turned, and where it is to be
+    /// trusted.
+    Embed(Box<EmbedArguments>),
+    /// See what Lehr does with data that are built in
+    ///
+    /// Something to look at before you have prepared data of your own.
     Demo(DemoArguments),
     /// Run a node of services, reached over HTTP
     ///

@@ -1,11 +1,15 @@
 //! The things `lehr` does, one file each. Commands run plans; they do not look at the command line.
 
+pub mod application;
 pub mod apply;
 pub mod ask;
 pub mod cluster;
 pub mod demo;
 pub mod distances;
+pub mod embed;
 pub mod lab;
+pub mod pairwise;
+mod resume;
 pub mod run;
 pub mod serve;
 pub mod upload;

@@ -11,11 +11,13 @@
 //! | place | JSON ([`Place`]): the file that all write their rows to |
 //! | last word | one byte: the exit code |
 //!
-//! Dissimilarities go the same way, with an order of their own: [`pairs`].
+//! Dissimilarities and methods on a matrix go the same way, with orders of their own: [`pairs`], [`matrix`].
 //!
 //! Whatever else ends a process ends the others: a panic or a second Ctrl-C through MPI, a kill through the launcher, and the keeper says which
 //! ([`lehr_ranks_mpi::keep`]).
 
+pub mod application;
+pub mod matrix;
 pub mod pairs;
 
 use std::io;

@@ -111,7 +111,11 @@ impl From<lehr_mining::Error> for Failure {
             Error::Data(error) => error.into(),
             Error::Stopped => Failure::new(Kind::Stopped, message),
             Error::Parameter { .. } => Failure::new(Kind::Usage, message),
-            Error::TooManyClusters { .. } | Error::TooManyPoints { .. } | Error::TooFar { .. } => Failure::new(Kind::BadData, message),
+            Error::TooManyClusters { .. }
+            | Error::TooManyPoints { .. }
+            | Error::TooFar { .. }
+            | Error::Disconnected { .. }
+            | Error::Unrelated { .. } => Failure::new(Kind::BadData, message),
             Error::OtherData { .. } => Failure::new(Kind::BadData, message).with_hint(
                 "--resume needs the same input and the same --columns, --weights, --lonlat and --scale as the run that was stopped",
             ),

@@ -34,6 +34,12 @@ pub const RAW_ROWS: &str = "dissimilarities.bin";
 pub const IDS: &str = "ids.csv";
 /// A row per given item: which of the distinct ones it is.
 pub const MEMBERS: &str = "members.csv";
+/// A row per cluster of items that have no coordinates.
+pub const CLUSTERS: &str = "clusters.csv";
+/// A row per item of a map.
+pub const POSITIONS: &str = "positions.csv";
+/// The same as an array that NumPy opens.
+pub const POSITIONS_ARRAY: &str = "positions.npy";
 /// What the numbers of a matrix mean.
 pub const HEADER: &str = "dissimilarities.json";
 
@@ -44,6 +50,12 @@ pub enum Results {
     Clustering,
     /// Dissimilarities of all pairs.
     Matrix,
+    /// Of a clustering of items known by their dissimilarities.
+    Pairwise,
+    /// A map of such items.
+    Map,
+    /// All three of one run.
+    Application,
 }
 
 impl Results {
@@ -51,6 +63,11 @@ impl Results {
     fn names(self) -> &'static [&'static str] {
         match self {
             Results::Clustering => &[LABELS, CENTERS, REPORT, SUMMARY],
+            Results::Pairwise => &[LABELS, CLUSTERS, REPORT, SUMMARY],
+            Results::Map => &[POSITIONS, POSITIONS_ARRAY, REPORT, SUMMARY],
+            Results::Application => {
+                &[ARRAY, IDS, HEADER, LABELS, CLUSTERS, POSITIONS, POSITIONS_ARRAY, REPORT, SUMMARY]
+            }
             Results::Matrix => &[ARRAY, RAW_ROWS, IDS, MEMBERS, HEADER],
         }
     }
@@ -63,7 +80,7 @@ impl Results {
     /// Whether a file of the voucher's name is one that `lehr` wrote.
     fn vouches(self, bytes: &[u8]) -> bool {
         match self {
-            Results::Clustering => summary::is_ours(bytes),
+            Results::Clustering | Results::Pairwise | Results::Map | Results::Application => summary::is_ours(bytes),
             Results::Matrix => serde_json::from_slice::<serde_json::Value>(bytes)
                 .is_ok_and(|header| header["format"] == lehr_data::dissimilarities::FORMAT),
         }

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod application;
 mod arguments;
 mod command;
 mod company;
@@ -12,6 +13,7 @@ mod exit;
 mod folder;
 mod interrupt;
 mod items;
+mod matrix;
 mod memory;
 mod numbers;
 mod output;
@@ -31,7 +33,8 @@ use std::process::ExitCode;
 use clap::Parser;
 use lehr_ranks_mpi::{Kept, Launcher, Process, keep};
 
-use crate::arguments::{Arguments, Command, Dataset, LabCommand};
+use crate::application::Subject;
+use crate::arguments::{Arguments, Command, Dataset, DemoApplication, DemoArguments, LabCommand};
 use crate::company::Company;
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
@@ -134,8 +137,10 @@ fn start(arguments: Arguments, typed: &[OsString]) -> Result<ExitCode, Failure> 
     }
     let execution = match &arguments.command {
         Command::Cluster(cluster) => &cluster.execution,
-        Command::Demo(demo) => &demo.execution,
+        Command::Demo(demo) => demo.execution(),
         Command::Distances(distances) => &distances.execution,
+        Command::Pairwise(pairwise) => &pairwise.execution,
+        Command::Embed(embed) => &embed.execution,
         _ => unreachable!("measurements and services have been handed over"),
     };
     match Process::join().map_err(|cause| environment(&cause))? {
@@ -152,6 +157,13 @@ fn start(arguments: Arguments, typed: &[OsString]) -> Result<ExitCode, Failure> 
         }
         Some(process) => match arguments.command {
             Command::Distances(distances) => company::pairs::follow(process, *distances).map(ExitCode::from),
+            Command::Demo(DemoArguments { application: Some(DemoApplication::Genes(arguments)), .. }) => {
+                company::application::follow(process, Subject::Genes, &arguments).map(ExitCode::from)
+            }
+            Command::Demo(DemoArguments { application: Some(DemoApplication::Patients(arguments)), .. }) => {
+                company::application::follow(process, Subject::Patients, &arguments).map(ExitCode::from)
+            }
+            Command::Pairwise(_) | Command::Embed(_) => company::matrix::follow(process, execution).map(ExitCode::from),
             _ => company::follow(process, execution).map(ExitCode::from),
         },
     }
@@ -176,6 +188,14 @@ fn alone(arguments: Arguments, typed: &[OsString]) -> Result<(), Failure> {
 fn lead(arguments: Arguments, typed: &[OsString], company: &Company<'_>) -> Result<(), Failure> {
     match arguments.command {
         Command::Distances(distances) => command::distances::run(*distances, typed, company),
+        Command::Demo(DemoArguments { application: Some(DemoApplication::Genes(arguments)), .. }) => {
+            command::application::run(Subject::Genes, *arguments, typed, company)
+        }
+        Command::Demo(DemoArguments { application: Some(DemoApplication::Patients(arguments)), .. }) => {
+            command::application::run(Subject::Patients, *arguments, typed, company)
+        }
+        Command::Pairwise(pairwise) => command::pairwise::run(*pairwise, typed, company),
+        Command::Embed(embed) => command::embed::run(*embed, typed, company),
         command => {
             Plan::new(Arguments { command }, typed, company.job()).and_then(|plan| command::cluster::run(plan, company))
         }

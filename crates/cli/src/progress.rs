@@ -3,6 +3,7 @@
 //! [`Watch`] is the run's observer. Once a step it moves the bar (on a terminal) or prints a line (in a pipe, seldom enough
 //! to read), looks whether a stop was asked for, and every two seconds puts the checkpoint on disk if it is time.
 
+pub mod matrix;
 pub mod pairs;
 
 use std::path::PathBuf;
@@ -17,7 +18,7 @@ use crate::numbers::{counted, duration, quantity, significant};
 use crate::output;
 
 /// Seconds between checkpoints; the first comes sooner, so that a run worth keeping is kept early.
-const CHECKPOINT_SECONDS: f64 = 2.0;
+pub const CHECKPOINT_SECONDS: f64 = 2.0;
 const CHECKPOINT_SECONDS_FIRST: f64 = 0.25;
 
 /// Seconds between lines in a pipe, at first; later a twentieth of the time gone by, so that a long run's log stays short.

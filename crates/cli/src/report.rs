@@ -4,7 +4,9 @@
 //! (`report/page.js`) draws the map and the curves from data in the page and makes the table sortable. Points come packed
 //! ([`packed`]), laid out by [`picture`], coloured by [`palette`].
 
+pub mod application;
 mod packed;
+pub mod pairs;
 mod palette;
 mod picture;
 mod principal_axes;

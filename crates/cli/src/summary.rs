@@ -8,11 +8,12 @@ use lehr_mining::anneal::{Split, Step};
 use lehr_mining::vector::{Model, Parameters, Plateau};
 use serde::Serialize;
 
+use crate::exit::{Failure, Kind};
 use crate::plan::{Frame, Plan, Source};
 use crate::space::Space;
 
 /// What marks a summary as ours.
-const PROGRAM: &str = "lehr";
+pub const PROGRAM: &str = "lehr";
 
 /// Everything in the file, in the order in which it stands there.
 #[derive(Serialize)]
@@ -239,6 +240,16 @@ impl<'a> Summary<'a> {
     pub fn text(&self) -> serde_json::Result<String> {
         serde_json::to_string_pretty(self).map(|text| text + "\n")
     }
+}
+
+/// The text of a summary that a command put together itself.
+///
+/// # Errors
+/// [`Kind::NoResult`]: a number that JSON does not have, which would be our mistake.
+pub fn text(summary: &serde_json::Value) -> Result<String, Failure> {
+    serde_json::to_string_pretty(summary)
+        .map(|text| text + "\n")
+        .map_err(|cause| Failure::new(Kind::NoResult, format!("the summary cannot be written as JSON: {cause}")))
 }
 
 /// Whether `bytes` are a summary that `lehr` wrote.

@@ -3,9 +3,11 @@
 //! `UPDATE_EXPECT=1 cargo test -p lehr` rewrites the golden files in `tests/golden`; their diff is reviewed like code.
 
 mod cli {
+    mod application;
     mod bad_input;
     mod demonstrations;
     mod distances;
+    mod guide;
     mod help;
     mod jobs;
     mod lab;
@@ -13,6 +15,7 @@ mod cli {
     mod lab_ports;
     mod lab_ranks;
     mod lab_services;
+    mod matrix;
     mod nodes;
     mod results;
     mod sandbox;

@@ -181,6 +181,151 @@ fn dissimilarities_as_map_reduce_in_several_processes_are_the_same() {
     assert!(matrix(folder.path(), "ranks") == matrix(folder.path(), "reduced"));
 }
 
+/// Runs `lehr` in as many processes as the layout has.
+fn in_layout(folder: &Path, layout: &str, processes: usize, line: &[&str]) {
+    let line = [line, &["-q", "--layout", layout]].concat();
+    if processes == 1 {
+        expect_success(&Command::new(env!("CARGO_BIN_EXE_lehr")).args(line).current_dir(folder).output().unwrap());
+    } else {
+        expect_success(&lehr(folder, processes, &line));
+    }
+}
+
+/// The files of a run in `out`, without what depends on how it was computed and how long that took.
+fn found(folder: &Path, out: &str) -> Vec<(String, Vec<u8>)> {
+    let mut files = matrix(folder, out);
+    files.retain(|(name, _)| name != "report.html");
+    let (_, summary) = files.iter_mut().find(|(name, _)| name == "summary.json").unwrap();
+    let mut parsed: serde_json::Value = serde_json::from_slice(summary).unwrap();
+    let members = parsed.as_object_mut().unwrap();
+    members.remove("execution").unwrap();
+    members.remove("seconds").unwrap();
+    *summary = parsed.to_string().into_bytes();
+    files
+}
+
+#[test]
+#[ignore = "starts processes with mpiexec: make mpi"]
+fn clusters_and_maps_of_a_matrix_have_the_same_bytes_on_any_layout() {
+    let folder = items();
+    for (out, more, runs) in [
+        ("plain", &[] as &[&str], [&["pairwise", "-k", "5"][..], &["embed", "-d", "3"]]),
+        (
+            "weighted",
+            &["--collapse", "--element", "u16", "--form", "condensed"],
+            [&["pairwise", "-k", "3"], &["embed", "--weighting", "sammon"]],
+        ),
+        (
+            "double",
+            &["--element", "f64", "--form", "condensed"],
+            [&["pairwise", "--max-clusters", "4"], &["embed", "--start", "random", "--starts", "2"]],
+        ),
+    ] {
+        let line = [&["distances", "genes.fasta", "-q", "--out", out][..], more].concat();
+        expect_success(&Command::new(env!("CARGO_BIN_EXE_lehr")).args(line).current_dir(&folder).output().unwrap());
+        let input = format!("{out}/dissimilarities.npy");
+        for line in runs {
+            let run = |layout: &str, processes: usize| {
+                let out = format!("{out}-{}-{layout}", line[0]);
+                in_layout(folder.path(), layout, processes, &[line, &[&input, "--out", &out]].concat());
+                found(folder.path(), &out)
+            };
+            let one = run("1x1x1", 1);
+            assert_eq!(one.len(), 3, "{one:?}");
+            for (layout, processes) in [("1x3x1", 3), ("2x2x1", 2)] {
+                assert!(run(layout, processes) == one, "{out}, {line:?}: {layout} gives the bytes of 1x1x1");
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "starts processes with mpiexec: make mpi"]
+fn clusters_and_maps_as_map_reduce_in_several_processes_are_the_same() {
+    let folder = items();
+    let line = ["distances", "records.csv", "-q", "--out", "d"];
+    expect_success(&lehr(folder.path(), 2, &line));
+    for line in
+        [&["pairwise", "d/dissimilarities.json", "-k", "4", "-q"][..], &["embed", "d/dissimilarities.json", "-q"]]
+    {
+        let run = |out: &str, engine: &str| {
+            expect_success(&lehr(folder.path(), 3, &[line, &["--out", out, "--engine", engine]].concat()));
+            found(folder.path(), out)
+        };
+        let (a, b) = (format!("{}-a", line[0]), format!("{}-b", line[0]));
+        assert!(run(&a, "ranks") == run(&b, "map-reduce"), "{line:?}");
+    }
+}
+
+#[test]
+#[ignore = "starts processes with mpiexec: make mpi"]
+fn an_application_has_the_same_bytes_on_any_layout() {
+    let folder = tempfile::tempdir().unwrap();
+    for subject in ["genes", "patients"] {
+        let run = |layout: &str, processes: usize| {
+            let out = format!("{subject}-{layout}");
+            let line = ["demo", subject, "--items", "100", "-k", "3", "--out", &out];
+            in_layout(folder.path(), layout, processes, &line);
+            found(folder.path(), &out)
+        };
+        let one = run("1x1x1", 1);
+        assert_eq!(one.len(), 8, "{one:?}");
+        for (layout, processes) in [("3x1x1", 1), ("1x3x1", 3), ("2x2x1", 2)] {
+            assert!(run(layout, processes) == one, "{subject}: {layout} gives the bytes of 1x1x1");
+        }
+    }
+}
+
+#[test]
+#[ignore = "starts processes with mpiexec: make mpi"]
+fn an_interrupt_stops_a_map_in_all_processes_and_one_says_so() {
+    let folder = items();
+    expect_success(&lehr(folder.path(), 2, &["distances", "records.csv", "-q", "--out", "d"]));
+    // More starts than anybody waits for.
+    let line = [
+        "embed",
+        "d/dissimilarities.json",
+        "--start",
+        "random",
+        "--starts",
+        "10000",
+        "--tolerance",
+        "1e-15",
+        "--out",
+        "e",
+    ];
+    let mut child = command(folder.path(), 3, &line).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap());
+    let mut first = String::new();
+    while !first.contains("iteration") {
+        first.clear();
+        assert_ne!(lines.read_line(&mut first).unwrap(), 0, "the run ended before it was stopped");
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let said: Vec<String> = lines.lines().map(Result::unwrap).collect();
+    assert!(!child.wait().unwrap().success());
+    assert_eq!(said.iter().filter(|line| line.contains("checkpoint saved in")).count(), 1, "{said:?}");
+    assert!(folder.path().join("e/checkpoint").is_file());
+}
+
+#[test]
+#[ignore = "starts processes with mpiexec: make mpi"]
+fn one_process_says_what_is_wrong_with_a_matrix_and_all_end() {
+    let folder = items();
+    expect_success(&lehr(folder.path(), 2, &["distances", "records.csv", "-q", "--out", "d"]));
+    let refused = |line: &[&str], code: i32, words: &str| {
+        let failed = lehr(folder.path(), 3, line);
+        assert_eq!(failed.status.code(), Some(code), "{line:?}: {}", text(&failed.stderr));
+        assert_eq!(text(&failed.stderr).matches("error: ").count(), 1, "{}", text(&failed.stderr));
+        assert!(text(&failed.stderr).contains(words), "{}", text(&failed.stderr));
+    };
+    refused(&["pairwise", "nowhere.npy"], 4, "nowhere.npy");
+    // Known only with the matrix: all processes find it.
+    refused(&["pairwise", "d/dissimilarities.json", "-k", "121"], 3, "121 clusters of 120");
+    refused(&["embed", "d/dissimilarities.json", "--engine", "loop"], 2, "--engine loop runs in one process");
+    refused(&["demo", "genes", "--items", "1"], 2, "--items: expected 2 to 9892");
+}
+
 #[test]
 #[ignore = "starts processes with mpiexec: make mpi"]
 fn dissimilarities_are_stopped_and_gone_on_with_by_other_processes() {

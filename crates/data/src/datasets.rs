@@ -1,10 +1,15 @@
 //! The data sets in the folder `datasets/`, inside the program: for demonstrations, examples and tests.
 //!
 //! Where each comes from and under which terms stands in its folder (`SOURCE.md`, `LICENCE.md`). Labels are classes known
-//! beforehand, counted from 0; they are not part of the points. The census blocks (2.1 MiB) are linked only with the feature `census`.
+//! beforehand, counted from 0; they are not part of the points. The census blocks (2.1 MiB), the Alu repeats (0.5 MiB) and the patients (0.2 MiB) are linked only with the features
+//! `census`, `genes` and `patients`.
 
+#[cfg(feature = "patients")]
+use crate::Incomplete;
 use crate::points::Points;
 use crate::read::{Selection, csv_points};
+#[cfg(feature = "genes")]
+use crate::sequences::{Alphabet, Sequences};
 
 /// 150 iris flowers, 4 lengths in cm; labels: 0 setosa, 1 versicolor, 2 virginica, 50 of each.
 ///
@@ -80,6 +85,57 @@ pub fn census_blocks() -> Points {
         ..Selection::default()
     };
     csv_points(&bytes[..], CENSUS_NAME, &selection).expect("the file inside the program is sound, as a test shows")
+}
+
+/// The name that [`alu_repeats`] go by in messages.
+#[cfg(feature = "genes")]
+pub const ALU_NAME: &str = "alu_human.fasta.gz";
+
+/// 9,892 full-length Alu repeats of the human genome, 245 to 319 bases, and the subfamily of each, such as `AluSx1`. The letter behind `Alu` is the family, J, S or Y from old to young.
+///
+/// Cost: some hundredths of a second to unpack and read, twice.
+///
+/// # Example
+/// ```
+/// let (repeats, subfamilies) = lehr_data::datasets::alu_repeats();
+/// assert_eq!((repeats.len(), subfamilies.len()), (9892, 9892));
+/// assert_eq!((repeats.ids()[0].as_str(), subfamilies[0].as_str()), ("ALU00001", "AluSg"));
+/// ```
+#[cfg(feature = "genes")]
+pub fn alu_repeats() -> (Sequences, Vec<String>) {
+    use std::io::{BufRead, BufReader};
+
+    use crate::read::fasta::{Expected, sequences_from};
+    const SOUND: &str = "the file inside the program is sound, as a test shows";
+
+    let bytes = include_bytes!("../../../datasets/alu/alu_human.fasta.gz");
+    let expected = Expected { alphabet: Some(Alphabet::Dna), is_aligned: false };
+    let sequences = sequences_from(&bytes[..], ALU_NAME, expected).expect(SOUND);
+    let text = BufReader::new(crate::read::unpacked(&bytes[..]).expect(SOUND));
+    // `>ALU00001 AluSg`: what the reader of sequences leaves out.
+    let heads = text.lines().map(|line| line.expect(SOUND)).filter(|line| line.starts_with('>'));
+    let subfamilies = heads.map(|head| head.split_whitespace().nth(1).expect(SOUND).to_owned()).collect();
+    (sequences, subfamilies)
+}
+
+/// The name that [`patients`] go by in messages.
+#[cfg(feature = "patients")]
+pub const PATIENTS_NAME: &str = "nhanes_2009_2012_sample.csv.gz";
+
+/// 2,944 adults of a health survey and 113 features, of which one in five is missing: 34 measured ones in units of their own, and 79 that say whether an answer was given.
+///
+/// # Example
+/// ```
+/// let patients = lehr_data::datasets::patients();
+/// assert_eq!((patients.len(), patients.dimension()), (2944, 113));
+/// assert_eq!(patients.columns()[0], "Age");
+/// ```
+#[cfg(feature = "patients")]
+pub fn patients() -> Incomplete {
+    let bytes = include_bytes!("../../../datasets/patients/nhanes_2009_2012_sample.csv.gz");
+    let selection = Selection { id: Some("row".into()), header: Some(true), ..Selection::default() };
+    let read = crate::read::incomplete_from(&bytes[..], PATIENTS_NAME, &selection);
+    read.expect("the file inside the program is sound, as a test shows")
 }
 
 /// All numeric columns but the last, `label`, which is read as the id and turned into numbers.

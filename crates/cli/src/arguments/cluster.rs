@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::demo::DemoApplication;
 use super::execution::ExecutionArguments;
 use super::table::TableArguments;
 use super::{at_least_one, positive};
@@ -113,11 +114,15 @@ pub struct ResultsArguments {
 
 /// What `lehr demo` takes.
 #[derive(Debug, Args)]
-#[command(after_help = DEMO_HELP)]
+#[command(after_help = DEMO_HELP, args_conflicts_with_subcommands = true, arg_required_else_help = true)]
 pub struct DemoArguments {
     /// Which data set
-    #[arg(value_enum)]
+    #[arg(value_enum, default_value_t = Dataset::Census)]
     pub dataset: Dataset,
+
+    /// All stages from items without coordinates to clusters and a map.
+    #[command(subcommand)]
+    pub application: Option<DemoApplication>,
 
     /// A node of the demonstration, which starts it.
     #[arg(long, hide = true, value_enum)]
@@ -134,6 +139,13 @@ pub struct DemoArguments {
     /// What becomes of the results.
     #[command(flatten)]
     pub results: ResultsArguments,
+}
+
+impl DemoArguments {
+    /// How it is computed.
+    pub fn execution(&self) -> &ExecutionArguments {
+        self.application.as_ref().map_or(&self.execution, DemoApplication::execution)
+    }
 }
 
 /// A node of a demonstration.

@@ -34,6 +34,9 @@ const GRACE: Duration = Duration::from_secs(60);
 
 /// Whether a demonstration is the workflow of its data set: nothing is said of the method.
 pub fn is_workflow(demo: &DemoArguments) -> bool {
+    if demo.application.is_some() {
+        return false;
+    }
     let method = &demo.method;
     let says_method = method.clusters.is_some()
         || method.stop_temperature.is_some()

@@ -90,13 +90,31 @@ fn measure<T: Precision>(
     let clock = Stopwatch::start();
     let mut folder = Folder::claim(&plan.out, Results::Matrix, Some(&plan.input), plan.force, plan.resumed.as_deref())?;
     let half = compute::<T>(plan, company, items, metric, &mut folder, &mut interrupt)?;
+    let header = described(plan, &half, metric, collapsed.map(|collapsed| collapsed.ids.len()));
+    write(
+        plan,
+        &mut folder,
+        &header,
+        |i, row| half.row(i, row),
+        |staged| write_items(staged, &items.ids(), collapsed),
+    )?;
+    tell(plan, &header, clock.seconds())
+}
+
+/// What stands beside the numbers of a half, as the plan writes them.
+pub(super) fn described<T: Precision>(
+    plan: &DistancesPlan,
+    half: &Half<T>,
+    metric: &dyn Metric,
+    collapsed_from: Option<usize>,
+) -> Header {
     let mut extent = Extent::default();
     half.for_each(|value| extent.add(value));
-    let header = Header {
+    Header {
         format: FORMAT.into(),
         array: array_name(plan.element).into(),
         items: metric.items(),
-        collapsed_from: collapsed.map(|collapsed| collapsed.ids.len()),
+        collapsed_from,
         form: plan.form,
         element: plan.element,
         scale: plan.element.scale(extent.largest),
@@ -108,18 +126,14 @@ fn measure<T: Precision>(
         parameters: metric.parameters(),
         source: plan.input.display().to_string(),
         fingerprint: format!("{:016x}", metric.fingerprint()),
-    };
-    write(
-        plan,
-        &mut folder,
-        &header,
-        |i, row| half.row(i, row),
-        |staged| write_items(staged, &items.ids(), collapsed),
-    )?;
-    tell(plan, &header, clock.seconds())
+    }
 }
 
-fn compute<T: Precision>(
+/// Computes all pairs, watched, from the beginning or from the checkpoint that the plan names.
+///
+/// # Errors
+/// [`Kind::Stopped`], with what is finished kept; a checkpoint that is not there or of something else; failed ranks.
+pub(super) fn compute<T: Precision>(
     plan: &DistancesPlan,
     company: &Company<'_>,
     items: &Items,
@@ -148,7 +162,8 @@ fn compute<T: Precision>(
         }
         None => (None, None, None),
     };
-    let mut watch = PairWatch::new(interrupt, path.clone(), log, |path| Log::create::<T>(path, metric), plan.quiet);
+    let begin = |path: &std::path::Path| Log::create::<T>(path, metric);
+    let mut watch = PairWatch::new(interrupt, path.clone(), log, begin, plan.checkpoint_seconds, plan.quiet);
     company.order_pairs::<T>(items, bytes.as_deref())?;
     let outcome = all_pairs::<T>(metric, &plan.execution, kept.as_mut(), &mut watch);
     let saved = watch.finish();

@@ -140,7 +140,7 @@ fn encode(items: &Items, is_wide: bool, log: Option<&[u8]>) -> Result<Vec<u8>, F
 }
 
 /// The items, whether values are kept as `f64`, and the log.
-fn decode(order: &[u8]) -> Result<(Items, bool, Option<Vec<u8>>), Failure> {
+pub(super) fn decode(order: &[u8]) -> Result<(Items, bool, Option<Vec<u8>>), Failure> {
     let misread = |cause: &str| Failure::new(Kind::NoResult, format!("the order of process 0 cannot be read: {cause}"));
     let (length, rest) = order.split_first_chunk().ok_or_else(|| misread("it is cut"))?;
     let (head, rest) =

@@ -19,6 +19,7 @@ use crate::arguments::{
     RecordArguments, SequenceArguments,
 };
 use crate::exit::{Failure, Kind};
+use crate::progress::CHECKPOINT_SECONDS;
 
 /// The folder for the matrix when none is named.
 const OUT_DEFAULT: &str = "lehr-distances";
@@ -46,6 +47,8 @@ pub struct DistancesPlan {
     pub force: bool,
     /// Make equal items one.
     pub collapse: bool,
+    /// Seconds between two looks at what is finished, to keep it.
+    pub checkpoint_seconds: f64,
     /// The most bytes that values may take; none where nobody knows.
     pub memory: Option<u64>,
     /// Print the header.
@@ -201,6 +204,7 @@ impl DistancesPlan {
             resumed: results.resume,
             force: results.force,
             collapse: results.collapse,
+            checkpoint_seconds: CHECKPOINT_SECONDS,
             memory: results.memory.map(|gib| (gib * GIB) as u64).or_else(crate::memory::available),
             json: results.json,
             quiet: results.quiet,

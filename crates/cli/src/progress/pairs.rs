@@ -6,7 +6,7 @@ use lehr_distances::checkpoint::Log;
 use lehr_distances::{Control, Error, Finished, Observer, Progress};
 use lehr_ranks::timing::Stopwatch;
 
-use super::{BAR_PARTS, CHECKPOINT_SECONDS, Display, FRACTION_MIN, LINE_SECONDS, Saved, bar};
+use super::{BAR_PARTS, Display, FRACTION_MIN, LINE_SECONDS, Saved, bar};
 use crate::interrupt::Interrupt;
 use crate::numbers::{duration, grouped, significant};
 use crate::output;
@@ -23,6 +23,8 @@ pub struct PairWatch<'a> {
     begin: Begin<'a>,
     run: Stopwatch,
     since_checkpoint: Stopwatch,
+    /// Seconds between two looks at what is finished.
+    every: f64,
     stopping: bool,
     saved: Saved,
     /// Pairs that were finished when this run began.
@@ -30,12 +32,13 @@ pub struct PairWatch<'a> {
 }
 
 impl<'a> PairWatch<'a> {
-    /// A watch over a run whose finished steps go to `log`, or to one that `begin` makes at `path`; shows nothing if `quiet`.
+    /// A watch over a run whose finished steps go to `log`, or to one that `begin` makes at `path`, `every` so many seconds; shows nothing if `quiet`.
     pub fn new(
         interrupt: &'a mut Interrupt,
         path: PathBuf,
         log: Option<Log>,
         begin: impl FnMut(&std::path::Path) -> Result<Log, Error> + Send + 'a,
+        every: f64,
         quiet: bool,
     ) -> Self {
         let display = if quiet {
@@ -54,6 +57,7 @@ impl<'a> PairWatch<'a> {
             begin: Box::new(begin),
             run: Stopwatch::start(),
             since_checkpoint: Stopwatch::start(),
+            every,
             stopping: false,
             saved,
             before: None,
@@ -110,7 +114,7 @@ impl Observer for PairWatch<'_> {
 
     fn finished(&mut self, finished: &Finished<'_>) {
         self.stopping |= self.interrupt.is_requested();
-        if !self.stopping && self.since_checkpoint.seconds() < CHECKPOINT_SECONDS {
+        if !self.stopping && self.since_checkpoint.seconds() < self.every {
             return;
         }
         self.saved = match self.keep(finished) {

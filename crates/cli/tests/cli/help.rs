@@ -18,6 +18,26 @@ fn help_of_distances() {
 }
 
 #[test]
+fn help_of_pairwise() {
+    Sandbox::new().lehr(&["pairwise", "--help"]).matches_golden("help_pairwise");
+}
+
+#[test]
+fn help_of_embed() {
+    Sandbox::new().lehr(&["embed", "--help"]).matches_golden("help_embed");
+}
+
+#[test]
+fn help_of_demo_genes() {
+    Sandbox::new().lehr(&["demo", "genes", "--help"]).matches_golden("help_demo_genes");
+}
+
+#[test]
+fn help_of_demo_patients() {
+    Sandbox::new().lehr(&["demo", "patients", "-h"]).matches_golden("help_demo_patients");
+}
+
+#[test]
 fn help_of_demo() {
     Sandbox::new().lehr(&["demo", "--help"]).matches_golden("help_demo");
 }

@@ -90,3 +90,32 @@ fn census_blocks_are_those_of_three_states() {
     let sphere = geography::on_sphere(&blocks).unwrap();
     assert_eq!((sphere.dimension(), sphere.weights(), sphere.ids()), (3, blocks.weights(), blocks.ids()));
 }
+
+/// 1,808 AluJ, 6,728 AluS and 1,356 AluY, as a count of the headers says.
+#[cfg(feature = "genes")]
+#[test]
+fn alu_repeats_have_the_lengths_and_families_that_are_said() {
+    let (repeats, subfamilies) = datasets::alu_repeats();
+    let count = |family: &str| subfamilies.iter().filter(|subfamily| subfamily.starts_with(family)).count();
+    assert_eq!(["AluJ", "AluS", "AluY"].map(count), [1808, 6728, 1356]);
+    let mut lengths: Vec<usize> = (0..repeats.len()).map(|row| repeats.sequence(row).len()).collect();
+    lengths.sort_unstable();
+    assert_eq!((lengths[0], lengths[repeats.len() / 2], lengths[repeats.len() - 1]), (245, 282, 319));
+    assert!(!repeats.has_gaps() && repeats.distinct().0.len() == 9886);
+}
+
+#[cfg(feature = "patients")]
+#[test]
+fn patients_have_the_gaps_and_means_that_a_count_of_the_file_gives() {
+    let patients = datasets::patients();
+    assert_eq!(patients.missing(), 62_554);
+    let column = |name: &str| {
+        let at = patients.columns().iter().position(|column| column == name).unwrap();
+        (0..patients.len()).map(|row| patients.row(row)[at]).filter(|value| !value.is_nan()).collect::<Vec<f64>>()
+    };
+    let ages = column("Age");
+    assert!((ages.iter().sum::<f64>() / ages.len() as f64 - 48.8916).abs() < 5e-5);
+    assert!(ages.iter().all(|age| (20.0..=80.0).contains(age)));
+    assert!(column("Gender=female").iter().all(|answer| *answer == 0.0 || *answer == 1.0));
+    assert_eq!((patients.ids().unwrap()[0].as_str(), patients.ids().unwrap()[2943].as_str()), ("4", "11776"));
+}

@@ -1,0 +1,117 @@
+//! What `lehr demo genes` and `lehr demo patients` take.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::at_least_one;
+use super::execution::ExecutionArguments;
+
+/// The most dimensions of a map.
+const MOST_DIMENSIONS: usize = 64;
+
+/// Demonstrations that go all the way from items to clusters and a map.
+#[derive(Debug, Subcommand)]
+pub enum DemoApplication {
+    /// Compare, cluster and map Alu repeats of the human genome
+    ///
+    /// Aligns all pairs of sequences (local alignments, by identity), clusters them by pairwise annealing and lays them out in three dimensions, as lehr distances, lehr pairwise and
+    /// lehr embed do one after the other; the report has the map, the matrix, the time of each stage and how clusters and known families agree.
+    #[command(after_help = GENES_HELP)]
+    Genes(Box<ApplicationArguments>),
+    /// Compare, cluster and map adults of a health survey
+    ///
+    /// Standardises 113 features, one in five of which is missing, measures the Euclidean distances of all pairs over what both have, clusters by pairwise annealing and lays the
+    /// patients out in three dimensions; the report says what marks each cluster.
+    #[command(after_help = PATIENTS_HELP)]
+    Patients(Box<ApplicationArguments>),
+}
+
+impl DemoApplication {
+    /// How it is computed.
+    pub fn execution(&self) -> &ExecutionArguments {
+        match self {
+            DemoApplication::Genes(application) | DemoApplication::Patients(application) => &application.execution,
+        }
+    }
+}
+
+/// What `lehr demo genes` and `lehr demo patients` take.
+#[derive(Debug, Args)]
+pub struct ApplicationArguments {
+    /// How many items, evenly chosen from those built in: time and memory grow with the square [default: 1500]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub items: Option<usize>,
+
+    /// The number of clusters [default: 3 of genes, as there are families; 6 of patients]
+    #[arg(long, short = 'k', value_name = "K", value_parser = at_least_one)]
+    pub clusters: Option<usize>,
+
+    /// Dimensions of the map
+    #[arg(long, short = 'd', value_name = "L", value_parser = dimension, default_value_t = 3)]
+    pub dimension: usize,
+
+    /// The seed of the few random numbers there are
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+
+    /// How it is computed.
+    #[command(flatten)]
+    pub execution: ExecutionArguments,
+
+    /// What becomes of the results.
+    #[command(flatten)]
+    pub results: ApplicationResultsArguments,
+}
+
+/// What becomes of the results.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The results")]
+pub struct ApplicationResultsArguments {
+    /// The folder for the matrix, tables, summary.json and report.html; results of an earlier run of the same command in it are replaced, other files
+    /// are left alone [default: lehr-genes or lehr-patients, or the folder of --resume]
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+
+    /// Continue the run whose checkpoint is in this folder: the pairs that it compared are not compared again
+    #[arg(long, value_name = "FOLDER")]
+    pub resume: Option<PathBuf>,
+
+    /// Replace an unfinished run's checkpoint and files that look like results but are not known to be Lehr's
+    #[arg(long)]
+    pub force: bool,
+
+    /// Print the content of summary.json to standard output, and nothing else there
+    #[arg(long)]
+    pub json: bool,
+
+    /// No progress on standard error; warnings and errors are still shown
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+const GENES_HELP: &str = "\
+Example:
+  lehr demo genes
+      1,500 Alu repeats aligned, clustered and mapped; open lehr-genes/report.html
+
+  lehr demo genes --items 9892 --clusters 10
+      all that are built in: 49 million alignments, some minutes; Ctrl-C keeps what is finished
+
+  lehr embed lehr-genes/dissimilarities.json --start random --anneal
+      another map of the same matrix";
+
+const PATIENTS_HELP: &str = "\
+Example:
+  lehr demo patients
+      1,500 adults of a health survey, clustered and mapped; open lehr-patients/report.html
+
+  lehr demo patients --items 2944 --clusters 8 --json | jq '.clusters[].marks'
+      what marks each of eight clusters of all that are built in";
+
+fn dimension(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if (1..=MOST_DIMENSIONS).contains(&number) => Ok(number),
+        _ => Err(format!("expected a whole number from 1 to {MOST_DIMENSIONS}")),
+    }
+}

@@ -1,0 +1,52 @@
+//! What `lehr pairwise` takes: a matrix, when to stop, what becomes of the results.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::execution::ExecutionArguments;
+use super::matrix::MatrixResultsArguments;
+use super::{at_least_one, positive};
+
+/// What `lehr pairwise` takes.
+#[derive(Debug, Args)]
+#[command(after_help = PAIRWISE_HELP)]
+pub struct PairwiseArguments {
+    /// The matrix: dissimilarities.json or its array as lehr distances writes them, or any square or condensed NPY array of floating point
+    #[arg(value_name = "MATRIX")]
+    pub input: PathBuf,
+
+    /// The number of clusters
+    #[arg(long, short = 'k', value_name = "K", value_parser = at_least_one, help_heading = "When to stop")]
+    pub clusters: Option<usize>,
+
+    /// The temperature to stop at, in the unit of the dissimilarities
+    #[arg(long, value_name = "T", value_parser = positive, conflicts_with = "clusters", help_heading = "When to stop")]
+    pub stop_temperature: Option<f64>,
+
+    /// The most clusters, where their number is not given
+    #[arg(long, value_name = "K", value_parser = at_least_one, conflicts_with = "clusters", help_heading = "When to stop")]
+    pub max_clusters: Option<usize>,
+
+    /// The seed of the few random numbers there are [default: 0]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+
+    /// How it is computed.
+    #[command(flatten)]
+    pub execution: ExecutionArguments,
+
+    /// What becomes of the results.
+    #[command(flatten)]
+    pub results: MatrixResultsArguments,
+}
+
+const PAIRWISE_HELP: &str = "\
+Example:
+  lehr pairwise genes/dissimilarities.json --clusters 10 --out genes
+      ten clusters of the sequences that lehr distances compared; open genes/report.html
+
+  lehr pairwise d.npy --json | jq .result.clusters
+      how many clusters the dissimilarities suggest
+
+Dissimilarities are used as they are given. Squared Euclidean distances give the clusters that lehr cluster finds among the points.";

@@ -1,0 +1,271 @@
+//! `lehr demo genes` and `lehr demo patients`: from items that are built in to clusters and a map, in one run.
+//!
+//! The stages are those of `lehr distances`, `lehr pairwise` and `lehr embed`, with the same functions, and so are the files. Comparing is the long stage: what is finished of
+//! it is kept at every step, and a run that is gone on with compares the rest; clusters and map, the smaller part, are made anew.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+
+use lehr_data::dissimilarities::{Element, Form};
+use lehr_data::write::csv::Table;
+use lehr_data::write::{dissimilarities, npy};
+use lehr_distances::Half;
+use lehr_mining::Error;
+use lehr_mining::agreement::Agreement;
+use lehr_mining::pairwise;
+use lehr_mining::smacof::{self, Shepard};
+use lehr_ranks::Layout;
+use lehr_ranks::timing::Stopwatch;
+use serde_json::{Value, json};
+
+use super::embed::{self, BINS};
+use super::{distances, pairwise as pairwise_command, resume};
+use crate::application::{Application, Subject, whole};
+use crate::arguments::ApplicationArguments;
+use crate::company::Company;
+use crate::exit::Failure;
+use crate::folder::{self, Folder, Results};
+use crate::interrupt::Interrupt;
+use crate::matrix::Classes;
+use crate::numbers::{counted, duration, grouped, significant};
+use crate::output;
+use crate::plan::distances::DistancesPlan;
+use crate::plan::{execution, resume_command};
+use crate::progress::Saved;
+use crate::progress::matrix::MatrixWatch;
+use crate::report::application::{self as page, Found};
+use crate::{memory, summary, tables};
+
+/// Marks of a cluster that the terminal shows; the report has more.
+const MARKS: usize = 3;
+
+/// Runs the command to its end, together with the other processes of a job, if there are any.
+///
+/// # Errors
+/// [`Failure`], with nothing but a checkpoint left behind.
+pub fn run(
+    subject: Subject,
+    arguments: ApplicationArguments,
+    typed: &[OsString],
+    company: &Company<'_>,
+) -> Result<(), Failure> {
+    let (execution, layout) = execution(&arguments.execution, company.job())?;
+    let mut clock = Stages { watch: Stopwatch::start(), stages: Vec::new() };
+    let (application, what) = Application::new(subject, &arguments)?;
+    clock.end("reading");
+    let results = arguments.results;
+    let out = results.out.or(results.resume.clone()).unwrap_or_else(|| subject.out().into());
+    let plan = DistancesPlan {
+        input: subject.source().into(),
+        what,
+        execution,
+        element: Element::F32,
+        form: Form::Full,
+        resume_command: resume_command(typed, &out),
+        out,
+        resumed: results.resume,
+        force: results.force,
+        collapse: false,
+        checkpoint_seconds: 0.0,
+        memory: memory::available(),
+        json: results.json,
+        quiet: results.quiet,
+    };
+    if let Some(limit) = plan.memory {
+        Half::<f32>::fits(application.items.len(), limit)?;
+    }
+    let mut interrupt = Interrupt::listen()?;
+    let mut folder = Folder::claim(&plan.out, Results::Application, None, plan.force, plan.resumed.as_deref())?;
+    let (half, header) = application.items.compared(&plan.what, |metric| {
+        let half = distances::compute::<f32>(&plan, company, &application.items, metric, &mut folder, &mut interrupt)?;
+        let header = distances::described(&plan, &half, metric, None);
+        Ok((half, header))
+    })?;
+    let matrix = whole(&half)?;
+    drop(half);
+    clock.end("comparing");
+
+    let mut watch = MatrixWatch::new(&mut interrupt, None, plan.quiet);
+    let model = pairwise::cluster(&matrix, None, &application.clustering, &plan.execution, &mut watch);
+    watch.finish();
+    let model = ended(model, &plan, &folder)?;
+    clock.end("clustering");
+    let mut watch = MatrixWatch::new(&mut interrupt, None, plan.quiet);
+    let map = smacof::embed(&smacof::Input::new(&matrix), &application.embedding, &plan.execution, &mut watch);
+    watch.finish();
+    let map = ended(map, &plan, &folder)?;
+    let shepard = Shepard::new(&matrix, &map, BINS);
+    clock.end("mapping");
+
+    let warnings: Vec<String> = model.warnings.iter().chain(&map.warnings).cloned().collect();
+    warnings.iter().for_each(|warning| output::warning(warning));
+    let agreement = application.known.as_ref().map(|known| Agreement::new(&model.labels, &known.of));
+    let marks = application.marks(&model.labels, model.clusters.len());
+    let clusters = Classes::numbered("cluster", &model.labels);
+    let found = Found {
+        application: &application,
+        header: &header,
+        matrix: &matrix,
+        model: &model,
+        clusters: &clusters,
+        map: &map,
+        shepard: &shepard,
+        agreement: agreement.as_ref(),
+        marks: &marks,
+        warnings: &warnings,
+    };
+    let mut staged = folder.stage();
+    staged.write(folder::ARRAY, |out| {
+        dissimilarities::numbers(out, header.items, header.form, header.element, header.scale, |i, row| {
+            row.iter_mut().enumerate().for_each(|(j, value)| *value = matrix.get(i, j).unwrap_or(f64::NAN));
+        })
+    })?;
+    staged.write(folder::IDS, |out| write_ids(out, &application))?;
+    staged.write(folder::HEADER, |out| out.write_all(dissimilarities::header(&header).as_bytes()))?;
+    staged.write(folder::LABELS, |out| {
+        out.write_all(&tables::labels_head())?;
+        let rows = 0..application.ids.len();
+        out.write_all(&tables::label_rows(rows, Some(&application.ids), &model.labels, &model.probabilities))
+    })?;
+    staged.write(folder::CLUSTERS, |out| pairwise_command::write_clusters(out, &application.ids, &model))?;
+    staged.write(folder::POSITIONS, |out| embed::write_positions(out, &application.ids, &map, Some(&clusters)))?;
+    staged.write(folder::POSITIONS_ARRAY, |out| npy::array(out, &map.positions, map.dimension))?;
+    clock.end("writing the tables");
+    let text = page::page(&found, &clock.stages);
+    staged.write(folder::REPORT, |out| out.write_all(text.as_bytes()))?;
+    clock.end("writing the report");
+    let summary = summary::text(&facts(&found, &plan, layout, &clock))?;
+    staged.write(folder::SUMMARY, |out| out.write_all(summary.as_bytes()))?;
+    staged.commit()?;
+    if plan.json { output::result(&summary) } else { tell(&found, &folder, &clock) }
+}
+
+/// Seconds by stage.
+struct Stages {
+    watch: Stopwatch,
+    stages: Vec<(&'static str, f64)>,
+}
+
+impl Stages {
+    /// Notes the time since the last stage's end.
+    fn end(&mut self, stage: &'static str) {
+        let before: f64 = self.total();
+        self.stages.push((stage, (self.watch.seconds() - before).max(0.0)));
+    }
+
+    fn total(&self) -> f64 {
+        self.stages.iter().map(|(_, seconds)| seconds).sum()
+    }
+}
+
+/// What a method brought home, or how to go on from where it was stopped: the pairs that were compared are in the checkpoint.
+fn ended<T>(outcome: Result<T, Error>, plan: &DistancesPlan, folder: &Folder) -> Result<T, Failure> {
+    outcome.map_err(|error| match error {
+        Error::Stopped => {
+            let path = folder.checkpoint();
+            let saved = if path.is_file() { Saved::Checkpoint } else { Saved::Nothing };
+            resume::stopped(&path, &saved, &plan.resume_command)
+        }
+        error => resume::failed(error),
+    })
+}
+
+/// `item,id` and the known class, a line an item.
+fn write_ids(out: &mut impl std::io::Write, application: &Application) -> std::io::Result<()> {
+    let columns: Vec<&str> =
+        ["item", "id"].into_iter().chain(application.known.as_ref().map(|known| known.name.as_str())).collect();
+    let mut table = Table::new(out, &columns)?;
+    for (item, id) in application.ids.iter().enumerate() {
+        table.count(item as u64)?;
+        table.text(id)?;
+        if let Some(known) = &application.known {
+            table.text(known.class(item))?;
+        }
+        table.end_row()?;
+    }
+    Ok(())
+}
+
+fn facts(found: &Found<'_>, plan: &DistancesPlan, layout: Layout, clock: &Stages) -> Value {
+    let Found { application, header, model, map, .. } = found;
+    let mut clusters = pairwise_command::cluster_facts(&application.ids, model);
+    for (cluster, marks) in clusters.iter_mut().zip(found.marks) {
+        let marks = marks.iter().map(|(name, mean)| json!({ "feature": name, "mean": mean }));
+        cluster["marks"] = marks.collect();
+    }
+    let agreement = application.known.as_ref().zip(found.agreement).map(|(known, agreement)| {
+        json!({
+            "with": known.name,
+            "classes": known.classes,
+            "counts": agreement.counts.chunks(agreement.classes).collect::<Vec<_>>(),
+            "adjusted_rand": agreement.adjusted_rand,
+        })
+    });
+    let stages = clock.stages.iter().map(|(stage, seconds)| json!({ "stage": stage, "seconds": seconds }));
+    json!({
+        "program": summary::PROGRAM,
+        "version": env!("CARGO_PKG_VERSION"),
+        "method": "dissimilarities of all pairs, pairwise deterministic annealing, multidimensional scaling by majorisation",
+        "input": {
+            "source": header.source,
+            "items": header.items,
+            "chosen_from": application.from,
+            "fingerprint": header.fingerprint,
+        },
+        "dissimilarities": {
+            "metric": header.metric,
+            "parameters": header.parameters,
+            "missing_pairs": header.missing_pairs,
+            "largest": header.largest,
+            "mean": header.mean,
+        },
+        "parameters": { "clustering": application.clustering, "map": application.embedding },
+        "temperature_convention": "full",
+        "result": pairwise_command::result_facts(model),
+        "map": embed::result_facts(map, found.shepard),
+        "clusters": clusters,
+        "agreement": agreement,
+        "warnings": found.warnings,
+        "execution": {
+            "engine": plan.execution.engine.to_string(),
+            "ranks": layout.ranks(),
+            "threads": plan.execution.threads * layout.processes * layout.nodes,
+            "layout": layout.to_string(),
+            "resumed": plan.resumed.is_some(),
+        },
+        "seconds": { "total": clock.total(), "stages": stages.collect::<Vec<_>>() },
+    })
+}
+
+fn tell(found: &Found<'_>, folder: &Folder, clock: &Stages) -> Result<(), Failure> {
+    let Found { application, model, map, .. } = found;
+    let items = counted(application.ids.len() as u64, application.subject.item());
+    let mut rows = vec![["cluster", "items", "medoid", "mean within", page::knowledge_name(found)].map(String::from)];
+    for (number, cluster) in model.clusters.iter().enumerate() {
+        rows.push([
+            number.to_string(),
+            grouped(cluster.items),
+            application.ids[cluster.medoid].clone(),
+            significant(cluster.mean_within, 4),
+            page::knowledge(found, number, MARKS),
+        ]);
+    }
+    let agreement = application.known.as_ref().zip(found.agreement).map_or(String::new(), |(known, agreement)| {
+        let index = significant(agreement.adjusted_rand, 3);
+        format!("clusters and known {} agree by an adjusted Rand index of {index}\n", known.name)
+    });
+    let stages: Vec<String> =
+        clock.stages.iter().map(|(stage, seconds)| format!("{stage} {}", duration(*seconds))).collect();
+    output::result(&format!(
+        "{items} in {}, a map in {} of stress {}\n\n{}{agreement}\n{}\nmatrix, tables and {} in {} after {}\nreport: {}\n",
+        counted(model.clusters.len() as u64, "cluster"),
+        counted(map.dimension as u64, "dimension"),
+        significant(map.stress, 4),
+        output::columns(&rows),
+        stages.join(", "),
+        folder::SUMMARY,
+        folder.path().display(),
+        duration(clock.total()),
+        folder.path().join(folder::REPORT).display()
+    ))
+}

@@ -1,0 +1,100 @@
+//! How the commands on a matrix are stopped and gone on with.
+
+use std::path::{Path, PathBuf};
+
+use crate::exit::{Failure, Kind};
+use crate::folder;
+use crate::progress::Saved;
+
+/// What is said when a run was stopped. `command` is the one that goes on.
+pub fn stopped(checkpoint: &Path, saved: &Saved, command: &str) -> Failure {
+    match saved {
+        Saved::Checkpoint => Failure::new(
+            Kind::Stopped,
+            format!("no results were written; checkpoint saved in {}", checkpoint.display()),
+        )
+        .with_hint(format!("continue with: {command}")),
+        Saved::Nothing => Failure::new(Kind::Stopped, "no results were written; there was nothing to save yet"),
+        Saved::Failed(reason) => {
+            Failure::new(Kind::Stopped, format!("no results were written, and no checkpoint: {reason}"))
+        }
+    }
+}
+
+/// Why a method has no result of a matrix.
+pub fn failed(error: lehr_mining::Error) -> Failure {
+    let is_of_other_data = matches!(error, lehr_mining::Error::OtherData { .. });
+    let failure = Failure::from(error);
+    if !is_of_other_data {
+        return failure;
+    }
+    failure
+        .with_hint("--resume needs the matrix, and the weights in the ids.csv beside it, of the run that was stopped")
+}
+
+/// Where the checkpoint of a folder is.
+///
+/// # Errors
+/// [`Kind::Environment`] if there is none.
+pub fn checkpoint_of(folder: &Path) -> Result<PathBuf, Failure> {
+    let path = folder.join(folder::CHECKPOINT);
+    if path.is_file() {
+        return Ok(path);
+    }
+    Err(Failure::new(Kind::Environment, format!("{}: no such file", path.display()))
+        .with_hint("--resume takes the folder of a run that was stopped; a run that ended well leaves no checkpoint"))
+}
+
+/// Options that are given beside a checkpoint, each of which must say what the checkpoint does.
+#[derive(Default)]
+pub struct Repeated {
+    contradictions: Vec<String>,
+}
+
+impl Repeated {
+    /// Compares an option, if it is given, with what the checkpoint has.
+    pub fn option<T: PartialEq>(
+        &mut self,
+        name: &str,
+        asked: Option<T>,
+        stored: Option<T>,
+        show: impl Fn(&T) -> String,
+    ) {
+        let Some(asked) = asked else { return };
+        if stored.as_ref() != Some(&asked) {
+            let stored = stored.as_ref().map_or_else(|| "none".to_owned(), &show);
+            self.contradictions.push(format!("{name} {} contradicts the checkpoint, which has {stored}", show(&asked)));
+        }
+    }
+
+    /// # Errors
+    /// [`Kind::Usage`] with each contradiction.
+    pub fn agree(self) -> Result<(), Failure> {
+        if self.contradictions.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::new(Kind::Usage, self.contradictions.join("\n")).with_hint(
+            "a run that is resumed keeps its parameters: leave these options out, or start anew without --resume",
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_that_say_the_same_or_nothing_agree_and_all_others_are_named() {
+        let mut repeated = Repeated::default();
+        repeated.option("--clusters", Some(3), Some(3), usize::to_string);
+        repeated.option("--seed", None, Some(7), usize::to_string);
+        assert!(repeated.agree().is_ok());
+        let mut repeated = Repeated::default();
+        repeated.option("--clusters", Some(3), Some(4), usize::to_string);
+        repeated.option("--stop-temperature", Some(0.5), None, f64::to_string);
+        assert_eq!(
+            repeated.agree().unwrap_err().message,
+            "--clusters 3 contradicts the checkpoint, which has 4\n--stop-temperature 0.5 contradicts the checkpoint, which has none"
+        );
+    }
+}

@@ -1,0 +1,63 @@
+//! The same for `lehr demo genes` and `lehr demo patients`: the order is that of dissimilarities ([`super::pairs`]), and all go on from there.
+//!
+//! Every process has all pairs when they are compared, so clusters and map need no order of their own. Between the order and the last word nothing can happen
+//! to the lead alone: what ends a stage early ends it for all.
+
+use std::path::Path;
+
+use lehr_distances::checkpoint::Kept;
+use lehr_distances::{Metric, Silent, all_pairs};
+use lehr_mining::{anneal, pairwise, smacof};
+use lehr_ranks::Execution;
+use lehr_ranks_mpi::Process;
+
+use super::{pairs, unreachable};
+use crate::application::{Application, Subject, whole};
+use crate::arguments::ApplicationArguments;
+use crate::exit::{Failure, Kind};
+use crate::interrupt::Interrupt;
+use crate::plan::execution;
+
+/// Follows the lead to the end: the exit code. Says nothing, since the lead does.
+///
+/// # Errors
+/// [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood; then this process speaks.
+pub fn follow(process: Process, subject: Subject, arguments: &ApplicationArguments) -> Result<u8, Failure> {
+    // A first Ctrl-C reaches the lead too, which stops the run for all; a second ends this process, and with it the job.
+    let _interrupt = Interrupt::listen()?;
+    let order = process.share(Vec::new()).map_err(unreachable)?;
+    let code = match order[..] {
+        [code] => code,
+        _ => {
+            let (items, _, log) = pairs::decode(&order)?;
+            drop(order);
+            // The lead refuses these arguments before it gives an order, if there is anything to refuse.
+            let (execution, _) = execution(&arguments.execution, Some(process.job()))?;
+            let (application, what) = Application::new(subject, arguments)?;
+            items.compared(&what, |metric| compute(metric, &application, &execution, log))?;
+            let word = process.share(Vec::new()).map_err(unreachable)?;
+            if let [code] = word[..] { code } else { Kind::NoResult.code() }
+        }
+    };
+    process.finish().map_err(unreachable)?;
+    Ok(code)
+}
+
+/// Computes this process's part of all stages. The outcome is the lead's, who tells it: all agree on it.
+fn compute(
+    metric: &dyn Metric,
+    application: &Application,
+    execution: &Execution,
+    log: Option<Vec<u8>>,
+) -> Result<(), Failure> {
+    let read = |bytes| Kept::of_bytes::<f32>(bytes, Path::new("the checkpoint of process 0"), metric);
+    let mut kept = log.map(read).transpose()?;
+    let Ok(half) = all_pairs::<f32>(metric, execution, kept.as_mut(), &mut Silent) else { return Ok(()) };
+    let matrix = whole(&half)?;
+    drop(half);
+    if pairwise::cluster(&matrix, None, &application.clustering, execution, &mut anneal::Silent).is_ok() {
+        let input = smacof::Input::new(&matrix);
+        let _ = smacof::embed(&input, &application.embedding, execution, &mut anneal::Silent);
+    }
+    Ok(())
+}

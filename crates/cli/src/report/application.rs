@@ -1,0 +1,155 @@
+//! The page of `lehr demo genes` and `lehr demo patients`: map, matrix, clusters and what is known of them, and the time of each stage.
+
+use lehr_data::dissimilarities::{Dissimilarities, Header};
+use lehr_mining::agreement::Agreement;
+use lehr_mining::pairwise::Model;
+use lehr_mining::smacof::{Map, Shepard};
+use serde_json::json;
+
+use super::escape;
+use super::pairs::{self, Colouring};
+use crate::application::Application;
+use crate::matrix::Classes;
+use crate::numbers::{counted, duration, grouped, share, significant};
+
+/// What a run found.
+pub struct Found<'a> {
+    /// What was asked.
+    pub application: &'a Application,
+    /// What the dissimilarities are.
+    pub header: &'a Header,
+    /// All of them.
+    pub matrix: &'a Dissimilarities,
+    /// The clusters, and the cluster of each item.
+    pub model: &'a Model,
+    /// The same as classes.
+    pub clusters: &'a Classes,
+    /// The map.
+    pub map: &'a Map,
+    /// How far the map is to be trusted.
+    pub shepard: &'a Shepard,
+    /// Clusters beside known classes, if any are known.
+    pub agreement: Option<&'a Agreement>,
+    /// What marks each cluster, where items have features.
+    pub marks: &'a [Vec<(&'a str, f64)>],
+    /// What the user should know.
+    pub warnings: &'a [String],
+}
+
+/// What [`knowledge`] is about.
+pub fn knowledge_name(found: &Found<'_>) -> &'static str {
+    if found.agreement.is_some() { "known classes" } else { "marked by (standard deviations from the mean)" }
+}
+
+/// What is known of a cluster beyond its dissimilarities: its items by known class, or the features that mark it, so many at most.
+pub fn knowledge(found: &Found<'_>, cluster: usize, most: usize) -> String {
+    if let (Some(known), Some(agreement)) = (&found.application.known, found.agreement) {
+        let counts = &agreement.counts[cluster * agreement.classes..][..agreement.classes];
+        let of = |(class, count): (&String, &u64)| format!("{} {class}", grouped(*count));
+        return known.classes.iter().zip(counts).map(of).collect::<Vec<_>>().join(", ");
+    }
+    let marks = found.marks.get(cluster).into_iter().flatten().take(most);
+    marks.map(|(name, mean)| format!("{name} {mean:+.2}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The whole page. `stages`: seconds by stage so far.
+pub fn page(found: &Found<'_>, stages: &[(&'static str, f64)]) -> String {
+    let Found { application, header, model, map, shepard, .. } = found;
+    let subject = application.subject;
+    let headline = format!(
+        "{} in {}",
+        counted(application.ids.len() as u64, subject.item()),
+        counted(model.clusters.len() as u64, "cluster")
+    );
+    let pairs = header.items as u64 * (header.items as u64 - 1) / 2;
+    let chosen = match application.from - application.ids.len() {
+        0 => "All that are built in".to_owned(),
+        _ => format!("Evenly chosen from {}", grouped(application.from as u64)),
+    };
+    let mut lead = format!(
+        "{chosen}; {} of {}, {} on average.{}{} {}",
+        header.metric,
+        counted(pairs, "pair"),
+        significant(header.mean, 3),
+        pairs::missing(header.missing_pairs),
+        pairs::suggested(model),
+        pairs::trust(map, shepard),
+    );
+    let known = application.known.as_ref().map(Colouring::Classes);
+    let colourings: Vec<Colouring<'_>> =
+        [Colouring::Classes(found.clusters)].into_iter().chain(known).chain([Colouring::Stress]).collect();
+    let figures = pairs::map_section(map.dimension)
+        + &pairs::heat_section()
+        + &pairs::growth_section()
+        + &pairs::shepard_section()
+        + &pairs::fall_section();
+    let mut tables = String::from("<h2>The clusters</h2>\n") + &pairs::clusters_table(&application.ids, model);
+    if let (Some(known), Some(agreement)) = (&application.known, found.agreement) {
+        let index = significant(agreement.adjusted_rand, 3);
+        lead += &format!(" Clusters and known {} agree by an adjusted Rand index of {index}.", known.name);
+        tables += &agreement_table(known, agreement);
+    }
+    if !found.marks.is_empty() {
+        tables += &marks_table(found);
+    }
+    tables += &stages_table(stages);
+    let data = json!({
+        "map": pairs::map_data(&application.ids, map, &colourings),
+        "heat": pairs::heat(found.matrix, &model.labels),
+        "shepard": pairs::shepard_data(shepard),
+        "curves": { "growth": pairs::growth(model), "fall": pairs::fall(map) },
+    });
+    pairs::fill(subject.about(), &headline, &lead, found.warnings, &figures, &tables, &data)
+}
+
+fn agreement_table(known: &Classes, agreement: &Agreement) -> String {
+    let number = |text: String| format!("<td class=\"number\">{text}</td>");
+    let head: String =
+        known.classes.iter().map(|class| format!("<th class=\"number\">{}</th>", escape(class))).collect();
+    let rows: String = agreement
+        .counts
+        .chunks(agreement.classes.max(1))
+        .enumerate()
+        .map(|(cluster, counts)| {
+            let cells: String = counts.iter().map(|count| number(grouped(*count))).collect();
+            format!("<tr><td><i class=\"swatch\" data-cluster=\"{cluster}\"></i>{cluster}</td>{cells}</tr>\n")
+        })
+        .collect();
+    format!(
+        "<h2>Clusters and known classes</h2><p class=\"caption\">Items by cluster and {}. The adjusted Rand index is {}: 1 for the same partition, 0 for what chance gives.</p>\n\
+         <div class=\"scroll\"><table><thead><tr><th>cluster</th>{head}</tr></thead><tbody>\n{rows}</tbody></table></div>\n",
+        escape(&known.name),
+        significant(agreement.adjusted_rand, 3)
+    )
+}
+
+fn marks_table(found: &Found<'_>) -> String {
+    let rows: String = (0..found.marks.len())
+        .map(|cluster| {
+            let marks = escape(&knowledge(found, cluster, usize::MAX)).replace(", ", "<br>");
+            format!("<tr><td><i class=\"swatch\" data-cluster=\"{cluster}\"></i>{cluster}</td><td>{marks}</td></tr>\n")
+        })
+        .collect();
+    format!(
+        "<h2>What marks the clusters</h2><p class=\"caption\">The features whose means in the cluster are furthest from those of all, in standard deviations; of features that at least \
+         half of its members have.</p>\n<div class=\"scroll\"><table><thead><tr><th>cluster</th><th>features</th></tr></thead><tbody>\n{rows}</tbody></table></div>\n"
+    )
+}
+
+fn stages_table(stages: &[(&'static str, f64)]) -> String {
+    let total: f64 = stages.iter().map(|(_, seconds)| seconds).sum();
+    let rows: String = stages
+        .iter()
+        .map(|(stage, seconds)| {
+            format!(
+                "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td></tr>\n",
+                escape(stage),
+                duration(*seconds),
+                share(*seconds, total)
+            )
+        })
+        .collect();
+    format!(
+        "<h2>The time of each stage</h2>\n<div class=\"scroll\"><table><thead><tr><th>stage</th><th class=\"number\">time</th><th class=\"number\">share</th></tr></thead><tbody>\n{rows}</tbody></table></div>\n"
+    )
+}

@@ -1,0 +1,194 @@
+//! `lehr demo genes` and `lehr demo patients`: that they are three commands in one run, what they say of classes and features, and that they stop and go on.
+
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Read};
+use std::process::Command;
+
+use lehr_data::datasets;
+
+use super::sandbox::Sandbox;
+
+const RESULTS: [&str; 9] = [
+    "clusters.csv",
+    "dissimilarities.json",
+    "dissimilarities.npy",
+    "ids.csv",
+    "labels.csv",
+    "positions.csv",
+    "positions.npy",
+    "report.html",
+    "summary.json",
+];
+
+/// The files that do not say how long it took.
+const TABLES: [&str; 6] =
+    ["clusters.csv", "dissimilarities.npy", "ids.csv", "labels.csv", "positions.csv", "positions.npy"];
+
+fn same(sandbox: &Sandbox, a: &str, b: &str, names: &[&str]) {
+    for name in names {
+        let read = |folder: &str| std::fs::read(sandbox.path(&format!("{folder}/{name}"))).unwrap();
+        assert!(read(a) == read(b), "{name} in {a} and {b}");
+    }
+}
+
+/// Lines of a table but the head, as fields.
+fn rows(sandbox: &Sandbox, name: &str) -> Vec<Vec<String>> {
+    sandbox.read(name).lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect()
+}
+
+#[test]
+fn genes_are_three_commands_in_one_run() {
+    let (all, subfamilies) = datasets::alu_repeats();
+    let chosen = || (0..90).map(|item| item * all.len() / 90);
+    let mut fasta = String::new();
+    for row in chosen() {
+        let letters = String::from_utf8(all.sequence(row).to_vec()).unwrap();
+        writeln!(fasta, ">{} {}\n{letters}", all.ids()[row], subfamilies[row]).unwrap();
+    }
+    let sandbox = Sandbox::with("genes.fasta", fasta);
+    let outcome = sandbox.lehr(&["demo", "genes", "--items", "90", "--quiet"]).succeeded();
+    assert_eq!(sandbox.list("lehr-genes"), RESULTS);
+    sandbox.lehr(&["distances", "genes.fasta", "--out", "d", "--quiet"]).succeeded();
+    sandbox.lehr(&["pairwise", "d/dissimilarities.json", "-k", "3", "--out", "d", "--quiet"]).succeeded();
+    let line = ["embed", "d/dissimilarities.json", "-d", "3", "--labels", "d/labels.csv", "--out", "e", "--quiet"];
+    sandbox.lehr(&line).succeeded();
+    same(&sandbox, "lehr-genes", "d", &["dissimilarities.npy", "labels.csv", "clusters.csv"]);
+    same(&sandbox, "lehr-genes", "e", &["positions.csv", "positions.npy"]);
+
+    // What is known of the sequences, and how the clusters agree with it, pair by pair.
+    let ids = rows(&sandbox, "lehr-genes/ids.csv");
+    let families: Vec<&str> = ids.iter().map(|row| row[2].as_str()).collect();
+    assert!(chosen().zip(&families).all(|(row, family)| subfamilies[row].starts_with(family)));
+    let clusters: Vec<String> =
+        rows(&sandbox, "lehr-genes/labels.csv").into_iter().map(|mut row| row.remove(1)).collect();
+    let (mut both, mut ours, mut theirs, mut pairs) = (0.0, 0.0, 0.0, 0.0);
+    for i in 0..90 {
+        for j in i + 1..90 {
+            let (same, akin) = (clusters[i] == clusters[j], families[i] == families[j]);
+            pairs += 1.0;
+            both += f64::from(same && akin);
+            ours += f64::from(same);
+            theirs += f64::from(akin);
+        }
+    }
+    let index = (both - ours * theirs / pairs) / ((ours + theirs) / 2.0 - ours * theirs / pairs);
+    let summary = sandbox.summary("lehr-genes");
+    let agreement = &summary["agreement"];
+    assert!((agreement["adjusted_rand"].as_f64().unwrap() - index).abs() < 1e-12, "{agreement} and {index}");
+    assert_eq!((&agreement["with"], &agreement["classes"][2]), (&"family".into(), &"AluY".into()));
+    let count = |cluster: &str, family: &str| {
+        let members = clusters.iter().zip(&families);
+        members.filter(|(of, class)| of.as_str() == cluster && **class == family).count()
+    };
+    assert_eq!(agreement["counts"][1][0], count("1", "AluJ"));
+    let stages: Vec<&str> =
+        summary["seconds"]["stages"].as_array().unwrap().iter().map(|stage| stage["stage"].as_str().unwrap()).collect();
+    assert_eq!(stages, ["reading", "comparing", "clustering", "mapping", "writing the tables", "writing the report"]);
+    assert!(
+        outcome.stdout.starts_with("90 sequences in 3 clusters, a map in 3 dimensions of stress "),
+        "{}",
+        outcome.stdout
+    );
+    assert!(outcome.stdout.contains("clusters and known family agree by an adjusted Rand index of "));
+
+    let page = sandbox.read("lehr-genes/report.html");
+    for words in
+        ["AluJ", "Clusters and known classes", "The time of each stage", "\"names\":[\"AluJ\"", "The Shepard diagram"]
+    {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(!page.contains("http://") && !page.contains("https://") && !page.contains("{{"));
+}
+
+#[test]
+fn patients_are_three_commands_in_one_run_and_clusters_have_marks() {
+    let all = datasets::patients();
+    let mut table = format!("row,{}\n", all.columns().join(","));
+    for row in (0..120).map(|item| item * all.len() / 120) {
+        let field = |value: &f64| if value.is_nan() { String::new() } else { value.to_string() };
+        let fields: Vec<String> = all.row(row).iter().map(field).collect();
+        writeln!(table, "{},{}", all.ids().unwrap()[row], fields.join(",")).unwrap();
+    }
+    let sandbox = Sandbox::with("patients.csv", table);
+    let line = ["demo", "patients", "--items", "120", "-k", "4", "-d", "2", "--out", "p", "--quiet"];
+    sandbox.lehr(&line).succeeded();
+    assert_eq!(sandbox.list("p"), RESULTS);
+    let line = ["distances", "patients.csv", "--id", "row", "--standardise", "--out", "d", "--quiet"];
+    sandbox.lehr(&line).succeeded();
+    same(&sandbox, "p", "d", &["dissimilarities.npy", "ids.csv"]);
+    let summary = sandbox.summary("p");
+    assert_eq!(summary["agreement"], serde_json::Value::Null);
+    let marks = summary["clusters"][0]["marks"].as_array().unwrap();
+    let means: Vec<f64> = marks.iter().map(|mark| mark["mean"].as_f64().unwrap().abs()).collect();
+    assert!(means.len() == 6 && means.is_sorted_by(|a, b| a >= b), "{marks:?}");
+    let feature = marks[0]["feature"].as_str().unwrap();
+    assert!(all.columns().iter().any(|column| column == feature));
+    assert!(sandbox.read("p/report.html").contains("What marks the clusters"));
+}
+
+#[test]
+fn an_application_has_the_same_bytes_on_any_engine() {
+    let sandbox = Sandbox::new();
+    for (out, more) in [
+        ("a", &["--threads", "1"][..]),
+        ("b", &["--engine", "loop", "--threads", "2"]),
+        ("c", &["--ranks", "3", "--engine", "map-reduce"]),
+    ] {
+        let line = ["demo", "patients", "--items", "150", "-k", "3", "--quiet", "--out", out];
+        sandbox.lehr(&[&line[..], more].concat()).succeeded();
+    }
+    for other in ["b", "c"] {
+        same(&sandbox, "a", other, &TABLES);
+        let found = |folder: &str| {
+            let mut summary = sandbox.summary(folder);
+            let members = summary.as_object_mut().unwrap();
+            members.remove("execution");
+            members.remove("seconds");
+            summary
+        };
+        assert_eq!(found("a"), found(other));
+    }
+}
+
+#[test]
+fn ctrl_c_keeps_the_pairs_that_were_compared() {
+    let sandbox = Sandbox::new();
+    let line = ["demo", "genes", "--items", "640", "--out", "g"];
+    let mut child = sandbox.start(&line);
+    let mut reader = BufReader::new(child.stderr.take().unwrap());
+    let mut first = String::new();
+    assert!(reader.read_line(&mut first).unwrap() > 0, "the run ended before it was stopped");
+    assert!(first.contains(" of 204,480 pairs"), "{first}");
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let mut rest = String::new();
+    reader.read_to_string(&mut rest).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{rest}");
+    assert!(rest.contains("continue with: lehr demo genes --items 640 --resume g"), "{rest}");
+    assert_eq!(sandbox.list("g"), ["checkpoint"]);
+    // In the way of another run; of no use for other items; gone on with, whoever computes.
+    assert_eq!(sandbox.lehr(&line).code, 4);
+    assert_eq!(sandbox.lehr(&["demo", "genes", "--items", "641", "--resume", "g"]).code, 3);
+    sandbox.lehr(&["demo", "genes", "--items", "640", "--resume", "g", "--engine", "loop", "--quiet"]).succeeded();
+    assert_eq!(sandbox.list("g"), RESULTS);
+    assert_eq!(sandbox.summary("g")["execution"]["resumed"], true);
+    sandbox.lehr(&["demo", "genes", "--items", "640", "--out", "whole", "--quiet"]).succeeded();
+    same(&sandbox, "g", "whole", &TABLES);
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_and_leaves_nothing() {
+    let sandbox = Sandbox::new();
+    for (line, code, words) in [
+        (&["demo", "genes", "--items", "9893"][..], 2, "--items: expected 2 to 9892, which are built in, found 9893"),
+        (&["demo", "patients", "--items", "1"], 2, "--items: expected 2 to 2944"),
+        (&["demo", "genes", "--items", "5", "-k", "6"], 3, "6 clusters of 5"),
+        (&["demo", "genes", "-d", "65"], 2, "expected a whole number from 1 to 64"),
+        (&["demo", "genes", "--resume", "nowhere"], 4, "nowhere/checkpoint: no such file"),
+        (&["demo", "atlantis"], 2, "invalid value 'atlantis'"),
+    ] {
+        let outcome = sandbox.lehr(line);
+        assert_eq!(outcome.code, code, "{line:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(words), "{line:?}: {}", outcome.stderr);
+        assert!(sandbox.list(".").is_empty(), "{line:?}: {:?}", sandbox.list("."));
+    }
+}

@@ -1,0 +1,121 @@
+//! Classes of items that are known by name: two columns of text from a table with a header, an id and a class.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::error::{Column, Error, Fault, Faults, Place, quoted};
+use crate::read::records::{Record, Records};
+use crate::read::source::Source;
+
+/// Ids and classes from the columns of these names, in the order of rows.
+///
+/// Both are text; spaces around them do not count. Cost: one pass; memory for the texts.
+///
+/// # Errors
+/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`], [`Error::Encoding`]: it cannot be read to its end.
+/// - [`Error::Empty`], [`Error::NoSuchColumns`]: there are no rows, or not these columns.
+/// - [`Error::Faults`]: rows without an id or a class, ids with two classes; the first ten and their number.
+pub fn classes(path: &Path, id: &str, class: &str) -> Result<Vec<(String, String)>, Error> {
+    let shown = path.display().to_string();
+    let open = |cause| Error::Open { path: shown.clone(), cause };
+    if std::fs::metadata(path).map_err(open)?.is_dir() {
+        return Err(Error::Directory { path: shown });
+    }
+    classes_from(File::open(path).map_err(open)?, &shown, id, class)
+}
+
+/// As [`classes`], from a reader; `name` is what messages call it.
+///
+/// # Errors
+/// As [`classes`], except for those of opening a file.
+///
+/// # Example
+/// ```
+/// use lehr_data::read::classes::classes_from;
+/// let table = "item,id,family\n0,ALU1,AluY\n1,ALU2,AluJ\n";
+/// let read = classes_from(table.as_bytes(), "ids.csv", "id", "family")?;
+/// assert_eq!(read[1], ("ALU2".to_owned(), "AluJ".to_owned()));
+/// let error = classes_from(table.as_bytes(), "ids.csv", "id", "cluster").unwrap_err();
+/// assert!(error.to_string().contains("cluster"));
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn classes_from(reader: impl Read, name: &str, id: &str, class: &str) -> Result<Vec<(String, String)>, Error> {
+    let mut records = Records::new(Source::new(reader, name)?, None)?;
+    let mut record = Record::default();
+    let empty = |found| Error::Empty { name: name.into(), found };
+    if !records.read(&mut record)? {
+        return Err(empty("an empty file"));
+    }
+    let columns: Vec<String> = record.fields().map(|field| field.trim().to_owned()).collect();
+    let at = |wanted: &str| columns.iter().position(|column| column == wanted);
+    let missing: Vec<String> = [id, class].into_iter().filter(|wanted| at(wanted).is_none()).map(Into::into).collect();
+    let (Some(id_at), Some(class_at)) = (at(id), at(class)) else {
+        return Err(Error::NoSuchColumns { name: name.into(), wanted: missing, columns });
+    };
+    let (mut read, mut known) = (Vec::new(), HashMap::new());
+    let mut faults = Faults::new(name);
+    while records.read(&mut record)? {
+        let place = Place::Line(record.line);
+        let column = |index: usize| Some(Column { index, name: Some(columns[index].clone()) });
+        let mut field = |index: usize, what: &str| {
+            let text = record.field(index).map(str::trim).filter(|text| !text.is_empty());
+            if text.is_none() {
+                let (expected, found) = (what.to_owned(), "nothing".to_owned());
+                faults.add_with(|| Fault { place, column: column(index), expected, found });
+            }
+            text.map(str::to_owned)
+        };
+        let (Some(id), Some(class)) = (field(id_at, "an id"), field(class_at, "a class")) else { continue };
+        let before: &mut String = known.entry(id.clone()).or_insert_with(|| class.clone());
+        if *before != class {
+            let expected = format!("{}, as in an earlier row of {}", quoted(before), quoted(&id));
+            let found = quoted(&class);
+            faults.add_with(|| Fault { place, column: column(class_at), expected, found });
+        }
+        read.push((id, class));
+    }
+    faults.or(())?;
+    if read.is_empty() {
+        return Err(empty("a header and no rows"));
+    }
+    Ok(read)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(table: &str) -> Result<Vec<(String, String)>, String> {
+        classes_from(table.as_bytes(), "t.csv", "id", "class").map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn columns_are_found_by_name_wherever_they_stand() {
+        let found = read("class;x;id\nred ;1;a\n\"blue;\";2; b\n").unwrap();
+        assert_eq!(found, [("a".into(), "red".into()), ("b".into(), "blue;".into())]);
+    }
+
+    #[test]
+    fn rows_without_a_class_and_ids_with_two_are_told_with_their_line() {
+        let error = read("id,class\na,1\nb\nc,\na,2\na,1\n").unwrap_err();
+        assert!(error.contains("t.csv, line 3, column 2 (\"class\"): expected a class, found nothing"), "{error}");
+        assert!(error.contains("line 4, column 2 (\"class\"): expected a class, found nothing"), "{error}");
+        assert!(
+            error.contains("line 5, column 2 (\"class\"): expected \"1\", as in an earlier row of \"a\", found \"2\""),
+            "{error}"
+        );
+        assert!(error.ends_with("3 faults in all"), "{error}");
+    }
+
+    #[test]
+    fn tables_without_rows_or_columns_are_refused() {
+        for (table, words) in
+            [("", "an empty file"), ("id,class\n", "a header and no rows"), ("id,klass\na,1\n", "class")]
+        {
+            let error = read(table).unwrap_err();
+            assert!(error.contains(words), "{table:?}: {error}");
+        }
+    }
+}
