@@ -175,6 +175,8 @@ impl Client {
             value.set_sensitive(true);
             Ok::<_, Fault>(value)
         });
+        // Before the thread: who leaves here waits for nobody.
+        let token = token.transpose()?;
         let scarce =
             |error: std::io::Error| Fault::new(Code::InsufficientResources, format!("no thread for a client: {error}"));
         let runtime =
@@ -188,7 +190,7 @@ impl Client {
         let shared = Shared {
             nodes: Mutex::default(),
             runtime: handle,
-            token: token.transpose()?,
+            token,
             trust: Arc::new(Trusting { told: trust, ..Trusting::default() }),
             _alive: alive,
             _thread: thread,
@@ -698,6 +700,11 @@ fn told(block: &str) -> Result<Option<Told>, End> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_token_that_cannot_be_sent_is_refused() {
+        assert_eq!(Client::new(Some("one line\nand another")).unwrap_err().code(), Code::InvalidValue);
+    }
 
     #[test]
     fn an_event_is_read_back() {
