@@ -324,7 +324,7 @@ impl Host {
     /// # lehr_runtime::block_on(async {
     /// there.ready().await;
     /// let directory = here.reference::<Directory>(&format!("test://there{DIRECTORY}"))?;
-    /// assert!(directory.get().await?.services.contains_key(DIRECTORY));
+    /// assert_eq!(directory.lookup().await?.path, DIRECTORY);
     /// # Ok::<(), Fault>(())
     /// # }).unwrap();
     /// ```
