@@ -1,12 +1,15 @@
 """Runs make targets one after the other and ends with a summary a person can read at a glance.
 
-Usage: gates.py TARGET...   The first gate that fails ends the run with its exit code; the gates after it are named as not run.
+Usage: gates.py TARGET...   The first gate that fails ends the run with its exit code; the gates after it are named as not run. A gate
+that prints nothing for LEHR_GATE_SILENCE seconds (900 by default) hangs: it is ended, fails, and its last lines say where it stood.
 """
 
 import os
 import re
+import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -24,18 +27,71 @@ def count_tests(line):
     return (int(found.group(1)), 0, 0) if found else (0, 0, 0)
 
 
-def run_gate(target):
+class Watch:
+    """Ends a process, and those it started, once nothing has been heard of it for `silence` seconds."""
+
+    def __init__(self, process, silence):
+        self.process, self.silence = process, silence
+        self.has_ended_it = False
+        self.last_heard = time.monotonic()
+        self.is_over = threading.Event()
+        threading.Thread(target=self.look, daemon=True).start()
+
+    def heard(self):
+        self.last_heard = time.monotonic()
+
+    def stop(self):
+        self.is_over.set()
+
+    def look(self):
+        while (left := self.last_heard + self.silence - time.monotonic()) > 0:
+            if self.is_over.wait(left):
+                return
+        self.has_ended_it = True
+        end_group(self.process)
+
+
+def end_group(process):
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass  # It has ended meanwhile.
+
+
+def run_gate(target, silence=None):
     """Runs `make target`, shows its output as it comes, and returns (exit code, seconds, counts)."""
+    silence = silence or float(os.environ.get("LEHR_GATE_SILENCE", "900"))
+    command = [os.environ.get("MAKE", "make"), "--no-print-directory", target]
+    return run_command(command, target, silence)
+
+
+def run_command(command, name, silence):
     started = time.monotonic()
     counts = [0, 0, 0]
-    command = [os.environ.get("MAKE", "make"), "--no-print-directory", target]
+    # A group of its own, so that what a gate started ends with it.
     with subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
     ) as process:
-        for line in process.stdout:
-            sys.stdout.write(line)
-            sys.stdout.flush()
-            counts = [total + one for total, one in zip(counts, count_tests(line))]
+        watch = Watch(process, silence)
+        try:
+            for line in process.stdout:
+                watch.heard()
+                sys.stdout.write(line)
+                sys.stdout.flush()
+                counts = [total + one for total, one in zip(counts, count_tests(line))]
+        except BaseException:
+            end_group(process)
+            raise
+        finally:
+            watch.stop()
+    if watch.has_ended_it:
+        print(f"{name}: no output for {silence:g} s, so it hangs: ended; the lines above say where it stood", flush=True)
     return process.returncode, time.monotonic() - started, tuple(counts)
 
 

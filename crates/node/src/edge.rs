@@ -162,6 +162,11 @@ pub(crate) fn listen(
 async fn accept(edge: Arc<Edge>, listener: TcpListener, mut stopping: watch::Receiver<bool>) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
     let mut served = tokio::task::JoinSet::new();
+    // Who connects before the directory answers waits for it, and is not turned away.
+    tokio::select! {
+        () = edge.host.ready() => {}
+        _ = stopping.changed() => return,
+    }
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,

@@ -392,7 +392,7 @@ impl Follower {
                 Ok(changes) => {
                     renewed = self.clock.now();
                     self.ask_back().await;
-                    self.listen(&directory, changes, &mut node, &mut renewed).await
+                    self.listen(&directory, changes, (&mut node, &mut told), &mut renewed).await
                 }
                 Err(fault) => fault,
             };
@@ -404,11 +404,7 @@ impl Follower {
             if is_past {
                 node.services.clear();
             }
-            // What has been told is not told again.
-            if node != told {
-                self.tell(&node).await;
-                told.clone_from(&node);
-            }
+            self.tell(&node, &mut told).await;
             self.wait_for_turn().await;
         }
     }
@@ -436,7 +432,7 @@ impl Follower {
         &self,
         directory: &Reference<Directory>,
         mut changes: Subscription<Directory>,
-        node: &mut Joined,
+        (node, told_before): (&mut Joined, &mut Joined),
         renewed: &mut Duration,
     ) -> Fault {
         loop {
@@ -450,7 +446,7 @@ impl Follower {
                         *renewed = self.clock.now();
                         if apply(event, node) {
                             (node.reach, node.fault) = (Reach::Up, None);
-                            self.tell(node).await;
+                            self.tell(node, told_before).await;
                         }
                     }
                     Err(End::Lost(fault)) => return fault,
@@ -485,9 +481,14 @@ impl Follower {
         .await;
     }
 
-    async fn tell(&self, node: &Joined) {
+    /// What has been told is not told again.
+    async fn tell(&self, node: &Joined, told: &mut Joined) {
+        if node == told {
+            return;
+        }
         // Refused when the node has been left, or this one stops: then this task ends.
         let _ = self.own.call(Heard { address: self.address.clone(), node: node.clone() }).await;
+        told.clone_from(node);
     }
 }
 

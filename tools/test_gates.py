@@ -1,0 +1,37 @@
+import contextlib
+import io
+import time
+import unittest
+
+import gates
+
+
+def run(script, silence):
+    with contextlib.redirect_stdout(io.StringIO()) as shown:
+        outcome = gates.run_command(["sh", "-c", script], "gate", silence)
+    return outcome, shown.getvalue()
+
+
+class Gates(unittest.TestCase):
+    def test_what_it_printed_is_shown_and_counted(self):
+        script = "echo 'test result: ok. 7 passed; 0 failed; 2 ignored; 0 measured'; echo 'Ran 3 tests in 0.1s'; exit 4"
+        (code, _, counts), shown = run(script, 60)
+        self.assertEqual((code, counts), (4, (10, 0, 2)))
+        self.assertIn("Ran 3 tests", shown)
+
+    def test_one_that_goes_on_printing_is_not_ended(self):
+        (code, seconds, _), _ = run("for i in 1 2 3 4 5 6; do echo $i; sleep 0.3; done", 1.2)
+        self.assertEqual(code, 0)
+        self.assertGreater(seconds, 1.2)
+
+    def test_one_that_hangs_is_ended_with_what_it_started(self):
+        started = time.monotonic()
+        # The child would hold the pipe open for a minute.
+        (code, _, _), shown = run("echo begun; sleep 60 & wait", 0.5)
+        self.assertNotEqual(code, 0)
+        self.assertLess(time.monotonic() - started, 30)
+        self.assertIn("gate: no output for 0.5 s, so it hangs", shown)
+
+
+if __name__ == "__main__":
+    unittest.main()
