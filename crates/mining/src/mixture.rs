@@ -14,12 +14,9 @@ mod m_step;
 mod model;
 mod parameters;
 
-use std::path::Path;
-
 use lehr_data::Points;
 use lehr_ranks::timing::Phases;
 use lehr_ranks::trace::Trace;
-use serde::{Deserialize, Serialize};
 
 pub use criteria::{Candidate, Criteria};
 pub use density::{Mixture, Posterior};
@@ -28,8 +25,8 @@ pub use model::Model;
 pub use parameters::{Covariance, Parameters};
 
 use crate::Error;
-use crate::anneal::checkpoint::{read_framed, write_framed};
-use crate::anneal::{Control, Silent, Stage};
+use crate::anneal::checkpoint::Method;
+use crate::anneal::{Control, Silent, Stage, run as shared};
 use crate::round::{Execution, LeafCells, Program, Rounds, drive};
 use crate::vector;
 use crate::vector::hard::Remembered;
@@ -38,8 +35,6 @@ use course::{Columns, Course, Problem, State, assign, log_unit};
 use e_step::Assigned;
 use model::Outcome;
 
-/// What a checkpoint says it is of.
-const METHOD: &str = "mixture";
 /// Deviations below this have variances that a number may not hold.
 const NEAREST: f64 = 1e-120;
 
@@ -82,42 +77,11 @@ pub trait Observer: Send {
 impl Observer for Silent {}
 
 /// A fit that can be gone on with, on any number of ranks and under any engine, to the same bits.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Checkpoint {
-    method: String,
-    fingerprint: u64,
-    parameters: Parameters,
-    state: State,
-}
+pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
-impl Checkpoint {
-    /// The parameters of the run.
-    pub fn parameters(&self) -> &Parameters {
-        &self.parameters
-    }
-
-    /// The fingerprint of the points of the run ([`Points::fingerprint`]).
-    pub fn fingerprint(&self) -> u64 {
-        self.fingerprint
-    }
-
-    /// Writes the checkpoint to `path`, whole or not at all; a file there before is replaced.
-    ///
-    /// # Errors
-    /// [`Error::Data`] if the folder cannot be written to or the disk is full.
-    pub fn write(&self, path: &Path) -> Result<(), Error> {
-        write_framed(self, path)
-    }
-
-    /// Reads a checkpoint.
-    ///
-    /// # Errors
-    /// [`Error::File`] if it cannot be read, [`Error::CheckpointVersion`] if it is of another format, [`Error::CheckpointDamaged`] if it is none of a
-    /// mixture, was cut, or was changed.
-    pub fn read(path: &Path) -> Result<Self, Error> {
-        read_framed(path, METHOD)
-    }
+impl Method for Parameters {
+    const NAME: &'static str = "mixture";
+    type State = State;
 }
 
 /// Fits a mixture of Gaussians.
@@ -162,12 +126,10 @@ pub fn resume(
     execution: &Execution,
     observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
-    let data = points.fingerprint();
-    if checkpoint.fingerprint != data {
-        return Err(Error::OtherData { checkpoint: checkpoint.fingerprint, data });
-    }
-    checkpoint.parameters.check(points)?;
-    run(points, checkpoint.parameters, Some(checkpoint.state), execution, observer)
+    let parameters = checkpoint.parameters().clone();
+    let state = checkpoint.state_on(points.fingerprint())?;
+    parameters.check(points)?;
+    run(points, parameters, Some(state), execution, observer)
 }
 
 /// Rows whose squares numbers can hold.
@@ -202,10 +164,8 @@ fn run(
         })
         .collect();
     let leaves = rows.leaves.len();
-    let trace = observer.trace().cloned().unwrap_or_else(Trace::sums_only);
-    let mut observer = Some(observer);
+    let trace = observer.trace().cloned();
     let run = Run {
-        fingerprint: points.fingerprint(),
         problem: Problem {
             rows: &rows,
             parameters: &parameters,
@@ -214,10 +174,7 @@ fn run(
             clusterings,
             cells: LeafCells::new(leaves, |_| Assigned::default()),
         },
-        state,
-        phases,
-        trace,
-        observer: LeafCells::new(1, |_| observer.take().expect("one cell")),
+        shared: shared::Run::new(points.fingerprint(), parameters.clone(), state, observer, trace, phases),
     };
     let outcome = drive(execution, rows.count, &run)?.expect("the first loop of a process brings the outcome");
     let Problem { columns, cells, .. } = run.problem;
@@ -226,14 +183,8 @@ fn run(
 
 /// A fit as the engines see it.
 struct Run<'a, 'o> {
-    fingerprint: u64,
     problem: Problem<'a>,
-    state: Option<State>,
-    /// What was done before the loops began.
-    phases: Phases,
-    trace: Trace,
-    /// One cell; only the lead reaches for it.
-    observer: LeafCells<&'o mut dyn Observer>,
+    shared: shared::Run<'o, Parameters, dyn Observer + 'o>,
 }
 
 impl Run<'_, '_> {
@@ -248,17 +199,14 @@ impl Run<'_, '_> {
             sweeps: course.sweeps(),
             fraction: course.fraction(),
         };
-        let stop = self.observer.with(0, |observer| observer.progress(&progress)) == Control::Stop;
-        let checkpoint = checkpoint.get_or_insert_with(|| Checkpoint {
-            method: METHOD.into(),
-            fingerprint: self.fingerprint,
-            parameters: self.problem.parameters.clone(),
-            state: State::default(),
-        });
-        course.lend(&mut checkpoint.state);
-        self.observer.with(0, |observer| observer.checkpoint(checkpoint));
-        course.take_back(&mut checkpoint.state);
-        stop
+        course.with_state(|state| {
+            self.shared.tell(
+                state,
+                checkpoint,
+                |observer| observer.progress(&progress),
+                |observer, checkpoint| observer.checkpoint(checkpoint),
+            )
+        })
     }
 }
 
@@ -269,16 +217,12 @@ impl Program for Run<'_, '_> {
     async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Option<Outcome>, Error> {
         let rounds = &mut rounds;
         let is_lead = rounds.is_lead();
-        rounds.record(&self.trace).await?;
+        rounds.record(&self.shared.trace).await?;
         let mut phases = Phases::new();
-        let begin = |rounds: &mut R, phases: &mut Phases, stage: Stage| {
-            rounds.note_phase(stage.name());
-            phases.enter(stage.name());
-        };
-        let mut course = Course::new(&self.problem, self.state.clone());
+        let mut course = Course::new(&self.problem, self.shared.state.clone());
         let mut checkpoint = None;
         while !course.is_done() {
-            begin(rounds, &mut phases, course.stage());
+            shared::begin(rounds, &mut phases, course.stage().name());
             course.advance(rounds).await?;
             phases.leave();
             let stop = is_lead && self.observe(&mut course, &mut checkpoint);
@@ -286,19 +230,14 @@ impl Program for Run<'_, '_> {
                 return Err(Error::Stopped);
             }
         }
-        begin(rounds, &mut phases, Stage::Labelling);
+        shared::begin(rounds, &mut phases, Stage::Labelling.name());
         // The last candidate was labelled last; the best may be an earlier one.
         let best = course.state.best.as_ref().expect("a number of components was tried");
         assign(rounds, self.problem.rows, &best.gaussians, &self.problem.cells).await?;
         rounds.share(&self.problem.cells, Assigned::write, Assigned::read).await?;
         phases.leave();
         course.state.sweeps += 1;
-        let seconds = [self.phases.seconds(), phases.seconds()].concat();
-        let timers = rounds.gather_timers(&self.trace, phases).await?;
-        if !rounds.is_first_here() {
-            return Ok(None);
-        }
-        let imbalance = rounds.imbalance();
-        Ok(Some(Outcome { state: course.state, imbalance, phases: seconds, timers }))
+        let spent = self.shared.end(rounds, phases).await?;
+        Ok(spent.map(|spent| Outcome { state: course.state, spent }))
     }
 }

@@ -79,7 +79,7 @@ impl<M: Method> Checkpoint<M> {
 }
 
 /// Writes a state of any method: what [`read_framed`] reads. The state says its method in a field `method`.
-pub(crate) fn write_framed(state: &impl Serialize, path: &Path) -> Result<(), Error> {
+fn write_framed(state: &impl Serialize, path: &Path) -> Result<(), Error> {
     let content = serde_json::to_string(state).expect("a state has string keys and finite numbers");
     let mut file = AtomicFile::create(path)?;
     let written = write!(file, "{MAGIC} {FORMAT} xxh3 {:016x}\n{content}\n", xxh3_64(content.as_bytes()));
@@ -89,7 +89,7 @@ pub(crate) fn write_framed(state: &impl Serialize, path: &Path) -> Result<(), Er
 }
 
 /// Reads a state of the method named.
-pub(crate) fn read_framed<T: DeserializeOwned>(path: &Path, method: &str) -> Result<T, Error> {
+fn read_framed<T: DeserializeOwned>(path: &Path, method: &str) -> Result<T, Error> {
     #[derive(Deserialize)]
     struct Named {
         method: String,

@@ -59,11 +59,11 @@ enum Phase {
 
 /// Everything that a fit is, in stored units: a checkpoint of it is a fit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct State {
+pub struct State {
     phase: Phase,
     /// The number that is tried, counting from 0.
     attempt: usize,
-    /// The clustering where it is; filled in when the state is lent to a checkpoint.
+    /// The clustering where it is; filled in when the state is shown.
     pub clustering: Option<vector::course::State>,
     /// The centres of the clusters found for this number, one for each distinct position.
     centers: Vec<f64>,
@@ -76,7 +76,7 @@ pub(crate) struct State {
     /// The end of the best way so far.
     highest: Option<Climbed>,
     /// The candidate with the least BIC so far.
-    pub best: Option<Fitted>,
+    pub(crate) best: Option<Fitted>,
     pub candidates: Vec<Candidate>,
     /// Passes over the rows by all clusterings and fits that are finished, and by the present fit.
     pub sweeps: u64,
@@ -264,17 +264,13 @@ impl<'a> Course<'a> {
         self.furthest
     }
 
-    /// Puts the state where an observer can see it, until [`take_back`](Self::take_back).
-    pub fn lend(&mut self, place: &mut State) {
-        std::mem::swap(&mut self.state, place);
+    /// Shows the whole state.
+    pub fn with_state<R>(&mut self, show: impl FnOnce(&mut State) -> R) -> R {
         // The clustering's own state stays where it works; a copy of it is far less than a pass over the rows.
-        place.clustering = self.clustering.as_ref().map(|clustering| clustering.state.clone());
-    }
-
-    /// Ends [`lend`](Self::lend).
-    pub fn take_back(&mut self, place: &mut State) {
-        std::mem::swap(&mut self.state, place);
+        self.state.clustering = self.clustering.as_ref().map(|clustering| clustering.state.clone());
+        let shown = show(&mut self.state);
         self.state.clustering = None;
+        shown
     }
 
     /// One step: one of the clustering's, or a few sweeps of a fit.

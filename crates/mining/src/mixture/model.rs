@@ -9,6 +9,7 @@ use super::density::Mixture;
 use super::e_step::Assigned;
 use super::gaussians::Gaussians;
 use super::parameters::{Covariance, Parameters};
+use crate::anneal::run::Spent;
 use crate::vector::rows::Rows;
 
 /// A component less than so many times as wide as the clouds that rows count as is held up by them alone.
@@ -49,9 +50,7 @@ pub struct Model {
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub state: State,
-    pub imbalance: f64,
-    pub phases: Vec<(String, f64)>,
-    pub timers: Vec<Spread>,
+    pub spent: Spent,
 }
 
 /// Components in the units of the points.
@@ -72,7 +71,7 @@ impl Model {
         parameters: &Parameters,
         clouds: &[f64],
     ) -> Self {
-        let Outcome { state, imbalance, phases, timers } = outcome;
+        let Outcome { state, spent } = outcome;
         let Fitted { asked, gaussians, ascent, is_converged, criteria } =
             state.best.expect("a finished fit has a mixture");
         let unit = log_unit(rows);
@@ -142,10 +141,10 @@ impl Model {
             ascent: ascent.iter().map(|objective| objective - unit).collect(),
             is_converged,
             sweeps: state.sweeps,
-            phases,
-            timers,
+            phases: spent.phases,
+            timers: spent.timers,
             warnings,
-            imbalance,
+            imbalance: spent.imbalance,
         }
     }
 }
