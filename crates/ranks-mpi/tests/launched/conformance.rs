@@ -9,6 +9,7 @@ use crate::job::run;
 
 pub const TESTS: &[Test] = &[
     ("conformance::one_rank_in_each_process", one_rank_in_each_process),
+    ("conformance::five_seven_and_eight_ranks", five_seven_and_eight_ranks),
     ("conformance::processes_that_share_no_memory", processes_that_share_no_memory),
     ("conformance::threads_inside_and_mpi_between", threads_inside_and_mpi_between),
     ("conformance::long_messages_cross_in_both_directions", long_messages_cross_in_both_directions),
@@ -28,6 +29,12 @@ fn expect_all(processes: usize, threads: usize, workers: usize, variables: &[(&s
 fn one_rank_in_each_process() {
     for processes in 1..=4 {
         expect_all(processes, 1, 1, &[]);
+    }
+}
+
+fn five_seven_and_eight_ranks() {
+    for (processes, threads, workers) in [(5, 1, 1), (7, 1, 1), (8, 1, 1), (1, 5, 2), (1, 7, 2), (2, 4, 2)] {
+        expect_all(processes, threads, workers, &[]);
     }
 }
 

@@ -1,10 +1,14 @@
 //! Ranks that fail: all processes hear of it, say the same, and end in order.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::process::ExitCode;
+use std::task::Poll;
+use std::time::Duration;
 
-use lehr_ranks::Communicator;
+use lehr_ranks::{Communicator, Error};
 use lehr_ranks_mpi::Process;
-use lehr_runtime::Dispatcher;
+use lehr_runtime::{Clock, Dispatcher};
 
 use crate::Test;
 use crate::job::{Ended, run};
@@ -14,6 +18,7 @@ pub const TESTS: &[Test] = &[
     ("faults::a_wrong_collective_is_named_with_both_calls", a_wrong_collective_is_named_with_both_calls),
     ("faults::a_rank_that_ends_early_is_named", a_rank_that_ends_early_is_named),
     ("faults::a_late_rank_is_waited_for", a_late_rank_is_waited_for),
+    ("faults::a_rank_that_is_too_late_is_named", a_rank_that_is_too_late_is_named),
     ("faults::a_rank_killed_in_a_collective_ends_the_job", a_rank_killed_in_a_collective_ends_the_job),
 ];
 
@@ -61,6 +66,21 @@ fn a_late_rank_is_waited_for() {
     }
 }
 
+fn a_rank_that_is_too_late_is_named() {
+    for (processes, threads, named) in [(2, 1, 1), (3, 1, 2), (2, 2, 2)] {
+        let ended = run(processes, &["lateness", &threads.to_string(), "1"], &[]);
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        let verdicts = verdicts(&ended);
+        assert_eq!(verdicts.iter().filter(|verdict| verdict.contains("rank 1 ")).count(), named, "{ended:?}");
+        // In a process of its own the late one has nobody to wait for.
+        assert_eq!(
+            verdicts.iter().filter(|verdict| **verdict == "verdict: well").count(),
+            processes - named,
+            "{ended:?}"
+        );
+    }
+}
+
 fn a_rank_killed_in_a_collective_ends_the_job() {
     for processes in [2, 3] {
         let ended = run(processes, &["kept-fault", "1", "killed", "1"], &[]);
@@ -92,7 +112,12 @@ pub fn fault(process: &Process, threads: usize, what: &str, culprit: usize) -> E
         }
         Ok(())
     };
-    let verdict = match process.run(&dispatcher, threads, program) {
+    say(process.run(&dispatcher, threads, program))
+}
+
+/// Says how the ranks of this process ended.
+fn say(ended: Result<Vec<Result<(), Error>>, Error>) -> ExitCode {
+    let verdict = match ended {
         Ok(ranks) => {
             ranks.into_iter().find_map(Result::err).map_or_else(|| "well".to_owned(), |error| error.to_string())
         }
@@ -100,4 +125,46 @@ pub fn fault(process: &Process, threads: usize, what: &str, culprit: usize) -> E
     };
     println!("verdict: {verdict}");
     if verdict == "well" { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// All ranks come to a barrier but the culprit, which does not before all others have given it up. Each by a clock that only it moves.
+pub fn lateness(process: &Process, threads: usize, culprit: usize) -> ExitCode {
+    const BEGUN: u32 = 1;
+    const GIVEN_UP: u32 = 2;
+    let dispatcher = Dispatcher::new(2).unwrap();
+    let program = |mut comm: Communicator| async move {
+        comm.set_checked(true);
+        let (rank, size) = (comm.rank(), comm.size());
+        let aside = comm.duplicate().await?;
+        let others = move || (0..size).filter(move |&other| other != culprit && other != rank);
+        if rank == culprit {
+            for other in others() {
+                aside.receive::<u8>(other, GIVEN_UP).await?;
+            }
+            return Ok(());
+        }
+        let (clock, limit) = (Clock::virtual_time(), Duration::from_secs(3600));
+        comm.set_patience(&clock, Some(limit));
+        let outcome = {
+            let mut barrier = pin!(comm.barrier());
+            assert!(poll_fn(|context| Poll::Ready(barrier.as_mut().poll(context))).await.is_pending());
+            // Messages keep their order: who hears this has what this rank said in the barrier, and then lacks the culprit alone.
+            for other in others() {
+                aside.send(other, BEGUN, &[0_u8]).await?;
+            }
+            for other in others() {
+                aside.receive::<u8>(other, BEGUN).await?;
+            }
+            loop {
+                match poll_fn(|context| Poll::Ready(barrier.as_mut().poll(context))).await {
+                    Poll::Ready(outcome) => break outcome,
+                    Poll::Pending => clock.advance(limit),
+                }
+                lehr_runtime::yield_now().await;
+            }
+        };
+        aside.send(culprit, GIVEN_UP, &[0_u8]).await?;
+        outcome
+    };
+    say(process.run(&dispatcher, threads, program))
 }

@@ -52,6 +52,11 @@ pub fn run(name: &str, words: &[String]) -> ExitCode {
             process.finish().expect("all processes finish in order");
             return outcome;
         }
+        "lateness" => {
+            let outcome = faults::lateness(&process, number(0), number(1));
+            process.finish().expect("all processes finish in order");
+            return outcome;
+        }
         // The others wait for the last, who never comes: only the end of the job ends this.
         "abort" | "drop" | "kill" | "exit" => {}
         _ => panic!("no program {name}"),

@@ -1,7 +1,9 @@
 //! What every fabric must do: each case is a program of one rank that knows by itself, from its rank and the number of ranks, what it
 //! must see. A test program of any fabric includes this file and runs [`all`] on each rank.
 
-use lehr_ranks::{Boundary, Communicator, Error, Grid, Plain, Wanted};
+use std::ops::Range;
+
+use lehr_ranks::{Boundary, Communicator, Error, Grid, Order, Plain, Wanted};
 
 /// Numbers of values in a message: none, one, few, many.
 pub const LENGTHS: [usize; 4] = [0, 1, 3, 1000];
@@ -41,7 +43,9 @@ pub async fn all(comm: &mut Communicator) {
     each_type::<u8>(comm).await;
     each_type::<[i32; 3]>(comm).await;
     for length in LENGTHS {
-        reductions(comm, length).await;
+        reductions::<f64>(comm, length).await;
+        reductions::<u8>(comm, length).await;
+        reductions::<[i64; 2]>(comm, length).await;
     }
     all_reduce_leaves(comm).await;
     matching(comm).await;
@@ -96,60 +100,128 @@ async fn gather<T: Sample>(comm: &mut Communicator, root: usize, length: usize) 
     assert_eq!(gathered, (rank == root).then(expected));
 }
 
-/// Composition of affine maps x -> a x + b: associative, not commutative, exact in integers.
-fn compose(left: &mut [[i64; 2]], right: &[[i64; 2]]) {
-    for (left, right) in left.iter_mut().zip(right) {
-        *left = [left[0].wrapping_mul(right[0]), left[0].wrapping_mul(right[1]).wrapping_add(left[1])];
+/// How two ranks' values become one.
+struct Operation<T> {
+    /// Value by value, so that any part of the values may be combined by itself.
+    combine: fn(&mut [T], &[T]),
+    /// Whether the order of the ranks does not matter: then it may be left open.
+    any_order: bool,
+}
+
+/// A type with operations that show what a reduction did.
+trait Combined: Sample {
+    fn operations() -> Vec<Operation<Self>>;
+}
+
+impl Combined for f64 {
+    fn operations() -> Vec<Operation<Self>> {
+        vec![
+            Operation { combine: |left, right| each(left, right, f64::max), any_order: true },
+            // Sums of sevenths are rounded, so their last bits show the tree.
+            Operation { combine: |left, right| each(left, right, |a, b| a + b), any_order: false },
+            // Neither commutative nor associative: shows any change of the tree.
+            Operation {
+                combine: |left, right| each(left, right, |a, b| a * 1.000_001 - b / 3.0 + 0.125),
+                any_order: false,
+            },
+        ]
     }
 }
 
-/// What rank `rank` gives to be composed.
-fn map(rank: usize, index: usize) -> [i64; 2] {
-    [rank as i64 + 2, index as i64 + 1]
+impl Combined for u8 {
+    fn operations() -> Vec<Operation<Self>> {
+        vec![
+            Operation { combine: |left, right| each(left, right, u8::wrapping_add), any_order: true },
+            Operation { combine: |left, right| each(left, right, |a, b| a & b), any_order: true },
+            Operation {
+                combine: |left, right| each(left, right, |a, b| a.wrapping_mul(31).wrapping_sub(b)),
+                any_order: false,
+            },
+        ]
+    }
 }
 
-/// Everything that combines, over all roots, with an operation that is not commutative.
-async fn reductions(comm: &mut Communicator, length: usize) {
-    let (rank, size) = (comm.rank(), comm.size());
-    let of = |rank: usize| (0..length).map(|index| map(rank, index)).collect::<Vec<_>>();
-    let up_to = |end: usize| {
-        let mut oracle = of(0);
-        (1..end).for_each(|rank| compose(&mut oracle, &of(rank)));
-        oracle
-    };
+/// Affine maps x -> a x + b.
+impl Sample for [i64; 2] {
+    fn sample(rank: usize, index: usize) -> Self {
+        [rank as i64 + 2, index as i64 + 1]
+    }
+}
 
-    let mut maps = of(rank);
-    comm.all_reduce(&mut maps, compose).await.unwrap();
-    assert_eq!(maps, up_to(size));
+impl Combined for [i64; 2] {
+    fn operations() -> Vec<Operation<Self>> {
+        // Composition: associative, not commutative, exact.
+        let compose: fn(&mut [Self], &[Self]) = |left, right| {
+            each(left, right, |a, b| [a[0].wrapping_mul(b[0]), a[0].wrapping_mul(b[1]).wrapping_add(a[1])]);
+        };
+        vec![Operation { combine: compose, any_order: false }]
+    }
+}
+
+fn each<T: Copy>(left: &mut [T], right: &[T], combine: impl Fn(T, T) -> T) {
+    assert_eq!(left.len(), right.len());
+    left.iter_mut().zip(right).for_each(|(left, right)| *left = combine(*left, *right));
+}
+
+/// The oracle of all reductions, in sequence: the tree over ranks that is cut behind the largest power of two each time.
+fn tree<T: Sample>(ranks: Range<usize>, of: &impl Fn(usize) -> Vec<T>, combine: fn(&mut [T], &[T])) -> Vec<T> {
+    if ranks.len() == 1 {
+        return of(ranks.start);
+    }
+    let middle = ranks.start + ranks.len().next_power_of_two() / 2;
+    let mut left = tree(ranks.start..middle, of, combine);
+    combine(&mut left, &tree(middle..ranks.end, of, combine));
+    left
+}
+
+/// Everything that combines, with each operation of a type; where the order may be left open, that too.
+async fn reductions<T: Combined>(comm: &mut Communicator, length: usize) {
+    for Operation { combine, any_order } in T::operations() {
+        combined(comm, length, combine).await;
+        if any_order {
+            comm.set_order(Order::Any);
+            combined(comm, length, combine).await;
+            comm.set_order(Order::Fixed);
+        }
+    }
+}
+
+/// Everything that combines, over all roots, with one operation.
+async fn combined<T: Combined>(comm: &mut Communicator, length: usize, combine: fn(&mut [T], &[T])) {
+    let (rank, size) = (comm.rank(), comm.size());
+    let of = |rank: usize| says::<T>(rank, length);
+    let up_to = |end: usize| tree(0..end, &of, combine);
+
+    let mut values = of(rank);
+    comm.all_reduce(&mut values, combine).await.unwrap();
+    assert_eq!(values, up_to(size));
 
     // The same in shares; of many values each rank has its own.
     for repeated in [1, 5] {
-        let mut maps = of(rank).repeat(repeated);
-        comm.all_reduce_elementwise(&mut maps, compose).await.unwrap();
-        assert_eq!(maps, up_to(size).repeat(repeated));
+        let mut values = of(rank).repeat(repeated);
+        comm.all_reduce_elementwise(&mut values, combine).await.unwrap();
+        assert_eq!(values, up_to(size).repeat(repeated));
     }
 
     for root in 0..size {
-        let mut maps = of(rank);
-        comm.reduce(root, &mut maps, compose).await.unwrap();
-        assert_eq!(maps, if rank == root { up_to(size) } else { of(rank) });
+        let mut values = of(rank);
+        comm.reduce(root, &mut values, combine).await.unwrap();
+        assert_eq!(values, if rank == root { up_to(size) } else { of(rank) });
     }
 
-    let mut maps = of(rank);
-    comm.scan(&mut maps, compose).await.unwrap();
-    assert_eq!(maps, up_to(rank + 1));
+    let mut values = of(rank);
+    comm.scan(&mut values, combine).await.unwrap();
+    assert_eq!(values, up_to(rank + 1));
 
-    let mut maps = of(rank);
-    comm.exclusive_scan(&mut maps, compose).await.unwrap();
-    assert_eq!(maps, if rank == 0 { of(0) } else { up_to(rank) });
+    let mut values = of(rank);
+    comm.exclusive_scan(&mut values, combine).await.unwrap();
+    assert_eq!(values, if rank == 0 { of(0) } else { up_to(rank) });
 
     // Here a rank gives `size` parts of `length` values.
-    let of = |rank: usize| (0..length * size).map(|index| map(rank, index)).collect::<Vec<_>>();
-    let mut oracle = of(0);
-    (1..size).for_each(|rank| compose(&mut oracle, &of(rank)));
-    let mut part = vec![[0; 2]; length];
-    comm.reduce_scatter(&of(rank), &mut part, compose).await.unwrap();
-    assert_eq!(part, oracle[rank * length..][..length]);
+    let of = |rank: usize| says::<T>(rank, length * size);
+    let mut part = vec![T::default(); length];
+    comm.reduce_scatter(&of(rank), &mut part, combine).await.unwrap();
+    assert_eq!(part, tree(0..size, &of, combine)[rank * length..][..length]);
 }
 
 async fn all_gather<T: Sample>(comm: &mut Communicator, length: usize) {
@@ -350,10 +422,10 @@ async fn all_reduce_leaves(comm: &mut Communicator) {
     };
     let leaf = |leaf: usize, partial: &mut [f64]| partial.iter_mut().for_each(|value| *value = (leaf as f64).sin());
     for leaves in [0, 1, 2, 5, 64, 101] {
-        let share = |rank: usize| rank * leaves / comm.size();
-        let own = share(comm.rank())..share(comm.rank() + 1);
+        let (rank, size) = (comm.rank(), comm.size());
+        let own = rank * leaves / size..(rank + 1) * leaves / size;
         let mut total = [-1.0; 3];
-        comm.all_reduce_leaves(own, &mut total, leaf, tell_tale).await.unwrap();
+        comm.all_reduce_leaves(own.clone(), &mut total, leaf, tell_tale).await.unwrap();
         let mut fold = lehr_ranks::Fold::<f64>::new(3);
         for number in 0..leaves {
             fold.push(lehr_ranks::Node::leaf(number), &tell_tale, |partial| leaf(number, partial));
@@ -362,5 +434,17 @@ async fn all_reduce_leaves(comm: &mut Communicator) {
             total.map(f64::to_bits)[..],
             *fold.root(&tell_tale).unwrap_or(&[-1.0; 3]).iter().map(|v| v.to_bits()).collect::<Vec<_>>()
         );
+        // A sum of whole numbers is the same in any order.
+        comm.set_order(Order::Any);
+        let mut total = [0.0; 3];
+        let (number, add) = (
+            |leaf: usize, partial: &mut [f64]| partial.fill(leaf as f64),
+            |left: &mut [f64], right: &[f64]| {
+                each(left, right, |a, b| a + b);
+            },
+        );
+        comm.all_reduce_leaves(own, &mut total, number, add).await.unwrap();
+        assert_eq!(total, [(0..leaves).sum::<usize>() as f64; 3]);
+        comm.set_order(Order::Fixed);
     }
 }

@@ -25,6 +25,20 @@ fn every_fabric_does_what_the_oracle_says() {
 }
 
 #[test]
+fn every_fabric_does_the_same_if_calls_are_checked() {
+    let dispatcher = Dispatcher::new(2).unwrap();
+    for kind in Kind::ALL {
+        for size in SIZES {
+            let outcome = run_on(&dispatcher, kind, Layout::threads(size), |mut comm| async move {
+                comm.set_checked(true);
+                cases::all(&mut comm).await;
+            });
+            assert!(outcome.is_ok(), "{kind:?}, {size} ranks: {outcome:?}");
+        }
+    }
+}
+
+#[test]
 fn ranks_that_spin_do_the_same_even_if_they_have_no_core() {
     let dispatcher = Dispatcher::new(4).unwrap();
     for kind in [Kind::Threads, Kind::Mail] {
