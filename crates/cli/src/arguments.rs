@@ -20,8 +20,8 @@ pub use apply::ApplyArguments;
 pub use ask::{
     DropArguments, GetArguments, LsArguments, RequestArguments, SendArguments, UploadArguments, WatchArguments,
 };
-pub use cluster::{ClusterArguments, Dataset, DemoArguments, MethodArguments, PartArgument, PrecisionArgument};
-pub use demo::{ApplicationArguments, DemoApplication};
+pub use cluster::{ClusterArguments, MethodArguments, PrecisionArgument};
+pub use demo::{ApplicationArguments, Dataset, DemoApplication, DemoArguments, PartArgument};
 pub use distances::{
     AlignmentArgument, AlphabetArgument, DistancesArguments, ElementArgument, FormArgument, MetricArgument,
     RecordArguments, SequenceArguments,

@@ -9,7 +9,6 @@ pub mod distances;
 pub mod embed;
 pub mod lab;
 pub mod pairwise;
-mod resume;
 pub mod run;
 pub mod serve;
 pub mod upload;

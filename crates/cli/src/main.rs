@@ -20,6 +20,7 @@ mod output;
 mod plan;
 mod progress;
 mod report;
+mod resume;
 mod rows;
 mod space;
 mod study;

@@ -18,7 +18,7 @@ use crate::arguments::{
     Arguments, Command, Dataset, EngineArgument, ExecutionArguments, MethodArguments, PrecisionArgument, ScaleArgument,
 };
 use crate::exit::{Failure, Kind};
-use crate::folder;
+use crate::resume::{Repeated, checkpoint_of};
 
 /// The folder for results when none is named.
 const OUT_DEFAULT: &str = "lehr-out";
@@ -271,42 +271,18 @@ pub fn processes_counted(processes: usize) -> String {
 
 /// Reads the checkpoint of `folder`, and refuses options that say something else than it does.
 fn checkpoint(folder: &Path, method: &MethodArguments) -> Result<Checkpoint, Failure> {
-    let path = folder.join(folder::CHECKPOINT);
-    if !path.is_file() {
-        return Err(Failure::new(Kind::Environment, format!("{}: no such file", path.display())).with_hint(
-            "--resume takes the folder of a run that was stopped; a run that ended well leaves no checkpoint",
-        ));
-    }
-    let checkpoint = Checkpoint::read(&path)?;
+    let checkpoint = Checkpoint::read(&checkpoint_of(folder)?)?;
     let stored = checkpoint.parameters();
-    let shown = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
-    let number = |value: Option<f64>| shown(value.map(|value| value.to_string()));
-    let whole = |value: Option<usize>| shown(value.map(|value| value.to_string()));
-    let width = |precision: Precision| if precision == Precision::F64 { "f64" } else { "f32" }.to_owned();
-    let mut contradictions = Vec::new();
-    let mut compare = |option: &str, asked: Option<String>, stored: String| {
-        if let Some(asked) = asked
-            && asked != stored
-        {
-            contradictions.push(format!("{option} {asked} contradicts the checkpoint, which has {stored}"));
-        }
-    };
-    compare("--clusters", method.clusters.map(|asked| asked.to_string()), whole(stored.clusters));
-    compare(
-        "--stop-temperature",
-        method.stop_temperature.map(|asked| asked.to_string()),
-        number(stored.stop_temperature),
-    );
-    compare("--stop-length", method.stop_length.map(|asked| asked.to_string()), number(stored.stop_length));
-    compare("--max-clusters", method.max_clusters.map(|asked| asked.to_string()), whole(stored.max_clusters));
-    compare("--seed", method.seed.map(|asked| asked.to_string()), stored.seed.to_string());
-    compare("--precision", method.precision.map(|asked| width(precision(asked))), width(stored.precision));
-    if contradictions.is_empty() {
-        return Ok(checkpoint);
-    }
-    Err(Failure::new(Kind::Usage, contradictions.join("\n")).with_hint(
-        "a run that is resumed keeps its parameters: leave these options out, or start anew without --resume",
-    ))
+    let width = |precision: &Precision| if *precision == Precision::F64 { "f64" } else { "f32" }.to_owned();
+    let mut repeated = Repeated::default();
+    repeated.option("--clusters", method.clusters, stored.clusters, usize::to_string);
+    repeated.option("--stop-temperature", method.stop_temperature, stored.stop_temperature, f64::to_string);
+    repeated.option("--stop-length", method.stop_length, stored.stop_length, f64::to_string);
+    repeated.option("--max-clusters", method.max_clusters, stored.max_clusters, usize::to_string);
+    repeated.option("--seed", method.seed, Some(stored.seed), u64::to_string);
+    repeated.option("--precision", method.precision.map(precision), Some(stored.precision), width);
+    repeated.agree()?;
+    Ok(checkpoint)
 }
 
 /// The command line with its options for the table and the method, going on in `out`.

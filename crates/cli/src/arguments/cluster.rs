@@ -1,10 +1,9 @@
-//! What `lehr cluster` and `lehr demo` take: the input, the method, what becomes of the results.
+//! What `lehr cluster` takes: the input, the method, what becomes of the results.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::demo::DemoApplication;
 use super::execution::ExecutionArguments;
 use super::table::TableArguments;
 use super::{at_least_one, positive};
@@ -112,60 +111,6 @@ pub struct ResultsArguments {
     pub stop_at_eof: bool,
 }
 
-/// What `lehr demo` takes.
-#[derive(Debug, Args)]
-#[command(after_help = DEMO_HELP, args_conflicts_with_subcommands = true, arg_required_else_help = true)]
-pub struct DemoArguments {
-    /// Which data set
-    #[arg(value_enum, default_value_t = Dataset::Census)]
-    pub dataset: Dataset,
-
-    /// All stages from items without coordinates to clusters and a map.
-    #[command(subcommand)]
-    pub application: Option<DemoApplication>,
-
-    /// A node of the demonstration, which starts it.
-    #[arg(long, hide = true, value_enum)]
-    pub part: Option<PartArgument>,
-
-    /// What the clustering does.
-    #[command(flatten)]
-    pub method: MethodArguments,
-
-    /// How it is computed.
-    #[command(flatten)]
-    pub execution: ExecutionArguments,
-
-    /// What becomes of the results.
-    #[command(flatten)]
-    pub results: ResultsArguments,
-}
-
-impl DemoArguments {
-    /// How it is computed.
-    pub fn execution(&self) -> &ExecutionArguments {
-        self.application.as_ref().map_or(&self.execution, DemoApplication::execution)
-    }
-}
-
-/// A node of a demonstration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PartArgument {
-    /// The one with the data
-    Data,
-    /// The one that clusters
-    Compute,
-}
-
-/// The data sets that are built in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Dataset {
-    /// 201,174 census blocks of Nevada, Utah and West Virginia, weighted by population, on the sphere; 20 clusters
-    Census,
-    /// The same blocks on one node, clustered on another: two nodes are started, used and ended
-    TwoNodes,
-}
-
 const CLUSTER_HELP: &str = "\
 Example:
   lehr cluster blocks.csv.gz --columns lon,lat --lonlat --weights pop --id geoid --clusters 20
@@ -182,16 +127,6 @@ Example:
 
 Ctrl-C stops the run, keeps a checkpoint and says how to continue.
 Exit codes: 0 done, 1 no result, 2 usage, 3 bad data, 4 environment, 130 stopped.";
-
-const DEMO_HELP: &str = "\
-Example:
-  lehr demo census
-      a workflow: reads 201,174 census blocks, clusters them into several numbers side by side,
-      chooses one, and draws the map; open lehr-out/report.html
-  lehr demo census --clusters 8
-      with options of the clustering: one clustering, as lehr cluster does it
-  lehr demo two-nodes
-      two nodes on this machine: the data on one, the clustering on the other";
 
 fn clusters(text: &str) -> Result<usize, String> {
     match text.parse() {

@@ -1,14 +1,69 @@
-//! What `lehr demo genes` and `lehr demo patients` take.
+//! What `lehr demo` takes.
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::at_least_one;
+use super::cluster::{MethodArguments, ResultsArguments};
 use super::execution::ExecutionArguments;
 
 /// The most dimensions of a map.
 const MOST_DIMENSIONS: usize = 64;
+
+/// What `lehr demo` takes.
+#[derive(Debug, Args)]
+#[command(after_help = DEMO_HELP, args_conflicts_with_subcommands = true, arg_required_else_help = true)]
+pub struct DemoArguments {
+    /// Which data set
+    #[arg(value_enum, default_value_t = Dataset::Census)]
+    pub dataset: Dataset,
+
+    /// All stages from items without coordinates to clusters and a map.
+    #[command(subcommand)]
+    pub application: Option<DemoApplication>,
+
+    /// A node of the demonstration, which starts it.
+    #[arg(long, hide = true, value_enum)]
+    pub part: Option<PartArgument>,
+
+    /// What the clustering does.
+    #[command(flatten)]
+    pub method: MethodArguments,
+
+    /// How it is computed.
+    #[command(flatten)]
+    pub execution: ExecutionArguments,
+
+    /// What becomes of the results.
+    #[command(flatten)]
+    pub results: ResultsArguments,
+}
+
+impl DemoArguments {
+    /// How it is computed.
+    pub fn execution(&self) -> &ExecutionArguments {
+        self.application.as_ref().map_or(&self.execution, DemoApplication::execution)
+    }
+}
+
+/// A node of a demonstration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PartArgument {
+    /// The one with the data
+    Data,
+    /// The one that clusters
+    Compute,
+}
+
+/// The data sets that are built in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Dataset {
+    /// 201,174 census blocks of Nevada, Utah and West Virginia, weighted by population, on the sphere; 20 clusters
+    Census,
+    /// The same blocks on one node, clustered on another: two nodes are started, used and ended
+    TwoNodes,
+}
 
 /// Demonstrations that go all the way from items to clusters and a map.
 #[derive(Debug, Subcommand)]
@@ -89,6 +144,16 @@ pub struct ApplicationResultsArguments {
     #[arg(long, short)]
     pub quiet: bool,
 }
+
+const DEMO_HELP: &str = "\
+Example:
+  lehr demo census
+      a workflow: reads 201,174 census blocks, clusters them into several numbers side by side,
+      chooses one, and draws the map; open lehr-out/report.html
+  lehr demo census --clusters 8
+      with options of the clustering: one clustering, as lehr cluster does it
+  lehr demo two-nodes
+      two nodes on this machine: the data on one, the clustering on the other";
 
 const GENES_HELP: &str = "\
 Example:

@@ -19,7 +19,7 @@ use lehr_ranks::timing::Stopwatch;
 use serde_json::{Value, json};
 
 use super::embed::{self, BINS};
-use super::{distances, pairwise as pairwise_command, resume};
+use super::{distances, pairwise as pairwise_command};
 use crate::application::{Application, Subject, whole};
 use crate::arguments::ApplicationArguments;
 use crate::company::Company;
@@ -34,7 +34,7 @@ use crate::plan::{execution, resume_command};
 use crate::progress::Saved;
 use crate::progress::matrix::MatrixWatch;
 use crate::report::application::{self as page, Found};
-use crate::{memory, summary, tables};
+use crate::{memory, resume, summary, tables};
 
 /// Marks of a cluster that the terminal shows; the report has more.
 const MARKS: usize = 3;

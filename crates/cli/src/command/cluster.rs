@@ -19,6 +19,7 @@ use crate::interrupt::Interrupt;
 use crate::output::{self, ClusterRow, ClusterTable};
 use crate::plan::{Plan, Source, Start};
 use crate::progress::{Saved, Units, Watch};
+use crate::resume::stopped;
 use crate::space::Space;
 use crate::summary::Summary;
 use crate::trace::TraceFile;
@@ -169,22 +170,8 @@ fn cluster(
             Ok((parameters, model))
         }
         (Ok(model), _) => Ok((parameters, model)),
-        (Err(lehr_mining::Error::Stopped), saved) => Err(stopped(plan, &checkpoint, saved)),
+        (Err(lehr_mining::Error::Stopped), saved) => Err(stopped(&checkpoint, &saved, &plan.resume_command)),
         (Err(error), _) => Err(error.into()),
-    }
-}
-
-fn stopped(plan: &Plan, checkpoint: &Path, saved: Saved) -> Failure {
-    match saved {
-        Saved::Checkpoint => Failure::new(
-            Kind::Stopped,
-            format!("no results were written; checkpoint saved in {}", checkpoint.display()),
-        )
-        .with_hint(format!("continue with: {}", plan.resume_command)),
-        Saved::Nothing => Failure::new(Kind::Stopped, "no results were written; there was nothing to save yet"),
-        Saved::Failed(reason) => {
-            Failure::new(Kind::Stopped, format!("no results were written, and no checkpoint: {reason}"))
-        }
     }
 }
 

@@ -23,6 +23,7 @@ use crate::output;
 use crate::plan::distances::{DistancesPlan, What};
 use crate::progress::Saved;
 use crate::progress::pairs::PairWatch;
+use crate::resume::checkpoint_of;
 
 /// What group-format files scale a number by.
 const GROUP_SCALE: f64 = 1.0 / 32767.0;
@@ -142,13 +143,8 @@ pub(super) fn compute<T: Precision>(
     interrupt: &mut Interrupt,
 ) -> Result<Half<T>, Failure> {
     let path = folder.checkpoint();
+    plan.resumed.as_deref().map(checkpoint_of).transpose()?;
     let (log, mut kept, bytes) = match &plan.resumed {
-        Some(resumed) if !resumed.join(folder::CHECKPOINT).is_file() => {
-            let message = format!("{}: no such file", resumed.join(folder::CHECKPOINT).display());
-            return Err(Failure::new(Kind::Environment, message).with_hint(
-                "--resume takes the folder of a run that was stopped; a run that ended well leaves no checkpoint",
-            ));
-        }
         // One file, read twice: it becomes the log that goes on, and gives its steps to the run, from memory if others are to have the same.
         Some(_) => {
             let log = Log::resume::<T>(&path, metric)?;

@@ -11,7 +11,6 @@ use lehr_mining::smacof::{Checkpoint, Map, Parameters, Shepard, Start, Stop, Wei
 use lehr_ranks::timing::Stopwatch;
 use serde_json::{Value, json};
 
-use super::resume::{self, Repeated};
 use crate::arguments::{EmbedArguments, StartArgument, WeightingArgument};
 use crate::company::Company;
 use crate::company::matrix::{Begin, BeginEmbedding, Task};
@@ -25,6 +24,7 @@ use crate::plan::{execution, resume_command};
 use crate::progress::Saved;
 use crate::progress::matrix::MatrixWatch;
 use crate::report::pairs;
+use crate::resume::{self, Repeated};
 use crate::summary;
 
 /// The folder for results when none is named.

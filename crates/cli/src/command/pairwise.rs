@@ -9,7 +9,6 @@ use lehr_mining::pairwise::{Checkpoint, Cluster, Model, Parameters};
 use lehr_ranks::timing::Stopwatch;
 use serde_json::{Value, json};
 
-use super::resume::{self, Repeated};
 use crate::arguments::PairwiseArguments;
 use crate::company::Company;
 use crate::company::matrix::{Begin, BeginClustering, Task};
@@ -23,6 +22,7 @@ use crate::plan::{execution, resume_command};
 use crate::progress::Saved;
 use crate::progress::matrix::MatrixWatch;
 use crate::report::pairs;
+use crate::resume::{self, Repeated};
 use crate::{summary, tables};
 
 /// The folder for results when none is named.

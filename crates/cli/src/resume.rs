@@ -1,4 +1,4 @@
-//! How the commands on a matrix are stopped and gone on with.
+//! How runs that take a while are stopped and gone on with.
 
 use std::path::{Path, PathBuf};
 
