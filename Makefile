@@ -231,7 +231,7 @@ OVERHEAD_PAGE_RECORD := lab/records/2026-11-21/overhead.json
 docs/lab/overhead.md: $(wildcard lab/report/*.py) $(OVERHEAD_PAGE_RECORD) $(OVERHEAD_PAGE_RECORD:.json=.machine.json)
 	@$(PYTHON) lab/report/overhead.py $(OVERHEAD_PAGE_RECORD) > $@
 
-RANK_PAGE_RECORD := lab/records/2026-11-21/ranks-quick.json
+RANK_PAGE_RECORD := lab/records/2026-11-21/ranks.json
 
 docs/lab/ranks.md: $(wildcard lab/report/*.py lab/definitions/ranks/*.json) $(RANK_PAGE_RECORD) $(RANK_PAGE_RECORD:.json=.machine.json)
 	@$(PYTHON) lab/report/ranks.py $(RANK_PAGE_RECORD) > $@
