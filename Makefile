@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-two-nodes test fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-runs bench-overhead quality peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-services lab-services-quick soak load isolation schemathesis fuzz docs fmt clean
+.PHONY: help demo demo-two-nodes test python test-python fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-runs bench-overhead quality peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-services lab-services-quick soak load isolation schemathesis fuzz docs fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -62,6 +62,22 @@ mpi-environment: $(MPI_ENVIRONMENT)/.installed ## an environment with MPICH and 
 $(MPI_ENVIRONMENT)/.installed: crates/ranks-mpi/tests/requirements.txt
 	@$(PYTHON) tools/mpi_environment.py $(MPI_ENVIRONMENT) $<
 	@touch $@
+
+PYTHON_ENVIRONMENT := target/python
+
+python: need $(PYTHON_ENVIRONMENT)/.installed ## the Python package, built and installed into the environment target/python
+	@PATH=$(abspath $(PYTHON_ENVIRONMENT))/bin:$$PATH pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall ./python
+
+$(PYTHON_ENVIRONMENT)/.installed: python/requirements.txt
+	@$(PYTHON) -m venv $(PYTHON_ENVIRONMENT)
+	@$(PYTHON_ENVIRONMENT)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+test-python: python $(if $(LEHR_MPIEXEC),,$(MPI_ENVIRONMENT)/.installed) ## tests of the Python package: scikit-learn's checks, the same results as the command, jobs under mpiexec, types
+	@cargo build --release -p lehr
+	@LEHR_COMMAND=$(abspath $(TARGET)/release/lehr) LEHR_MPIEXEC=$${LEHR_MPIEXEC:-$(abspath $(MPI_ENVIRONMENT))/bin/mpiexec} \
+		$(PYTHON_ENVIRONMENT)/bin/pytest -q python
+	@cd python && $(abspath $(PYTHON_ENVIRONMENT))/bin/mypy
 
 same-bits: need ## does the command that users install give the same bits as the one that the tests run?
 	@cargo build -p lehr

@@ -1,0 +1,138 @@
+//! NumPy arrays into what the rooms take, and back.
+//!
+//! Arrays are read where they lie, in C or in Fortran order or with any strides, `float32` or `float64`: nothing is copied before the one copy that the
+//! rooms own. That copy is made while this thread holds the interpreter, because only then does no other thread write into the array. Results go the
+//! other way without any copy: NumPy takes over the vector.
+
+use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
+use lehr_data::{Incomplete, Points};
+use numpy::ndarray::ArrayView2;
+use numpy::{Element, IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use xxhash_rust::xxh3::Xxh3Default;
+
+use crate::errors;
+
+/// The numbers of a two-dimensional array, row after row, and its columns.
+fn rows<T: Copy, N>(view: &ArrayView2<'_, T>, number: impl Fn(T) -> N) -> (Vec<N>, usize) {
+    let values = match view.as_slice() {
+        Some(slice) => slice.iter().map(|value| number(*value)).collect(),
+        // The order of the elements, not of the memory.
+        None => view.iter().map(|value| number(*value)).collect(),
+    };
+    (values, view.ncols())
+}
+
+/// Rows of numbers in double precision.
+fn doubles(x: &Bound<'_, PyAny>) -> PyResult<(Vec<f64>, usize)> {
+    if let Ok(array) = x.extract::<PyReadonlyArray2<'_, f64>>() {
+        return Ok(rows(&array.as_array(), |value| value));
+    }
+    if let Ok(array) = x.extract::<PyReadonlyArray2<'_, f32>>() {
+        return Ok(rows(&array.as_array(), f64::from));
+    }
+    Err(errors::value("expected a two-dimensional array of float64 or float32"))
+}
+
+/// Points of an N x D array, with weights if there are any.
+pub(crate) fn points(x: &Bound<'_, PyAny>, weights: Option<&PyReadonlyArray1<'_, f64>>) -> PyResult<Points> {
+    let (values, columns) = doubles(x)?;
+    let points = Points::new(values, columns).map_err(errors::data)?.with_name("X");
+    match weights {
+        Some(weights) => points.with_weights(numbers(weights)).map_err(errors::data),
+        None => Ok(points),
+    }
+}
+
+/// Rows of an N x D array, NaN where a value is missing.
+pub(crate) fn records(x: &Bound<'_, PyAny>) -> PyResult<Incomplete> {
+    let (values, columns) = doubles(x)?;
+    Incomplete::new(values, columns).map_err(errors::data)
+}
+
+/// Dissimilarities of an N x N array in the array's own precision, NaN where one is missing.
+pub(crate) fn dissimilarities(matrix: &Bound<'_, PyAny>) -> PyResult<Dissimilarities> {
+    let (values, rows_there, columns) = if let Ok(array) = matrix.extract::<PyReadonlyArray2<'_, f32>>() {
+        let view = array.as_array();
+        let (values, columns) = rows(&view, |value| value);
+        (Values::F32(values), view.nrows(), columns)
+    } else if let Ok(array) = matrix.extract::<PyReadonlyArray2<'_, f64>>() {
+        let view = array.as_array();
+        let (values, columns) = rows(&view, |value| value);
+        (Values::F64(values), view.nrows(), columns)
+    } else {
+        return Err(errors::value("expected a two-dimensional array of float64 or float32"));
+    };
+    if rows_there != columns {
+        return Err(errors::value(format!(
+            "Precomputed metric requires shape (n_samples, n_samples). Got ({rows_there}, {columns})."
+        )));
+    }
+    Dissimilarities::new(columns, Form::Full, values, 1.0).map_err(errors::data)
+}
+
+/// The numbers of a vector.
+pub(crate) fn numbers<T: Element + Copy>(vector: &PyReadonlyArray1<'_, T>) -> Vec<T> {
+    vector.as_array().iter().copied().collect()
+}
+
+/// The numbers of a matrix, row after row.
+pub(crate) fn matrix(x: &PyReadonlyArray2<'_, f64>) -> Vec<f64> {
+    rows(&x.as_array(), |value| value).0
+}
+
+/// A vector as an array of two dimensions. No copy.
+pub(crate) fn table<'py, T: Element>(
+    py: Python<'py>,
+    values: Vec<T>,
+    columns: usize,
+) -> PyResult<Bound<'py, PyArray2<T>>> {
+    let rows = values.len() / columns.max(1);
+    values.into_pyarray(py).reshape([rows, columns])
+}
+
+/// Labels as estimators have them.
+pub(crate) fn labels(labels: &[u32]) -> Vec<i32> {
+    labels.iter().map(|label| *label as i32).collect()
+}
+
+/// A dictionary of one-dimensional arrays: the columns of a table whose rows are things of one kind.
+pub(crate) struct Columns<'py, 'a, R> {
+    rows: &'a [R],
+    dict: Bound<'py, PyDict>,
+}
+
+impl<'py, 'a, R> Columns<'py, 'a, R> {
+    pub(crate) fn of(py: Python<'py>, rows: &'a [R]) -> Self {
+        Self { rows, dict: PyDict::new(py) }
+    }
+
+    pub(crate) fn with<T: Element>(self, name: &str, of: impl Fn(&R) -> T) -> PyResult<Self> {
+        let column: Vec<T> = self.rows.iter().map(of).collect();
+        self.dict.set_item(name, column.into_pyarray(self.dict.py()))?;
+        Ok(self)
+    }
+
+    pub(crate) fn done(self) -> Bound<'py, PyDict> {
+        self.dict
+    }
+}
+
+/// A number that tells a matrix from others.
+pub(crate) fn hash(matrix: &Dissimilarities) -> u64 {
+    let mut hash = Xxh3Default::new();
+    match matrix.values() {
+        Values::F64(values) => values.iter().for_each(|value| hash.update(&value.to_le_bytes())),
+        Values::F32(values) => values.iter().for_each(|value| hash.update(&value.to_le_bytes())),
+        Values::U16(values) => values.iter().for_each(|value| hash.update(&value.to_le_bytes())),
+    }
+    hash.digest()
+}
+
+/// A number that tells a vector from others.
+pub(crate) fn hash_numbers(values: &[f64]) -> u64 {
+    let mut hash = Xxh3Default::new();
+    values.iter().for_each(|value| hash.update(&value.to_le_bytes()));
+    hash.digest()
+}

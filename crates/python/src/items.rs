@@ -1,0 +1,254 @@
+//! What dissimilarities are computed of, as Python holds it: sequences and fingerprints, immutable, shared without a copy.
+
+use std::path::PathBuf;
+
+use lehr_data::read::fasta::Expected;
+use lehr_data::read::{fasta, fps};
+use lehr_data::sequences::Alphabet;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+
+use crate::{arrays, errors};
+
+/// The alphabet of a name; `None` for none.
+fn alphabet(name: Option<&str>) -> PyResult<Option<Alphabet>> {
+    match name {
+        None => Ok(None),
+        Some("dna") => Ok(Some(Alphabet::Dna)),
+        Some("protein") => Ok(Some(Alphabet::Protein)),
+        Some(other) => Err(errors::value(format!(
+            "The 'alphabet' parameter must be 'dna', 'protein' or None. Got {other:?} instead."
+        ))),
+    }
+}
+
+fn alphabet_name(alphabet: Alphabet) -> &'static str {
+    match alphabet {
+        Alphabet::Dna => "dna",
+        Alphabet::Protein => "protein",
+    }
+}
+
+/// A place counted from the end if it is negative.
+fn place(index: isize, length: usize) -> PyResult<usize> {
+    let place = if index < 0 { index + length as isize } else { index };
+    usize::try_from(place)
+        .ok()
+        .filter(|place| *place < length)
+        .ok_or_else(|| PyIndexError::new_err(format!("index {index} is out of range for {length} items")))
+}
+
+/// Sequences of nucleotides or amino acids, with an id each.
+///
+/// Parameters
+/// ----------
+/// texts : sequence of str
+///     One a sequence, at least one letter each. Gaps (``-`` or ``.``) make them aligned: then all have one length.
+/// ids : sequence of str, default=None
+///     One a sequence; ``None`` numbers them from 0.
+/// alphabet : {'dna', 'protein'}, default=None
+///     ``None`` finds out: DNA if every letter is one of ``ACGTUN-.``, in either case.
+///
+/// Examples
+/// --------
+/// >>> from lehr import Sequences
+/// >>> genes = Sequences(["ACGT", "ACGA"], ids=["a", "b"])
+/// >>> len(genes), genes[1], genes.alphabet
+/// (2, 'ACGA', 'dna')
+#[pyclass(frozen, module = "lehr", name = "Sequences")]
+pub(crate) struct Sequences(pub lehr_data::Sequences);
+
+#[pymethods]
+impl Sequences {
+    #[new]
+    #[pyo3(signature = (texts, ids = None, alphabet = None))]
+    fn new(texts: Vec<String>, ids: Option<Vec<String>>, alphabet: Option<&str>) -> PyResult<Self> {
+        let is_dna = || texts.iter().flat_map(|text| text.bytes()).all(|letter| b"ACGTUNacgtun-.".contains(&letter));
+        let found = if is_dna() { Alphabet::Dna } else { Alphabet::Protein };
+        let alphabet = self::alphabet(alphabet)?.unwrap_or(found);
+        let sequences = lehr_data::Sequences::new(&texts, alphabet).map_err(errors::data)?;
+        let sequences = match ids {
+            Some(ids) => sequences.with_ids(ids).map_err(errors::data)?,
+            None => sequences,
+        };
+        Ok(Self(sequences))
+    }
+
+    /// One id a sequence.
+    #[getter]
+    fn ids(&self) -> Vec<String> {
+        self.0.ids().to_vec()
+    }
+
+    /// ``'dna'`` or ``'protein'``.
+    #[getter]
+    fn alphabet(&self) -> &'static str {
+        alphabet_name(self.0.alphabet())
+    }
+
+    /// Whether all have one length, so that letters in one place can be compared.
+    #[getter]
+    fn is_aligned(&self) -> bool {
+        self.0.is_aligned()
+    }
+
+    /// The distinct sequences, how often each is there, and which of them each was.
+    ///
+    /// Returns
+    /// -------
+    /// distinct : Sequences
+    ///     In the order in which they came up first, with the id that they had there.
+    /// counts : ndarray of shape (n_distinct,), float64
+    ///     To be used as ``sample_weight``.
+    /// inverse : ndarray of shape (n_sequences,), int64
+    ///     The place in ``distinct`` of each sequence.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from lehr import Sequences
+    /// >>> distinct, counts, inverse = Sequences(["ACG", "TT", "ACG"]).distinct()
+    /// >>> len(distinct), counts.tolist(), inverse.tolist()
+    /// (2, [2.0, 1.0], [0, 1, 0])
+    #[allow(clippy::type_complexity, reason = "a tuple of arrays")]
+    fn distinct<'py>(&self, py: Python<'py>) -> (Self, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i64>>) {
+        let (distinct, duplicates) = self.0.distinct();
+        let counts: Vec<f64> = duplicates.weights().into_iter().map(|count| count as f64).collect();
+        let inverse: Vec<i64> = duplicates.item_of().iter().map(|item| *item as i64).collect();
+        (Self(distinct), counts.into_pyarray(py), inverse.into_pyarray(py))
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    fn __getitem__(&self, index: isize) -> PyResult<String> {
+        let letters = self.0.sequence(place(index, self.0.len())?);
+        Ok(String::from_utf8_lossy(letters).into_owned())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Sequences({} of {}, the longest {})", self.0.len(), self.alphabet(), self.0.longest())
+    }
+
+    /// What pickle makes it of again.
+    fn __getnewargs__(&self) -> (Vec<String>, Vec<String>, &'static str) {
+        let texts = (0..self.0.len()).map(|index| String::from_utf8_lossy(self.0.sequence(index)).into_owned());
+        (texts.collect(), self.ids(), self.alphabet())
+    }
+}
+
+/// Fingerprints of molecules: rows of bits, packed, with an id each.
+///
+/// Parameters
+/// ----------
+/// packed : ndarray of shape (n_rows, ceil(n_bits / 8)), uint8
+///     Bit 0 of a row is the lowest bit of its first byte, as in FPS files and ``numpy.packbits(..., bitorder="little")``.
+/// n_bits : int
+///     Bits of a row, at least 1.
+/// ids : sequence of str, default=None
+///     One a row; ``None`` numbers them from 0.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> from lehr import Fingerprints
+/// >>> prints = Fingerprints(np.array([[0b0111], [0b0011]], dtype=np.uint8), 4)
+/// >>> len(prints), prints.n_bits
+/// (2, 4)
+#[pyclass(frozen, module = "lehr", name = "Fingerprints")]
+pub(crate) struct Fingerprints(pub lehr_data::Fingerprints);
+
+#[pymethods]
+impl Fingerprints {
+    #[new]
+    #[pyo3(signature = (packed, n_bits, ids = None))]
+    fn new(packed: PyReadonlyArray2<'_, u8>, n_bits: usize, ids: Option<Vec<String>>) -> PyResult<Self> {
+        let view = packed.as_array();
+        let width = n_bits.div_ceil(8);
+        if n_bits == 0 || view.ncols() != width {
+            return Err(errors::value(format!(
+                "The 'packed' parameter must have ceil(n_bits / 8) columns. Got {} columns and n_bits={n_bits} instead.",
+                view.ncols()
+            )));
+        }
+        let mut words = Vec::with_capacity(view.nrows() * n_bits.div_ceil(64));
+        for row in view.rows() {
+            let bytes: Vec<u8> = row.iter().copied().collect();
+            words.extend(bytes.chunks(8).map(|bytes| {
+                let mut word = [0; 8];
+                word[..bytes.len()].copy_from_slice(bytes);
+                u64::from_le_bytes(word)
+            }));
+        }
+        let fingerprints = lehr_data::Fingerprints::new(words, n_bits).map_err(errors::data)?;
+        let fingerprints = match ids {
+            Some(ids) => fingerprints.with_ids(ids).map_err(errors::data)?,
+            None => fingerprints,
+        };
+        Ok(Self(fingerprints))
+    }
+
+    /// One id a row.
+    #[getter]
+    fn ids(&self) -> Vec<String> {
+        self.0.ids().to_vec()
+    }
+
+    /// Bits of a row.
+    #[getter]
+    fn n_bits(&self) -> usize {
+        self.0.bits()
+    }
+
+    /// The rows as packed bytes, as the constructor takes them.
+    ///
+    /// Returns
+    /// -------
+    /// ndarray of shape (n_rows, ceil(n_bits / 8)), uint8
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np
+    /// >>> from lehr import Fingerprints
+    /// >>> Fingerprints(np.array([[7]], dtype=np.uint8), 3).packed().tolist()
+    /// [[7]]
+    fn packed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u8>>> {
+        let width = self.0.bits().div_ceil(8);
+        let mut bytes = Vec::with_capacity(self.0.len() * width);
+        for row in 0..self.0.len() {
+            let start = bytes.len();
+            self.0.row(row).iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
+            bytes.truncate(start + width);
+        }
+        arrays::table(py, bytes, width)
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Fingerprints({} of {} bits)", self.0.len(), self.0.bits())
+    }
+
+    /// What pickle makes it of again.
+    #[allow(clippy::type_complexity, reason = "a tuple of arguments")]
+    fn __getnewargs__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyArray2<u8>>, usize, Vec<String>)> {
+        Ok((self.packed(py)?, self.0.bits(), self.ids()))
+    }
+}
+
+/// Sequences of a FASTA file, plain or packed by gzip.
+#[pyfunction]
+#[pyo3(signature = (path, *, alphabet = None, aligned = false))]
+pub(crate) fn read_fasta(py: Python<'_>, path: PathBuf, alphabet: Option<&str>, aligned: bool) -> PyResult<Sequences> {
+    let expected = Expected { alphabet: self::alphabet(alphabet)?, is_aligned: aligned };
+    py.detach(|| fasta::sequences(&path, expected)).map(Sequences).map_err(errors::data)
+}
+
+/// Fingerprints of an FPS file, plain or packed by gzip.
+#[pyfunction]
+pub(crate) fn read_fps(py: Python<'_>, path: PathBuf) -> PyResult<Fingerprints> {
+    py.detach(|| fps::fingerprints(&path)).map(Fingerprints).map_err(errors::data)
+}

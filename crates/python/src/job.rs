@@ -1,0 +1,211 @@
+//! One of several Python processes that `mpiexec` started: all run the same script, and methods compute together.
+//!
+//! The first method called joins the job; before that nothing of MPI is touched, so scripts that compute nothing run as ever. A thread of its own holds
+//! this process's end of MPI from start to finish, as MPI wants; Python threads ask it and wait without the interpreter.
+//!
+//! Every process must call the same methods on the same data in the same order. That is compared before each run ([`Company::agree`]): a script that reads other data
+//! on one process ends on all of them with one error, not with a wrong result or a wait without end.
+//!
+//! Processes end together ([`finish`], which Python calls at its exit), or by [`abort`] when one of them fails.
+
+use std::time::Duration;
+
+use lehr_ranks::{Execution, Job};
+use lehr_ranks_mpi::{Launcher, Process};
+use lehr_runtime::Dispatcher;
+use pyo3::prelude::*;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::errors;
+use crate::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use crate::sync::{OnceLock, pause, spawn};
+
+/// How often signals are looked at.
+const TICK: Duration = Duration::from_millis(50);
+/// How long a job may take to end by MPI before this process ends by itself, which ends the others through the launcher.
+const ABORT: Duration = Duration::from_secs(2);
+
+/// What the thread of MPI is asked.
+enum Request {
+    /// Everybody's number, in order of processes.
+    Compare { number: u64, reply: SyncSender<Result<Vec<u64>, String>> },
+    /// To end together with the others.
+    Finish { reply: SyncSender<Result<(), String>> },
+    /// To end the others.
+    Abort { code: u8 },
+}
+
+/// This process's place in a job.
+struct Place {
+    job: Job,
+    number: usize,
+    count: usize,
+    /// The system's number of the process that joined: a fork of it is no part of the job.
+    id: u32,
+    requests: Sender<Request>,
+}
+
+static PLACE: OnceLock<Result<Option<Place>, String>> = OnceLock::new();
+
+/// This process's place; joins at the first call, and waits for the others to do so.
+fn place(py: Python<'_>) -> PyResult<Option<&'static Place>> {
+    let place = match PLACE.get() {
+        Some(place) => place,
+        None => py.detach(|| PLACE.get_or_init(join)),
+    };
+    match place {
+        Err(message) => Err(errors::runtime(message.clone())),
+        Ok(None) => Ok(None),
+        Ok(Some(place)) if place.id != std::process::id() => Err(errors::runtime(
+            "this process was forked from one that takes part in an MPI job, whose connections it cannot share. \
+             Start processes with the \"spawn\" method, or compute in the process that mpiexec started.",
+        )),
+        Ok(Some(place)) => Ok(Some(place)),
+    }
+}
+
+fn join() -> Result<Option<Place>, String> {
+    if Launcher::of_this_process().is_none() {
+        return Ok(None);
+    }
+    let (tell, told) = sync_channel(1);
+    let (requests, asked) = channel();
+    spawn("lehr-mpi", move || serve(&tell, &asked)).map_err(|cause| format!("no thread for MPI: {cause}"))?;
+    match told.recv().map_err(|_| "MPI did not start".to_owned())?? {
+        None => Ok(None),
+        Some((job, number, count)) => Ok(Some(Place { job, number, count, id: std::process::id(), requests })),
+    }
+}
+
+/// Job, number and count of a process that has joined; nothing for one that is alone.
+type Joined = Result<Option<(Job, usize, usize)>, String>;
+
+/// Holds this process's end of MPI, and answers until it is over.
+fn serve(tell: &SyncSender<Joined>, asked: &Receiver<Request>) {
+    let joined = Process::join().map_err(|error| error.to_string());
+    let place = joined.as_ref().map(|process| process.as_ref().map(|of| (of.job(), of.number(), of.count())));
+    let _ = tell.send(place.map_err(String::clone));
+    let Ok(Some(process)) = joined else { return };
+    while let Ok(request) = asked.recv() {
+        match request {
+            Request::Compare { number, reply } => {
+                let _ = reply.send(compare(&process, number));
+            }
+            Request::Finish { reply } => {
+                let _ = reply.send(process.finish().map_err(|error| error.to_string()));
+                return;
+            }
+            Request::Abort { code } => process.abort(code),
+        }
+    }
+}
+
+fn compare(process: &Process, number: u64) -> Result<Vec<u64>, String> {
+    let dispatcher = Dispatcher::new(1).map_err(|error| error.to_string())?;
+    let ended = process.run(&dispatcher, 1, |mut comm| async move {
+        let mut all = vec![0; comm.size()];
+        comm.all_gather(&[number], &mut all).await.map(|()| all)
+    });
+    let first = ended.map_err(|error| error.to_string())?.swap_remove(0);
+    first.map_err(|error| error.to_string())
+}
+
+/// Waits for an answer without the interpreter; signals come through.
+fn answer<T: Send>(py: Python<'_>, mut from: Receiver<Result<T, String>>) -> PyResult<T> {
+    loop {
+        let heard;
+        (from, heard) = py.detach(move || {
+            let heard = from.recv_timeout(TICK);
+            (from, heard)
+        });
+        match heard {
+            Ok(answer) => return answer.map_err(errors::runtime),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => return Err(errors::runtime("the MPI job is over")),
+        }
+    }
+}
+
+/// How a method is computed, and whether together with other processes.
+#[derive(Clone, Copy)]
+pub(crate) struct Company {
+    pub execution: Execution,
+    pub is_in_job: bool,
+    /// Whether this process is the one that speaks and writes.
+    pub is_lead: bool,
+}
+
+impl Company {
+    /// Alone on `threads` threads, or in a job: then with one thread a process unless more are asked for.
+    pub(crate) fn new(py: Python<'_>, threads: Option<usize>) -> PyResult<Self> {
+        let place = place(py)?;
+        let mut execution = Execution { job: place.map(|place| place.job), ..Execution::default() };
+        if place.is_some() {
+            (execution.threads, execution.ranks) = (1, 1);
+        }
+        if let Some(threads) = threads {
+            (execution.threads, execution.ranks) = (threads, threads);
+        }
+        Ok(Self { execution, is_in_job: place.is_some(), is_lead: place.is_none_or(|place| place.number == 0) })
+    }
+
+    /// Compares what all processes are about to compute. `of` is asked for only in a job.
+    ///
+    /// # Errors
+    /// `ValueError`, on all processes, if one is about to compute something else.
+    pub(crate) fn agree(&self, py: Python<'_>, method: &str, of: impl FnOnce() -> Vec<u8>) -> PyResult<()> {
+        if !self.is_in_job {
+            return Ok(());
+        }
+        let Some(place) = place(py)? else { return Ok(()) };
+        let number = xxh3_64(&[method.as_bytes(), of().as_slice()].concat());
+        let (reply, replies) = sync_channel(1);
+        let request = Request::Compare { number, reply };
+        place.requests.send(request).map_err(|_| errors::runtime("the MPI job is over"))?;
+        let all = answer(py, replies)?;
+        match all.iter().position(|other| *other != all[0]) {
+            None => Ok(()),
+            Some(process) => Err(errors::value(format!(
+                "{method}: process {process} of the MPI job has other data or parameters than process 0. All processes must \
+                 call the same methods with the same arguments: seed random numbers, and read the same files."
+            ))),
+        }
+    }
+}
+
+/// `(number, count)` of this process in the job that mpiexec started; `(0, 1)` for a process that is alone.
+#[pyfunction]
+pub(crate) fn process(py: Python<'_>) -> PyResult<(usize, usize)> {
+    Ok(place(py)?.map_or((0, 1), |place| (place.number, place.count)))
+}
+
+/// Whether this process has joined a job, without joining one.
+#[pyfunction]
+pub(crate) fn is_joined() -> bool {
+    matches!(PLACE.get(), Some(Ok(Some(place))) if place.id == std::process::id())
+}
+
+/// Ends the job together with the other processes; nothing for a process that is in none.
+#[pyfunction]
+pub(crate) fn finish(py: Python<'_>) -> PyResult<()> {
+    if !is_joined() {
+        return Ok(());
+    }
+    let Some(place) = place(py)? else { return Ok(()) };
+    let (reply, replies) = sync_channel(1);
+    if place.requests.send(Request::Finish { reply }).is_err() {
+        return Ok(());
+    }
+    answer(py, replies)
+}
+
+/// Ends all processes of the job with an exit code; returns where that cannot be done by MPI.
+#[pyfunction]
+pub(crate) fn abort(py: Python<'_>, code: u8) {
+    if let Some(Ok(Some(place))) = PLACE.get()
+        && place.requests.send(Request::Abort { code }).is_ok()
+    {
+        // The thread of MPI ends the program. If it waits for others, the caller ends it.
+        py.detach(|| pause(ABORT));
+    }
+}

@@ -1,0 +1,53 @@
+//! The native half of the Python package `lehr`: arrays in, arrays out, the interpreter free meanwhile.
+//!
+//! Nothing is computed here and nothing is decided: estimators, their names and their documentation stand in `python/lehr`, methods in the rooms below.
+//! This crate turns arrays into points (`arrays`), lets a method run while Python goes on (`watch`), joins the processes of a job (`job`), and
+//! turns errors into exceptions (`errors`). `docs/design/python.md` says why.
+#![forbid(unsafe_code)]
+
+mod arrays;
+mod datasets;
+mod distances;
+mod errors;
+mod items;
+mod job;
+mod mixture;
+mod model_file;
+mod pairwise;
+mod smacof;
+mod sync;
+mod vector;
+mod watch;
+
+/// What `python/lehr` is built on. Nothing here is public: names and arguments change with the package.
+#[pyo3::pymodule]
+mod _native {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::datasets::{load_alu, load_points};
+    #[pymodule_export]
+    use crate::distances::{distances_of_fingerprints, distances_of_rows, distances_of_sequences};
+    #[pymodule_export]
+    use crate::items::{Fingerprints, Sequences, read_fasta, read_fps};
+    #[pymodule_export]
+    use crate::job::{abort, finish, is_joined, process};
+    #[pymodule_export]
+    use crate::mixture::{fit_mixture, posterior, sample};
+    #[pymodule_export]
+    use crate::model_file::{read_model, write_model};
+    #[pymodule_export]
+    use crate::pairwise::fit_pairwise;
+    #[pymodule_export]
+    use crate::smacof::{align, embed, interpolate};
+    #[pymodule_export]
+    use crate::vector::fit_vector;
+    #[pymodule_export]
+    use crate::watch::Progress;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("Stopped", module.py().get_type::<crate::errors::Stopped>())?;
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,142 @@
+//! Mixtures of Gaussians for `lehr.DAGaussianMixture`.
+
+use std::path::PathBuf;
+
+use lehr_mining::mixture::{self, Checkpoint, Covariance, Mixture, Model, Parameters, Posterior};
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::arrays::{self, Columns};
+use crate::errors;
+use crate::job::Company;
+use crate::watch;
+
+/// Fits a mixture of Gaussians to the rows of `x`.
+#[pyfunction]
+#[pyo3(signature = (x, sample_weight, parameters, *, threads = None, callback = None, checkpoint = None))]
+pub(crate) fn fit_mixture<'py>(
+    py: Python<'py>,
+    x: &Bound<'py, PyAny>,
+    sample_weight: Option<PyReadonlyArray1<'py, f64>>,
+    parameters: &str,
+    threads: Option<usize>,
+    callback: Option<&Bound<'py, PyAny>>,
+    checkpoint: Option<PathBuf>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let wanted: Parameters = watch::parameters(parameters)?;
+    let points = arrays::points(x, sample_weight.as_ref())?;
+    drop(sample_weight);
+    let company = Company::new(py, threads)?;
+    let start = watch::saved(checkpoint.as_deref(), Checkpoint::read)?;
+    if let Some(start) = &start {
+        watch::same_parameters(checkpoint.as_deref(), &wanted, start.parameters())?;
+    }
+    company.agree(py, "DAGaussianMixture.fit", || {
+        let resumed = u8::from(start.is_some());
+        [parameters.as_bytes(), &points.fingerprint().to_le_bytes(), &[resumed]].concat()
+    })?;
+    let execution = company.execution;
+    let watched = watch::run(py, callback, checkpoint.clone(), company.is_in_job, move |relay| match start {
+        None => mixture::fit(&points, &wanted, &execution, relay),
+        Some(start) => mixture::resume(&points, start, &execution, relay),
+    })?;
+    let model = watched.outcome.map_err(errors::mining)?;
+    if company.is_lead {
+        watch::remove(checkpoint.as_deref());
+    }
+    let found = found(py, model)?;
+    found.set_item("checkpoint_failure", watched.checkpoint_failure)?;
+    found.set_item("is_lead", company.is_lead)?;
+    Ok(found)
+}
+
+fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
+    let found = PyDict::new(py);
+    let mixture = &model.mixture;
+    let dimension = mixture.dimension();
+    found.set_item("weights", mixture.weights().to_vec().into_pyarray(py))?;
+    found.set_item("means", arrays::table(py, mixture.means().to_vec(), dimension)?)?;
+    found.set_item("numbers", mixture.numbers().to_vec().into_pyarray(py))?;
+    let matrices: Vec<f64> = match mixture.form() {
+        Covariance::Spherical | Covariance::Diagonal => mixture.numbers().to_vec(),
+        Covariance::Tied => mixture.covariance(0),
+        Covariance::Full => (0..mixture.len()).flat_map(|k| mixture.covariance(k)).collect(),
+    };
+    found.set_item("covariances", matrices.into_pyarray(py))?;
+    found.set_item("labels", arrays::labels(&model.labels).into_pyarray(py))?;
+    found.set_item("probabilities", model.probabilities.into_pyarray(py))?;
+    found.set_item("log_likelihood", model.criteria.log_likelihood)?;
+    found.set_item("bic", model.criteria.bic)?;
+    found.set_item("aic", model.criteria.aic)?;
+    found.set_item("icl", model.criteria.icl)?;
+    let candidates = Columns::of(py, &model.candidates)
+        .with("n_components", |candidate| candidate.components as i64)?
+        .with("log_likelihood", |candidate| candidate.criteria.log_likelihood)?
+        .with("bic", |candidate| candidate.criteria.bic)?
+        .with("aic", |candidate| candidate.criteria.aic)?
+        .with("icl", |candidate| candidate.criteria.icl)?
+        .with("is_converged", |candidate| candidate.is_converged)?;
+    found.set_item("candidates", candidates.done())?;
+    found.set_item("ascent", model.ascent.into_pyarray(py))?;
+    found.set_item("is_converged", model.is_converged)?;
+    found.set_item("n_iter", model.sweeps)?;
+    found.set_item("warnings", model.warnings)?;
+    Ok(found)
+}
+
+/// A mixture as an estimator keeps it.
+fn restored(
+    form: &str,
+    weights: &PyReadonlyArray1<'_, f64>,
+    means: &PyReadonlyArray2<'_, f64>,
+    numbers: &PyReadonlyArray1<'_, f64>,
+) -> PyResult<Mixture> {
+    let form = Covariance::ALL
+        .into_iter()
+        .find(|covariance| covariance.name() == form)
+        .ok_or_else(|| errors::value(format!("there are no {form:?} covariances")))?;
+    let dimension = means.as_array().ncols();
+    Mixture::new(form, dimension, arrays::numbers(weights), arrays::matrix(means), arrays::numbers(numbers))
+        .map_err(errors::mining)
+}
+
+/// What a mixture says of rows: memberships, labels and logarithms of densities.
+#[pyfunction]
+pub(crate) fn posterior<'py>(
+    py: Python<'py>,
+    x: &Bound<'py, PyAny>,
+    form: &str,
+    weights: PyReadonlyArray1<'py, f64>,
+    means: PyReadonlyArray2<'py, f64>,
+    numbers: PyReadonlyArray1<'py, f64>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let mixture = restored(form, &weights, &means, &numbers)?;
+    let points = arrays::points(x, None)?;
+    let Posterior { components, memberships, labels, log_densities } =
+        py.detach(|| mixture.posterior(&points)).map_err(errors::mining)?;
+    let found = PyDict::new(py);
+    found.set_item("memberships", arrays::table(py, memberships, components)?)?;
+    found.set_item("labels", arrays::labels(&labels).into_pyarray(py))?;
+    found.set_item("log_densities", log_densities.into_pyarray(py))?;
+    Ok(found)
+}
+
+/// Draws rows from a mixture, and says of which component each is.
+#[pyfunction]
+pub(crate) fn sample<'py>(
+    py: Python<'py>,
+    rows: usize,
+    seed: u64,
+    form: &str,
+    weights: PyReadonlyArray1<'py, f64>,
+    means: PyReadonlyArray2<'py, f64>,
+    numbers: PyReadonlyArray1<'py, f64>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let mixture = restored(form, &weights, &means, &numbers)?;
+    let (points, labels) = py.detach(|| mixture.sample(rows, seed)).map_err(errors::mining)?;
+    let found = PyDict::new(py);
+    found.set_item("data", arrays::table(py, points.values().to_vec(), points.dimension())?)?;
+    found.set_item("labels", arrays::labels(&labels).into_pyarray(py))?;
+    Ok(found)
+}

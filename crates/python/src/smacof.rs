@@ -1,0 +1,172 @@
+//! Multidimensional scaling for `lehr.SMACOF`.
+
+use std::path::PathBuf;
+
+use lehr_mining::smacof::{self, Checkpoint, Input, Interpolation, Map, Parameters, Shepard, Stop};
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::arrays::{self, Columns};
+use crate::errors;
+use crate::job::Company;
+use crate::watch;
+
+/// Cells a side of the Shepard diagram.
+const BINS: usize = 100;
+
+/// Places items in few dimensions by their dissimilarities, an N x N array.
+#[pyfunction]
+#[pyo3(signature = (
+    dissimilarities, sample_weight, parameters, *,
+    pair_weight = None, init = None, fixed = Vec::new(), threads = None, callback = None, checkpoint = None
+))]
+#[allow(clippy::too_many_arguments, reason = "they are an estimator's")]
+pub(crate) fn embed<'py>(
+    py: Python<'py>,
+    dissimilarities: &Bound<'py, PyAny>,
+    sample_weight: Option<PyReadonlyArray1<'py, f64>>,
+    parameters: &str,
+    pair_weight: Option<&Bound<'py, PyAny>>,
+    init: Option<PyReadonlyArray2<'py, f64>>,
+    fixed: Vec<usize>,
+    threads: Option<usize>,
+    callback: Option<&Bound<'py, PyAny>>,
+    checkpoint: Option<PathBuf>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let wanted: Parameters = watch::parameters(parameters)?;
+    let matrix = arrays::dissimilarities(dissimilarities)?;
+    let pair_weights = pair_weight.map(arrays::dissimilarities).transpose()?;
+    let weights = sample_weight.as_ref().map(arrays::numbers);
+    let positions = init.as_ref().map(arrays::matrix);
+    drop((sample_weight, init));
+    let company = Company::new(py, threads)?;
+    let start = watch::saved(checkpoint.as_deref(), Checkpoint::read)?;
+    if let Some(start) = &start {
+        watch::same_parameters(checkpoint.as_deref(), &wanted, start.parameters())?;
+    }
+    company.agree(py, "SMACOF.fit", || {
+        let pairs = pair_weights.as_ref().map_or(0, arrays::hash);
+        let fixed: Vec<f64> = fixed.iter().map(|item| *item as f64).collect();
+        let vectors = [weights.as_deref(), positions.as_deref(), Some(&fixed[..])];
+        let mut bytes = parameters.as_bytes().to_vec();
+        let hashes = vectors.map(|numbers| arrays::hash_numbers(numbers.unwrap_or_default()));
+        for hash in [arrays::hash(&matrix), pairs, u64::from(start.is_some())].into_iter().chain(hashes) {
+            bytes.extend_from_slice(&hash.to_le_bytes());
+        }
+        bytes
+    })?;
+    let execution = company.execution;
+    let watched = watch::run(py, callback, checkpoint.clone(), company.is_in_job, move |relay| {
+        let input = Input {
+            dissimilarities: &matrix,
+            weights: weights.as_deref(),
+            pair_weights: pair_weights.as_ref(),
+            positions: positions.as_deref(),
+            fixed: &fixed,
+        };
+        let map = match start {
+            None => smacof::embed(&input, &wanted, &execution, relay),
+            Some(start) => smacof::resume(&input, start, &execution, relay),
+        }?;
+        let shepard = Shepard::new(&matrix, &map, BINS);
+        Ok::<_, lehr_mining::Error>((map, shepard))
+    })?;
+    let (map, shepard) = watched.outcome.map_err(errors::mining)?;
+    if company.is_lead {
+        watch::remove(checkpoint.as_deref());
+    }
+    let found = found(py, map, shepard)?;
+    found.set_item("checkpoint_failure", watched.checkpoint_failure)?;
+    found.set_item("is_lead", company.is_lead)?;
+    Ok(found)
+}
+
+fn found<'py>(py: Python<'py>, map: Map, shepard: Shepard) -> PyResult<Bound<'py, PyDict>> {
+    let found = PyDict::new(py);
+    let history = Columns::of(py, &map.history)
+        .with("temperature", |iteration| iteration.temperature)?
+        .with("stress", |iteration| iteration.stress)?;
+    found.set_item("history", history.done())?;
+    found.set_item("n_iter", map.history.len())?;
+    found.set_item("embedding", arrays::table(py, map.positions, map.dimension)?)?;
+    found.set_item("stress", map.stress)?;
+    found.set_item("stress_1", map.stress_1)?;
+    found.set_item("raw_stress", map.raw_stress)?;
+    found.set_item("item_stress", map.item_stress.into_pyarray(py))?;
+    found.set_item("is_converged", map.stop == Stop::Converged)?;
+    found.set_item("stresses", map.stresses.into_pyarray(py))?;
+    found.set_item("missing_pairs", map.missing_pairs)?;
+    found.set_item("warnings", map.warnings)?;
+    let diagram = PyDict::new(py);
+    let counts: Vec<i64> = shepard.counts.iter().map(|count| *count as i64).collect();
+    diagram.set_item("counts", arrays::table(py, counts, shepard.bins)?)?;
+    diagram.set_item("largest_dissimilarity", shepard.largest_dissimilarity)?;
+    diagram.set_item("largest_distance", shepard.largest_distance)?;
+    diagram.set_item("correlation", shepard.correlation)?;
+    found.set_item("shepard", diagram)?;
+    Ok(found)
+}
+
+/// Places new items into a map that stays as it is: their dissimilarities to its items are an M x N array, NaN where not known.
+#[pyfunction]
+#[pyo3(signature = (embedding, dissimilarities, *, neighbors, max_iter = 50, threads = None))]
+pub(crate) fn interpolate<'py>(
+    py: Python<'py>,
+    embedding: PyReadonlyArray2<'py, f64>,
+    dissimilarities: PyReadonlyArray2<'py, f64>,
+    neighbors: usize,
+    max_iter: usize,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dimension = embedding.as_array().ncols();
+    let (items, width) = dissimilarities.as_array().dim();
+    let (map, to_map) = (arrays::matrix(&embedding), arrays::matrix(&dissimilarities));
+    drop((embedding, dissimilarities));
+    if map.len() != width * dimension {
+        return Err(errors::value(format!(
+            "expected dissimilarities to the {} items of the map, found {width}",
+            map.len() / dimension.max(1)
+        )));
+    }
+    let company = Company::new(py, threads)?;
+    company.agree(py, "SMACOF.transform", || {
+        [arrays::hash_numbers(&map).to_le_bytes(), arrays::hash_numbers(&to_map).to_le_bytes()].concat()
+    })?;
+    let parameters = Interpolation { neighbours: neighbors, most_iterations: max_iter };
+    let execution = company.execution;
+    let watched = watch::run(py, None, None, company.is_in_job, move |_| {
+        let row = |item: usize, row: &mut [f64]| row.copy_from_slice(&to_map[item * width..][..width]);
+        smacof::interpolate(&map, dimension, items, &row, &parameters, &execution)
+    })?;
+    let placed = watched.outcome.map_err(errors::mining)?;
+    let found = PyDict::new(py);
+    found.set_item("positions", arrays::table(py, placed.positions, dimension)?)?;
+    found.set_item("errors", placed.errors.into_pyarray(py))?;
+    Ok(found)
+}
+
+/// Lays one map over another of the same items: rotated, reflected, moved and, if asked for, scaled.
+#[pyfunction]
+#[pyo3(signature = (embedding, onto, *, sample_weight = None, scale = false))]
+pub(crate) fn align<'py>(
+    py: Python<'py>,
+    embedding: PyReadonlyArray2<'py, f64>,
+    onto: PyReadonlyArray2<'py, f64>,
+    sample_weight: Option<PyReadonlyArray1<'py, f64>>,
+    scale: bool,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (shape, other) = (embedding.as_array().dim(), onto.as_array().dim());
+    if shape != other {
+        return Err(errors::value(format!("expected two maps of one shape, found {shape:?} and {other:?}")));
+    }
+    let weights = sample_weight.as_ref().map(arrays::numbers);
+    let (map, target) = (arrays::matrix(&embedding), arrays::matrix(&onto));
+    let aligned = smacof::align(&map, &target, shape.1, weights.as_deref(), scale).map_err(errors::mining)?;
+    let found = PyDict::new(py);
+    found.set_item("positions", arrays::table(py, aligned.positions, shape.1)?)?;
+    found.set_item("rotation", arrays::table(py, aligned.rotation, shape.1)?)?;
+    found.set_item("scale", aligned.scale)?;
+    found.set_item("error", aligned.error)?;
+    Ok(found)
+}

@@ -1,0 +1,110 @@
+//! Vector annealing for `lehr.DAClustering`.
+
+use std::path::PathBuf;
+
+use lehr_mining::anneal::{Split, Step};
+use lehr_mining::vector::{self, Checkpoint, Model, Parameters, Suggestion};
+use numpy::{IntoPyArray, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::arrays::{self, Columns};
+use crate::errors;
+use crate::job::Company;
+use crate::watch;
+
+/// Clusters the rows of `x` by deterministic annealing.
+#[pyfunction]
+#[pyo3(signature = (x, sample_weight, parameters, *, threads = None, callback = None, checkpoint = None))]
+pub(crate) fn fit_vector<'py>(
+    py: Python<'py>,
+    x: &Bound<'py, PyAny>,
+    sample_weight: Option<PyReadonlyArray1<'py, f64>>,
+    parameters: &str,
+    threads: Option<usize>,
+    callback: Option<&Bound<'py, PyAny>>,
+    checkpoint: Option<PathBuf>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let wanted: Parameters = watch::parameters(parameters)?;
+    let points = arrays::points(x, sample_weight.as_ref())?;
+    drop(sample_weight);
+    let company = Company::new(py, threads)?;
+    let start = watch::saved(checkpoint.as_deref(), Checkpoint::read)?;
+    if let Some(start) = &start {
+        watch::same_parameters(checkpoint.as_deref(), &wanted, start.parameters())?;
+    }
+    company.agree(py, "DAClustering.fit", || {
+        let resumed = u8::from(start.is_some());
+        [parameters.as_bytes(), &points.fingerprint().to_le_bytes(), &[resumed]].concat()
+    })?;
+    let execution = company.execution;
+    let watched = watch::run(py, callback, checkpoint.clone(), company.is_in_job, move |relay| match start {
+        None => vector::cluster(&points, &wanted, &execution, relay),
+        Some(start) => vector::resume(&points, start, &execution, relay),
+    })?;
+    let model = watched.outcome.map_err(errors::mining)?;
+    if company.is_lead {
+        watch::remove(checkpoint.as_deref());
+    }
+    let found = found(py, model)?;
+    found.set_item("checkpoint_failure", watched.checkpoint_failure)?;
+    found.set_item("is_lead", company.is_lead)?;
+    Ok(found)
+}
+
+fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
+    let found = PyDict::new(py);
+    found.set_item("cluster_centers", arrays::table(py, model.centers, model.dimension)?)?;
+    found.set_item("labels", arrays::labels(&model.labels).into_pyarray(py))?;
+    found.set_item("probabilities", model.probabilities.into_pyarray(py))?;
+    let clusters = Columns::of(py, &model.clusters)
+        .with("n_samples", |cluster| cluster.rows as i64)?
+        .with("weight", |cluster| cluster.weight)?
+        .with("spread", |cluster| cluster.spread)?;
+    found.set_item("clusters", clusters.done())?;
+    found.set_item("inertia", model.sum_of_squares)?;
+    found.set_item("free_energy", model.free_energy)?;
+    found.set_item("temperature", model.last_temperature)?;
+    found.set_item("critical_temperature", model.critical_temperature)?;
+    found.set_item("n_iter", model.iterations)?;
+    found.set_item("history", history(py, &model.history)?)?;
+    found.set_item("splits", splits(py, &model.splits)?)?;
+    found.set_item("plateaus", plateaus(py, model.suggestion.as_ref())?)?;
+    found.set_item("warnings", model.warnings)?;
+    Ok(found)
+}
+
+/// One row a temperature.
+pub(crate) fn history<'py>(py: Python<'py>, steps: &[Step]) -> PyResult<Bound<'py, PyDict>> {
+    Ok(Columns::of(py, steps)
+        .with("temperature", |step| step.temperature)?
+        .with("n_clusters", |step| step.clusters as i64)?
+        .with("free_energy", |step| step.free_energy)?
+        .with("mean_cost", |step| step.mean_cost)?
+        .with("information", |step| step.information)?
+        .with("softness", |step| step.softness)?
+        .with("sweeps", |step| step.sweeps as i64)?
+        .with("max_move", |step| step.max_move)?
+        .with("next_critical", |step| step.next_critical)?
+        .done())
+}
+
+/// One row a division.
+pub(crate) fn splits<'py>(py: Python<'py>, splits: &[Split]) -> PyResult<Bound<'py, PyDict>> {
+    Ok(Columns::of(py, splits)
+        .with("temperature", |split| split.temperature)?
+        .with("critical_temperature", |split| split.critical_temperature)?
+        .with("parent", |split| split.parent as i64)?
+        .with("n_clusters", |split| split.clusters as i64)?
+        .done())
+}
+
+/// One row a number of clusters, and NaN where it had not ended; nothing where the number was given.
+pub(crate) fn plateaus<'py>(py: Python<'py>, suggestion: Option<&Suggestion>) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let Some(suggestion) = suggestion else { return Ok(None) };
+    let columns = Columns::of(py, &suggestion.plateaus)
+        .with("n_clusters", |plateau| plateau.clusters as i64)?
+        .with("from_temperature", |plateau| plateau.from)?
+        .with("to_temperature", |plateau| plateau.to.unwrap_or(f64::NAN))?;
+    Ok(Some(columns.done()))
+}

@@ -1,0 +1,51 @@
+"""Clustering by deterministic annealing, scaling and dissimilarities, in scikit-learn's habits.
+
+==========================  ==============================================================
+:class:`DAClustering`       clusters of points; finds their number if none is given
+:class:`DAGaussianMixture`  mixtures of Gaussians; finds the number of components if none is given
+:class:`PairwiseClustering` clusters of items that know each other by their dissimilarities
+:class:`SMACOF`             items placed in few dimensions
+:func:`pairwise_distances`  dissimilarities of sequences, fingerprints and rows
+:mod:`lehr.datasets`        small real data sets
+:mod:`lehr.plot`            pictures
+==========================  ==============================================================
+
+Results are the same, to the last bit, on any number of threads, and of processes under ``mpiexec``.
+"""
+
+from lehr import _job, datasets, plot
+from lehr._job import process
+from lehr._native import Progress, Stopped, __version__
+from lehr.cluster import DAClustering, PairwiseClustering
+from lehr.distances import (
+    Fingerprints,
+    Sequences,
+    fingerprints_from_rdkit,
+    pairwise_distances,
+    read_fasta,
+    read_fps,
+)
+from lehr.manifold import SMACOF, align
+from lehr.mixture import DAGaussianMixture
+
+__all__ = [
+    "DAClustering",
+    "DAGaussianMixture",
+    "Fingerprints",
+    "PairwiseClustering",
+    "Progress",
+    "SMACOF",
+    "Sequences",
+    "Stopped",
+    "__version__",
+    "align",
+    "datasets",
+    "fingerprints_from_rdkit",
+    "pairwise_distances",
+    "plot",
+    "process",
+    "read_fasta",
+    "read_fps",
+]
+
+_job.install()

@@ -1,0 +1,221 @@
+"""What all estimators share: how a run is started and told of, and how a fitted model is saved and loaded.
+
+A saved model is two lines of text: ``lehr model 1 xxh3 HASH``, then JSON with ``method``, ``version``, ``parameters`` (of the constructor) and
+``fitted`` (what ``fit`` found, by attribute). Arrays are ``{"dtype", "shape", "values"}``, tables ``{"columns"}``, dictionaries ``{"entries"}``; numbers
+are in their shortest form that reads back to the same bits, and what is not finite is a word.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import numbers
+import warnings
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from lehr import _native
+
+Self = TypeVar("Self", bound="SavedMixin")
+
+#: Parameters of the constructor that say how a run is watched, not what it is: they are not saved.
+_UNSAVED = frozenset({"callback", "checkpoint", "n_jobs", "verbose"})
+#: What a file says.
+_FIELDS = frozenset({"method", "version", "parameters", "fitted"})
+
+
+def weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Weights of rows, checked; nothing for none."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, numbers.Real):
+        sample_weight = np.full(len(X), sample_weight)
+    checked: NDArray[np.float64] = check_array(
+        sample_weight, dtype=np.float64, ensure_2d=False, ensure_min_samples=0, input_name="sample_weight"
+    )
+    if checked.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar, got {checked.ndim}D array.")
+    if len(checked) != len(X):
+        raise ValueError(f"sample_weight.shape == {checked.shape}, expected {(len(X),)}!")
+    if np.any(checked < 0):
+        raise ValueError("Negative values in data passed to `sample_weight`: weights are 0 or more.")
+    if not np.any(checked):
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    return checked
+
+
+def symmetric(matrix: NDArray[Any]) -> NDArray[Any]:
+    """Dissimilarities whose two halves differ by rounding alone, as those of products of matrices do: their means. Others as they are, for the library to
+    refuse with their places.
+    """
+    if matrix.shape[0] != matrix.shape[1] or np.array_equal(matrix, matrix.T, equal_nan=True):
+        return matrix
+    share = 1e-5 if matrix.dtype == np.float32 else 1e-10
+    if not np.allclose(matrix, matrix.T, rtol=share, atol=0.0, equal_nan=True):
+        return matrix
+    return (matrix + matrix.T) / 2
+
+
+def tell(found: Mapping[str, Any]) -> None:
+    """Passes on what a run wants its user to know; of several processes one does."""
+    if not found["is_lead"]:
+        return
+    for text in found["warnings"]:
+        warnings.warn(text, ConvergenceWarning, stacklevel=3)
+    if found["checkpoint_failure"] is not None:
+        warnings.warn(f"no checkpoint could be kept: {found['checkpoint_failure']}", UserWarning, stacklevel=3)
+
+
+def table(columns: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+    """A structured array of columns: one row a temperature, a division, a cluster. ``pandas.DataFrame`` takes it as it is."""
+    length = len(next(iter(columns.values())))
+    rows = np.empty(length, dtype=[(name, column.dtype) for name, column in columns.items()])
+    for name, column in columns.items():
+        rows[name] = column
+    return rows
+
+
+def _number(value: float) -> float | str:
+    return value if math.isfinite(value) else repr(value)
+
+
+def _encoded(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, np.ndarray):
+        if value.dtype.names is not None:
+            return {"columns": {name: _encoded(value[name]) for name in value.dtype.names}}
+        values = value.ravel().tolist()
+        if value.dtype.kind == "f":
+            values = [_number(number) for number in values]
+        # Names of columns are objects.
+        return {"dtype": "object" if value.dtype.kind == "O" else value.dtype.name, "shape": list(value.shape), "values": values}
+    if isinstance(value, (np.bool_, np.integer, np.floating)):
+        value = value.item()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"number": repr(value)}
+    if isinstance(value, int):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_encoded(entry) for entry in value]
+    if isinstance(value, dict):
+        return {"entries": {name: _encoded(entry) for name, entry in value.items()}}
+    raise TypeError(f"a model cannot be saved with {value!r}: expected numbers, words, arrays or None")
+
+
+def _decoded(value: Any) -> Any:
+    if isinstance(value, dict) and "columns" in value:
+        return table({name: _decoded(column) for name, column in value["columns"].items()})
+    if isinstance(value, dict) and "number" in value:
+        return float(value["number"])
+    if isinstance(value, dict) and "entries" in value:
+        return {name: _decoded(entry) for name, entry in value["entries"].items()}
+    if isinstance(value, dict):
+        values = value["values"]
+        if value["dtype"].startswith("float"):
+            values = [float(number) for number in values]
+        return np.array(values, dtype=value["dtype"]).reshape(value["shape"])
+    if isinstance(value, list):
+        return [_decoded(entry) for entry in value]
+    return value
+
+
+class SavedMixin(BaseEstimator):
+    """An estimator that can be saved and loaded."""
+
+    #: The method's name in files.
+    _method: str
+    #: Attributes that ``fit`` sets beside those that end in ``_``.
+    _kept: tuple[str, ...] = ()
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted model to a file, whole or not at all.
+
+        Parameters
+        ----------
+        path : path-like
+            A file there before is replaced.
+
+        Raises
+        ------
+        NotFittedError
+            If it has not been fitted.
+        OSError
+            If the folder cannot be written to or the disk is full.
+
+        Examples
+        --------
+        >>> import tempfile, os, lehr
+        >>> model = lehr.DAClustering(n_clusters=2).fit([[0.0], [1.0], [10.0]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "clusters.lehr")
+        ...     model.save(path)
+        ...     lehr.DAClustering.load(path).predict([[9.0]]).tolist()
+        [1]
+        """
+        check_is_fitted(self)
+        parameters = {name: value for name, value in self.get_params(deep=False).items() if name not in _UNSAVED}
+        if not isinstance(parameters.get("random_state"), (int, np.integer)):
+            # A generator's state has moved on: what it drew is part of the result.
+            parameters["random_state"] = None
+        fitted = {
+            name: _encoded(value)
+            for name, value in vars(self).items()
+            if (name.endswith("_") and not name.startswith("_")) or name in self._kept
+        }
+        content = {
+            "method": self._method,
+            "version": _native.__version__,
+            "parameters": {name: _encoded(value) for name, value in parameters.items()},
+            "fitted": fitted,
+        }
+        _native.write_model(path, json.dumps(content, allow_nan=False))
+
+    @classmethod
+    def load(cls: type[Self], path: str | PathLike[str]) -> Self:
+        """Read a model that :meth:`save` wrote.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+
+        Returns
+        -------
+        estimator
+            Fitted, as it was; ``callback``, ``checkpoint``, ``n_jobs`` and ``verbose`` have their defaults.
+
+        Raises
+        ------
+        ValueError
+            If the file is no model, was cut or changed, is of another method, or of a version with other parameters.
+        OSError
+            If it cannot be read.
+
+        Examples
+        --------
+        See :meth:`save`.
+        """
+        content = json.loads(_native.read_model(path))
+        if not isinstance(content, dict) or not _FIELDS <= content.keys():
+            raise ValueError(f"{path}: no model of lehr: expected the fields {', '.join(sorted(_FIELDS))}")
+        if content["method"] != cls._method:
+            raise ValueError(f"{path}: expected a model of {cls._method!r}, found one of {content['method']!r}")
+        unknown = content["parameters"].keys() - cls._get_param_names()
+        if unknown:
+            raise ValueError(
+                f"{path}: lehr {content['version']} wrote it, this is {_native.__version__}: {cls.__name__} knows no "
+                f"{', '.join(sorted(unknown))}"
+            )
+        model = cls(**{name: _decoded(value) for name, value in content["parameters"].items()})
+        for name, value in content["fitted"].items():
+            setattr(model, name, _decoded(value))
+        return model

@@ -1,0 +1,240 @@
+"""The native half of lehr. Private: names and arguments change with the package."""
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import Any, TypedDict, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: str
+
+_Floats = NDArray[np.float64]
+_Ints = NDArray[np.int64]
+_Points = NDArray[np.float64] | NDArray[np.float32]
+_Path = str | PathLike[str]
+_Callback = Callable[[Progress], object]
+
+class Stopped(RuntimeError): ...
+
+@final
+class Progress:
+    @property
+    def stage(self) -> str: ...
+    @property
+    def fraction(self) -> float: ...
+    @property
+    def temperature(self) -> float | None: ...
+    @property
+    def n_clusters(self) -> int | None: ...
+    @property
+    def objective(self) -> float | None: ...
+    @property
+    def n_iter(self) -> int: ...
+
+@final
+class Sequences:
+    def __new__(
+        cls, texts: Sequence[str], ids: Sequence[str] | None = None, alphabet: str | None = None
+    ) -> Sequences: ...
+    @property
+    def ids(self) -> list[str]: ...
+    @property
+    def alphabet(self) -> str: ...
+    @property
+    def is_aligned(self) -> bool: ...
+    def distinct(self) -> tuple[Sequences, _Floats, _Ints]: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int, /) -> str: ...
+    def __getnewargs__(self) -> tuple[list[str], list[str], str]: ...
+
+@final
+class Fingerprints:
+    def __new__(cls, packed: NDArray[np.uint8], n_bits: int, ids: Sequence[str] | None = None) -> Fingerprints: ...
+    @property
+    def ids(self) -> list[str]: ...
+    @property
+    def n_bits(self) -> int: ...
+    def packed(self) -> NDArray[np.uint8]: ...
+    def __len__(self) -> int: ...
+    def __getnewargs__(self) -> tuple[NDArray[np.uint8], int, list[str]]: ...
+
+_Columns = dict[str, NDArray[Any]]
+
+class _Run(TypedDict):
+    warnings: list[str]
+    checkpoint_failure: str | None
+    is_lead: bool
+    n_iter: int
+
+class _Annealed(_Run):
+    history: _Columns
+    labels: NDArray[np.int32]
+    probabilities: _Floats
+    clusters: _Columns
+    free_energy: float
+    temperature: float
+    critical_temperature: float
+    splits: _Columns
+    plateaus: _Columns | None
+
+class _Vector(_Annealed):
+    cluster_centers: _Floats
+    inertia: float
+
+class _Pairwise(_Annealed):
+    representatives: _Ints
+    cost: float
+    is_damped: bool
+    missing_pairs: int
+
+class _Mixture(_Run):
+    weights: _Floats
+    means: _Floats
+    numbers: _Floats
+    covariances: _Floats
+    labels: NDArray[np.int32]
+    probabilities: _Floats
+    log_likelihood: float
+    bic: float
+    aic: float
+    icl: float
+    candidates: _Columns
+    ascent: _Floats
+    is_converged: bool
+
+class _Posterior(TypedDict):
+    memberships: _Floats
+    labels: NDArray[np.int32]
+    log_densities: _Floats
+
+class _Drawn(TypedDict):
+    data: _Floats
+    labels: NDArray[np.int32]
+
+class _Shepard(TypedDict):
+    counts: _Ints
+    largest_dissimilarity: float
+    largest_distance: float
+    correlation: float
+
+class _Map(_Run):
+    history: _Columns
+    embedding: _Floats
+    stress: float
+    stress_1: float
+    raw_stress: float
+    item_stress: _Floats
+    is_converged: bool
+    stresses: _Floats
+    missing_pairs: int
+    shepard: _Shepard
+
+class _Placed(TypedDict):
+    positions: _Floats
+    errors: _Floats
+
+class _Aligned(TypedDict):
+    positions: _Floats
+    rotation: _Floats
+    scale: float
+    error: float
+
+class _DataSet(TypedDict):
+    data: _Floats
+    feature_names: list[str]
+    target: NDArray[np.int32] | None
+    weight: _Floats | None
+
+def fit_vector(
+    x: _Points,
+    sample_weight: _Floats | None,
+    parameters: str,
+    *,
+    threads: int | None = None,
+    callback: _Callback | None = None,
+    checkpoint: _Path | None = None,
+) -> _Vector: ...
+def fit_pairwise(
+    dissimilarities: _Points,
+    sample_weight: _Floats | None,
+    parameters: str,
+    *,
+    threads: int | None = None,
+    callback: _Callback | None = None,
+    checkpoint: _Path | None = None,
+) -> _Pairwise: ...
+def fit_mixture(
+    x: _Points,
+    sample_weight: _Floats | None,
+    parameters: str,
+    *,
+    threads: int | None = None,
+    callback: _Callback | None = None,
+    checkpoint: _Path | None = None,
+) -> _Mixture: ...
+def posterior(x: _Points, form: str, weights: _Floats, means: _Floats, numbers: _Floats) -> _Posterior: ...
+def sample(rows: int, seed: int, form: str, weights: _Floats, means: _Floats, numbers: _Floats) -> _Drawn: ...
+def embed(
+    dissimilarities: _Points,
+    sample_weight: _Floats | None,
+    parameters: str,
+    *,
+    pair_weight: _Points | None = None,
+    init: _Floats | None = None,
+    fixed: Sequence[int] = ...,
+    threads: int | None = None,
+    callback: _Callback | None = None,
+    checkpoint: _Path | None = None,
+) -> _Map: ...
+def interpolate(
+    embedding: _Floats,
+    dissimilarities: _Floats,
+    *,
+    neighbors: int,
+    max_iter: int = 50,
+    threads: int | None = None,
+) -> _Placed: ...
+def align(
+    embedding: _Floats, onto: _Floats, *, sample_weight: _Floats | None = None, scale: bool = False
+) -> _Aligned: ...
+def distances_of_sequences(
+    sequences: Sequences,
+    *,
+    metric: str,
+    alignment: str,
+    matrix: str | None = None,
+    gap: tuple[int, int] | None = None,
+    overlap: float | None = None,
+    single: bool = False,
+    condensed: bool = False,
+    threads: int | None = None,
+    callback: _Callback | None = None,
+) -> _Points: ...
+def distances_of_fingerprints(
+    fingerprints: Fingerprints,
+    *,
+    single: bool = False,
+    condensed: bool = False,
+    threads: int | None = None,
+    callback: _Callback | None = None,
+) -> _Points: ...
+def distances_of_rows(
+    x: _Points,
+    *,
+    metric: str,
+    single: bool = False,
+    condensed: bool = False,
+    threads: int | None = None,
+    callback: _Callback | None = None,
+) -> _Points: ...
+def read_fasta(path: _Path, *, alphabet: str | None = None, aligned: bool = False) -> Sequences: ...
+def read_fps(path: _Path) -> Fingerprints: ...
+def load_points(name: str) -> _DataSet: ...
+def load_alu() -> Sequences: ...
+def write_model(path: _Path, content: str) -> None: ...
+def read_model(path: _Path) -> str: ...
+def process() -> tuple[int, int]: ...
+def is_joined() -> bool: ...
+def finish() -> None: ...
+def abort(code: int) -> None: ...

@@ -1,0 +1,61 @@
+"""Progress on standard error, and how it goes together with a callback of the user's."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from lehr import _native
+from lehr._native import Progress
+
+Callback = Callable[[Progress], object]
+
+
+class _Line:
+    """One line that is written over on a terminal; elsewhere a line for each tenth."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.tenth = -1
+
+    def __call__(self, progress: Progress) -> None:
+        tenth = int(progress.fraction * 10)
+        text = f"{self.name}: {progress.stage}, {progress.fraction:4.0%}"
+        if progress.n_clusters is not None:
+            text += f", {progress.n_clusters} clusters"
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r{text}\x1b[K")
+        elif tenth > self.tenth:
+            sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+        self.tenth = max(tenth, self.tenth)
+
+    def end(self) -> None:
+        if sys.stderr.isatty() and self.tenth >= 0:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+class Watch:
+    """What a run calls: the line if there is to be one, then the user's callback. To be used with ``with``."""
+
+    def __init__(self, name: str, verbose: object, callback: object) -> None:
+        if callback is not None and not callable(callback):
+            raise TypeError(f"The 'callback' parameter must be callable or None. Got {callback!r} instead.")
+        # Of several processes one speaks.
+        self._line = _Line(name) if verbose and _native.process()[0] == 0 else None
+        self._callback = callback
+
+    def __enter__(self) -> Callback | None:
+        if self._line is None:
+            return self._callback
+        return self._both
+
+    def _both(self, progress: Progress) -> object:
+        assert self._line is not None
+        self._line(progress)
+        return True if self._callback is None else self._callback(progress)
+
+    def __exit__(self, *_: object) -> None:
+        if self._line is not None:
+            self._line.end()

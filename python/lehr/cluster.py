@@ -1,0 +1,560 @@
+"""Clustering by deterministic annealing: of points, and of items that know each other by their dissimilarities.
+
+One cluster at a high temperature, which divides when its own covariance says so, and again, as the temperature falls: no starting centres, no restarts,
+and the same result each time.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.metrics import pairwise_distances_argmin, pairwise_distances_argmin_min
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from lehr import _checks, _native
+from lehr._model import SavedMixin, symmetric, table, tell, weights
+from lehr._progress import Watch
+from lehr.distances import FEATURE_METRICS, pairwise_distances, scipy_name
+
+__all__ = ["DAClustering", "PairwiseClustering"]
+
+_PRECISIONS = {"double": "f64", "single": "f32"}
+_FLOATS = (np.float64, np.float32)
+
+
+class _Annealed(SavedMixin):
+    """What both clusterings find."""
+
+    def _take(self, found: Any) -> None:
+        self.labels_ = found["labels"]
+        self.probabilities_ = found["probabilities"]
+        self.clusters_ = table(found["clusters"])
+        self.free_energy_ = found["free_energy"]
+        self.temperature_ = found["temperature"]
+        self.critical_temperature_ = found["critical_temperature"]
+        self.n_iter_ = found["n_iter"]
+        self.history_ = table(found["history"])
+        self.splits_ = table(found["splits"])
+        self.plateaus_ = None if found["plateaus"] is None else table(found["plateaus"])
+        tell(found)
+
+
+class DAClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, _Annealed):
+    """Clusters of points by deterministic annealing.
+
+    Finds centres that make the weighted sum of squared distances small, as KMeans does, in one run from one centre: the centre divides when its own
+    covariance says so, and a search by swaps ends the run. Without ``n_clusters`` it finds the number of clusters that lasts over the widest range of
+    temperatures.
+
+    Columns should be in comparable units: put a ``StandardScaler`` before it where they are not.
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        How many clusters, at least 1. ``None`` suggests a number, or cools to ``stop_temperature``.
+    stop_temperature : float, default=None
+        Where cooling ends, in the squared unit of ``X``: memberships are ``exp(-d**2 / T)``.
+    stop_length : float, default=None
+        The same said as a length, ``sqrt(T / 2)``, in the unit of ``X``.
+    max_clusters : int, default=None
+        The most clusters where ``n_clusters`` is not given. ``None`` means 32, or no limit with a final temperature.
+    cooling : float, default=0.95
+        The temperature over the one before, 0.5 to 0.999.
+    tol : float, default=1e-4
+        A fixed point is reached when no squared move of a centre exceeds this share of the temperature, 1e-12 to 1e-2.
+    overshoot : float, default=1.5
+        One branch of the finish grows to so many times ``n_clusters`` and merges back, 1 to 4.
+    patience : int, default=4
+        Swaps tried in vain before the run ends, in multiples of the number of clusters; 0 for no swaps.
+    precision : {'double', 'single'}, default='double'
+        In which rows are kept while annealing. Single takes half the memory and is faster; labels and centres are made in double precision either way.
+    random_state : int, RandomState instance or None, default=None
+        Decides between equals. ``None`` is 0: the same call gives the same result.
+    n_jobs : int, default=None
+        Threads. ``None`` means all processors, or one a process in an MPI job. The result does not depend on it, to the last bit.
+    verbose : int, default=0
+        Above 0: a line of progress on standard error.
+    callback : callable, default=None
+        Called with a :class:`lehr.Progress` after each temperature, in the thread that called ``fit``; returns ``False`` to stop.
+    checkpoint : path-like, default=None
+        A file that an interrupted run is kept in. If it is there, ``fit`` goes on from it, to the same bits; a run that ends removes it.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Weighted means, in the unit of ``X``. Clusters are numbered by falling weight.
+    labels_ : ndarray of shape (n_samples,), int32
+        The cluster of each row. After a run that ended at a temperature, centres have moved to the means of these rows, and a row on a border may be
+        given to another by ``predict``.
+    probabilities_ : ndarray of shape (n_samples,)
+        The membership of each row in its cluster at ``temperature_``.
+    clusters_ : structured ndarray of shape (n_clusters,)
+        ``n_samples``, ``weight`` and ``spread`` (root mean square distance from the centre).
+    inertia_ : float
+        Weighted sum of squared distances, in the squared unit of ``X``.
+    free_energy_ : float
+        At the last temperature.
+    temperature_ : float
+        The last soft temperature.
+    critical_temperature_ : float
+        The temperature below which one cluster is unstable: twice the leading eigenvalue of the covariance.
+    history_ : structured ndarray
+        One row a temperature: ``temperature``, ``n_clusters``, ``free_energy``, ``mean_cost``, ``information``, ``softness``, ``sweeps``,
+        ``max_move``, ``next_critical``. Temperatures fall while clusters divide, for a while beyond the number that is kept; then they fall a second time, from
+        where that number was, without divisions.
+    splits_ : structured ndarray
+        One row a division: ``temperature``, ``critical_temperature``, ``parent``, ``n_clusters``.
+    plateaus_ : structured ndarray or None
+        Where the number was not given, the range of temperatures of each number: ``n_clusters``, ``from_temperature``, ``to_temperature``.
+    n_iter_ : int
+        Passes over the rows.
+    n_features_in_ : int
+        Columns of ``X``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if ``X`` has any.
+
+    See Also
+    --------
+    PairwiseClustering : The same for dissimilarities.
+
+    References
+    ----------
+    Rose, Gurewitz and Fox, "Statistical mechanics and phase transitions in clustering", Physical Review Letters 65 (1990).
+
+    Examples
+    --------
+    >>> import lehr
+    >>> model = lehr.DAClustering(n_clusters=2).fit([[0.0], [1.0], [10.0], [11.0]])
+    >>> model.inertia_
+    1.0
+    >>> bool(model.labels_[0] == model.labels_[1]), bool(model.labels_[0] == model.labels_[2])
+    (True, False)
+    """
+
+    _method = "vector"
+    _kept = ("_n_features_out",)
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        stop_temperature: float | None = None,
+        stop_length: float | None = None,
+        max_clusters: int | None = None,
+        cooling: float = 0.95,
+        tol: float = 1e-4,
+        overshoot: float = 1.5,
+        patience: int = 4,
+        precision: str = "double",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Any = None,
+        checkpoint: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.stop_temperature = stop_temperature
+        self.stop_length = stop_length
+        self.max_clusters = max_clusters
+        self.cooling = cooling
+        self.tol = tol
+        self.overshoot = overshoot
+        self.patience = patience
+        self.precision = precision
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.checkpoint = checkpoint
+
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> DAClustering:
+        """Find the clusters of the rows of ``X``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            float64 or float32, in C or Fortran order: read where it lies.
+        y : ignored
+            For scikit-learn's interface.
+        sample_weight : array-like of shape (n_samples,), default=None
+            0 or more. A weight of 3 is the row three times; a row of weight 0 influences nothing and is labelled. Only the number of clusters that is
+            found without ``n_clusters`` looks at rows too: two a cluster at least, however heavy, since weights have no unit.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For data or parameters that cannot be.
+        Stopped
+            If the callback said stop.
+        KeyboardInterrupt
+            After Ctrl-C, within a second.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> lehr.DAClustering(n_clusters=1).fit([[0.0], [3.0]], sample_weight=[2.0, 1.0]).cluster_centers_
+        array([[1.]])
+        """
+        parameters = {
+            "clusters": _checks.integer("n_clusters", self.n_clusters, optional=True),
+            "stop_temperature": _checks.real("stop_temperature", self.stop_temperature, optional=True),
+            "stop_length": _checks.real("stop_length", self.stop_length, optional=True),
+            "max_clusters": _checks.integer("max_clusters", self.max_clusters, optional=True),
+            "cooling": _checks.real("cooling", self.cooling),
+            "tolerance": _checks.real("tol", self.tol),
+            "overshoot": _checks.real("overshoot", self.overshoot),
+            "patience": _checks.integer("patience", self.patience),
+            "seed": _checks.seed(self.random_state),
+            "precision": _PRECISIONS[_checks.choice("precision", self.precision, tuple(_PRECISIONS))],
+        }
+        rows = validate_data(self, X, dtype=_FLOATS)
+        row_weights = weights(sample_weight, rows)
+        with Watch("DAClustering", self.verbose, self.callback) as callback:
+            found = _native.fit_vector(
+                rows,
+                row_weights,
+                json.dumps(parameters),
+                threads=_checks.threads(self.n_jobs),
+                callback=callback,
+                checkpoint=self.checkpoint,
+            )
+        self.cluster_centers_ = found["cluster_centers"]
+        self.inertia_ = found["inertia"]
+        self._n_features_out = len(self.cluster_centers_)
+        self._take(found)
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int32]:
+        """Give each row the cluster whose centre is nearest.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, in the unit of those that were fitted.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,), int32
+
+        Examples
+        --------
+        >>> import lehr
+        >>> model = lehr.DAClustering(n_clusters=2).fit([[0.0], [1.0], [10.0]])
+        >>> model.predict([[9.0], [2.0]]).tolist()
+        [1, 0]
+        """
+        check_is_fitted(self)
+        rows = validate_data(self, X, dtype=_FLOATS, reset=False)
+        return pairwise_distances_argmin(rows, self.cluster_centers_).astype(np.int32)
+
+    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Distances to the centres.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, in the unit of those that were fitted.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_samples, n_clusters)
+
+        Examples
+        --------
+        >>> import lehr
+        >>> lehr.DAClustering(n_clusters=1).fit([[0.0], [2.0]]).transform([[4.0]])
+        array([[3.]])
+        """
+        check_is_fitted(self)
+        rows = validate_data(self, X, dtype=_FLOATS, reset=False)
+        return euclidean_distances(rows, self.cluster_centers_)
+
+    def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
+        """The weighted sum of squared distances to the nearest centre, less than 0: greater is better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, in the unit of those that were fitted.
+        y : ignored
+            For scikit-learn's interface.
+        sample_weight : array-like of shape (n_samples,), default=None
+            One a row.
+
+        Returns
+        -------
+        score : float
+
+        Examples
+        --------
+        >>> import lehr
+        >>> lehr.DAClustering(n_clusters=1).fit([[0.0], [2.0]]).score([[4.0]])
+        -9.0
+        """
+        check_is_fitted(self)
+        rows = validate_data(self, X, dtype=_FLOATS, reset=False)
+        row_weights = weights(sample_weight, rows)
+        _, distances = pairwise_distances_argmin_min(rows, self.cluster_centers_)
+        squares = np.square(distances, dtype=np.float64)
+        return -float(np.sum(squares) if row_weights is None else np.dot(squares, row_weights))
+
+    def plot(self, X: ArrayLike, *, ax: Any = None) -> Any:
+        """Rows and centres in the plane of the two leading principal axes. See :func:`lehr.plot.clusters`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows that were fitted.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; ``None``: a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> import lehr
+        >>> X = [[0.0, 1.0], [1.0, 1.0], [10.0, 2.0]]
+        >>> lehr.DAClustering(n_clusters=2).fit(X).plot(X).get_title()
+        '2 clusters'
+        """
+        from lehr import plot
+
+        return plot.clusters(self, X, ax=ax)
+
+
+class PairwiseClustering(ClusterMixin, _Annealed):
+    """Clusters of items that know each other by their dissimilarities.
+
+    Hofmann and Buhmann's mean field, annealed: no points, no metric, and pairs may be missing. On squared Euclidean distances it finds what
+    :class:`DAClustering` finds. Dissimilarities are used as they are given; their squares have other clusters.
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        How many clusters, at least 1. ``None`` suggests a number, or cools to ``stop_temperature``.
+    metric : {'precomputed', 'euclidean', 'sqeuclidean', 'manhattan', 'cosine', 'correlation'}, default='euclidean'
+        ``'precomputed'``: ``X`` holds the dissimilarities, symmetric (up to rounding, of which the mean is taken), 0 on the diagonal, not negative;
+        NaN where one is missing. Otherwise they are computed of the rows of ``X``.
+    stop_temperature : float, default=None
+        Where cooling ends, in the unit of the dissimilarities.
+    max_clusters : int, default=None
+        The most clusters where ``n_clusters`` is not given. ``None`` means 20, or as many as items with a final temperature.
+    cooling : float, default=0.95
+        The temperature over the one before, 0.5 to 0.999.
+    tol : float, default=1e-3
+        A fixed point is reached when no field moves by more than this share of the temperature, 1e-12 to 0.1.
+    overshoot : float, default=1.5
+        Components at most over clusters wanted, 1 to 4; what is too many is merged again.
+    random_state : int, RandomState instance or None, default=None
+        For the directions that eigenvectors are looked for from. ``None`` is 0.
+    n_jobs : int, default=None
+        Threads. ``None`` means all processors, or one a process in an MPI job. The result does not depend on it.
+    verbose : int, default=0
+        Above 0: a line of progress on standard error.
+    callback : callable, default=None
+        Called with a :class:`lehr.Progress` after each temperature; returns ``False`` to stop.
+    checkpoint : path-like, default=None
+        A file that an interrupted run is kept in. If it is there, ``fit`` goes on from it.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,), int32
+        The cluster of each item. Clusters are numbered by falling weight.
+    probabilities_ : ndarray of shape (n_samples,)
+        The membership of each item in its cluster at ``temperature_``.
+    cost_ : float
+        Half the sum over clusters of their weight times the mean dissimilarity within.
+    medoid_indices_ : ndarray of shape (n_clusters,)
+        The item of each cluster whose mean dissimilarity to the cluster is least.
+    representatives_ : ndarray of shape (n_clusters, 3)
+        Items that stand for a cluster's inner, middle and outer parts.
+    clusters_ : structured ndarray of shape (n_clusters,)
+        ``n_samples``, ``weight``, ``medoid``, ``medoid_mean``, ``mean_within``, ``mean_nearest``.
+    free_energy_, temperature_, critical_temperature_, history_, splits_, plateaus_, n_iter_
+        As those of :class:`DAClustering`; temperatures in the unit of the dissimilarities.
+    missing_pairs_ : int
+        Pairs without a dissimilarity.
+    is_damped_ : bool
+        Whether sweeps were damped, because dissimilarities that are no distances made them swing.
+    n_features_in_ : int
+        Columns of ``X``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if ``X`` has any.
+
+    References
+    ----------
+    Hofmann and Buhmann, "Pairwise data clustering by deterministic annealing", IEEE PAMI 19 (1997).
+
+    Examples
+    --------
+    >>> import numpy as np, lehr
+    >>> D = np.array([[0, 1, 9, 9], [1, 0, 9, 9], [9, 9, 0, 1], [9, 9, 1, 0]], dtype=float)
+    >>> model = lehr.PairwiseClustering(n_clusters=2, metric="precomputed").fit(D)
+    >>> model.labels_.tolist(), model.cost_
+    ([0, 0, 1, 1], 1.0)
+    """
+
+    _method = "pairwise"
+    _kept = ("_fit_X", "_weights")
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        metric: str = "euclidean",
+        stop_temperature: float | None = None,
+        max_clusters: int | None = None,
+        cooling: float = 0.95,
+        tol: float = 1e-3,
+        overshoot: float = 1.5,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Any = None,
+        checkpoint: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.stop_temperature = stop_temperature
+        self.max_clusters = max_clusters
+        self.cooling = cooling
+        self.tol = tol
+        self.overshoot = overshoot
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.checkpoint = checkpoint
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.allow_nan = self.metric == "precomputed"
+        return tags
+
+    def _validated(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
+        finite = "allow-nan" if self.metric == "precomputed" else True
+        return validate_data(self, X, dtype=_FLOATS, ensure_all_finite=finite, reset=reset)
+
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> PairwiseClustering:
+        """Find the clusters of the items.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_samples) or (n_samples, n_features)
+            Dissimilarities for ``metric='precomputed'``, otherwise rows of numbers.
+        y : ignored
+            For scikit-learn's interface.
+        sample_weight : array-like of shape (n_samples,), default=None
+            0 or more. A weight of 3 is three items that are 0 apart. Only the number of clusters that is found without ``n_clusters`` looks at items
+            too: two a cluster at least, however heavy.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For dissimilarities that are not symmetric, negative or not 0 on the diagonal (the first ten are named), and for parameters that cannot be.
+        Stopped
+            If the callback said stop.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> lehr.PairwiseClustering(n_clusters=2).fit([[0.0], [1.0], [10.0]]).labels_.tolist()
+        [0, 0, 1]
+        """
+        parameters = {
+            "clusters": _checks.integer("n_clusters", self.n_clusters, optional=True),
+            "stop_temperature": _checks.real("stop_temperature", self.stop_temperature, optional=True),
+            "max_clusters": _checks.integer("max_clusters", self.max_clusters, optional=True),
+            "cooling": _checks.real("cooling", self.cooling),
+            "tolerance": _checks.real("tol", self.tol),
+            "overshoot": _checks.real("overshoot", self.overshoot),
+            "seed": _checks.seed(self.random_state),
+        }
+        _checks.choice("metric", self.metric, ("precomputed", *FEATURE_METRICS))
+        threads = _checks.threads(self.n_jobs)
+        items = self._validated(X, reset=True)
+        item_weights = weights(sample_weight, items)
+        is_given = self.metric == "precomputed"
+        matrix = symmetric(items) if is_given else pairwise_distances(items, self.metric, n_jobs=self.n_jobs)
+        with Watch("PairwiseClustering", self.verbose, self.callback) as callback:
+            found = _native.fit_pairwise(
+                matrix,
+                item_weights,
+                json.dumps(parameters),
+                threads=threads,
+                callback=callback,
+                checkpoint=self.checkpoint,
+            )
+        self._fit_X = None if is_given else items
+        self._weights = item_weights
+        self.cost_ = found["cost"]
+        self.representatives_ = found["representatives"]
+        self.missing_pairs_ = found["missing_pairs"]
+        self.is_damped_ = found["is_damped"]
+        self._take(found)
+        self.medoid_indices_ = self.clusters_["medoid"].copy()
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int32]:
+        """Give new items a cluster: the one whose field is least.
+
+        The field of an item in a cluster is its mean dissimilarity to the members less half the mean among them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_samples) or (n_items, n_features)
+            Dissimilarities to the items that were fitted (NaN where not known) for ``metric='precomputed'``, otherwise rows of numbers.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_items,), int32
+
+        Raises
+        ------
+        ValueError
+            If nothing is known of an item.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> model = lehr.PairwiseClustering(n_clusters=2).fit([[0.0], [1.0], [10.0], [11.0]])
+        >>> bool(model.predict([[9.0]])[0] == model.labels_[2])
+        True
+        """
+        check_is_fitted(self)
+        items = self._validated(X, reset=False)
+        to_fitted = items if self._fit_X is None else cdist(items, self._fit_X, scipy_name(self.metric))
+        if np.any(to_fitted < 0):
+            raise ValueError("Negative values in data passed to PairwiseClustering.predict: dissimilarities are 0 or more.")
+        item_weights = np.ones(len(self.labels_)) if self._weights is None else self._weights
+        members = np.zeros((len(self.labels_), len(self.clusters_)))
+        members[np.arange(len(self.labels_)), self.labels_] = item_weights
+        is_known = ~np.isnan(to_fitted)
+        known = is_known.astype(np.float64) @ members
+        if not np.all(known.any(axis=1)):
+            lost = np.flatnonzero(~known.any(axis=1))
+            raise ValueError(f"Nothing is known of {len(lost)} of the items, the first at row {lost[0]}.")
+        sums = np.where(is_known, to_fitted, 0.0) @ members
+        # A cluster of which nothing is known is no candidate.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            fields = np.where(known > 0, sums / known - 0.5 * self.clusters_["mean_within"], np.inf)
+        return np.argmin(fields, axis=1).astype(np.int32)

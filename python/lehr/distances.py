@@ -1,0 +1,252 @@
+"""Dissimilarities of all pairs: of sequences, fingerprints and rows of numbers; and the files that they are read from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from lehr import _checks, _native
+from lehr._native import Fingerprints, Sequences
+from lehr._progress import Watch
+
+__all__ = ["Fingerprints", "Sequences", "fingerprints_from_rdkit", "pairwise_distances", "read_fasta", "read_fps"]
+
+#: Metrics of rows of numbers, and their names in the command.
+_ROWS = {
+    "euclidean": "euclidean",
+    "sqeuclidean": "squared-euclidean",
+    "manhattan": "manhattan",
+    "cosine": "cosine",
+    "correlation": "correlation",
+}
+FEATURE_METRICS = tuple(_ROWS)
+
+
+def scipy_name(metric: str) -> str:
+    """The name of a metric of rows in SciPy."""
+    return "cityblock" if metric == "manhattan" else metric
+
+
+def read_fasta(path: str | PathLike[str], *, alphabet: str | None = None, aligned: bool = False) -> Sequences:
+    """Sequences of a FASTA file, plain or packed by gzip.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    alphabet : {'dna', 'protein'}, default=None
+        ``None`` finds out.
+    aligned : bool, default=False
+        Whether the sequences are aligned: then gaps are welcome and all lengths must be the same.
+
+    Returns
+    -------
+    Sequences
+        The id is the first word after ``>``.
+
+    Raises
+    ------
+    ValueError
+        For letters that are none, sequences without letters, and, among aligned ones, other lengths: each with its line, the first ten.
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import os, tempfile, lehr
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "genes.fasta")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write(">one\\nACGT\\n>two\\nACGA\\n")
+    ...     lehr.read_fasta(path).ids
+    ['one', 'two']
+    """
+    return _native.read_fasta(path, alphabet=alphabet, aligned=aligned)
+
+
+def read_fps(path: str | PathLike[str]) -> Fingerprints:
+    """Fingerprints of an FPS file, plain or packed by gzip.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    Fingerprints
+
+    Raises
+    ------
+    ValueError
+        For rows that are not hexadecimal or of another length: each with its line, the first ten.
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import os, tempfile, lehr
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "compounds.fps")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("#FPS1\\n#num_bits=8\\n0f\\tone\\nff\\ttwo\\n")
+    ...     lehr.read_fps(path).ids
+    ['one', 'two']
+    """
+    return _native.read_fps(path)
+
+
+def fingerprints_from_rdkit(vectors: Iterable[Any], ids: Iterable[str] | None = None) -> Fingerprints:
+    """Fingerprints of RDKit's bit vectors.
+
+    Parameters
+    ----------
+    vectors : iterable of rdkit.DataStructs.ExplicitBitVect
+        All of one length.
+    ids : iterable of str, default=None
+        One a vector; ``None`` numbers them from 0.
+
+    Returns
+    -------
+    Fingerprints
+
+    Raises
+    ------
+    ImportError
+        Without RDKit.
+    ValueError
+        If lengths differ or there are none.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> from rdkit import Chem  # doctest: +SKIP
+    >>> from rdkit.Chem.rdFingerprintGenerator import GetMorganGenerator  # doctest: +SKIP
+    >>> generator = GetMorganGenerator(radius=2, fpSize=1024)  # doctest: +SKIP
+    >>> lehr.fingerprints_from_rdkit([generator.GetFingerprint(Chem.MolFromSmiles("CCO"))])  # doctest: +SKIP
+    Fingerprints(1 of 1024 bits)
+    """
+    from rdkit import DataStructs
+
+    vectors = list(vectors)
+    lengths = {vector.GetNumBits() for vector in vectors}
+    if len(lengths) != 1:
+        raise ValueError(f"expected bit vectors of one length, found {sorted(lengths) or 'none'}")
+    n_bits = lengths.pop()
+    bits = np.zeros((len(vectors), n_bits), dtype=np.uint8)
+    for row, vector in zip(bits, vectors, strict=True):
+        DataStructs.ConvertToNumpyArray(vector, row)
+    return Fingerprints(np.packbits(bits, axis=1, bitorder="little"), n_bits, None if ids is None else list(ids))
+
+
+def _is_texts(items: Any) -> bool:
+    return isinstance(items, (list, tuple)) and len(items) > 0 and all(isinstance(item, str) for item in items)
+
+
+def _is_bit_vectors(items: Any) -> bool:
+    return isinstance(items, (list, tuple)) and len(items) > 0 and all(hasattr(item, "GetNumBits") for item in items)
+
+
+def pairwise_distances(
+    items: Any,
+    metric: str | None = None,
+    *,
+    alignment: str = "local",
+    matrix: str | None = None,
+    gap: tuple[int, int] | None = None,
+    overlap: float | None = None,
+    condensed: bool = False,
+    dtype: Any = np.float64,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    callback: Any = None,
+) -> NDArray[Any]:
+    """Dissimilarities of all pairs of items.
+
+    The measures are those of ``lehr distances`` and give the same numbers.
+
+    Parameters
+    ----------
+    items : Sequences, Fingerprints, list of str, list of RDKit bit vectors, or array-like of shape (n_items, n_features)
+        What is compared. In rows of numbers NaN is a missing value, which its pairs leave out.
+    metric : str, default=None
+        Of sequences ``'identity'`` (the default), ``'identity-without-gaps'``, ``'jukes-cantor'``, ``'kimura'``, ``'score-over-smaller'``,
+        ``'score-over-larger'``, ``'score-over-mean'``; with ``alignment='given'`` ``'hamming'`` (the default), ``'p-distance'``, ``'jukes-cantor'``,
+        ``'kimura'``. Of fingerprints ``'tanimoto'``. Of rows ``'euclidean'`` (the default), ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``,
+        ``'correlation'``.
+    alignment : {'local', 'global', 'semi-global', 'given'}, default='local'
+        Of sequences: Smith and Waterman's, Needleman and Wunsch's, one with free ends, or the one that they have.
+    matrix : str, default=None
+        Of sequences: ``'ednafull'``, ``'blosum62'`` or ``'EQUAL/DIFFERENT'`` such as ``'5/-4'``. ``None``: the first for DNA, the second for proteins.
+    gap : tuple of two ints, default=None
+        What the first letter in a gap costs, and each further one. ``None``: (14, 4) for DNA, (10, 1) for proteins.
+    overlap : float, default=None
+        Local alignments that cover less of the shorter sequence give NaN, 0 to 1. ``None``: 0.7.
+    condensed : bool, default=False
+        Whether to give the pairs above the diagonal only, row after row, as SciPy's ``linkage`` takes them.
+    dtype : {numpy.float64, numpy.float32}, default=numpy.float64
+        Of the result.
+    n_jobs : int, default=None
+        Threads. ``None`` means all processors, or one a process in an MPI job. The result does not depend on it.
+    verbose : int, default=0
+        Above 0: a line of progress on standard error.
+    callback : callable, default=None
+        Called with a :class:`lehr.Progress` after each step; returns ``False`` to stop.
+
+    Returns
+    -------
+    ndarray of shape (n_items, n_items), or (n_items * (n_items - 1) / 2,) if condensed
+        NaN where a pair has no value.
+
+    Raises
+    ------
+    ValueError
+        For a metric that does not go with the items.
+    Stopped
+        If the callback said stop.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> lehr.pairwise_distances(["ACGTACGTAC", "ACGTACCTAC"], condensed=True).round(3)
+    array([0.1])
+    >>> lehr.pairwise_distances([[0.0], [3.0], [7.0]], "manhattan").tolist()
+    [[0.0, 3.0, 7.0], [3.0, 0.0, 4.0], [7.0, 4.0, 0.0]]
+    """
+    kind = np.dtype(dtype)
+    if kind not in (np.dtype(np.float64), np.dtype(np.float32)):
+        raise _checks.wrong("dtype", "numpy.float64 or numpy.float32", dtype)
+    if _is_texts(items):
+        items = Sequences(items)
+    elif _is_bit_vectors(items):
+        items = fingerprints_from_rdkit(items)
+    is_of_sequences = isinstance(items, Sequences)
+    given = {"alignment": alignment != "local", "matrix": matrix is not None, "gap": gap is not None}
+    given["overlap"] = overlap is not None
+    if not is_of_sequences and any(given.values()):
+        name = next(name for name, is_given in given.items() if is_given)
+        raise ValueError(f"The {name!r} parameter is for sequences: it does not go with {type(items).__name__}.")
+    common: dict[str, Any] = {
+        "single": kind == np.dtype(np.float32),
+        "condensed": bool(condensed),
+        "threads": _checks.threads(n_jobs),
+    }
+    with Watch("pairwise_distances", verbose, callback) as watch:
+        common["callback"] = watch
+        if is_of_sequences:
+            if metric is None:
+                metric = "hamming" if alignment == "given" else "identity"
+            return _native.distances_of_sequences(
+                items, metric=metric, alignment=alignment, matrix=matrix, gap=gap, overlap=overlap, **common
+            )
+        if isinstance(items, Fingerprints):
+            _checks.choice("metric", metric or "tanimoto", ("tanimoto",))
+            return _native.distances_of_fingerprints(items, **common)
+        name = _checks.choice("metric", metric or "euclidean", FEATURE_METRICS)
+        rows = check_array(items, dtype=(np.float64, np.float32), ensure_all_finite="allow-nan", input_name="items")
+        return _native.distances_of_rows(rows, metric=_ROWS[name], **common)

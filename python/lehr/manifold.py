@@ -1,0 +1,403 @@
+"""Multidimensional scaling: items placed in few dimensions so that distances say dissimilarities."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from lehr import _checks, _native
+from lehr._model import SavedMixin, symmetric, table, tell, weights
+from lehr._progress import Watch
+from lehr.distances import FEATURE_METRICS, pairwise_distances, scipy_name
+
+__all__ = ["SMACOF", "align"]
+
+_FLOATS = (np.float64, np.float32)
+_WEIGHTINGS = {"equal": "Equal", "sammon": "Sammon", "inverse_square": "InverseSquare"}
+_STARTS = {"classical": "Classical", "random": "Random"}
+
+
+class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
+    """Multidimensional scaling by majorisation.
+
+    Places items in few dimensions so that their distances are near their dissimilarities: the weighted sum over pairs of ``(d - delta)**2`` falls with
+    every iteration. Starts from classical scaling, so one start is enough; takes weights, missing pairs, items that stay where they are, and annealed
+    targets, which find better maps where there are many local minima.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions of the map, 1 to 64.
+    metric : {'precomputed', 'euclidean', 'sqeuclidean', 'manhattan', 'cosine', 'correlation'}, default='euclidean'
+        ``'precomputed'``: ``X`` holds the dissimilarities, symmetric (up to rounding, of which the mean is taken), 0 on the diagonal, not negative;
+        NaN where one is missing. Otherwise they are computed of the rows of ``X``.
+    weighting : {'equal', 'sammon', 'inverse_square'}, default='equal'
+        How pairs are weighted by their own dissimilarity: alike, by one over it, by the square of that.
+    annealed : bool, default=False
+        Whether targets are annealed (DA-SMACOF).
+    init : {'classical', 'random'}, default='classical'
+        Where the map starts, unless ``fit`` is given positions.
+    n_init : int, default=4
+        Random starts that are tried, of which the best is kept; other starts are tried once.
+    max_iter : int, default=1000
+        Iterations at most, of each start, or at each temperature.
+    tol : float, default=1e-6
+        The end: stress falls by less than this share of itself, 1e-15 to 0.1.
+    relaxed : bool, default=True
+        Whether steps are lengthened where that lowers the stress, which about halves the iterations.
+    cooling : float, default=0.95
+        The temperature over the one before, while annealing, 0.5 to 0.999.
+    n_neighbors : int, default=10
+        Items of the map that place a new one, more than ``n_components``.
+    random_state : int, RandomState instance or None, default=None
+        For random starts. ``None`` is 0: the same call gives the same result.
+    n_jobs : int, default=None
+        Threads. ``None`` means all processors, or one a process in an MPI job. The result does not depend on it.
+    verbose : int, default=0
+        Above 0: a line of progress on standard error.
+    callback : callable, default=None
+        Called with a :class:`lehr.Progress` after each iteration; returns ``False`` to stop.
+    checkpoint : path-like, default=None
+        A file that an interrupted run is kept in. If it is there, ``fit`` goes on from it.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Positions in the unit of the dissimilarities, about their mean and along principal axes, unless positions were given.
+    stress_ : float
+        The weighted sum of squared errors over that of the squared dissimilarities: 0 is exact.
+    stress_1_ : float
+        Kruskal's stress-1.
+    raw_stress_ : float
+        The weighted sum of squared errors over pairs.
+    item_stress_ : ndarray of shape (n_samples,)
+        How badly each item is placed: its mean squared error over the mean squared dissimilarity.
+    is_converged_ : bool
+        Whether ``tol`` was reached before ``max_iter``.
+    stresses_ : ndarray of shape (n_starts,)
+        What each start came to.
+    history_ : structured ndarray
+        One row an iteration of the best start: ``temperature``, ``stress``.
+    shepard_ : dict
+        The Shepard diagram: ``counts`` (dissimilarities down, distances across), ``largest_dissimilarity``, ``largest_distance``, ``correlation``.
+    missing_pairs_ : int
+        Pairs without a dissimilarity.
+    n_iter_ : int
+        Iterations of the best start, at least 1.
+    n_features_in_ : int
+        Columns of ``X``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if ``X`` has any.
+
+    References
+    ----------
+    de Leeuw, "Applications of convex analysis to multidimensional scaling", 1977. Bae, Choi, Qiu and Fox, "Dimension reduction and visualization of
+    large high-dimensional data via interpolation", HPDC 2010.
+
+    Examples
+    --------
+    >>> import numpy as np, lehr
+    >>> corners = [[0.0, 0.0], [3.0, 0.0], [3.0, 3.0], [0.0, 3.0]]
+    >>> model = lehr.SMACOF().fit(corners)
+    >>> model.stress_ < 1e-12
+    True
+    >>> round(float(np.linalg.norm(model.embedding_[0] - model.embedding_[1])), 6)
+    3.0
+    """
+
+    _method = "smacof"
+    _kept = ("_fit_X", "_n_features_out")
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        metric: str = "euclidean",
+        weighting: str = "equal",
+        annealed: bool = False,
+        init: str = "classical",
+        n_init: int = 4,
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        relaxed: bool = True,
+        cooling: float = 0.95,
+        n_neighbors: int = 10,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Any = None,
+        checkpoint: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.metric = metric
+        self.weighting = weighting
+        self.annealed = annealed
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.relaxed = relaxed
+        self.cooling = cooling
+        self.n_neighbors = n_neighbors
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.checkpoint = checkpoint
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.allow_nan = self.metric == "precomputed"
+        return tags
+
+    def _validated(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
+        finite = "allow-nan" if self.metric == "precomputed" else True
+        least = 2 if reset else 1
+        return validate_data(self, X, dtype=_FLOATS, ensure_all_finite=finite, reset=reset, ensure_min_samples=least)
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        pair_weight: ArrayLike | None = None,
+        init: ArrayLike | None = None,
+        fixed: ArrayLike | None = None,
+    ) -> SMACOF:
+        """Place the items.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_samples) or (n_samples, n_features)
+            Dissimilarities for ``metric='precomputed'``, otherwise rows of numbers.
+        y : ignored
+            For scikit-learn's interface.
+        sample_weight : array-like of shape (n_samples,), default=None
+            0 or more. A weight of 3 is three items in one place; an item of weight 0 is placed and influences nothing. Starts count items, not weights:
+            to compare maps of one and the other, give both the same ``init``.
+        pair_weight : array-like of shape (n_samples, n_samples), default=None
+            0 or more, symmetric. Not together with a ``weighting``.
+        init : array-like of shape (n_samples, n_components), default=None
+            Positions to start from, such as the ``embedding_`` of an earlier fit.
+        fixed : array-like of ints, default=None
+            Items that stay where ``init`` has them.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For dissimilarities that are not symmetric, negative or not 0 on the diagonal (the first ten are named), for items that nothing ties to the
+            others, and for parameters that cannot be.
+        Stopped
+            If the callback said stop.
+
+        Examples
+        --------
+        >>> import numpy as np, lehr
+        >>> D = np.array([[0.0, 3.0, np.nan], [3.0, 0.0, 4.0], [np.nan, 4.0, 0.0]])
+        >>> lehr.SMACOF(1, metric="precomputed").fit(D).missing_pairs_
+        1
+        """
+        parameters = {
+            "dimension": _checks.integer("n_components", self.n_components),
+            "start": _STARTS[_checks.choice("init", self.init, tuple(_STARTS))],
+            "starts": _checks.integer("n_init", self.n_init),
+            "weighting": _WEIGHTINGS[_checks.choice("weighting", self.weighting, tuple(_WEIGHTINGS))],
+            "annealed": bool(self.annealed),
+            "cooling": _checks.real("cooling", self.cooling),
+            "tolerance": _checks.real("tol", self.tol),
+            "most_iterations": _checks.integer("max_iter", self.max_iter),
+            "relaxed": bool(self.relaxed),
+            "seed": _checks.seed(self.random_state),
+        }
+        _checks.choice("metric", self.metric, ("precomputed", *FEATURE_METRICS))
+        threads = _checks.threads(self.n_jobs)
+        items = self._validated(X, reset=True)
+        item_weights = weights(sample_weight, items)
+        is_given = self.metric == "precomputed"
+        matrix = symmetric(items) if is_given else pairwise_distances(items, self.metric, n_jobs=self.n_jobs)
+        pairs = None if pair_weight is None else check_array(pair_weight, dtype=_FLOATS, input_name="pair_weight")
+        positions = None if init is None else check_array(init, dtype=np.float64, input_name="init")
+        stays = [] if fixed is None else [int(item) for item in np.asarray(fixed).ravel()]
+        if any(item < 0 for item in stays):
+            raise ValueError("The 'fixed' parameter must be items counted from 0. Got a negative number instead.")
+        with Watch("SMACOF", self.verbose, self.callback) as callback:
+            found = _native.embed(
+                matrix,
+                item_weights,
+                json.dumps(parameters),
+                pair_weight=pairs,
+                init=positions,
+                fixed=stays,
+                threads=threads,
+                callback=callback,
+                checkpoint=self.checkpoint,
+            )
+        self._fit_X = None if is_given else items
+        self.embedding_ = found["embedding"]
+        self._n_features_out = self.embedding_.shape[1]
+        self.stress_ = found["stress"]
+        self.stress_1_ = found["stress_1"]
+        self.raw_stress_ = found["raw_stress"]
+        self.item_stress_ = found["item_stress"]
+        self.is_converged_ = found["is_converged"]
+        self.stresses_ = found["stresses"]
+        self.history_ = table(found["history"])
+        self.shepard_ = dict(found["shepard"])
+        self.missing_pairs_ = found["missing_pairs"]
+        # A start that is exact takes no step; to look at it is one.
+        self.n_iter_ = max(1, found["n_iter"])
+        tell(found)
+        return self
+
+    def fit_transform(self, X: ArrayLike, y: object = None, **fit_params: Any) -> NDArray[np.float64]:
+        """Place the items, and return where they are.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_samples) or (n_samples, n_features)
+            As for :meth:`fit`.
+        y : ignored
+            For scikit-learn's interface.
+        **fit_params
+            As for :meth:`fit`.
+
+        Returns
+        -------
+        embedding : ndarray of shape (n_samples, n_components)
+
+        Examples
+        --------
+        >>> import lehr
+        >>> sorted(lehr.SMACOF(1).fit_transform([[0.0], [4.0]]).round(6).ravel().tolist())
+        [-2.0, 2.0]
+        """
+        return self.fit(X, y, **fit_params).embedding_
+
+    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Place new items into the map, which stays as it is.
+
+        Each is placed by its nearest items of the map, whatever other new items there are. An item that is at 0 from one of the map is put where that
+        is, so the items that were fitted come back to their own places.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_samples) or (n_items, n_features)
+            Dissimilarities to the items that were fitted (NaN where not known) for ``metric='precomputed'``, otherwise rows of numbers.
+
+        Returns
+        -------
+        positions : ndarray of shape (n_items, n_components)
+
+        Raises
+        ------
+        ValueError
+            If an item has no more than ``n_components`` known dissimilarities, or the map has not more items than that.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> square = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
+        >>> bool(abs(lehr.SMACOF().fit(square).transform([[0.5, 0.5]])).max() < 1e-5)
+        True
+        """
+        check_is_fitted(self)
+        items = self._validated(X, reset=False)
+        metric = scipy_name(self.metric)
+        to_map = items if self._fit_X is None else cdist(items, self._fit_X, metric)
+        to_map = np.asarray(to_map, dtype=np.float64)
+        if np.any(to_map < 0):
+            raise ValueError("Negative values in data passed to SMACOF.transform: dissimilarities are 0 or more.")
+        positions = np.empty((len(to_map), self.embedding_.shape[1]))
+        least = np.where(np.isnan(to_map), np.inf, to_map)
+        is_there = least.min(axis=1) == 0
+        positions[is_there] = self.embedding_[least[is_there].argmin(axis=1)]
+        if not is_there.all():
+            neighbors = _checks.integer("n_neighbors", self.n_neighbors)
+            assert neighbors is not None
+            placed = _native.interpolate(
+                self.embedding_,
+                to_map[~is_there],
+                neighbors=min(neighbors, len(self.embedding_)),
+                threads=_checks.threads(self.n_jobs),
+            )
+            positions[~is_there] = placed["positions"]
+        return positions
+
+    def plot(self, labels: ArrayLike | None = None, *, ax: Any = None) -> Any:
+        """The map, in its first two dimensions. See :func:`lehr.plot.embedding`.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n_samples,), default=None
+            A class of each item, for its colour.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; ``None``: a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> import lehr
+        >>> lehr.SMACOF().fit([[0.0, 1.0], [1.0, 1.0], [10.0, 2.0]]).plot().get_title()
+        'stress 0.0000'
+        """
+        from lehr import plot
+
+        return plot.embedding(self, labels, ax=ax)
+
+
+def align(
+    embedding: ArrayLike, onto: ArrayLike, *, sample_weight: ArrayLike | None = None, scale: bool = False
+) -> NDArray[np.float64]:
+    """Lay one map over another of the same items.
+
+    Stress knows no orientation: maps are to be aligned before they are compared or shown one after the other.
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n_samples, n_components)
+        The map that is rotated, reflected and moved.
+    onto : array-like of shape (n_samples, n_components)
+        The map that stays.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How much each item counts.
+    scale : bool, default=False
+        Whether it is also enlarged or shrunk.
+
+    Returns
+    -------
+    aligned : ndarray of shape (n_samples, n_components)
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree or a number is not finite.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> lehr.align([[5.0, 5.0], [5.0, 7.0], [4.0, 5.0]], [[0.0, 0.0], [2.0, 0.0], [0.0, 1.0]]).round(6) + 0.0
+    array([[0., 0.],
+           [2., 0.],
+           [0., 1.]])
+    """
+    moved = check_array(embedding, dtype=np.float64, input_name="embedding")
+    target = check_array(onto, dtype=np.float64, input_name="onto")
+    return _native.align(moved, target, sample_weight=weights(sample_weight, moved), scale=bool(scale))["positions"]

@@ -1,0 +1,347 @@
+"""Mixtures of Gaussians that need no lucky start: begun from annealed clusters, climbed to the top of the likelihood."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import DensityMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from lehr import _checks, _native
+from lehr._model import SavedMixin, table, tell, weights
+from lehr._progress import Watch
+
+__all__ = ["DAGaussianMixture"]
+
+_FLOATS = (np.float64, np.float32)
+_FORMS = {"full": "full", "tied": "tied", "diag": "diagonal", "spherical": "spherical"}
+
+
+class DAGaussianMixture(DensityMixin, SavedMixin):
+    """A mixture of Gaussians: rows as draws from a few components, each with a weight, a mean and a covariance.
+
+    Clusters by deterministic annealing are where EM begins, so one fit is enough. Without ``n_components`` the number with the least BIC is taken.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        How many components, at least 1. ``None`` takes the number with the least BIC.
+    covariance_type : {'full', 'tied', 'diag', 'spherical'}, default='full'
+        A matrix a component, one for all, a variance a component and column, or a variance a component.
+    max_components : int, default=None
+        The most components that are tried where the number is not given. ``None`` means 10.
+    regularisation : float, default=1e-6
+        Each row counts as a small cloud whose variance along a column is this share of the column's, 0 to 0.1: no component becomes narrower. A share,
+        unlike scikit-learn's ``reg_covar``: it means the same in any unit.
+    tol : float, default=1e-8
+        The fit ends when the log-likelihood of a row has no more than this still to gain, 1e-12 to 1e-2.
+    max_iter : int, default=2000
+        Passes over the rows of one fit at most.
+    cooling : float, default=0.95
+        The temperature over the one before, in the annealing, 0.5 to 0.999.
+    random_state : int, RandomState instance or None, default=None
+        Decides between equals. ``None`` is 0: the same call gives the same result.
+    n_jobs : int, default=None
+        Threads. ``None`` means all processors, or one a process in an MPI job. The result does not depend on it.
+    verbose : int, default=0
+        Above 0: a line of progress on standard error.
+    callback : callable, default=None
+        Called with a :class:`lehr.Progress` after each step; returns ``False`` to stop.
+    checkpoint : path-like, default=None
+        A file that an interrupted run is kept in. If it is there, ``fit`` goes on from it.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_components,)
+        They add up to 1. Components are numbered by falling weight.
+    means_ : ndarray of shape (n_components, n_features)
+        In the unit of ``X``.
+    covariances_ : ndarray
+        Of shape (n_components, n_features, n_features), (n_features, n_features), (n_components, n_features) or (n_components,), by
+        ``covariance_type`` in the order above.
+    labels_ : ndarray of shape (n_samples,), int32
+        The component of each row.
+    probabilities_ : ndarray of shape (n_samples,)
+        The membership of each row in its component.
+    log_likelihood_ : float
+        The weighted sum of the logarithms of the densities.
+    bic_, aic_, icl_ : float
+        Bayes' and Akaike's information criterion, and the integrated completed likelihood: less is better.
+    candidates_ : structured ndarray
+        One row a number that was tried: ``n_components``, ``log_likelihood``, ``bic``, ``aic``, ``icl``, ``is_converged``.
+    ascent_ : ndarray
+        The log-likelihood of a row before each sweep of the fit: it never falls.
+    converged_ : bool
+        Whether the fit ended with nothing left to gain.
+    n_iter_ : int
+        Passes over the rows.
+    n_features_in_ : int
+        Columns of ``X``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if ``X`` has any.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> X = [[0.0], [1.0], [2.0], [10.0], [12.0], [14.0]]
+    >>> model = lehr.DAGaussianMixture(2, covariance_type="spherical").fit(X)
+    >>> sorted(model.means_.round(1).ravel().tolist())
+    [1.0, 12.0]
+    """
+
+    _method = "mixture"
+    _kept = ("_numbers",)
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        covariance_type: str = "full",
+        max_components: int | None = None,
+        regularisation: float = 1e-6,
+        tol: float = 1e-8,
+        max_iter: int = 2000,
+        cooling: float = 0.95,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Any = None,
+        checkpoint: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.covariance_type = covariance_type
+        self.max_components = max_components
+        self.regularisation = regularisation
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cooling = cooling
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.checkpoint = checkpoint
+
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> DAGaussianMixture:
+        """Fit the mixture to the rows of ``X``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            At least two rows; columns that vary.
+        y : ignored
+            For scikit-learn's interface.
+        sample_weight : array-like of shape (n_samples,), default=None
+            0 or more. A weight of 3 is the row three times.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For data or parameters that cannot be; for columns that do not vary; without regularisation for a component that collapses.
+        Stopped
+            If the callback said stop.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> lehr.DAGaussianMixture(1).fit([[0.0], [2.0]]).means_.round(6)
+        array([[1.]])
+        """
+        form = _FORMS[_checks.choice("covariance_type", self.covariance_type, tuple(_FORMS))]
+        parameters = {
+            "components": _checks.integer("n_components", self.n_components, optional=True),
+            "max_components": _checks.integer("max_components", self.max_components, optional=True),
+            "covariance": form,
+            "regularisation": _checks.real("regularisation", self.regularisation),
+            "tolerance": _checks.real("tol", self.tol),
+            "max_sweeps": _checks.integer("max_iter", self.max_iter),
+            "cooling": _checks.real("cooling", self.cooling),
+            "seed": _checks.seed(self.random_state),
+        }
+        rows = validate_data(self, X, dtype=_FLOATS, ensure_min_samples=2)
+        row_weights = weights(sample_weight, rows)
+        with Watch("DAGaussianMixture", self.verbose, self.callback) as callback:
+            found = _native.fit_mixture(
+                rows,
+                row_weights,
+                json.dumps(parameters),
+                threads=_checks.threads(self.n_jobs),
+                callback=callback,
+                checkpoint=self.checkpoint,
+            )
+        self.weights_ = found["weights"]
+        self.means_ = found["means"]
+        components, columns = self.means_.shape
+        shapes = {
+            "full": (components, columns, columns),
+            "tied": (columns, columns),
+            "diagonal": (components, columns),
+            "spherical": (components,),
+        }
+        self.covariances_ = found["covariances"].reshape(shapes[form])
+        self._numbers = found["numbers"]
+        self.labels_ = found["labels"]
+        self.probabilities_ = found["probabilities"]
+        self.log_likelihood_ = found["log_likelihood"]
+        self.bic_ = found["bic"]
+        self.aic_ = found["aic"]
+        self.icl_ = found["icl"]
+        self.candidates_ = table(found["candidates"])
+        self.ascent_ = found["ascent"]
+        self.converged_ = found["is_converged"]
+        self.n_iter_ = found["n_iter"]
+        tell(found)
+        return self
+
+    def fit_predict(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> NDArray[np.int32]:
+        """Fit the mixture, and return the component of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            As for :meth:`fit`.
+        y : ignored
+            For scikit-learn's interface.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As for :meth:`fit`.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,), int32
+
+        Examples
+        --------
+        >>> import lehr
+        >>> lehr.DAGaussianMixture(1).fit_predict([[0.0], [2.0]]).tolist()
+        [0, 0]
+        """
+        return self.fit(X, y, sample_weight).labels_
+
+    def _posterior(self, X: ArrayLike) -> Any:
+        check_is_fitted(self)
+        rows = validate_data(self, X, dtype=_FLOATS, reset=False)
+        form = _FORMS[self.covariance_type]
+        return _native.posterior(rows, form, self.weights_, self.means_, self._numbers)
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int32]:
+        """Give each row the component with the largest membership.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, in the unit of those that were fitted.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,), int32
+
+        Examples
+        --------
+        >>> import lehr
+        >>> lehr.DAGaussianMixture(1).fit([[0.0], [2.0]]).predict([[5.0]]).tolist()
+        [0]
+        """
+        return self._posterior(X)["labels"]
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """The membership of each row in each component.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, in the unit of those that were fitted.
+
+        Returns
+        -------
+        memberships : ndarray of shape (n_samples, n_components)
+            Each row adds up to 1.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> lehr.DAGaussianMixture(1).fit([[0.0], [2.0]]).predict_proba([[5.0]]).tolist()
+        [[1.0]]
+        """
+        return self._posterior(X)["memberships"]
+
+    def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
+        """The logarithm of the density at each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, in the unit of those that were fitted.
+
+        Returns
+        -------
+        log_densities : ndarray of shape (n_samples,)
+
+        Examples
+        --------
+        >>> import lehr
+        >>> model = lehr.DAGaussianMixture(1).fit([[0.0], [2.0]])
+        >>> bool(model.score_samples([[1.0]])[0] > model.score_samples([[5.0]])[0])
+        True
+        """
+        return self._posterior(X)["log_densities"]
+
+    def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
+        """The weighted mean of the logarithm of the density.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, in the unit of those that were fitted.
+        y : ignored
+            For scikit-learn's interface.
+        sample_weight : array-like of shape (n_samples,), default=None
+            One a row.
+
+        Returns
+        -------
+        score : float
+
+        Examples
+        --------
+        >>> import lehr
+        >>> model = lehr.DAGaussianMixture(1).fit([[0.0], [2.0]])
+        >>> model.score([[1.0]]) > model.score([[5.0]])
+        True
+        """
+        densities = self.score_samples(X)
+        return float(np.average(densities, weights=weights(sample_weight, densities)))
+
+    def sample(self, n_samples: int = 1) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """Draw rows from the mixture: the same ones for the same ``random_state``.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            How many, at least 1.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+        labels : ndarray of shape (n_samples,), int32
+            The component of each.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> X, labels = lehr.DAGaussianMixture(1).fit([[0.0], [2.0]]).sample(3)
+        >>> X.shape, labels.tolist()
+        ((3, 1), [0, 0, 0])
+        """
+        check_is_fitted(self)
+        rows = _checks.integer("n_samples", n_samples)
+        assert rows is not None
+        form = _FORMS[self.covariance_type]
+        seed = _checks.seed(self.random_state)
+        found = _native.sample(rows, seed, form, self.weights_, self.means_, self._numbers)
+        return found["data"], found["labels"]

@@ -1,0 +1,39 @@
+"""Data that the tests share."""
+
+import os
+
+import numpy as np
+import pytest
+
+import lehr
+
+
+@pytest.fixture(scope="session")
+def wine():
+    """Wine, each column brought to mean 0 and standard deviation 1."""
+    data = lehr.datasets.load_wine().data
+    return (data - data.mean(axis=0)) / data.std(axis=0)
+
+
+@pytest.fixture(scope="session")
+def command():
+    """The command, for comparisons: `make test-python` builds it and says where it is."""
+    path = os.environ.get("LEHR_COMMAND")
+    if path is None:
+        pytest.skip("LEHR_COMMAND does not name the command: run `make test-python`")
+    return path
+
+
+@pytest.fixture(scope="session")
+def mpiexec():
+    """The launcher of MPI: `make test-python` installs one and says where it is."""
+    path = os.environ.get("LEHR_MPIEXEC")
+    if path is None:
+        pytest.skip("LEHR_MPIEXEC does not name a launcher: run `make test-python`")
+    return path
+
+
+@pytest.fixture(scope="session")
+def two_pairs():
+    """Two pairs: 1 apart within, 9 between."""
+    return np.array([[0, 1, 9, 9], [1, 0, 9, 9], [9, 9, 0, 1], [9, 9, 1, 0]], dtype=float)

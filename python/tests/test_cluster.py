@@ -1,0 +1,141 @@
+"""Clusterings: what they find, and how they go together with scikit-learn."""
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import lehr
+
+
+def test_five_points_on_paper():
+    model = lehr.DAClustering(n_clusters=2).fit([[0.0], [1.0], [2.0], [10.0], [12.0]])
+    np.testing.assert_array_equal(model.labels_, [0, 0, 0, 1, 1])
+    np.testing.assert_allclose(model.cluster_centers_, [[1.0], [11.0]])
+    assert model.inertia_ == pytest.approx(4.0)
+    assert model.clusters_["n_samples"].tolist() == [3, 2]
+
+
+def test_one_run_is_no_worse_than_a_hundred_starts_of_k_means(wine):
+    for clusters in (3, 8):
+        ours = lehr.DAClustering(clusters).fit(wine)
+        theirs = KMeans(clusters, n_init=100, random_state=0).fit(wine)
+        assert ours.inertia_ <= theirs.inertia_ * (1 + 1e-9)
+
+
+def test_the_number_of_clusters_is_found_and_its_range_told():
+    random = np.random.default_rng(3)
+    X = np.concatenate([random.normal(center, 0.1, (50, 2)) for center in ([0, 0], [5, 0], [0, 5])])
+    model = lehr.DAClustering().fit(X)
+    assert len(model.cluster_centers_) == 3
+    widths = np.log(model.plateaus_["from_temperature"] / model.plateaus_["to_temperature"])
+    assert model.plateaus_["n_clusters"][np.nanargmax(widths)] == 3
+    assert lehr.DAClustering(3).fit(X).plateaus_ is None
+
+
+def test_a_weight_is_so_many_rows(wine):
+    weight = np.arange(len(wine)) % 3
+    weighted = lehr.DAClustering(3).fit(wine, sample_weight=weight)
+    repeated = lehr.DAClustering(3).fit(np.repeat(wine, weight, axis=0))
+    np.testing.assert_allclose(weighted.cluster_centers_, repeated.cluster_centers_, rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(np.repeat(weighted.labels_, weight), repeated.labels_)
+
+
+def test_temperatures_fall_while_clusters_divide_and_again_with_the_number_that_is_kept(wine):
+    for history in (lehr.DAClustering(3).fit(wine).history_, lehr.PairwiseClustering(3).fit(wine).history_):
+        rises = np.flatnonzero(np.diff(history["temperature"]) > 0) + 1
+        assert len(rises) == 1
+        growth, again = np.split(history, rises)
+        assert growth["n_clusters"][0] == 1 and growth["n_clusters"][-1] > 3
+        assert set(again["n_clusters"]) == {3}
+
+
+def test_fitted_rows_are_predicted_as_they_were_labelled(wine):
+    model = lehr.DAClustering(3).fit(wine)
+    np.testing.assert_array_equal(model.predict(wine), model.labels_)
+    assert model.score(wine) == pytest.approx(-model.inertia_)
+    np.testing.assert_array_equal(model.transform(wine).argmin(axis=1), model.labels_)
+
+
+def test_labels_do_not_depend_on_threads(wine):
+    models = [lehr.DAClustering(5, n_jobs=threads).fit(wine) for threads in (1, 2, 8)]
+    for model in models[1:]:
+        np.testing.assert_array_equal(model.labels_, models[0].labels_)
+        np.testing.assert_array_equal(model.cluster_centers_, models[0].cluster_centers_)
+
+
+def test_pairwise_finds_the_pairs(two_pairs):
+    model = lehr.PairwiseClustering(2, metric="precomputed").fit(two_pairs)
+    assert model.labels_.tolist() == [0, 0, 1, 1]
+    assert model.cost_ == 1.0
+    assert model.predict([[8.0, 8.0, 2.0, 2.0], [np.nan, 1.0, np.nan, 7.0]]).tolist() == [1, 0]
+
+
+def test_pairwise_on_squared_distances_is_vector_annealing(wine):
+    points = lehr.DAClustering(3).fit(wine)
+    pairs = lehr.PairwiseClustering(3, metric="sqeuclidean").fit(wine)
+    assert adjusted_rand_score(points.labels_, pairs.labels_) == 1.0
+    assert pairs.cost_ == pytest.approx(points.inertia_)
+
+
+def test_halves_that_differ_by_rounding_are_averaged(two_pairs):
+    rounded = two_pairs.copy()
+    rounded[0, 2] = np.nextafter(9.0, 10.0)
+    assert lehr.PairwiseClustering(2, metric="precomputed").fit(rounded).labels_.tolist() == [0, 0, 1, 1]
+
+
+def test_missing_pairs_are_counted(two_pairs):
+    gaps = two_pairs.copy()
+    gaps[0, 3] = gaps[3, 0] = np.nan
+    model = lehr.PairwiseClustering(2, metric="precomputed").fit(gaps)
+    assert model.missing_pairs_ == 1
+    assert model.labels_.tolist() == [0, 0, 1, 1]
+
+
+def test_in_a_pipeline_and_a_grid_search(wine):
+    pipeline = make_pipeline(StandardScaler(), lehr.DAClustering())
+    search = GridSearchCV(pipeline, {"daclustering__n_clusters": [1, 3]}, cv=3, n_jobs=2).fit(wine)
+    assert search.best_params_ == {"daclustering__n_clusters": 3}
+
+
+def test_clone_and_pickle(wine):
+    model = lehr.DAClustering(3, cooling=0.9).fit(wine)
+    assert clone(model).get_params() == model.get_params()
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.predict(wine), model.labels_)
+
+
+def test_pandas_in_and_out(wine):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(wine, columns=lehr.datasets.load_wine().feature_names)
+    model = lehr.DAClustering(3).set_output(transform="pandas").fit(frame)
+    assert model.transform(frame).columns.tolist() == ["daclustering0", "daclustering1", "daclustering2"]
+    assert model.feature_names_in_[12] == "proline"
+    assert pandas.DataFrame(model.history_)["n_clusters"].iloc[0] == 1
+
+
+def test_polars_in(wine):
+    polars = pytest.importorskip("polars")
+    model = lehr.DAClustering(3).fit(polars.DataFrame(wine))
+    np.testing.assert_array_equal(model.labels_, lehr.DAClustering(3).fit(wine).labels_)
+
+
+def _labels(X):
+    return lehr.DAClustering(3, n_jobs=2).fit(X).labels_
+
+
+def test_several_fits_at_once_from_threads_and_processes(wine):
+    alone = _labels(wine)
+    with ThreadPoolExecutor(4) as pool:
+        for labels in pool.map(_labels, [wine] * 8):
+            np.testing.assert_array_equal(labels, alone)
+    for labels in joblib.Parallel(n_jobs=2)(joblib.delayed(_labels)(wine) for _ in range(2)):
+        np.testing.assert_array_equal(labels, alone)

@@ -1,0 +1,128 @@
+"""The same results as the command, alone and under mpiexec."""
+
+import csv
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+
+import lehr
+
+
+def _table(path, X):
+    np.save(path, X)
+    return path
+
+
+def test_labels_are_those_of_the_command(command, wine, tmp_path):
+    table = _table(tmp_path / "wine.npy", wine)
+    out = tmp_path / "out"
+    subprocess.run([command, "cluster", table, "--clusters", "5", "--out", out, "--quiet"], check=True)
+    with open(out / "labels.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    model = lehr.DAClustering(5).fit(wine)
+    assert [int(row["cluster"]) for row in rows] == model.labels_.tolist()
+    assert [float(row["probability"]) for row in rows] == model.probabilities_.tolist()
+
+
+def test_dissimilarities_are_those_of_the_command(command, wine, tmp_path):
+    table = _table(tmp_path / "wine.npy", wine)
+    out = tmp_path / "out"
+    subprocess.run([command, "distances", table, "--element", "f64", "--out", out, "--quiet"], check=True)
+    np.testing.assert_array_equal(np.load(out / "dissimilarities.npy"), lehr.pairwise_distances(wine))
+
+
+def test_clusters_and_maps_of_items_are_those_of_the_command(command, wine, tmp_path):
+    matrix = lehr.pairwise_distances(wine)
+    table, pairs, places = _table(tmp_path / "matrix.npy", matrix), tmp_path / "pairs", tmp_path / "map"
+    subprocess.run([command, "pairwise", table, "--clusters", "3", "--out", pairs, "--quiet"], check=True)
+    with open(pairs / "labels.csv", newline="") as file:
+        labels = [int(row["cluster"]) for row in csv.DictReader(file)]
+    assert lehr.PairwiseClustering(3, metric="precomputed").fit(matrix).labels_.tolist() == labels
+    subprocess.run([command, "embed", table, "--out", places, "--quiet"], check=True)
+    np.testing.assert_array_equal(np.load(places / "positions.npy"), lehr.SMACOF(metric="precomputed").fit_transform(matrix))
+
+
+def _run(mpiexec, processes, script):
+    command = [mpiexec, "-n", str(processes), sys.executable, "-c", textwrap.dedent(script)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_four_processes_find_what_one_finds(mpiexec, wine, tmp_path):
+    table = _table(tmp_path / "wine.npy", wine)
+    ended = _run(
+        mpiexec,
+        4,
+        f"""
+        import numpy as np, lehr
+        number, count = lehr.process()
+        X = np.load({str(table)!r})
+        model = lehr.DAClustering(5, verbose=1).fit(X)
+        positions = lehr.SMACOF().fit_transform(X)
+        np.savez({str(tmp_path)!r} + f"/of{{number}}.npz", labels=model.labels_, centers=model.cluster_centers_, positions=positions)
+        """,
+    )
+    assert ended.returncode == 0, ended.stderr
+    model, positions = lehr.DAClustering(5).fit(wine), lehr.SMACOF().fit_transform(wine)
+    for number in range(4):
+        found = np.load(tmp_path / f"of{number}.npz")
+        np.testing.assert_array_equal(found["labels"], model.labels_)
+        np.testing.assert_array_equal(found["centers"], model.cluster_centers_)
+        np.testing.assert_array_equal(found["positions"], positions)
+    # One process speaks.
+    assert ended.stderr.count("annealing,   0%") <= 1
+
+
+def test_processes_with_other_data_all_hear_of_it(mpiexec):
+    ended = _run(
+        mpiexec,
+        2,
+        """
+        import lehr
+        number, count = lehr.process()
+        try:
+            lehr.DAClustering(1).fit([[0.0], [1.0 + number]])
+        except ValueError as error:
+            assert "process 1 of the MPI job has other data" in str(error), error
+            print("told")
+        """,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.count("told") == 2
+
+
+def test_a_process_that_fails_ends_the_others(mpiexec):
+    ended = _run(
+        mpiexec,
+        2,
+        """
+        import lehr
+        number, count = lehr.process()
+        if number == 1:
+            raise RuntimeError("one of two")
+        lehr.DAClustering(1).fit([[0.0], [1.0]])
+        """,
+    )
+    assert ended.returncode != 0
+    assert "one of two" in ended.stderr
+
+
+def test_a_fork_of_a_process_in_a_job_is_refused(mpiexec):
+    ended = _run(
+        mpiexec,
+        2,
+        """
+        import os, lehr
+        lehr.process()
+        child = os.fork()
+        if child == 0:
+            try:
+                lehr.DAClustering(1).fit([[0.0], [1.0]])
+            except RuntimeError as error:
+                os._exit(7 if "spawn" in str(error) else 1)
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+        """,
+    )
+    assert ended.returncode == 0, ended.stderr

@@ -1,0 +1,85 @@
+"""Dissimilarities, and the files that items are read from."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist, squareform
+
+import lehr
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "manhattan", "cosine", "correlation"])
+def test_rows_as_scipy_measures_them(metric, wine):
+    name = {"manhattan": "cityblock"}.get(metric, metric)
+    np.testing.assert_allclose(lehr.pairwise_distances(wine, metric), cdist(wine, wine, name), rtol=1e-9, atol=1e-9)
+
+
+def test_condensed_is_the_upper_half(wine):
+    full = lehr.pairwise_distances(wine)
+    np.testing.assert_array_equal(squareform(lehr.pairwise_distances(wine, condensed=True)), full)
+    single = lehr.pairwise_distances(wine, dtype=np.float32)
+    assert single.dtype == np.float32
+    np.testing.assert_array_equal(single, full.astype(np.float32))
+
+
+def test_a_gap_in_a_row_is_left_out():
+    # One column of two: its square, 16, counts twice.
+    assert lehr.pairwise_distances([[0.0, 0.0], [4.0, np.nan]])[0, 1] == pytest.approx(32**0.5)
+
+
+def test_sequences():
+    genes = ["ACGTACGTAC", "ACGTACCTAC", "TTGTACCTAC"]
+    assert lehr.pairwise_distances(genes)[0, 1] == pytest.approx(0.1)
+    assert lehr.pairwise_distances(genes, alignment="given")[0, 2] == pytest.approx(0.3)
+    assert lehr.pairwise_distances(genes, "score-over-smaller", alignment="global").shape == (3, 3)
+
+
+def test_fingerprints_packed_and_pickled():
+    prints = lehr.Fingerprints(np.array([[0b0111], [0b0011], [0b1000]], dtype=np.uint8), 4, ids=["a", "b", "c"])
+    D = lehr.pairwise_distances(prints)
+    np.testing.assert_allclose(D[0], [0.0, 1 / 3, 1.0])
+    copy = pickle.loads(pickle.dumps(prints))
+    np.testing.assert_array_equal(copy.packed(), prints.packed())
+    assert copy.ids == ["a", "b", "c"]
+
+
+def test_sequences_are_read_compared_and_pickled(tmp_path):
+    path = tmp_path / "genes.fasta"
+    path.write_text(">one first\nacgt\nAC\n>two\nACGN\n>three\nACGTAC\n")
+    genes = lehr.read_fasta(path)
+    assert genes.ids == ["one", "two", "three"] and genes[-1] == "ACGTAC"
+    distinct, counts, inverse = genes.distinct()
+    assert (len(distinct), counts.tolist(), inverse.tolist()) == (2, [2.0, 1.0], [0, 1, 0])
+    copy = pickle.loads(pickle.dumps(genes))
+    assert [copy[i] for i in range(3)] == [genes[i] for i in range(3)] and copy.ids == genes.ids
+
+
+def test_faults_of_a_file_are_named_with_their_lines(tmp_path):
+    path = tmp_path / "genes.fasta"
+    path.write_text(">one\nACGTACGTAC\nA?\n>two\n")
+    with pytest.raises(ValueError, match=r"line 3.*'\?'[\s\S]*line 4"):
+        lehr.read_fasta(path)
+    with pytest.raises(FileNotFoundError):
+        lehr.read_fasta(tmp_path / "none.fasta")
+
+
+def test_fps(tmp_path):
+    path = tmp_path / "compounds.fps"
+    path.write_text("#FPS1\n#num_bits=12\n0b01\tone\n0000\ttwo\n")
+    prints = lehr.read_fps(path)
+    assert (prints.n_bits, prints.ids) == (12, ["one", "two"])
+    assert prints.packed().tolist() == [[0x0B, 0x01], [0, 0]]
+
+
+def test_rdkit():
+    structs = pytest.importorskip("rdkit.DataStructs")
+    vector = structs.CreateFromBitString("1101")
+    assert lehr.fingerprints_from_rdkit([vector]).packed().tolist() == [[0b1011]]
+
+
+def test_options_of_sequences_go_with_sequences_only():
+    with pytest.raises(ValueError, match="'gap' parameter is for sequences"):
+        lehr.pairwise_distances([[0.0], [1.0]], gap=(10, 1))
+    with pytest.raises(ValueError, match="'metric' parameter must be"):
+        lehr.pairwise_distances(["ACGT", "ACGA"], "euclidean")

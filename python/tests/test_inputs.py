@@ -1,0 +1,107 @@
+"""Wrong inputs: the words that scikit-learn's users know, and what to do. And right ones: no copy, any order."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import lehr
+
+ROWS = [[0.0], [1.0], [5.0]]
+
+
+@pytest.mark.parametrize(
+    ("X", "kind", "words"),
+    [
+        ([0.0, 1.0], ValueError, "Expected 2D array, got 1D array instead"),
+        ([[0.0], [np.nan]], ValueError, "contains NaN"),
+        ([[0.0], [np.inf]], ValueError, "infinity"),
+        ([["a"], ["b"]], ValueError, "could not convert string to float"),
+        (np.empty((0, 2)), ValueError, "0 sample"),
+        (csr_array(np.eye(3)), TypeError, "[Ss]parse"),
+        (np.array([[1j], [2j]]), ValueError, "Complex data not supported"),
+    ],
+)
+def test_data_that_cannot_be(X, kind, words):
+    for estimator in (lehr.DAClustering(1), lehr.PairwiseClustering(1), lehr.SMACOF(1)):
+        with pytest.raises(kind, match=words):
+            estimator.fit(X)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "kind", "words"),
+    [
+        ({"n_clusters": 0}, ValueError, "'n_clusters' parameter must be at least 1"),
+        ({"n_clusters": 4}, ValueError, "n_samples=3 should be >= n_clusters=4"),
+        ({"n_clusters": 2.5}, TypeError, "'n_clusters' parameter must be an int"),
+        ({"n_clusters": True}, TypeError, "'n_clusters' parameter must be an int"),
+        ({"cooling": 1.5}, ValueError, "'cooling' parameter must be 0.5 to 0.999. Got 1.5 instead"),
+        ({"tol": float("nan")}, ValueError, "'tol' parameter must be a finite float"),
+        ({"precision": "half"}, ValueError, "'precision' parameter must be one of 'double', 'single'"),
+        ({"stop_temperature": -1.0}, ValueError, "'stop_temperature' parameter must be a positive number"),
+        ({"n_jobs": 0}, ValueError, "'n_jobs' parameter"),
+        ({"callback": 3}, TypeError, "'callback' parameter must be callable"),
+    ],
+)
+def test_parameters_that_cannot_be(parameters, kind, words):
+    with pytest.raises(kind, match=words):
+        lehr.DAClustering(**parameters).fit(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "words"),
+    [
+        ([[0.0, 1.0], [2.0, 0.0]], "2, as in row 0|1, as in row 0"),
+        ([[0.0, -1.0], [-1.0, 0.0]], "0 or more"),
+        ([[1.0, 1.0], [1.0, 0.0]], "0 on the diagonal"),
+        ([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0]], r"requires shape \(n_samples, n_samples\)"),
+    ],
+)
+def test_dissimilarities_that_cannot_be(matrix, words):
+    for estimator in (lehr.PairwiseClustering(1, metric="precomputed"), lehr.SMACOF(1, metric="precomputed")):
+        with pytest.raises(ValueError, match=words):
+            estimator.fit(matrix)
+
+
+@pytest.mark.parametrize(
+    ("weight", "words"),
+    [
+        ([1.0, -1.0, 1.0], "Negative values"),
+        ([1.0, np.nan, 1.0], "contains NaN"),
+        ([0.0, 0.0, 0.0], "at least one non-zero"),
+        ([1.0, 1.0], r"expected \(3,\)"),
+        ([[1.0], [1.0], [1.0]], "1D array or scalar"),
+    ],
+)
+def test_weights_that_cannot_be(weight, words):
+    with pytest.raises(ValueError, match=words):
+        lehr.DAClustering(1).fit(ROWS, sample_weight=weight)
+
+
+def test_float32_is_read_without_a_copy_on_the_side_of_python():
+    X = np.random.default_rng(0).normal(size=(50_000, 16)).astype(np.float32)
+    model = lehr.DAClustering(2, patience=0, n_jobs=2)
+    tracemalloc.start()
+    try:
+        model.fit(X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < X.nbytes / 2, f"{peak} bytes beside an array of {X.nbytes}"
+
+
+def test_order_and_precision_of_the_array_do_not_change_a_bit(wine):
+    single = wine.astype(np.float32)
+    expected = lehr.DAClustering(3).fit(single.astype(np.float64))
+    for X in (single, np.asfortranarray(single), np.repeat(single, 2, axis=0)[::2]):
+        model = lehr.DAClustering(3).fit(X)
+        np.testing.assert_array_equal(model.labels_, expected.labels_)
+        np.testing.assert_array_equal(model.cluster_centers_, expected.cluster_centers_)
+
+
+def test_the_array_is_not_changed_and_may_be_read_only(wine):
+    X = wine.copy()
+    X.setflags(write=False)
+    lehr.DAClustering(3).fit(X)
+    np.testing.assert_array_equal(X, wine)

@@ -1,0 +1,121 @@
+"""A run while it goes on: callbacks, checkpoints, signals, forks."""
+
+import multiprocessing
+import signal
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import lehr
+
+
+def test_a_callback_sees_every_temperature_in_the_thread_that_called(wine):
+    seen, threads = [], set()
+
+    def callback(progress):
+        seen.append(progress)
+        threads.add(threading.get_ident())
+
+    model = lehr.DAClustering(3, callback=callback).fit(wine)
+    assert threads == {threading.get_ident()}
+    assert len(seen) >= len(model.history_)
+    assert seen[0].stage == "annealing" and 0 <= seen[0].fraction <= seen[-1].fraction <= 1
+
+
+@pytest.mark.parametrize("estimator", [lehr.DAClustering(3), lehr.DAGaussianMixture(3), lehr.PairwiseClustering(3), lehr.SMACOF()])
+def test_a_callback_stops_the_run(estimator, wine):
+    with pytest.raises(lehr.Stopped):
+        estimator.set_params(callback=lambda progress: False).fit(wine)
+    with pytest.raises(lehr.Stopped):
+        lehr.pairwise_distances(np.arange(2000.0)[:, None], callback=lambda progress: progress.fraction >= 1)
+
+
+def test_what_a_callback_raises_comes_through(wine):
+    class Mine(Exception):
+        pass
+
+    def callback(progress):
+        raise Mine
+
+    with pytest.raises(Mine):
+        lehr.DAClustering(3, callback=callback).fit(wine)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda **more: lehr.DAClustering(3, **more), lambda **more: lehr.PairwiseClustering(3, **more)]
+)
+def test_a_stopped_run_goes_on_to_the_same_bits(make, wine, tmp_path):
+    path = tmp_path / "run"
+    calls = []
+
+    def callback(progress):
+        calls.append(progress)
+        return len(calls) < 10
+
+    with pytest.raises(lehr.Stopped):
+        make(callback=callback, checkpoint=path).fit(wine)
+    assert path.read_text().startswith("lehr checkpoint 1 xxh3 ")
+    later = []
+    resumed = make(callback=later.append, checkpoint=path).fit(wine)
+    whole = make().fit(wine)
+    np.testing.assert_array_equal(resumed.labels_, whole.labels_)
+    assert resumed.history_.tolist() == whole.history_.tolist()
+    # It did go on, and what is done needs no checkpoint.
+    assert later[0].n_iter > calls[0].n_iter
+    assert not path.exists()
+
+
+def test_a_checkpoint_of_other_data_or_parameters_is_refused(wine, tmp_path):
+    path = tmp_path / "run"
+    with pytest.raises(lehr.Stopped):
+        lehr.DAClustering(3, callback=lambda progress: False, checkpoint=path).fit(wine)
+    with pytest.raises(ValueError, match="other data"):
+        lehr.DAClustering(3, checkpoint=path).fit(wine[1:])
+    with pytest.raises(ValueError, match="other parameters"):
+        lehr.DAClustering(4, checkpoint=path).fit(wine)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals to threads are POSIX's")
+@pytest.mark.parallel_threads(1)
+def test_a_signal_ends_a_run_before_it_is_done():
+    blocks = lehr.datasets.load_census_blocks()
+    main = threading.get_ident()
+    # A function in C: while it is called no Python runs in which the interpreter would look for signals by itself.
+    seen = []
+
+    class Halt(Exception):
+        pass
+
+    def handler(number, frame):
+        raise Halt
+
+    def interrupt():
+        while not seen:
+            time.sleep(0.001)
+        signal.pthread_kill(main, signal.SIGUSR1)
+
+    former = signal.signal(signal.SIGUSR1, handler)
+    helper = threading.Thread(target=interrupt)
+    helper.start()
+    try:
+        with pytest.raises(Halt):
+            lehr.DAClustering(500, callback=seen.append).fit(blocks.data, sample_weight=blocks.weight)
+    finally:
+        helper.join()
+        signal.signal(signal.SIGUSR1, former)
+    assert seen[-1].fraction < 1
+
+
+def _labels(X):
+    return lehr.DAClustering(3, n_jobs=2).fit(X).labels_.tolist()
+
+
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+@pytest.mark.parallel_threads(1)
+def test_other_processes_compute_too(method, wine):
+    expected = _labels(wine)
+    with multiprocessing.get_context(method).Pool(1) as pool:
+        assert pool.apply(_labels, (wine,)) == expected
