@@ -35,7 +35,8 @@ def environment(folder: Path) -> Path | None:
 
 
 def main(lehr: str, folder: str, *more: str) -> int:
-    program = environment(Path(folder))
+    # It runs in a folder of its own, for what it leaves behind.
+    program = environment(Path(folder).resolve())
     if program is None:
         return 0
     with tempfile.TemporaryDirectory() as kept:
@@ -43,7 +44,8 @@ def main(lehr: str, folder: str, *more: str) -> int:
         node = subprocess.Popen([lehr, "serve", *options], stdout=subprocess.PIPE, text=True)
         try:
             url = node.stdout.readline().strip()
-            command = [program, "run", f"{url}/openapi.json", "--checks", "not_a_server_error", "--continue-on-failure"]
+            command = [program, "--config-file", HERE / "schemathesis.toml", "run", f"{url}/openapi.json"]
+            command += ["--checks", "not_a_server_error", "--continue-on-failure"]
             # A stream of events has no end to wait for.
             # A limit of a millisecond that the client has set itself would be answered 504, and rightly.
             command += ["--header", "lehr-timeout-ms: 60000"]
