@@ -41,7 +41,7 @@ unit: need ## every test of the workspace, documentation examples included
 
 MPI_ENVIRONMENT := target/mpi
 
-mpi: need $(if $(LEHR_MPIEXEC),,$(MPI_ENVIRONMENT)/.installed) ## tests in 1 to 4 processes under mpiexec (LEHR_MPIEXEC=FILE for another MPI than the one installed here)
+mpi: need $(if $(LEHR_MPIEXEC),,$(MPI_ENVIRONMENT)/.installed) ## tests in 1 to 8 processes under mpiexec (LEHR_MPIEXEC=FILE for another MPI than the one installed here)
 	@LEHR_MPIEXEC=$${LEHR_MPIEXEC:-$(abspath $(MPI_ENVIRONMENT))/bin/mpiexec} \
 		cargo test --workspace --test launched -- --ignored
 

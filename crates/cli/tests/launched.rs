@@ -445,6 +445,47 @@ fn an_interrupt_stops_all_with_one_word_and_a_checkpoint() {
     assert!(folder.path().join("out/checkpoint").is_file());
 }
 
+/// The processes of `lehr` below a process of this system that have none below them: those that compute, each with a keeper above it.
+#[cfg(target_os = "linux")]
+fn computing_below(ancestor: u32) -> Vec<u32> {
+    let (mut parents, mut of_lehr) = (std::collections::BTreeMap::new(), Vec::new());
+    for entry in fs::read_dir("/proc").unwrap() {
+        let Ok(id) = entry.unwrap().file_name().to_string_lossy().parse::<u32>() else { continue };
+        // Name in parentheses, state, parent. Processes that are not ours may end meanwhile.
+        let Ok(stat) = fs::read_to_string(format!("/proc/{id}/stat")) else { continue };
+        let (head, tail) = stat.rsplit_once(')').unwrap();
+        parents.insert(id, tail.split_whitespace().nth(1).unwrap().parse::<u32>().unwrap());
+        if head.ends_with("(lehr") {
+            of_lehr.push(id);
+        }
+    }
+    of_lehr.retain(|&id| {
+        let mut above = parents.get(&id);
+        while let Some(&parent) = above.filter(|&&parent| parent != ancestor) {
+            above = parents.get(&parent);
+        }
+        above.is_some() && !parents.values().any(|&parent| parent == id)
+    });
+    of_lehr
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "starts processes with mpiexec: make mpi"]
+fn a_process_that_is_killed_ends_all_with_one_message_that_names_it() {
+    let folder = folder();
+    let (mut child, lines) = start(folder.path());
+    let computing = computing_below(child.id());
+    assert_eq!(computing.len(), 3, "{computing:?}");
+    let victim = computing[1].to_string();
+    assert!(Command::new("kill").args(["-KILL", &victim]).status().unwrap().success());
+    let said: Vec<String> = lines.lines().map(Result::unwrap).collect();
+    assert!(!child.wait().unwrap().success());
+    let told: Vec<_> = said.iter().filter(|line| line.contains("was ended by signal 9")).collect();
+    assert!(told.len() == 1 && told[0].contains(&format!(" of 3 (process ID {victim}")), "{said:?}");
+    assert!(!folder.path().join("out/labels.csv").exists());
+}
+
 #[test]
 #[ignore = "starts processes with mpiexec: make mpi"]
 fn a_trace_has_the_ranks_of_all_processes_on_one_time() {

@@ -15,6 +15,8 @@ mod engines;
 mod fabrics;
 #[path = "ranks/faults.rs"]
 mod faults;
+#[path = "ranks/guide.rs"]
+mod guide;
 #[path = "ranks/map_reduce.rs"]
 mod map_reduce;
 #[path = "ranks/traces.rs"]

@@ -1,7 +1,10 @@
 //! What every fabric must do: each case is a program of one rank that knows by itself, from its rank and the number of ranks, what it
 //! must see. A test program of any fabric includes this file and runs [`all`] on each rank.
 
+use std::future::poll_fn;
 use std::ops::Range;
+use std::pin::pin;
+use std::task::Poll;
 
 use lehr_ranks::{Boundary, Communicator, Error, Grid, Order, Plain, Wanted};
 
@@ -47,12 +50,14 @@ pub async fn all(comm: &mut Communicator) {
         reductions::<u8>(comm, length).await;
         reductions::<[i64; 2]>(comm, length).await;
     }
+    much(comm).await;
     all_reduce_leaves(comm).await;
     matching(comm).await;
     bursts(comm).await;
     values(comm).await;
     parts(comm).await;
     neighbours(comm).await;
+    at_once(comm).await;
     for _ in 0..20 {
         comm.barrier().await.unwrap();
     }
@@ -102,8 +107,9 @@ async fn gather<T: Sample>(comm: &mut Communicator, root: usize, length: usize) 
 
 /// How two ranks' values become one.
 struct Operation<T> {
-    /// Value by value, so that any part of the values may be combined by itself.
     combine: fn(&mut [T], &[T]),
+    /// Whether it works value by value, so that any part of the values may be combined by itself.
+    by_value: bool,
     /// Whether the order of the ranks does not matter: then it may be left open.
     any_order: bool,
 }
@@ -116,12 +122,23 @@ trait Combined: Sample {
 impl Combined for f64 {
     fn operations() -> Vec<Operation<Self>> {
         vec![
-            Operation { combine: |left, right| each(left, right, f64::max), any_order: true },
+            Operation { combine: |left, right| each(left, right, f64::max), by_value: true, any_order: true },
             // Sums of sevenths are rounded, so their last bits show the tree.
-            Operation { combine: |left, right| each(left, right, |a, b| a + b), any_order: false },
+            Operation { combine: |left, right| each(left, right, |a, b| a + b), by_value: true, any_order: false },
+            // One rank's values as they are, chosen by the first of them: a part by itself would be chosen otherwise.
+            Operation {
+                combine: |left, right| {
+                    if right.first().map(|first| first.sin()) > left.first().map(|first| first.sin()) {
+                        left.copy_from_slice(right);
+                    }
+                },
+                by_value: false,
+                any_order: true,
+            },
             // Neither commutative nor associative: shows any change of the tree.
             Operation {
                 combine: |left, right| each(left, right, |a, b| a * 1.000_001 - b / 3.0 + 0.125),
+                by_value: true,
                 any_order: false,
             },
         ]
@@ -131,10 +148,11 @@ impl Combined for f64 {
 impl Combined for u8 {
     fn operations() -> Vec<Operation<Self>> {
         vec![
-            Operation { combine: |left, right| each(left, right, u8::wrapping_add), any_order: true },
-            Operation { combine: |left, right| each(left, right, |a, b| a & b), any_order: true },
+            Operation { combine: |left, right| each(left, right, u8::wrapping_add), by_value: true, any_order: true },
+            Operation { combine: |left, right| each(left, right, |a, b| a & b), by_value: true, any_order: true },
             Operation {
                 combine: |left, right| each(left, right, |a, b| a.wrapping_mul(31).wrapping_sub(b)),
+                by_value: true,
                 any_order: false,
             },
         ]
@@ -154,7 +172,7 @@ impl Combined for [i64; 2] {
         let compose: fn(&mut [Self], &[Self]) = |left, right| {
             each(left, right, |a, b| [a[0].wrapping_mul(b[0]), a[0].wrapping_mul(b[1]).wrapping_add(a[1])]);
         };
-        vec![Operation { combine: compose, any_order: false }]
+        vec![Operation { combine: compose, by_value: true, any_order: false }]
     }
 }
 
@@ -176,18 +194,19 @@ fn tree<T: Sample>(ranks: Range<usize>, of: &impl Fn(usize) -> Vec<T>, combine: 
 
 /// Everything that combines, with each operation of a type; where the order may be left open, that too.
 async fn reductions<T: Combined>(comm: &mut Communicator, length: usize) {
-    for Operation { combine, any_order } in T::operations() {
-        combined(comm, length, combine).await;
-        if any_order {
+    for operation in T::operations() {
+        combined(comm, length, &operation).await;
+        if operation.any_order {
             comm.set_order(Order::Any);
-            combined(comm, length, combine).await;
+            combined(comm, length, &operation).await;
             comm.set_order(Order::Fixed);
         }
     }
 }
 
 /// Everything that combines, over all roots, with one operation.
-async fn combined<T: Combined>(comm: &mut Communicator, length: usize, combine: fn(&mut [T], &[T])) {
+async fn combined<T: Combined>(comm: &mut Communicator, length: usize, operation: &Operation<T>) {
+    let combine = operation.combine;
     let (rank, size) = (comm.rank(), comm.size());
     let of = |rank: usize| says::<T>(rank, length);
     let up_to = |end: usize| tree(0..end, &of, combine);
@@ -195,13 +214,6 @@ async fn combined<T: Combined>(comm: &mut Communicator, length: usize, combine: 
     let mut values = of(rank);
     comm.all_reduce(&mut values, combine).await.unwrap();
     assert_eq!(values, up_to(size));
-
-    // The same in shares; of many values each rank has its own.
-    for repeated in [1, 5] {
-        let mut values = of(rank).repeat(repeated);
-        comm.all_reduce_elementwise(&mut values, combine).await.unwrap();
-        assert_eq!(values, up_to(size).repeat(repeated));
-    }
 
     for root in 0..size {
         let mut values = of(rank);
@@ -217,11 +229,45 @@ async fn combined<T: Combined>(comm: &mut Communicator, length: usize, combine: 
     comm.exclusive_scan(&mut values, combine).await.unwrap();
     assert_eq!(values, if rank == 0 { of(0) } else { up_to(rank) });
 
+    if !operation.by_value {
+        return;
+    }
+    // The same in shares; of many values each rank has its own.
+    for repeated in [1, 5] {
+        let mut values = of(rank).repeat(repeated);
+        comm.all_reduce_elementwise(&mut values, combine).await.unwrap();
+        assert_eq!(values, up_to(size).repeat(repeated));
+    }
+
     // Here a rank gives `size` parts of `length` values.
     let of = |rank: usize| says::<T>(rank, length * size);
     let mut part = vec![T::default(); length];
     comm.reduce_scatter(&of(rank), &mut part, combine).await.unwrap();
     assert_eq!(part, tree(0..size, &of, combine)[rank * length..][..length]);
+}
+
+/// More bytes than any fabric or collective moves in one piece.
+async fn much(comm: &mut Communicator) {
+    const LENGTH: usize = 40_003;
+    let (rank, size) = (comm.rank(), comm.size());
+    for root in [0, size - 1] {
+        broadcast::<f64>(comm, root, LENGTH).await;
+    }
+    let of = |rank: usize| says::<f64>(rank, LENGTH);
+    let Operation { combine, .. } = f64::operations().pop().expect("there are some");
+    let expected = tree(0..size, &of, combine);
+    let mut values = of(rank);
+    comm.all_reduce(&mut values, combine).await.unwrap();
+    assert!(values == expected);
+    let mut values = of(rank);
+    comm.all_reduce_elementwise(&mut values, combine).await.unwrap();
+    assert!(values == expected);
+    let mut values = of(rank);
+    comm.reduce(size - 1, &mut values, combine).await.unwrap();
+    assert!(values == if rank + 1 == size { expected } else { of(rank) });
+    let mut received = vec![0.0; LENGTH];
+    comm.shift(1, &of(rank), &mut received).await.unwrap();
+    assert!(received == of((rank + size - 1) % size));
 }
 
 async fn all_gather<T: Sample>(comm: &mut Communicator, length: usize) {
@@ -413,6 +459,43 @@ async fn parts(comm: &mut Communicator) {
         let (values, status) = part.receive_any::<u8>(Wanted::ANY).await.unwrap();
         assert_eq!((values, status.source), (vec![1], peer));
     }
+}
+
+/// Two collectives under way at once, on a communicator and its duplicate, which ranks begin in either order.
+async fn at_once(comm: &mut Communicator) {
+    let (rank, size) = (comm.rank(), comm.size());
+    let mut twin = comm.duplicate().await.unwrap();
+    for round in 0..10_u64 {
+        let root = round as usize % size;
+        let (mut sum, mut told) = ([rank as u64 + round], [round * (1 + rank as u64)]);
+        let summing = comm.all_reduce(&mut sum, |left, right| left[0] += right[0]);
+        let telling = twin.broadcast(root, &mut told);
+        let ends = if rank % 2 == 0 { both(summing, telling).await } else { both(telling, summing).await };
+        assert_eq!(ends, (Ok(()), Ok(())));
+        assert_eq!(sum[0], (0..size as u64).map(|rank| rank + round).sum::<u64>());
+        assert_eq!(told[0], round * (1 + root as u64));
+    }
+}
+
+/// Polls two futures together until both are done.
+async fn both<T>(one: impl Future<Output = T>, other: impl Future<Output = T>) -> (T, T) {
+    let (mut one, mut other) = (pin!(one), pin!(other));
+    let mut done = (None, None);
+    poll_fn(|context| {
+        if done.0.is_none()
+            && let Poll::Ready(end) = one.as_mut().poll(context)
+        {
+            done.0 = Some(end);
+        }
+        if done.1.is_none()
+            && let Poll::Ready(end) = other.as_mut().poll(context)
+        {
+            done.1 = Some(end);
+        }
+        if done.0.is_some() && done.1.is_some() { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    done.0.zip(done.1).expect("both are done")
 }
 
 async fn all_reduce_leaves(comm: &mut Communicator) {
