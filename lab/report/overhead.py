@@ -55,8 +55,12 @@ def ranks(layout):
     return threads * processes * nodes
 
 
+def of_points(figures):
+    return [figure for figure in of(figures, "overhead") if "method" not in figure]
+
+
 def summary(figures):
-    overheads = of(figures, "overhead")
+    overheads = of_points(figures)
     lines = []
     for layout in unique(figure["layout"] for figure in overheads):
         here = [figure for figure in overheads if figure["layout"] == layout]
@@ -69,7 +73,7 @@ def summary(figures):
 
 
 def overheads(figures):
-    found = {(figure["rows"], figure["clusters"], figure["layout"]): figure for figure in of(figures, "overhead")}
+    found = {(figure["rows"], figure["clusters"], figure["layout"]): figure for figure in of_points(figures)}
     layouts = unique(key[2] for key in found)
     counts = {}
     for rows, clusters, _ in found:
@@ -89,6 +93,17 @@ def overheads(figures):
         yield f"### Against the number of clusters, N = {rows:,}"
         yield ""
         yield from pivot("K", sorted(by_rows[rows]), layouts, lambda clusters, layout: found.get((rows, clusters, layout)))
+
+
+def pairs(figures):
+    found = {(figure["case"].removeprefix("pairs, "), figure["layout"]): figure for figure in of(figures, "overhead") if figure.get("method") == "pairs"}
+    if not found:
+        return
+    yield "### Of pairwise clustering"
+    yield ""
+    yield "`lehr lab overhead --only pairs`: 003's method. Every rank has its rows of the matrix of distances; the memberships of all items are gathered each sweep."
+    yield ""
+    yield from pivot("case", unique(case for case, _ in found), unique(layout for _, layout in found), lambda case, layout: found.get((case, layout)))
 
 
 def law(case):
@@ -127,7 +142,7 @@ def expectations(figures):
     fits = {}
     for figure in of(figures, "fit"):
         name, group = law(figure["case"])
-        if name == "a + b/n":
+        if name == "a + b/n" and group.startswith("K = "):
             clusters, layout = group.removeprefix("K = ").split(", ")
             fits.setdefault(layout, {}).setdefault(int(clusters), {})[figure["engine"]] = figure["median"]
     lines = []
@@ -173,9 +188,15 @@ def stages(figures):
     for experiment, title in titles.items():
         found = {(figure["case"].removeprefix("stages, "), figure["layout"]): figure for figure in of(figures, experiment)}
         if found:
+            cases, layouts = unique(case for case, _ in found), unique(layout for _, layout in found)
             yield f"### {title}"
             yield ""
-            yield from pivot("case", unique(case for case, _ in found), unique(layout for _, layout in found), lambda case, layout: found.get((case, layout)))
+            yield from pivot("case", cases, layouts, lambda case, layout: found.get((case, layout)))
+            if experiment == "deviation over mean":
+                yield "Samples in each round, all ranks together: 1000 a rank as in the papers where the stages are short enough, fewer where they are not."
+                yield ""
+                counts = {key: figure.get("note", ABSENT).removesuffix(" samples a round") for key, figure in found.items()}
+                yield from table(["case", *layouts], ([case, *(counts.get((case, layout), ABSENT) for layout in layouts)] for case in cases))
 
 
 def padding(figures):
@@ -202,16 +223,18 @@ def page(figures, about):
         f"- `{ABSENT}`: not in this record.",
     ]
     yield from opening("What is lost by dividing a run", "overhead", "lab", notes, about)
-    if of(figures, "overhead"):
+    if of_points(figures):
         yield "## In short"
         yield ""
         yield from summary(figures)
         yield "What the specification expects (E25) of f = a + b/n, by number of clusters:"
         yield ""
         yield from expectations(figures)
+    if of(figures, "overhead"):
         yield "## Overheads"
         yield ""
         yield from overheads(figures)
+        yield from pairs(figures)
         yield "## Laws"
         yield ""
         yield from laws(figures)

@@ -55,16 +55,31 @@ class Page(unittest.TestCase):
         self.assertNotIn("No point was left out", page)
         self.assertIn("No point was left out", text(figures[:-1]))
 
+    def test_pairs_stand_beside_points_and_not_among_them(self):
+        def of_pairs(rows, layout, median):
+            more = {"rows": rows, "clusters": 10, "layout": layout, "method": "pairs"}
+            return figure("overhead", f"pairs, N = {rows}, K = 10", f"ranks {layout}", median, **more)
+
+        points = [measured(rows, 10, "2x1x1", 0.05) for rows in (1000, 2000)]
+        page = text([*points, of_pairs(1000, "2x1x1", 0.75), of_pairs(1000, "1x2x1", 1.5)])
+        self.assertIn("| N = 1000, K = 10 | **0.750** (0.500 to 1.00) | **1.50** (1.25 to 1.75) |", page)
+        self.assertIn("| 2x1x1 | threads | 2 of 2 | 0.050 (K = 10) | 95 % |", page)
+        self.assertIn("| 1,000 | 500 | **0.050** (-0.200 to 0.300) |", page)
+        self.assertNotIn("Of pairwise clustering", text(points))
+        alone = text([of_pairs(1000, "2x1x1", 0.75)])
+        self.assertIn("Of pairwise clustering", alone)
+        self.assertNotIn("In short", alone)
+
     def test_every_experiment_of_the_measurement_has_its_table(self):
         stage = {"rows": 20, "clusters": 2, "layout": "2x1x1"}
         figures = [
             figure("map-reduce", "N = 10, K = 2", "map-reduce 2x1x1", 2.5, rows=10, clusters=2, layout="2x1x1"),
-            figure("deviation over mean", "stages, n = 10, K = 2", "2x1x1", 0.01, **stage),
+            figure("deviation over mean", "stages, n = 10, K = 2", "2x1x1", 0.01, note="2000 samples a round", **stage),
             figure("range over mean", "stages, n = 10, K = 2", "2x1x1", 0.02, **stage),
             figure("kernel", "stages, n = 10, K = 2", "2x1x1", 1.5, **stage),
         ]
         page = text(figures)
-        for shown in ("**2.50** (2.25 to 2.75)", "**0.010**", "**0.020**", "**1.50**", "| n = 10, K = 2 |"):
+        for shown in ("| n = 10, K = 2 | 2000 |", "**2.50** (2.25 to 2.75)", "**0.010**", "**0.020**", "**1.50**", "| n = 10, K = 2 |"):
             self.assertIn(shown, page)
 
     def test_kinds_of_layouts(self):

@@ -33,7 +33,7 @@ use launch::Starter;
 
 /// What was asked for.
 ///
-/// `only` is compared with the names of cases: `N = 20000, K = 10` for whole runs, `stages, n = 10000, K = 80` for the kernel, `padding` for sums beside each other.
+/// `only` is compared with the names of cases: `N = 20000, K = 10` for whole runs, `pairs, N = 1000, K = 10` for pairwise ones, `stages, n = 10000, K = 80` for the kernel, `padding` for sums beside each other.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// A few cases, in under two minutes.
@@ -164,7 +164,8 @@ fn measure(
         output::note(&format!("more ranks than cores, left out: {}", left.join(", ")));
     }
     for (place, case) in cases.iter().enumerate() {
-        output::note(&format!("[{} of {count}] {}, {} sides, {rounds} rounds", place + 1, case.name(), sides.len()));
+        let taking = sides.iter().filter(|side| side.takes(case.method)).count();
+        output::note(&format!("[{} of {count}] {}, {taking} sides, {rounds} rounds", place + 1, case.name()));
         match turns::measure(*case, definition, rounds, &sides, starter, stop)? {
             Some(figures) => kept.add(figures)?,
             None => return Ok(End::Stopped),

@@ -27,6 +27,8 @@ pub struct Definition {
     pub by_grain: Cases,
     /// The cases for the dependence on the number of clusters.
     pub by_clusters: Cases,
+    /// The cases of pairwise clustering, for the models of 003.
+    pub pairs: Cases,
     /// Where the ranks are; those with more ranks than cores are left out. One rank is always there.
     #[serde(deserialize_with = "layouts")]
     pub layouts: Vec<Layout>,
@@ -56,9 +58,20 @@ pub struct Cases {
     pub clusters: Vec<usize>,
 }
 
+/// What is known of the items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Their coordinates: clustering of vectors.
+    Points,
+    /// Their distances alone: pairwise clustering, 003's method.
+    Pairs,
+}
+
 /// One problem, solved in every layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Case {
+    /// By which method.
+    pub method: Method,
     /// Rows of the whole problem.
     pub rows: usize,
     /// Clusters asked for.
@@ -68,7 +81,11 @@ pub struct Case {
 impl Case {
     /// Its name in records.
     pub fn name(self) -> String {
-        format!("N = {}, K = {}", self.rows, self.clusters)
+        let method = match self.method {
+            Method::Points => "",
+            Method::Pairs => "pairs, ",
+        };
+        format!("{method}N = {}, K = {}", self.rows, self.clusters)
     }
 }
 
@@ -76,10 +93,12 @@ impl Definition {
     /// The problems, each once.
     pub fn cases(&self) -> Vec<Case> {
         let mut cases = Vec::new();
-        for group in [&self.by_grain, &self.by_clusters] {
+        let groups =
+            [(Method::Points, &self.by_grain), (Method::Points, &self.by_clusters), (Method::Pairs, &self.pairs)];
+        for (method, group) in groups {
             for &clusters in &group.clusters {
                 for &rows in &group.rows {
-                    let case = Case { rows, clusters };
+                    let case = Case { method, rows, clusters };
                     if !cases.contains(&case) {
                         cases.push(case);
                     }
@@ -112,13 +131,19 @@ mod tests {
         let full = file().full;
         let cases = full.cases();
         let wanted = |case: &Case| {
-            [&full.by_grain, &full.by_clusters]
-                .iter()
-                .any(|group| group.rows.contains(&case.rows) && group.clusters.contains(&case.clusters))
+            let groups = match case.method {
+                Method::Points => vec![&full.by_grain, &full.by_clusters],
+                Method::Pairs => vec![&full.pairs],
+            };
+            groups.iter().any(|group| group.rows.contains(&case.rows) && group.clusters.contains(&case.clusters))
         };
         assert!(cases.iter().all(wanted));
         assert!((1..cases.len()).all(|place| !cases[..place].contains(&cases[place])));
-        assert_eq!(cases.len(), 6 * 2 + 4 - 2);
+        let of_pairs = full.pairs.rows.len() * full.pairs.clusters.len();
+        assert_eq!(cases.len(), 6 * 2 + 4 - 2 + of_pairs);
+        // A law of one factor needs two sizes at least.
+        assert!(of_pairs > 1);
+        assert_eq!(Case { method: Method::Pairs, rows: 10, clusters: 2 }.name(), "pairs, N = 10, K = 2");
     }
 
     #[test]

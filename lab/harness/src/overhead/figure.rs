@@ -25,6 +25,9 @@ pub struct Figure {
     pub runs: usize,
     /// One a round, in order.
     pub samples: Vec<f64>,
+    /// `pairs` for pairwise clustering; absent for points.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub method: Option<String>,
     /// Rows of the whole problem, where there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rows: Option<usize>,
@@ -59,6 +62,7 @@ impl Figure {
             max,
             runs: samples.len(),
             samples,
+            method: None,
             rows: None,
             clusters: None,
             layout: None,

@@ -1,5 +1,5 @@
-//! The laws that overheads are held against, from the figures of a record: `a + b/n` for each layout and number of clusters (002 and 004 figure 1, E25), and 003's models
-//! without intercept for threads and for processes.
+//! The laws that overheads are held against, from the figures of a record: `a + b/n` of points for each layout and number of clusters (002 and 004 figure 1, E25), and 003's models
+//! without intercept for threads and for processes, of pairs (003's own method) and of points.
 //!
 //! Every law is fitted to each round by itself, so that a coefficient has a least, a middle and a most as every other figure. Points of the whole of the measurement
 //! that a law leaves out are figures too.
@@ -15,6 +15,7 @@ pub const DERIVED: [&str; 4] = ["fit", "residual", "left out", "not fitted"];
 /// One overhead: where, and its value in each round.
 #[derive(Clone, Debug)]
 struct Point {
+    is_pairs: bool,
     rows: f64,
     clusters: usize,
     layout: Layout,
@@ -25,6 +26,11 @@ struct Point {
 impl Point {
     fn name(&self) -> String {
         format!("N = {}, {}", self.rows, self.layout)
+    }
+
+    /// Method and number of clusters.
+    fn problem(&self) -> String {
+        format!("{}K = {}", if self.is_pairs { "pairs, " } else { "" }, self.clusters)
     }
 
     fn ranks(&self) -> f64 {
@@ -44,7 +50,7 @@ struct Law {
     x: fn(&Point) -> Vec<f64>,
 }
 
-/// 002 and 004 figure 1: against the reciprocal of the grain size.
+/// 002 and 004 figure 1, of points: against the reciprocal of the grain size.
 const BY_GRAIN: Law = Law {
     name: "a + b/n",
     coefficients: &["a", "b"],
@@ -77,25 +83,26 @@ const BY_RANKS_AND_ROWS: Law =
 pub fn figures(figures: &[Figure]) -> Vec<Figure> {
     let points: Vec<Point> = figures.iter().filter_map(point).collect();
     let mut found = Vec::new();
-    let distinct = |of: &dyn Fn(&Point) -> String| {
+    let distinct = |of: &dyn Fn(&Point) -> Option<String>| {
         let mut names: Vec<String> = Vec::new();
-        for name in points.iter().map(of) {
+        for name in points.iter().filter_map(of) {
             if !names.contains(&name) {
                 names.push(name);
             }
         }
         names
     };
-    let mut group = |law: &Law, key: &dyn Fn(&Point) -> String| {
+    // Points without a key are none of the law's.
+    let mut group = |law: &Law, key: &dyn Fn(&Point) -> Option<String>| {
         for name in distinct(key) {
-            let members: Vec<&Point> = points.iter().filter(|point| key(point) == name).collect();
+            let members: Vec<&Point> = points.iter().filter(|point| key(point).as_ref() == Some(&name)).collect();
             found.extend(fitted(law, &name, &members));
         }
     };
-    group(&BY_GRAIN, &|point| format!("K = {}, {}", point.clusters, point.layout));
-    group(&BY_RANKS_AND_ROWS, &|point| format!("K = {}, {}", point.clusters, kind(point.layout)));
+    group(&BY_GRAIN, &|point| (!point.is_pairs).then(|| format!("{}, {}", point.problem(), point.layout)));
+    group(&BY_RANKS_AND_ROWS, &|point| Some(format!("{}, {}", point.problem(), kind(point.layout))));
     for law in &BY_RANKS {
-        group(law, &|point| format!("K = {}, N = {}, {}", point.clusters, point.rows, kind(point.layout)));
+        group(law, &|point| Some(format!("{}, N = {}, {}", point.problem(), point.rows, kind(point.layout))));
     }
     found
 }
@@ -103,6 +110,7 @@ pub fn figures(figures: &[Figure]) -> Vec<Figure> {
 fn point(figure: &Figure) -> Option<Point> {
     (figure.experiment == "overhead").then_some(())?;
     Some(Point {
+        is_pairs: figure.method.as_deref() == Some("pairs"),
         rows: figure.rows? as f64,
         clusters: figure.clusters?,
         layout: figure.layout.as_deref()?.parse().ok()?,
@@ -206,6 +214,23 @@ mod tests {
         assert!(rest.median.abs() < 1e-12);
         // One number of ranks says nothing about the dependence on it.
         assert!(!fits.iter().any(|figure| figure.experiment == "fit" && figure.case.starts_with("a₁p;")));
+    }
+
+    #[test]
+    fn pairs_have_the_models_of_003_to_themselves() {
+        let pairs = |rows: usize, layout: &str, f: f64| Figure {
+            method: Some("pairs".into()),
+            ..overhead(rows, 10, layout, &[f])
+        };
+        let mut measured: Vec<Figure> =
+            [("2x1x1", 2.0), ("4x1x1", 4.0), ("8x1x1", 8.0)].map(|(layout, p)| pairs(1000, layout, 0.03 * p)).into();
+        measured.push(pairs(2000, "2x1x1", 0.03));
+        // Points of the same sizes, which lose ten times as much.
+        measured.extend([("2x1x1", 0.6), ("4x1x1", 0.7)].map(|(layout, f)| overhead(1000, 10, layout, &[f])));
+        let fits = figures(&measured);
+        assert!((found(&fits, "fit", "a₁p; pairs, K = 10, N = 1000, threads", "a₁").median - 0.03).abs() < 1e-12);
+        assert!((found(&fits, "fit", "a₁p/N; pairs, K = 10, threads", "a₁").median - 30.0).abs() < 1e-9);
+        assert!(!fits.iter().any(|figure| figure.case.starts_with("a + b/n; pairs")));
     }
 
     #[test]

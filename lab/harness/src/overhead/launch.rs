@@ -95,7 +95,12 @@ fn version(launcher: &Path) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::task::Problem;
     use super::*;
+
+    fn task() -> Task {
+        Task::Cluster(Problem { rows: 1, dimension: 1, clusters: 1, engine: "ranks".into(), threads: 1, runs: 1 })
+    }
 
     #[test]
     fn a_launcher_that_was_asked_for_must_be_there() {
@@ -109,14 +114,14 @@ mod tests {
         assert!(starter.can_start(Layout::threads(8)));
         let layout: Layout = "1x2x1".parse().unwrap();
         assert!(!starter.can_start(layout));
-        let task = Task::Cluster { rows: 1, dimension: 1, clusters: 1, engine: "ranks".into(), threads: 1, runs: 1 };
+        let task = task();
         assert!(starter.run(layout, &task).unwrap_err().to_string().contains("needs an mpiexec"));
     }
 
     #[test]
     fn what_a_program_says_that_is_no_answer_is_shown() {
         let starter = Starter { program: "echo".into(), launcher: None };
-        let task = Task::Cluster { rows: 1, dimension: 1, clusters: 1, engine: "ranks".into(), threads: 1, runs: 1 };
+        let task = task();
         let error = starter.run(Layout::threads(1), &task).unwrap_err().to_string();
         assert!(error.contains("did not answer, but said \"lab job"), "{error}");
     }

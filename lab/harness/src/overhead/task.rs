@@ -5,6 +5,10 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use anyhow::{Result, ensure};
+use lehr_data::Points;
+use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
+use lehr_mining::anneal::Silent;
+use lehr_mining::pairwise;
 use lehr_mining::vector::{Model, Parameters};
 use lehr_numerics::soft::{SoftCenters, SoftScratch, Sums, soft_sums};
 use lehr_numerics::tiles::Tiles;
@@ -26,21 +30,10 @@ const TEMPERATURE: f64 = 0.01;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Task {
-    /// Whole clustering runs.
-    Cluster {
-        /// Rows of the whole problem.
-        rows: usize,
-        /// Coordinates of a point.
-        dimension: usize,
-        /// Clusters asked for.
-        clusters: usize,
-        /// The engine by its name.
-        engine: String,
-        /// Ranks in each process, each with a worker.
-        threads: usize,
-        /// Runs that are timed, after one that is not.
-        runs: usize,
-    },
+    /// Whole clustering runs of points.
+    Cluster(Problem),
+    /// Whole pairwise clustering runs of the same points, of which the distances alone are known.
+    Pairs(Problem),
     /// The kernel alone, in stages that all ranks begin together.
     Stages {
         /// Rows of each rank.
@@ -56,6 +49,23 @@ pub enum Task {
         /// Fewer, if they would last longer.
         seconds_max: f64,
     },
+}
+
+/// A clustering problem, and who solves it how often.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Problem {
+    /// Rows of the whole problem.
+    pub rows: usize,
+    /// Coordinates of a point.
+    pub dimension: usize,
+    /// Clusters asked for.
+    pub clusters: usize,
+    /// The engine by its name.
+    pub engine: String,
+    /// Ranks in each process, each with a worker.
+    pub threads: usize,
+    /// Runs that are timed, after one that is not.
+    pub runs: usize,
 }
 
 /// What came of it.
@@ -87,23 +97,19 @@ impl Task {
     /// What the method reports, or runs that differ in bits.
     pub fn work(&self, job: Option<Job>) -> Result<Answer> {
         match self {
-            Self::Cluster { rows, dimension, clusters, engine, threads, runs } => {
-                let (points, _) = inputs::mixture(*rows, *dimension, *clusters, DEVIATION)?;
-                let parameters = Parameters { clusters: Some(*clusters), ..Parameters::default() };
-                let execution = Execution { engine: engine.parse()?, ranks: *threads, threads: *threads, job };
-                let first = run_with(&points, &parameters, &execution)?;
-                let expected = bits(&first);
-                let mut seconds = Vec::new();
-                for _ in 0..*runs {
-                    let (taken, model) = timed(|| run_with(&points, &parameters, &execution));
-                    ensure!(bits(&model?) == expected, "a run ended with other bits than the one before");
-                    seconds.push(taken);
-                }
-                Ok(Answer::Cluster {
-                    seconds,
-                    bits: expected,
-                    iterations: first.iterations,
-                    imbalance: first.imbalance,
+            Self::Cluster(problem) => {
+                let points = problem.points()?;
+                let parameters = Parameters { clusters: Some(problem.clusters), ..Parameters::default() };
+                let execution = problem.execution(job)?;
+                problem.repeated(|| Ok(Ended::of_points(&run_with(&points, &parameters, &execution)?)))
+            }
+            Self::Pairs(problem) => {
+                let matrix = distances(&problem.points()?)?;
+                let parameters =
+                    pairwise::Parameters { clusters: Some(problem.clusters), ..pairwise::Parameters::default() };
+                let execution = problem.execution(job)?;
+                problem.repeated(|| {
+                    Ok(Ended::of_pairs(&pairwise::cluster(&matrix, None, &parameters, &execution, &mut Silent)?))
                 })
             }
             Self::Stages { rows, dimension, clusters, threads, stages, seconds_max } => {
@@ -119,12 +125,67 @@ impl Task {
     }
 }
 
-/// Of everything that must not depend on the layout.
-fn bits(model: &Model) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (&model.labels, model.iterations).hash(&mut hasher);
-    model.centers.iter().for_each(|value| value.to_bits().hash(&mut hasher));
-    hasher.finish()
+impl Problem {
+    fn points(&self) -> Result<Points> {
+        Ok(inputs::mixture(self.rows, self.dimension, self.clusters, DEVIATION)?.0)
+    }
+
+    fn execution(&self, job: Option<Job>) -> Result<Execution> {
+        Ok(Execution { engine: self.engine.parse()?, ranks: self.threads, threads: self.threads, job })
+    }
+
+    /// Solves it once for nothing, and then as often as it is timed.
+    fn repeated(&self, run: impl Fn() -> Result<Ended>) -> Result<Answer> {
+        let first = run()?;
+        let mut seconds = Vec::new();
+        for _ in 0..self.runs {
+            let (taken, ended) = timed(&run);
+            ensure!(ended?.bits == first.bits, "a run ended with other bits than the one before");
+            seconds.push(taken);
+        }
+        let Ended { bits, iterations, imbalance } = first;
+        Ok(Answer::Cluster { seconds, bits, iterations, imbalance })
+    }
+}
+
+/// Euclidean distances of all pairs, whole rows as the method reads them.
+fn distances(points: &Points) -> Result<Dissimilarities> {
+    let (items, dimension) = (points.len(), points.dimension());
+    let row = |item: usize| &points.values()[item * dimension..][..dimension];
+    let mut values = vec![0.0_f32; items * items];
+    for one in 0..items {
+        for other in 0..one {
+            let squares = row(one).iter().zip(row(other)).map(|(a, b)| (a - b).powi(2));
+            let distance = squares.sum::<f64>().sqrt() as f32;
+            values[one * items + other] = distance;
+            values[other * items + one] = distance;
+        }
+    }
+    Ok(Dissimilarities::new(items, Form::Full, Values::F32(values), 1.0)?)
+}
+
+/// How a run ended.
+struct Ended {
+    /// Of everything that must not depend on the layout.
+    bits: u64,
+    iterations: u64,
+    imbalance: f64,
+}
+
+impl Ended {
+    fn of_points(model: &Model) -> Self {
+        let mut hasher = DefaultHasher::new();
+        (&model.labels, model.iterations).hash(&mut hasher);
+        model.centers.iter().for_each(|value| value.to_bits().hash(&mut hasher));
+        Self { bits: hasher.finish(), iterations: model.iterations, imbalance: model.imbalance }
+    }
+
+    fn of_pairs(model: &pairwise::Model) -> Self {
+        let mut hasher = DefaultHasher::new();
+        (&model.labels, model.iterations, model.cost.to_bits()).hash(&mut hasher);
+        model.probabilities.iter().for_each(|value| value.to_bits().hash(&mut hasher));
+        Self { bits: hasher.finish(), iterations: model.iterations, imbalance: model.imbalance }
+    }
 }
 
 /// A rank's points and the centres of the kernel of 004 section 4.
@@ -221,8 +282,12 @@ impl Program for Staged {
 mod tests {
     use super::*;
 
+    fn problem(rows: usize, engine: &str, threads: usize) -> Problem {
+        Problem { rows, dimension: 2, clusters: 3, engine: engine.into(), threads, runs: 2 }
+    }
+
     fn cluster(engine: &str, threads: usize) -> Task {
-        Task::Cluster { rows: 700, dimension: 2, clusters: 3, engine: engine.into(), threads, runs: 2 }
+        Task::Cluster(problem(700, engine, threads))
     }
 
     #[test]
@@ -237,6 +302,15 @@ mod tests {
         let one = of(cluster("ranks", 1));
         assert_eq!(of(cluster("ranks", 3)), one);
         assert_eq!(of(cluster("map-reduce", 2)), one);
+        let pairs = |threads| of(Task::Pairs(problem(80, "ranks", threads)));
+        assert_eq!(pairs(2), pairs(1));
+    }
+
+    #[test]
+    fn distances_are_those_of_the_points() {
+        let points = Points::new(vec![0.0, 0.0, 3.0, 4.0, 3.0, 0.0], 2).unwrap();
+        let matrix = distances(&points).unwrap();
+        assert_eq!([matrix.get(0, 1), matrix.get(2, 1), matrix.get(2, 0)], [Some(5.0), Some(4.0), Some(3.0)]);
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use anyhow::{Result, ensure};
 use lehr_ranks::{Engine, Layout};
 
-use super::definition::{Case, Definition};
+use super::definition::{Case, Definition, Method};
 use super::figure::Figure;
 use super::launch::Starter;
-use super::task::{Answer, Task};
+use super::task::{Answer, Problem, Task};
 use crate::measure::Spread;
 
 /// Who solves the problem, and where.
@@ -22,6 +22,11 @@ impl Side {
     /// Its name in records.
     pub fn name(self) -> String {
         format!("{} {}", self.engine, self.layout)
+    }
+
+    /// Whether it takes turns by this method: map-reduce is measured on points.
+    pub fn takes(self, method: Method) -> bool {
+        method == Method::Points || self.engine == Engine::Ranks
     }
 }
 
@@ -51,6 +56,7 @@ pub fn measure(
     starter: &Starter,
     stop: &mut dyn FnMut() -> bool,
 ) -> Result<Option<Vec<Figure>>> {
+    let sides: Vec<Side> = sides.iter().copied().filter(|side| side.takes(case.method)).collect();
     let mut seconds = vec![Vec::with_capacity(rounds); sides.len()];
     let mut imbalances = vec![1.0; sides.len()];
     let mut expected = None;
@@ -62,13 +68,17 @@ pub fn measure(
             if stop() {
                 return Ok(None);
             }
-            let task = Task::Cluster {
+            let problem = Problem {
                 rows: case.rows,
                 dimension: definition.dimension,
                 clusters: case.clusters,
                 engine: engine.to_string(),
                 threads: layout.threads,
                 runs: definition.runs,
+            };
+            let task = match case.method {
+                Method::Points => Task::Cluster(problem),
+                Method::Pairs => Task::Pairs(problem),
             };
             let answer = match starter.run(layout, &task) {
                 // Ctrl-C reaches the job too.
@@ -88,7 +98,7 @@ pub fn measure(
             imbalances[place] = imbalance;
         }
     }
-    Ok(Some(figures(case, sides, &seconds, &imbalances)))
+    Ok(Some(figures(case, &sides, &seconds, &imbalances)))
 }
 
 /// What follows from the seconds of each side in each round.
@@ -97,7 +107,9 @@ fn figures(case: Case, sides: &[Side], seconds: &[Vec<f64>], imbalances: &[f64])
     let name = case.name();
     for ((side, taken), imbalance) in sides.iter().zip(seconds).zip(imbalances) {
         let of = |experiment: &str, unit: &str, samples: Vec<f64>| {
-            Figure::new(experiment, &name, &side.name(), unit, samples).of(case.rows, case.clusters, side.layout)
+            let figure = Figure::new(experiment, &name, &side.name(), unit, samples);
+            let method = (case.method == Method::Pairs).then(|| "pairs".to_owned());
+            Figure { method, ..figure.of(case.rows, case.clusters, side.layout) }
         };
         figures.push(Figure { imbalance: Some(*imbalance), ..of("run", "s", taken.clone()) });
         let ranks = side.layout.ranks();
@@ -147,7 +159,7 @@ mod tests {
             side(Engine::MapReduce, two),
         ];
         let seconds = [vec![4.0, 2.0], vec![3.0, 1.5], vec![6.0, 3.0], vec![6.0, 6.0]];
-        let case = Case { rows: 100, clusters: 3 };
+        let case = Case { method: Method::Points, rows: 100, clusters: 3 };
         let figures = figures(case, &sides, &seconds, &[1.0, 1.02, 1.0, 1.02]);
         let of = |experiment: &str, engine: &str| {
             let found = figures.iter().find(|figure| figure.experiment == experiment && figure.engine == engine);
@@ -161,6 +173,20 @@ mod tests {
         assert_eq!(of("map-reduce", "map-reduce 2x1x1"), Some(vec![2.0, 4.0]));
         let parallel = figures.iter().find(|figure| figure.experiment == "overhead").unwrap();
         assert_eq!((parallel.rows, parallel.clusters, parallel.layout.as_deref()), (Some(100), Some(3), Some("2x1x1")));
+        assert!(parallel.method.is_none());
+    }
+
+    #[test]
+    fn pairs_are_solved_by_ranks_and_say_that_they_are_pairs() {
+        let two: Layout = "2x1x1".parse().unwrap();
+        let sides = [reference(), Side { engine: Engine::Ranks, layout: two }];
+        let case = Case { method: Method::Pairs, rows: 100, clusters: 3 };
+        let figures = figures(case, &sides, &[vec![4.0], vec![3.0]], &[1.0, 1.0]);
+        let parallel = figures.iter().find(|figure| figure.experiment == "overhead").unwrap();
+        assert_eq!((parallel.case.as_str(), parallel.method.as_deref()), ("pairs, N = 100, K = 3", Some("pairs")));
+        assert_eq!(parallel.samples, [0.5]);
+        let reduced = Side { engine: Engine::MapReduce, layout: two };
+        assert!(reduced.takes(Method::Points) && !reduced.takes(Method::Pairs) && sides[1].takes(Method::Pairs));
     }
 
     #[test]
