@@ -12,6 +12,8 @@ use crate::error::{Error, Fault, Faults, Place};
 
 /// The letter that stands for a gap in aligned sequences.
 pub const GAP: u8 = b'-';
+/// The share of `ACGTUN` among the letters from which on they are taken for nucleotides.
+const NUCLEOTIDE_SHARE: f64 = 0.9;
 
 /// What the letters of sequences mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -67,6 +69,24 @@ impl Alphabet {
             (Alphabet::Protein, b'A'..=b'Z' | b'*') => Some(capital),
             _ => None,
         }
+    }
+
+    /// What the letters of texts seem to be: nucleotides if at least nine in ten of all are `ACGTUN`, in either case.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::sequences::Alphabet;
+    /// assert_eq!(Alphabet::likely([b"acgtN-AC"]), Alphabet::Dna);
+    /// assert_eq!(Alphabet::likely([b"MKVLAT"]), Alphabet::Protein);
+    /// ```
+    pub fn likely<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> Self {
+        let mut counts = [0u64; 256];
+        for text in texts {
+            text.as_ref().iter().for_each(|letter| counts[usize::from(letter.to_ascii_uppercase())] += 1);
+        }
+        let nucleotides: u64 = b"ACGTUN".iter().map(|letter| counts[usize::from(*letter)]).sum();
+        let letters: u64 = (b'A'..=b'Z').map(|letter| counts[usize::from(letter)]).sum();
+        if nucleotides as f64 >= NUCLEOTIDE_SHARE * letters as f64 { Alphabet::Dna } else { Alphabet::Protein }
     }
 
     /// "nucleotide" or "amino acid", for messages.

@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 use lehr_data::counter::counts_rows;
 use lehr_data::geography;
 use lehr_data::scale::{Scale, Scaling, scales_differ};
-use lehr_mining::Error;
 use lehr_mining::anneal::{Checkpoint, Control, Observer, Progress as Annealed, Stage, Step};
 use lehr_mining::vector::{self, Model, Parameters, Precision};
 use lehr_services::Version;
@@ -140,6 +139,7 @@ impl Method for Clustering {
     const VERSION: Version = Version::new(1, 0);
     const INPUTS: &'static [&'static str] = &["points"];
     const OUTPUTS: &'static [&'static str] = &["centers", "history", "labels"];
+    const SPREADS: bool = true;
     type Options = Options;
 
     fn check(options: &Options) -> Vec<String> {
@@ -170,7 +170,7 @@ impl Method for Clustering {
         if let Some(spread) = &job.spread {
             return processes::cluster(job, spread, &space.table, options)?.outputs(&space.table);
         }
-        let mut watch = Watch { job, failed: None };
+        let mut watch = Watch { job };
         let execution = job.execution();
         let model = match job.saved()? {
             None => vector::cluster(space.points(), &options.parameters(), &execution, &mut watch),
@@ -180,16 +180,13 @@ impl Method for Clustering {
                 vector::resume(space.points(), checkpoint, &execution, &mut watch)
             }
         };
-        let failed = watch.failed.take();
-        let model = model.map_err(|error| match (error, failed) {
-            // It stops all the same, and goes on from what was saved before.
-            (Error::Stopped, _) => Failure::Stopped,
-            (error @ (Error::Parameter { .. } | Error::TooManyClusters { .. } | Error::TooManyPoints { .. }), _)
-            | (error @ (Error::TooFar { .. } | Error::OtherData { .. }), _) => {
-                Failure::Input(format!("{name}: {error}"))
-            }
-            (Error::Data(error), _) => error.into(),
-            (error, _) => Failure::Internal(error.to_string()),
+        let model = model.map_err(|error| match error {
+            // It names the data itself.
+            lehr_mining::Error::Data(error) => error.into(),
+            error => match Failure::from(error) {
+                Failure::Input(reason) => Failure::Input(format!("{name}: {reason}")),
+                failure => failure,
+            },
         })?;
         Found::of_model(&space, model).outputs(&space.table)
     }
@@ -198,7 +195,6 @@ impl Method for Clustering {
 /// Reports and saves for a job.
 struct Watch<'a> {
     job: &'a Job,
-    failed: Option<Failure>,
 }
 
 impl Observer for Watch<'_> {
@@ -216,10 +212,7 @@ impl Observer for Watch<'_> {
     }
 
     fn checkpoint(&mut self, checkpoint: &Checkpoint) {
-        if self.job.is_save_due() {
-            let bytes = serde_json::to_vec(checkpoint).map_err(|error| Failure::Internal(error.to_string()));
-            self.failed = bytes.and_then(|bytes| self.job.save(&bytes)).err();
-        }
+        self.job.save_checkpoint(checkpoint);
     }
 }
 

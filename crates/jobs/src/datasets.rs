@@ -234,6 +234,9 @@ pub struct Begin {
     /// Whether the first row of a text file has names. Default: found out.
     #[serde(default)]
     pub header: Option<bool>,
+    /// Whether numbers may be missing: empty fields of text files, NaN and nulls elsewhere. Default: no.
+    #[serde(default)]
+    pub gaps: bool,
     /// Whether a data set of this name may be there; it stays until the new one is complete.
     #[serde(default)]
     pub replace: bool,
@@ -255,13 +258,14 @@ impl Begin {
             id: None,
             delimiter: None,
             header: None,
+            gaps: false,
             replace: false,
         }
     }
 
     fn reading(&self) -> Reading {
-        let Self { columns, weights, id, delimiter, header, .. } = self.clone();
-        Reading { columns, weights, id, delimiter, header }
+        let Self { columns, weights, id, delimiter, header, gaps, .. } = self.clone();
+        Reading { columns, weights, id, delimiter, header, gaps }
     }
 }
 
@@ -352,6 +356,9 @@ pub struct Open {
     /// Whether the first row of a text file has names. Default: found out.
     #[serde(default)]
     pub header: Option<bool>,
+    /// Whether numbers may be missing: empty fields of text files, NaN and nulls elsewhere. Default: no.
+    #[serde(default)]
+    pub gaps: bool,
     /// Whether a data set of this name may be there.
     #[serde(default)]
     pub replace: bool,
@@ -372,13 +379,14 @@ impl Open {
             id: None,
             delimiter: None,
             header: None,
+            gaps: false,
             replace: false,
         }
     }
 
     fn reading(&self) -> Reading {
-        let Self { columns, weights, id, delimiter, header, .. } = self.clone();
-        Reading { columns, weights, id, delimiter, header }
+        let Self { columns, weights, id, delimiter, header, gaps, .. } = self.clone();
+        Reading { columns, weights, id, delimiter, header, gaps }
     }
 }
 

@@ -12,8 +12,11 @@ use std::io::{self, Read, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use flate2::read::MultiGzDecoder;
-use lehr_data::read::{Selection, points_from};
+use lehr_data::read::fasta::{Expected, sequences_from};
+use lehr_data::read::fps::fingerprints_from;
+use lehr_data::read::{Selection, incomplete_from, points_from};
 use lehr_data::write::csv::Table as Text;
+use lehr_data::write::npy;
 use lehr_services::{Code, Fault};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,6 +47,10 @@ pub enum Form {
     Parquet,
     /// An Arrow IPC stream or file, not compressed.
     Arrow,
+    /// Sequences of nucleotides or amino acids, plain or gzip: the columns `id` and `sequence`. Gaps make them aligned.
+    Fasta,
+    /// Fingerprints of compounds, plain or gzip: the columns `id` and `fingerprint`, hexadecimal as in the file.
+    Fps,
 }
 
 /// What to read from a file. What is left open is found out, or stays as it is.
@@ -66,6 +73,8 @@ pub struct Reading {
     pub delimiter: Option<String>,
     /// Whether the first row of a text file has names. Default: found out.
     pub header: Option<bool>,
+    /// Whether numbers may be missing: empty fields of text files, NaN and nulls elsewhere. Default: no, a missing one is a fault.
+    pub gaps: bool,
 }
 
 impl Reading {
@@ -80,6 +89,13 @@ impl Reading {
         }
         if !matches!(form, Form::Csv | Form::Tsv) && (self.delimiter.is_some() || self.header.is_some()) {
             return invalid("delimiter and header: expected with csv and tsv only");
+        }
+        if self.gaps && self.weights.is_some() {
+            return invalid("gaps: expected without weights, which may not be missing");
+        }
+        let is_told = self.columns.is_some() || self.weights.is_some() || self.id.is_some() || self.gaps;
+        if matches!(form, Form::Fasta | Form::Fps) && is_told {
+            return invalid("columns, weights, id and gaps: expected with tables only");
         }
         self.delimiter().map(|_| ())
     }
@@ -116,8 +132,9 @@ pub(crate) fn fault_of(error: &lehr_data::Error) -> Fault {
 pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, bytes_max: u64) -> Result<Table, Fault> {
     let read = AssertUnwindSafe(|| match form {
         Form::Csv | Form::Tsv | Form::Npy => read_text(&mut file, form, reading, name, bytes_max),
-        Form::Parquet => parquet::read(file, &reading.wanted(), name, bytes_max),
-        Form::Arrow => arrow::read_from(io::BufReader::new(file), &reading.wanted(), name, bytes_max),
+        Form::Parquet => parquet::read(file, &reading.wanted(), reading.gaps, name, bytes_max),
+        Form::Arrow => arrow::read_from(io::BufReader::new(file), &reading.wanted(), reading.gaps, name, bytes_max),
+        Form::Fasta | Form::Fps => read_items(&mut file, form, name, bytes_max),
     });
     let damaged =
         |_| Err(Fault::new(Code::InvalidValue, format!("{name}: expected a sound {form:?} file, found damage")));
@@ -139,20 +156,52 @@ fn read_text(file: &mut File, form: Form, reading: &Reading, name: &str, bytes_m
     let delimiter = reading.delimiter()?.or((form == Form::Tsv).then_some(b'\t'));
     let Columns { columns, weights, id } = reading.wanted();
     let selection = Selection { columns, weights, id, delimiter, header: reading.header };
+    // A packed file may be a thousand times as large when it is unpacked. Numbers in text take at least two bytes, in memory eight.
+    if reading.gaps {
+        let records = limited(file, name, bytes_max, |plain| incomplete_from(plain, name, &selection))?;
+        return Table::of_records(&records, selection.id.as_deref());
+    }
+    let points = limited(file, name, bytes_max, |plain| points_from(plain, name, &selection))?;
+    Table::of_points_named(&points, selection.weights.as_deref(), selection.id.as_deref())
+}
+
+fn read_items(file: &mut File, form: Form, name: &str, bytes_max: u64) -> Result<Table, Fault> {
+    let builder = Table::builder().id(Some("id".to_owned()));
+    if form == Form::Fps {
+        let prints = limited(file, name, bytes_max, |plain| fingerprints_from(plain, name))?;
+        let digits = |row: usize| {
+            let bytes = prints.row(row).iter().flat_map(|word| word.to_le_bytes()).take(prints.bits().div_ceil(8));
+            bytes.map(|byte| format!("{byte:02x}")).collect()
+        };
+        let texts = (0..prints.len()).map(digits).collect();
+        return builder.texts("id", prints.ids().to_vec()).texts("fingerprint", texts).build();
+    }
+    let expected = Expected { alphabet: None, is_aligned: true };
+    let sequences = limited(file, name, bytes_max, |plain| sequences_from(plain, name, expected))?;
+    let letters = |row: usize| String::from_utf8_lossy(sequences.sequence(row)).into_owned();
+    let texts = (0..sequences.len()).map(letters).collect();
+    builder.texts("id", sequences.ids().to_vec()).texts("sequence", texts).build()
+}
+
+/// Reads a file, unpacked if it is packed, as long as that is no more than `bytes_max`.
+fn limited<T>(
+    file: &mut File,
+    name: &str,
+    bytes_max: u64,
+    read: impl FnOnce(&mut Limited<'_>) -> Result<T, lehr_data::Error>,
+) -> Result<T, Fault> {
     let mut magic = [0; 2];
     let unreadable = |cause| fault_of(&lehr_data::Error::Read { name: name.to_owned(), cause });
     let found = file.read(&mut magic).map_err(unreadable)?;
     file.rewind().map_err(unreadable)?;
-    // A packed file may be a thousand times as large when it is unpacked. Numbers in text take at least two bytes, in memory eight.
     let is_packed = found == 2 && magic == [0x1f, 0x8b];
     let plain: Box<dyn Read + '_> = if is_packed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
     let mut limited = Limited { plain, left: bytes_max, is_over: false };
-    let points = points_from(&mut limited, name, &selection);
+    let result = read(&mut limited);
     if limited.is_over {
         return Err(too_large(name, bytes_max));
     }
-    let points = points.map_err(|error| fault_of(&error))?;
-    Table::of_points_named(&points, selection.weights.as_deref(), selection.id.as_deref())
+    result.map_err(|error| fault_of(&error))
 }
 
 /// Reads so many bytes; one more is a failure.
@@ -190,9 +239,11 @@ pub enum RowFormat {
     Csv,
     /// An Arrow IPC stream.
     Arrow,
+    /// A NumPy array of two dimensions: the columns that are numbers or counts, as 64-bit floating point. Each piece is one of its own.
+    Npy,
 }
 
-/// Some rows of a table. One of `json`, `csv` and `arrow` is there.
+/// Some rows of a table. One of `json`, `csv`, `arrow` and `npy` is there.
 ///
 /// # Example
 /// See [`datasets::Read`](crate::datasets::Read).
@@ -213,12 +264,15 @@ pub struct Piece {
     /// An Arrow IPC stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrow: Option<Bytes>,
+    /// A NumPy array.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub npy: Option<Bytes>,
 }
 
 /// Writes rows from `from` to `to`, or as many of them as a piece takes.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] for rows that are not there.
+/// [`Code::InvalidValue`] for rows that are not there, and for an array of a table without numbers.
 pub(crate) fn piece(table: &Table, format: RowFormat, from: u64, to: Option<u64>) -> Result<Piece, Fault> {
     let rows = table.rows() as u64;
     let to = to.unwrap_or(rows);
@@ -230,13 +284,26 @@ pub(crate) fn piece(table: &Table, format: RowFormat, from: u64, to: Option<u64>
     let most = (PIECE_BYTES / row_bytes).clamp(1, 1 << 16) as u64;
     let to = to.min(from + most);
     let part = table.slice(from as usize, (to - from) as usize);
-    let mut piece = Piece { from, to, rows, json: None, csv: None, arrow: None };
+    let mut piece = Piece { from, to, rows, json: None, csv: None, arrow: None, npy: None };
     match format {
         RowFormat::Json => piece.json = Some(objects(&part)),
         RowFormat::Csv => piece.csv = Some(lines(&part, from == 0)),
         RowFormat::Arrow => piece.arrow = Some(arrow::write(&part)?.into()),
+        RowFormat::Npy => piece.npy = Some(array(&part)?.into()),
     }
     Ok(piece)
+}
+
+fn array(table: &Table) -> Result<Vec<u8>, Fault> {
+    let columns = table.columns().filter(|(_, kind)| *kind != Kind::Text);
+    let columns: Vec<_> = columns.filter_map(|(name, _)| table.numbers(name)).collect();
+    if columns.is_empty() {
+        return Err(Fault::new(Code::InvalidValue, "npy: expected a table with columns of numbers, found text only"));
+    }
+    let values: Vec<f64> = (0..table.rows()).flat_map(|row| columns.iter().map(move |column| column[row])).collect();
+    let mut out = Vec::new();
+    npy::array(&mut out, &values, columns.len()).expect("memory takes any array");
+    Ok(out)
 }
 
 fn objects(table: &Table) -> Vec<Map<String, Value>> {
@@ -298,6 +365,8 @@ impl Form {
             "npy" => Self::Npy,
             "parquet" => Self::Parquet,
             "arrow" | "arrows" | "feather" | "ipc" => Self::Arrow,
+            "fasta" | "fa" | "fna" | "faa" => Self::Fasta,
+            "fps" => Self::Fps,
             _ => return None,
         })
     }

@@ -83,7 +83,15 @@ pub(crate) enum Saved {
     /// In a file.
     File(PathBuf),
     /// In memory, as long as the node lives.
-    Memory(Arc<Mutex<Option<Vec<u8>>>>),
+    Memory(Arc<Mutex<Volatile>>),
+}
+
+/// What a job has saved where nothing is kept.
+#[derive(Debug, Default)]
+pub(crate) struct Volatile {
+    bytes: Option<Vec<u8>>,
+    /// For a log, which is a file all the same.
+    folder: Option<tempfile::TempDir>,
 }
 
 impl Saved {
@@ -92,9 +100,10 @@ impl Saved {
             // What cannot be removed harms nobody, and the next start tries again. Beside it are the files of a job's processes.
             Self::File(path) => {
                 let _ = std::fs::remove_file(path);
+                let _ = std::fs::remove_file(path.with_extension("log"));
                 let _ = std::fs::remove_dir_all(path.with_extension("run"));
             }
-            Self::Memory(bytes) => *bytes.lock() = None,
+            Self::Memory(saved) => *saved.lock() = Volatile::default(),
         }
     }
 }
@@ -215,7 +224,7 @@ impl Job {
     /// [`Failure::Environment`] if the disk does not take them. The method may go on; what was saved before is still there.
     pub fn save(&self, bytes: &[u8]) -> Result<(), Failure> {
         match &self.saved {
-            Saved::Memory(saved) => *saved.lock() = Some(bytes.to_vec()),
+            Saved::Memory(saved) => saved.lock().bytes = Some(bytes.to_vec()),
             Saved::File(path) => {
                 let mut file = AtomicFile::create(path)?;
                 let sum = xxh3_64(bytes).to_le_bytes();
@@ -227,13 +236,50 @@ impl Job {
         Ok(())
     }
 
+    /// Saves where a run is, if that is due. If it cannot be, the run goes on, and what was saved before is still there.
+    pub(crate) fn save_checkpoint(&self, checkpoint: &impl Serialize) {
+        if self.is_save_due() {
+            let bytes = serde_json::to_vec(checkpoint).map_err(|error| Failure::Internal(error.to_string()));
+            let _ = bytes.and_then(|bytes| self.save(&bytes));
+        }
+    }
+
+    /// A file of the job's own, for a method whose results are too large to be saved anew each second: it appends what is finished, and checks what it finds there. Not
+    /// there at first; there after a crash if the service keeps its jobs; removed when the job is done.
+    ///
+    /// # Errors
+    /// [`Failure::Environment`] if there is no place for it.
+    ///
+    /// # Example
+    /// ```
+    /// use std::io::Write;
+    /// let job = lehr_jobs::Job::alone();
+    /// std::fs::File::options().create(true).append(true).open(job.log()?)?.write_all(b"row 7\n")?;
+    /// assert_eq!(std::fs::read(job.log()?)?, b"row 7\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn log(&self) -> Result<PathBuf, Failure> {
+        match &self.saved {
+            Saved::File(path) => Ok(path.with_extension("log")),
+            Saved::Memory(saved) => {
+                let mut saved = saved.lock();
+                if saved.folder.is_none() {
+                    let failed = |error| Failure::Environment(format!("a folder for what {} saves: {error}", self.id));
+                    saved.folder = Some(tempfile::tempdir().map_err(failed)?);
+                }
+                let folder = saved.folder.as_ref().map_or(std::path::Path::new(""), tempfile::TempDir::path);
+                Ok(folder.join("log"))
+            }
+        }
+    }
+
     /// What was saved last, by this run or one before it.
     ///
     /// # Errors
     /// [`Failure::Environment`] if it cannot be read; [`Failure::Internal`] if it is not what was saved.
     pub fn saved(&self) -> Result<Option<Vec<u8>>, Failure> {
         match &self.saved {
-            Saved::Memory(saved) => Ok(saved.lock().clone()),
+            Saved::Memory(saved) => Ok(saved.lock().bytes.clone()),
             Saved::File(path) => {
                 let bytes = match std::fs::read(path) {
                     Ok(bytes) => bytes,

@@ -2,7 +2,8 @@
 //!
 //! A data set is a [`Table`] with a name in the service of data sets ([`DatasetService`], contract [`datasets::Datasets`]). A method is a function of
 //! tables ([`Method`]); the service around it ([`MethodService`], contract [`jobs::Jobs`]) runs it as jobs that queue, report how far they are, can be
-//! cancelled, and survive a restart. Outputs are data sets again, so a next step takes them by name. [`Clustering`] is the first method.
+//! cancelled, and survive a restart. Outputs are data sets again, so a next step takes them by name. [`Clustering`] is the first method;
+//! [`Distances`], [`Pairwise`] and [`Embedding`] are those of items known by their dissimilarities.
 //!
 //! | wanted | found |
 //! | --- | --- |
@@ -19,10 +20,14 @@
 mod bytes;
 pub mod clustering;
 pub mod datasets;
+pub mod distances;
+pub mod embedding;
 mod format;
 mod job;
 pub mod jobs;
+mod matrix;
 mod method;
+pub mod pairwise;
 mod runner;
 mod service;
 mod settings;
@@ -34,9 +39,12 @@ mod transfer;
 pub use bytes::Bytes;
 pub use clustering::Clustering;
 pub use datasets::{DatasetService, Limits};
+pub use distances::Distances;
+pub use embedding::Embedding;
 pub use format::{Form, Piece, Reading, RowFormat};
 pub use job::{Job, Progress};
 pub use method::{Failure, Inputs, Method, Outputs};
+pub use pairwise::Pairwise;
 pub use service::MethodService;
 pub use settings::Settings;
 pub use setup::Setup;

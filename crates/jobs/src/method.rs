@@ -52,8 +52,12 @@ pub trait Method: Clone + Send + Sync + 'static {
     const VERSION: Version;
     /// The names of the tables that it takes, at least one.
     const INPUTS: &'static [&'static str];
+    /// The names of tables that it takes if they are there. Default: none.
+    const INPUTS_OPTIONAL: &'static [&'static str] = &[];
     /// The names of the tables that it gives.
     const OUTPUTS: &'static [&'static str];
+    /// Whether its jobs can run in processes that `mpiexec` starts. Default: no.
+    const SPREADS: bool = false;
     /// What it can be told. Fields that are not known should be refused, or a slip of the pen is passed over.
     type Options: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSchema + 'static;
 
@@ -106,6 +110,11 @@ impl Inputs {
     pub fn table(&self, name: &str) -> Result<&Table, Failure> {
         let found = self.tables.get(name).map(|(_, table)| table);
         found.ok_or_else(|| Failure::input(format!("the input {name:?} is missing")))
+    }
+
+    /// A table that is there or not.
+    pub fn optional(&self, name: &str) -> Option<&Table> {
+        self.tables.get(name).map(|(_, table)| table)
     }
 
     /// What the data set is called whose table this is: for messages.
@@ -209,6 +218,25 @@ impl From<Fault> for Failure {
         match fault.code() {
             Code::TooLarge | Code::InsufficientResources => Self::Environment(fault.reason().to_owned()),
             _ => Self::Internal(fault.to_string()),
+        }
+    }
+}
+
+impl From<lehr_mining::Error> for Failure {
+    fn from(error: lehr_mining::Error) -> Self {
+        use lehr_mining::Error;
+        match error {
+            // It stops all the same if it could not save, and goes on from what was saved before.
+            Error::Stopped => Self::Stopped,
+            Error::Data(error) => error.into(),
+            Error::Parameter { .. }
+            | Error::TooManyClusters { .. }
+            | Error::TooManyPoints { .. }
+            | Error::TooFar { .. }
+            | Error::OtherData { .. }
+            | Error::Unrelated { .. }
+            | Error::Disconnected { .. } => Self::Input(error.to_string()),
+            error => Self::Internal(error.to_string()),
         }
     }
 }

@@ -110,6 +110,10 @@ impl<M: Method> Runner<M> {
         let failed = |error: std::io::Error| {
             Fault::new(Code::StartFailed, format!("{path} cannot start")).log(error.to_string())
         };
+        if self.settings.layout.is_some() && !M::SPREADS {
+            let reason = format!("{path}: expected no layout, since {} runs in one process", M::NAME);
+            return Err(Fault::new(Code::InvalidValue, reason));
+        }
         if self.keep.is_none() && self.settings.layout.is_some() {
             let reason = format!("{path} spreads its jobs over processes, whose files need a folder: keep its jobs");
             return Err(Fault::new(Code::StartFailed, reason));
@@ -120,8 +124,8 @@ impl<M: Method> Runner<M> {
                 let path = entry.path();
                 let is_checkpoint = path.extension().is_some_and(|ending| ending == "checkpoint");
                 let job = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-                let is_run = path.extension().is_some_and(|ending| ending == "run");
-                if (is_checkpoint || is_run) && !jobs.iter().any(|known| known == job) {
+                let is_beside = path.extension().is_some_and(|ending| ending == "run" || ending == "log");
+                if (is_checkpoint || is_beside) && !jobs.iter().any(|known| known == job) {
                     Saved::File(path.with_extension("checkpoint")).forget();
                 }
             }

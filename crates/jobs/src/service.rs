@@ -142,7 +142,7 @@ impl<M: Method> Exclusive<Run<M>> for MethodService<M> {
                 .filter(|name| !inputs.contains_key(**name))
                 .map(|name| format!("input {name:?} is missing")),
         );
-        let is_known = |name: &&String| M::INPUTS.contains(&name.as_str());
+        let is_known = |name: &&String| M::INPUTS.iter().chain(M::INPUTS_OPTIONAL).any(|known| known == name);
         faults.extend(inputs.keys().filter(|name| !is_known(name)).map(|name| format!("there is no input {name:?}")));
         if !faults.is_empty() {
             return Err(Fault::new(Code::InvalidValue, faults.join("; ")));

@@ -7,8 +7,11 @@ use lehr_services::{Code, Contract, Fault, Host, Kind, Placement, Reference, Res
 
 use crate::clustering::Clustering;
 use crate::datasets::{DatasetService, Datasets, Limits};
+use crate::distances::Distances;
+use crate::embedding::Embedding;
 use crate::jobs::Jobs;
 use crate::method::Method;
+use crate::pairwise::Pairwise;
 use crate::service::MethodService;
 use crate::settings::Settings;
 
@@ -115,6 +118,9 @@ impl Setup {
         match contract {
             Datasets::NAME => self.start_datasets(host, at).await.map(|_| true),
             Clustering::NAME => self.start_method(host, at, Clustering).await.map(|_| true),
+            Distances::NAME => self.start_method(host, at, Distances::default()).await.map(|_| true),
+            Embedding::NAME => self.start_method(host, at, Embedding).await.map(|_| true),
+            Pairwise::NAME => self.start_method(host, at, Pairwise).await.map(|_| true),
             _ => Ok(false),
         }
     }
@@ -146,7 +152,8 @@ impl Setup {
             partners: [("datasets".to_owned(), Datasets::NAME.to_owned())].into(),
             fixed: fixed(),
         };
-        for (contract, kind) in [(Datasets::NAME, datasets), (Clustering::NAME, method)] {
+        for contract in Self::CONTRACTS {
+            let kind = if contract == Datasets::NAME { datasets.clone() } else { method.clone() };
             let setup = self.clone();
             host.register_kind(contract, kind, move |host, placement| {
                 let setup = setup.clone();
@@ -166,7 +173,9 @@ impl Setup {
     ///
     /// # Example
     /// ```
-    /// assert_eq!(lehr_jobs::Setup::CONTRACTS, ["lehr.datasets", "lehr.clustering"]);
+    /// let contracts = ["lehr.datasets", "lehr.clustering", "lehr.distances", "lehr.embedding", "lehr.pairwise"];
+    /// assert_eq!(lehr_jobs::Setup::CONTRACTS, contracts);
     /// ```
-    pub const CONTRACTS: [&'static str; 2] = [Datasets::NAME, Clustering::NAME];
+    pub const CONTRACTS: [&'static str; 5] =
+        [Datasets::NAME, Clustering::NAME, Distances::NAME, Embedding::NAME, Pairwise::NAME];
 }

@@ -1,18 +1,18 @@
 //! Tables: what data sets are, and what methods take and give.
 //!
 //! Named columns of numbers, counts or text, as counted Arrow arrays: a clone and a slice are copies of pointers. Two columns may have a
-//! role: weights of the rows, and their ids. Whoever holds a table knows that it has columns of one length, with different names, without gaps.
+//! role: weights of the rows, and their ids. Whoever holds a table knows that it has columns of one length, with different names, without gaps but those that it says it may have.
+
+mod rows;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_array::types::{Float32Type, Float64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, Float32Array, Float64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
-use lehr_data::error::{Column as ColumnOfFault, Fault as FaultOfRow, Faults, Place};
-use lehr_data::{Error, Points};
 use lehr_services::{Code, Fault};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -22,9 +22,13 @@ use crate::bytes::{read_bytes, write_bytes};
 use crate::format::arrow;
 use crate::sync::Arc;
 
+pub use rows::Columns;
+
 /// The names under which a schema's metadata have the roles of columns.
 pub(crate) const WEIGHTS: &str = "lehr.weights";
 pub(crate) const ID: &str = "lehr.id";
+/// The name under which they say that numbers may be missing.
+pub(crate) const GAPS: &str = "lehr.gaps";
 
 /// What a column holds.
 ///
@@ -37,7 +41,7 @@ pub(crate) const ID: &str = "lehr.id";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Finite 64-bit floating point numbers.
+    /// Floating point numbers of 64 bits, or of 32 where half the memory is worth it; finite, or NaN where the table says that values may be missing.
     Number,
     /// Whole numbers from 0 on.
     Count,
@@ -65,6 +69,7 @@ pub struct Builder {
     columns: Vec<(String, ArrayRef)>,
     weights: Option<String>,
     id: Option<String>,
+    has_gaps: bool,
     is_too_long: Option<String>,
 }
 
@@ -72,6 +77,18 @@ impl Builder {
     /// Adds a column of numbers.
     pub fn numbers(mut self, name: impl Into<String>, values: Vec<f64>) -> Self {
         self.columns.push((name.into(), Arc::new(Float64Array::from(values))));
+        self
+    }
+
+    /// Adds a column of numbers that are kept in 32 bits.
+    pub fn singles(mut self, name: impl Into<String>, values: Vec<f32>) -> Self {
+        self.columns.push((name.into(), Arc::new(Float32Array::from(values))));
+        self
+    }
+
+    /// Says whether numbers may be missing, which are NaN then. Default: no.
+    pub fn gaps(mut self, may_be: bool) -> Self {
+        self.has_gaps = may_be;
         self
     }
 
@@ -117,8 +134,11 @@ impl Builder {
         let fields = self.columns.iter().map(|(name, values)| Field::new(name, values.data_type().clone(), false));
         let fields: Vec<Field> = fields.collect();
         let roles = [(WEIGHTS, self.weights), (ID, self.id)].into_iter();
-        let roles: BTreeMap<String, String> =
+        let mut roles: BTreeMap<String, String> =
             roles.filter_map(|(role, column)| column.map(|column| (role.to_owned(), column))).collect();
+        if self.has_gaps {
+            roles.insert(GAPS.to_owned(), "NaN".to_owned());
+        }
         let schema = ArrowSchema::new_with_metadata(fields, roles);
         let columns = self.columns.into_iter().map(|(_, values)| values).collect();
         let batch = RecordBatch::try_new(Arc::new(schema), columns);
@@ -144,7 +164,7 @@ impl Table {
         let schema = batch.schema();
         for (index, field) in schema.fields().iter().enumerate() {
             let (name, of) = (field.name(), field.data_type());
-            if !matches!(of, DataType::Float64 | DataType::UInt64 | DataType::Utf8) {
+            if !matches!(of, DataType::Float64 | DataType::Float32 | DataType::UInt64 | DataType::Utf8) {
                 return Err(invalid(format!("column {name:?}: expected numbers, counts or text, found {of}")));
             }
             if batch.column(index).null_count() > 0 {
@@ -162,40 +182,6 @@ impl Table {
             }
         }
         Ok(Self { batch })
-    }
-
-    /// Points as a table: ids, columns, weights.
-    ///
-    /// # Errors
-    /// [`Code::InvalidValue`] if two columns have one name.
-    ///
-    /// # Example
-    /// ```
-    /// use lehr_jobs::{Columns, Table};
-    /// let points = lehr_data::Points::new(vec![0.0, 1.0, 2.0, 3.0], 2)?;
-    /// let table = Table::of_points(&points)?;
-    /// assert_eq!(table.points("points", &Columns::default())?.values(), points.values());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn of_points(points: &Points) -> Result<Self, Fault> {
-        Self::of_points_named(points, None, None)
-    }
-
-    /// The same, with the names that weights and ids had.
-    pub(crate) fn of_points_named(points: &Points, weights: Option<&str>, id: Option<&str>) -> Result<Self, Fault> {
-        let mut builder = Self::builder();
-        if let Some(ids) = points.ids() {
-            let name = id.unwrap_or("id").to_owned();
-            builder = builder.texts(name.clone(), ids.to_vec()).id(Some(name));
-        }
-        for (index, name) in points.columns().iter().enumerate() {
-            builder = builder.numbers(name.clone(), points.column(index).collect());
-        }
-        if let Some(values) = points.weights() {
-            let name = weights.unwrap_or("weight").to_owned();
-            builder = builder.numbers(name.clone(), values.to_vec()).weights(Some(name));
-        }
-        builder.build()
     }
 
     /// How many rows there are.
@@ -222,13 +208,26 @@ impl Table {
         self.batch.schema_ref().metadata().get(role).map(String::as_str)
     }
 
+    /// Whether numbers may be missing: NaN is a value that nobody knows, and no fault.
+    pub fn has_gaps(&self) -> bool {
+        self.role(GAPS).is_some()
+    }
+
     /// A column as numbers, counts rounded beyond 2⁵³; nothing if it is not there or text.
     pub fn numbers(&self, name: &str) -> Option<Cow<'_, [f64]>> {
         let column = self.batch.column_by_name(name)?;
-        match column.as_primitive_opt::<Float64Type>() {
-            Some(numbers) => Some(Cow::Borrowed(numbers.values())),
-            None => Some(column.as_primitive_opt::<UInt64Type>()?.values().iter().map(|&count| count as f64).collect()),
+        if let Some(numbers) = column.as_primitive_opt::<Float64Type>() {
+            return Some(Cow::Borrowed(numbers.values()));
         }
+        if let Some(numbers) = column.as_primitive_opt::<Float32Type>() {
+            return Some(numbers.values().iter().map(|&number| f64::from(number)).collect());
+        }
+        Some(column.as_primitive_opt::<UInt64Type>()?.values().iter().map(|&count| count as f64).collect())
+    }
+
+    /// A column of numbers that are kept in 32 bits; nothing if it is not there or something else.
+    pub fn singles(&self, name: &str) -> Option<&[f32]> {
+        Some(self.batch.column_by_name(name)?.as_primitive_opt::<Float32Type>()?.values())
     }
 
     /// A column as counts; nothing if it is not there or something else.
@@ -244,6 +243,9 @@ impl Table {
         }
         if let Some(counts) = column.as_primitive_opt::<UInt64Type>() {
             return Some(counts.values().iter().map(u64::to_string).collect());
+        }
+        if let Some(numbers) = column.as_primitive_opt::<Float32Type>() {
+            return Some(numbers.values().iter().map(f32::to_string).collect());
         }
         Some(column.as_primitive_opt::<Float64Type>()?.values().iter().map(f64::to_string).collect())
     }
@@ -264,6 +266,7 @@ impl Table {
         let different = || Fault::new(Code::InvalidValue, "parts of a table have different columns");
         let first = parts.first().ok_or_else(different)?;
         let mut builder = Self::builder().weights(first.weights().map(str::to_owned)).id(first.id().map(str::to_owned));
+        builder = builder.gaps(parts.iter().any(Self::has_gaps));
         let columns: Vec<(&str, Kind)> = first.columns().collect();
         if parts.iter().any(|part| !part.columns().eq(columns.iter().copied())) {
             return Err(different());
@@ -271,6 +274,8 @@ impl Table {
         for (name, kind) in columns {
             let parts = parts.iter();
             builder = match kind {
+                Kind::Number if parts.clone().all(|part| part.singles(name).is_some()) => builder
+                    .singles(name, parts.flat_map(|part| part.singles(name).unwrap_or_default().to_vec()).collect()),
                 Kind::Number => builder.numbers(
                     name,
                     parts.flat_map(|part| part.numbers(name).unwrap_or_default().into_owned()).collect(),
@@ -293,6 +298,7 @@ impl Table {
                 .last()
                 .zip(texts.value_offsets().first())
                 .map_or(0, |(last, first)| (last - first) as usize + size_of::<i32>() * (texts.len() + 1)),
+            None if *column.data_type() == DataType::Float32 => size_of::<f32>() * column.len(),
             None => size_of::<u64>() * column.len(),
         };
         self.batch.columns().iter().map(of).sum()
@@ -307,6 +313,9 @@ impl Table {
         };
         add(self.weights().unwrap_or_default().as_bytes());
         add(self.id().unwrap_or_default().as_bytes());
+        if self.has_gaps() {
+            add(GAPS.as_bytes());
+        }
         for (index, (name, kind)) in self.columns().enumerate() {
             add(name.as_bytes());
             add(&[kind as u8]);
@@ -314,6 +323,8 @@ impl Table {
             if let Some(texts) = column.as_string_opt::<i32>() {
                 texts.iter().for_each(|text| add(text.unwrap_or_default().as_bytes()));
             } else if let Some(numbers) = column.as_primitive_opt::<Float64Type>() {
+                in_blocks(numbers.values(), |number| number.to_bits().to_le_bytes(), &mut add);
+            } else if let Some(numbers) = column.as_primitive_opt::<Float32Type>() {
                 in_blocks(numbers.values(), |number| number.to_bits().to_le_bytes(), &mut add);
             } else if let Some(counts) = column.as_primitive_opt::<UInt64Type>() {
                 in_blocks(counts.values(), |count| count.to_le_bytes(), &mut add);
@@ -325,70 +336,11 @@ impl Table {
     pub(crate) fn batch(&self) -> &RecordBatch {
         &self.batch
     }
-
-    /// The rows as points. Where `columns` leaves something open, the table's roles decide, and all columns of numbers and counts are taken.
-    ///
-    /// # Errors
-    /// Of the room of data: a column that is not there, or is text; numbers that are not finite, weights that are none, with their rows.
-    pub fn points(&self, name: &str, columns: &Columns) -> Result<Points, Error> {
-        let weights = columns.weights.as_deref().or(self.weights());
-        let id = columns.id.as_deref().or(self.id());
-        let is_number = |wanted: &str| self.columns().any(|(name, kind)| name == wanted && kind != Kind::Text);
-        let chosen: Vec<String> = match &columns.columns {
-            Some(columns) => columns.clone(),
-            None => {
-                let free = self.columns().filter(|(name, _)| Some(*name) != weights && Some(*name) != id);
-                free.filter(|(name, _)| is_number(name)).map(|(name, _)| name.to_owned()).collect()
-            }
-        };
-        if chosen.is_empty() {
-            return Err(Error::Empty { name: name.to_owned(), found: "no column of numbers" });
-        }
-        let names: Vec<String> = self.columns().map(|(name, _)| name.to_owned()).collect();
-        let wanted = chosen.iter().map(String::as_str).chain(weights).chain(id);
-        let missing: Vec<String> =
-            wanted.filter(|wanted| !names.iter().any(|name| name == wanted)).map(str::to_owned).collect();
-        if !missing.is_empty() {
-            return Err(Error::NoSuchColumns { name: name.to_owned(), wanted: missing, columns: names });
-        }
-        if let Some(text) = chosen.iter().map(String::as_str).chain(weights).find(|column| !is_number(column)) {
-            let (what, found) = (format!("{name}, column {text:?}"), "text".to_owned());
-            return Err(Error::Shape { what, expected: "numbers".to_owned(), found });
-        }
-        if self.rows() == 0 {
-            return Err(Error::Empty { name: name.to_owned(), found: "no rows" });
-        }
-        let values: Vec<Cow<'_, [f64]>> = chosen.iter().filter_map(|column| self.numbers(column)).collect();
-        let mut faults = Faults::new(name);
-        for row in 0..self.rows() {
-            for (column, values) in chosen.iter().zip(&values) {
-                if !values[row].is_finite() {
-                    let index = names.iter().position(|name| name == column).unwrap_or_default();
-                    faults.add_with(|| FaultOfRow {
-                        place: Place::Row(row as u64),
-                        column: Some(ColumnOfFault { index, name: Some(column.clone()) }),
-                        expected: "a finite number".to_owned(),
-                        found: values[row].to_string(),
-                    });
-                }
-            }
-        }
-        faults.or(())?;
-        let flat = (0..self.rows()).flat_map(|row| values.iter().map(move |column| column[row])).collect();
-        let mut points = Points::new(flat, chosen.len())?.with_columns(chosen)?.with_name(name);
-        if let Some(weights) = weights.and_then(|weights| self.numbers(weights)) {
-            points = points.with_weights(weights.into_owned())?;
-        }
-        if let Some(ids) = id.and_then(|id| self.texts(id)) {
-            points = points.with_ids(ids)?;
-        }
-        Ok(points)
-    }
 }
 
 /// Hands values to `add` as bytes, a block at a time.
-fn in_blocks<T: Copy>(values: &[T], bytes: impl Fn(T) -> [u8; 8], add: &mut impl FnMut(&[u8])) {
-    let mut block = Vec::with_capacity(8 * 512);
+fn in_blocks<T: Copy, const N: usize>(values: &[T], bytes: impl Fn(T) -> [u8; N], add: &mut impl FnMut(&[u8])) {
+    let mut block = Vec::with_capacity(N * 512);
     for values in values.chunks(512) {
         block.clear();
         block.extend(values.iter().flat_map(|&value| bytes(value)));
@@ -402,27 +354,6 @@ fn kind_of(of: &DataType) -> Kind {
         DataType::UInt64 => Kind::Count,
         _ => Kind::Number,
     }
-}
-
-/// Which columns of a table are the points, their weights and their ids.
-///
-/// # Example
-/// ```
-/// use lehr_jobs::{Columns, Table};
-/// let table = Table::builder().numbers("lon", vec![8.5]).numbers("people", vec![3.0]).build()?;
-/// let columns = Columns { weights: Some("people".into()), ..Columns::default() };
-/// assert_eq!(table.points("sites", &columns)?.columns(), ["lon"]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Columns {
-    /// The columns of the points, in this order. Default: all of numbers, except weights and ids.
-    pub columns: Option<Vec<String>>,
-    /// The column of weights. Default: the one that the data set says, or none.
-    pub weights: Option<String>,
-    /// The column of ids. Default: the one that the data set says, or none.
-    pub id: Option<String>,
 }
 
 /// A table on its way between services: the table itself in this process, an Arrow stream where it leaves it.

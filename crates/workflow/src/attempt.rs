@@ -24,8 +24,9 @@ const KEY: &str = "key";
 /// How long a request to another node may take, if the step does not say. It is the longest that nodes allow by default.
 const REMOTE: Duration = Duration::from_secs(3600);
 
-/// How long one request waits for a job; then it is told how far that is, and another follows.
-const WAIT_MS: u64 = 10_000;
+/// How long one request waits for a job here and on another node; then it is told how far that is, and another follows.
+const WAIT_HERE_MS: u64 = 1_000;
+const WAIT_THERE_MS: u64 = 10_000;
 
 /// An attempt, ready to be made.
 pub(crate) struct Attempt {
@@ -85,8 +86,9 @@ impl Attempt {
                     job.to_owned()
                 }
             };
+            let wait_ms = if self.node.is_none() { WAIT_HERE_MS } else { WAIT_THERE_MS };
             loop {
-                let waited = self.send(WAIT, json!({ "job": job, "timeout_ms": WAIT_MS }), None).await;
+                let waited = self.send(WAIT, json!({ "job": job, "timeout_ms": wait_ms }), None).await;
                 let ended = match waited {
                     Err(fault) if is_earlier && fault.code() == Code::UnknownEntry => break,
                     ended => ended?,

@@ -11,8 +11,6 @@ use crate::error::{Error, Fault, Faults, Place, quoted};
 use crate::read::source::{Source, foreign_format, open};
 use crate::sequences::{Alphabet, GAP, Sequences, is_gap};
 
-/// The share of `ACGTUN` among the letters from which on they are taken for nucleotides.
-const NUCLEOTIDE_SHARE: f64 = 0.9;
 /// A line longer than this is taken for a file of another kind.
 const LINE_BYTES_MAX: usize = 1 << 30;
 
@@ -140,11 +138,7 @@ impl Text {
 
     /// What the letters seem to be.
     fn alphabet(&self) -> Alphabet {
-        let mut counts = [0u64; 256];
-        self.letters.iter().for_each(|letter| counts[usize::from(letter.to_ascii_uppercase())] += 1);
-        let nucleotides: u64 = b"ACGTUN".iter().map(|letter| counts[usize::from(*letter)]).sum();
-        let letters: u64 = (b'A'..=b'Z').map(|letter| counts[usize::from(letter)]).sum();
-        if nucleotides as f64 >= NUCLEOTIDE_SHARE * letters as f64 { Alphabet::Dna } else { Alphabet::Protein }
+        Alphabet::likely([&self.letters])
     }
 
     fn normalise(&mut self, alphabet: Alphabet, is_aligned: bool, faults: &mut Faults) {

@@ -125,7 +125,7 @@ impl Contents {
         };
         let path = self.table_path(number).ok_or_else(|| lost(format!("content {number} is not in memory")))?;
         let file = File::open(&path).map_err(|error| lost(format!("{}: {error}", path.display())))?;
-        let table = arrow::read_from(io::BufReader::new(file), &Columns::default(), name, u64::MAX)
+        let table = arrow::read_from(io::BufReader::new(file), &Columns::default(), false, name, u64::MAX)
             .map_err(|fault| lost(fault.to_string()))?;
         let found = table.checksum();
         if found != checksum {

@@ -363,8 +363,9 @@ impl Independent<Open> for DatasetService {
         let reading = open.reading();
         let Open { name, path, format, replace, .. } = open;
         let format = format.or_else(|| Form::of_name(&path)).ok_or_else(|| {
-            let reason =
-                format!("format: expected csv, tsv, npy, parquet or arrow, since the name of {path:?} does not say");
+            let reason = format!(
+                "format: expected csv, tsv, npy, parquet, arrow, fasta or fps, since the name of {path:?} does not say"
+            );
             Fault::new(Code::InvalidValue, reason)
         })?;
         reading.check(format)?;

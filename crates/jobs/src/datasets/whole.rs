@@ -64,6 +64,9 @@ pub struct UploadFile {
     /// Whether the first row of a text file has names. Default: found out.
     #[serde(default)]
     pub header: Option<bool>,
+    /// Whether numbers may be missing: empty fields of text files, NaN and nulls elsewhere. Default: no.
+    #[serde(default)]
+    pub gaps: bool,
     /// Whether a data set of this name may be there; it stays until the new one is complete.
     #[serde(default)]
     pub replace: bool,
@@ -85,6 +88,7 @@ impl UploadFile {
             id: None,
             delimiter: None,
             header: None,
+            gaps: false,
             replace: false,
         }
     }
@@ -94,7 +98,7 @@ impl UploadFile {
         self.format.or_else(|| Form::of_media_type(said?)).ok_or_else(|| {
             let found = said.map_or("none".to_owned(), |said| format!("{said:?}"));
             let reason = format!(
-                "format: expected csv, tsv, npy, parquet or arrow, since the media type ({found}) does not say"
+                "format: expected csv, tsv, npy, parquet, arrow, fasta or fps, since the media type ({found}) does not say"
             );
             Fault::new(Code::InvalidValue, reason)
         })
@@ -121,14 +125,14 @@ operation!(
 impl Independent<UploadFile> for DatasetService {
     async fn handle(file: UploadFile, call: &Call) -> Result<Dataset, Fault> {
         let format = file.form()?;
-        let UploadFile { name, data, columns, weights, id, delimiter, header, replace, .. } = file;
+        let UploadFile { name, data, columns, weights, id, delimiter, header, gaps, replace, .. } = file;
         let all = data.as_slice().len() as u64;
         let sum = blocking("a checksum", || Sha256::digest(data.as_slice()));
         // With its sum, so that only the same file goes on where one was interrupted.
         let sha256 = Some(sum.iter().map(|byte| format!("{byte:02x}")).collect());
         let bytes = Some(all);
         let begin =
-            Begin { name: name.clone(), format, bytes, sha256, columns, weights, id, delimiter, header, replace };
+            Begin { name: name.clone(), format, bytes, sha256, columns, weights, id, delimiter, header, gaps, replace };
         let own = call.own::<Datasets>()?;
         let mut offset = own.call(begin).await?.offset;
         while offset < all {

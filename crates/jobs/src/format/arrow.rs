@@ -12,7 +12,7 @@ use lehr_data::Faults;
 use lehr_services::{Code, Fault};
 
 use super::column::{Column, Values, chosen, table, unsupported};
-use crate::table::{Columns, ID, Table, WEIGHTS};
+use crate::table::{Columns, GAPS, ID, Table, WEIGHTS};
 
 /// What a file, as opposed to a stream, begins with.
 const MAGIC: &[u8] = b"ARROW1";
@@ -40,7 +40,7 @@ pub(crate) fn write_to(out: impl std::io::Write, table: &Table) -> Result<(), Ar
 /// # Errors
 /// [`Code::InvalidValue`].
 pub(crate) fn read(bytes: &[u8], name: &str) -> Result<Table, Fault> {
-    read_from(Cursor::new(bytes), &Columns::default(), name, u64::MAX)
+    read_from(Cursor::new(bytes), &Columns::default(), false, name, u64::MAX)
 }
 
 fn damaged(name: &str, error: &ArrowError) -> Fault {
@@ -54,6 +54,7 @@ fn damaged(name: &str, error: &ArrowError) -> Fault {
 pub(crate) fn read_from<R: Read + Seek>(
     mut reader: R,
     wanted: &Columns,
+    has_gaps: bool,
     name: &str,
     bytes_max: u64,
 ) -> Result<Table, Fault> {
@@ -63,10 +64,10 @@ pub(crate) fn read_from<R: Read + Seek>(
     reader.seek(SeekFrom::Start(0)).map_err(|cause| broken(cause.into()))?;
     if is_file {
         let reader = FileReader::try_new(reader, None).map_err(broken)?;
-        collect(&reader.schema(), reader, wanted, name, bytes_max)
+        collect(&reader.schema(), reader, wanted, has_gaps, name, bytes_max)
     } else {
         let reader = StreamReader::try_new(reader, None).map_err(broken)?;
-        collect(&reader.schema(), reader, wanted, name, bytes_max)
+        collect(&reader.schema(), reader, wanted, has_gaps, name, bytes_max)
     }
 }
 
@@ -74,6 +75,7 @@ fn collect(
     schema: &Schema,
     batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
     wanted: &Columns,
+    has_gaps: bool,
     name: &str,
     bytes_max: u64,
 ) -> Result<Table, Fault> {
@@ -81,11 +83,13 @@ fn collect(
     let mut wanted = wanted.clone();
     wanted.weights = wanted.weights.or_else(|| schema.metadata().get(WEIGHTS).cloned());
     wanted.id = wanted.id.or_else(|| schema.metadata().get(ID).cloned());
+    // A table of ours says so itself.
+    let has_gaps = has_gaps || schema.metadata().contains_key(GAPS);
     let mut columns = Vec::new();
     for index in chosen(&names, &wanted, name)? {
         let of = schema.field(index).data_type();
         let values = values_of(of).ok_or_else(|| unsupported(name, index, &names[index], &of.to_string()))?;
-        columns.push(Column { index, name: names[index].clone(), values });
+        columns.push(Column { index, name: names[index].clone(), values, has_gaps });
     }
     let mut faults = Faults::new(name);
     let mut bytes = 0;
@@ -99,13 +103,14 @@ fn collect(
             take(batch.column(column.index), column, &mut faults);
         }
     }
-    table(columns, &wanted, faults)
+    table(columns, &wanted, has_gaps, faults)
 }
 
 /// What the values of a type become; nothing if no table holds them.
 fn values_of(of: &DataType) -> Option<Values> {
     match of {
-        DataType::Float32 | DataType::Float64 => Some(Values::Numbers(Vec::new())),
+        DataType::Float32 => Some(Values::Singles(Vec::new())),
+        DataType::Float64 => Some(Values::Numbers(Vec::new())),
         DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => Some(Values::Whole(Vec::new())),
         DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64 => Some(Values::Counts(Vec::new())),
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(Values::Texts(Vec::new())),
@@ -155,7 +160,8 @@ fn take(array: &ArrayRef, column: &mut Column, faults: &mut Faults) {
         DataType::Utf8View => texts!(array.as_string_view()),
         DataType::Dictionary(..) => {
             let dictionary = array.as_any_dictionary();
-            let mut words = Column { index: 0, name: String::new(), values: Values::Texts(Vec::new()) };
+            let mut words =
+                Column { index: 0, name: String::new(), values: Values::Texts(Vec::new()), has_gaps: false };
             // A gap in the dictionary itself is one in each row that uses it.
             let values = dictionary.values();
             take(values, &mut words, &mut Faults::new(""));
@@ -246,6 +252,8 @@ mod tests {
             .numbers("x", vec![0.1, -0.0])
             .counts("n", vec![u64::MAX, 0])
             .numbers("w", vec![1.0, 2.0])
+            .singles("d", vec![0.1, f32::NAN])
+            .gaps(true)
             .weights(Some("w".into()))
             .id(Some("site".into()))
             .build()

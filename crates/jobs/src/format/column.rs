@@ -12,6 +12,7 @@ const EXACT: u64 = 1 << 53;
 #[derive(Debug)]
 pub(crate) enum Values {
     Numbers(Vec<f64>),
+    Singles(Vec<f32>),
     Whole(Vec<i64>),
     Counts(Vec<u64>),
     Texts(Vec<String>),
@@ -23,12 +24,15 @@ pub(crate) struct Column {
     pub index: usize,
     pub name: String,
     pub values: Values,
+    /// Whether numbers may be missing.
+    pub has_gaps: bool,
 }
 
 impl Column {
     pub(crate) fn len(&self) -> usize {
         match &self.values {
             Values::Numbers(values) => values.len(),
+            Values::Singles(values) => values.len(),
             Values::Whole(values) => values.len(),
             Values::Counts(values) => values.len(),
             Values::Texts(values) => values.len(),
@@ -47,9 +51,12 @@ impl Column {
 
     /// A row without a value: a fault. What stands in its place is never seen.
     pub(crate) fn gap(&mut self, faults: &mut Faults) {
-        self.fault(faults, "a value", || "none".to_owned());
+        if !(self.has_gaps && matches!(self.values, Values::Numbers(_) | Values::Singles(_))) {
+            self.fault(faults, "a value", || "none".to_owned());
+        }
         match &mut self.values {
-            Values::Numbers(values) => values.push(0.0),
+            Values::Numbers(values) => values.push(f64::NAN),
+            Values::Singles(values) => values.push(f32::NAN),
             Values::Whole(values) => values.push(0),
             Values::Counts(values) => values.push(0),
             Values::Texts(values) => values.push(String::new()),
@@ -57,11 +64,14 @@ impl Column {
     }
 
     pub(crate) fn number(&mut self, number: f64, faults: &mut Faults) {
-        if !number.is_finite() {
+        if !(number.is_finite() || number.is_nan() && self.has_gaps) {
             self.fault(faults, "a finite number", || number.to_string());
         }
-        if let Values::Numbers(values) = &mut self.values {
-            values.push(number);
+        match &mut self.values {
+            Values::Numbers(values) => values.push(number),
+            // It was one before it was widened.
+            Values::Singles(values) => values.push(number as f32),
+            _ => {}
         }
     }
 
@@ -88,6 +98,7 @@ impl Column {
         let name = self.name.clone();
         match self.values {
             Values::Numbers(values) => builder.numbers(name, values),
+            Values::Singles(values) => builder.singles(name, values),
             Values::Counts(values) => builder.counts(name, values),
             Values::Texts(values) => builder.texts(name, values),
             Values::Whole(values) if values.iter().all(|&value| value >= 0) => {
@@ -112,8 +123,13 @@ impl Column {
 ///
 /// # Errors
 /// [`Code::InvalidValue`] with the first ten faults and their number.
-pub(crate) fn table(columns: Vec<Column>, wanted: &Columns, mut faults: Faults) -> Result<crate::Table, Fault> {
-    let mut builder = crate::Table::builder().weights(wanted.weights.clone()).id(wanted.id.clone());
+pub(crate) fn table(
+    columns: Vec<Column>,
+    wanted: &Columns,
+    has_gaps: bool,
+    mut faults: Faults,
+) -> Result<crate::Table, Fault> {
+    let mut builder = crate::Table::builder().weights(wanted.weights.clone()).id(wanted.id.clone()).gaps(has_gaps);
     for column in columns {
         builder = column.put(builder, &mut faults);
     }

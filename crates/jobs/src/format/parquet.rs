@@ -21,7 +21,7 @@ const ROWS: usize = 8192;
 ///
 /// # Errors
 /// [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
-pub(crate) fn read(file: File, wanted: &Columns, name: &str, bytes_max: u64) -> Result<Table, Fault> {
+pub(crate) fn read(file: File, wanted: &Columns, has_gaps: bool, name: &str, bytes_max: u64) -> Result<Table, Fault> {
     let damaged = |error: ParquetError| {
         Fault::new(Code::InvalidValue, format!("{name}: expected a Parquet file that can be read here, found: {error}"))
     };
@@ -33,7 +33,7 @@ pub(crate) fn read(file: File, wanted: &Columns, name: &str, bytes_max: u64) -> 
         let of = schema.column(index);
         let found = || of.logical_type_ref().map_or_else(|| of.physical_type().to_string(), |of| format!("{of:?}"));
         let values = values_of(&of).ok_or_else(|| unsupported(name, index, &names[index], &found()))?;
-        columns.push(Column { index, name: names[index].clone(), values });
+        columns.push(Column { index, name: names[index].clone(), values, has_gaps });
     }
     // What a file says of itself may be anything; what it says too much is refused before memory is taken.
     let rows = u64::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(u64::MAX);
@@ -87,7 +87,7 @@ pub(crate) fn read(file: File, wanted: &Columns, name: &str, bytes_max: u64) -> 
             }
         }
     }
-    table(columns, wanted, faults)
+    table(columns, wanted, has_gaps, faults)
 }
 
 /// Hands each value of a column of one group to `put`, and gaps to the column.
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn flat_columns_are_read_plain_and_packed() {
         for compression in [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::GZIP(Default::default())] {
-            let table = read(file(compression, false), &wanted(), "f", 1 << 20).unwrap();
+            let table = read(file(compression, false), &wanted(), false, "f", 1 << 20).unwrap();
             assert_eq!(*table.numbers("x").unwrap(), [0.0, 0.5, 1.0, 1.5]);
             assert_eq!(*table.numbers("n").unwrap(), [-7.0, 8.0, -7.0, 8.0]);
             assert_eq!(table.texts("id").unwrap(), ["a", "é", "a", "é"]);
@@ -218,19 +218,22 @@ mod tests {
 
     #[test]
     fn gaps_unknown_types_and_sizes_are_told() {
-        let fault = read(file(Compression::SNAPPY, true), &wanted(), "f", 1 << 20).unwrap_err();
+        let fault = read(file(Compression::SNAPPY, true), &wanted(), false, "f", 1 << 20).unwrap_err();
         assert_eq!(
             fault.reason(),
             "f, row 1, column 2 (\"n\"): expected a value, found none\n\
              f, row 3, column 2 (\"n\"): expected a value, found none\n\
              f: 2 faults in all"
         );
-        let all = read(file(Compression::SNAPPY, false), &Columns::default(), "f", 1 << 20).unwrap_err();
+        let all = read(file(Compression::SNAPPY, false), &Columns::default(), false, "f", 1 << 20).unwrap_err();
         assert!(all.reason().starts_with("f, column 5 (\"t\"): expected numbers, whole numbers or text"), "{all}");
         let other = Columns { columns: Some(vec!["y".to_owned()]), ..Columns::default() };
-        let fault = read(file(Compression::SNAPPY, false), &other, "f", 1 << 20).unwrap_err();
+        let fault = read(file(Compression::SNAPPY, false), &other, false, "f", 1 << 20).unwrap_err();
         assert!(fault.reason().starts_with("f: expected a column \"y\", found the columns \"x\""), "{fault}");
-        assert_eq!(read(file(Compression::SNAPPY, false), &wanted(), "f", 100).unwrap_err().code(), Code::TooLarge);
+        assert_eq!(
+            read(file(Compression::SNAPPY, false), &wanted(), false, "f", 100).unwrap_err().code(),
+            Code::TooLarge
+        );
     }
 
     #[test]

@@ -1,3 +1,4 @@
+mod dissimilarities;
 mod http;
 mod restarts;
 mod running;

@@ -12,7 +12,7 @@ use lehr_services::{Code, Host};
 use super::samples::*;
 
 /// A life of a node whose data are kept in a folder.
-fn life(folder: &Path, workers: usize, behaviour: impl AsyncFn(Host, Setup)) {
+pub fn life(folder: &Path, workers: usize, behaviour: impl AsyncFn(Host, Setup)) {
     let dispatcher = Builder::new().threads(workers).clock(Clock::virtual_time()).start().unwrap();
     let host = Host::new(dispatcher.handle());
     let setup = Setup { keep: Some(folder.into()), ..Setup::default() };

@@ -240,7 +240,10 @@ fn files_are_opened_under_the_data_root_only() {
         assert_eq!(datasets.call(Open::new("x", "link.csv")).await.unwrap_err().code(), Code::PermissionDenied);
         assert_eq!(datasets.call(Open::new("x", "none.csv")).await.unwrap_err().code(), Code::UnknownEntry);
         let unknown = datasets.call(Open::new("x", "sites")).await.unwrap_err();
-        assert!(unknown.reason().starts_with("format: expected csv, tsv, npy, parquet or arrow"), "{unknown}");
+        assert!(
+            unknown.reason().starts_with("format: expected csv, tsv, npy, parquet, arrow, fasta or fps"),
+            "{unknown}"
+        );
         let wrong = datasets.call(Open { format: Some(Form::Csv), ..Open::new("x", "sites") }).await.unwrap_err();
         assert!(wrong.reason().starts_with("sites, line 2, column 2 (\"lat\")"), "{wrong}");
         assert!(!datasets.get().await.unwrap().datasets.contains_key("x"));

@@ -1,0 +1,321 @@
+//! Dissimilarities of all pairs as a method: the library's `all_pairs` over sequences, fingerprints or records, under the contract `lehr.distances` 1.0.
+//!
+//! What is compared follows from the columns of the table `items`: `sequence` (as FASTA is read), `fingerprint` (as FPS is read), or else numbers, which may be missing. Tables: `matrix`, the
+//! pairs (0,1), (0,2), …, (1,2), … in one column; `items` (id, and how many equal ones it stands for); `members` (which item each row of the input became). What is finished is kept at every step.
+
+mod measure;
+
+use std::path::{Path, PathBuf};
+
+use lehr_data::duplicates::Duplicates;
+use lehr_data::sequences::Sequences;
+use lehr_data::write::dissimilarities::Extent;
+use lehr_data::{Fingerprints, Incomplete};
+use lehr_distances::checkpoint::{Kept, Log};
+use lehr_distances::columns;
+use lehr_distances::rows;
+use lehr_distances::sequence::Aligned;
+use lehr_distances::tanimoto::Tanimoto;
+use lehr_distances::{Control, Error, Finished, Half, Metric, Observer, Precision, Progress as Compared, all_pairs};
+use lehr_services::Version;
+
+use crate::datasets::Limits;
+use crate::job::{Job, Progress};
+use crate::method::{Failure, Inputs, Method, Outputs};
+use crate::table::{Builder, Columns, Table};
+
+pub use measure::{Alignment, Letters, Measure, Options};
+
+use measure::What;
+
+/// The name of the input.
+const ITEMS: &str = "items";
+/// The columns that say what is compared.
+const SEQUENCE: &str = "sequence";
+const FINGERPRINT: &str = "fingerprint";
+
+/// Dissimilarities of all pairs of items as a [`Method`].
+///
+/// # Example
+/// ```
+/// use lehr_jobs::{Distances, Inputs, Job, Method, Table, distances::Options};
+/// let genes = ["ACGTACGTAC", "ACGTACCTAC", "TTGTACCTAC"].map(String::from).to_vec();
+/// let items = Table::builder().texts("sequence", genes).build()?;
+/// let found = Distances::default().run(&Job::alone(), &Inputs::of([("items", items)]), &Options::default())?;
+/// // The pairs (0,1), (0,2), (1,2): one letter in ten differs first.
+/// assert_eq!(found.tables["matrix"].singles("dissimilarity").unwrap()[0], 0.1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Distances {
+    log: Option<PathBuf>,
+}
+
+impl Distances {
+    /// The method of a service that runs one job: what it finishes is kept in this file and not at the job's own place, so that it is there when the service is gone. It has the form of the checkpoint of
+    /// `lehr distances`. A job goes on from what it finds there; nobody removes it.
+    ///
+    /// # Example
+    /// ```
+    /// let method = lehr_jobs::Distances::logging_to("lehr-genes/checkpoint");
+    /// # let _ = method;
+    /// ```
+    pub fn logging_to(path: impl Into<PathBuf>) -> Self {
+        Self { log: Some(path.into()) }
+    }
+}
+
+impl Method for Distances {
+    const NAME: &'static str = "lehr.distances";
+    const VERSION: Version = Version::new(1, 0);
+    const INPUTS: &'static [&'static str] = &[ITEMS];
+    const OUTPUTS: &'static [&'static str] = &["items", "matrix", "members"];
+    type Options = Options;
+
+    fn check(options: &Options) -> Vec<String> {
+        options.faults()
+    }
+
+    fn run(&self, job: &Job, inputs: &Inputs, options: &Options) -> Result<Outputs, Failure> {
+        let (table, name) = (inputs.table(ITEMS)?, inputs.dataset(ITEMS));
+        let id = options.id.as_deref().or(table.id());
+        if let Some(id) = id.filter(|id| table.texts(id).is_none()) {
+            return Err(Failure::input(format!("{name}: there is no column {id:?}")));
+        }
+        let numbered = || (0..table.rows()).map(|row| row.to_string()).collect();
+        let ids: Vec<String> = id.and_then(|id| table.texts(id)).unwrap_or_else(numbered);
+        let mut items = Items::read(table, name, options)?;
+        let collapsed = options.collapse.then(|| {
+            let (distinct, duplicates) = items.distinct();
+            items = distinct;
+            duplicates
+        });
+        if items.len() < 2 {
+            let reason = format!("{name}: expected at least 2 items, which make a pair, found {}", items.len());
+            return Err(Failure::input(reason));
+        }
+        let log = self.log.clone().map_or_else(|| job.log(), Ok)?;
+        let found = items.compared(name, options, |metric| match options.bits {
+            64 => matrix::<f64>(job, &log, metric, |values| Table::builder().numbers(COLUMN, values)),
+            _ => matrix::<f32>(job, &log, metric, |values| {
+                Table::builder().singles(COLUMN, values.into_iter().map(|value| value as f32).collect())
+            }),
+        })?;
+        outputs(&ids, collapsed.as_ref(), items.len(), found)
+    }
+}
+
+/// The column of a matrix.
+const COLUMN: &str = "dissimilarity";
+
+/// What is compared.
+enum Items {
+    Sequences(Sequences),
+    Fingerprints(Fingerprints),
+    Records(Incomplete),
+}
+
+impl Items {
+    fn read(table: &Table, name: &str, options: &Options) -> Result<Self, Failure> {
+        let has = |wanted: &str| table.columns().any(|(column, _)| column == wanted);
+        let what = if has(SEQUENCE) {
+            What::Sequences
+        } else if has(FINGERPRINT) {
+            What::Fingerprints
+        } else {
+            What::Records
+        };
+        options.suits(what).map_err(|reason| Failure::input(format!("{name}: {reason}")))?;
+        let named = |error: lehr_data::Error| match Failure::from(error) {
+            Failure::Input(reason) => Failure::Input(format!("{name}: {reason}")),
+            failure => failure,
+        };
+        match what {
+            What::Sequences => {
+                let texts = table.texts(SEQUENCE).unwrap_or_default();
+                let sequences = Sequences::new(&texts, options.letters(&texts)).map_err(named)?;
+                if sequences.has_gaps() && !options.compares_columns() {
+                    let reason = "expected sequences without gaps, which are aligned here, found gaps; \"alignment\": \"given\" compares them as they stand";
+                    return Err(Failure::input(format!("{name}: {reason}")));
+                }
+                Ok(Self::Sequences(sequences))
+            }
+            What::Fingerprints => {
+                let texts = table.texts(FINGERPRINT).unwrap_or_default();
+                let lines: String = texts.iter().enumerate().map(|(row, text)| format!("{text}\t{row}\n")).collect();
+                let read = lehr_data::read::fps::fingerprints_from(lines.as_bytes(), name);
+                Ok(Self::Fingerprints(read.map_err(Failure::from)?))
+            }
+            What::Records => {
+                let columns =
+                    Columns { columns: options.columns.clone(), id: options.id.clone(), ..Columns::default() };
+                let records = table.records(name, &columns).map_err(Failure::from)?;
+                if records.missing() > 0 && !table.has_gaps() {
+                    let reason = "expected a number in each row, found gaps in a table that is not said to have any";
+                    return Err(Failure::input(format!("{name}: {reason}")));
+                }
+                Ok(Self::Records(if options.standardise { records.standardised() } else { records }))
+            }
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Sequences(sequences) => sequences.len(),
+            Self::Fingerprints(prints) => prints.len(),
+            Self::Records(records) => records.len(),
+        }
+    }
+
+    fn distinct(&self) -> (Self, Duplicates) {
+        match self {
+            Self::Sequences(sequences) => {
+                let (distinct, duplicates) = sequences.distinct();
+                (Self::Sequences(distinct), duplicates)
+            }
+            Self::Fingerprints(prints) => {
+                let (distinct, duplicates) = prints.distinct();
+                (Self::Fingerprints(distinct), duplicates)
+            }
+            Self::Records(records) => {
+                let (distinct, duplicates) = records.distinct();
+                (Self::Records(distinct), duplicates)
+            }
+        }
+    }
+
+    /// Gives `go_on` the dissimilarity that the options name, of these items.
+    fn compared<R>(
+        &self,
+        name: &str,
+        options: &Options,
+        go_on: impl FnOnce(&dyn Metric) -> Result<R, Failure>,
+    ) -> Result<R, Failure> {
+        let failed = |error: Error| match failure(error) {
+            Failure::Input(reason) => Failure::Input(format!("{name}: {reason}")),
+            failure => failure,
+        };
+        match self {
+            Self::Sequences(sequences) if options.compares_columns() => {
+                go_on(&columns::Compared::new(sequences, options.of_columns()).map_err(failed)?)
+            }
+            Self::Sequences(sequences) => {
+                let parameters = options.of_alignments(sequences.alphabet()).map_err(failed)?;
+                go_on(&Aligned::new(sequences, &parameters).map_err(failed)?)
+            }
+            Self::Fingerprints(prints) => go_on(&Tanimoto::new(prints)),
+            Self::Records(records) => go_on(&rows::Compared::new(records, options.of_records())),
+        }
+    }
+}
+
+/// All pairs as a table, and what there is to say of them.
+struct Found {
+    matrix: Table,
+    extent: Extent,
+}
+
+/// Compares all pairs, from the beginning or from what the job has kept.
+fn matrix<T: Precision>(
+    job: &Job,
+    path: &Path,
+    metric: &dyn Metric,
+    column: impl FnOnce(Vec<f64>) -> Builder,
+) -> Result<Found, Failure> {
+    let items = metric.items();
+    // More than a data set may have: said before hours are spent, and not after.
+    Half::<T>::fits(items, Limits::default().dataset_bytes).map_err(failure)?;
+    let (log, mut kept) = match Log::resume::<T>(path, metric) {
+        Ok(log) => (Some(log), Some(Kept::open::<T>(path, metric).map_err(failure)?)),
+        Err(Error::File { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => (None, None),
+        // The end came while its head was written: nothing was kept.
+        Err(Error::CheckpointDamaged { .. }) => (None, None),
+        Err(error) => return Err(failure(error)),
+    };
+    let begin = || Log::create::<T>(path, metric);
+    let mut watch = Watch { job, log, begin, failed: false };
+    let half = all_pairs::<T>(metric, &job.execution(), kept.as_mut(), &mut watch).map_err(failure)?;
+    drop(kept);
+    let mut extent = Extent::default();
+    half.for_each(|value| extent.add(value));
+    let mut values = Vec::with_capacity(items * (items - 1) / 2);
+    let mut row = vec![0.0; items];
+    for item in 0..items {
+        half.row(item, &mut row);
+        values.extend_from_slice(&row[item + 1..]);
+    }
+    drop(half);
+    Ok(Found { matrix: column(values).gaps(extent.missing > 0).build()?, extent })
+}
+
+/// Reports and keeps for a job.
+struct Watch<'a, F> {
+    job: &'a Job,
+    log: Option<Log>,
+    begin: F,
+    /// Whether the log could not be written: what is in it is still good.
+    failed: bool,
+}
+
+impl<F: Fn() -> Result<Log, Error> + Send> Observer for Watch<'_, F> {
+    fn progress(&mut self, Compared { done, pairs }: Compared) -> Control {
+        let fraction = done as f64 / pairs.max(1) as f64;
+        self.job.report(Progress::new(fraction, "comparing").figure("pairs", done as f64));
+        if self.job.is_stopping() { Control::Stop } else { Control::Continue }
+    }
+
+    fn finished(&mut self, finished: &Finished<'_>) {
+        if self.failed {
+            return;
+        }
+        let log = match self.log.take() {
+            Some(log) => Ok(log),
+            None => (self.begin)(),
+        };
+        // A run that cannot be gone on with is a run all the same.
+        self.failed = log.and_then(|log| self.log.insert(log).append(finished)).is_err();
+    }
+}
+
+fn failure(error: Error) -> Failure {
+    match error {
+        Error::Stopped => Failure::Stopped,
+        Error::Parameter { .. } | Error::Unsuited { .. } => Failure::Input(error.to_string()),
+        Error::OtherRun { .. } => {
+            Failure::input("the items or options are not those that the job began with: order it anew")
+        }
+        Error::TooLarge { .. } | Error::File { .. } => Failure::Environment(error.to_string()),
+        error => Failure::Internal(error.to_string()),
+    }
+}
+
+fn outputs(ids: &[String], collapsed: Option<&Duplicates>, items: usize, found: Found) -> Result<Outputs, Failure> {
+    let Found { matrix, extent } = found;
+    let id = || Table::builder().id(Some("id".to_owned()));
+    let table = match collapsed {
+        None => id().texts("id", ids.to_vec()),
+        Some(duplicates) => id()
+            .texts("id", duplicates.first().iter().map(|&row| ids[row].clone()).collect())
+            .counts("weight", duplicates.weights())
+            .weights(Some("weight".to_owned())),
+    };
+    let item_of: Vec<u64> = match collapsed {
+        None => (0..ids.len() as u64).collect(),
+        Some(duplicates) => duplicates.item_of().iter().map(|&item| item as u64).collect(),
+    };
+    let members = id().texts("id", ids.to_vec()).counts("item", item_of);
+    let pairs = extent.present + extent.missing;
+    let mut outputs = Outputs::new()
+        .table("items", table.build()?)
+        .table("matrix", matrix)
+        .table("members", members.build()?)
+        .figure("items", items as f64)
+        .figure("pairs", pairs as f64)
+        .figure("missing_pairs", extent.missing as f64)
+        .figure("largest", extent.largest)
+        .figure("mean", extent.mean());
+    if extent.missing > 0 {
+        outputs = outputs.warning(format!("{} of {pairs} pairs have no value", extent.missing));
+    }
+    Ok(outputs)
+}

@@ -1,0 +1,149 @@
+//! Dissimilarities of all pairs as tables: what the method of distances gives, and pairwise clustering and embedding take.
+//!
+//! | table of a matrix of N items | rows | columns of numbers |
+//! | --- | --- | --- |
+//! | condensed: the pairs (0,1), (0,2), …, (1,2), … | N (N - 1) / 2 | 1 |
+//! | full: symmetric, 0 on the diagonal | N | N |
+//!
+//! A missing dissimilarity is NaN. What the items are called, and how many equal ones each stands for, is a table of its own with N rows.
+
+use std::borrow::Cow;
+
+use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
+
+use crate::method::{Failure, Inputs};
+use crate::table::{Kind, Table};
+
+/// The names of the inputs of a method on a matrix.
+pub(crate) const MATRIX: &str = "matrix";
+pub(crate) const ITEMS: &str = "items";
+
+/// A matrix and what is known of its items.
+pub(crate) struct Matrix {
+    pub dissimilarities: Dissimilarities,
+    /// One name an item; numbers where nobody gave names.
+    pub ids: Vec<String>,
+    /// One weight an item.
+    pub weights: Option<Vec<f64>>,
+}
+
+impl Matrix {
+    /// The matrix among the inputs, and its items if they are there.
+    ///
+    /// # Errors
+    /// [`Failure::Input`]: a table that is no matrix, values that are no dissimilarities, items of another number.
+    pub fn of_inputs(inputs: &Inputs) -> Result<Self, Failure> {
+        let dissimilarities = inputs.table(MATRIX)?.dissimilarities(inputs.dataset(MATRIX))?;
+        let number = dissimilarities.items();
+        let numbered = || (0..number).map(|item| item.to_string()).collect();
+        let Some(items) = inputs.optional(ITEMS) else {
+            let table = inputs.table(MATRIX)?;
+            // A full matrix may have the names of its rows beside them.
+            let own = table.id().filter(|_| table.rows() == number).and_then(|id| table.texts(id));
+            return Ok(Self { dissimilarities, ids: own.unwrap_or_else(numbered), weights: None });
+        };
+        if items.rows() != number {
+            let reason = format!(
+                "{}: expected {number} rows, one for each item of {}, found {}",
+                inputs.dataset(ITEMS),
+                inputs.dataset(MATRIX),
+                items.rows()
+            );
+            return Err(Failure::input(reason));
+        }
+        let ids = items.id().and_then(|id| items.texts(id)).unwrap_or_else(numbered);
+        let weights = items.weights().and_then(|weights| items.numbers(weights)).map(Cow::into_owned);
+        Ok(Self { dissimilarities, ids, weights })
+    }
+}
+
+impl Table {
+    /// The table as the dissimilarities of all pairs: a column of N (N - 1) / 2 numbers, or N columns of N. `name` is what messages call it.
+    ///
+    /// # Errors
+    /// [`Failure::Input`]: a table of another shape, values that are no dissimilarities.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_jobs::Table;
+    /// let table = Table::builder().numbers("dissimilarity", vec![3.0, 4.0, 5.0]).build()?;
+    /// let matrix = table.dissimilarities("triangle")?;
+    /// assert_eq!((matrix.items(), matrix.get(2, 0)), (3, Some(4.0)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn dissimilarities(&self, name: &str) -> Result<Dissimilarities, Failure> {
+        let free = self.columns().filter(|(column, _)| Some(*column) != self.id() && Some(*column) != self.weights());
+        let columns: Vec<&str> = free.filter(|(_, kind)| *kind != Kind::Text).map(|(column, _)| column).collect();
+        let rows = self.rows();
+        let named = |error: lehr_data::Error| match Failure::from(error) {
+            Failure::Input(reason) => Failure::Input(format!("{name}: {reason}")),
+            failure => failure,
+        };
+        if let [column] = columns[..]
+            && let Some(items) = items_of(rows)
+        {
+            let values = match self.singles(column) {
+                Some(singles) => Values::F32(singles.to_vec()),
+                None => Values::F64(self.numbers(column).unwrap_or_default().into_owned()),
+            };
+            return Dissimilarities::new(items, Form::Condensed, values, 1.0).map_err(named);
+        }
+        if columns.len() == rows && rows > 0 {
+            let columns: Vec<Cow<'_, [f64]>> = columns.iter().filter_map(|column| self.numbers(column)).collect();
+            let values = (0..rows).flat_map(|row| columns.iter().map(move |column| column[row])).collect();
+            return Dissimilarities::new(rows, Form::Full, Values::F64(values), 1.0).map_err(named);
+        }
+        let expected =
+            "expected dissimilarities of all pairs: N (N - 1) / 2 rows of one column, or N rows of N columns";
+        Err(Failure::input(format!("{name}: {expected}; found {rows} rows, {} columns of numbers", columns.len())))
+    }
+}
+
+/// The matrix of two items, to check options against before there are data.
+pub(crate) fn of_two() -> Dissimilarities {
+    Dissimilarities::new(2, Form::Condensed, Values::F64(vec![1.0]), 1.0).expect("two items, 1 apart")
+}
+
+/// How many items have so many pairs, if any have.
+fn items_of(pairs: usize) -> Option<usize> {
+    let items = pairs.checked_mul(8)?.checked_add(1)?.isqrt().div_ceil(2);
+    (pairs > 0 && Form::Condensed.numbers(items) == pairs).then_some(items)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_items_follows_from_that_of_pairs() {
+        for items in 2..2000 {
+            assert_eq!(items_of(Form::Condensed.numbers(items)), Some(items));
+        }
+        for none in [0, 2, 4, 5, 7, 14, usize::MAX] {
+            assert_eq!(items_of(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn both_forms_are_one_matrix_and_others_are_refused() {
+        let condensed = Table::builder().singles("d", vec![1.0, 2.0, f32::NAN]).gaps(true).build().unwrap();
+        let found = condensed.dissimilarities("pairs").unwrap();
+        assert_eq!((found.items(), found.get(0, 2), found.get(1, 2)), (3, Some(2.0), None));
+        let full = Table::builder().texts("id", ["a", "b"].map(String::from).to_vec()).id(Some("id".into()));
+        let full = full.numbers("a", vec![0.0, 4.0]).numbers("b", vec![4.0, 0.0]).build().unwrap();
+        assert_eq!(full.dissimilarities("square").unwrap().get(1, 0), Some(4.0));
+        let inputs = Inputs::of([(MATRIX, full)]);
+        assert_eq!(Matrix::of_inputs(&inputs).unwrap().ids, ["a", "b"]);
+        let items = Table::builder().texts("id", vec!["a".into()]).build().unwrap();
+        let fault = Matrix::of_inputs(&Inputs::of([(MATRIX, condensed), (ITEMS, items)])).err().unwrap();
+        assert_eq!(fault.to_string(), "items: expected 3 rows, one for each item of matrix, found 1");
+        let points = Table::builder().numbers("x", vec![1.0, 2.0]).numbers("y", vec![1.0, 2.0]);
+        let fault = points.build().unwrap().dissimilarities("points").unwrap_err();
+        assert!(
+            fault.to_string().starts_with("points: dissimilarities, row 0, column 1: expected 0 on the diagonal"),
+            "{fault}"
+        );
+        let three = Table::builder().numbers("x", vec![1.0, 2.0]).build().unwrap();
+        assert!(three.dissimilarities("x").unwrap_err().to_string().ends_with("found 2 rows, 1 columns of numbers"));
+    }
+}

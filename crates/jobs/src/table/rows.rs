@@ -1,0 +1,177 @@
+//! Tables as points and records, and back: which columns are meant, and what must be in them.
+
+use std::borrow::Cow;
+
+use lehr_data::error::{Column as ColumnOfFault, Fault as FaultOfRow, Faults, Place};
+use lehr_data::{Error, Incomplete, Points};
+use lehr_services::Fault;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Kind, Table};
+
+/// Which columns of a table are the points, their weights and their ids.
+///
+/// # Example
+/// ```
+/// use lehr_jobs::{Columns, Table};
+/// let table = Table::builder().numbers("lon", vec![8.5]).numbers("people", vec![3.0]).build()?;
+/// let columns = Columns { weights: Some("people".into()), ..Columns::default() };
+/// assert_eq!(table.points("sites", &columns)?.columns(), ["lon"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Columns {
+    /// The columns of the points, in this order. Default: all of numbers, except weights and ids.
+    pub columns: Option<Vec<String>>,
+    /// The column of weights. Default: the one that the data set says, or none.
+    pub weights: Option<String>,
+    /// The column of ids. Default: the one that the data set says, or none.
+    pub id: Option<String>,
+}
+
+impl Table {
+    /// Points as a table: ids, columns, weights.
+    ///
+    /// # Errors
+    /// [`Code::InvalidValue`](lehr_services::Code::InvalidValue) if two columns have one name.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_jobs::{Columns, Table};
+    /// let points = lehr_data::Points::new(vec![0.0, 1.0, 2.0, 3.0], 2)?;
+    /// let table = Table::of_points(&points)?;
+    /// assert_eq!(table.points("points", &Columns::default())?.values(), points.values());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of_points(points: &Points) -> Result<Self, Fault> {
+        Self::of_points_named(points, None, None)
+    }
+
+    /// The same, with the names that weights and ids had.
+    pub(crate) fn of_points_named(points: &Points, weights: Option<&str>, id: Option<&str>) -> Result<Self, Fault> {
+        let mut builder = Self::builder();
+        if let Some(ids) = points.ids() {
+            let name = id.unwrap_or("id").to_owned();
+            builder = builder.texts(name.clone(), ids.to_vec()).id(Some(name));
+        }
+        for (index, name) in points.columns().iter().enumerate() {
+            builder = builder.numbers(name.clone(), points.column(index).collect());
+        }
+        if let Some(values) = points.weights() {
+            let name = weights.unwrap_or("weight").to_owned();
+            builder = builder.numbers(name.clone(), values.to_vec()).weights(Some(name));
+        }
+        builder.build()
+    }
+
+    /// Records as a table: ids, and columns in which values may be missing.
+    ///
+    /// # Errors
+    /// [`Code::InvalidValue`](lehr_services::Code::InvalidValue) if two columns have one name.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_jobs::{Columns, Table};
+    /// let records = lehr_data::Incomplete::new(vec![1.0, f64::NAN, 3.0, 8.0], 2)?;
+    /// let table = Table::of_records(&records, None)?;
+    /// assert!(table.has_gaps());
+    /// assert_eq!(table.records("records", &Columns::default())?.missing(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of_records(records: &Incomplete, id: Option<&str>) -> Result<Self, Fault> {
+        let mut builder = Self::builder().gaps(true);
+        if let Some(ids) = records.ids() {
+            let name = id.unwrap_or("id").to_owned();
+            builder = builder.texts(name.clone(), ids.to_vec()).id(Some(name));
+        }
+        for (index, name) in records.columns().iter().enumerate() {
+            let column = (0..records.len()).map(|row| records.row(row)[index]).collect();
+            builder = builder.numbers(name.clone(), column);
+        }
+        builder.build()
+    }
+
+    /// The columns of numbers that are wanted, in order.
+    fn chosen(&self, name: &str, columns: &Columns) -> Result<Vec<String>, Error> {
+        let weights = columns.weights.as_deref().or(self.weights());
+        let id = columns.id.as_deref().or(self.id());
+        let is_number = |wanted: &str| self.columns().any(|(name, kind)| name == wanted && kind != Kind::Text);
+        let chosen: Vec<String> = match &columns.columns {
+            Some(columns) => columns.clone(),
+            None => {
+                let free = self.columns().filter(|(name, _)| Some(*name) != weights && Some(*name) != id);
+                free.filter(|(name, _)| is_number(name)).map(|(name, _)| name.to_owned()).collect()
+            }
+        };
+        if chosen.is_empty() {
+            return Err(Error::Empty { name: name.to_owned(), found: "no column of numbers" });
+        }
+        let names: Vec<String> = self.columns().map(|(name, _)| name.to_owned()).collect();
+        let wanted = chosen.iter().map(String::as_str).chain(weights).chain(id);
+        let missing: Vec<String> =
+            wanted.filter(|wanted| !names.iter().any(|name| name == wanted)).map(str::to_owned).collect();
+        if !missing.is_empty() {
+            return Err(Error::NoSuchColumns { name: name.to_owned(), wanted: missing, columns: names });
+        }
+        if let Some(text) = chosen.iter().map(String::as_str).chain(weights).find(|column| !is_number(column)) {
+            let (what, found) = (format!("{name}, column {text:?}"), "text".to_owned());
+            return Err(Error::Shape { what, expected: "numbers".to_owned(), found });
+        }
+        Ok(chosen)
+    }
+
+    /// The rows as points. Where `columns` leaves something open, the table's roles decide, and all columns of numbers and counts are taken.
+    ///
+    /// # Errors
+    /// Of the room of data: a column that is not there, or is text; numbers that are not finite, weights that are none, with their rows.
+    pub fn points(&self, name: &str, columns: &Columns) -> Result<Points, Error> {
+        let weights = columns.weights.as_deref().or(self.weights());
+        let id = columns.id.as_deref().or(self.id());
+        let chosen = self.chosen(name, columns)?;
+        let names: Vec<String> = self.columns().map(|(name, _)| name.to_owned()).collect();
+        if self.rows() == 0 {
+            return Err(Error::Empty { name: name.to_owned(), found: "no rows" });
+        }
+        let values: Vec<Cow<'_, [f64]>> = chosen.iter().filter_map(|column| self.numbers(column)).collect();
+        let mut faults = Faults::new(name);
+        for row in 0..self.rows() {
+            for (column, values) in chosen.iter().zip(&values) {
+                if !values[row].is_finite() {
+                    let index = names.iter().position(|name| name == column).unwrap_or_default();
+                    faults.add_with(|| FaultOfRow {
+                        place: Place::Row(row as u64),
+                        column: Some(ColumnOfFault { index, name: Some(column.clone()) }),
+                        expected: "a finite number".to_owned(),
+                        found: values[row].to_string(),
+                    });
+                }
+            }
+        }
+        faults.or(())?;
+        let flat = (0..self.rows()).flat_map(|row| values.iter().map(move |column| column[row])).collect();
+        let mut points = Points::new(flat, chosen.len())?.with_columns(chosen)?.with_name(name);
+        if let Some(weights) = weights.and_then(|weights| self.numbers(weights)) {
+            points = points.with_weights(weights.into_owned())?;
+        }
+        if let Some(ids) = id.and_then(|id| self.texts(id)) {
+            points = points.with_ids(ids)?;
+        }
+        Ok(points)
+    }
+
+    /// The rows as records, in which values may be missing; columns are chosen as for [`points`](Self::points), weights and ids left out.
+    ///
+    /// # Errors
+    /// Of the room of data: a column that is not there, or is text; numbers that are infinite, with their rows.
+    pub fn records(&self, name: &str, columns: &Columns) -> Result<Incomplete, Error> {
+        let chosen = self.chosen(name, columns)?;
+        if self.rows() == 0 {
+            return Err(Error::Empty { name: name.to_owned(), found: "no rows" });
+        }
+        let values: Vec<Cow<'_, [f64]>> = chosen.iter().filter_map(|column| self.numbers(column)).collect();
+        let flat = (0..self.rows()).flat_map(|row| values.iter().map(move |column| column[row])).collect();
+        Incomplete::new(flat, chosen.len())
+    }
+}

@@ -1,0 +1,393 @@
+//! From items to clusters and a map: distances, pairwise clustering and embedding as jobs, one after the other.
+
+use std::collections::BTreeMap;
+
+use lehr_data::dissimilarities::{Dissimilarities, Form as MatrixForm, Values};
+use lehr_data::sequences::{Alphabet, Sequences};
+use lehr_distances::sequence::{Aligned, Parameters};
+use lehr_distances::{Silent as Unwatched, all_pairs};
+use lehr_jobs::datasets::{Begin, Datasets, Take};
+use lehr_jobs::jobs::{Cancel, Input, Jobs, Order, Record, ResultOf, Resume, Rows, State};
+use lehr_jobs::{
+    DatasetService, Distances, Embedding, Form, Handle, Method, MethodService, Pairwise, RowFormat, Setup, Table,
+    distances, embedding, pairwise,
+};
+use lehr_mining::anneal::Silent;
+use lehr_mining::{Execution, smacof};
+use lehr_services::{Host, Reference};
+
+use super::restarts::life;
+use super::samples::*;
+use crate::{on_hosts, on_one_host};
+
+/// The services of an application.
+struct Services {
+    datasets: Reference<Datasets>,
+    distances: Reference<Jobs<Distances>>,
+    pairwise: Reference<Jobs<Pairwise>>,
+    embedding: Reference<Jobs<Embedding>>,
+}
+
+impl Services {
+    async fn on(host: &Host) -> Self {
+        Self {
+            datasets: host.start("/datasets", DatasetService::in_memory).await.unwrap(),
+            distances: host.start("/distances", MethodService::<Distances>::default).await.unwrap(),
+            pairwise: host.start("/pairwise", MethodService::<Pairwise>::default).await.unwrap(),
+            embedding: host.start("/embedding", MethodService::<Embedding>::default).await.unwrap(),
+        }
+    }
+
+    async fn kept(host: &Host, setup: &Setup) -> Self {
+        Self {
+            datasets: setup.start_datasets(host, "/datasets").await.unwrap(),
+            distances: setup.start_method(host, "/distances", Distances::default()).await.unwrap(),
+            pairwise: setup.start_method(host, "/pairwise", Pairwise).await.unwrap(),
+            embedding: setup.start_method(host, "/embedding", Embedding).await.unwrap(),
+        }
+    }
+
+    async fn table(&self, name: &str) -> Table {
+        self.datasets.call(Take { name: name.into() }).await.unwrap().0
+    }
+}
+
+/// Descendants of three sequences that are akin, and the same as FASTA.
+fn genes(count: usize) -> (Sequences, String) {
+    let mut state = 17u64;
+    let mut next = move |below: u64| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) % below
+    };
+    let mut changed = |of: &[u8], percent: u64| -> Vec<u8> {
+        of.iter().map(|&letter| if next(100) < percent { b"ACGT"[next(4) as usize] } else { letter }).collect()
+    };
+    let first = changed(&[b'A'; 120], 100);
+    let ancestors = [20, 20, 20].map(|percent| changed(&first, percent));
+    let texts: Vec<Vec<u8>> = (0..count).map(|item| changed(&ancestors[item % 3], 6)).collect();
+    let ids: Vec<String> = (0..count).map(|item| format!("g{item}")).collect();
+    let lines = texts.iter().zip(&ids).map(|(text, id)| format!(">{id}\n{}\n", String::from_utf8_lossy(text)));
+    let fasta = lines.collect();
+    (Sequences::new(&texts, Alphabet::Dna).unwrap().with_ids(ids).unwrap(), fasta)
+}
+
+/// A matrix, and the items that it is of.
+fn of(matrix: &str, items: &str) -> Input {
+    Input::Named(BTreeMap::from([("matrix".into(), matrix.into()), ("items".into(), items.into())]))
+}
+
+async fn done<M: Method>(jobs: &Reference<Jobs<M>>, order: Order<M::Options>) -> Record<M::Options> {
+    let job = run(jobs, order).await.unwrap();
+    let record = wait(jobs, &job).await;
+    assert_eq!((record.state, record.fault.as_ref()), (State::Done, None), "{job}");
+    record
+}
+
+async fn reason<M: Method>(jobs: &Reference<Jobs<M>>, order: Order<M::Options>) -> String {
+    let job = run(jobs, order).await.unwrap();
+    let record = wait(jobs, &job).await;
+    assert_eq!(record.state, State::Failed, "{job}");
+    record.fault.unwrap().reason().to_owned()
+}
+
+fn clustered(clusters: usize) -> pairwise::Options {
+    pairwise::Options { clusters: Some(clusters), ..pairwise::Options::default() }
+}
+
+#[test]
+fn genes_become_a_matrix_clusters_and_a_map_with_the_bits_of_the_library() {
+    let (sequences, fasta) = genes(60);
+    let execution = Execution::default();
+    let half =
+        all_pairs::<f32>(&Aligned::new(&sequences, &Parameters::default()).unwrap(), &execution, None, &mut Unwatched)
+            .unwrap();
+    let pairs = (0..60).flat_map(|i| (i + 1..60).map(move |j| (i, j)));
+    let values: Vec<f32> = pairs.map(|(i, j)| half.get(i, j) as f32).collect();
+    let matrix = Dissimilarities::new(60, MatrixForm::Condensed, Values::F32(values.clone()), 1.0).unwrap();
+    let parameters = lehr_mining::pairwise::Parameters { clusters: Some(3), ..Default::default() };
+    let model = lehr_mining::pairwise::cluster(&matrix, None, &parameters, &execution, &mut Silent).unwrap();
+    let parameters = smacof::Parameters { dimension: 3, ..Default::default() };
+    let map = smacof::embed(&smacof::Input::new(&matrix), &parameters, &execution, &mut Silent).unwrap();
+
+    on_hosts(async |host| {
+        let services = Services::on(&host).await;
+        let read = upload(&services.datasets, Begin::new("genes", Form::Fasta), fasta.as_bytes()).await.unwrap();
+        assert_eq!((read.rows, read.id.as_deref()), (60, Some("id")));
+        let compared = done(&services.distances, Order::new("genes", distances::Options::default())).await;
+        let found = services.table(&compared.outputs["matrix"]).await;
+        let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<u32>>();
+        assert_eq!(bits(found.singles("dissimilarity").unwrap()), bits(&values));
+        let missing = values.iter().filter(|value| value.is_nan()).count() as f64;
+        assert_eq!((compared.figures["pairs"], compared.figures["missing_pairs"]), (1770.0, missing));
+
+        let input = of(&compared.outputs["matrix"], &compared.outputs["items"]);
+        let order = Order { input: input.clone(), ..Order::new("", clustered(3)) };
+        let clusters = done(&services.pairwise, order).await;
+        let labels = services.table(&clusters.outputs["labels"]).await;
+        let expected: Vec<u64> = model.labels.iter().map(|&label| u64::from(label)).collect();
+        assert_eq!(labels.counts("cluster").unwrap(), expected);
+        assert_eq!(*labels.numbers("probability").unwrap(), model.probabilities);
+        assert_eq!(labels.texts("id").unwrap(), sequences.ids());
+        let table = services.table(&clusters.outputs["clusters"]).await;
+        assert_eq!(table.texts("medoid").unwrap()[0], sequences.ids()[model.clusters[0].medoid]);
+        assert_eq!(clusters.figures["cost"], model.cost);
+        let history = services.table(&clusters.outputs["history"]).await;
+        assert_eq!(history.rows(), model.history.len());
+        assert_eq!(services.table(&clusters.outputs["splits"]).await.rows(), model.splits.len());
+
+        let options = embedding::Options { dimension: 3, ..Default::default() };
+        let mapped = done(&services.embedding, Order { input, ..Order::new("", options) }).await;
+        let positions = services.table(&mapped.outputs["positions"]).await;
+        for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
+            let expected: Vec<f64> = (0..60).map(|item| map.position(item)[axis]).collect();
+            assert_eq!(*positions.numbers(name).unwrap(), expected, "{name}");
+        }
+        assert_eq!(*positions.numbers("stress").unwrap(), map.item_stress);
+        assert_eq!((mapped.figures["stress"], mapped.figures["converged"]), (map.stress, 1.0));
+        let shepard = services.table(&mapped.outputs["shepard"]).await;
+        let missing = values.iter().filter(|value| value.is_nan()).count() as u64;
+        assert_eq!(shepard.counts("pairs").unwrap().iter().sum::<u64>(), 1770 - missing);
+    });
+}
+
+#[test]
+fn equal_items_become_one_that_weighs_as_much_and_gaps_are_missing_values() {
+    on_one_host(async |host| {
+        let services = Services::on(&host).await;
+        let csv = Begin { gaps: true, id: Some("name".into()), ..Begin::new("records", Form::Csv) };
+        let text = "name,a,b\np,1,\nq,1,\nr,4,2\ns,,6\n";
+        upload(&services.datasets, csv, text.as_bytes()).await.unwrap();
+        let options = distances::Options {
+            measure: Some(distances::Measure::Manhattan),
+            collapse: true,
+            bits: 64,
+            ..Default::default()
+        };
+        let compared = done(&services.distances, Order::new("records", options)).await;
+        let items = services.table(&compared.outputs["items"]).await;
+        assert_eq!(
+            (items.texts("id").unwrap(), items.counts("weight").unwrap()),
+            (["p", "r", "s"].map(String::from).to_vec(), &[2, 1, 1][..])
+        );
+        let members = services.table(&compared.outputs["members"]).await;
+        assert_eq!(members.counts("item").unwrap(), [0, 0, 1, 2]);
+        // Nothing is known of p and s together: their pair has no value, here and after a way through bytes.
+        let matrix = services.table(&compared.outputs["matrix"]).await;
+        assert!(matrix.has_gaps() && matrix.numbers("dissimilarity").unwrap()[1].is_nan());
+        let text = serde_json::to_string(&Handle(matrix.clone())).unwrap();
+        let read = serde_json::from_str::<Handle>(&text).unwrap().0;
+        assert_eq!(read.checksum(), matrix.checksum());
+        assert_eq!(compared.figures["missing_pairs"], 1.0);
+        let clusters = done(
+            &services.pairwise,
+            Order {
+                input: of(&compared.outputs["matrix"], &compared.outputs["items"]),
+                ..Order::new("", clustered(2))
+            },
+        )
+        .await;
+        let weights = services.table(&clusters.outputs["clusters"]).await.numbers("weight").unwrap().into_owned();
+        assert_eq!(weights.iter().sum::<f64>(), 4.0);
+        // Points must have all their values, whoever asks.
+        let fault = services.datasets.call(Take { name: "records".into() }).await.unwrap().0;
+        let fault = fault.points("records", &lehr_jobs::Columns::default()).unwrap_err().to_string();
+        assert!(fault.starts_with("records, row 0, column 3 (\"b\"): expected a finite number, found NaN"), "{fault}");
+    });
+}
+
+#[test]
+fn fingerprints_and_matrices_that_are_brought_in_are_taken_too() {
+    on_one_host(async |host| {
+        let services = Services::on(&host).await;
+        let fps = b"#FPS1\n#num_bits=12\n0b01\tone\n0b00\ttwo\nf00f\tthree\n";
+        let read = upload(&services.datasets, Begin::new("compounds", Form::Fps), fps).await.unwrap();
+        assert_eq!(read.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>(), ["id", "fingerprint"]);
+        let options = distances::Options { bits: 64, ..Default::default() };
+        let compared = done(&services.distances, Order::new("compounds", options)).await;
+        let matrix = services.table(&compared.outputs["matrix"]).await;
+        assert_eq!(matrix.numbers("dissimilarity").unwrap()[0], 0.25);
+        // A square matrix, as other programs write it.
+        upload_csv(&services.datasets, "square", "a,b,c,d\n0,1,9,9\n1,0,9,9\n9,9,0,1\n9,9,1,0\n").await.unwrap();
+        let clusters = done(&services.pairwise, Order::new("square", clustered(2))).await;
+        let labels = services.table(&clusters.outputs["labels"]).await;
+        assert_eq!(labels.counts("cluster").unwrap(), [0, 0, 1, 1]);
+        let rows = Rows { job: "pairwise-1".into(), table: "labels".into(), format: RowFormat::Csv, from: 0, to: None };
+        let csv = services.pairwise.call(ResultOf::of(rows)).await.unwrap().csv.unwrap();
+        assert!(csv.starts_with("id,cluster,probability\n0,0,"), "{csv}");
+        // As an array, which is a data set again if somebody brings it in.
+        let options = embedding::Options::default();
+        let mapped = done(&services.embedding, Order::new("square", options)).await;
+        let rows =
+            Rows { job: "embedding-1".into(), table: "positions".into(), format: RowFormat::Npy, from: 1, to: Some(4) };
+        let npy = services.embedding.call(ResultOf::of(rows)).await.unwrap().npy.unwrap();
+        let array = upload(&services.datasets, Begin::new("array", Form::Npy), npy.as_slice()).await.unwrap();
+        assert_eq!((array.rows, array.columns.len()), (3, 3));
+        let (array, all) =
+            (services.table("array").await, services.table(&mapped.outputs["positions"]).await.slice(1, 3));
+        let columns = array.columns().map(|(name, _)| array.numbers(name).unwrap().into_owned());
+        let expected = ["x", "y", "stress"].map(|name| all.numbers(name).unwrap().into_owned());
+        assert_eq!(columns.collect::<Vec<_>>(), expected);
+    });
+}
+
+#[test]
+fn what_is_no_matrix_and_what_cannot_be_compared_is_a_fault_that_says_so() {
+    on_one_host(async |host| {
+        let services = Services::on(&host).await;
+        upload_csv(&services.datasets, "points", "x,y\n0,1\n2,3\n4,5\n").await.unwrap();
+        let found = reason(&services.pairwise, Order::new("points", clustered(2))).await;
+        assert!(found.starts_with("points: expected dissimilarities of all pairs"), "{found}");
+        let found = reason(&services.embedding, Order::new("points", embedding::Options::default())).await;
+        assert!(found.ends_with("found 3 rows, 2 columns of numbers"), "{found}");
+        let options = distances::Options { measure: Some(distances::Measure::Identity), ..Default::default() };
+        let found = reason(&services.distances, Order::new("points", options)).await;
+        assert_eq!(found, "points: measure: expected one of records, found one of sequences");
+        upload_csv(&services.datasets, "pairs", "d\n1\n9\n9\n").await.unwrap();
+        let found = reason(&services.pairwise, Order::new("pairs", clustered(4))).await;
+        assert_eq!(found, "4 clusters of 3 points: expected at most as many clusters as points");
+        let named = Order { input: of("pairs", "points"), ..Order::new("", clustered(2)) };
+        done(&services.pairwise, named).await;
+        upload_csv(&services.datasets, "negative", "d\n1\n-9\n9\n").await.unwrap();
+        let found = reason(&services.embedding, Order::new("negative", embedding::Options::default())).await;
+        assert!(found.contains("found -9"), "{found}");
+        let fasta = b">a\nAC-GT\n>b\nACGGT\n";
+        upload(&services.datasets, Begin::new("aligned", Form::Fasta), fasta).await.unwrap();
+        let found = reason(&services.distances, Order::new("aligned", distances::Options::default())).await;
+        assert!(found.contains("\"alignment\": \"given\""), "{found}");
+        let given = r#"{ "measure": "hamming" }"#;
+        done(&services.distances, Order::new("aligned", serde_json::from_str(given).unwrap())).await;
+        let wrong = Begin { columns: Some(vec!["sequence".into()]), ..Begin::new("more", Form::Fasta) };
+        let fault = services.datasets.call(wrong).await.unwrap_err();
+        assert!(fault.reason().contains("expected with tables only"), "{fault}");
+        let wrong = Begin { gaps: true, weights: Some("d".into()), ..Begin::new("more", Form::Csv) };
+        assert!(
+            services.datasets.call(wrong).await.unwrap_err().reason().starts_with("gaps: expected without weights")
+        );
+        // Before it is queued.
+        let wrong = r#"{ "measure": "hamming", "alignment": "local", "bits": 8 }"#;
+        let fault = run(&services.distances, Order::new("aligned", serde_json::from_str(wrong).unwrap())).await;
+        assert_eq!(fault.unwrap_err().reason().split("; ").count(), 2);
+        let wrong = embedding::Options { dimension: 0, ..Default::default() };
+        assert!(
+            run(&services.embedding, Order::new("pairs", wrong)).await.unwrap_err().reason().starts_with("dimension")
+        );
+    });
+}
+
+#[test]
+fn a_matrix_that_is_computed_when_it_is_cancelled_goes_on_where_it_was() {
+    on_hosts(async |host| {
+        let services = Services::on(&host).await;
+        let (_, fasta) = genes(150);
+        upload(&services.datasets, Begin::new("genes", Form::Fasta), fasta.as_bytes()).await.unwrap();
+        let whole = done(&services.distances, Order::new("genes", distances::Options::default())).await;
+        let whole = services.table(&whole.outputs["matrix"]).await.checksum();
+        let job = run(&services.distances, Order::new("genes", distances::Options::default())).await.unwrap();
+        // Whether it runs by now, waits or is done: each is an end that is gone on from, or one already.
+        services.distances.call(Cancel::of(named(&job))).await.unwrap();
+        let record = wait(&services.distances, &job).await;
+        assert!(matches!(record.state, State::Cancelled | State::Done), "{:?}", record.state);
+        if record.state == State::Cancelled {
+            services.distances.call(Resume::of(named(&job))).await.unwrap();
+        }
+        let record = wait(&services.distances, &job).await;
+        assert_eq!(services.table(&record.outputs["matrix"]).await.checksum(), whole);
+    });
+}
+
+/// The checksums of all that an application made.
+async fn made(services: &Services) -> Vec<(String, String)> {
+    let state = services.datasets.get().await.unwrap();
+    let made = state.datasets.iter().filter(|(name, _)| name.contains('/'));
+    made.map(|(name, dataset)| (name.clone(), dataset.checksum.clone())).collect()
+}
+
+/// Begins what can be begun: each stage when the one before it is done.
+async fn go_on(services: &Services) {
+    let state = services.datasets.get().await.unwrap();
+    let has = |name: &str| state.datasets.contains_key(name);
+    let key = |name: &str| Some(name.to_owned());
+    if !has("genes") {
+        upload(&services.datasets, Begin::new("genes", Form::Fasta), genes(150).1.as_bytes()).await.unwrap();
+    }
+    let order = Order { output: key("d"), key: key("d"), ..Order::new("genes", distances::Options::default()) };
+    run(&services.distances, order).await.unwrap();
+    if has("d/matrix") {
+        let input = of("d/matrix", "d/items");
+        let order = Order { input: input.clone(), output: key("c"), key: key("c"), ..Order::new("", clustered(5)) };
+        run(&services.pairwise, order).await.unwrap();
+        let options = embedding::Options { start: embedding::Start::Random, ..Default::default() };
+        let order = Order { input, output: key("m"), key: key("m"), ..Order::new("", options) };
+        run(&services.embedding, order).await.unwrap();
+    }
+}
+
+#[test]
+fn an_application_whose_node_ends_again_and_again_has_the_same_bits() {
+    let (whole, parts) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let undisturbed = std::cell::RefCell::new(Vec::new());
+    life(whole.path(), 2, async |host, setup| {
+        let services = Services::kept(&host, &setup).await;
+        go_on(&services).await;
+        assert_eq!(wait(&services.distances, "distances-1").await.state, State::Done);
+        go_on(&services).await;
+        assert_eq!(wait(&services.pairwise, "pairwise-1").await.state, State::Done);
+        assert_eq!(wait(&services.embedding, "embedding-1").await.state, State::Done);
+        *undisturbed.borrow_mut() = made(&services).await;
+    });
+    // What was kept to go on from is gone.
+    for service in ["distances", "pairwise", "embedding"] {
+        let kept = std::fs::read_dir(whole.path().join(service).join("checkpoints")).unwrap();
+        assert_eq!(kept.count(), 0, "{service}");
+    }
+    // Each life ends when something has been told, or at once.
+    for end in 0..6 {
+        life(parts.path(), 2, async |host, setup| {
+            let services = Services::kept(&host, &setup).await;
+            let mut changes = services.distances.subscribe(lehr_services::Subscribe::default()).await.unwrap();
+            go_on(&services).await;
+            let _ = changes.next().await;
+            let ended = services.distances.get().await.unwrap().jobs["distances-1"].state.has_ended();
+            let more = if ended { 0 } else { end };
+            for _ in 0..more {
+                let _ = changes.next().await;
+                if services.distances.get().await.unwrap().jobs["distances-1"].state.has_ended() {
+                    break;
+                }
+            }
+        });
+    }
+    life(parts.path(), 2, async |host, setup| {
+        let services = Services::kept(&host, &setup).await;
+        assert_eq!(wait(&services.distances, "distances-1").await.state, State::Done);
+        go_on(&services).await;
+    });
+    for _ in 0..2 {
+        life(parts.path(), 2, async |host, setup| {
+            let services = Services::kept(&host, &setup).await;
+            let mut changes = services.embedding.subscribe(lehr_services::Subscribe::default()).await.unwrap();
+            let _ = changes.next().await;
+            if !services.embedding.get().await.unwrap().jobs["embedding-1"].state.has_ended() {
+                let _ = changes.next().await;
+            }
+        });
+    }
+    life(parts.path(), 2, async |host, setup| {
+        let services = Services::kept(&host, &setup).await;
+        assert_eq!(wait(&services.pairwise, "pairwise-1").await.state, State::Done);
+        assert_eq!(wait(&services.embedding, "embedding-1").await.state, State::Done);
+        assert_eq!(made(&services).await, *undisturbed.borrow());
+    });
+}
+
+#[test]
+fn a_layout_is_refused_where_a_method_runs_in_one_process() {
+    let folder = tempfile::tempdir().unwrap();
+    life(folder.path(), 2, async |host, setup| {
+        let settings = [("/distances".to_owned(), "layout=1x2x1".parse().unwrap())].into();
+        let setup = Setup { settings, ..setup };
+        setup.start_datasets(&host, "/datasets").await.unwrap();
+        let fault = setup.start_method(&host, "/distances", Distances::default()).await.unwrap_err();
+        assert!(fault.to_string().contains("expected no layout"), "{fault}");
+    });
+}
