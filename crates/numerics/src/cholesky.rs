@@ -1,4 +1,4 @@
-//! Cholesky's factor of a small covariance, and the factor's inverse, with the same bits on every machine.
+//! Cholesky's factor of a small covariance, the factor's inverse and the solution of its equations, with the same bits on every machine.
 //!
 //! Matrices are packed: the lower triangle row by row, `n (n + 1) / 2` numbers. Additions, products, quotients and roots in one order, as in
 //! [`crate::factor`] and for its reason: every rank factors the reduced sums for itself.
@@ -74,6 +74,48 @@ pub fn inverse_of_factor(n: usize, factor: &[f64]) -> Vec<f64> {
     inverse
 }
 
+/// Solves `L L' X = B` for a lower triangular factor: `right` is B on entry and X on return, n x `columns`, row-major.
+///
+/// Cost: n^2 x columns multiply-adds, no allocation.
+///
+/// # Panics
+/// If `factor` has not [`triangle`]`(n)` numbers or `right` not n x `columns`.
+///
+/// # Example
+/// ```
+/// use lehr_numerics::cholesky::{cholesky, solve};
+/// let factor = cholesky(2, &[4.0, 2.0, 5.0]).unwrap();
+/// let mut right = [8.0, 12.0]; // 4 x + 2 y and 2 x + 5 y
+/// solve(2, &factor, 1, &mut right);
+/// assert_eq!(right, [1.0, 2.0]);
+/// ```
+pub fn solve(n: usize, factor: &[f64], columns: usize, right: &mut [f64]) {
+    assert_eq!(factor.len(), triangle(n), "a packed lower triangle");
+    assert_eq!(right.len(), n * columns, "a row for each of the factor's");
+    for i in 0..n {
+        let (above, rest) = right.split_at_mut(i * columns);
+        let (row, of_factor) = (&mut rest[..columns], &factor[triangle(i)..][..=i]);
+        for (k, &entry) in of_factor[..i].iter().enumerate() {
+            subtract(row, entry, &above[k * columns..][..columns]);
+        }
+        row.iter_mut().for_each(|x| *x /= of_factor[i]);
+    }
+    for i in (0..n).rev() {
+        let (head, below) = right.split_at_mut((i + 1) * columns);
+        let row = &mut head[i * columns..];
+        for k in i + 1..n {
+            subtract(row, factor[triangle(k) + i], &below[(k - i - 1) * columns..][..columns]);
+        }
+        let pivot = factor[triangle(i) + i];
+        row.iter_mut().for_each(|x| *x /= pivot);
+    }
+}
+
+/// `row -= factor * other`.
+fn subtract(row: &mut [f64], factor: f64, other: &[f64]) {
+    row.iter_mut().zip(other).for_each(|(x, y)| *x -= factor * y);
+}
+
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
@@ -111,6 +153,26 @@ mod tests {
                     let one: f64 = (j..=i).map(|k| inverse[triangle(i) + k] * factor[triangle(k) + j]).sum();
                     assert!((one - f64::from(u8::from(i == j))).abs() < 1e-11, "{n}: {i}, {j}: {one}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_solved_for_gives_the_right_side_again() {
+        for n in [1, 2, 5, 17, 40] {
+            let matrix = covariance(n, 3 * n);
+            let factor = cholesky(n, &matrix).unwrap();
+            let expected: Vec<f64> = (0..n * 3).map(|i| (i as f64 * 0.7).sin()).collect();
+            let entry = |i: usize, j: usize| matrix[triangle(i.max(j)) + i.min(j)];
+            let mut right = vec![0.0; n * 3];
+            for i in 0..n {
+                for c in 0..3 {
+                    right[i * 3 + c] = (0..n).map(|j| entry(i, j) * expected[j * 3 + c]).sum();
+                }
+            }
+            solve(n, &factor, 3, &mut right);
+            for (found, expected) in right.iter().zip(&expected) {
+                assert!((found - expected).abs() < 1e-11, "{n}: {found} for {expected}");
             }
         }
     }
