@@ -61,10 +61,21 @@ pub enum Error {
     },
     /// Columns without a width: a density along them would be infinite. Leave them out.
     #[error(
-        "{count} of the columns are the same in all rows of positive weight: {}; expected columns that vary, or none of them in a mixture",
+        "{count} of the columns are the same in all rows of positive weight: {}; expected columns that vary",
         named(first, *count)
     )]
     Constant {
+        /// How many there are.
+        count: usize,
+        /// The names of the first ten.
+        first: Vec<String>,
+    },
+    /// Columns without a single value: leave them out.
+    #[error(
+        "{count} of the columns have no value in any row of positive weight: {}; expected at least one in each column",
+        named(first, *count)
+    )]
+    Unobserved {
         /// How many there are.
         count: usize,
         /// The names of the first ten.

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | points in a space where distance means something | [`vector::cluster`] |
 //! | groups of their own widths, shapes and densities, and a wish for likelihoods | [`mixture::fit`] |
+//! | rows of many columns, perhaps with gaps, and a wish to see them | [`gtm::fit`] |
 //! | dissimilarities of all pairs | [`pairwise::cluster`] |
 //! | dissimilarities of all pairs, and a wish to see them | [`smacof::embed`] |
 //! | a temperature, and an interest in what happens there | [`vector::equilibrium`] |
@@ -17,6 +18,7 @@ pub mod agreement;
 pub mod anneal;
 mod error;
 mod gather;
+pub mod gtm;
 mod matrix;
 pub mod mixture;
 pub mod pairwise;

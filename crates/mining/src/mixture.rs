@@ -31,8 +31,10 @@ use crate::round::{Execution, LeafCells, Program, Rounds, drive};
 use crate::vector;
 use crate::vector::hard::Remembered;
 use crate::vector::rows::Rows;
+pub(crate) use course::left_to_gain;
 use course::{Columns, Course, Problem, State, assign, log_unit};
 use e_step::Assigned;
+pub(crate) use e_step::likeliest;
 use model::Outcome;
 
 /// Deviations below this have variances that a number may not hold.

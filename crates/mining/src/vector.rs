@@ -6,7 +6,7 @@
 
 pub(crate) mod components;
 pub(crate) mod course;
-mod e_step;
+pub(crate) mod e_step;
 mod equilibrium;
 pub(crate) mod hard;
 mod label;

@@ -5,6 +5,9 @@ mod mining {
     mod acceptance;
     mod bits;
     mod edges;
+    mod gtm;
+    mod gtm_brute_force;
+    mod gtm_runs;
     mod mixture;
     mod mixture_runs;
     mod pairwise;

@@ -1,0 +1,258 @@
+//! Generative topographic mapping: rows on a line, a plane or a cube that was stretched through their space, with a density that says how well they are seen.
+//!
+//! A mixture of Gaussians of one width whose means lie on a smooth sheet: the sheet's nodes are the components, and Bayes' rule says where on it a row came from. Paper 004 section 7 has it as
+//! one of the family that annealing serves; `docs/design/gtm.md` says how it is annealed so that it does not fold. [`fit`] does it all; [`Map::project`] places rows that come
+//! later, and [`critical_temperature`] is the temperature below which a collapsed map begins to unfold. Rows may have missing cells ([`Input`]).
+
+mod basis;
+mod course;
+mod e_step;
+mod input;
+mod m_step;
+mod map;
+mod model;
+mod parameters;
+mod place;
+mod plane;
+
+use lehr_ranks::timing::Phases;
+use lehr_ranks::trace::Trace;
+
+pub use course::Step;
+pub use input::Input;
+pub use map::{Map, Projection};
+pub use model::Model;
+pub use parameters::Parameters;
+
+use crate::Error;
+use crate::anneal::checkpoint::Method;
+use crate::anneal::{Control, Silent, Stage, run as shared};
+use crate::round::{Execution, LeafCells, Program, Rounds, drive, total_of};
+use course::{Course, Problem, State};
+use input::Table;
+use model::Outcome;
+use place::{PlaceRound, Placed, Placing};
+use plane::principal_axes;
+
+/// Deviations below this have variances that a number may not hold.
+const NEAREST: f64 = 1e-120;
+
+/// How far a fit is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// What is being done.
+    pub stage: Stage,
+    /// A pure number: 1 is ordinary EM. 0 before the first temperature is known.
+    pub temperature: f64,
+    /// The objective per unit of weight before the last sweep, in the input's units; nothing before the first at this temperature.
+    pub objective: Option<f64>,
+    /// Passes over the rows so far.
+    pub sweeps: u64,
+    /// Estimate of the share of the work that is done, 0 to 1.
+    pub fraction: f64,
+}
+
+/// Watches a fit. Called on one rank only, between steps; it should return within a fraction of a second.
+pub trait Observer: Send {
+    /// Every few sweeps, and after each temperature.
+    fn progress(&mut self, progress: &Progress) -> Control {
+        let _ = progress;
+        Control::Continue
+    }
+
+    /// After each step: all that is needed to go on from here. Always offered after [`Control::Stop`].
+    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
+        let _ = checkpoint;
+    }
+
+    /// Where the run is to note what each rank does: asked once, before the run begins.
+    fn trace(&self) -> Option<&Trace> {
+        None
+    }
+}
+
+impl Observer for Silent {}
+
+/// A fit that can be gone on with, on any number of ranks and under any engine, to the same bits.
+pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
+
+impl Method for Parameters {
+    const NAME: &'static str = "gtm";
+    type State = State;
+}
+
+/// Fits a map.
+///
+/// # Errors
+/// Those of [`Parameters::check`]; [`Error::Constant`] if no column varies, [`Error::Unobserved`], [`Error::TooFar`], [`Error::TooNear`], [`Error::TooManyPoints`], [`Error::Data`] for
+/// faults of weights given with [`Input::with_weights`]; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
+///
+/// # Example
+/// ```
+/// use lehr_data::datasets;
+/// use lehr_mining::{Execution, anneal::Silent, gtm::{Parameters, fit}};
+/// let (flowers, _) = datasets::iris();
+/// let parameters = Parameters { nodes: Some(6), basis: Some(3), ..Parameters::default() };
+/// let model = fit(&flowers, &parameters, &Execution::default(), &mut Silent)?;
+/// // The first fifty flowers are of a kind of their own, and so is their place on the map.
+/// let mean = |rows: std::ops::Range<usize>| rows.clone().map(|row| model.places.position(row)[0]).sum::<f64>() / rows.len() as f64;
+/// assert!((mean(0..50) - mean(50..150)).abs() > 0.5);
+/// assert!(model.ascent.is_sorted_by(|a, b| b - a > -1e-9));
+/// # Ok::<(), lehr_mining::Error>(())
+/// ```
+///
+/// Cost: some thirty temperatures of ten to a hundred passes, each 2 N x K x D multiply-adds and N x K exponentials, and K x M² for the sheet; with missing cells K x M² x D. Memory: the rows and two
+/// copies of them, a third with missing cells.
+pub fn fit<'a>(
+    input: impl Into<Input<'a>>,
+    parameters: &Parameters,
+    execution: &Execution,
+    observer: &mut dyn Observer,
+) -> Result<Model, Error> {
+    let input = input.into();
+    parameters.check(input)?;
+    run(&input, parameters.clone(), None, execution, observer)
+}
+
+/// Goes on with an interrupted fit, to the same bits as if it had not been interrupted.
+///
+/// # Errors
+/// [`Error::OtherData`] if the rows are not those of the checkpoint; otherwise as for [`fit`].
+pub fn resume<'a>(
+    input: impl Into<Input<'a>>,
+    checkpoint: Checkpoint,
+    execution: &Execution,
+    observer: &mut dyn Observer,
+) -> Result<Model, Error> {
+    let input = input.into();
+    let parameters = checkpoint.parameters().clone();
+    let state = checkpoint.state_on(input.fingerprint())?;
+    parameters.check(input)?;
+    run(&input, parameters, Some(state), execution, observer)
+}
+
+/// The temperature below which a map that is a point at the mean begins to unfold: the largest variance along an axis, over the mean variance of a column, times how much of an
+/// unfolding the regularised sheet lets through (`mining-spec` 4.2). At most the number of columns.
+///
+/// # Errors
+/// As for [`fit`].
+///
+/// # Example
+/// ```
+/// use lehr_data::datasets;
+/// use lehr_mining::{Execution, gtm::{Parameters, critical_temperature}};
+/// let parameters = Parameters { nodes: Some(10), basis: Some(4), regularisation: 0.0, ..Parameters::default() };
+/// let temperature = critical_temperature(&datasets::iris().0, &parameters, &Execution::default())?;
+/// assert!((temperature - 3.698475).abs() < 1e-5);
+/// # Ok::<(), lehr_mining::Error>(())
+/// ```
+pub fn critical_temperature<'a>(
+    input: impl Into<Input<'a>>,
+    parameters: &Parameters,
+    execution: &Execution,
+) -> Result<f64, Error> {
+    let input = input.into();
+    parameters.check(input)?;
+    let table = Table::new(&input)?;
+    let problem = Problem::new(&table, parameters);
+    drive(execution, table.rows.count, &Widest { problem: &problem })
+}
+
+/// A program that finds the principal axis.
+struct Widest<'a> {
+    problem: &'a Problem<'a>,
+}
+
+impl Program for Widest<'_> {
+    type Output = f64;
+    type Error = Error;
+
+    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<f64, Error> {
+        let axes = principal_axes(&mut rounds, self.problem.table, 1).await?;
+        Ok(self.problem.critical_temperature(axes.first().map_or(0.0, |axis| axis.variance)))
+    }
+}
+
+fn run(
+    input: &Input<'_>,
+    parameters: Parameters,
+    state: Option<State>,
+    execution: &Execution,
+    observer: &mut dyn Observer,
+) -> Result<Model, Error> {
+    let mut phases = Phases::new();
+    phases.enter("arranging");
+    let table = Table::new(input)?;
+    let problem = Problem::new(&table, &parameters);
+    phases.leave();
+    let trace = observer.trace().cloned();
+    let run = Run {
+        problem: &problem,
+        cells: LeafCells::new(table.rows.leaves.len(), |_| Placed::default()),
+        shared: shared::Run::new(input.fingerprint(), parameters.clone(), state, observer, trace, phases),
+    };
+    let outcome = drive(execution, table.rows.count, &run)?.expect("the first loop of a process brings the outcome");
+    Ok(Model::new(input, &problem, outcome, run.cells.into_values()))
+}
+
+/// A fit as the engines see it.
+struct Run<'a, 'o> {
+    problem: &'a Problem<'a>,
+    cells: LeafCells<Placed>,
+    shared: shared::Run<'o, Parameters, dyn Observer + 'o>,
+}
+
+impl Run<'_, '_> {
+    /// Tells the observer where the course is; true if it wants to stop. On the lead only.
+    fn observe(&self, course: &mut Course<'_>, checkpoint: &mut Option<Checkpoint>) -> bool {
+        let unit = self.problem.table.log_unit();
+        let progress = Progress {
+            stage: course.stage(),
+            temperature: course.state.temperature,
+            objective: course.state.objectives.last().map(|objective| objective - unit),
+            sweeps: course.state.sweeps,
+            fraction: course.fraction(),
+        };
+        self.shared.tell(
+            &mut course.state,
+            checkpoint,
+            |observer| observer.progress(&progress),
+            |observer, checkpoint| observer.checkpoint(checkpoint),
+        )
+    }
+}
+
+impl Program for Run<'_, '_> {
+    type Output = Option<Outcome>;
+    type Error = Error;
+
+    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Option<Outcome>, Error> {
+        let rounds = &mut rounds;
+        let is_lead = rounds.is_lead();
+        rounds.record(&self.shared.trace).await?;
+        let mut phases = Phases::new();
+        let mut course = Course::new(self.problem, self.shared.state.clone());
+        let mut checkpoint = None;
+        while !course.is_done() {
+            shared::begin(rounds, &mut phases, course.stage().name());
+            course.advance(rounds).await?;
+            phases.leave();
+            let stop = is_lead && self.observe(&mut course, &mut checkpoint);
+            if rounds.agree(stop).await? {
+                return Err(Error::Stopped);
+            }
+        }
+        shared::begin(rounds, &mut phases, Stage::Labelling.name());
+        let (table, sheet) = (self.problem.table, &course.state.sheet);
+        let images = self.problem.frame.images(sheet);
+        let placing = Placing::new(self.problem.grid, table.rows.dimension, &images, sheet.noise);
+        let mut total = Vec::new();
+        total_of(rounds, &PlaceRound { table, placing: &placing, cells: &self.cells }, &mut total).await?;
+        rounds.share(&self.cells, Placed::write, Placed::read).await?;
+        phases.leave();
+        course.state.sweeps += 1;
+        let spent = self.shared.end(rounds, phases).await?;
+        let log_likelihood = total.first().copied().unwrap_or(0.0);
+        Ok(spent.map(|spent| Outcome { state: course.state, log_likelihood, spent }))
+    }
+}

@@ -1,0 +1,325 @@
+//! The course of a fit: one step at a time, each of which can be resumed.
+//!
+//! ```text
+//! beginning   the principal axes, the critical temperature, and a sheet: a point with a seed of the plane in it, or the plane
+//! annealing   EM at each temperature to its fixed point, from above the critical temperature down to 1
+//! fitting     EM at temperature 1 until there is nothing left to gain
+//! ```
+//!
+//! All of the state is in [`State`], which is what a checkpoint holds. All ranks follow the same course, because they decide by the same bits.
+
+use serde::{Deserialize, Serialize};
+
+use super::basis::{Grid, transmission};
+use super::e_step::SheetRound;
+use super::input::Table;
+use super::m_step::{Frame, Sheet};
+use super::parameters::Parameters;
+use super::plane::{Axis, principal_axes};
+use crate::Error;
+use crate::anneal::Stage;
+use crate::anneal::schedule::START;
+use crate::mixture::left_to_gain;
+use crate::round::{Rounds, total_of};
+
+/// Sweeps of one step.
+const SWEEPS_A_STEP: usize = 8;
+/// A temperature above 1 is done when a sweep gains no more than this per unit of weight, or after so many sweeps.
+const SETTLED: f64 = 1e-6;
+const MOST_SWEEPS: usize = 300;
+/// The share of each principal axis that a sheet has at least, at the beginning of every temperature above 1.
+const SEED: f64 = 0.05;
+/// The variance of the cloud that a row counts as, over the mean variance of a column.
+const CLOUD: f64 = 1e-6;
+/// Share of the work that is done when temperature 1 is reached.
+const COOLED: f64 = 0.7;
+
+/// What happened at one temperature, in the input's units.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// A pure number: 1 is ordinary EM.
+    pub temperature: f64,
+    /// The tempered log-likelihood per unit of weight less the prior's cost, before the last sweep at this temperature.
+    pub objective: f64,
+    /// The variance around the map.
+    pub noise: f64,
+    /// Weighted mean of 1 less the largest membership.
+    pub softness: f64,
+    /// Passes over the rows at this temperature.
+    pub sweeps: u64,
+}
+
+/// What is being done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+enum Phase {
+    #[default]
+    Beginning,
+    Annealing,
+    Fitting,
+    Done,
+}
+
+/// Everything that a fit is: a checkpoint of it is a fit. In stored units but for the history.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    phase: Phase,
+    /// One more than the map has dimensions, where there are as many columns.
+    axes: Vec<Axis>,
+    /// Below it a sheet that is a point at the mean is unstable.
+    pub(crate) critical_temperature: f64,
+    pub(crate) first_temperature: f64,
+    pub(crate) temperature: f64,
+    pub(crate) sheet: Sheet,
+    /// The objective per unit of weight before each sweep at this temperature.
+    pub(crate) objectives: Vec<f64>,
+    softness: f64,
+    pub(crate) history: Vec<Step>,
+    pub(crate) is_converged: bool,
+    /// Passes over the rows.
+    pub(crate) sweeps: u64,
+}
+
+/// What all steps of a run share.
+pub(crate) struct Problem<'a> {
+    pub table: &'a Table,
+    pub parameters: &'a Parameters,
+    pub grid: Grid,
+    pub frame: Frame,
+}
+
+impl<'a> Problem<'a> {
+    pub fn new(table: &'a Table, parameters: &'a Parameters) -> Self {
+        let grid = parameters.grid(table.rows.count);
+        let prior = parameters.regularisation / (table.variance * table.rows.weight_unit);
+        let frame = Frame { phi: grid.matrix(), functions: grid.functions(), prior, cloud: CLOUD * table.variance };
+        Self { table, parameters, grid, frame }
+    }
+
+    /// The noise around a sheet that is a point at the mean.
+    pub fn collapsed_noise(&self) -> f64 {
+        self.table.variance + self.frame.cloud
+    }
+
+    /// The temperature below which that sheet is unstable, where the widest axis has the variance given (`mining-spec` 4.2).
+    pub fn critical_temperature(&self, widest: f64) -> f64 {
+        let noise = self.collapsed_noise();
+        let diagonal = self.frame.prior * noise * self.grid.len() as f64 / self.table.rows.total_weight;
+        widest * transmission(&self.frame.phi, self.frame.functions, diagonal) / noise
+    }
+
+    /// The weights of a sheet along one principal axis: nodes of its latent axis spread as the rows are.
+    fn plane(&self, axis: usize, of: &Axis) -> Vec<f64> {
+        let scale = (of.variance / self.grid.variance()).sqrt();
+        let images: Vec<f64> = (0..self.grid.len())
+            .flat_map(|k| {
+                let z = scale * self.grid.node(k)[axis];
+                of.direction.iter().map(move |u| z * u)
+            })
+            .collect();
+        self.frame.fitted(&images)
+    }
+
+    /// How much of a principal axis is in the images of the nodes: 1 in the plane itself.
+    fn share(&self, images: &[f64], axis: usize, of: &Axis) -> f64 {
+        let along: f64 = images
+            .chunks_exact(of.direction.len())
+            .enumerate()
+            .map(|(k, image)| {
+                let inner: f64 = image.iter().zip(&of.direction).map(|(y, u)| y * u).sum();
+                self.grid.node(k)[axis] * inner
+            })
+            .sum();
+        along / (self.grid.len() as f64 * (self.grid.variance() * of.variance).sqrt())
+    }
+
+    /// The noise with which a plane begins: what it leaves out, or as much as blurs the nodes into each other.
+    fn plane_noise(&self, images: &[f64], left_out: f64) -> f64 {
+        let (dimension, count) = (self.table.rows.dimension, self.grid.len());
+        let image = |k: usize| &images[k * dimension..][..dimension];
+        let mut nearest = vec![f64::INFINITY; count];
+        for k in 0..count {
+            for other in self.grid.next_nodes(k) {
+                let square: f64 = image(k).iter().zip(image(other)).map(|(a, b)| (a - b) * (a - b)).sum();
+                nearest[k] = nearest[k].min(square);
+                nearest[other] = nearest[other].min(square);
+            }
+        }
+        let half = nearest.iter().map(|square| square.sqrt()).sum::<f64>() / (2.0 * count as f64);
+        left_out.max(half * half) + self.frame.cloud
+    }
+}
+
+/// A fit.
+pub(crate) struct Course<'a> {
+    problem: &'a Problem<'a>,
+    /// One for each latent axis; empty before the principal axes are known.
+    planes: Vec<Vec<f64>>,
+    total: Vec<f64>,
+    pub state: State,
+}
+
+impl<'a> Course<'a> {
+    /// A new fit, or one that goes on from a state.
+    pub fn new(problem: &'a Problem<'a>, state: Option<State>) -> Self {
+        let mut course = Self { problem, planes: Vec::new(), total: Vec::new(), state: state.unwrap_or_default() };
+        course.lay_planes();
+        course
+    }
+
+    fn lay_planes(&mut self) {
+        let axes = self.state.axes.iter().take(self.problem.grid.latent).enumerate();
+        self.planes = axes.map(|(axis, of)| self.problem.plane(axis, of)).collect();
+    }
+
+    pub fn is_done(&self) -> bool {
+        self.state.phase == Phase::Done
+    }
+
+    pub fn stage(&self) -> Stage {
+        match self.state.phase {
+            Phase::Beginning | Phase::Annealing => Stage::Annealing,
+            Phase::Fitting => Stage::Fitting,
+            Phase::Done => Stage::Labelling,
+        }
+    }
+
+    /// Estimate of the share of the work that is done, 0 to 1. It never falls.
+    pub fn fraction(&self) -> f64 {
+        let state = &self.state;
+        match state.phase {
+            Phase::Beginning => 0.0,
+            Phase::Annealing => COOLED * (1.0 - state.temperature.ln() / state.first_temperature.ln()).clamp(0.0, 1.0),
+            Phase::Fitting => {
+                let before = if state.first_temperature > 1.0 { COOLED } else { 0.0 };
+                let sweeps = state.objectives.len() as f64;
+                before + (0.98 - before) * sweeps / (sweeps + 50.0)
+            }
+            Phase::Done => 0.98,
+        }
+    }
+
+    /// One step: the beginning, or a few sweeps.
+    pub async fn advance<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+        match self.state.phase {
+            Phase::Beginning => self.begin(rounds).await,
+            Phase::Annealing | Phase::Fitting => self.climb(rounds).await,
+            Phase::Done => Ok(()),
+        }
+    }
+
+    async fn begin<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+        let problem = self.problem;
+        self.state.axes = principal_axes(rounds, problem.table, problem.grid.latent + 1).await?;
+        self.lay_planes();
+        let variance = |axis: usize| self.state.axes.get(axis).map_or(0.0, |axis| axis.variance);
+        let critical = problem.critical_temperature(variance(0));
+        let first = START * critical;
+        let length = problem.frame.functions * problem.table.rows.dimension;
+        let mut weights = vec![0.0; length];
+        let noise;
+        if problem.parameters.annealed && first > 1.0 {
+            noise = problem.collapsed_noise();
+            self.state.phase = Phase::Annealing;
+            self.state.first_temperature = first;
+        } else {
+            for plane in &self.planes {
+                weights.iter_mut().zip(plane).for_each(|(weight, of_plane)| *weight += of_plane);
+            }
+            let images = problem.frame.images(&Sheet { weights: weights.clone(), noise: 1.0 });
+            noise = problem.plane_noise(&images, variance(problem.grid.latent));
+            self.state.phase = Phase::Fitting;
+            self.state.first_temperature = 1.0;
+        }
+        self.state.critical_temperature = critical;
+        self.state.temperature = self.state.first_temperature;
+        self.state.sheet = Sheet { weights, noise };
+        self.seed();
+        Ok(())
+    }
+
+    /// Brings back what has been lost of the principal axes; at temperature 1 nothing is touched.
+    fn seed(&mut self) {
+        if self.state.phase != Phase::Annealing {
+            return;
+        }
+        let images = self.problem.frame.images(&self.state.sheet);
+        let axes = self.state.axes.iter().enumerate();
+        for ((axis, of), plane) in axes.zip(&self.planes).filter(|((_, of), _)| of.variance > 0.0) {
+            let share = self.problem.share(&images, axis, of);
+            if share.abs() < SEED {
+                let lacking = SEED.copysign(share) - share;
+                let weights = self.state.sheet.weights.iter_mut().zip(plane);
+                weights.for_each(|(weight, of_plane)| *weight += lacking * of_plane);
+            }
+        }
+    }
+
+    /// One sweep of EM: returns the objective per unit of weight before it.
+    async fn sweep<R: Rounds>(&mut self, rounds: &mut R) -> Result<f64, Error> {
+        let Problem { table, frame, .. } = self.problem;
+        let images = frame.images(&self.state.sheet);
+        let temperature = 2.0 * self.state.temperature * self.state.sheet.noise;
+        total_of(rounds, &SheetRound::new(table, &images, temperature), &mut self.total).await?;
+        let objective = frame.objective(table, &self.state.sheet, self.total[0]);
+        frame.update(table, &mut self.state.sheet, &self.total);
+        self.state.softness = self.total[1] / table.rows.total_weight;
+        self.state.sweeps += 1;
+        Ok(objective)
+    }
+
+    /// A few sweeps at the present temperature, and what follows when it is done.
+    async fn climb<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+        let parameters = self.problem.parameters;
+        for _ in 0..SWEEPS_A_STEP {
+            let objective = self.sweep(rounds).await?;
+            let objectives = &mut self.state.objectives;
+            // EM cannot lower the objective; rounding can, by its own size.
+            debug_assert!(
+                objectives.last().is_none_or(|last| objective >= last - 1e-9 * last.abs().max(1.0)),
+                "the objective fell from {:?} to {objective} at temperature {}",
+                objectives.last(),
+                self.state.temperature
+            );
+            let gain = objectives.last().map(|last| objective - last);
+            objectives.push(objective);
+            let sweeps = objectives.len();
+            let end = if self.state.phase == Phase::Annealing {
+                (gain.is_some_and(|gain| gain <= SETTLED) || sweeps >= MOST_SWEEPS).then_some(false)
+            } else if left_to_gain(objectives).is_some_and(|gain| gain <= parameters.tolerance) {
+                Some(true)
+            } else {
+                (sweeps as u64 >= parameters.max_sweeps).then_some(false)
+            };
+            if let Some(is_converged) = end {
+                self.cool(is_converged);
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes a temperature and goes on to the next, or ends.
+    fn cool(&mut self, is_converged: bool) {
+        let table = self.problem.table;
+        let state = &mut self.state;
+        state.history.push(Step {
+            temperature: state.temperature,
+            objective: state.objectives.last().copied().unwrap_or(f64::NEG_INFINITY) - table.log_unit(),
+            noise: table.rows.squared(state.sheet.noise),
+            softness: state.softness,
+            sweeps: state.objectives.len() as u64,
+        });
+        if state.phase == Phase::Fitting {
+            state.is_converged = is_converged;
+            state.phase = Phase::Done;
+            return;
+        }
+        state.objectives.clear();
+        state.temperature *= self.problem.parameters.cooling;
+        if state.temperature <= 1.0 {
+            state.temperature = 1.0;
+            state.phase = Phase::Fitting;
+        }
+        self.seed();
+    }
+}

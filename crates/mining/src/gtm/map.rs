@@ -1,0 +1,366 @@
+//! A fitted map: where it goes in the data's space, how much it is stretched, and where on it rows come from that it has never seen.
+
+use lehr_numerics::tiles::Tiles;
+use serde::{Deserialize, Serialize};
+
+use super::basis::Grid;
+use super::input::{Input, flags};
+use super::m_step::{Frame, Sheet};
+use super::parameters::Parameters;
+use super::place::{Placed, Placing};
+use crate::Error;
+
+/// Rows placed together.
+const BLOCK: usize = 256;
+
+/// A map of one to three dimensions in the space of the data: `y(z) = origin + sum_m phi_m(z) w_m`, and the variance of the noise around it.
+///
+/// # Example
+/// ```
+/// use lehr_data::Points;
+/// use lehr_mining::{Execution, anneal::Silent, gtm::{Parameters, fit}};
+/// // Rows along a line of slope 2.
+/// let values: Vec<f64> = (0..40).flat_map(|i| [i as f64, 2.0 * i as f64]).collect();
+/// let points = Points::new(values, 2)?;
+/// let parameters = Parameters { latent: 1, annealed: false, ..Parameters::default() };
+/// let map = fit(&points, &parameters, &Execution::default(), &mut Silent)?.map;
+/// let (start, end) = (map.at(&[-1.0]), map.at(&[1.0]));
+/// assert!(start[0] < 8.0 && end[0] > 31.0 && (end[1] - 2.0 * end[0]).abs() < 1.0);
+/// let placed = map.project(&Points::new(vec![0.0, 0.0, 19.5, 39.0], 2)?)?;
+/// assert!(placed.position(0)[0] < -0.8 && placed.position(1)[0].abs() < 0.1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Map {
+    grid: Grid,
+    /// D numbers.
+    origin: Vec<f64>,
+    /// M x D.
+    weights: Vec<f64>,
+    noise: f64,
+}
+
+/// Rows on a map, in the order in which they were given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Projection {
+    /// Dimensions of the map.
+    pub latent: usize,
+    /// N x L, row-major, -1 to 1: the posterior mean of each row. Between two far modes it may be where neither is; the entropy tells.
+    pub positions: Vec<f64>,
+    /// The likeliest node of each row; of equal ones the first.
+    pub modes: Vec<u32>,
+    /// Its share of the posterior.
+    pub probabilities: Vec<f64>,
+    /// The entropy of the posterior over nodes, in nats: 0 where one node has it all.
+    pub entropies: Vec<f64>,
+    /// `ln p(x)` over the cells that are there, in the input's units: by it rows that fit nowhere stand out.
+    pub log_densities: Vec<f64>,
+}
+
+impl Projection {
+    /// The posterior mean of a row.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn position(&self, row: usize) -> &[f64] {
+        &self.positions[row * self.latent..][..self.latent]
+    }
+
+    pub(crate) fn with_room(latent: usize, rows: usize) -> Self {
+        Self {
+            latent,
+            positions: vec![0.0; rows * latent],
+            modes: vec![0; rows],
+            probabilities: vec![0.0; rows],
+            entropies: vec![0.0; rows],
+            log_densities: vec![0.0; rows],
+        }
+    }
+
+    /// Copies the place of row `at` of `placed` to `row`.
+    pub(crate) fn set(&mut self, row: usize, placed: &Placed, at: usize) {
+        let latent = self.latent;
+        self.positions[row * latent..][..latent].copy_from_slice(&placed.positions[at * latent..][..latent]);
+        self.modes[row] = placed.modes[at];
+        self.probabilities[row] = placed.probabilities[at];
+        self.entropies[row] = placed.entropies[at];
+        self.log_densities[row] = placed.log_densities[at];
+    }
+}
+
+impl Map {
+    pub(crate) fn new(grid: Grid, origin: Vec<f64>, weights: Vec<f64>, noise: f64) -> Self {
+        Self { grid, origin, weights, noise }
+    }
+
+    /// Checks what was read from elsewhere.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if lengths disagree, a number is not finite, the noise is not positive, or the grid is none that a fit can have.
+    pub fn check(&self) -> Result<(), Error> {
+        let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
+        let Grid { latent, nodes, basis, width } = self.grid;
+        if self.origin.is_empty() {
+            return wrong("origin", "a number for each column", "none".into());
+        }
+        if !(1..=3).contains(&latent) {
+            return wrong("latent", "1, 2 or 3", latent.to_string());
+        }
+        // The same bounds as for a fit; of rows with enough columns, which nothing else is asked of here.
+        let points = lehr_data::Points::new(vec![0.0; latent], latent)?;
+        Parameters { latent, nodes: Some(nodes), basis: Some(basis), width, ..Parameters::default() }.check(&points)?;
+        if self.weights.len() != self.grid.functions() * self.origin.len() {
+            let expected = "a number for each basis function and column";
+            return wrong("weights", expected, self.weights.len().to_string());
+        }
+        if !self.weights.iter().chain(&self.origin).all(|number| number.is_finite()) {
+            return wrong("weights", "finite numbers", "one that is not".into());
+        }
+        if !(self.noise.is_normal() && self.noise > 0.0) {
+            return wrong("noise", "a positive number", self.noise.to_string());
+        }
+        Ok(())
+    }
+
+    /// Dimensions of the map.
+    pub fn latent(&self) -> usize {
+        self.grid.latent
+    }
+
+    /// Columns of the data.
+    pub fn dimension(&self) -> usize {
+        self.origin.len()
+    }
+
+    /// Nodes along each axis.
+    pub fn side(&self) -> usize {
+        self.grid.nodes
+    }
+
+    /// The number of nodes.
+    #[allow(clippy::len_without_is_empty)] // there are always some
+    pub fn len(&self) -> usize {
+        self.grid.len()
+    }
+
+    /// Basis functions, the constant included.
+    pub fn functions(&self) -> usize {
+        self.grid.functions()
+    }
+
+    /// Numbers that are free in the map: weights, and the noise.
+    pub fn free_parameters(&self) -> usize {
+        self.weights.len() + 1
+    }
+
+    /// Where node `k` is on the map, -1 to 1 along each axis. The last axis runs fastest.
+    ///
+    /// # Panics
+    /// If there is no such node.
+    pub fn node(&self, k: usize) -> Vec<f64> {
+        assert!(k < self.len(), "node {k} of {}", self.len());
+        self.grid.node(k)[..self.latent()].to_vec()
+    }
+
+    /// The variance of the noise around the map, the same along every column.
+    pub fn noise(&self) -> f64 {
+        self.noise
+    }
+
+    /// Where a place of the map is in the space of the data.
+    ///
+    /// # Panics
+    /// If `place` has not as many coordinates as the map has dimensions.
+    pub fn at(&self, place: &[f64]) -> Vec<f64> {
+        assert_eq!(place.len(), self.latent());
+        let mut image = self.along(&self.grid.functions_at(place));
+        image.iter_mut().zip(&self.origin).for_each(|(y, origin)| *y += origin);
+        image
+    }
+
+    /// How much the map is stretched at a place: the length, area or volume in the space of the data over that on the map, `sqrt det(J J')` with `J = dy/dz`.
+    ///
+    /// # Panics
+    /// If `place` has not as many coordinates as the map has dimensions.
+    pub fn magnification(&self, place: &[f64]) -> f64 {
+        assert_eq!(place.len(), self.latent());
+        let mut before: Vec<Vec<f64>> = Vec::new();
+        let mut volume = 1.0;
+        for axis in 0..self.latent() {
+            // What is left of a slope when those of the other axes are taken off: the sides of a box of the same volume.
+            let mut slope = self.along(&self.grid.slopes_at(place, axis));
+            for other in &before {
+                let inner: f64 = slope.iter().zip(other).map(|(a, b)| a * b).sum();
+                slope.iter_mut().zip(other).for_each(|(a, b)| *a -= inner * b);
+            }
+            let length = slope.iter().map(|a| a * a).sum::<f64>().sqrt();
+            volume *= length;
+            if length > 0.0 {
+                slope.iter_mut().for_each(|a| *a /= length);
+            }
+            before.push(slope);
+        }
+        volume
+    }
+
+    /// Where on the map rows come from, with the map as it is. The rows' weights do not matter.
+    ///
+    /// Cost: N x K x D multiply-adds and N x K exponentials, on this thread.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if the rows have another number of columns.
+    pub fn project<'a>(&self, input: impl Into<Input<'a>>) -> Result<Projection, Error> {
+        let input = input.into();
+        let dimension = self.dimension();
+        if input.dimension() != dimension {
+            return Err(Error::Parameter {
+                name: "points",
+                expected: "as many columns as the map has",
+                found: format!("{} columns, where the map has {dimension}", input.dimension()),
+            });
+        }
+        let images = self.images();
+        let placing = Placing::new(self.grid, dimension, &images, self.noise);
+        let mut projection = Projection::with_room(self.latent(), input.len());
+        let mut values = Vec::new();
+        for first in (0..input.len()).step_by(BLOCK) {
+            let count = BLOCK.min(input.len() - first);
+            let observed = (input.missing() > 0).then(|| flags(count, dimension, |i| input.row(first + i)));
+            values.clear();
+            for i in 0..count {
+                let cells = input.row(first + i).iter().zip(&self.origin);
+                values.extend(cells.map(|(x, origin)| if x.is_nan() { *origin } else { *x }));
+            }
+            let tiles = Tiles::new(count, dimension, &self.origin, |i| &values[i * dimension..][..dimension], |_| 1.0);
+            let mut placed = Placed::default();
+            placing.add(&tiles, observed.as_ref(), &mut placed);
+            (0..count).for_each(|at| projection.set(first + at, &placed, at));
+        }
+        Ok(projection)
+    }
+
+    /// How well the map is laid out: Spearman's correlation of the distances of pairs of nodes on the map, each axis as long as it is stretched on average, and in the space of the
+    /// data; -1 to 1. Near 1 for a map without folds, whatever its proportions. Of more than 1,000 nodes every second, third, … is taken.
+    pub fn order(&self) -> f64 {
+        let images = self.images();
+        let dimension = self.dimension();
+        let chosen: Vec<usize> = (0..self.len()).step_by(self.len().div_ceil(1000)).collect();
+        // Squared lengths of the axes, up to a factor for all of them.
+        let stretch: Vec<f64> = (0..self.latent())
+            .map(|axis| {
+                let square = |k: usize| -> f64 {
+                    let slope = self.along(&self.grid.slopes_at(&self.node(k), axis));
+                    slope.iter().map(|a| a * a).sum()
+                };
+                chosen.iter().map(|&k| square(k)).sum()
+            })
+            .collect();
+        let (mut on_map, mut in_space): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
+        for (i, &a) in chosen.iter().enumerate() {
+            for &b in &chosen[..i] {
+                let (u, v) = (self.grid.node(a), self.grid.node(b));
+                on_map.push((0..self.latent()).map(|axis| stretch[axis] * (u[axis] - v[axis]).powi(2)).sum());
+                let (u, v) = (&images[a * dimension..][..dimension], &images[b * dimension..][..dimension]);
+                in_space.push(u.iter().zip(v).map(|(a, b)| (a - b) * (a - b)).sum());
+            }
+        }
+        rank_correlation(&on_map, &in_space)
+    }
+
+    /// The images of all nodes less the origin, K x D.
+    fn images(&self) -> Vec<f64> {
+        let frame = Frame { phi: self.grid.matrix(), functions: self.grid.functions(), prior: 0.0, cloud: 0.0 };
+        frame.images(&Sheet { weights: self.weights.clone(), noise: self.noise })
+    }
+
+    /// A combination of the weights, D numbers.
+    fn along(&self, factors: &[f64]) -> Vec<f64> {
+        let mut sum = vec![0.0; self.dimension()];
+        for (factor, weights) in factors.iter().zip(self.weights.chunks_exact(self.dimension())) {
+            sum.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += factor * weight);
+        }
+        sum
+    }
+}
+
+/// Spearman's correlation: that of ranks, equal numbers sharing theirs. 0 where one of the two does not vary.
+fn rank_correlation(a: &[f64], b: &[f64]) -> f64 {
+    let (a, b) = (ranks(a), ranks(b));
+    let mean = (a.len() as f64 - 1.0) / 2.0;
+    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - mean) * (b - mean)).sum::<f64>();
+    let scale = (product(&a, &a) * product(&b, &b)).sqrt();
+    if scale > 0.0 { product(&a, &b) / scale } else { 0.0 }
+}
+
+fn ranks(numbers: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..numbers.len()).collect();
+    order.sort_by(|&i, &j| numbers[i].total_cmp(&numbers[j]));
+    let mut ranks = vec![0.0; numbers.len()];
+    let mut first = 0;
+    while first < order.len() {
+        let equal = order[first..].iter().take_while(|&&i| numbers[i] == numbers[order[first]]).count().max(1);
+        let shared = first as f64 + (equal as f64 - 1.0) / 2.0;
+        order[first..first + equal].iter().for_each(|&i| ranks[i] = shared);
+        first += equal;
+    }
+    ranks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_numbers_share_their_ranks() {
+        assert_eq!(ranks(&[3.0, 1.0, 3.0, 0.0]), [2.5, 1.0, 2.5, 0.0]);
+        assert!((rank_correlation(&[1.0, 2.0, 3.0], &[1.0, 10.0, 100.0]) - 1.0).abs() < 1e-15);
+        assert!((rank_correlation(&[1.0, 2.0, 3.0], &[5.0, 4.0, -3.0]) + 1.0).abs() < 1e-15);
+        assert_eq!(rank_correlation(&[1.0, 1.0], &[1.0, 2.0]), 0.0);
+    }
+
+    /// A plane in three dimensions through (1, 2, 3), by least squares on the functions.
+    fn plane() -> Map {
+        let grid = Grid { latent: 2, nodes: 9, basis: 4, width: 1.0 };
+        let frame = Frame { phi: grid.matrix(), functions: grid.functions(), prior: 0.0, cloud: 0.0 };
+        let images: Vec<f64> =
+            (0..grid.len()).flat_map(|k| [3.0 * grid.node(k)[0], 2.0 * grid.node(k)[1], 0.0]).collect();
+        Map::new(grid, vec![1.0, 2.0, 3.0], frame.fitted(&images), 0.1)
+    }
+
+    #[test]
+    fn magnification_is_the_area_of_small_steps() {
+        let map = plane();
+        let (place, step) = ([0.2, -0.3], 1e-5);
+        let slope = |axis: usize| -> Vec<f64> {
+            let mut ends = [place, place];
+            ends[0][axis] -= step;
+            ends[1][axis] += step;
+            let (before, after) = (map.at(&ends[0]), map.at(&ends[1]));
+            after.iter().zip(&before).map(|(a, b)| (a - b) / (2.0 * step)).collect()
+        };
+        let (u, v) = (slope(0), slope(1));
+        let cross = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
+        let area = cross.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let found = map.magnification(&place);
+        assert!((found - area).abs() < 1e-6 * area, "{found} for {area}");
+        // The functions come near the plane, whose area is 6.
+        assert!((found - 6.0).abs() < 1.0, "{found}");
+        assert!(map.order() > 0.9, "{}", map.order());
+    }
+
+    #[test]
+    fn what_is_no_map_is_refused() {
+        plane().check().unwrap();
+        let cases = [
+            Map { noise: 0.0, ..plane() },
+            Map { origin: vec![0.0; 2], ..plane() },
+            Map { weights: vec![f64::NAN; 51], ..plane() },
+            Map { grid: Grid { basis: 1000, ..plane().grid }, ..plane() },
+            Map { grid: Grid { latent: 4, ..plane().grid }, ..plane() },
+        ];
+        for map in cases {
+            assert!(matches!(map.check(), Err(Error::Parameter { .. })), "{map:?}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The result of a fit.
+
+use lehr_ranks::timing::Spread;
+
+use super::course::{Problem, State, Step};
+use super::input::Input;
+use super::map::{Map, Projection};
+use super::place::Placed;
+use crate::anneal::run::Spent;
+
+/// A noise below so many times that of the clouds that rows count as is theirs, not the rows'.
+const HELD_UP: f64 = 10.0;
+/// A map whose nodes spread less than this share of the rows' variance has not unfolded.
+const COLLAPSED: f64 = 1e-4;
+
+/// A map, where on it each row is, and how it was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    /// The map in the units of the rows.
+    pub map: Map,
+    /// Where on it each row came from.
+    pub places: Projection,
+    /// `sum w ln p(x)`, in the input's units.
+    pub log_likelihood: f64,
+    /// Spearman's correlation of the distances of nodes on the map and in the space of the data ([`Map::order`]): likelihood does not see folds, this does.
+    pub order: f64,
+    /// The temperature below which the map begins to unfold.
+    pub critical_temperature: f64,
+    /// Every temperature, the highest first; the last is 1.
+    pub history: Vec<Step>,
+    /// The objective per unit of weight before each sweep at temperature 1: the log-likelihood less the prior's cost, rows counted as tiny clouds. It never falls.
+    pub ascent: Vec<f64>,
+    /// Whether the fit ended with nothing left to gain.
+    pub is_converged: bool,
+    /// Passes over the rows.
+    pub sweeps: u64,
+    /// Seconds by phase, of this process only.
+    pub phases: Vec<(String, f64)>,
+    /// Seconds over ranks, of each phase and of computing, communicating and waiting; empty for engines that have no ranks.
+    pub timers: Vec<Spread>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+    /// The most rows of a rank over the mean.
+    pub imbalance: f64,
+}
+
+/// What the lead of a run brings home.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub state: State,
+    /// In stored units.
+    pub log_likelihood: f64,
+    pub spent: Spent,
+}
+
+impl Model {
+    pub(crate) fn new(
+        input: &Input<'_>,
+        problem: &Problem<'_>,
+        outcome: Outcome,
+        placed: impl Iterator<Item = Placed>,
+    ) -> Self {
+        let Outcome { state, log_likelihood, spent } = outcome;
+        let (table, rows) = (problem.table, &problem.table.rows);
+        let ln_unit = lehr_numerics::elementary::ln(rows.unit);
+        let mut places = Projection::with_room(problem.grid.latent, input.len());
+        for (leaf, placed) in rows.leaves.iter().zip(placed) {
+            for (at, &row) in leaf.rows.iter().chain(&leaf.bystander_rows).enumerate() {
+                let row = row as usize;
+                places.set(row, &placed, at);
+                let cells = input.row(row).iter().filter(|x| !x.is_nan()).count();
+                places.log_densities[row] -= cells as f64 * ln_unit;
+            }
+        }
+        let weights = state.sheet.weights.iter().map(|weight| weight * rows.unit).collect();
+        let map = Map::new(problem.grid, rows.origin.clone(), weights, rows.squared(state.sheet.noise));
+        let mut warnings = Vec::new();
+        if !state.is_converged {
+            warnings.push(format!(
+                "the fit was ended after {} passes at temperature 1, the most allowed, with likelihood still to gain",
+                state.objectives.len()
+            ));
+        }
+        if state.sheet.noise < HELD_UP * problem.frame.cloud {
+            warnings.push(
+                "the rows lie on the map almost exactly: its likelihood says how little noise is allowed rather than how well it fits".into(),
+            );
+        }
+        let images = problem.frame.images(&state.sheet);
+        let spread = images.iter().map(|y| y * y).sum::<f64>() / images.len() as f64;
+        if spread < COLLAPSED * table.variance {
+            warnings.push("the map has stayed a point: the rows look like one round Gaussian".into());
+        }
+        if map.free_parameters() as f64 > table.cells * rows.weight_unit {
+            warnings.push(format!(
+                "the map has {} free numbers for {} cells: it learns the rows by heart; ask for fewer basis functions",
+                map.free_parameters(),
+                input.len() * input.dimension() - input.missing()
+            ));
+        }
+        if table.empty_rows > 0 {
+            warnings.push(format!(
+                "{} of the rows have no value at all: nothing is known of where they came from",
+                table.empty_rows
+            ));
+        }
+        let unit = table.log_unit();
+        Model {
+            order: map.order(),
+            map,
+            places,
+            log_likelihood: (log_likelihood - unit * rows.total_weight) * rows.weight_unit,
+            critical_temperature: state.critical_temperature,
+            history: state.history,
+            ascent: state.objectives.iter().map(|objective| objective - unit).collect(),
+            is_converged: state.is_converged,
+            sweeps: state.sweeps,
+            phases: spent.phases,
+            timers: spent.timers,
+            warnings,
+            imbalance: spent.imbalance,
+        }
+    }
+}

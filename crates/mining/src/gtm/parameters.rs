@@ -1,0 +1,157 @@
+//! What a fit of a map may be told, and the one check of it.
+
+use serde::{Deserialize, Serialize};
+
+use super::basis::Grid;
+use super::input::Input;
+use crate::Error;
+
+/// Rows from which on a map of two dimensions has the finer grid.
+const MANY_ROWS: usize = 2000;
+/// The most nodes of a map.
+const MOST_NODES: usize = 10_000;
+/// The most basis functions, the constant not counted: every rank factors a matrix of so many rows in every sweep.
+const MOST_FUNCTIONS: usize = 400;
+
+/// How to fit a map. The default lays out a plane of 15 x 15 nodes (20 x 20 from 2,000 rows on) by annealing.
+///
+/// # Example
+/// ```
+/// use lehr_mining::gtm::Parameters;
+/// let parameters = Parameters { latent: 1, nodes: Some(30), ..Parameters::default() };
+/// assert_eq!((parameters.regularisation, parameters.annealed), (0.1, true));
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    /// Dimensions of the map, 1 to 3 and at most the columns. Default: 2.
+    pub latent: usize,
+    /// Nodes along each axis, at least 2; 10,000 in all at most. Default: none, which is 50 in one dimension, 15 in two (20 from 2,000 rows on), 8 in three.
+    pub nodes: Option<usize>,
+    /// Basis functions along each axis, at least 2, fewer in all than nodes, 400 in all at most. Default: none, which is 8 in one dimension, 5 in two, 3 in three.
+    pub basis: Option<usize>,
+    /// Width (standard deviation) of a basis function over the distance to the next one, 0.1 to 10. Default: 1. Narrower ones make a map that follows the rows more closely.
+    pub width: f64,
+    /// Precision of the prior of the basis' weights, in one over the mean variance of a column, 0 to 1e6. Default: 0.1. More makes a stiffer map.
+    pub regularisation: f64,
+    /// Whether the map is annealed from a point; otherwise it begins as the principal plane, at temperature 1. Default: yes.
+    pub annealed: bool,
+    /// Factor from one temperature to the next, 0.5 to 0.999. Default: 0.95.
+    pub cooling: f64,
+    /// The fit ends when the objective per unit of weight has no more than this still to gain, by Aitken's estimate; 1e-12 to 1e-2. Default: 1e-6.
+    pub tolerance: f64,
+    /// Passes over the rows at temperature 1 at most, at least 1. Default: 1000.
+    pub max_sweeps: u64,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            latent: 2,
+            nodes: None,
+            basis: None,
+            width: 1.0,
+            regularisation: 0.1,
+            annealed: true,
+            cooling: 0.95,
+            tolerance: 1e-6,
+            max_sweeps: 1000,
+        }
+    }
+}
+
+impl Parameters {
+    /// The grid of a map of so many rows.
+    pub(crate) fn grid(&self, rows: usize) -> Grid {
+        let (nodes, basis) = match self.latent {
+            1 => (50, 8),
+            2 => (if rows < MANY_ROWS { 15 } else { 20 }, 5),
+            _ => (8, 3),
+        };
+        Grid {
+            latent: self.latent,
+            nodes: self.nodes.unwrap_or(nodes),
+            basis: self.basis.unwrap_or(basis),
+            width: self.width,
+        }
+    }
+
+    /// Checks each value, and the values against the rows.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] with the first that is out of its range.
+    pub fn check<'a>(&self, input: impl Into<Input<'a>>) -> Result<(), Error> {
+        let input = input.into();
+        let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
+        if !(1..=3).contains(&self.latent) {
+            return wrong("latent", "1, 2 or 3", self.latent.to_string());
+        }
+        if self.latent > input.dimension() {
+            let found = format!("{} for {} columns", self.latent, input.dimension());
+            return wrong("latent", "at most as many dimensions as there are columns", found);
+        }
+        let grid = self.grid(input.len());
+        let axis = grid.latent as u32;
+        if grid.nodes < 2 || grid.nodes.checked_pow(axis).is_none_or(|nodes| nodes > MOST_NODES) {
+            return wrong("nodes", "at least 2 along an axis, and at most 10000 in all", grid.nodes.to_string());
+        }
+        if grid.basis < 2 || grid.basis.checked_pow(axis).is_none_or(|functions| functions > MOST_FUNCTIONS) {
+            return wrong("basis", "at least 2 along an axis, and at most 400 in all", grid.basis.to_string());
+        }
+        if grid.functions() > grid.len() {
+            let found = format!("{} functions, the constant one included, for {} nodes", grid.functions(), grid.len());
+            return wrong("basis", "at most as many functions as there are nodes", found);
+        }
+        if !(0.1..=10.0).contains(&self.width) {
+            return wrong("width", "0.1 to 10", self.width.to_string());
+        }
+        if !(0.0..=1e6).contains(&self.regularisation) {
+            return wrong("regularisation", "0 to 1000000", self.regularisation.to_string());
+        }
+        if !(0.5..=0.999).contains(&self.cooling) {
+            return wrong("cooling", "0.5 to 0.999", self.cooling.to_string());
+        }
+        if !(1e-12..=1e-2).contains(&self.tolerance) {
+            return wrong("tolerance", "1e-12 to 0.01", self.tolerance.to_string());
+        }
+        if self.max_sweeps == 0 {
+            return wrong("max_sweeps", "at least 1", "0".into());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lehr_data::Points;
+
+    use super::*;
+
+    #[test]
+    fn what_is_out_of_range_is_named() {
+        let points = Points::new(vec![0.0, 1.0, 2.0, 5.0, 4.0, 4.0], 2).unwrap();
+        let default = Parameters::default();
+        default.check(&points).unwrap();
+        let cases = [
+            (Parameters { latent: 0, ..default.clone() }, "latent"),
+            (Parameters { latent: 3, ..default.clone() }, "latent"),
+            (Parameters { nodes: Some(1), ..default.clone() }, "nodes"),
+            (Parameters { nodes: Some(101), ..default.clone() }, "nodes"),
+            (Parameters { nodes: Some(usize::MAX), ..default.clone() }, "nodes"),
+            (Parameters { basis: Some(1), ..default.clone() }, "basis"),
+            (Parameters { basis: Some(21), ..default.clone() }, "basis"),
+            (Parameters { nodes: Some(4), basis: Some(4), ..default.clone() }, "basis"),
+            (Parameters { width: 0.0, ..default.clone() }, "width"),
+            (Parameters { regularisation: -0.1, ..default.clone() }, "regularisation"),
+            (Parameters { cooling: 1.0, ..default.clone() }, "cooling"),
+            (Parameters { tolerance: f64::NAN, ..default.clone() }, "tolerance"),
+            (Parameters { max_sweeps: 0, ..default.clone() }, "max_sweeps"),
+        ];
+        for (parameters, expected) in cases {
+            match parameters.check(&points) {
+                Err(Error::Parameter { name, .. }) => assert_eq!(name, expected),
+                other => panic!("{expected}: {other:?}"),
+            }
+        }
+    }
+}
