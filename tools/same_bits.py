@@ -2,7 +2,7 @@
 
 The two are compiled differently (the release profile inlines across crates and has no checks), and kernels with vector instructions
 depend on what is inlined where. Runs both on the project's own data, in both precisions and on both sides of every switch of
-kernels by dimension, and compares `labels.csv` and `centers.csv` byte by byte.
+kernels by dimension, and compares the tables of results byte by byte.
 
 Usage: same_bits.py BINARY BINARY. One line a case; exit code 1 if any differs. No network.
 """
@@ -13,7 +13,13 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FILES = ("labels.csv", "centers.csv")
+# The tables of a command's results.
+FILES = {
+    "cluster": ("labels.csv", "centers.csv"),
+    "demo": ("labels.csv", "centers.csv"),
+    "mixture": ("labels.csv", "components.csv", "model.json"),
+    "gtm": ("places.csv", "nodes.csv", "model.json"),
+}
 
 # name: arguments of `lehr`
 CASES = {
@@ -32,6 +38,15 @@ CASES = {
     "digits, f32": [
         "cluster", "datasets/digits/digits.csv.gz", "--id", "label", "--clusters", "10", "--precision", "f32",
     ],
+    "iris, mixture": ["mixture", "datasets/iris/iris.csv", "--id", "label"],
+    "iris, map": ["gtm", "datasets/iris/iris.csv", "--id", "label"],
+    "digits, map": ["gtm", "datasets/digits/digits.csv.gz", "--id", "label", "--nodes", "8"],
+    "wine, scaled, mixture": [
+        "mixture", "datasets/wine/wine.csv", "--id", "label", "--scale", "std", "-k", "3", "--covariance", "tied",
+    ],
+    "breast cancer, mixture": [
+        "mixture", "datasets/breast_cancer/breast_cancer.csv.gz", "--id", "label", "-k", "3", "--covariance", "diagonal",
+    ],
 }
 
 
@@ -41,12 +56,12 @@ def results(binary, arguments, folder):
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout}")
-    return {name: (folder / name).read_bytes() for name in FILES}
+    return {name: (folder / name).read_bytes() for name in FILES[arguments[0]]}
 
 
 def differing(first, second):
     """The names of the files whose bytes differ."""
-    return [name for name in FILES if first[name] != second[name]]
+    return [name for name in first if first[name] != second[name]]
 
 
 def main(binaries):

@@ -7,9 +7,12 @@ mod demo;
 mod distances;
 mod embed;
 mod execution;
+mod gtm;
 mod lab;
 mod matrix;
+mod mixture;
 mod pairwise;
+mod predict;
 mod run;
 mod serve;
 mod table;
@@ -28,8 +31,11 @@ pub use distances::{
 };
 pub use embed::{EmbedArguments, StartArgument, WeightingArgument};
 pub use execution::{EngineArgument, ExecutionArguments};
+pub use gtm::{GtmArguments, GtmMethod};
 pub use lab::{LabArguments, LabCommand, OverheadArguments};
+pub use mixture::{CovarianceArgument, MixtureArguments, MixtureMethod};
 pub use pairwise::PairwiseArguments;
+pub use predict::PredictArguments;
 pub use run::RunArguments;
 pub use serve::ServeArguments;
 pub use table::ScaleArgument;
@@ -59,6 +65,21 @@ pub enum Command {
     /// Stops at a number of clusters, at a temperature or at a length; without any of these, at the number of clusters that
     /// stays longest while the temperature falls.
     Cluster(ClusterArguments),
+    /// Fit a mixture of Gaussians to the rows of a table
+    ///
+    /// Reads a table, finds where components begin by annealed clustering, and climbs to the top of the likelihood; no starts to choose, no restarts. Without a
+    /// number of components, the one with the least BIC is taken, and all that were tried are shown.
+    Mixture(Box<MixtureArguments>),
+    /// Lay out the rows of a table on a map: a generative topographic map
+    ///
+    /// Reads a table of many columns and stretches a line, a plane or a cube through its rows while it is annealed, so that it does not fold. Says where on it each
+    /// row is, how sure that is, and how likely the row is at all.
+    Gtm(Box<GtmArguments>),
+    /// Place rows that a model has not seen
+    ///
+    /// Reads the model.json that lehr gtm or lehr mixture left and a table with the same columns; writes where on the map each row is, or of which component it is, and how
+    /// likely it is there.
+    Predict(Box<PredictArguments>),
     /// Measure how unlike all pairs of items are: sequences, fingerprints, rows of numbers
     ///
     /// Reads FASTA, FPS or a table, computes one half of the matrix on all cores, and writes it as an array that NumPy opens, with a header

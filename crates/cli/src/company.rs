@@ -11,13 +11,15 @@
 //! | place | JSON ([`Place`]): the file that all write their rows to |
 //! | last word | one byte: the exit code |
 //!
-//! Dissimilarities and methods on a matrix go the same way, with orders of their own: [`pairs`], [`matrix`].
+//! Dissimilarities, methods on a matrix, mixtures and topographic maps go the same way, with orders of their own: [`pairs`], [`matrix`], [`mixture`], [`gtm`].
 //!
 //! Whatever else ends a process ends the others: a panic or a second Ctrl-C through MPI, a kill through the launcher, and the keeper says which
 //! ([`lehr_ranks_mpi::keep`]).
 
 pub mod application;
+pub mod gtm;
 pub mod matrix;
+pub mod mixture;
 pub mod pairs;
 
 use std::io;
@@ -30,6 +32,7 @@ use lehr_ranks::trace::Trace;
 use lehr_ranks::{Execution, Job, Layout};
 use lehr_ranks_mpi::Process;
 use lehr_runtime::Dispatcher;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::ExecutionArguments;
@@ -45,8 +48,8 @@ pub struct Company<'a> {
 
 /// The head of an order.
 #[derive(Serialize, Deserialize)]
-struct Head {
-    start: Beginning,
+struct Head<S> {
+    start: S,
     dimension: usize,
     rows: usize,
     has_weights: bool,
@@ -158,7 +161,7 @@ pub fn follow(process: Process, arguments: &ExecutionArguments) -> Result<u8, Fa
     let code = match order[..] {
         [code] => code,
         _ => {
-            let (head, points) = decode(&order)?;
+            let (head, points) = decode::<Beginning>(&order)?;
             drop(order);
             let mut observer = Follower { trace: head.is_traced.then(Trace::new) };
             // The lead refuses these arguments before it gives an order, if there is anything to refuse.
@@ -223,7 +226,7 @@ impl Observer for Follower {
     }
 }
 
-fn encode(head: &Head, points: &Points) -> Result<Vec<u8>, Failure> {
+fn encode<S: Serialize>(head: &Head<S>, points: &Points) -> Result<Vec<u8>, Failure> {
     let head = serde_json::to_vec(head)
         .map_err(|cause| Failure::new(Kind::NoResult, format!("an order cannot be written as JSON: {cause}")))?;
     let numbers = points.values().iter().chain(points.weights().unwrap_or_default());
@@ -234,12 +237,12 @@ fn encode(head: &Head, points: &Points) -> Result<Vec<u8>, Failure> {
     Ok(order)
 }
 
-fn decode(order: &[u8]) -> Result<(Head, Points), Failure> {
+fn decode<S: DeserializeOwned>(order: &[u8]) -> Result<(Head<S>, Points), Failure> {
     let misread = |cause: &str| Failure::new(Kind::NoResult, format!("the order of process 0 cannot be read: {cause}"));
     let (length, rest) = order.split_first_chunk().ok_or_else(|| misread("it is cut"))?;
     let (head, numbers) =
         rest.split_at_checked(u64::from_le_bytes(*length) as usize).ok_or_else(|| misread("its head is cut"))?;
-    let head: Head = serde_json::from_slice(head).map_err(|cause| misread(&cause.to_string()))?;
+    let head: Head<S> = serde_json::from_slice(head).map_err(|cause| misread(&cause.to_string()))?;
     let number = |bytes: &[u8]| f64::from_le_bytes(bytes.try_into().expect("chunks of eight"));
     let mut numbers = numbers.chunks_exact(size_of::<f64>()).map(number);
     let values: Vec<f64> = numbers.by_ref().take(head.rows * head.dimension).collect();
@@ -269,14 +272,14 @@ mod tests {
             has_weights: true,
             is_traced: true,
         };
-        let (head, read) = decode(&encode(&head, &points).unwrap()).unwrap();
+        let (head, read) = decode::<Beginning>(&encode(&head, &points).unwrap()).unwrap();
         assert_eq!(read.fingerprint(), points.fingerprint());
         assert!(head.is_traced && matches!(head.start, Beginning::Fresh(read) if read == parameters));
     }
 
     #[test]
     fn a_cut_order_is_refused() {
-        assert!(decode(&[1, 2]).is_err());
-        assert!(decode(&[9, 0, 0, 0, 0, 0, 0, 0, b'{']).is_err());
+        assert!(decode::<Beginning>(&[1, 2]).is_err());
+        assert!(decode::<Beginning>(&[9, 0, 0, 0, 0, 0, 0, 0, b'{']).is_err());
     }
 }

@@ -116,6 +116,14 @@ impl From<lehr_mining::Error> for Failure {
             | Error::TooFar { .. }
             | Error::Disconnected { .. }
             | Error::Unrelated { .. } => Failure::new(Kind::BadData, message),
+            Error::TooNear { .. } => {
+                Failure::new(Kind::BadData, message).with_hint("multiply the columns by a power of ten")
+            }
+            Error::Unobserved { .. } => Failure::new(Kind::BadData, message).with_hint("--columns leaves columns out"),
+            Error::Constant { .. } => Failure::new(Kind::BadData, message)
+                .with_hint("--columns leaves columns out; a map, and a mixture with --covariance spherical, need only one that varies"),
+            Error::Collapsed { .. } => Failure::new(Kind::BadData, message)
+                .with_hint("raise --regularisation, or ask for fewer components or a simpler --covariance"),
             Error::OtherData { .. } => Failure::new(Kind::BadData, message).with_hint(
                 "--resume needs the same input and the same --columns, --weights, --lonlat and --scale as the run that was stopped",
             ),

@@ -19,6 +19,14 @@ use crate::summary;
 pub const LABELS: &str = "labels.csv";
 /// A row per cluster.
 pub const CENTERS: &str = "centers.csv";
+/// A row per component of a mixture.
+pub const COMPONENTS: &str = "components.csv";
+/// A row per input row: where it is on a map.
+pub const PLACES: &str = "places.csv";
+/// A row per node of a map.
+pub const NODES: &str = "nodes.csv";
+/// What was learnt, for `lehr predict`.
+pub const MODEL: &str = "model.json";
 /// What was done and what came out, for programs.
 pub const SUMMARY: &str = "summary.json";
 /// The same for people.
@@ -48,6 +56,10 @@ pub const HEADER: &str = "dissimilarities.json";
 pub enum Results {
     /// Of a clustering.
     Clustering,
+    /// Of a mixture.
+    Mixture,
+    /// Of a topographic map.
+    Topographic,
     /// Dissimilarities of all pairs.
     Matrix,
     /// Of a clustering of items known by their dissimilarities.
@@ -63,6 +75,8 @@ impl Results {
     fn names(self) -> &'static [&'static str] {
         match self {
             Results::Clustering => &[LABELS, CENTERS, REPORT, SUMMARY],
+            Results::Mixture => &[LABELS, COMPONENTS, MODEL, REPORT, SUMMARY],
+            Results::Topographic => &[PLACES, NODES, MODEL, REPORT, SUMMARY],
             Results::Pairwise => &[LABELS, CLUSTERS, REPORT, SUMMARY],
             Results::Map => &[POSITIONS, POSITIONS_ARRAY, REPORT, SUMMARY],
             Results::Application => {
@@ -80,7 +94,11 @@ impl Results {
     /// Whether a file of the voucher's name is one that `lehr` wrote.
     fn vouches(self, bytes: &[u8]) -> bool {
         match self {
-            Results::Clustering | Results::Pairwise | Results::Map | Results::Application => summary::is_ours(bytes),
+            Results::Clustering | Results::Pairwise | Results::Map | Results::Application => {
+                summary::is_ours(bytes) && !summary::mixture::is_ours(bytes) && !summary::gtm::is_ours(bytes)
+            }
+            Results::Mixture => summary::mixture::is_ours(bytes),
+            Results::Topographic => summary::gtm::is_ours(bytes),
             Results::Matrix => serde_json::from_slice::<serde_json::Value>(bytes)
                 .is_ok_and(|header| header["format"] == lehr_data::dissimilarities::FORMAT),
         }

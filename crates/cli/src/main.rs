@@ -15,6 +15,7 @@ mod interrupt;
 mod items;
 mod matrix;
 mod memory;
+mod model;
 mod numbers;
 mod output;
 mod plan;
@@ -40,6 +41,8 @@ use crate::company::Company;
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
 use crate::plan::Plan;
+use crate::plan::gtm::GtmPlan;
+use crate::plan::mixture::MixturePlan;
 
 fn main() -> ExitCode {
     let typed: Vec<OsString> = std::env::args_os().collect();
@@ -81,6 +84,10 @@ fn main() -> ExitCode {
         Command::Watch(watch) => command::ask::watch(watch).map(|()| ExitCode::SUCCESS),
         Command::Upload(upload) => command::upload::run(upload).map(|()| ExitCode::SUCCESS),
         Command::Drop(drop) => command::ask::drop_service(drop).map(|()| ExitCode::SUCCESS),
+        Command::Predict(_) if launcher.as_ref().is_some_and(Launcher::is_several) => {
+            Err(Failure::new(Kind::Usage, "rows are placed by one process: run lehr predict without mpiexec"))
+        }
+        Command::Predict(predict) => command::predict::run(*predict).map(|()| ExitCode::SUCCESS),
         command => start(Arguments { command }, &typed),
     };
     match done {
@@ -142,6 +149,8 @@ fn start(arguments: Arguments, typed: &[OsString]) -> Result<ExitCode, Failure> 
         Command::Distances(distances) => &distances.execution,
         Command::Pairwise(pairwise) => &pairwise.execution,
         Command::Embed(embed) => &embed.execution,
+        Command::Mixture(mixture) => &mixture.execution,
+        Command::Gtm(gtm) => &gtm.execution,
         _ => unreachable!("measurements and services have been handed over"),
     };
     match Process::join().map_err(|cause| environment(&cause))? {
@@ -165,6 +174,8 @@ fn start(arguments: Arguments, typed: &[OsString]) -> Result<ExitCode, Failure> 
                 company::application::follow(process, Subject::Patients, &arguments).map(ExitCode::from)
             }
             Command::Pairwise(_) | Command::Embed(_) => company::matrix::follow(process, execution).map(ExitCode::from),
+            Command::Mixture(_) => company::mixture::follow(process, execution).map(ExitCode::from),
+            Command::Gtm(_) => company::gtm::follow(process, execution).map(ExitCode::from),
             _ => company::follow(process, execution).map(ExitCode::from),
         },
     }
@@ -197,6 +208,10 @@ fn lead(arguments: Arguments, typed: &[OsString], company: &Company<'_>) -> Resu
         }
         Command::Pairwise(pairwise) => command::pairwise::run(*pairwise, typed, company),
         Command::Embed(embed) => command::embed::run(*embed, typed, company),
+        Command::Mixture(mixture) => {
+            MixturePlan::new(*mixture, typed, company.job()).and_then(|plan| command::mixture::run(plan, company))
+        }
+        Command::Gtm(gtm) => GtmPlan::new(*gtm, typed, company.job()).and_then(|plan| command::gtm::run(plan, company)),
         command => {
             Plan::new(Arguments { command }, typed, company.job()).and_then(|plan| command::cluster::run(plan, company))
         }

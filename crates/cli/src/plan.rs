@@ -2,9 +2,11 @@
 //!
 //! A [`Plan`] is complete and consistent: commands run it without looking at the command line again. What can only be known
 //! with the data in hand (columns, K above the number of points) is checked where the data are read and clustered.
-//! Dissimilarities have a plan of their own ([`distances`]).
+//! Dissimilarities, mixtures and maps have plans of their own ([`distances`], [`mixture`], [`gtm`]).
 
 pub mod distances;
+pub mod gtm;
+pub mod mixture;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

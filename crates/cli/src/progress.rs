@@ -3,10 +3,12 @@
 //! [`Watch`] is the run's observer. Once a step it moves the bar (on a terminal) or prints a line (in a pipe, seldom enough
 //! to read), looks whether a stop was asked for, and every two seconds puts the checkpoint on disk if it is time.
 
+pub mod gtm;
 pub mod matrix;
+pub mod mixture;
 pub mod pairs;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lehr_mining::anneal::{Checkpoint, Control, Observer, Progress, Stage};
@@ -141,6 +143,45 @@ impl<'a> Watch<'a> {
         format!("{clusters}, T {temperature} ({length}), F {free_energy}")
     }
 
+    /// Shows how far the run is, `brief` beside a bar or `line` in a log, and says whether it is to go on.
+    fn show(&mut self, fraction: f64, brief: &str, line: &str) -> Control {
+        let fraction = fraction.clamp(0.0, 1.0);
+        match &self.display {
+            Display::Bar(bar) => {
+                // The estimate may fall when a split brings new work; a bar that goes backwards only worries people.
+                bar.set_position(bar.position().max((fraction * BAR_PARTS as f64) as u64));
+                let left = self.left(fraction).map_or(String::new(), |left| format!(", {left}"));
+                bar.set_message(format!("{brief}{left}"));
+            }
+            Display::Lines { last } => {
+                let now = self.run.seconds();
+                if last.is_none_or(|last| now - last >= LINE_SECONDS.max(now / 20.0)) {
+                    let left = self.left(fraction).map_or(String::new(), |left| format!(", {left}"));
+                    output::progress(&format!("{:3.0} %, {line}{left}", 100.0 * fraction));
+                    self.display = Display::Lines { last: Some(now) };
+                }
+            }
+            Display::Silent => {}
+        }
+        self.stopping |= self.interrupt.is_requested();
+        if self.stopping { Control::Stop } else { Control::Continue }
+    }
+
+    /// Writes the checkpoint if it is time.
+    fn save(&mut self, write: impl FnOnce(&Path) -> Result<(), lehr_mining::Error>) {
+        // Looked at here too: a stop may have been asked for in another stage than the one that reports progress.
+        self.stopping |= self.interrupt.is_requested();
+        let due = if self.saved == Saved::Nothing { CHECKPOINT_SECONDS_FIRST } else { CHECKPOINT_SECONDS };
+        if !self.stopping && self.since_checkpoint.seconds() < due {
+            return;
+        }
+        self.saved = match write(self.checkpoint.as_path()) {
+            Ok(()) => Saved::Checkpoint,
+            Err(error) => Saved::Failed(error.to_string()),
+        };
+        self.since_checkpoint = Stopwatch::start();
+    }
+
     fn left(&self, fraction: f64) -> Option<String> {
         (FRACTION_MIN..1.0).contains(&fraction).then(|| {
             let seconds = self.run.seconds() * (1.0 - fraction) / fraction;
@@ -151,40 +192,12 @@ impl<'a> Watch<'a> {
 
 impl Observer for Watch<'_> {
     fn progress(&mut self, progress: &Progress<'_>) -> Control {
-        let fraction = progress.fraction.clamp(0.0, 1.0);
-        match &self.display {
-            Display::Bar(bar) => {
-                // The estimate may fall when a split brings new work; a bar that goes backwards only worries people.
-                bar.set_position(bar.position().max((fraction * BAR_PARTS as f64) as u64));
-                let left = self.left(fraction).map_or(String::new(), |left| format!(", {left}"));
-                bar.set_message(format!("{}{left}", self.brief(progress)));
-            }
-            Display::Lines { last } => {
-                let now = self.run.seconds();
-                if last.is_none_or(|last| now - last >= LINE_SECONDS.max(now / 20.0)) {
-                    let left = self.left(fraction).map_or(String::new(), |left| format!(", {left}"));
-                    output::progress(&format!("{:3.0} %, {}{left}", 100.0 * fraction, self.line(progress)));
-                    self.display = Display::Lines { last: Some(now) };
-                }
-            }
-            Display::Silent => {}
-        }
-        self.stopping |= self.interrupt.is_requested();
-        if self.stopping { Control::Stop } else { Control::Continue }
+        let (brief, line) = (self.brief(progress), self.line(progress));
+        self.show(progress.fraction, &brief, &line)
     }
 
     fn checkpoint(&mut self, checkpoint: &Checkpoint) {
-        // Looked at here too: a stop may have been asked for in another stage than the one that reports progress.
-        self.stopping |= self.interrupt.is_requested();
-        let due = if self.saved == Saved::Nothing { CHECKPOINT_SECONDS_FIRST } else { CHECKPOINT_SECONDS };
-        if !self.stopping && self.since_checkpoint.seconds() < due {
-            return;
-        }
-        self.saved = match checkpoint.write(&self.checkpoint) {
-            Ok(()) => Saved::Checkpoint,
-            Err(error) => Saved::Failed(error.to_string()),
-        };
-        self.since_checkpoint = Stopwatch::start();
+        self.save(|path| checkpoint.write(path));
     }
 
     fn trace(&self) -> Option<&Trace> {

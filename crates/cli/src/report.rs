@@ -5,6 +5,8 @@
 //! ([`packed`]), laid out by [`picture`], coloured by [`palette`].
 
 pub mod application;
+pub mod gtm;
+pub mod mixture;
 mod packed;
 pub mod pairs;
 mod palette;

@@ -3,10 +3,11 @@
 //! The method sees points and squared distances, nothing else. Here a table becomes those points (positions on the sphere in
 //! km, or scaled columns), and centres, spreads and temperatures become what the table's owner can read.
 
-use lehr_data::Points;
 use lehr_data::counter::counts_rows;
 use lehr_data::geography;
 use lehr_data::scale::{Scale, Scaling, scales_differ};
+use lehr_data::{Incomplete, Points};
+use lehr_mining::gtm::Input;
 
 use crate::exit::Failure;
 use crate::plan::Frame;
@@ -15,6 +16,8 @@ use crate::plan::Frame;
 pub struct Space {
     table: Points,
     clustered: Option<Points>,
+    /// The same with their gaps, for methods that can do with them.
+    gaps: Option<Incomplete>,
     kind: Kind,
 }
 
@@ -38,7 +41,38 @@ impl Space {
                 (Some(scaling.apply(&table)), Kind::Scaled(scaling))
             }
         };
-        Ok(Space { table, clustered, kind })
+        Ok(Space { table, clustered, gaps: None, kind })
+    }
+
+    /// The same for rows with missing cells. As [`Space::table`] and [`Space::points`] they have the mean of what is there of their column in place of a gap;
+    /// a method that can do with gaps takes [`Space::input`].
+    ///
+    /// # Errors
+    /// [`crate::exit::Kind::BadData`] if the mean of a column cannot be held by a number.
+    pub fn with_gaps(rows: Incomplete, scale: Scale) -> Result<Self, Failure> {
+        let dimension = rows.dimension();
+        let mut values = rows.values().to_vec();
+        for column in 0..dimension {
+            let there = || rows.values()[column..].iter().step_by(dimension).filter(|x| !x.is_nan());
+            let count = there().count().max(1) as f64;
+            let mean: f64 = there().map(|x| x / count).sum();
+            values[column..].iter_mut().step_by(dimension).filter(|x| x.is_nan()).for_each(|x| *x = mean);
+        }
+        let mut table = Points::new(values, dimension)?.with_columns(rows.columns().to_vec())?.with_name(rows.name());
+        if let Some(ids) = rows.ids() {
+            table = table.with_ids(ids.to_vec())?;
+        }
+        let scaling = Scaling::fit_incomplete(&rows, scale);
+        let gaps = Some(scaling.apply_incomplete(&rows));
+        Ok(match scale {
+            Scale::None => Space { table, clustered: None, gaps, kind: Kind::Plain },
+            _ => Space { clustered: Some(scaling.apply(&table)), table, gaps, kind: Kind::Scaled(scaling) },
+        })
+    }
+
+    /// The rows for a method that can do with gaps.
+    pub fn input(&self) -> Input<'_> {
+        self.gaps.as_ref().map_or_else(|| Input::from(self.points()), Input::from)
     }
 
     /// The rows as they were read.
@@ -91,6 +125,17 @@ impl Space {
                 let mut center = center.to_vec();
                 scaling.invert(&mut center);
                 center
+            }
+        }
+    }
+
+    /// What was subtracted from each column of the points, and what it was divided by then.
+    pub fn shifts_and_divisors(&self) -> (Vec<f64>, Vec<f64>) {
+        match &self.kind {
+            Kind::Scaled(scaling) => (scaling.shifts().to_vec(), scaling.divisors().to_vec()),
+            Kind::Plain | Kind::Sphere => {
+                let dimension = self.points().dimension();
+                (vec![0.0; dimension], vec![1.0; dimension])
             }
         }
     }

@@ -3,9 +3,14 @@
 //! Two parts say how the run was computed rather than what it found: `execution` and `seconds`. All the rest is the same,
 //! byte for byte, for every engine and any number of ranks and threads.
 
+pub mod gtm;
+pub mod mixture;
+
 use lehr_data::scale::Scale;
 use lehr_mining::anneal::{Split, Step};
 use lehr_mining::vector::{Model, Parameters, Plateau};
+use lehr_ranks::timing::Spread;
+use lehr_ranks::{Execution, Layout};
 use serde::Serialize;
 
 use crate::exit::{Failure, Kind};
@@ -140,6 +145,55 @@ struct Phase<'a> {
     seconds: f64,
 }
 
+impl<'a> Input<'a> {
+    fn new(space: &'a Space, source: String, weights: Option<&'a str>, id: Option<&'a str>, scale: Scale) -> Self {
+        let table = space.table();
+        Input {
+            source,
+            rows: table.len(),
+            rows_of_weight_zero: rows_of_weight_zero(space),
+            total_weight: table.total_weight(),
+            columns: table.columns(),
+            weights,
+            id,
+            lonlat: space.is_sphere(),
+            scale: scale.to_string(),
+            fingerprint: format!("{:016x}", space.points().fingerprint()),
+        }
+    }
+}
+
+impl ExecutionFacts {
+    fn new(execution: &Execution, layout: &Layout, imbalance: f64, resumed: bool) -> Self {
+        ExecutionFacts {
+            engine: execution.engine.to_string(),
+            ranks: layout.ranks(),
+            threads: execution.threads * layout.processes * layout.nodes,
+            layout: layout.to_string(),
+            imbalance,
+            resumed,
+        }
+    }
+}
+
+impl<'a> Seconds<'a> {
+    fn new(phases: &'a [(String, f64)], timers: &'a [Spread]) -> Self {
+        let timer = |spread: &'a Spread| Timer {
+            timer: &spread.name,
+            ranks: spread.ranks,
+            min: spread.min_s,
+            mean: spread.mean_s,
+            max: spread.max_s,
+            slowest: spread.slowest,
+        };
+        Seconds {
+            total: phases.iter().map(|(_, seconds)| seconds).sum(),
+            phases: phases.iter().map(|(phase, seconds)| Phase { phase, seconds: *seconds }).collect(),
+            ranks: timers.iter().map(timer).collect(),
+        }
+    }
+}
+
 impl<'a> Summary<'a> {
     /// Gathers the facts of a run. `phases`: seconds by name, in order; `resumed`: whether the run went on from a checkpoint.
     pub fn new(
@@ -158,18 +212,7 @@ impl<'a> Summary<'a> {
             program: PROGRAM,
             version: env!("CARGO_PKG_VERSION"),
             method: "vector deterministic annealing",
-            input: Input {
-                source,
-                rows: table.len(),
-                rows_of_weight_zero: rows_of_weight_zero(space),
-                total_weight: table.total_weight(),
-                columns: table.columns(),
-                weights,
-                id,
-                lonlat: space.is_sphere(),
-                scale: scale(plan.frame).to_string(),
-                fingerprint: format!("{:016x}", space.points().fingerprint()),
-            },
+            input: Input::new(space, source, weights, id, scale(plan.frame)),
             parameters,
             temperature_convention: "full",
             unit: Unit {
@@ -209,30 +252,8 @@ impl<'a> Summary<'a> {
             temperatures: Temperatures { count: model.history.len(), history: &model.history },
             splits: &model.splits,
             warnings,
-            execution: ExecutionFacts {
-                engine: plan.execution.engine.to_string(),
-                ranks: plan.layout.ranks(),
-                threads: plan.execution.threads * plan.layout.processes * plan.layout.nodes,
-                layout: layout(plan),
-                imbalance: model.imbalance,
-                resumed,
-            },
-            seconds: Seconds {
-                total: phases.iter().map(|(_, seconds)| seconds).sum(),
-                phases: phases.iter().map(|(phase, seconds)| Phase { phase, seconds: *seconds }).collect(),
-                ranks: model
-                    .timers
-                    .iter()
-                    .map(|spread| Timer {
-                        timer: &spread.name,
-                        ranks: spread.ranks,
-                        min: spread.min_s,
-                        mean: spread.mean_s,
-                        max: spread.max_s,
-                        slowest: spread.slowest,
-                    })
-                    .collect(),
-            },
+            execution: ExecutionFacts::new(&plan.execution, &plan.layout, model.imbalance, resumed),
+            seconds: Seconds::new(phases, &model.timers),
         }
     }
 
@@ -279,11 +300,6 @@ pub fn scale(frame: Frame) -> Scale {
         Frame::Sphere => Scale::None,
         Frame::Columns(scale) => scale,
     }
-}
-
-/// Threads, processes and nodes, as the group's papers write them.
-pub fn layout(plan: &Plan) -> String {
-    plan.layout.to_string()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `labels.csv` and `centers.csv`: results for other programs, with every digit.
+//! `labels.csv`, `centers.csv`, `components.csv`, `places.csv` and `nodes.csv`: results for other programs, with every digit.
 //!
 //! How fields and numbers are written is the business of [`lehr_data::write::csv`]: the shortest text that reads back as the
 //! same bits, so that equal results are equal files. Here is only what the rows say.
@@ -7,9 +7,12 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use lehr_data::write::csv::Table;
+use lehr_mining::gtm::{Map, Projection};
+use lehr_mining::mixture;
 use lehr_mining::vector::Model;
 
 use crate::space::Space;
+use crate::summary;
 
 const LABEL_COLUMNS: [&str; 3] = ["id", "cluster", "probability"];
 
@@ -59,6 +62,104 @@ pub fn centers(out: &mut impl Write, space: &Space, model: &Model) -> io::Result
         }
         table.number(facts.weight)?;
         table.number(space.distance(facts.spread))?;
+        table.end_row()?;
+    }
+    Ok(())
+}
+
+/// `id,component,probability,log_density`, a line per input row in input order.
+///
+/// The probability is that of the component named; the log-density is the mixture's at the row, in the unit it was fitted in.
+pub fn components_of_rows(
+    out: &mut impl Write,
+    ids: Option<&[String]>,
+    labels: &[u32],
+    probabilities: &[f64],
+    log_densities: &[f64],
+) -> io::Result<()> {
+    let mut table = Table::new(out, &["id", "component", "probability", "log_density"])?;
+    for (row, &label) in labels.iter().enumerate() {
+        match ids {
+            Some(ids) => table.text(&ids[row])?,
+            None => table.count(row as u64)?,
+        }
+        table.count(u64::from(label))?;
+        table.number(probabilities[row])?;
+        table.number(log_densities[row])?;
+        table.end_row()?;
+    }
+    Ok(())
+}
+
+/// `component`, `weight`, `rows`, the means by column, the standard deviations by column as `sd_COLUMN`: a line per component, by falling weight, in the columns' units.
+///
+/// Covariances of columns are in `summary.json`.
+pub fn components(out: &mut impl Write, space: &Space, model: &mixture::Model) -> io::Result<()> {
+    let columns = space.table().columns();
+    let names: Vec<String> = ["component", "weight", "rows"]
+        .into_iter()
+        .map(str::to_owned)
+        .chain(columns.iter().cloned())
+        .chain(columns.iter().map(|column| format!("sd_{column}")))
+        .collect();
+    let mut table = Table::new(out, &names)?;
+    for (k, rows) in summary::mixture::rows_of_each(model).into_iter().enumerate() {
+        table.count(k as u64)?;
+        table.number(model.mixture.weights()[k])?;
+        table.count(rows as u64)?;
+        let means = space.center(model.mixture.mean(k));
+        for value in means.into_iter().chain(summary::mixture::deviations(space, &model.mixture, k)) {
+            table.number(value)?;
+        }
+        table.end_row()?;
+    }
+    Ok(())
+}
+
+/// `id`, the place on the map by axis (`z1`, `z2`, …), `node`, `probability`, `entropy`, `log_density`: a line per input row in input order.
+///
+/// The place is the posterior mean, -1 to 1 along each axis; the node is the likeliest, the probability its share; the entropy is over nodes, in nats; the log-density is
+/// the map's at the row, in the unit it was fitted in.
+pub fn places(out: &mut impl Write, ids: Option<&[String]>, places: &Projection) -> io::Result<()> {
+    let axes = (1..=places.latent).map(|axis| format!("z{axis}"));
+    let rest = ["node", "probability", "entropy", "log_density"].map(str::to_owned);
+    let names: Vec<String> = std::iter::once("id".to_owned()).chain(axes).chain(rest).collect();
+    let mut table = Table::new(out, &names)?;
+    for (row, &node) in places.modes.iter().enumerate() {
+        match ids {
+            Some(ids) => table.text(&ids[row])?,
+            None => table.count(row as u64)?,
+        }
+        for &z in places.position(row) {
+            table.number(z)?;
+        }
+        table.count(u64::from(node))?;
+        table.number(places.probabilities[row])?;
+        table.number(places.entropies[row])?;
+        table.number(places.log_densities[row])?;
+        table.end_row()?;
+    }
+    Ok(())
+}
+
+/// `node`, its place on the map (`z1`, …), its image by column in the columns' own units, `magnification`, `rows`: a line per node.
+///
+/// The magnification is how much the map is stretched there, in the unit it was fitted in; rows are those whose likeliest node it is.
+pub fn nodes(out: &mut impl Write, space: &Space, map: &Map, places: &Projection) -> io::Result<()> {
+    let axes = (1..=map.latent()).map(|axis| format!("z{axis}"));
+    let names: Vec<String> = std::iter::once("node".to_owned())
+        .chain(axes)
+        .chain(space.table().columns().iter().cloned())
+        .chain(["magnification", "rows"].map(str::to_owned))
+        .collect();
+    let mut table = Table::new(out, &names)?;
+    for (k, rows) in summary::gtm::rows_of_each(map, places).into_iter().enumerate() {
+        let place = map.node(k);
+        table.count(k as u64)?;
+        for value in place.iter().copied().chain(space.center(&map.at(&place))).chain([map.magnification(&place)]) {
+            table.number(value)?;
+        }
+        table.count(rows as u64)?;
         table.end_row()?;
     }
     Ok(())

@@ -7,6 +7,7 @@ mod cli {
     mod bad_input;
     mod demonstrations;
     mod distances;
+    mod gtm;
     mod guide;
     mod help;
     mod jobs;
@@ -16,6 +17,7 @@ mod cli {
     mod lab_ranks;
     mod lab_services;
     mod matrix;
+    mod mixture;
     mod nodes;
     mod results;
     mod sandbox;

@@ -80,6 +80,72 @@ fn results_have_the_same_bytes_on_any_layout() {
 
 #[test]
 #[ignore = "starts processes with mpiexec: make mpi"]
+fn mixtures_have_the_same_bytes_on_any_layout() {
+    let folder = folder();
+    let run = |layout: &str, processes: usize| {
+        let arguments =
+            ["mixture", "table.csv", "--weights", "weight", "-k", "4", "-q", "--out", layout, "--layout", layout];
+        if processes == 1 {
+            let alone = Command::new(env!("CARGO_BIN_EXE_lehr")).args(arguments).current_dir(&folder).output().unwrap();
+            expect_success(&alone);
+        } else {
+            expect_success(&lehr(folder.path(), processes, &arguments));
+        }
+        ["labels.csv", "components.csv"].map(|name| fs::read(folder.path().join(layout).join(name)).unwrap())
+    };
+    let one = run("1x1x1", 1);
+    for (layout, processes) in [("1x4x1", 4), ("2x2x1", 2), ("1x1x3", 3)] {
+        assert!(run(layout, processes) == one, "{layout} gives the bytes of 1x1x1");
+    }
+    // What is wrong is said once, and all end.
+    let refused = lehr(folder.path(), 3, &["mixture", "table.csv", "-k", "4000", "-q", "--out", "refused"]);
+    assert_eq!(refused.status.code(), Some(3), "{}", text(&refused.stderr));
+    assert_eq!(text(&refused.stderr).matches("error: ").count(), 1, "{}", text(&refused.stderr));
+}
+
+#[test]
+#[ignore = "starts processes with mpiexec: make mpi"]
+fn maps_have_the_same_bytes_on_any_layout() {
+    let folder = folder();
+    let run = |layout: &str, processes: usize| {
+        let arguments = [
+            "gtm",
+            "table.csv",
+            "--weights",
+            "weight",
+            "--nodes",
+            "6",
+            "--basis",
+            "3",
+            "-q",
+            "--out",
+            layout,
+            "--layout",
+            layout,
+        ];
+        if processes == 1 {
+            let alone = Command::new(env!("CARGO_BIN_EXE_lehr")).args(arguments).current_dir(&folder).output().unwrap();
+            expect_success(&alone);
+        } else {
+            expect_success(&lehr(folder.path(), processes, &arguments));
+        }
+        ["places.csv", "nodes.csv", "model.json"].map(|name| fs::read(folder.path().join(layout).join(name)).unwrap())
+    };
+    let one = run("1x1x1", 1);
+    for (layout, processes) in [("1x4x1", 4), ("2x2x1", 2), ("1x1x3", 3)] {
+        assert!(run(layout, processes) == one, "{layout} gives the bytes of 1x1x1");
+    }
+    // What is wrong is said once, and all end.
+    let refused = lehr(folder.path(), 3, &["gtm", "table.csv", "--dimensions", "4", "-q", "--out", "refused"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
+    assert_eq!(text(&refused.stderr).matches("error: ").count(), 1, "{}", text(&refused.stderr));
+    // Before an order is given.
+    let refused = lehr(folder.path(), 2, &["predict", "model.json", "table.csv"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
+}
+
+#[test]
+#[ignore = "starts processes with mpiexec: make mpi"]
 fn every_process_writes_the_rows_of_its_ranks_with_their_identifiers() {
     let folder = folder();
     let table = fs::read_to_string(folder.path().join("table.csv")).unwrap();

@@ -17,6 +17,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::incomplete::Incomplete;
 use crate::points::Points;
 
 /// Spreads that differ by more than this factor deserve a warning.
@@ -101,6 +102,50 @@ impl Scaling {
             })
             .unzip();
         Scaling { scale, shifts, divisors }
+    }
+
+    /// As [`fit`](Scaling::fit) for rows with missing cells: by what is there of each column. A column without any value stays as it is.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::{Incomplete, scale::{Scale, Scaling}};
+    /// let rows = Incomplete::new(vec![1.0, f64::NAN, 3.0, 8.0], 2)?;
+    /// let scaling = Scaling::fit_incomplete(&rows, Scale::Std);
+    /// assert_eq!((scaling.shifts()[0], scaling.divisors()[0]), (2.0, 1.0));
+    /// assert_eq!(scaling.apply_incomplete(&rows).row(1)[0], 1.0);
+    /// # Ok::<(), lehr_data::Error>(())
+    /// ```
+    pub fn fit_incomplete(rows: &Incomplete, scale: Scale) -> Self {
+        let dimension = rows.dimension();
+        let of_column = |column: usize| -> (f64, f64) {
+            let cells = rows.values()[column..].iter().step_by(dimension).copied();
+            // What is there of a column is a table of one column, without gaps.
+            Points::new(cells.filter(|x| !x.is_nan()).collect(), 1).map_or((0.0, 1.0), |points| {
+                let scaling = Scaling::fit(&points, scale);
+                (scaling.shifts[0], scaling.divisors[0])
+            })
+        };
+        let (shifts, divisors) = (0..dimension).map(of_column).unzip();
+        Scaling { scale, shifts, divisors }
+    }
+
+    /// As [`apply`](Scaling::apply) for rows with missing cells, which stay missing.
+    ///
+    /// # Panics
+    /// If the rows have another number of columns than those of the fit.
+    pub fn apply_incomplete(&self, rows: &Incomplete) -> Incomplete {
+        assert_eq!(rows.dimension(), self.shifts.len(), "columns of the rows and of the scaling");
+        if self.scale == Scale::None {
+            return rows.clone();
+        }
+        let mut values = rows.values().to_vec();
+        for row in values.chunks_exact_mut(rows.dimension()) {
+            for ((value, shift), divisor) in row.iter_mut().zip(&self.shifts).zip(&self.divisors) {
+                // What is not a number stays none.
+                *value = ((*value - shift) / divisor).clamp(-f64::MAX, f64::MAX);
+            }
+        }
+        rows.with_values(values)
     }
 
     /// The way it was fitted.

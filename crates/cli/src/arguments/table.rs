@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The table")]
 pub struct TableArguments {
-    /// The columns to cluster by, by name or 0-based index [default: all numeric columns]
+    /// The columns to work on, by name or 0-based index [default: all numeric columns]
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub columns: Option<Vec<String>>,
 
@@ -14,7 +14,7 @@ pub struct TableArguments {
     #[arg(long, value_name = "COLUMN")]
     pub weights: Option<String>,
 
-    /// The column of identifiers, copied to labels.csv [default: the 0-based row]
+    /// The column of identifiers, copied to the results [default: the 0-based row]
     #[arg(long, value_name = "COLUMN")]
     pub id: Option<String>,
 
@@ -22,7 +22,7 @@ pub struct TableArguments {
     #[arg(long)]
     pub lonlat: bool,
 
-    /// Scale the columns before clustering; centres are reported in the columns' own units
+    /// Scale the columns first; results are told in the columns' own units
     #[arg(long, value_enum, default_value_t = ScaleArgument::None)]
     pub scale: ScaleArgument,
 

@@ -38,6 +38,21 @@ fn help_of_demo_patients() {
 }
 
 #[test]
+fn help_of_gtm() {
+    Sandbox::new().lehr(&["gtm", "--help"]).matches_golden("help_gtm");
+}
+
+#[test]
+fn help_of_predict() {
+    Sandbox::new().lehr(&["predict", "--help"]).matches_golden("help_predict");
+}
+
+#[test]
+fn help_of_mixture() {
+    Sandbox::new().lehr(&["mixture", "--help"]).matches_golden("help_mixture");
+}
+
+#[test]
 fn help_of_demo() {
     Sandbox::new().lehr(&["demo", "--help"]).matches_golden("help_demo");
 }

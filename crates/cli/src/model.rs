@@ -1,0 +1,172 @@
+//! `model.json`: what a command has learnt, in a form that `lehr predict` reads.
+//!
+//! The columns by name, how they were scaled, and the model in the units of the scaled columns. Numbers are written so that they read back to the same bits.
+
+use std::fs;
+use std::path::Path;
+
+use lehr_mining::gtm::Map;
+use lehr_mining::mixture::Mixture;
+use serde::{Deserialize, Serialize};
+
+use crate::exit::{Failure, Kind};
+
+/// Raised with every change of the content's meaning.
+const FORMAT: u32 = 1;
+/// What the file says it is.
+const KIND: &str = "lehr model";
+
+/// A model on disk.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelFile {
+    kind: String,
+    format: u32,
+    /// The version that wrote it.
+    version: String,
+    /// The names of the columns, in the order of the model's numbers.
+    pub columns: Vec<String>,
+    /// What was subtracted from each column.
+    shifts: Vec<f64>,
+    /// What it was divided by then.
+    divisors: Vec<f64>,
+    /// The model.
+    pub model: Learnt,
+}
+
+/// What was learnt, by method.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Learnt {
+    /// A topographic map.
+    Gtm(Map),
+    /// A mixture of Gaussians.
+    Mixture(Mixture),
+}
+
+impl Learnt {
+    /// How many columns it wants.
+    fn dimension(&self) -> usize {
+        match self {
+            Learnt::Gtm(map) => map.dimension(),
+            Learnt::Mixture(mixture) => mixture.dimension(),
+        }
+    }
+
+    /// Whether its numbers can be a model's.
+    fn check(&self) -> Result<(), lehr_mining::Error> {
+        match self {
+            Learnt::Gtm(map) => map.check(),
+            Learnt::Mixture(mixture) => mixture.check(),
+        }
+    }
+}
+
+impl ModelFile {
+    /// A model of columns that were shifted and divided first.
+    pub fn new(columns: &[String], (shifts, divisors): (Vec<f64>, Vec<f64>), model: Learnt) -> Self {
+        let (kind, version) = (KIND.to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+        Self { kind, format: FORMAT, version, columns: columns.to_vec(), shifts, divisors, model }
+    }
+
+    /// The file's text.
+    pub fn text(&self) -> serde_json::Result<String> {
+        serde_json::to_string(self).map(|text| text + "\n")
+    }
+
+    /// Reads and checks a model.
+    ///
+    /// # Errors
+    /// [`Kind::Environment`] if the file cannot be read, [`Kind::BadData`] if it is no model, of another format, or its numbers cannot be a model's.
+    pub fn read(path: &Path) -> Result<Self, Failure> {
+        let shown = path.display();
+        let bytes = fs::read(path).map_err(|cause| Failure::new(Kind::Environment, format!("{shown}: {cause}")))?;
+        let bad = |what: String| Failure::new(Kind::BadData, format!("{shown}: {what}"));
+        let value: serde_json::Value = serde_json::from_slice(&bytes)
+            .map_err(|cause| bad(format!("expected a model, found no JSON ({cause})")))?;
+        if value["kind"] != KIND {
+            return Err(bad("expected a model".to_owned())
+                .with_hint("a model is the model.json in the folder that lehr gtm or lehr mixture wrote"));
+        }
+        if value["format"] != FORMAT {
+            return Err(bad(format!("expected a model of format {FORMAT}, found format {}", value["format"])));
+        }
+        let model: Self = serde_json::from_value(value).map_err(|cause| bad(format!("not a whole model ({cause})")))?;
+        model.model.check().map_err(|error| bad(error.to_string()))?;
+        let dimension = model.model.dimension();
+        if [model.columns.len(), model.shifts.len(), model.divisors.len()] != [dimension; 3] {
+            return Err(bad(format!("expected a name, a shift and a divisor for each of {dimension} columns")));
+        }
+        let is_scale = |(shift, divisor): (&f64, &f64)| shift.is_finite() && divisor.is_normal() && *divisor > 0.0;
+        if !model.shifts.iter().zip(&model.divisors).all(is_scale) {
+            return Err(bad("expected finite shifts, and divisors above 0".to_owned()));
+        }
+        Ok(model)
+    }
+
+    /// Rows, one after another, as the model wants them: shifted and divided. What is missing (NaN) stays missing.
+    pub fn scaled(&self, values: &[f64]) -> Vec<f64> {
+        let scale = || self.shifts.iter().zip(&self.divisors);
+        let scaled = values.iter().zip(std::iter::repeat_with(scale).flatten());
+        // A NaN stays one in `clamp`.
+        scaled.map(|(x, (shift, divisor))| ((x - shift) / divisor).clamp(-f64::MAX, f64::MAX)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lehr_data::Points;
+    use lehr_mining::Execution;
+    use lehr_mining::anneal::Silent;
+    use lehr_mining::gtm::{Parameters, fit};
+    use lehr_mining::mixture::Covariance;
+
+    use super::*;
+
+    fn model() -> ModelFile {
+        let points = Points::new((0..40).map(f64::from).collect(), 2).unwrap();
+        let parameters = Parameters { latent: 1, nodes: Some(8), basis: Some(3), ..Parameters::default() };
+        let map = fit(&points, &parameters, &Execution::default(), &mut Silent).unwrap().map;
+        ModelFile::new(points.columns(), (vec![1.0, 0.0], vec![2.0, 1.0]), Learnt::Gtm(map))
+    }
+
+    #[test]
+    fn a_model_is_read_back_to_the_same_bits() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.json");
+        let weights = vec![0.1 + 0.2, 1.0 - (0.1 + 0.2)];
+        let mixture = Mixture::new(Covariance::Diagonal, 2, weights, vec![0.1; 4], vec![1.0 / 3.0; 4]).unwrap();
+        let scale = (vec![1.0 / 3.0; 2], vec![2.0; 2]);
+        let mixture = ModelFile::new(&model().columns, scale, Learnt::Mixture(mixture));
+        for model in [model(), mixture] {
+            fs::write(&path, model.text().unwrap()).unwrap();
+            assert_eq!(ModelFile::read(&path).unwrap(), model);
+        }
+    }
+
+    #[test]
+    fn what_is_no_model_is_refused_in_words() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.json");
+        let text = model().text().unwrap();
+        for (text, expected) in [
+            ("{}".to_owned(), "expected a model"),
+            ("id,x\n".to_owned(), "found no JSON"),
+            (text.replace("\"format\":1", "\"format\":9"), "found format 9"),
+            (text.replace("\"divisors\":[2.0", "\"divisors\":[0.0"), "divisors above 0"),
+            (text.replace("\"columns\":[\"x0\",", "\"columns\":["), "for each of 2 columns"),
+            (text.replace("\"noise\":", "\"noise\":-"), "noise: expected a positive number"),
+        ] {
+            fs::write(&path, text).unwrap();
+            let failure = ModelFile::read(&path).unwrap_err();
+            assert!(failure.message.contains(expected), "{}", failure.message);
+        }
+    }
+
+    #[test]
+    fn rows_are_scaled_and_gaps_stay() {
+        let rows = model().scaled(&[5.0, 3.0, f64::NAN, 4.0]);
+        assert_eq!([rows[0], rows[1], rows[3]], [2.0, 3.0, 4.0]);
+        assert!(rows.len() == 4 && rows[2].is_nan());
+    }
+}

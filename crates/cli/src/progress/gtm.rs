@@ -1,0 +1,34 @@
+//! How far a fit of a map is.
+
+use lehr_mining::anneal::Control;
+use lehr_mining::gtm::{Checkpoint, Observer, Progress};
+use lehr_ranks::trace::Trace;
+
+use super::Watch;
+use crate::numbers::significant;
+
+fn line(progress: &Progress) -> String {
+    let mut parts = vec![progress.stage.to_string()];
+    if progress.temperature > 0.0 {
+        parts.push(format!("temperature {}", significant(progress.temperature, 4)));
+    }
+    if let Some(objective) = progress.objective {
+        parts.push(format!("log-likelihood {} a row", significant(objective, 6)));
+    }
+    parts.join(", ")
+}
+
+impl Observer for Watch<'_> {
+    fn progress(&mut self, progress: &Progress) -> Control {
+        let line = line(progress);
+        self.show(progress.fraction, &line, &line)
+    }
+
+    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
+        self.save(|path| checkpoint.write(path));
+    }
+
+    fn trace(&self) -> Option<&Trace> {
+        self.trace.as_ref()
+    }
+}

@@ -1,0 +1,327 @@
+//! The page of `lehr gtm`: the rows on the map, how much it is stretched, each column across it, and how it unfolded. Drawn here as SVG: it needs no script.
+
+use lehr_mining::gtm::{Model, Parameters};
+
+use super::{STYLE, escape, fill, typeset, typeset_facts};
+use crate::numbers::{counted, duration, grouped, significant};
+use crate::plan::gtm::GtmPlan;
+use crate::space::Space;
+use crate::summary;
+
+const PAGE: &str = include_str!("gtm.html");
+
+/// Most rows that are drawn.
+const ROWS_DRAWN: usize = 6000;
+/// Most columns that are drawn across the map.
+const PLANES: usize = 24;
+/// The side of the map as drawn, and of a column's.
+const SIDE: f64 = 800.0;
+const PLANE_SIDE: f64 = 160.0;
+/// The height of a map of one dimension.
+const STRIP: f64 = 120.0;
+
+/// The whole page. `phases`: seconds by name so far.
+pub fn page(
+    plan: &GtmPlan,
+    space: &Space,
+    parameters: &Parameters,
+    model: &Model,
+    warnings: &[String],
+    phases: &[(String, f64)],
+) -> String {
+    let run = Run { plan, space, parameters, model, phases };
+    let headline = format!("{} on a map", counted(space.table().len() as u64, "row"));
+    let source = plan.path.display().to_string();
+    fill(PAGE, |name| match name {
+        "version" => env!("CARGO_PKG_VERSION").to_owned(),
+        "title" => escape(&format!("{headline} – {source} – lehr")),
+        "style" => STYLE.to_owned(),
+        "headline" => escape(&headline),
+        "lead" => escape(&run.lead()),
+        "warnings" => {
+            let one = |warning: &String| format!("<p class=\"warning\"><b>Note:</b> {}</p>", escape(warning));
+            warnings.iter().map(one).collect::<Vec<_>>().join("\n")
+        }
+        "tiles" => run.tiles(),
+        "caption" => escape(&run.caption()),
+        "picture" => run.picture(&headline),
+        "planes" => run.planes(),
+        "course_note" => escape(&run.course_note()),
+        "curve" => run.curve(),
+        "facts" => run.facts(),
+        other => unreachable!("the page asks for {other}, which nobody writes"),
+    })
+}
+
+struct Run<'a> {
+    plan: &'a GtmPlan,
+    space: &'a Space,
+    parameters: &'a Parameters,
+    model: &'a Model,
+    phases: &'a [(String, f64)],
+}
+
+/// A number as a share of a range; the middle where the range is one number.
+fn share_of(value: f64, low: f64, high: f64) -> f64 {
+    if high > low { ((value - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 }
+}
+
+fn range(values: &[f64]) -> (f64, f64) {
+    values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)))
+}
+
+impl Run<'_> {
+    fn lead(&self) -> String {
+        let path = self.plan.path.display().to_string();
+        let name = path.rsplit(['/', '\\']).next().unwrap_or(&path);
+        let columns = self.space.table().columns();
+        let columns = if columns.len() <= 6 {
+            columns.join(", ")
+        } else {
+            format!("{}, … ({} columns)", columns[..4].join(", "), columns.len())
+        };
+        let mut parts = vec![format!("{name}: {columns}")];
+        if self.space.is_scaled() {
+            parts.push(format!("scaled ({})", summary::scale(self.plan.frame)));
+        }
+        if let Some(weights) = &self.plan.selection.weights {
+            parts.push(format!("weighted by {weights}"));
+        }
+        let began = if self.parameters.annealed { "annealed from a point" } else { "begun as the principal plane" };
+        format!("{}. A generative topographic map, {began}.", parts.join(", "))
+    }
+
+    fn tiles(&self) -> String {
+        let model = self.model;
+        let tile = |name: &str, big: String, sub: String| {
+            format!(
+                "<div><dt>{}</dt><dd class=\"big\">{}</dd><dd class=\"sub\">{}</dd></div>",
+                escape(name),
+                typeset(&big),
+                typeset(&sub)
+            )
+        };
+        let table = self.space.table();
+        let zero = summary::rows_of_weight_zero(self.space);
+        let seconds: f64 = self.phases.iter().map(|(_, seconds)| seconds).sum();
+        let entropy = model.places.entropies.iter().sum::<f64>() / table.len() as f64;
+        [
+            tile(
+                "Rows",
+                grouped(table.len() as u64),
+                if zero > 0 {
+                    format!("{} of weight 0", grouped(zero as u64))
+                } else {
+                    "all of them counted".to_owned()
+                },
+            ),
+            tile(
+                "Nodes",
+                grouped(model.map.len() as u64),
+                format!("{} basis functions", grouped(model.map.functions() as u64)),
+            ),
+            tile(
+                "Log-likelihood",
+                significant(model.log_likelihood, 6),
+                format!("{} a unit of weight", significant(model.log_likelihood / table.total_weight(), 5)),
+            ),
+            tile("Noise", significant(model.map.noise().sqrt(), 4), "standard deviation around the map".to_owned()),
+            tile("Order", significant(model.order, 3), "1 is a map without folds".to_owned()),
+            tile("Spread", significant(entropy.exp(), 3), "nodes a row may be from, on average".to_owned()),
+            tile("Time", duration(seconds), format!("{} over the rows", counted(model.sweeps, "sweep"))),
+        ]
+        .join("\n")
+    }
+
+    fn caption(&self) -> String {
+        let rows = self.space.table().len();
+        let drawn = if rows > ROWS_DRAWN {
+            format!("{} of the rows", grouped(ROWS_DRAWN as u64))
+        } else {
+            "The rows".to_owned()
+        };
+        let places = match self.model.map.latent() {
+            1 => "Along the line",
+            2 => "The first axis runs to the right, the second upwards",
+            _ => "The first two of three axes; places.csv has all",
+        };
+        let shade = if self.model.map.latent() <= 2 {
+            " The darker the ground, the more the map is stretched there: dark bands are borders between groups."
+        } else {
+            ""
+        };
+        format!("{drawn} at the means of their posteriors. {places}.{shade}")
+    }
+
+    /// The width and height of a map as drawn.
+    fn extent(&self, side: f64) -> (f64, f64) {
+        if self.model.map.latent() == 1 { (side, STRIP * side / SIDE) } else { (side, side) }
+    }
+
+    /// A shaded rectangle for each node: `shade` is a share a node.
+    fn cells(&self, side: f64, shade: &[f64]) -> String {
+        let map = &self.model.map;
+        let (width, height) = self.extent(side);
+        let count = map.side();
+        let tall = if map.latent() == 1 { 1 } else { count };
+        let (w, h) = (width / count as f64, height / tall as f64);
+        shade
+            .iter()
+            .enumerate()
+            .map(|(k, shade)| {
+                // The first axis to the right, the second, which runs fastest, upwards.
+                let (column, row) = if map.latent() == 1 { (k, 0) } else { (k / count, count - 1 - k % count) };
+                format!(
+                    "<rect class=\"cell\" x=\"{:.2}\" y=\"{:.2}\" width=\"{:.2}\" height=\"{:.2}\" fill-opacity=\"{:.3}\"/>",
+                    column as f64 * w,
+                    row as f64 * h,
+                    w + 0.3,
+                    h + 0.3,
+                    0.03 + 0.67 * shade
+                )
+            })
+            .collect()
+    }
+
+    fn picture(&self, label: &str) -> String {
+        let (map, places) = (&self.model.map, &self.model.places);
+        let (width, height) = self.extent(SIDE);
+        let ground = if map.latent() <= 2 {
+            let stretched: Vec<f64> =
+                (0..map.len()).map(|k| map.magnification(&map.node(k)).max(f64::MIN_POSITIVE).ln()).collect();
+            let (low, high) = range(&stretched);
+            let shade: Vec<f64> = stretched.iter().map(|&value| share_of(value, low, high)).collect();
+            self.cells(SIDE, &shade)
+        } else {
+            String::new()
+        };
+        // A place at an end of an axis is in the middle of the outermost node's cell.
+        let count = map.side() as f64;
+        let along = |z: f64, length: f64| length * (0.5 + (z + 1.0) / 2.0 * (count - 1.0)) / count;
+        let rows = places.modes.len();
+        let kept = rows.min(ROWS_DRAWN);
+        let mut dots = String::new();
+        for row in (0..kept).map(|index| index * rows / kept) {
+            let place = places.position(row);
+            let x = along(place[0], width);
+            let y = if map.latent() == 1 { height / 2.0 } else { height - along(place[1], height) };
+            dots.push_str(&format!("M{x:.1} {y:.1}h0"));
+        }
+        format!(
+            "<svg class=\"drawn\" viewBox=\"0 0 {width:.0} {height:.0}\" role=\"img\" aria-label=\"{}\">{ground}\
+             <rect class=\"frame\" x=\"0\" y=\"0\" width=\"{width:.0}\" height=\"{height:.0}\"/><path class=\"rows\" d=\"{dots}\"/></svg>",
+            escape(label)
+        )
+    }
+
+    /// Each column across the map.
+    fn planes(&self) -> String {
+        let (map, space) = (&self.model.map, self.space);
+        if map.latent() > 2 {
+            return String::new();
+        }
+        let columns = space.table().columns();
+        let images: Vec<Vec<f64>> = (0..map.len()).map(|k| space.center(&map.at(&map.node(k)))).collect();
+        let (width, height) = self.extent(PLANE_SIDE);
+        let figure = |j: usize| {
+            let values: Vec<f64> = images.iter().map(|image| image[j]).collect();
+            let (low, high) = range(&values);
+            let shade: Vec<f64> = values.iter().map(|&value| share_of(value, low, high)).collect();
+            format!(
+                "<figure><svg class=\"drawn\" viewBox=\"0 0 {width:.0} {height:.0}\" role=\"img\" aria-label=\"{0} across the map\">{1}\
+                 <rect class=\"frame\" x=\"0\" y=\"0\" width=\"{width:.0}\" height=\"{height:.0}\"/></svg>\
+                 <figcaption>{0}<br><small>{2} (light) to {3} (dark)</small></figcaption></figure>",
+                escape(&columns[j]),
+                self.cells(PLANE_SIDE, &shade),
+                typeset(&significant(low, 3)),
+                typeset(&significant(high, 3))
+            )
+        };
+        let shown = columns.len().min(PLANES);
+        let note = if columns.len() > shown {
+            format!(
+                "What the map says a row would be at each place. The first {shown} of {} columns; nodes.csv has all.",
+                columns.len()
+            )
+        } else {
+            "What the map says a row would be at each place.".to_owned()
+        };
+        format!(
+            "<section class=\"card\" aria-labelledby=\"planes-title\">\n  <div class=\"head\"><div>\n    <h2 id=\"planes-title\">The columns across the map</h2>\n    \
+             <p class=\"note\">{}</p>\n  </div></div>\n  <div class=\"planes\">{}</div>\n</section>",
+            escape(&note),
+            (0..shown).map(figure).collect::<String>()
+        )
+    }
+
+    fn course_note(&self) -> String {
+        if self.model.history.len() < 2 {
+            return "It was not annealed: there was one temperature.".to_owned();
+        }
+        format!(
+            "The noise around the map against the temperature, which falls from left to right and ends at 1. Below {} the map was no longer a point.",
+            significant(self.model.critical_temperature, 4)
+        )
+    }
+
+    /// The noise against the logarithm of the temperature.
+    fn curve(&self) -> String {
+        let history = &self.model.history;
+        if history.len() < 2 {
+            return String::new();
+        }
+        let hottest = history[0].temperature.ln();
+        let (low, high) = range(&history.iter().map(|step| step.noise).collect::<Vec<_>>());
+        let line: Vec<String> = history
+            .iter()
+            .map(|step| {
+                let x = 60.0 + 880.0 * (1.0 - share_of(step.temperature.ln(), 0.0, hottest));
+                let y = 190.0 - 160.0 * share_of(step.noise, low, high);
+                format!("{x:.1} {y:.1}")
+            })
+            .collect();
+        format!(
+            "<svg class=\"drawn\" viewBox=\"0 0 1000 236\" role=\"img\" aria-label=\"The noise against the temperature\">\
+             <path class=\"axis\" d=\"M40 202H960\"/><path class=\"curve\" d=\"M{}\"/>\
+             <text x=\"60\" y=\"222\">temperature {}</text><text x=\"940\" y=\"222\" text-anchor=\"end\">1</text></svg>",
+            line.join("L"),
+            escape(&significant(history[0].temperature, 3))
+        )
+    }
+
+    fn facts(&self) -> String {
+        let (plan, model, parameters, space) = (self.plan, self.model, self.parameters, self.space);
+        let yes = |is: bool| if is { "yes" } else { "no" }.to_owned();
+        let input = vec![
+            ("Input", plan.path.display().to_string()),
+            ("Fingerprint", format!("{:016x}", space.points().fingerprint())),
+            ("Weights", plan.selection.weights.clone().unwrap_or("none: every row counts the same".to_owned())),
+            ("Identifiers", plan.selection.id.clone().unwrap_or("the row, from 0".to_owned())),
+            ("Scale", summary::scale(plan.frame).to_string()),
+            ("Missing cells", grouped(space.input().missing() as u64)),
+        ];
+        let outcome = vec![
+            ("Width of a function", format!("{} of the distance to the next", significant(parameters.width, 3))),
+            ("Regularisation", significant(parameters.regularisation, 3)),
+            ("Annealed", yes(parameters.annealed)),
+            ("Sweeps at temperature 1", grouped(model.ascent.len() as u64)),
+            ("Converged", yes(model.is_converged)),
+            ("Engine", plan.execution.engine.to_string()),
+            (
+                "Shared by",
+                format!(
+                    "{} on {}",
+                    counted(plan.layout.ranks() as u64, "rank"),
+                    counted(plan.execution.threads as u64, "thread")
+                ),
+            ),
+        ];
+        let list = |facts: Vec<(&str, String)>| {
+            let row = |(name, value): (&str, String)| {
+                format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), typeset_facts(name, &value))
+            };
+            format!("<dl>{}</dl>", facts.into_iter().map(row).collect::<String>())
+        };
+        format!("{}\n{}", list(input), list(outcome))
+    }
+}

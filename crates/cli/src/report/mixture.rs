@@ -1,0 +1,425 @@
+//! The page of `lehr mixture`: points, ellipses, components and the evidence for their number. Drawn here as SVG: it needs no script.
+//!
+//! Ellipses are where a component's density, as seen in the picture, falls off by one and by two standard deviations: 39 % and 86 % of what is drawn from it.
+
+use lehr_mining::mixture::{Mixture, Model, Parameters};
+
+use super::palette::{Palette, palette};
+use super::picture::Picture;
+use super::{COLUMNS_MAX, STYLE, escape, fill, packed, typeset, typeset_facts};
+use crate::numbers::{column, counted, duration, grouped, share, significant};
+use crate::plan::mixture::MixturePlan;
+use crate::space::Space;
+use crate::summary;
+use crate::summary::mixture::{deviations, rows_of_each};
+
+const PAGE: &str = include_str!("mixture.html");
+
+/// Most rows that are drawn.
+const ROWS_DRAWN: usize = 6000;
+/// The picture's width, and its height where the axes do not share a scale.
+const WIDTH: f64 = 1000.0;
+const HEIGHT: f64 = 620.0;
+/// Corners of an ellipse as drawn.
+const CORNERS: usize = 72;
+
+/// The whole page. `phases`: seconds by name so far.
+pub fn page(
+    plan: &MixturePlan,
+    space: &Space,
+    parameters: &Parameters,
+    model: &Model,
+    warnings: &[String],
+    phases: &[(String, f64)],
+) -> String {
+    let drawing = Drawing::new(space, &model.mixture);
+    let run = Run { plan, space, parameters, model, phases };
+    let headline = format!(
+        "{} in {}",
+        counted(space.table().len() as u64, "row"),
+        counted(model.mixture.len() as u64, "component")
+    );
+    let source = plan.path.display().to_string();
+    fill(PAGE, |name| match name {
+        "version" => env!("CARGO_PKG_VERSION").to_owned(),
+        "title" => escape(&format!("{headline} – {source} – lehr")),
+        "style" => STYLE.to_owned(),
+        "headline" => escape(&headline),
+        "lead" => escape(&run.lead()),
+        "warnings" => {
+            let one = |warning: &String| format!("<p class=\"warning\"><b>Note:</b> {}</p>", escape(warning));
+            warnings.iter().map(one).collect::<Vec<_>>().join("\n")
+        }
+        "tiles" => run.tiles(),
+        "caption" => escape(&drawing.caption()),
+        "picture" => drawing.svg(model, &format!("{headline}. {}", drawing.caption())),
+        "table_note" => escape(&run.table_note()),
+        "table_head" => run.table_head(),
+        "table_body" => run.table_body(&drawing.palette),
+        "evidence_note" => escape(run.evidence_note()),
+        "curve" => run.curve(),
+        "evidence_head" => head(["components", "log-likelihood", "free numbers", "BIC", "AIC", "ICL", "converged"]),
+        "evidence_body" => run.evidence(),
+        "facts" => run.facts(),
+        other => unreachable!("the page asks for {other}, which nobody writes"),
+    })
+}
+
+fn head<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    names.into_iter().map(|name| format!("<th scope=\"col\">{}</th>", escape(name))).collect()
+}
+
+/// Rows, means and covariances as the picture shows them.
+struct Drawing {
+    picture: Picture,
+    /// The means.
+    means: Vec<(f64, f64)>,
+    /// Variance along x, covariance, variance along y, of each component, in the picture's units.
+    covariances: Vec<[f64; 3]>,
+    palette: Palette,
+    height: f64,
+}
+
+impl Drawing {
+    fn new(space: &Space, mixture: &Mixture) -> Self {
+        let (dimension, count) = (mixture.dimension(), mixture.len());
+        // The picture is linear in the columns, so what it does to them is seen at one mean and a step from it along each column.
+        let first = mixture.mean(0);
+        let covariance = mixture.covariance(0);
+        let mut places = mixture.means().to_vec();
+        let steps: Vec<f64> = (0..dimension).map(|j| covariance[j * dimension + j].sqrt()).collect();
+        for j in 0..dimension {
+            places.extend(first.iter().enumerate().map(|(i, mean)| if i == j { mean + steps[j] } else { *mean }));
+        }
+        let picture = Picture::new(space, &places);
+        let means = picture.centers[..count].to_vec();
+        let axes: Vec<(f64, f64)> = picture.centers[count..]
+            .iter()
+            .zip(&steps)
+            .map(|(place, step)| ((place.0 - means[0].0) / step, (place.1 - means[0].1) / step))
+            .collect();
+        let covariances = (0..count)
+            .map(|k| {
+                let covariance = mixture.covariance(k);
+                let mut seen = [0.0; 3];
+                for (i, a) in axes.iter().enumerate() {
+                    for (j, b) in axes.iter().enumerate() {
+                        let entry = covariance[i * dimension + j];
+                        seen[0] += a.0 * entry * b.0;
+                        seen[1] += a.0 * entry * b.1;
+                        seen[2] += a.1 * entry * b.1;
+                    }
+                }
+                seen
+            })
+            .collect();
+        let [x, y] = picture.range;
+        let places: Vec<(f64, f64)> =
+            means.iter().map(|mean| (packed::fraction(mean.0, x), packed::fraction(mean.1, y))).collect();
+        let height = picture.aspect.map_or(HEIGHT, |aspect| (WIDTH / aspect).clamp(240.0, 1400.0));
+        Drawing { palette: palette(&places), means, covariances, picture, height }
+    }
+
+    fn caption(&self) -> String {
+        let drawn = self.picture.caption.replace(" Circles are centres, sized by weight.", "");
+        format!(
+            "{drawn} Colours are the likeliest components. Ellipses hold 39 % of what is drawn from a component as seen here; the dashed ones 86 %."
+        )
+    }
+
+    fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        let [across, upwards] = self.picture.range;
+        (
+            WIDTH * (x - across.0) / (across.1 - across.0),
+            self.height * (1.0 - (y - upwards.0) / (upwards.1 - upwards.0)),
+        )
+    }
+
+    /// The outline at so many standard deviations.
+    fn ellipse(&self, k: usize, deviations: f64) -> String {
+        let [xx, xy, yy] = self.covariances[k];
+        // Cholesky's factor, with rounding and flat ellipses in mind.
+        let a = xx.max(0.0).sqrt();
+        let b = if a > 0.0 { xy / a } else { 0.0 };
+        let c = (yy - b * b).max(0.0).sqrt();
+        let corners: Vec<String> = (0..CORNERS)
+            .map(|corner| {
+                let (sine, cosine) = (std::f64::consts::TAU * corner as f64 / CORNERS as f64).sin_cos();
+                let mean = self.means[k];
+                let place =
+                    self.place((mean.0 + deviations * a * cosine, mean.1 + deviations * (b * cosine + c * sine)));
+                format!("{:.1} {:.1}", place.0, place.1)
+            })
+            .collect();
+        format!("M{}Z", corners.join("L"))
+    }
+
+    fn svg(&self, model: &Model, label: &str) -> String {
+        let rows = &self.picture.rows;
+        let kept = rows.len().min(ROWS_DRAWN);
+        let mut dots = vec![[String::new(), String::new()]; model.mixture.len()];
+        for index in (0..kept).map(|index| index * rows.len() / kept) {
+            let (x, y) = self.place(self.picture.points[index]);
+            let faint = usize::from(index < self.picture.faint);
+            dots[model.labels[rows[index]] as usize][faint].push_str(&format!("M{x:.1} {y:.1}h0"));
+        }
+        let mut groups = String::new();
+        for (k, [dots, faint]) in dots.iter().enumerate() {
+            let (light, dark) = (&self.palette.light[k], &self.palette.dark[k]);
+            groups.push_str(&format!("<g style=\"--light:{light};--dark:{dark}\">"));
+            for (class, path) in [("rows", dots), ("rows faint", faint)] {
+                if !path.is_empty() {
+                    groups.push_str(&format!("<path class=\"{class}\" d=\"{path}\"/>"));
+                }
+            }
+            groups.push_str("</g>");
+        }
+        // Ellipses over all rows.
+        for k in 0..model.mixture.len() {
+            let (light, dark) = (&self.palette.light[k], &self.palette.dark[k]);
+            let (x, y) = self.place(self.means[k]);
+            groups.push_str(&format!(
+                "<g style=\"--light:{light};--dark:{dark}\"><title>component {k}, weight {}</title>\
+                 <path class=\"ellipse\" d=\"{}\"/><path class=\"ellipse outer\" d=\"{}\"/><circle class=\"mean\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\"/></g>",
+                escape(&share(model.mixture.weights()[k], 1.0)),
+                self.ellipse(k, 1.0),
+                self.ellipse(k, 2.0)
+            ));
+        }
+        format!(
+            "<svg class=\"drawn\" viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" aria-label=\"{}\">{groups}</svg>",
+            self.height,
+            escape(label)
+        )
+    }
+}
+
+struct Run<'a> {
+    plan: &'a MixturePlan,
+    space: &'a Space,
+    parameters: &'a Parameters,
+    model: &'a Model,
+    phases: &'a [(String, f64)],
+}
+
+impl Run<'_> {
+    fn lead(&self) -> String {
+        let path = self.plan.path.display().to_string();
+        let name = path.rsplit(['/', '\\']).next().unwrap_or(&path);
+        let columns = self.space.table().columns();
+        let columns = if columns.len() <= 6 {
+            columns.join(", ")
+        } else {
+            format!("{}, … ({} columns)", columns[..4].join(", "), columns.len())
+        };
+        let mut parts = vec![format!("{name}: {columns}")];
+        if self.space.is_scaled() {
+            parts.push(format!("scaled ({})", summary::scale(self.plan.frame)));
+        }
+        if let Some(weights) = &self.plan.selection.weights {
+            parts.push(format!("weighted by {weights}"));
+        }
+        format!(
+            "{}. A mixture of Gaussians with {} covariances, begun from annealed clusters.",
+            parts.join(", "),
+            self.parameters.covariance
+        )
+    }
+
+    fn tiles(&self) -> String {
+        let (model, criteria) = (self.model, &self.model.criteria);
+        let tile = |name: &str, big: String, sub: String| {
+            format!(
+                "<div><dt>{}</dt><dd class=\"big\">{}</dd><dd class=\"sub\">{}</dd></div>",
+                escape(name),
+                typeset(&big),
+                typeset(&sub)
+            )
+        };
+        let total = self.space.table().total_weight();
+        let zero = summary::rows_of_weight_zero(self.space);
+        let seconds: f64 = self.phases.iter().map(|(_, seconds)| seconds).sum();
+        [
+            tile(
+                "Rows",
+                grouped(self.space.table().len() as u64),
+                if zero > 0 {
+                    format!("{} of weight 0", grouped(zero as u64))
+                } else {
+                    "all of them counted".to_owned()
+                },
+            ),
+            tile(
+                "Components",
+                grouped(model.mixture.len() as u64),
+                match self.parameters.components {
+                    Some(_) => "as asked for".to_owned(),
+                    None => format!("the least BIC of {}", model.candidates.len()),
+                },
+            ),
+            tile(
+                "Log-likelihood",
+                significant(criteria.log_likelihood, 6),
+                format!("{} a unit of weight", significant(criteria.log_likelihood / total, 5)),
+            ),
+            tile("BIC", significant(criteria.bic, 6), format!("AIC {}", significant(criteria.aic, 6))),
+            tile(
+                "Free numbers",
+                grouped(criteria.free_parameters as u64),
+                format!("{} covariances", self.parameters.covariance),
+            ),
+            tile("Time", duration(seconds), format!("{} over the rows", counted(model.sweeps, "sweep"))),
+        ]
+        .join("\n")
+    }
+
+    fn table_note(&self) -> String {
+        let mut note = "By falling weight. Below each mean stands the standard deviation along the column".to_owned();
+        note.push_str(if self.space.is_scaled() {
+            ", both in the columns' own units. summary.json has covariances, of scaled columns."
+        } else {
+            ". summary.json has covariances."
+        });
+        let columns = self.space.table().columns().len();
+        if columns > COLUMNS_MAX {
+            note.push_str(&format!(
+                " There are {columns} columns: the first {COLUMNS_MAX} are shown, components.csv has all."
+            ));
+        }
+        note
+    }
+
+    fn shown(&self) -> &[String] {
+        let columns = self.space.table().columns();
+        &columns[..columns.len().min(COLUMNS_MAX)]
+    }
+
+    fn table_head(&self) -> String {
+        head(["component", "rows", "weight"].into_iter().chain(self.shown().iter().map(String::as_str)))
+    }
+
+    fn table_body(&self, palette: &Palette) -> String {
+        let (mixture, space) = (&self.model.mixture, self.space);
+        let rows = rows_of_each(self.model);
+        let means: Vec<Vec<f64>> = (0..mixture.len()).map(|k| space.center(mixture.mean(k))).collect();
+        let widths: Vec<Vec<f64>> = (0..mixture.len()).map(|k| deviations(space, mixture, k)).collect();
+        let texts: Vec<Vec<String>> =
+            (0..self.shown().len()).map(|j| column(&means.iter().map(|mean| mean[j]).collect::<Vec<_>>(), 5)).collect();
+        let row = |k: usize| {
+            let cells: String = texts
+                .iter()
+                .enumerate()
+                .map(|(j, texts)| {
+                    format!(
+                        "<td>{}<br><small>± {}</small></td>",
+                        typeset(&texts[k]),
+                        typeset(&significant(widths[k][j], 3))
+                    )
+                })
+                .collect();
+            format!(
+                "<tr style=\"--light:{};--dark:{}\"><td><i class=\"swatch\" style=\"display:inline-block\"></i> {k}</td><td>{}</td><td>{}</td>{cells}</tr>",
+                palette.light[k],
+                palette.dark[k],
+                escape(&grouped(rows[k] as u64)),
+                escape(&share(mixture.weights()[k], 1.0))
+            )
+        };
+        (0..mixture.len()).map(row).collect::<Vec<_>>().join("\n")
+    }
+
+    fn evidence_note(&self) -> &'static str {
+        if self.parameters.components.is_some() {
+            "The number was asked for. BIC weighs the likelihood against the free numbers it took; to see it for other numbers, leave --components out."
+        } else {
+            "BIC weighs the likelihood against the free numbers it took: the less the better. ICL also counts how unsure rows are of their component, and prefers components that are apart."
+        }
+    }
+
+    /// BIC against the number of components, where there are several.
+    fn curve(&self) -> String {
+        let candidates = &self.model.candidates;
+        if candidates.len() < 2 {
+            return String::new();
+        }
+        let values: Vec<f64> = candidates.iter().map(|candidate| candidate.criteria.bic).collect();
+        let (low, high) =
+            values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &bic| (low.min(bic), high.max(bic)));
+        let room = if high > low { high - low } else { 1.0 };
+        let places: Vec<(f64, f64)> = values
+            .iter()
+            .enumerate()
+            .map(|(at, bic)| (60.0 + 880.0 * at as f64 / (values.len() - 1) as f64, 190.0 - 160.0 * (bic - low) / room))
+            .collect();
+        let line: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
+        let marks: String = candidates
+            .iter()
+            .zip(&places)
+            .map(|(candidate, (x, y))| {
+                let least = candidate.criteria.bic == low;
+                let radius = if least { 7 } else { 4 };
+                format!(
+                    "<circle class=\"dot\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\"/><text x=\"{x:.1}\" y=\"222\" text-anchor=\"middle\">{}</text>",
+                    candidate.components
+                )
+            })
+            .collect();
+        format!(
+            "<svg class=\"drawn\" viewBox=\"0 0 1000 236\" role=\"img\" aria-label=\"BIC against the number of components\">\
+             <path class=\"axis\" d=\"M40 202H960\"/><path class=\"curve\" d=\"M{}\"/>{marks}</svg>",
+            line.join("L")
+        )
+    }
+
+    fn evidence(&self) -> String {
+        let row = |candidate: &lehr_mining::mixture::Candidate| {
+            let criteria = &candidate.criteria;
+            let cells = [
+                grouped(candidate.components as u64),
+                significant(criteria.log_likelihood, 7),
+                grouped(criteria.free_parameters as u64),
+                significant(criteria.bic, 7),
+                significant(criteria.aic, 7),
+                significant(criteria.icl, 7),
+                if candidate.is_converged { "yes" } else { "no" }.to_owned(),
+            ];
+            let mark = if criteria.bic == self.model.criteria.bic { " class=\"on\"" } else { "" };
+            format!("<tr{mark}>{}</tr>", cells.map(|cell| format!("<td>{}</td>", typeset(&cell))).concat())
+        };
+        self.model.candidates.iter().map(row).collect::<Vec<_>>().join("\n")
+    }
+
+    fn facts(&self) -> String {
+        let (plan, model, parameters, space) = (self.plan, self.model, self.parameters, self.space);
+        let input = vec![
+            ("Input", plan.path.display().to_string()),
+            ("Fingerprint", format!("{:016x}", space.points().fingerprint())),
+            ("Weights", plan.selection.weights.clone().unwrap_or("none: every row counts the same".to_owned())),
+            ("Identifiers", plan.selection.id.clone().unwrap_or("the row, from 0".to_owned())),
+            ("Scale", summary::scale(plan.frame).to_string()),
+            ("Seed", parameters.seed.to_string()),
+        ];
+        let outcome = vec![
+            ("Covariances", parameters.covariance.to_string()),
+            ("Regularisation", format!("{} of each column's variance", significant(parameters.regularisation, 3))),
+            ("Passes of the last climb", grouped(model.ascent.len() as u64)),
+            ("Converged", if model.is_converged { "yes" } else { "no" }.to_owned()),
+            ("Engine", plan.execution.engine.to_string()),
+            (
+                "Shared by",
+                format!(
+                    "{} on {}",
+                    counted(plan.layout.ranks() as u64, "rank"),
+                    counted(plan.execution.threads as u64, "thread")
+                ),
+            ),
+        ];
+        let list = |facts: Vec<(&str, String)>| {
+            let row = |(name, value): (&str, String)| {
+                format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), typeset_facts(name, &value))
+            };
+            format!("<dl>{}</dl>", facts.into_iter().map(row).collect::<String>())
+        };
+        format!("{}\n{}", list(input), list(outcome))
+    }
+}

@@ -1,0 +1,242 @@
+//! `lehr gtm` and `lehr predict`: what they leave behind, what they refuse, and that a stopped fit goes on to the same bytes.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use lehr_data::read::{self, Selection};
+use lehr_mining::anneal::Control;
+use lehr_mining::{Execution, gtm};
+
+use super::sandbox::{Sandbox, census};
+
+const COLUMNS: &str = "sepal_length,sepal_width,petal_length,petal_width";
+const LINE: [&str; 9] = ["gtm", "iris.csv", "--columns", COLUMNS, "--nodes", "8", "--basis", "3", "--quiet"];
+
+fn iris() -> Sandbox {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets/iris/iris.csv");
+    Sandbox::with("iris.csv", std::fs::read(path).unwrap())
+}
+
+/// The fields of a table, line by line, the head first.
+fn fields(text: &str) -> Vec<Vec<&str>> {
+    text.lines().map(|line| line.split(',').collect()).collect()
+}
+
+#[test]
+fn files_say_where_rows_are_and_how_the_map_was_found() {
+    let sandbox = iris();
+    let outcome = sandbox.lehr(&LINE).succeeded();
+    assert_eq!(outcome.stderr, "");
+    assert!(outcome.stdout.starts_with("150 rows on a map of 8 x 8 nodes; log-likelihood -"), "{}", outcome.stdout);
+    let files = ["model.json", "nodes.csv", "places.csv", "report.html", "summary.json"];
+    assert_eq!(sandbox.list("lehr-gtm"), files);
+
+    let places = sandbox.read("lehr-gtm/places.csv");
+    let rows = fields(&places);
+    assert_eq!(rows[0], ["id", "z1", "z2", "node", "probability", "entropy", "log_density"]);
+    assert_eq!(rows.len(), 151);
+    let summary = sandbox.summary("lehr-gtm");
+    let number = |value: &serde_json::Value| value.as_f64().unwrap();
+    let sum: f64 = rows[1..].iter().map(|row| row[6].parse::<f64>().unwrap()).sum();
+    assert!((number(&summary["result"]["log_likelihood"]) - sum).abs() < 1e-9, "{sum}");
+    assert_eq!(summary["method"], "generative topographic mapping");
+    assert_eq!((&summary["result"]["nodes"], &summary["result"]["functions"]), (&64.into(), &10.into()));
+    assert_eq!(summary["warnings"].as_array().unwrap().len(), 0);
+    let temperatures = summary["temperatures"].as_array().unwrap();
+    assert_eq!(number(&temperatures[temperatures.len() - 1]["temperature"]), 1.0);
+
+    let nodes = sandbox.read("lehr-gtm/nodes.csv");
+    let nodes = fields(&nodes);
+    assert_eq!(nodes[0][..3], ["node", "z1", "z2"]);
+    assert_eq!(nodes[0][7..], ["magnification", "rows"]);
+    assert_eq!((nodes.len(), &nodes[1][..3]), (65, &["0", "-1", "-1"][..]));
+    let counted: usize = nodes[1..].iter().map(|node| node[8].parse::<usize>().unwrap()).sum();
+    assert_eq!(counted, 150);
+
+    let report = sandbox.read("lehr-gtm/report.html");
+    assert!(report.contains("150 rows on a map") && !report.contains("{{"));
+    // The map, and each of four columns across it.
+    assert_eq!(report.matches("class=\"cell\"").count(), 5 * 64);
+}
+
+#[test]
+fn rows_of_the_fit_are_placed_where_the_fit_placed_them() {
+    let sandbox = iris();
+    sandbox.lehr(&[&LINE[..], &["--scale", "std"]].concat()).succeeded();
+    let outcome = sandbox.lehr(&["predict", "lehr-gtm/model.json", "iris.csv"]).succeeded();
+    let fitted = sandbox.read("lehr-gtm/places.csv");
+    let (fitted, placed) = (fields(&fitted), fields(&outcome.stdout));
+    assert_eq!((placed.len(), &placed[0]), (151, &fitted[0]));
+    for (placed, fitted) in placed.iter().zip(&fitted).skip(1) {
+        assert_eq!((placed[0], placed[3]), (fitted[0], fitted[3]));
+        for at in [1, 2, 4, 5, 6] {
+            let number = |row: &[&str]| row[at].parse::<f64>().unwrap();
+            assert!((number(placed) - number(fitted)).abs() < 1e-9, "{placed:?} for {fitted:?}");
+        }
+    }
+}
+
+#[test]
+fn other_rows_are_placed_with_their_identifiers_and_gaps_into_a_file() {
+    let sandbox = iris();
+    sandbox.lehr(&LINE).succeeded();
+    sandbox.write("new.csv", "petals,name,width,sepal,swidth\n1.4,a,0.2,5.1,3.5\n,b,,5.1,3.5\n6.0,c,2.5,6.3,3.3\n");
+    let line = ["predict", "lehr-gtm/model.json", "new.csv", "--columns", "sepal,swidth,petals,width", "--id", "name"];
+    let refused = sandbox.lehr(&line);
+    assert_eq!(refused.code, 3, "without --missing a gap is a fault: {}", refused.stderr);
+    let outcome = sandbox.lehr(&[&line[..], &["--missing", "--out", "placed.csv"]].concat()).succeeded();
+    assert_eq!(outcome.stdout, "");
+    let placed = sandbox.read("placed.csv");
+    let placed = fields(&placed);
+    let ids: Vec<&str> = placed[1..].iter().map(|row| row[0]).collect();
+    assert_eq!(ids, ["a", "b", "c"]);
+    let number = |row: usize, at: usize| placed[row][at].parse::<f64>().unwrap();
+    // The first and the third are of species that are far apart; of the second less is known.
+    assert!((number(1, 1) - number(3, 1)).abs() > 0.5, "{placed:?}");
+    assert!(number(2, 5) > number(1, 5), "{placed:?}");
+}
+
+#[test]
+fn missing_cells_are_faults_or_left_out() {
+    let text = iris().read("iris.csv");
+    let rows = text.lines().enumerate().map(|(line, row)| {
+        // One of the four measurements of every third flower.
+        let mut cells: Vec<&str> = row.split(',').collect();
+        if line > 0 && line % 3 == 0 {
+            cells[line / 3 % 4] = "";
+        }
+        cells.join(",") + "\n"
+    });
+    let sandbox = Sandbox::with("gaps.csv", rows.collect::<String>());
+    let line = ["gtm", "gaps.csv", "--columns", COLUMNS, "--scale", "std", "--nodes", "8", "--basis", "3", "--quiet"];
+    let refused = sandbox.lehr(&line);
+    assert_eq!(refused.code, 3, "{}", refused.stderr);
+    assert!(refused.stderr.contains("gaps.csv"), "{}", refused.stderr);
+    sandbox.lehr(&[&line[..], &["--missing"]].concat()).succeeded();
+    assert_eq!(sandbox.summary("lehr-gtm")["missing_cells"], 50);
+    let outcome = sandbox.lehr(&["predict", "lehr-gtm/model.json", "gaps.csv", "--missing"]).succeeded();
+    let fitted = sandbox.read("lehr-gtm/places.csv");
+    let (fitted, placed) = (fields(&fitted), fields(&outcome.stdout));
+    for (placed, fitted) in placed.iter().zip(&fitted).skip(1) {
+        let number = |row: &[&str], at: usize| row[at].parse::<f64>().unwrap();
+        assert!((1..3).all(|at| (number(placed, at) - number(fitted, at)).abs() < 1e-9), "{placed:?} for {fitted:?}");
+    }
+    let refused = sandbox.lehr(&[&line[..], &["--missing", "--weights", "label"]].concat());
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_in_words() {
+    let sandbox = iris();
+    let refusals: [(&[&str], i32, &str); 7] = [
+        (&["gtm", "iris.csv", "--lonlat", "--columns", "petal_length,petal_width"], 2, "a map is made of many columns"),
+        (&["gtm", "iris.csv", "--dimensions", "4", "--quiet"], 2, "latent: expected 1, 2 or 3, found 4"),
+        (&["gtm", "iris.csv", "--width", "0.01", "--quiet"], 2, "width: expected 0.1 to 10"),
+        (&["gtm", "iris.csv", "--nodes", "3", "--quiet"], 2, "basis: expected at most as many functions"),
+        (&["predict", "iris.csv", "iris.csv"], 3, "found no JSON"),
+        (&["predict", "nowhere.json", "iris.csv"], 4, "nowhere.json"),
+        (&["gtm", "equal.csv", "--quiet"], 3, "2 of the columns are the same"),
+    ];
+    sandbox.write("equal.csv", "x,y\n1,2\n1,2\n1,2\n");
+    for (line, code, expected) in refusals {
+        let outcome = sandbox.lehr(line);
+        assert_eq!(outcome.code, code, "{line:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(expected), "{line:?}: {}", outcome.stderr);
+    }
+    assert_eq!(sandbox.list("."), ["equal.csv", "iris.csv"], "nothing is left behind");
+    sandbox.lehr(&LINE).succeeded();
+    let outcome = sandbox.lehr(&["predict", "lehr-gtm/model.json", "equal.csv"]);
+    assert_eq!(outcome.code, 3, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("sepal_length"), "{}", outcome.stderr);
+    let outcome = sandbox.lehr(&["predict", "lehr-gtm/model.json", "equal.csv", "--columns", "x,y"]);
+    assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("expected 4 columns, as the model has, found 2"), "{}", outcome.stderr);
+}
+
+#[test]
+fn results_of_a_clustering_are_not_replaced_by_those_of_a_map() {
+    let sandbox = iris();
+    sandbox.lehr(&["cluster", "iris.csv", "--columns", COLUMNS, "-k", "3", "--quiet", "--out", "here"]).succeeded();
+    let outcome = sandbox.lehr(&[&LINE[..], &["--out", "here"]].concat());
+    assert_eq!(outcome.code, 4);
+    assert!(outcome.stderr.contains("no summary.json of lehr vouches for"), "{}", outcome.stderr);
+    sandbox.lehr(&LINE).succeeded();
+    sandbox.lehr(&LINE).succeeded();
+}
+
+#[test]
+fn maps_of_one_and_three_dimensions_have_pages_too() {
+    let sandbox = iris();
+    for (dimensions, nodes, cells) in [("1", "12", 5 * 12), ("3", "4", 0)] {
+        let line = ["gtm", "iris.csv", "--columns", COLUMNS, "--dimensions", dimensions, "--nodes", nodes, "--quiet"];
+        sandbox.lehr(&line).succeeded();
+        let report = sandbox.read("lehr-gtm/report.html");
+        assert_eq!(report.matches("class=\"cell\"").count(), cells, "{dimensions}");
+        assert!(!report.contains("NaN") && !report.contains("inf\""), "{dimensions}");
+    }
+}
+
+/// Stops a fit after some steps.
+struct Stops {
+    after: usize,
+    path: PathBuf,
+}
+
+impl gtm::Observer for Stops {
+    fn progress(&mut self, _: &gtm::Progress) -> Control {
+        self.after -= 1;
+        if self.after == 0 { Control::Stop } else { Control::Continue }
+    }
+
+    fn checkpoint(&mut self, checkpoint: &gtm::Checkpoint) {
+        checkpoint.write(&self.path).unwrap();
+    }
+}
+
+#[test]
+fn a_stopped_fit_goes_on_to_the_same_bytes_and_no_option_contradicts_it() {
+    let sandbox = iris();
+    sandbox.write("stopped/keep", "");
+    let columns = Some(COLUMNS.split(',').map(str::to_owned).collect());
+    let points = read::points(&sandbox.path("iris.csv"), &Selection { columns, ..Selection::default() }).unwrap();
+    let parameters = gtm::Parameters { nodes: Some(8), basis: Some(3), ..gtm::Parameters::default() };
+    let mut stops = Stops { after: 5, path: sandbox.path("stopped/checkpoint") };
+    let ended = gtm::fit(&points, &parameters, &Execution::default(), &mut stops);
+    assert!(matches!(ended, Err(lehr_mining::Error::Stopped)));
+
+    let resumed = [&LINE[..], &["--resume", "stopped"]].concat();
+    let outcome = sandbox.lehr(&[&resumed[..], &["--width", "2", "--plain"]].concat());
+    assert_eq!(outcome.code, 2);
+    assert!(outcome.stderr.contains("--width 2 contradicts the checkpoint, which has 1"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("--plain: a plane contradicts the checkpoint"), "{}", outcome.stderr);
+    let outcome = sandbox.lehr(&["cluster", "iris.csv", "--columns", COLUMNS, "--resume", "stopped"]);
+    assert_eq!(outcome.code, 3);
+    assert!(outcome.stderr.contains("of the method \"gtm\", not \"vector\""), "{}", outcome.stderr);
+
+    sandbox.lehr(&[&resumed[..], &["--engine", "loop"]].concat()).succeeded();
+    sandbox.lehr(&LINE).succeeded();
+    for name in ["places.csv", "nodes.csv", "model.json"] {
+        assert!(sandbox.read(&format!("stopped/{name}")) == sandbox.read(&format!("lehr-gtm/{name}")), "{name}");
+    }
+    assert_eq!(sandbox.summary("stopped")["execution"]["resumed"], true);
+    assert!(!sandbox.list("stopped").contains(&"checkpoint".to_owned()));
+}
+
+#[test]
+fn ctrl_c_leaves_a_checkpoint_and_says_how_to_go_on() {
+    let sandbox = Sandbox::with("blocks.csv.gz", std::fs::read(census()).unwrap());
+    // More work than anybody waits for.
+    let line = ["gtm", "blocks.csv.gz", "--columns", "lon,lat", "--weights", "pop", "--nodes", "12", "--basis", "4"];
+    let mut child = sandbox.start(&line);
+    let mut reader = BufReader::new(child.stderr.take().unwrap());
+    let mut said = String::new();
+    while !said.contains(" %, annealing, temperature") {
+        assert!(reader.read_line(&mut said).unwrap() > 0, "the run ended before it was stopped: {said}");
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    reader.read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{said}");
+    assert!(said.contains(&format!("continue with: lehr {} --resume lehr-gtm", line.join(" "))), "{said}");
+    assert_eq!(sandbox.list("lehr-gtm"), ["checkpoint"]);
+}
