@@ -72,7 +72,7 @@ pub enum Command {
     Mixture(Box<MixtureArguments>),
     /// Lay out the rows of a table on a map: a generative topographic map
     ///
-    /// Reads a table of many columns and stretches a line, a plane or a cube through its rows while it is annealed, so that it does not fold. Says where on it each
+    /// Reads a table of many columns and stretches a line, a plane or a cube through its rows while it is annealed, so that it seldom folds. Says where on it each
     /// row is, how sure that is, and how likely the row is at all.
     Gtm(Box<GtmArguments>),
     /// Place rows that a model has not seen

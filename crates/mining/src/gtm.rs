@@ -1,7 +1,7 @@
 //! Generative topographic mapping: rows on a line, a plane or a cube that was stretched through their space, with a density that says how well they are seen.
 //!
 //! A mixture of Gaussians of one width whose means lie on a smooth sheet: the sheet's nodes are the components, and Bayes' rule says where on it a row came from. Paper 004 section 7 has it as
-//! one of the family that annealing serves; `docs/design/gtm.md` says how it is annealed so that it does not fold. [`fit`] does it all; [`Map::project`] places rows that come
+//! one of the family that annealing serves; `docs/design/gtm.md` says how it is annealed so that it seldom folds. [`fit`] does it all; [`Map::project`] places rows that come
 //! later, and [`critical_temperature`] is the temperature below which a collapsed map begins to unfold. Rows may have missing cells ([`Input`]).
 
 mod basis;
