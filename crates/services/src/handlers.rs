@@ -459,15 +459,15 @@ fn admit<O: Operation>(call: &Call, version: Option<u64>) -> Result<Keyed<O::Rep
     }
 }
 
-/// Gives the answer, and counts.
+/// Counts, and gives the answer: whoever has it finds it counted. Whether it came too late is known only afterwards.
 fn answer<T>(call: &Call, reply: Option<Reply<Result<T, Fault>>>, outcome: Result<T, Fault>) {
-    let is_fault = outcome.is_err();
-    let is_late = reply.is_some_and(|reply| reply.answer(outcome).is_err());
     call.shared().count(|counts| {
         counts.handled += 1;
-        counts.faults += u64::from(is_fault);
-        counts.late += u64::from(is_late);
+        counts.faults += u64::from(outcome.is_err());
     });
+    if reply.is_some_and(|reply| reply.answer(outcome).is_err()) {
+        call.shared().count(|counts| counts.late += 1);
+    }
 }
 
 /// How a handler ended.

@@ -318,6 +318,8 @@ impl Drop for Gone {
 /// Answers what is asked of the state as a whole. No change happens meanwhile.
 fn answer_whole<S: Service>(shared: &Shared, held: Snapshot<Held<S>>, ask: Ask<S::Document>) {
     let state = State::of::<S>(held, shared.incarnation);
+    // Whoever has the answer finds it counted.
+    shared.count(|counts| counts.handled += 1);
     let _unwanted = match ask {
         Ask::Get(reply) => reply.answer(state),
         Ask::Subscribe(subscriber, reply) => {
@@ -329,5 +331,4 @@ fn answer_whole<S: Service>(shared: &Shared, held: Snapshot<Held<S>>, ask: Ask<S
             reply.answer(state)
         }
     };
-    shared.count(|counts| counts.handled += 1);
 }
