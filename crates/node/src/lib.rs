@@ -38,6 +38,7 @@ mod events;
 mod exchange;
 mod inspector;
 mod log;
+mod lookout;
 pub mod manifest;
 mod metrics;
 mod node;
