@@ -18,7 +18,6 @@ use tokio_rustls::server::TlsStream;
 use crate::certificate::reason_within;
 use crate::connection::serve;
 use crate::log::Level;
-use crate::lookout::Lookout;
 use crate::renewed::News;
 use crate::settings::{Limits, Rate, Settings};
 use crate::sync::{Arc, Mutex, Thread};
@@ -35,6 +34,23 @@ pub(crate) struct Peer {
 /// How many addresses are counted at once; the fullest buckets are forgotten first.
 const ADDRESSES: usize = 10_000;
 
+/// How often an answer is looked for, by a thread that has nothing else to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Looks {
+    /// With a pause of some tens of nanoseconds before each.
+    pub(crate) spinning: usize,
+    /// After that, each time that the system gives the core back.
+    pub(crate) yielding: usize,
+}
+
+impl Looks {
+    /// As this machine has it: on one core nobody answers while this thread spins.
+    fn here() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Self { spinning: if cores > 1 { 40 } else { 0 }, yielding: 4 }
+    }
+}
+
 /// What all threads of an edge share.
 pub(crate) struct Edge {
     pub(crate) host: Host,
@@ -44,6 +60,8 @@ pub(crate) struct Edge {
     connections: Arc<Semaphore>,
     requests: Arc<Semaphore>,
     subscriptions: Arc<Semaphore>,
+    /// How often an answer is looked for before an edge thread sleeps.
+    pub(crate) looks: Looks,
     /// Requests left to each address, and when that was so.
     buckets: Mutex<HashMap<IpAddr, (f64, Duration)>>,
 }
@@ -56,6 +74,7 @@ impl Edge {
             connections: places(limits.connections),
             requests: places(limits.requests),
             subscriptions: places(limits.subscriptions),
+            looks: Looks::here(),
             buckets: Mutex::default(),
             host,
             settings,
@@ -131,15 +150,8 @@ pub(crate) fn listen(
     let mut threads = Vec::new();
     for number in 0..edge.settings.threads {
         let (edge, listener, stopping) = (edge.clone(), listener.try_clone()?, stopping.clone());
-        let lookout = Lookout::new();
-        let looking = lookout.clone();
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_io()
-            .enable_time()
-            .on_thread_park(move || looking.look())
-            .build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
         threads.push(Thread::start(format!("lehr-edge-{number}"), move || {
-            lookout.stand();
             runtime.block_on(accept(edge, listener, stopping));
         })?);
     }

@@ -1,6 +1,9 @@
 //! One request and its answer: who asks, what for, whether it may, and what comes of it.
 
 use std::convert::Infallible;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::{Context as Polling, Waker};
 use std::time::Duration;
 
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -17,13 +20,12 @@ use tokio::time::timeout;
 
 use crate::body::Answer;
 use crate::connection::Turn;
-use crate::edge::{Edge, Peer};
+use crate::edge::{Edge, Looks, Peer};
 use crate::encode::{Sent, accepted, problem, read_tag, sent_as, status, tag};
 use crate::log::Level;
-use crate::lookout::looked_for;
 use crate::policy::ANONYMOUS;
 use crate::route::{Route, allowed, route};
-use crate::sync::Arc;
+use crate::sync::{Arc, spin_loop, yield_now};
 use crate::{events, metrics, openapi};
 
 /// How long an answer is of use to the client, in milliseconds.
@@ -434,7 +436,7 @@ async fn send(
     turn.come().await;
     let sent = endpoint.send(Message { action, verb, body, format, accept, options });
     drop(turn);
-    let answered = looked_for(sent, || edge.has_one_request()).await.map_err(|fault| {
+    let answered = looked_for(sent, edge.looks, || edge.has_one_request()).await.map_err(|fault| {
         // A tag of an earlier life is a version that is no more.
         let is_old = is_conditional && fault.code() == Code::StaleReference;
         if is_old { Refused::with(StatusCode::PRECONDITION_FAILED, fault) } else { Refused::from(fault) }
@@ -456,6 +458,31 @@ async fn send(
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     }
     Ok(response)
+}
+
+/// Waits for an answer. If `is_alone` says that this thread has nothing else to do, it looks for it a while, some microseconds at most: most
+/// handlers take less than falling asleep and being woken does.
+async fn looked_for<T>(answer: impl Future<Output = T>, most: Looks, is_alone: impl Fn() -> bool) -> T {
+    let mut answer = pin!(answer);
+    let mut looks = 0;
+    poll_fn(move |polling| {
+        loop {
+            let is_last = looks >= most.spinning + most.yielding || !is_alone();
+            // Nobody is to be woken while this thread looks: that would be a system call of the worker, and a turn of this task for nothing.
+            let mut looking = Polling::from_waker(Waker::noop());
+            let polled = answer.as_mut().poll(if is_last { &mut *polling } else { &mut looking });
+            if polled.is_ready() || is_last {
+                return polled;
+            }
+            looks += 1;
+            if looks <= most.spinning {
+                (0..8).for_each(|_| spin_loop());
+            } else {
+                yield_now();
+            }
+        }
+    })
+    .await
 }
 
 /// Reads a body, as far as it may go.

@@ -38,7 +38,6 @@ mod events;
 mod exchange;
 mod inspector;
 mod log;
-mod lookout;
 pub mod manifest;
 mod metrics;
 mod node;

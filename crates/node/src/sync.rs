@@ -21,24 +21,6 @@ impl<T> Mutex<T> {
     }
 }
 
-/// A number that one thread counts and reads, and others only carry along: every ordering will do.
-#[derive(Debug, Default)]
-pub(crate) struct Count(std::sync::atomic::AtomicUsize);
-
-impl Count {
-    pub(crate) fn add(&self, more: usize) {
-        self.0.fetch_add(more, std::sync::atomic::Ordering::Relaxed);
-    }
-
-    pub(crate) fn subtract(&self, less: usize) {
-        self.0.fetch_sub(less, std::sync::atomic::Ordering::Relaxed);
-    }
-
-    pub(crate) fn get(&self) -> usize {
-        self.0.load(std::sync::atomic::Ordering::Relaxed)
-    }
-}
-
 /// A thread of the edge, joined when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Thread(Option<std::thread::JoinHandle<()>>);
