@@ -110,6 +110,12 @@ impl Builder {
         self
     }
 
+    /// The same of texts that stand together already.
+    pub(crate) fn text_array(mut self, name: impl Into<String>, values: StringArray) -> Self {
+        self.columns.push((name.into(), Arc::new(values)));
+        self
+    }
+
     /// Says which column has the weights of the rows.
     pub fn weights(mut self, name: Option<String>) -> Self {
         self.weights = name;

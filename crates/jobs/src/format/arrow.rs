@@ -1,4 +1,6 @@
-//! Arrow IPC, as a stream or a file: what tables are kept and sent as, and what others may send.
+//! Arrow IPC, as a stream or a file: what tables are kept and sent as, and what others may send. Its messages are looked at first (`messages.rs`).
+
+mod messages;
 
 use std::io::{Cursor, Read, Seek, SeekFrom};
 
@@ -8,10 +10,9 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Schema};
-use lehr_data::Faults;
 use lehr_services::{Code, Fault};
 
-use super::column::{Column, Values, chosen, table, unsupported};
+use super::column::{Column, Intake, Values, chosen, table, unsupported};
 use crate::table::{Columns, GAPS, ID, Table, WEIGHTS};
 
 /// What a file, as opposed to a stream, begins with.
@@ -38,9 +39,11 @@ pub(crate) fn write_to(out: impl std::io::Write, table: &Table) -> Result<(), Ar
 /// Reads a table that is sent as bytes, with the roles that it has.
 ///
 /// # Errors
-/// [`Code::InvalidValue`].
+/// [`Code::InvalidValue`]; [`Code::TooLarge`] if its values would take more than its bytes can hold: a whole number of eight bits becomes one of 64, and words of a dictionary are
+/// not sent by us.
 pub(crate) fn read(bytes: &[u8], name: &str) -> Result<Table, Fault> {
-    read_from(Cursor::new(bytes), &Columns::default(), false, name, u64::MAX)
+    let bytes_max = (bytes.len() as u64).saturating_mul(8);
+    read_from(Cursor::new(bytes), &Columns::default(), false, name, bytes_max)
 }
 
 fn damaged(name: &str, error: &ArrowError) -> Fault {
@@ -61,7 +64,10 @@ pub(crate) fn read_from<R: Read + Seek>(
     let mut head = [0; MAGIC.len()];
     let is_file = reader.read_exact(&mut head).is_ok() && head == MAGIC;
     let broken = |error: ArrowError| damaged(name, &error);
-    reader.seek(SeekFrom::Start(0)).map_err(|cause| broken(cause.into()))?;
+    let rewind = |reader: &mut R| reader.seek(SeekFrom::Start(0)).map(drop).map_err(|cause| broken(cause.into()));
+    rewind(&mut reader)?;
+    if is_file { messages::check_file(&mut reader, name) } else { messages::check_stream(&mut reader, name) }?;
+    rewind(&mut reader)?;
     if is_file {
         let reader = FileReader::try_new(reader, None).map_err(broken)?;
         collect(&reader.schema(), reader, wanted, has_gaps, name, bytes_max)
@@ -91,19 +97,15 @@ fn collect(
         let values = values_of(of).ok_or_else(|| unsupported(name, index, &names[index], &of.to_string()))?;
         columns.push(Column { index, name: names[index].clone(), values, has_gaps });
     }
-    let mut faults = Faults::new(name);
-    let mut bytes = 0;
+    let mut intake = Intake::new(name, bytes_max);
     for batch in batches {
         let batch = batch.map_err(|error| damaged(name, &error))?;
-        bytes += batch.get_array_memory_size() as u64;
-        if bytes > bytes_max.saturating_mul(2) {
-            return Err(super::too_large(name, bytes_max));
-        }
         for column in &mut columns {
-            take(batch.column(column.index), column, &mut faults);
+            take(batch.column(column.index), column, &mut intake);
+            intake.check(name)?;
         }
     }
-    table(columns, &wanted, has_gaps, faults)
+    table(columns, &wanted, has_gaps, name, intake)
 }
 
 /// What the values of a type become; nothing if no table holds them.
@@ -113,68 +115,64 @@ fn values_of(of: &DataType) -> Option<Values> {
         DataType::Float64 => Some(Values::Numbers(Vec::new())),
         DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => Some(Values::Whole(Vec::new())),
         DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64 => Some(Values::Counts(Vec::new())),
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(Values::Texts(Vec::new())),
-        DataType::Dictionary(_, of) => match values_of(of)? {
-            Values::Texts(texts) => Some(Values::Texts(texts)),
-            _ => None,
-        },
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(Values::texts()),
+        DataType::Dictionary(_, of) => values_of(of).filter(|values| matches!(values, Values::Texts(_))),
         _ => None,
     }
 }
 
 /// Takes the values of one batch.
-fn take(array: &ArrayRef, column: &mut Column, faults: &mut Faults) {
+fn take(array: &ArrayRef, column: &mut Column, intake: &mut Intake) {
     macro_rules! each {
         ($of:ty, $value:ident => $put:expr) => {
             for value in array.as_primitive::<$of>().iter() {
                 match value {
                     Some($value) => $put,
-                    None => column.gap(faults),
-                }
-            }
-        };
-    }
-    macro_rules! texts {
-        ($array:expr) => {
-            for text in $array.iter() {
-                match text {
-                    Some(text) => column.text(text),
-                    None => column.gap(faults),
+                    None => column.gap(intake),
                 }
             }
         };
     }
     match array.data_type() {
-        DataType::Float32 => each!(Float32Type, value => column.number(f64::from(value), faults)),
-        DataType::Float64 => each!(Float64Type, value => column.number(value, faults)),
-        DataType::Int8 => each!(Int8Type, value => column.whole(i64::from(value))),
-        DataType::Int16 => each!(Int16Type, value => column.whole(i64::from(value))),
-        DataType::Int32 => each!(Int32Type, value => column.whole(i64::from(value))),
-        DataType::Int64 => each!(Int64Type, value => column.whole(value)),
-        DataType::UInt8 => each!(UInt8Type, value => column.count(u64::from(value))),
-        DataType::UInt16 => each!(UInt16Type, value => column.count(u64::from(value))),
-        DataType::UInt32 => each!(UInt32Type, value => column.count(u64::from(value))),
-        DataType::UInt64 => each!(UInt64Type, value => column.count(value)),
-        DataType::Utf8 => texts!(array.as_string::<i32>()),
-        DataType::LargeUtf8 => texts!(array.as_string::<i64>()),
-        DataType::Utf8View => texts!(array.as_string_view()),
+        DataType::Float32 => each!(Float32Type, value => column.number(f64::from(value), intake)),
+        DataType::Float64 => each!(Float64Type, value => column.number(value, intake)),
+        DataType::Int8 => each!(Int8Type, value => column.whole(i64::from(value), intake)),
+        DataType::Int16 => each!(Int16Type, value => column.whole(i64::from(value), intake)),
+        DataType::Int32 => each!(Int32Type, value => column.whole(i64::from(value), intake)),
+        DataType::Int64 => each!(Int64Type, value => column.whole(value, intake)),
+        DataType::UInt8 => each!(UInt8Type, value => column.count(u64::from(value), intake)),
+        DataType::UInt16 => each!(UInt16Type, value => column.count(u64::from(value), intake)),
+        DataType::UInt32 => each!(UInt32Type, value => column.count(u64::from(value), intake)),
+        DataType::UInt64 => each!(UInt64Type, value => column.count(value, intake)),
         DataType::Dictionary(..) => {
             let dictionary = array.as_any_dictionary();
-            let mut words =
-                Column { index: 0, name: String::new(), values: Values::Texts(Vec::new()), has_gaps: false };
-            // A gap in the dictionary itself is one in each row that uses it.
-            let values = dictionary.values();
-            take(values, &mut words, &mut Faults::new(""));
-            let Values::Texts(words) = words.values else { return };
+            let words: Vec<_> = texts_of(dictionary.values()).collect();
             for (row, key) in dictionary.normalized_keys().into_iter().enumerate() {
-                let is_there = array.is_valid(row) && values.is_valid(key);
-                match words.get(key).filter(|_| is_there) {
-                    Some(word) => column.text(word),
-                    None => column.gap(faults),
+                // A gap in the dictionary itself is one in each row that uses it.
+                match words.get(key).copied().flatten().filter(|_| array.is_valid(row)) {
+                    Some(word) => column.text(word, intake),
+                    None => column.gap(intake),
                 }
             }
         }
-        _ => {}
+        _ => {
+            for text in texts_of(array) {
+                match text {
+                    Some(text) => column.text(text, intake),
+                    None => column.gap(intake),
+                }
+            }
+        }
+    }
+}
+
+/// The texts of an array, where they are.
+fn texts_of(array: &ArrayRef) -> Box<dyn Iterator<Item = Option<&str>> + '_> {
+    match array.data_type() {
+        DataType::Utf8 => Box::new(array.as_string::<i32>().iter()),
+        DataType::LargeUtf8 => Box::new(array.as_string::<i64>().iter()),
+        DataType::Utf8View => Box::new(array.as_string_view().iter()),
+        _ => Box::new(std::iter::empty()),
     }
 }
 
@@ -263,6 +261,85 @@ mod tests {
         let part = read(&write(&table.slice(1, 1)).unwrap(), "t").unwrap();
         assert_eq!((part.rows(), part.texts("site").unwrap()), (1, vec!["B".to_owned()]));
         assert_eq!(Table::joined(&[table.slice(0, 1), part]).unwrap().checksum(), table.checksum());
+    }
+
+    /// What a file or stream of one batch is refused with.
+    fn refused(bytes: &[u8], bytes_max: u64) -> Fault {
+        read_from(Cursor::new(bytes), &Columns::default(), false, "a", bytes_max).unwrap_err()
+    }
+
+    #[test]
+    fn long_words_that_many_rows_name_are_refused_by_what_they_would_take() {
+        let long = "w".repeat(10_000);
+        let mut words = StringDictionaryBuilder::<Int32Type>::new();
+        (0..10_000).for_each(|_| words.append_value(&long));
+        let dictionary: ArrayRef = Arc::new(words.finish());
+        let view = arrow_array::StringViewArray::from_iter_values(["short"]);
+        let batch = RecordBatch::try_from_iter([("words", dictionary)]).unwrap();
+        for as_file in [false, true] {
+            let bytes = written(&batch, as_file);
+            assert!(bytes.len() < 1 << 18);
+            let fault = refused(&bytes, 1 << 20);
+            assert_eq!(fault.code(), Code::TooLarge);
+            assert_eq!(
+                fault.reason(),
+                "a, column 1 (\"words\"): with it the values take more than the 1048576 bytes that are allowed"
+            );
+            // What comes from another process says no limit of its own.
+            assert_eq!(read(&bytes, "a").unwrap_err().code(), Code::TooLarge);
+        }
+        let batch = RecordBatch::try_from_iter([("view", Arc::new(view) as ArrayRef)]).unwrap();
+        assert_eq!(read(&written(&batch, false), "a").unwrap().texts("view").unwrap()[0], "short");
+    }
+
+    #[test]
+    fn a_block_that_is_not_in_the_file_is_refused_before_there_is_room_for_it() {
+        let batch = batch(Int32Array::from(vec![1, 2, 3]));
+        let sound = written(&batch, true);
+        // The body's length of a block stands behind its offset and the length of its metadata, as 64 bits, in the footer.
+        let length = i32::from_le_bytes(*sound[sound.len() - 10..].first_chunk().unwrap()) as usize;
+        let footer = sound.len() - 10 - length..sound.len() - 10;
+        let root = arrow_ipc::root_as_footer(&sound[footer.clone()]).unwrap();
+        let body = root.recordBatches().unwrap().get(0).bodyLength().to_le_bytes();
+        let offset = root.recordBatches().unwrap().get(0).offset().to_le_bytes();
+        let at =
+            sound[footer.clone()].windows(24).position(|block| block[..8] == offset && block[16..] == body).unwrap();
+        let mut bytes = sound.clone();
+        bytes[footer.start + at + 16..][..8].copy_from_slice(&(1i64 << 46).to_le_bytes());
+        let fault = refused(&bytes, 1 << 20);
+        assert_eq!(fault.code(), Code::InvalidValue);
+        assert!(fault.reason().contains("and 70368744177664 bytes at"), "{fault}");
+    }
+
+    #[test]
+    fn packed_columns_are_refused_by_the_name_of_their_codec() {
+        // What a batch of one column says of itself, with a body that is packed: the library writes none without its codecs.
+        use arrow_ipc::{BodyCompressionArgs, CompressionType, MessageArgs, MessageHeader, RecordBatchArgs};
+        let batch = RecordBatch::try_from_iter([("x", Arc::new(Float32Array::from(vec![0.5])) as ArrayRef)]).unwrap();
+        let sound = written(&batch, false);
+        let schema = 8 + u32::from_le_bytes(*sound[4..].first_chunk().unwrap()) as usize;
+        for (codec, name) in [(CompressionType::LZ4_FRAME, "lz4"), (CompressionType::ZSTD, "zstd")] {
+            let mut builder = flatbuffers::FlatBufferBuilder::new();
+            let packed = BodyCompressionArgs { codec, ..Default::default() };
+            let compression = Some(arrow_ipc::BodyCompression::create(&mut builder, &packed));
+            let batch = RecordBatchArgs { length: 1, compression, ..Default::default() };
+            let header = arrow_ipc::RecordBatch::create(&mut builder, &batch).as_union_value();
+            let message = MessageArgs {
+                version: arrow_ipc::MetadataVersion::V5,
+                header_type: MessageHeader::RecordBatch,
+                header: Some(header),
+                ..Default::default()
+            };
+            let root = arrow_ipc::Message::create(&mut builder, &message);
+            builder.finish(root, None);
+            let message = builder.finished_data();
+            let mut bytes = sound[..schema].to_vec();
+            bytes.extend([[0xff; 4], (message.len() as u32).to_le_bytes()].concat());
+            bytes.extend(message);
+            let fault = refused(&bytes, 1 << 20);
+            let expected = format!("a: expected columns that are not packed, found {name}, which is not read here");
+            assert_eq!((fault.code(), fault.reason()), (Code::InvalidValue, expected.as_str()));
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Columns as they are read from a file of columns, a batch after the other, with what is wrong in them.
 
+use arrow_array::builder::StringBuilder;
 use lehr_data::error::{Column as ColumnOfFault, Fault as FaultOfRow, Faults, Place};
 use lehr_services::{Code, Fault};
 
@@ -15,7 +16,54 @@ pub(crate) enum Values {
     Singles(Vec<f32>),
     Whole(Vec<i64>),
     Counts(Vec<u64>),
-    Texts(Vec<String>),
+    Texts(StringBuilder),
+}
+
+impl Values {
+    pub(crate) fn texts() -> Self {
+        Self::Texts(StringBuilder::new())
+    }
+}
+
+/// What the columns of a file bring: what is wrong in them, and how much more they may take. A word of a dictionary is a few bytes of a file however often it is named, so what
+/// counts is what it takes here.
+#[derive(Debug)]
+pub(crate) struct Intake {
+    faults: Faults,
+    bytes_max: u64,
+    left: u64,
+    /// The first column that there was no room for.
+    full: Option<(usize, String)>,
+}
+
+impl Intake {
+    /// Of the file that messages call `name`, whose values may take so much.
+    pub(crate) fn new(name: &str, bytes_max: u64) -> Self {
+        Self { faults: Faults::new(name), bytes_max, left: bytes_max, full: None }
+    }
+
+    /// Whether there is no more room; then nothing is kept any more.
+    pub(crate) fn is_full(&self) -> bool {
+        self.full.is_some()
+    }
+
+    /// That there was no room, if there was none.
+    ///
+    /// # Errors
+    /// [`Code::TooLarge`].
+    pub(crate) fn check(&self, file: &str) -> Result<(), Fault> {
+        let Some((index, name)) = &self.full else { return Ok(()) };
+        Err(too_large(file, *index, name, self.bytes_max))
+    }
+}
+
+/// A column with which a file takes more than it may.
+pub(crate) fn too_large(file: &str, index: usize, name: &str, bytes_max: u64) -> Fault {
+    let place = format!("{file}, column {} ({name:?})", index + 1);
+    Fault::new(
+        Code::TooLarge,
+        format!("{place}: with it the values take more than the {bytes_max} bytes that are allowed"),
+    )
 }
 
 /// A column on its way in.
@@ -35,13 +83,24 @@ impl Column {
             Values::Singles(values) => values.len(),
             Values::Whole(values) => values.len(),
             Values::Counts(values) => values.len(),
-            Values::Texts(values) => values.len(),
+            Values::Texts(values) => arrow_array::builder::ArrayBuilder::len(values),
         }
     }
 
-    fn fault(&self, faults: &mut Faults, expected: &str, found: impl FnOnce() -> String) {
+    /// Makes room for a value.
+    fn has_room(&self, bytes: usize, intake: &mut Intake) -> bool {
+        if intake.full.is_none() {
+            match intake.left.checked_sub(bytes as u64) {
+                Some(left) => intake.left = left,
+                None => intake.full = Some((self.index, self.name.clone())),
+            }
+        }
+        intake.full.is_none()
+    }
+
+    fn fault(&self, intake: &mut Intake, expected: &str, found: impl FnOnce() -> String) {
         let row = self.len() as u64;
-        faults.add_with(|| FaultOfRow {
+        intake.faults.add_with(|| FaultOfRow {
             place: Place::Row(row),
             column: Some(ColumnOfFault { index: self.index, name: Some(self.name.clone()) }),
             expected: expected.to_owned(),
@@ -50,63 +109,82 @@ impl Column {
     }
 
     /// A row without a value: a fault. What stands in its place is never seen.
-    pub(crate) fn gap(&mut self, faults: &mut Faults) {
+    pub(crate) fn gap(&mut self, intake: &mut Intake) {
         if !(self.has_gaps && matches!(self.values, Values::Numbers(_) | Values::Singles(_))) {
-            self.fault(faults, "a value", || "none".to_owned());
+            self.fault(intake, "a value", || "none".to_owned());
         }
-        match &mut self.values {
-            Values::Numbers(values) => values.push(f64::NAN),
-            Values::Singles(values) => values.push(f32::NAN),
-            Values::Whole(values) => values.push(0),
-            Values::Counts(values) => values.push(0),
-            Values::Texts(values) => values.push(String::new()),
+        match &self.values {
+            Values::Numbers(_) | Values::Singles(_) => self.put_number(f64::NAN, intake),
+            Values::Whole(_) => self.whole(0, intake),
+            Values::Counts(_) => self.count(0, intake),
+            Values::Texts(_) => self.text("", intake),
         }
     }
 
-    pub(crate) fn number(&mut self, number: f64, faults: &mut Faults) {
+    pub(crate) fn number(&mut self, number: f64, intake: &mut Intake) {
         if !(number.is_finite() || number.is_nan() && self.has_gaps) {
-            self.fault(faults, "a finite number", || number.to_string());
+            self.fault(intake, "a finite number", || number.to_string());
         }
+        self.put_number(number, intake);
+    }
+
+    fn put_number(&mut self, number: f64, intake: &mut Intake) {
+        let bytes = if matches!(self.values, Values::Singles(_)) { size_of::<f32>() } else { size_of::<f64>() };
+        let has_room = self.has_room(bytes, intake);
         match &mut self.values {
-            Values::Numbers(values) => values.push(number),
+            Values::Numbers(values) if has_room => values.push(number),
             // It was one before it was widened.
-            Values::Singles(values) => values.push(number as f32),
+            Values::Singles(values) if has_room => values.push(number as f32),
             _ => {}
         }
     }
 
-    pub(crate) fn whole(&mut self, number: i64) {
-        if let Values::Whole(values) = &mut self.values {
+    pub(crate) fn whole(&mut self, number: i64, intake: &mut Intake) {
+        let has_room = self.has_room(size_of::<i64>(), intake);
+        if let Values::Whole(values) = &mut self.values
+            && has_room
+        {
             values.push(number);
         }
     }
 
-    pub(crate) fn count(&mut self, count: u64) {
-        if let Values::Counts(values) = &mut self.values {
+    pub(crate) fn count(&mut self, count: u64, intake: &mut Intake) {
+        let has_room = self.has_room(size_of::<u64>(), intake);
+        if let Values::Counts(values) = &mut self.values
+            && has_room
+        {
             values.push(count);
         }
     }
 
-    pub(crate) fn text(&mut self, text: &str) {
-        if let Values::Texts(values) = &mut self.values {
-            values.push(text.to_owned());
+    pub(crate) fn text(&mut self, text: &str, intake: &mut Intake) {
+        // Where it ends is 32 bits wide, and so is the sum of all.
+        let mut has_room = self.has_room(text.len() + size_of::<i32>(), intake);
+        let Values::Texts(values) = &mut self.values else { return };
+        if has_room && values.values_slice().len() + text.len() > i32::MAX as usize {
+            intake.full = Some((self.index, self.name.clone()));
+            intake.bytes_max = intake.bytes_max.min(i32::MAX as u64);
+            has_room = false;
+        }
+        if has_room {
+            values.append_value(text);
         }
     }
 
     /// The column, put into a table: whole numbers from 0 on are counts, others are numbers if that keeps them as they are.
-    fn put(self, builder: Builder, faults: &mut Faults) -> Builder {
+    fn put(self, builder: Builder, intake: &mut Intake) -> Builder {
         let name = self.name.clone();
         match self.values {
             Values::Numbers(values) => builder.numbers(name, values),
             Values::Singles(values) => builder.singles(name, values),
             Values::Counts(values) => builder.counts(name, values),
-            Values::Texts(values) => builder.texts(name, values),
+            Values::Texts(mut values) => builder.text_array(name, values.finish()),
             Values::Whole(values) if values.iter().all(|&value| value >= 0) => {
                 builder.counts(name, values.into_iter().map(|value| value as u64).collect())
             }
             Values::Whole(values) => {
                 for (row, value) in values.iter().enumerate().filter(|(_, value)| value.unsigned_abs() > EXACT) {
-                    faults.add_with(|| FaultOfRow {
+                    intake.faults.add_with(|| FaultOfRow {
                         place: Place::Row(row as u64),
                         column: Some(ColumnOfFault { index: self.index, name: Some(name.clone()) }),
                         expected: format!("numbers of at most {EXACT} where some are below 0"),
@@ -122,18 +200,20 @@ impl Column {
 /// Puts columns together to a table.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] with the first ten faults and their number.
+/// [`Code::InvalidValue`] with the first ten faults and their number; [`Code::TooLarge`].
 pub(crate) fn table(
     columns: Vec<Column>,
     wanted: &Columns,
     has_gaps: bool,
-    mut faults: Faults,
+    file: &str,
+    mut intake: Intake,
 ) -> Result<crate::Table, Fault> {
+    intake.check(file)?;
     let mut builder = crate::Table::builder().weights(wanted.weights.clone()).id(wanted.id.clone()).gaps(has_gaps);
     for column in columns {
-        builder = column.put(builder, &mut faults);
+        builder = column.put(builder, &mut intake);
     }
-    faults.or(()).map_err(|error| super::fault_of(&error))?;
+    intake.faults.or(()).map_err(|error| super::fault_of(&error))?;
     builder.build()
 }
 
@@ -167,6 +247,12 @@ fn roles_there(names: &[String], wanted: &Columns, file: &str) -> Result<(), Fau
 fn absent(names: &[String], missing: Vec<String>, file: &str) -> Fault {
     let error = lehr_data::Error::NoSuchColumns { name: file.to_owned(), wanted: missing, columns: names.to_vec() };
     super::fault_of(&error)
+}
+
+/// A column that is packed in a way that is not read here.
+pub(crate) fn unread(file: &str, index: usize, name: &str, read: &str, codec: &str) -> Fault {
+    let place = format!("{file}, column {} ({name:?})", index + 1);
+    Fault::new(Code::InvalidValue, format!("{place}: expected {read}, found {codec}, which is not read here"))
 }
 
 /// A column of what no table holds.

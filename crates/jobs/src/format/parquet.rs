@@ -1,21 +1,28 @@
-//! Parquet files of flat columns, through the reader of single columns: the Arrow half of that library is not needed for them.
+//! Parquet files of flat columns, through the reader of single columns: the Arrow half of that library is not needed for them. What a file unpacks to is in `pages.rs`, what
+//! its pages say of themselves in `header.rs`: a small file may not take the memory of a node.
+
+mod header;
+mod pages;
 
 use std::fs::File;
 
-use lehr_data::Faults;
 use lehr_services::{Code, Fault};
 use parquet::basic::{ConvertedType, LogicalType, Type};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::metadata::ParquetMetaDataReader;
 use parquet::schema::types::ColumnDescriptor;
 
-use super::column::{Column, Values, chosen, table, unsupported};
+use super::column::{Column, Intake, Values, chosen, table, too_large, unread, unsupported};
 use crate::table::{Columns, Table};
+use pages::{Codec, Pages, TooLarge, has_prefixes};
 
 /// How many rows are read at once.
 const ROWS: usize = 8192;
+
+/// How pages may be packed, for people.
+const CODECS: &str = "pages that are plain, snappy or gzip";
 
 /// Reads a file.
 ///
@@ -25,8 +32,8 @@ pub(crate) fn read(file: File, wanted: &Columns, has_gaps: bool, name: &str, byt
     let damaged = |error: ParquetError| {
         Fault::new(Code::InvalidValue, format!("{name}: expected a Parquet file that can be read here, found: {error}"))
     };
-    let reader = SerializedFileReader::new(file).map_err(damaged)?;
-    let schema = reader.metadata().file_metadata().schema_descr_ptr();
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).map_err(damaged)?;
+    let schema = metadata.file_metadata().schema_descr_ptr();
     let names: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
     let mut columns = Vec::new();
     for index in chosen(&names, wanted, name)? {
@@ -36,88 +43,108 @@ pub(crate) fn read(file: File, wanted: &Columns, has_gaps: bool, name: &str, byt
         columns.push(Column { index, name: names[index].clone(), values, has_gaps });
     }
     // What a file says of itself may be anything; what it says too much is refused before memory is taken.
-    let rows = u64::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(u64::MAX);
-    if rows.saturating_mul(columns.len().max(1) as u64).saturating_mul(8) > bytes_max {
+    let rows_of = |rows: i64| u64::try_from(rows).unwrap_or(u64::MAX);
+    let rows = metadata.row_groups().iter().fold(0, |rows: u64, group| rows.saturating_add(rows_of(group.num_rows())));
+    if rows != rows_of(metadata.file_metadata().num_rows()) {
+        let error = format!("{} rows, of which {rows} are in groups", metadata.file_metadata().num_rows());
+        return Err(damaged(ParquetError::General(error)));
+    }
+    if rows.saturating_mul(columns.len().max(1) as u64).saturating_mul(size_of::<u32>() as u64) > bytes_max {
         return Err(super::too_large(name, bytes_max));
     }
-    let mut faults = Faults::new(name);
-    for group in 0..reader.metadata().num_row_groups() {
-        let group = reader.get_row_group(group).map_err(damaged)?;
-        let rows = usize::try_from(group.metadata().num_rows()).unwrap_or_default();
+    let mut intake = Intake::new(name, bytes_max);
+    for group in metadata.row_groups() {
+        let rows = usize::try_from(group.num_rows()).unwrap_or_default();
         for column in &mut columns {
+            let (index, chunk) = (column.index, group.column(column.index));
+            let codec = Codec::of(chunk).ok_or_else(|| {
+                let codec = format!("{:?}", chunk.compression_codec()).to_lowercase();
+                unread(name, index, &column.name, CODECS, &codec)
+            })?;
+            // A value that begins with a part of the one before it may be much longer than its bytes in the file: then there is one in memory at a time.
+            let at_once = if has_prefixes(chunk) { 1 } else { ROWS };
+            let called = column.name.clone();
+            let refused = |error: ParquetError| match &error {
+                ParquetError::External(cause) if cause.is::<TooLarge>() => too_large(name, index, &called, bytes_max),
+                _ => damaged(error),
+            };
+            let pages =
+                Pages::new(&file, chunk, &schema.column(index), codec, rows as u64, bytes_max).map_err(damaged)?;
             let before = column.len();
             let is_unsigned = matches!(column.values, Values::Counts(_));
-            let read = match group.get_column_reader(column.index).map_err(damaged)? {
+            let put = (&mut *column, &mut intake);
+            let read = match get_column_reader(schema.column(index), Box::new(pages)) {
                 ColumnReader::Int32ColumnReader(mut reader) => {
-                    each(&mut reader, rows, column, &mut faults, |column, value, _| {
+                    each(&mut reader, rows, at_once, put, |column, value, intake| {
                         if is_unsigned {
-                            column.count(u64::from(*value as u32))
+                            column.count(u64::from(*value as u32), intake)
                         } else {
-                            column.whole(i64::from(*value))
+                            column.whole(i64::from(*value), intake)
                         }
                     })
                 }
                 ColumnReader::Int64ColumnReader(mut reader) => {
-                    each(&mut reader, rows, column, &mut faults, |column, value, _| {
-                        if is_unsigned { column.count(*value as u64) } else { column.whole(*value) }
+                    each(&mut reader, rows, at_once, put, |column, value, intake| {
+                        if is_unsigned { column.count(*value as u64, intake) } else { column.whole(*value, intake) }
                     })
                 }
                 ColumnReader::FloatColumnReader(mut reader) => {
-                    each(&mut reader, rows, column, &mut faults, |column, value, faults| {
-                        column.number(f64::from(*value), faults)
+                    each(&mut reader, rows, at_once, put, |column, value, intake| {
+                        column.number(f64::from(*value), intake)
                     })
                 }
                 ColumnReader::DoubleColumnReader(mut reader) => {
-                    each(&mut reader, rows, column, &mut faults, |column, value, faults| column.number(*value, faults))
+                    each(&mut reader, rows, at_once, put, |column, value, intake| column.number(*value, intake))
                 }
                 ColumnReader::ByteArrayColumnReader(mut reader) => {
-                    each(&mut reader, rows, column, &mut faults, |column, value, faults| {
+                    each(&mut reader, rows, at_once, put, |column, value, intake| {
                         match std::str::from_utf8(value.data()) {
-                            Ok(text) => column.text(text),
-                            Err(_) => column.gap(faults),
+                            Ok(text) => column.text(text, intake),
+                            Err(_) => column.gap(intake),
                         }
                     })
                 }
                 _ => Ok(()),
             };
-            read.map_err(damaged)?;
+            read.map_err(refused)?;
+            intake.check(name)?;
             if column.len() - before != rows {
                 let error = format!("column {:?} has {} of {rows} rows", column.name, column.len() - before);
                 return Err(damaged(ParquetError::General(error)));
             }
         }
     }
-    table(columns, wanted, has_gaps, faults)
+    table(columns, wanted, has_gaps, name, intake)
 }
 
-/// Hands each value of a column of one group to `put`, and gaps to the column.
+/// Hands each value of a column of one group to `put`, and gaps to the column, as long as there is room; `at_once` of them are in memory.
 fn each<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     rows: usize,
-    column: &mut Column,
-    faults: &mut Faults,
-    put: impl Fn(&mut Column, &T::T, &mut Faults),
+    at_once: usize,
+    (column, intake): (&mut Column, &mut Intake),
+    put: impl Fn(&mut Column, &T::T, &mut Intake),
 ) -> Result<(), ParquetError> {
     let mut left = rows;
     let (mut levels, mut values) = (Vec::new(), Vec::new());
-    while left > 0 {
+    while left > 0 && !intake.is_full() {
         levels.clear();
         values.clear();
-        let (records, _, _) = reader.read_records(left.min(ROWS), Some(&mut levels), None, &mut values)?;
+        let (records, _, _) = reader.read_records(left.min(at_once), Some(&mut levels), None, &mut values)?;
         if records == 0 {
             break;
         }
         left -= records.min(left);
         if levels.is_empty() {
-            values.iter().for_each(|value| put(column, value, faults));
+            values.iter().for_each(|value| put(column, value, intake));
             continue;
         }
         // Of a flat column: 1 where there is a value.
         let mut there = values.iter();
         for level in &levels {
             match if *level > 0 { there.next() } else { None } {
-                Some(value) => put(column, value, faults),
-                None => column.gap(faults),
+                Some(value) => put(column, value, intake),
+                None => column.gap(intake),
             }
         }
     }
@@ -150,7 +177,7 @@ fn values_of(of: &ColumnDescriptor) -> Option<Values> {
             | ConvertedType::INT_64,
             _,
         ) if numbers => Some(Values::Whole(Vec::new())),
-        (ConvertedType::UTF8 | ConvertedType::ENUM, Type::BYTE_ARRAY) => Some(Values::Texts(Vec::new())),
+        (ConvertedType::UTF8 | ConvertedType::ENUM, Type::BYTE_ARRAY) => Some(Values::texts()),
         _ => None,
     }
 }
@@ -234,6 +261,147 @@ mod tests {
             read(file(Compression::SNAPPY, false), &wanted(), false, "f", 100).unwrap_err().code(),
             Code::TooLarge
         );
+    }
+
+    /// A file of one column `id`, of these texts.
+    fn of_texts(
+        texts: &[&str],
+        properties: parquet::file::properties::WriterPropertiesBuilder,
+        has_gaps: bool,
+    ) -> File {
+        let file = tempfile::tempfile().unwrap();
+        let kind = if has_gaps { "OPTIONAL" } else { "REQUIRED" };
+        let schema = Arc::new(parse_message_type(&format!("message s {{ {kind} BINARY id (UTF8); }}")).unwrap());
+        let properties = Arc::new(properties.build());
+        let mut writer = SerializedFileWriter::new(file.try_clone().unwrap(), schema, properties).unwrap();
+        let mut rows = writer.next_row_group().unwrap();
+        let mut column = rows.next_column().unwrap().unwrap();
+        let values: Vec<ByteArray> = texts.iter().map(|text| ByteArray::from(*text)).collect();
+        let levels = vec![1; texts.len()];
+        column.typed::<ByteArrayType>().write_batch(&values, has_gaps.then_some(&levels[..]), None).unwrap();
+        column.close().unwrap();
+        rows.close().unwrap();
+        writer.close().unwrap();
+        file
+    }
+
+    fn all(file: File, bytes_max: u64) -> Result<Table, Fault> {
+        read(file, &Columns::default(), false, "f", bytes_max)
+    }
+
+    /// The same file, whose only page says that it unpacks to so many bytes.
+    fn saying(mut file: File, bytes: u32) -> File {
+        use std::io::{Read, Seek, SeekFrom, Write};
+        let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).unwrap();
+        let at = metadata.row_group(0).column(0).data_page_offset() as usize;
+        let mut whole = Vec::new();
+        file.seek(SeekFrom::Start(0)).unwrap();
+        file.read_to_end(&mut whole).unwrap();
+        // Field 1, a page of values; field 2, the size: four times seven bits of it, whatever it is.
+        assert_eq!((whole[at], whole[at + 1], whole[at + 2], whole[at + 6]), (0x15, 0, 0x15, 0x15));
+        for (index, byte) in whole[at + 3..at + 6].iter_mut().enumerate() {
+            *byte = (bytes * 2 >> (7 * index)) as u8 & 0x7f | if index < 2 { 0x80 } else { 0 };
+        }
+        let mut changed = tempfile::tempfile().unwrap();
+        changed.write_all(&whole).unwrap();
+        changed
+    }
+
+    #[test]
+    fn texts_are_read_in_each_encoding_and_version() {
+        use parquet::basic::Encoding;
+        use parquet::file::properties::{WriterProperties, WriterVersion};
+        let texts: Vec<String> = (0..20_000).map(|row| format!("{}{row}", "common ".repeat(row % 9))).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let encodings =
+            [None, Some(Encoding::PLAIN), Some(Encoding::DELTA_LENGTH_BYTE_ARRAY), Some(Encoding::DELTA_BYTE_ARRAY)];
+        for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+            for codec in [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::GZIP(Default::default())] {
+                for encoding in encodings {
+                    for has_gaps in [false, true] {
+                        let mut properties =
+                            WriterProperties::builder().set_writer_version(version).set_compression(codec);
+                        if let Some(encoding) = encoding {
+                            properties = properties.set_dictionary_enabled(false).set_encoding(encoding);
+                        }
+                        let table = all(of_texts(&texts, properties, has_gaps), 1 << 24).unwrap();
+                        assert!(table.texts("id").unwrap() == texts, "{version:?} {codec:?} {encoding:?} {has_gaps}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn words_that_many_rows_name_and_long_beginnings_are_refused_by_what_they_would_take() {
+        use parquet::basic::Encoding;
+        let long = "w".repeat(2_000);
+        let numbered: Vec<String> = (0..5_000).map(|row| format!("{long}{row}")).collect();
+        let numbered: Vec<&str> = numbered.iter().map(String::as_str).collect();
+        let prefixes =
+            WriterProperties::builder().set_dictionary_enabled(false).set_encoding(Encoding::DELTA_BYTE_ARRAY);
+        for file in [
+            of_texts(&vec![long.as_str(); 5_000], WriterProperties::builder(), false),
+            of_texts(&numbered, prefixes, false),
+        ] {
+            assert!(file.metadata().unwrap().len() < 1 << 17);
+            let fault = all(file, 1 << 20).unwrap_err();
+            assert_eq!(fault.code(), Code::TooLarge);
+            assert_eq!(
+                fault.reason(),
+                "f, column 1 (\"id\"): with it the values take more than the 1048576 bytes that are allowed"
+            );
+        }
+    }
+
+    #[test]
+    fn a_page_is_refused_by_the_size_that_it_says_and_gets_no_other() {
+        let long = "w".repeat(500_000);
+        for codec in [Compression::SNAPPY, Compression::GZIP(Default::default())] {
+            let file = || {
+                let properties = WriterProperties::builder().set_compression(codec).set_dictionary_enabled(false);
+                of_texts(&[long.as_str()], properties, false)
+            };
+            assert_eq!(all(file(), 1 << 20).unwrap().texts("id").unwrap()[0].len(), long.len());
+            // A megabyte where it is half of one, and where no more than 100,000 bytes are allowed.
+            for (file, allowed) in [(file(), 100_000), (saying(file(), 1_000_000), 999_999)] {
+                let fault = all(file, allowed).unwrap_err();
+                assert_eq!(fault.code(), Code::TooLarge);
+                assert!(
+                    fault.reason().starts_with("f, column 1 (\"id\"): with it the values take more than"),
+                    "{fault}"
+                );
+            }
+            for said in [1_000, 500_003, 500_005, 1_000_000] {
+                let fault = all(saying(file(), said), 1 << 20).unwrap_err();
+                assert_eq!(fault.code(), Code::InvalidValue);
+                assert!(fault.reason().contains(&format!("a page of {said} bytes that unpacks to")), "{fault}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_codec_that_is_not_read_is_named_with_its_column_and_those_that_are() {
+        use std::io::{Read, Seek, SeekFrom, Write};
+        let mut sound = Vec::new();
+        let mut file = file(Compression::SNAPPY, false);
+        file.seek(SeekFrom::Start(0)).unwrap();
+        file.read_to_end(&mut sound).unwrap();
+        // Behind the path of its column stands field 4, the codec.
+        let path = [0x19, 0x18, 1, b'x', 0x15];
+        let places: Vec<usize> = (0..sound.len() - 5).filter(|&at| sound[at..].starts_with(&path)).collect();
+        assert_eq!(places.len(), 2, "one for each group");
+        for (codec, name) in [(3, "lzo"), (4, "brotli"), (5, "lz4"), (6, "zstd"), (7, "lz4_raw")] {
+            let mut bytes = sound.clone();
+            places.iter().for_each(|at| bytes[at + path.len()] = codec * 2);
+            let mut changed = tempfile::tempfile().unwrap();
+            changed.write_all(&bytes).unwrap();
+            let fault = read(changed, &wanted(), false, "f", 1 << 20).unwrap_err();
+            let expected = format!(
+                "f, column 1 (\"x\"): expected pages that are plain, snappy or gzip, found {name}, which is not read here"
+            );
+            assert_eq!((fault.code(), fault.reason()), (Code::InvalidValue, expected.as_str()));
+        }
     }
 
     #[test]

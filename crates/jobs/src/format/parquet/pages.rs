@@ -1,0 +1,397 @@
+//! The pages of a column, unpacked here and not by the library: it would take the memory that a page says it needs, or whatever a packed page expands to.
+//!
+//! A page is refused by what it says of itself before it is read, and while it is unpacked it gets the size that it said and no byte more. What the library then makes room for
+//! (the words of a dictionary, the lengths of texts) is counted here too, since a few bytes of a page can say that there are 2⁶⁰ of them.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+
+use flate2::read::MultiGzDecoder;
+use parquet::basic::{CompressionCodec, Encoding, Type};
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::data_type::ByteArray;
+use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::reader::ChunkReader;
+use parquet::schema::types::ColumnDescriptor;
+
+use super::header::{Header, Kind, varint};
+
+/// A page that would take more memory than the table may.
+#[derive(Debug)]
+pub(super) struct TooLarge {
+    /// What it would take.
+    pub bytes: u64,
+}
+
+impl std::fmt::Display for TooLarge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "a page takes {} bytes", self.bytes)
+    }
+}
+
+impl std::error::Error for TooLarge {}
+
+/// How a column's pages are packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Codec {
+    Plain,
+    Snappy,
+    Gzip,
+}
+
+impl Codec {
+    /// The codec, if it is one that is read here.
+    pub(super) fn of(chunk: &ColumnChunkMetaData) -> Option<Self> {
+        match chunk.compression_codec() {
+            CompressionCodec::UNCOMPRESSED => Some(Self::Plain),
+            CompressionCodec::SNAPPY => Some(Self::Snappy),
+            CompressionCodec::GZIP => Some(Self::Gzip),
+            _ => None,
+        }
+    }
+}
+
+/// The pages of a column in one group, one after the other.
+pub(super) struct Pages {
+    input: BufReader<File>,
+    /// Bytes of the column that were not read yet.
+    left: u64,
+    codec: Codec,
+    bytes_max: u64,
+    /// Rows whose values did not come yet.
+    rows: u64,
+    /// What a word of a dictionary takes in memory.
+    word_bytes: u64,
+    has_gaps: bool,
+    may_have_prefixes: bool,
+}
+
+impl Pages {
+    /// Those of `chunk`, a column of a group of `rows` rows.
+    pub(super) fn new(
+        file: &File,
+        chunk: &ColumnChunkMetaData,
+        column: &ColumnDescriptor,
+        codec: Codec,
+        rows: u64,
+        bytes_max: u64,
+    ) -> Result<Self> {
+        let (start, left) = chunk.byte_range();
+        let word_bytes = match column.physical_type() {
+            Type::BYTE_ARRAY => size_of::<ByteArray>(),
+            _ => size_of::<u64>(),
+        } as u64;
+        Ok(Self {
+            input: file.get_read(start)?,
+            left,
+            codec,
+            bytes_max,
+            rows,
+            word_bytes,
+            has_gaps: column.max_def_level() > 0,
+            may_have_prefixes: has_prefixes(chunk),
+        })
+    }
+
+    fn header(&mut self) -> Result<Header> {
+        let mut head = self.input.by_ref().take(self.left);
+        let header = Header::read(&mut head);
+        self.left = head.limit();
+        let header = header?;
+        if u64::from(header.packed) > self.left {
+            return Err(damage(format!("a page of {} bytes, where {} are left", header.packed, self.left)));
+        }
+        self.left -= u64::from(header.packed);
+        Ok(header)
+    }
+
+    /// Refuses what would take too much, or cannot be.
+    fn check(&mut self, header: &Header) -> Result<()> {
+        let mut bytes = u64::from(header.unpacked.max(header.packed));
+        if header.kind == Kind::Dictionary {
+            bytes = bytes.saturating_add(u64::from(header.values).saturating_mul(self.word_bytes));
+        } else {
+            let rows = self.rows;
+            self.rows = rows.checked_sub(u64::from(header.values)).ok_or_else(|| {
+                damage(format!("a page of {} values, where the group has {rows} rows left", header.values))
+            })?;
+        }
+        if bytes > self.bytes_max {
+            return Err(ParquetError::External(Box::new(TooLarge { bytes })));
+        }
+        Ok(())
+    }
+
+    /// The bytes of a page, of which the first `plain` are not packed.
+    fn unpacked(&mut self, header: &Header, plain: usize, is_packed: bool) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.input.by_ref().take(u64::from(header.packed)).read_to_end(&mut bytes)?;
+        if bytes.len() != header.packed as usize {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+        }
+        if self.codec == Codec::Plain || !is_packed {
+            return Ok(bytes);
+        }
+        let size = header.unpacked as usize;
+        if plain > bytes.len() || plain > size {
+            return Err(damage(format!("a page of {size} bytes, with {plain} bytes of levels")));
+        }
+        let (levels, packed) = bytes.split_at(plain);
+        let expected = size - plain;
+        // A page without a value may have no bytes to unpack.
+        if expected == 0 {
+            return Ok(levels.to_vec());
+        }
+        let values = match self.codec {
+            Codec::Plain => unreachable!("a plain page was returned above"),
+            Codec::Snappy => {
+                let found = snap::raw::decompress_len(packed).map_err(io::Error::from)?;
+                if found != expected {
+                    return Err(damage(format!("a page of {size} bytes that unpacks to {}", plain + found)));
+                }
+                snap::raw::Decoder::new().decompress_vec(packed).map_err(io::Error::from)?
+            }
+            Codec::Gzip => {
+                let mut values = Vec::new();
+                MultiGzDecoder::new(packed).take(expected as u64 + 1).read_to_end(&mut values)?;
+                if values.len() != expected {
+                    let more = if values.len() > expected { "more" } else { "less" };
+                    return Err(damage(format!("a page of {size} bytes that unpacks to {more}")));
+                }
+                values
+            }
+        };
+        if levels.is_empty() {
+            return Ok(values);
+        }
+        Ok([levels, &values].concat())
+    }
+
+    /// Refuses texts of which more are told than there are rows: the library makes room for as many lengths as a page says.
+    fn check_lengths(&self, header: &Header, page: &[u8], levels: usize) -> Result<()> {
+        let lists = match header.encoding {
+            Encoding::DELTA_LENGTH_BYTE_ARRAY => 1,
+            Encoding::DELTA_BYTE_ARRAY if self.may_have_prefixes => 2,
+            Encoding::DELTA_BYTE_ARRAY => return Err(damage("a page with an encoding that its column does not name")),
+            _ => return Ok(()),
+        };
+        let levels = match header.kind {
+            // Their length stands before the levels, in the encoding that has one.
+            Kind::Data if self.has_gaps && header.definition_encoding != Encoding::RLE => {
+                return Err(damage("a page with an old encoding of levels and a new one of texts"));
+            }
+            Kind::Data if self.has_gaps => {
+                let length = page.first_chunk().ok_or_else(|| damage("a page that ends in its levels"))?;
+                4 + u32::from_le_bytes(*length) as usize
+            }
+            Kind::Data => 0,
+            _ => levels,
+        };
+        let mut rest = page.get(levels..).ok_or_else(|| damage("a page that ends in its levels"))?;
+        for _ in 0..lists {
+            rest = after_deltas(rest, u64::from(header.values))?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether the values of a column may begin with parts of those before them, and so be longer than their page.
+pub(super) fn has_prefixes(chunk: &ColumnChunkMetaData) -> bool {
+    chunk.encodings().any(|encoding| encoding == Encoding::DELTA_BYTE_ARRAY)
+}
+
+/// What follows a list of numbers told by their differences, of which there may be so many.
+fn after_deltas(bytes: &[u8], most: u64) -> Result<&[u8]> {
+    let mut rest = bytes;
+    let block = varint(&mut rest)?;
+    let parts = varint(&mut rest)?;
+    let count = varint(&mut rest)?;
+    let _first = varint(&mut rest)?;
+    if count > most || parts == 0 || !block.is_multiple_of(parts) || parts > rest.len() as u64 && count > 1 {
+        return Err(damage(format!("a page of {most} values with {count} lengths in {parts} parts")));
+    }
+    let part_values = block / parts;
+    let mut left = count.saturating_sub(1);
+    while left > 0 {
+        let _least = varint(&mut rest)?;
+        let widths = rest.split_off(..parts as usize).ok_or_else(|| damage("a page that ends in its lengths"))?;
+        let mut bits = 0u64;
+        for &width in widths {
+            // Those behind the last value take nothing, whatever they say.
+            bits += if left > 0 { u64::from(width).saturating_mul(part_values) / 8 } else { 0 };
+            left = left.saturating_sub(part_values);
+        }
+        let bytes = usize::try_from(bits).map_err(|_| damage("a page that ends in its lengths"))?;
+        // The last part may be cut.
+        rest = rest.get(bytes..).unwrap_or_default();
+        if part_values == 0 {
+            return Err(damage("a page whose lengths have no end"));
+        }
+    }
+    Ok(rest)
+}
+
+fn damage(what: impl Into<String>) -> ParquetError {
+    ParquetError::General(what.into())
+}
+
+impl Iterator for Pages {
+    type Item = Result<Page>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
+    }
+}
+
+impl PageReader for Pages {
+    fn get_next_page(&mut self) -> Result<Option<Page>> {
+        while self.left > 0 {
+            let header = self.header()?;
+            if header.kind == Kind::Other {
+                self.input.seek_relative(i64::from(header.packed))?;
+                continue;
+            }
+            self.check(&header)?;
+            let levels = header.definition_bytes as usize + header.repetition_bytes as usize;
+            let is_second = header.kind == Kind::SecondData;
+            let bytes = self.unpacked(&header, if is_second { levels } else { 0 }, header.is_packed || !is_second)?;
+            if header.kind != Kind::Dictionary {
+                self.check_lengths(&header, &bytes, levels)?;
+            }
+            let buf = bytes.into();
+            return Ok(Some(match header.kind {
+                Kind::Dictionary => Page::DictionaryPage {
+                    buf,
+                    num_values: header.values,
+                    encoding: header.encoding,
+                    is_sorted: header.is_sorted,
+                },
+                Kind::SecondData => Page::DataPageV2 {
+                    buf,
+                    num_values: header.values,
+                    encoding: header.encoding,
+                    num_nulls: header.nulls,
+                    num_rows: header.rows,
+                    def_levels_byte_len: header.definition_bytes,
+                    rep_levels_byte_len: header.repetition_bytes,
+                    is_compressed: header.is_packed,
+                    statistics: None,
+                },
+                Kind::Data | Kind::Other => Page::DataPage {
+                    buf,
+                    num_values: header.values,
+                    encoding: header.encoding,
+                    def_level_encoding: header.definition_encoding,
+                    rep_level_encoding: header.repetition_encoding,
+                    statistics: None,
+                },
+            }));
+        }
+        Ok(None)
+    }
+
+    fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
+        Err(damage("pages are read in their order, without looking ahead"))
+    }
+
+    fn skip_next_page(&mut self) -> Result<()> {
+        Err(damage("pages are read in their order, without leaving one out"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use parquet::schema::parser::parse_message_type;
+    use parquet::schema::types::SchemaDescriptor;
+
+    use super::*;
+    use crate::sync::Arc;
+
+    /// A number as a header has it: twice itself, seven bits a byte.
+    fn number(number: u64) -> Vec<u8> {
+        let mut left = number * 2;
+        let mut bytes = Vec::new();
+        while left >= 0x80 {
+            bytes.push(left as u8 | 0x80);
+            left >>= 7;
+        }
+        bytes.push(left as u8);
+        bytes
+    }
+
+    /// A page of texts without packing: its kind, how many values it says, its encoding, its bytes.
+    fn page(kind: u64, values: u64, encoding: u64, bytes: &[u8]) -> Vec<u8> {
+        let of = if kind == 2 { 7 } else { 5 };
+        let mut page = vec![0x15];
+        page.extend(number(kind));
+        for size in [bytes.len() as u64; 2] {
+            page.push(0x15);
+            page.extend(number(size));
+        }
+        page.push((of - 3) << 4 | 0x0c);
+        for field in [values, encoding, 3, 3] {
+            page.push(0x15);
+            page.extend(number(field));
+        }
+        page.extend([0, 0]);
+        page.extend(bytes);
+        page
+    }
+
+    /// The first page of a column of texts that has these bytes and five rows.
+    fn first(bytes: &[u8], bytes_max: u64) -> Result<Page> {
+        let schema = parse_message_type("message s { REQUIRED BINARY id (UTF8); }").unwrap();
+        let column = SchemaDescriptor::new(Arc::new(schema)).column(0);
+        let chunk = ColumnChunkMetaData::builder(column.clone())
+            .set_encodings(vec![Encoding::DELTA_BYTE_ARRAY])
+            .set_data_page_offset(0)
+            .set_total_compressed_size(bytes.len() as i64)
+            .build()
+            .unwrap();
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        let mut pages = Pages::new(&file, &chunk, &column, Codec::Plain, 5, bytes_max).unwrap();
+        pages.get_next_page().map(|page| page.expect("a page"))
+    }
+
+    #[test]
+    fn a_dictionary_is_refused_by_the_words_that_it_says_it_has() {
+        let word = [3, 0, 0, 0, b'a', b'b', b'c'];
+        assert!(matches!(first(&page(2, 1, 0, &word), 1 << 20).unwrap(), Page::DictionaryPage { num_values: 1, .. }));
+        let error = first(&page(2, 1 << 30, 0, &word), 1 << 30).unwrap_err();
+        let bytes = 7 + (1u64 << 30) * size_of::<ByteArray>() as u64;
+        assert_eq!(error.to_string(), format!("External: a page takes {bytes} bytes"));
+    }
+
+    #[test]
+    fn a_page_has_no_more_values_than_its_group_has_rows() {
+        assert!(matches!(first(&page(0, 5, 0, &[0; 20]), 1 << 20).unwrap(), Page::DataPage { num_values: 5, .. }));
+        let error = first(&page(0, 6, 0, &[0; 24]), 1 << 20).unwrap_err();
+        assert!(error.to_string().ends_with("a page of 6 values, where the group has 5 rows left"), "{error}");
+    }
+
+    #[test]
+    fn lengths_are_as_many_as_values() {
+        // Blocks of 128 in 4 parts; so many lengths, of which the first is 0; the least difference is 0, and so are the widths.
+        let lengths = |count: u64| {
+            let mut bytes = vec![0x80, 0x01, 4];
+            let mut left = count;
+            while left >= 0x80 {
+                bytes.push(left as u8 | 0x80);
+                left >>= 7;
+            }
+            bytes.extend([left as u8, 0, 0, 0, 0, 0, 0]);
+            bytes
+        };
+        assert!(first(&page(0, 5, 6, &lengths(5)), 1 << 20).is_ok());
+        assert!(first(&page(0, 5, 7, &[lengths(5), lengths(5)].concat()), 1 << 20).is_ok());
+        for bytes in [lengths(6), lengths(1 << 60)] {
+            assert!(first(&page(0, 5, 6, &bytes), 1 << 20).unwrap_err().to_string().contains("lengths in 4 parts"));
+            let second = [lengths(5), bytes].concat();
+            assert!(first(&page(0, 5, 7, &second), 1 << 20).unwrap_err().to_string().contains("lengths in 4 parts"));
+        }
+    }
+}
