@@ -73,6 +73,52 @@ impl Call {
         Context::current()?.deadline()
     }
 
+    /// How much of that is left; nothing if there is no limit. Whatever the handler asks of other services, here or on other nodes, has at most as much, and need not be told.
+    ///
+    /// # Example
+    /// ```
+    /// # use lehr_services::*;
+    /// # use schemars::JsonSchema;
+    /// # use serde::{Deserialize, Serialize};
+    /// use std::time::Duration;
+    /// # #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
+    /// # struct Search {}
+    /// # impl Contract for Search { const NAME: &'static str = "example.org/search"; const VERSION: Version = Version::new(1, 0); }
+    /// # #[derive(Serialize, Deserialize, JsonSchema)]
+    /// # struct Look {}
+    /// # impl Operation for Look {
+    /// #     type Contract = Search;
+    /// #     type Verb = verb::Query;
+    /// #     type Reply = String;
+    /// #     const NAME: &'static str = "look";
+    /// # }
+    /// # impl Service for Search {
+    /// #     type Document = Self;
+    /// #     fn document(&self) -> &Self { self }
+    /// #     fn document_mut(&mut self) -> &mut Self { self }
+    /// #     fn handlers(on: &mut Handlers<Self>) { on.concurrent::<Look>(); }
+    /// # }
+    /// impl Concurrent<Look> for Search {
+    ///     async fn handle(&self, _: Look, call: &Call) -> Result<String, Fault> {
+    ///         let is_hurried = call.time_left().is_some_and(|left| left < Duration::from_secs(1));
+    ///         Ok(if is_hurried { "the first that was found" } else { "the best of all" }.to_owned())
+    ///     }
+    /// }
+    /// # let dispatcher = lehr_runtime::Dispatcher::new(1).unwrap();
+    /// # let host = Host::new(dispatcher.handle());
+    /// # lehr_runtime::block_on(async {
+    /// let search = host.start("/search", Search::default).await?;
+    /// assert_eq!(search.call(Look {}).await?, "the best of all");
+    /// let hurried = search.within(Duration::from_millis(900));
+    /// assert_eq!(hurried.call(Look {}).await?, "the first that was found");
+    /// # Ok::<(), Fault>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn time_left(&self) -> Option<Duration> {
+        let deadline = self.deadline()?;
+        Some(deadline.saturating_sub(self.shared.host()?.clock().now()))
+    }
+
     /// The span of a distributed trace that the request belongs to.
     pub fn trace(&self) -> Option<TraceParent> {
         Context::current()?.traces().first().copied()

@@ -24,7 +24,7 @@ use crate::info::Info;
 use crate::link::{Action, Link, Message, Options, Pending};
 use crate::main_port::{Local, Unsent, other_contract, settled, stopping};
 use crate::operation::{Envelope, Operation};
-use crate::running::waiting_for;
+use crate::running::{time_left, waiting_for};
 use crate::service::Service;
 use crate::shared::StopRequest;
 use crate::subscription::{Subscribe, Subscription};
@@ -193,7 +193,7 @@ impl<D: Contract> Reference<D> {
 
     /// Its requests end after this time: the caller gets [`Code::ResponseTimeout`] and the handler's future is dropped.
     ///
-    /// Default: as long as the context of the caller. Between nodes there is always a limit, of 30 seconds if nothing else is said.
+    /// Default: as long as the context of the caller; a handler's requests have at most what is [left](crate::Call::time_left) to it, also on other nodes. Between nodes there is always a limit, of 30 seconds if nothing else is said.
     ///
     /// Cost: a context and a timer for each request.
     pub fn within(self, time: Duration) -> Self {
@@ -422,6 +422,10 @@ impl<D: Contract> Reference<D> {
         let mut options = self.options.as_deref().cloned().unwrap_or_default();
         options.contract = Some((D::NAME.to_owned(), D::VERSION));
         options.trace = Context::current().and_then(|context| context.traces().first().copied());
+        // What a handler asks has at most the time that its own caller waits. In this process the context says so; beyond it, this does.
+        if let Some(left) = time_left() {
+            options.within = Some(options.within.map_or(left, |within| within.min(left)));
+        }
         Message { action, verb, body, format: Format::MessagePack, accept: Format::MessagePack, options }
     }
 

@@ -14,6 +14,7 @@ use std::pin::Pin;
 use std::task::{Context as Polling, Poll};
 use std::time::Duration;
 
+use lehr_runtime::{Clock, Context};
 use pin_project_lite::pin_project;
 
 use crate::call::Call;
@@ -111,6 +112,16 @@ impl Drop for Polled {
     fn drop(&mut self) {
         IS_HANDLING.set(self.0);
     }
+}
+
+/// How much is left of the time of the request whose handler is being polled. A handler runs on the workers of its host, and so by its clock; elsewhere nobody knows by which
+/// clock a deadline was set.
+pub(crate) fn time_left() -> Option<Duration> {
+    if !IS_HANDLING.get() {
+        return None;
+    }
+    let deadline = Context::current()?.deadline()?;
+    Some(deadline.saturating_sub(Clock::current().now()))
 }
 
 /// Not inlined: what does not wait does not come here.

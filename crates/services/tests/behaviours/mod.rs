@@ -3,6 +3,7 @@
 pub mod samples;
 
 mod calls;
+pub mod deadlines;
 mod lives;
 pub mod partners;
 mod subscriptions;
