@@ -7,11 +7,15 @@ use std::task::{Context, Poll};
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 use tokio::sync::mpsc::Receiver;
 
+use crate::taking::{OnTheWay, PIECE, Pieces};
+
 /// What is answered.
 #[derive(Debug)]
 pub(crate) enum Answer {
     /// A document; nothing once it is sent.
     Whole(Option<Bytes>),
+    /// A long document, which is minded on its way.
+    Pieces(Pieces),
     /// Events, until their sender goes.
     Events(Receiver<Bytes>),
 }
@@ -20,6 +24,14 @@ impl Answer {
     pub(crate) fn whole(bytes: impl Into<Bytes>) -> Self {
         let bytes = bytes.into();
         Self::Whole((!bytes.is_empty()).then_some(bytes))
+    }
+
+    /// The same answer, minded on its way if it is long.
+    pub(crate) fn minded(self, on_the_way: &OnTheWay) -> Self {
+        match self {
+            Self::Whole(Some(bytes)) if bytes.len() > PIECE => Self::Pieces(on_the_way.pieces(bytes)),
+            answer => answer,
+        }
     }
 }
 
@@ -30,6 +42,8 @@ impl Body for Answer {
     fn poll_frame(self: Pin<&mut Self>, polling: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match self.get_mut() {
             Self::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            // The end too is asked for only when the last piece has gone.
+            Self::Pieces(pieces) => Poll::Ready(pieces.next().map(|bytes| Ok(Frame::data(bytes)))),
             Self::Events(events) => events.poll_recv(polling).map(|event| event.map(|bytes| Ok(Frame::data(bytes)))),
         }
     }
@@ -41,6 +55,7 @@ impl Body for Answer {
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            Self::Pieces(pieces) => SizeHint::with_exact(pieces.len() as u64),
             Self::Events(_) => SizeHint::default(),
         }
     }

@@ -16,6 +16,7 @@ use crate::edge::{Edge, Peer};
 use crate::exchange::exchange;
 use crate::noting::write_below;
 use crate::sync::{Arc, Mutex};
+use crate::taking::{OnTheWay, Pressed};
 
 /// What a client of HTTP/2 that knows what it talks to sends first.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -74,7 +75,7 @@ where
 {
     let limits = edge.limits().clone();
     let recognised = tokio::select! {
-        recognised = timeout(limits.header_time, recognise(stream)) => recognised,
+        recognised = timeout(limits.header_time, recognise(Pressed::new(stream, limits.take_time))) => recognised,
         _ = stopping.changed() => return,
     };
     // Who says nothing, or goes, has not asked for anything.
@@ -82,10 +83,14 @@ where
     let io = TokioIo::new(stream);
     if is_http2 {
         let lanes = Lanes::default();
+        let on_the_way = OnTheWay::default();
+        let minded = on_the_way.clone();
         let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
             // Called in the order in which the headers came.
             let turn = lanes.turn(request.uri().path());
-            exchange(edge.clone(), peer.clone(), turn, request)
+            let answered = exchange(edge.clone(), peer.clone(), turn, request);
+            let minded = minded.clone();
+            async move { answered.await.map(|response| response.map(|answer| answer.minded(&minded))) }
         });
         let header_bytes = u32::try_from(limits.header_bytes).unwrap_or(u32::MAX);
         let mut connection = pin!(
@@ -100,6 +105,7 @@ where
         // Errors are the client's going away in the middle, or its breaking the protocol, which it has been told.
         tokio::select! {
             _ = connection.as_mut() => {}
+            () = on_the_way.stuck(limits.take_time) => {}
             _ = stopping.changed() => {
                 connection.as_mut().graceful_shutdown();
                 let _ = timeout(limits.answer_time, connection).await;

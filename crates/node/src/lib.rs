@@ -50,6 +50,7 @@ mod renewed;
 mod route;
 mod settings;
 mod sync;
+mod taking;
 mod tls;
 mod trust;
 

@@ -59,6 +59,9 @@ pub struct Limits {
     pub header_time: Duration,
     /// How long a client may take to send a body. Default: 60 s.
     pub body_time: Duration,
+    /// How long a client may take nothing of what it is sent, until its connection is closed; on HTTP/2, where one answer may be stuck alone, at most twice as long.
+    /// Default: 60 s.
+    pub take_time: Duration,
     /// How long a request without a limit of its own may take. Default: 30 s.
     pub answer_time: Duration,
     /// The longest time that a request may ask for. Default: 1 hour.
@@ -98,6 +101,7 @@ impl Default for Limits {
             headers: 100,
             header_time: Duration::from_secs(10),
             body_time: Duration::from_secs(60),
+            take_time: Duration::from_secs(60),
             answer_time: Duration::from_secs(30),
             answer_time_max: Duration::from_secs(3600),
             requests: 16_384,
@@ -173,6 +177,7 @@ impl Settings {
         let times = [
             ("header_time", limits.header_time),
             ("body_time", limits.body_time),
+            ("take_time", limits.take_time),
             ("answer_time", limits.answer_time),
             ("heartbeat", limits.heartbeat),
         ];

@@ -11,6 +11,7 @@ mod load;
 mod nodes;
 mod raw;
 mod security;
+mod taking;
 mod watching;
 mod wire;
 
@@ -53,6 +54,7 @@ pub fn settings() -> Settings {
         heartbeat: FOR_EVER,
         header_time: FOR_EVER,
         body_time: FOR_EVER,
+        take_time: FOR_EVER,
         answer_time_max: FOR_EVER,
         ..Limits::default()
     };

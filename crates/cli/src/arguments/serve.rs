@@ -54,6 +54,10 @@ pub struct ServeArguments {
     #[arg(long, value_name = "N", value_parser = positive)]
     pub rate: Option<f64>,
 
+    /// How long a client may take nothing of an answer until its connection is closed, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = positive)]
+    pub take_time: f64,
+
     /// How long services may take to end, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub grace: u64,

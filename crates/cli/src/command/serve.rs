@@ -193,7 +193,8 @@ fn refused(fault: &Fault) -> Failure {
 fn settings(arguments: &ServeArguments) -> Result<Settings, Failure> {
     let policy = arguments.policy.as_deref().map(policy).transpose()?;
     let rate = arguments.rate.map(|per_second| Rate { per_second, burst: per_second.ceil().max(1.0) as u32 });
-    let limits = Limits { body_bytes: arguments.body_max, rate, ..Limits::default() };
+    let take_time = Duration::try_from_secs_f64(arguments.take_time).unwrap_or(Duration::MAX);
+    let limits = Limits { body_bytes: arguments.body_max, take_time, rate, ..Limits::default() };
     let (address, is_insecure) = (arguments.listen, arguments.insecure);
     let tls = match (&arguments.tls.cert, &arguments.tls.key) {
         (Some(certificate), Some(key)) => {

@@ -1,0 +1,144 @@
+//! Clients that are sent something and do not take it: after a while their connection ends, and what was kept for them is free.
+//!
+//! Two places, since an answer can be stuck in two. A socket whose other end does not read stops taking bytes: that is seen below everything else, whatever is spoken above. On
+//! HTTP/2 a client may also read its connection, and so answer every sign of life, and never open the window of one stream: that is seen where the answer is handed over,
+//! a piece at a time.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use hyper::body::Bytes;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep};
+
+use crate::sync::{Arc, Mutex};
+
+/// The largest piece of an answer that is handed over at once. What is smaller is whole.
+pub(crate) const PIECE: usize = 16 << 10;
+
+/// A stream that fails when its other end takes nothing for so long.
+pub(crate) struct Pressed<T> {
+    stream: T,
+    limit: Duration,
+    /// While it takes nothing.
+    waiting: Option<Pin<Box<Sleep>>>,
+}
+
+impl<T> Pressed<T> {
+    pub(crate) fn new(stream: T, limit: Duration) -> Self {
+        Self { stream, limit, waiting: None }
+    }
+
+    fn mind<R>(&mut self, polled: Poll<io::Result<R>>, polling: &mut Context<'_>) -> Poll<io::Result<R>> {
+        if polled.is_ready() {
+            self.waiting = None;
+            return polled;
+        }
+        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(self.limit)));
+        ready!(waiting.as_mut().poll(polling));
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the other end does not take what it is sent")))
+    }
+}
+
+impl<T: AsyncRead + Unpin> AsyncRead for Pressed<T> {
+    fn poll_read(self: Pin<&mut Self>, polling: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_read(polling, buffer)
+    }
+}
+
+impl<T: AsyncWrite + Unpin> AsyncWrite for Pressed<T> {
+    fn poll_write(self: Pin<&mut Self>, polling: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        let polled = Pin::new(&mut this.stream).poll_write(polling, bytes);
+        this.mind(polled, polling)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, polling: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let polled = Pin::new(&mut this.stream).poll_flush(polling);
+        this.mind(polled, polling)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, polling: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let polled = Pin::new(&mut this.stream).poll_shutdown(polling);
+        this.mind(polled, polling)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        polling: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        let polled = Pin::new(&mut this.stream).poll_write_vectored(polling, parts);
+        this.mind(polled, polling)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+}
+
+/// The long answers that are on their way on one connection, and whether each was taken from since somebody looked.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OnTheWay(Arc<Mutex<Numbered>>);
+
+#[derive(Debug, Default)]
+struct Numbered {
+    next: u64,
+    is_taken: BTreeMap<u64, bool>,
+}
+
+impl OnTheWay {
+    /// A long answer in pieces.
+    pub(crate) fn pieces(&self, bytes: Bytes) -> Pieces {
+        let mut numbered = self.0.lock();
+        numbered.next += 1;
+        let number = numbered.next;
+        numbered.is_taken.insert(number, true);
+        Pieces { left: bytes, number, among: self.clone() }
+    }
+
+    /// Waits until nothing was taken of one of them for as long as `limit`, and at most twice as long.
+    pub(crate) async fn stuck(&self, limit: Duration) {
+        loop {
+            sleep(limit).await;
+            if self.0.lock().is_taken.values_mut().any(|is_taken| !std::mem::take(is_taken)) {
+                return;
+            }
+        }
+    }
+}
+
+/// An answer that is handed over a piece at a time, each when there is room for it at the other end.
+#[derive(Debug)]
+pub(crate) struct Pieces {
+    left: Bytes,
+    number: u64,
+    among: OnTheWay,
+}
+
+impl Pieces {
+    pub(crate) fn len(&self) -> usize {
+        self.left.len()
+    }
+
+    /// The next piece; nothing when the last one has been taken.
+    pub(crate) fn next(&mut self) -> Option<Bytes> {
+        if let Some(is_taken) = self.among.0.lock().is_taken.get_mut(&self.number) {
+            *is_taken = true;
+        }
+        let length = self.left.len().min(PIECE);
+        (length > 0).then(|| self.left.split_to(length))
+    }
+}
+
+impl Drop for Pieces {
+    fn drop(&mut self) {
+        self.among.0.lock().is_taken.remove(&self.number);
+    }
+}

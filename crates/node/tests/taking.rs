@@ -1,0 +1,117 @@
+//! Clients that ask for more than they take.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Empty};
+use hyper::body::Bytes;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use lehr_node::{Limits, Node, Settings};
+
+use crate::behaviours::samples::*;
+use crate::{on_node, settings};
+
+/// More than the buffers of a connection hold on both sides.
+const LARGE: usize = 20 << 20;
+
+fn hurried(connections: usize) -> Settings {
+    let limits = Limits { take_time: Duration::from_millis(50), connections, ..settings().limits };
+    Settings { limits, ..settings() }
+}
+
+async fn with_large_state(node: &Node, bytes: usize) {
+    let books = node.host().start("/books", Bookkeeper::new).await.unwrap();
+    books.call(put(&"x".repeat(bytes), 1)).await.unwrap();
+}
+
+/// Asks for the state, and reads so many bytes of the answer.
+fn ask(node: &Node, bytes: usize) -> std::io::Result<TcpStream> {
+    let mut stream = TcpStream::connect(node.address())?;
+    write!(stream, "GET /books HTTP/1.1\r\nhost: {}\r\n\r\n", node.address())?;
+    stream.read_exact(&mut vec![0; bytes])?;
+    Ok(stream)
+}
+
+#[test]
+fn a_client_that_does_not_read_its_answer_loses_its_connection_and_its_place() {
+    on_node(hurried(1), async |node| {
+        with_large_state(node, LARGE).await;
+        let mut deaf = ask(node, 12).unwrap();
+        // There is one place for connections: another client gets it when the deaf one has lost it, and is turned away before.
+        while ask(node, 12).is_err() {
+            std::thread::yield_now();
+        }
+        let mut rest = Vec::new();
+        let _ = deaf.read_to_end(&mut rest);
+        assert!(rest.len() < LARGE, "the answer was cut");
+    });
+}
+
+#[test]
+fn a_client_that_reads_gets_all_of_a_long_answer() {
+    // A limit that no machine is too busy to keep.
+    let limits = Limits { take_time: Duration::from_secs(60), ..settings().limits };
+    on_node(Settings { limits, ..settings() }, async |node| {
+        with_large_state(node, LARGE).await;
+        let mut stream = TcpStream::connect(node.address()).unwrap();
+        write!(stream, "GET /books HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", node.address()).unwrap();
+        // A little at a time, so that the node has to wait for it again and again.
+        let (mut answer, mut piece) = (Vec::new(), vec![0; 1 << 16]);
+        loop {
+            match stream.read(&mut piece).unwrap() {
+                0 => break,
+                count => answer.extend_from_slice(&piece[..count]),
+            }
+            std::thread::yield_now();
+        }
+        let end = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap() + 4;
+        let head = String::from_utf8_lossy(&answer[..end]).to_lowercase();
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
+        assert_eq!(length.parse(), Ok(answer.len() - end));
+        assert!(answer.len() > LARGE);
+    });
+}
+
+/// Asks for the state over HTTP/2 with windows of so many bytes, takes the answer or leaves it, and says how many bytes came and whether the connection has ended.
+fn over_http2(node: &Node, window: u32, takes: bool) -> (usize, bool) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let stream = tokio::net::TcpStream::connect(node.address()).await.unwrap();
+        let mut builder = hyper::client::conn::http2::Builder::new(TokioExecutor::new());
+        builder.initial_stream_window_size(window);
+        let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await.unwrap();
+        let connection = tokio::spawn(connection);
+        let uri = format!("http://{}/books", node.address());
+        let request = hyper::Request::builder().uri(uri).body(Empty::<Bytes>::new()).unwrap();
+        let answer = sender.send_request(request).await.unwrap();
+        assert_eq!(answer.status(), 200);
+        if takes {
+            return (answer.into_body().collect().await.unwrap().to_bytes().len(), connection.is_finished());
+        }
+        // Its connection is read, and its window stays as it is.
+        let _ = connection.await.unwrap();
+        drop(answer);
+        (0, true)
+    })
+}
+
+#[test]
+fn on_http2_an_answer_that_is_not_taken_ends_the_connection_though_it_is_read() {
+    on_node(hurried(8), async |node| {
+        with_large_state(node, 200_000).await;
+        assert_eq!(over_http2(node, 1 << 10, false), (0, true));
+    });
+}
+
+#[test]
+fn on_http2_a_small_window_is_no_fault_if_it_is_opened() {
+    let limits = Limits { take_time: Duration::from_secs(60), ..settings().limits };
+    on_node(Settings { limits, ..settings() }, async |node| {
+        with_large_state(node, 200_000).await;
+        for window in [1 << 20, 1 << 10] {
+            let (length, has_ended) = over_http2(node, window, true);
+            assert!(length > 400_000 && !has_ended, "{length} bytes");
+        }
+    });
+}
