@@ -19,6 +19,7 @@ mod cli {
     mod matrix;
     mod mixture;
     mod nodes;
+    mod openapi;
     mod results;
     mod sandbox;
     mod services;

@@ -145,13 +145,16 @@ fn describe(info: &Info, mut described: Described<'_>, paths: &mut Map<String, V
             "responses": responses("The state; its version is in ETag.", &described.place(&info.contract.state)),
         }),
     );
-    whole.insert(
-        "delete".to_owned(),
-        json!({
-            "operationId": identifier("drop"), "tags": [tag], "summary": "Ends the service.",
-            "responses": responses("It has ended.", &json!({ "type": "null" })),
-        }),
-    );
+    // One that its node alone ends answers 405, and so has none.
+    if !info.is_permanent {
+        whole.insert(
+            "delete".to_owned(),
+            json!({
+                "operationId": identifier("drop"), "tags": [tag], "summary": "Ends the service.",
+                "responses": responses("It has ended.", &json!({ "type": "null" })),
+            }),
+        );
+    }
     for (name, operation) in &info.contract.operations {
         let mut parameters = vec![timeout.clone()];
         if operation.verb.changes_state() {
@@ -225,6 +228,7 @@ mod tests {
             incarnation: 1,
             phase: lehr_services::Phase::Ready,
             contract,
+            is_permanent: false,
             subscribers: 0,
             counts: lehr_services::Counts::default(),
             waiting: Vec::new(),

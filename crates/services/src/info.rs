@@ -25,6 +25,9 @@ pub struct Info {
     pub phase: Phase,
     /// What it can be asked.
     pub contract: Description,
+    /// Whether only its node ends it, and nobody who asks.
+    #[serde(default)]
+    pub is_permanent: bool,
     /// How many hear of its changes.
     pub subscribers: usize,
     /// What it has done.
@@ -67,6 +70,7 @@ impl Info {
             incarnation: shared.incarnation,
             phase: shared.phase(),
             contract: (*shared.description).clone(),
+            is_permanent: at.is_permanent(),
             subscribers: shared.publisher.count(),
             counts: shared.counts(),
             waiting: waiting.collect(),

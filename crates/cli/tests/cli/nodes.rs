@@ -12,11 +12,17 @@ use super::sandbox::Sandbox;
 use super::services::Served;
 
 /// Asks a node by hand: the status and the body; nothing if there is no answer.
-fn ask(url: &str, line: &str, body: &str) -> Option<(u16, Value)> {
+pub fn ask(url: &str, line: &str, body: &str) -> Option<(u16, Value)> {
+    send(url, line, "", body)
+}
+
+/// The same with headers, each ending in `\r\n`.
+pub fn send(url: &str, line: &str, headers: &str, body: &str) -> Option<(u16, Value)> {
     let address = url.strip_prefix("http://")?;
     let mut stream = TcpStream::connect(address).ok()?;
+    let length = body.len();
     let head =
-        format!("{line} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
+        format!("{line} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n{headers}content-length: {length}\r\n\r\n");
     stream.write_all(format!("{head}{body}").as_bytes()).ok()?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).ok()?;
