@@ -18,8 +18,9 @@ LATENCY = "http latency"
 LISTENERS = "listeners"
 MEMORY = "memory"
 NEIGHBOURS = "neighbours"
+CLUSTERINGS = "clusterings"
 COMPARED = (MESSAGES, HTTP, LATENCY)
-WITH_TABLES = (*COMPARED, HISTOGRAM, LISTENERS, MEMORY, NEIGHBOURS, "unit", "absent")
+WITH_TABLES = (*COMPARED, HISTOGRAM, LISTENERS, MEMORY, NEIGHBOURS, CLUSTERINGS, "unit", "absent")
 FORMS = ("two-way in turn", "two-way at once", "one-way")
 HEATS = ("warm", "cold")
 BINS = 8
@@ -156,8 +157,9 @@ def http(found):
 
 
 def company(figures):
-    listeners, neighbours, memory = of(figures, LISTENERS), of(figures, NEIGHBOURS), of(figures, MEMORY)
-    if not (listeners or neighbours or memory):
+    listeners, memory = of(figures, LISTENERS), of(figures, MEMORY)
+    neighbours, clusterings = of(figures, NEIGHBOURS), of(figures, CLUSTERINGS)
+    if not (listeners or neighbours or memory or clusterings):
         return
     yield "## What others do to a service"
     yield ""
@@ -168,12 +170,17 @@ def company(figures):
     for figure in memory:
         yield f"Memory of the node for each of {figure['case']}, its connection included: {spread(figure)} bytes. {commanded('memory')}"
         yield ""
-    if neighbours:
-        alone = next((figure for figure in neighbours if figure["engine"].endswith(", alone")), None)
-        yield f"A service that computes, on one core. {commanded('neighbours')}"
-        yield ""
-        lines = ([figure["engine"].split(", ", 1)[-1], figure["case"], spread(figure), shown(ratio_of(figure, alone))] for figure in neighbours)
-        yield from table(["beside", "case", "µs a request", "× alone"], lines)
+    computing = (
+        (neighbours, NEIGHBOURS, "A service that computes, on one core.", "µs a request"),
+        (clusterings, CLUSTERINGS, "A clustering as a job of `lehr serve`, on one core by the manifest; the other is a job of another service, which clusters all the while.", "ms a job"),
+    )
+    for here, experiment, what, unit in computing:
+        if here:
+            alone = next((figure for figure in here if figure["engine"].endswith(", alone")), None)
+            yield f"{what} {commanded(experiment)}"
+            yield ""
+            lines = ([figure["engine"].split(", ", 1)[-1], figure["case"], spread(figure), shown(ratio_of(figure, alone))] for figure in here)
+            yield from table(["beside", "case", unit, "× alone"], lines)
 
 
 def papers_section(found, figures, papers):

@@ -54,6 +54,16 @@ class Page(unittest.TestCase):
         self.assertIn("which is 80% of its requests a second", text)
         self.assertIn("Behind in 2 of 3 cells", text)
 
+    def test_jobs_stand_beside_one_that_is_alone(self):
+        case = "60000 rows into 12 clusters"
+        beside = [("alone", 1000.0), ("another on its own core", 1010.0), ("another on the same core", 2000.0)]
+        jobs = [figure(f"lehr serve, {who}", median, "clusterings", case, workers=1, unit="ms a job") for who, median in beside]
+        text = self.page([*FIGURES, *jobs])
+        self.assertIn("`lehr lab services --only 'clusterings'`", text)
+        self.assertTrue(self.line(text, "| another on its own core |").endswith("| 1.01 |"))
+        self.assertTrue(self.line(text, "| another on the same core |").endswith("| 2.00 |"))
+        self.assertNotIn("clusterings", self.page(FIGURES))
+
     def test_a_histogram_counts_every_group_once(self):
         edges, counts = services.bins([[0.2, 0.4, 1.0], [0.6, 0.6, 0.6]])
         self.assertEqual((len(edges), [sum(own) for own in counts]), (services.BINS + 1, [3, 3]))

@@ -2,8 +2,9 @@
 //!
 //! Ours in process runs here; the peers are programs behind a pipe (`lab/runners/services`). Over HTTP both are programs of their own, and the load comes from here.
 //! Every side knows what each answer must be: a wrong one of ours ends the measurement. [`group`] has the words and what a client does, [`messages`] and [`http`]
-//! the two measurements, [`listeners`] and [`neighbours`] what others do to a service. What all labs share is [`crate::bench`].
+//! the two measurements, [`listeners`], [`neighbours`] and [`clusterings`] what others do to a service. What all labs share is [`crate::bench`].
 
+pub mod clusterings;
 pub mod counter;
 pub mod definition;
 pub mod group;
@@ -25,7 +26,7 @@ use crate::bench::{Bench, Lab, Stop};
 use definition::Definition;
 
 /// This lab. Its cases are called like `messages two-way in turn, group 200`, `histogram two-way at once, group 200`, `http GET state, 64 connections, closed
-/// loop`, `listeners …`, `memory …`, `neighbours …`.
+/// loop`, `listeners …`, `memory …`, `neighbours …`, `clusterings …`.
 pub const LAB: Lab = Lab {
     name: "services",
     folder: "target/peers/services",
@@ -62,6 +63,7 @@ fn plan(bench: &Bench, definition: &Definition, options: &Options) -> Plan {
     http::plan(bench, definition, options, &mut plan);
     listeners::plan(bench, definition, options, &mut plan);
     neighbours::plan(bench, definition, options, &mut plan);
+    clusterings::plan(bench, definition, options, &mut plan);
     plan
 }
 
@@ -69,5 +71,6 @@ fn measure(bench: &mut Bench, program: &Path, definition: &Definition, options: 
     messages::run(bench, definition, options)?;
     http::run(bench, program, definition, options)?;
     listeners::run(bench, program, definition, options)?;
-    neighbours::run(bench, definition, options)
+    neighbours::run(bench, definition, options)?;
+    clusterings::run(bench, program, definition, options)
 }

@@ -37,6 +37,21 @@ fn a_server_is_started_and_each_case_has_its_quantiles() {
 }
 
 #[test]
+fn a_clustering_has_its_core_from_a_manifest_alone_and_in_company() {
+    let (_, figures) = measured(&Sandbox::new(), "services", "clusterings");
+    let found: Vec<_> = figures.iter().filter(|figure| figure["experiment"] == "clusterings").collect();
+    // On a machine with one core there is nothing to compare.
+    let cores = std::thread::available_parallelism().unwrap().get();
+    let beside = ["alone", "another on its own core", "another on the same core"];
+    let expected: Vec<_> = beside.iter().filter(|_| cores > 1).map(|who| format!("lehr serve, {who}")).collect();
+    assert_eq!(engines(&figures, "clusterings"), expected);
+    for figure in found {
+        assert_eq!(figure["unit"], "ms a job");
+        assert!(figure["min"].as_f64().unwrap() > 0.0, "{figure}");
+    }
+}
+
+#[test]
 fn a_case_that_does_not_exist_is_said_so() {
     let outcome = run(&Sandbox::new(), "services", "group 77");
     assert_eq!(outcome.code, 1);

@@ -41,6 +41,8 @@ pub struct Definition {
     pub listeners: Listeners,
     /// Two services that compute.
     pub neighbours: Neighbours,
+    /// Two services whose jobs compute.
+    pub clusterings: Clusterings,
 }
 
 /// So many groups of so many messages.
@@ -90,6 +92,17 @@ pub struct Neighbours {
     pub units: u32,
     /// Requests of a sample.
     pub requests: usize,
+}
+
+/// Clusterings as jobs.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct Clusterings {
+    /// Rows of the data.
+    pub rows: usize,
+    /// Clusters of a job.
+    pub clusters: usize,
+    /// About how long a job takes that has its core for itself, for the plan.
+    pub seconds: f64,
 }
 
 impl Definition {
@@ -148,6 +161,7 @@ mod tests {
         assert_eq!((full.histogram.group, full.histogram.groups), (200, 30));
         assert_eq!((full.closed.connections.first(), full.closed.connections.last()), (Some(&1), Some(&64)));
         assert_eq!(full.listeners.many, 1000);
+        assert!(full.clusterings.rows > quick.clusterings.rows);
         // 80 % of the bare handler's requests a second.
         assert_eq!(1.0 / aims.http, 0.8);
         assert!(quick.groups.iter().all(|group| full.groups.contains(group)));

@@ -47,6 +47,14 @@ impl Node {
     /// # Errors
     /// If it does not start or does not say where it listens.
     pub fn start(program: &Path, form: Form) -> Result<Self> {
+        Self::with(program, form, &[&format!("--start=lehr/records={PATH}")])
+    }
+
+    /// The same with these services, or none.
+    ///
+    /// # Errors
+    /// Those of [`start`](Self::start).
+    pub fn with(program: &Path, form: Form, services: &[&str]) -> Result<Self> {
         let mut command = match form.core {
             None => Command::new(program),
             Some(core) => {
@@ -55,7 +63,7 @@ impl Node {
                 command
             }
         };
-        command.args(["serve", "--listen", "127.0.0.1:0", "--start"]).arg(format!("lehr/records={PATH}"));
+        command.args(["serve", "--listen", "127.0.0.1:0"]).args(services);
         command.args(["--threads", &form.workers.to_string()]);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         // Ctrl-C is for the lab, which decides when its servers end.
