@@ -7,6 +7,7 @@ mod cli {
     mod bad_input;
     mod demonstrations;
     mod distances;
+    mod full_disk;
     mod gtm;
     mod guide;
     mod help;

@@ -108,7 +108,10 @@ impl Store {
         let header = serde_json::to_string(&header).unwrap_or_default();
         self.replace(format!("{header}\n{text}").as_bytes()).map_err(|error| {
             let log = format!("{}: {error}", self.path.display());
-            Fault::new(Code::InsufficientResources, "the change could not be kept, and has been taken back").log(log)
+            let is_full = matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+            let why = if is_full { ": no space left on the disk of the node" } else { "" };
+            let reason = format!("the change could not be kept, and has been taken back{why}");
+            Fault::new(Code::InsufficientResources, reason).log(log)
         })
     }
 

@@ -22,11 +22,11 @@ fn serve(keep: &Path, root: &Path) -> Served {
     Served::start(&["--keep", keep.to_str().unwrap(), "--data-root", root.to_str().unwrap()])
 }
 
-fn datasets(client: &Client, node: &Served) -> Reference<Datasets> {
+pub fn datasets(client: &Client, node: &Served) -> Reference<Datasets> {
     Reference::over(client.link(&node.at("/datasets")).unwrap()).within(LONG)
 }
 
-fn clustering(client: &Client, node: &Served) -> Reference<Jobs<Clustering>> {
+pub fn clustering(client: &Client, node: &Served) -> Reference<Jobs<Clustering>> {
     Reference::over(client.link(&node.at("/clustering")).unwrap()).within(LONG)
 }
 
@@ -50,11 +50,11 @@ fn order() -> Order<Options> {
     Order { output: Some("regions".into()), ..Order::new("clouds", options) }
 }
 
-async fn wait(jobs: &Reference<Jobs<Clustering>>, job: &str) -> Record<Options> {
+pub async fn wait(jobs: &Reference<Jobs<Clustering>>, job: &str) -> Record<Options> {
     jobs.call(Wait::of(WaitFor::new(job))).await.unwrap()
 }
 
-async fn all_of(datasets: &Reference<Datasets>, name: &str) -> String {
+pub async fn all_of(datasets: &Reference<Datasets>, name: &str) -> String {
     let (mut text, mut from) = (String::new(), 0);
     loop {
         let read = Read { name: name.to_owned(), format: RowFormat::Csv, from, to: None };

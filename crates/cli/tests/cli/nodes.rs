@@ -146,13 +146,18 @@ fn set_up(words: &str) {
 }
 
 /// A file system of its own, small; gone when it is dropped.
-struct Disk(PathBuf);
+pub struct Disk(PathBuf);
 
 impl Disk {
-    fn new(place: &Path, kilobytes: usize) -> Self {
+    pub fn new(place: &Path, kilobytes: usize) -> Self {
         std::fs::create_dir_all(place).unwrap();
         set_up(&format!("mount -t tmpfs -o size={kilobytes}k none {}", place.display()));
         Self(place.to_owned())
+    }
+
+    /// Makes it larger, with what is on it.
+    pub fn grow(&self, kilobytes: usize) {
+        set_up(&format!("mount -o remount,size={kilobytes}k {}", self.0.display()));
     }
 }
 

@@ -39,8 +39,27 @@ struct Held {
     is_swept: bool,
 }
 
-fn disk(error: &dyn std::fmt::Display) -> Fault {
-    Fault::new(Code::InsufficientResources, "the data could not be kept").log(error.to_string())
+/// That something could not be kept. A full disk is told to the client too: room is what it can ask for.
+fn disk(error: &(dyn std::error::Error + 'static)) -> Fault {
+    let reason = if is_full(error) {
+        "the data could not be kept: no space left on the disk of the node"
+    } else {
+        "the data could not be kept"
+    };
+    Fault::new(Code::InsufficientResources, reason).log(error.to_string())
+}
+
+/// Whether somewhere below an error the system says that there is no more room.
+fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut causes = std::iter::successors(Some(error), |error| error.source());
+    causes.any(|error| {
+        let cause = match error.downcast_ref::<lehr_data::Error>() {
+            // Its text tells the cause, and its chain does not repeat it.
+            Some(lehr_data::Error::Write { cause, .. }) => Some(cause),
+            _ => error.downcast_ref::<io::Error>(),
+        };
+        cause.is_some_and(|cause| matches!(cause.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded))
+    })
 }
 
 impl Contents {
