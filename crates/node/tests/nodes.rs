@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 
 use lehr_node::{Client, Node};
-use lehr_runtime::{Context, block_on};
+use lehr_runtime::{Context, Port, block_on};
 use lehr_services::{
     Call, Code, Concurrent, Contract, Event, Fault, Handlers, Host, Reference, Service, Subscribe, Version,
 };
@@ -12,11 +12,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::behaviours::samples::*;
-use crate::behaviours::{Any, together};
+use crate::behaviours::{Any, begin, together};
 use crate::{FOR_EVER, dispatcher, everywhere, settings};
 
-/// Passes connections on to a node. Of each it is asked when to cut it.
-fn proxy(to: SocketAddr, cuts: impl Fn(usize) -> bool + Send + Sync + 'static) -> SocketAddr {
+/// Passes connections on to a node. Of each it is asked how many answers to pass back before it is cut; nothing for one that stays whole.
+fn proxy(to: SocketAddr, cuts: impl Fn(usize) -> Option<usize> + Send + Sync + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::Builder::new()
@@ -29,16 +29,16 @@ fn proxy(to: SocketAddr, cuts: impl Fn(usize) -> bool + Send + Sync + 'static) -
                     let _ = into.shutdown(Shutdown::Both);
                 };
                 std::thread::Builder::new().spawn(copied).unwrap();
-                let is_cut = cuts(number);
-                std::thread::Builder::new().spawn(move || answer(&server, &client, is_cut)).unwrap();
+                let answers = cuts(number);
+                std::thread::Builder::new().spawn(move || answer(&server, &client, answers)).unwrap();
             }
         })
         .unwrap();
     address
 }
 
-/// Passes answers back; if it is to be cut, all but those with a body, which only an answer to a request has.
-fn answer(mut server: &TcpStream, mut client: &TcpStream, is_cut: bool) {
+/// Passes answers back, and cuts in the place of the one after so many. What is no answer to a request has no headers.
+fn answer(mut server: &TcpStream, mut client: &TcpStream, mut answers: Option<usize>) {
     let mut head = [0; 9];
     while server.read_exact(&mut head).is_ok() {
         let length = usize::from(head[0]) << 16 | usize::from(head[1]) << 8 | usize::from(head[2]);
@@ -47,8 +47,11 @@ fn answer(mut server: &TcpStream, mut client: &TcpStream, is_cut: bool) {
             break;
         }
         const HEADERS: u8 = 1;
-        if is_cut && head[3] == HEADERS {
-            break;
+        if head[3] == HEADERS
+            && let Some(left) = &mut answers
+        {
+            let Some(less) = left.checked_sub(1) else { break };
+            *left = less;
         }
         if client.write_all(&head).and_then(|()| client.write_all(&frame)).is_err() {
             break;
@@ -66,7 +69,7 @@ fn what_was_on_its_way_when_the_connection_broke_is_sent_again_only_if_that_is_h
     block_on(async {
         let books = node.host().start("/books", Bookkeeper::new).await.unwrap();
         let over = |cut: usize| {
-            let address = proxy(node.address(), move |number| number < cut);
+            let address = proxy(node.address(), move |number| (number < cut).then_some(0));
             let link = Client::new(None).unwrap().link(&format!("http://{address}/books")).unwrap();
             Reference::<Ledger>::over(link).within(FOR_EVER)
         };
@@ -136,6 +139,8 @@ fn trace(call: &Call) -> String {
 #[derive(Clone, Default)]
 struct Tracer {
     slip: Slip,
+    /// What it has said.
+    seen: Port<String>,
 }
 
 impl Service for Tracer {
@@ -156,6 +161,7 @@ impl Service for Tracer {
 
 impl Concurrent<Trace> for Tracer {
     async fn handle(&self, _: Trace, call: &Call) -> Result<(String, String), Fault> {
+        self.seen.post(trace(call)).unwrap();
         Ok((trace(call), String::new()))
     }
 }
@@ -220,32 +226,90 @@ fn a_question_over_two_nodes_is_one_trace() {
     });
 }
 
-// 117
-#[test]
-fn over_connections_that_break_every_change_is_made_at_most_once_in_order_and_its_fate_is_known() {
+/// So many changes, one after the other, over connections that are cut after some answers.
+fn over_connections_that_break(changes: i64, cuts: impl Fn(usize) -> Option<usize> + Send + Sync + 'static) {
     let (dispatcher, _clock) = dispatcher(2);
     let node = Node::start(Host::new(dispatcher.handle()), settings()).unwrap();
     block_on(async {
         let books = node.host().start("/books", Bookkeeper::new).await.unwrap();
-        // Every other connection is cut at its first answer.
-        let address = proxy(node.address(), |number| number % 2 == 0);
-        let link = Client::new(None).unwrap().link(&format!("http://{address}/books")).unwrap();
+        let link = Client::new(None).unwrap().link(&format!("http://{}/books", proxy(node.address(), cuts))).unwrap();
         let far = Reference::<Ledger>::over(link).within(FOR_EVER);
-        let (mut done, mut unknown) = (Vec::new(), Vec::new());
-        for number in 0..60 {
-            match far.call(enter(&format!("{number:02}"), number)).await {
-                Ok(()) => done.push(format!("enter {number:02}")),
-                Err(fault) => {
-                    assert_eq!(fault.code(), Code::Unavailable, "{fault}");
-                    unknown.push(format!("enter {number:02}"));
-                }
+        // In the order of the calls: whether each was answered, or nobody knows what became of it.
+        let mut fates = Vec::new();
+        for number in 0..changes {
+            let answered = far.call(enter(&format!("{number:06}"), number)).await;
+            if let Err(fault) = &answered {
+                assert_eq!(fault.code(), Code::Unavailable, "{fault}");
             }
+            fates.push(answered.is_ok());
         }
         let log = books.get().await.unwrap().log.clone();
-        assert!(log.is_sorted() && log.windows(2).all(|pair| pair[0] != pair[1]), "in order and once: {log:?}");
-        assert!(done.iter().all(|entry| log.contains(entry)), "what was answered was done");
-        assert!(log.iter().all(|entry| done.contains(entry) || unknown.contains(entry)));
-        assert!(!unknown.is_empty() && !done.is_empty());
+        let mut made = log.iter().peekable();
+        for (number, was_answered) in fates.iter().enumerate() {
+            let is_next = made.next_if_eq(&&format!("enter {number:06}")).is_some();
+            assert!(is_next || !was_answered, "{number} was answered and is not in its place");
+        }
+        assert_eq!(made.next(), None, "made in order, and once");
+        assert!(fates.contains(&false) && fates.contains(&true));
+    });
+}
+
+// 117
+#[test]
+fn over_connections_that_break_every_change_is_made_at_most_once_in_order_and_its_fate_is_known() {
+    // Every other connection is cut at its first answer.
+    over_connections_that_break(60, |number| (number % 2 == 0).then_some(0));
+}
+
+// 120
+#[test]
+fn a_post_and_a_question_to_another_node_are_of_the_trace_of_their_sender() {
+    let (dispatcher, _clock) = dispatcher(2);
+    let node = Node::start(Host::new(dispatcher.handle()), settings()).unwrap();
+    block_on(async {
+        let tracer = Tracer::default();
+        let seen = tracer.seen.clone();
+        node.host().start("/tracer", move || tracer.clone()).await.unwrap();
+        let link = Client::new(None).unwrap().link(&format!("http://{}/tracer", node.address())).unwrap();
+        let far = Reference::<Slip>::over(link).within(FOR_EVER);
+        let header = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        let context = Context::named("test").trace(header.parse().unwrap()).build();
+        context.scope(far.post(Trace {})).await.unwrap();
+        // Over a link a post returns when it was done, which is how its sender knows that it has arrived.
+        let posted = seen.try_receive().expect("it has been handled");
+        let (asked, _) = context.scope(far.call(Trace {})).await.unwrap();
+        for span in [&posted, &asked] {
+            assert!(span.starts_with("00-0af7651916cd43dd8448eb211c80319c-"), "{span}");
+        }
+        assert_ne!(posted, asked);
+    });
+}
+
+// 126
+#[test]
+fn a_node_whose_service_hangs_ends_by_its_limit_names_it_and_answers_who_waits() {
+    let (dispatcher, clock) = dispatcher(2);
+    let node = Node::start(Host::new(dispatcher.handle()), settings()).unwrap();
+    let address = node.address();
+    block_on(async {
+        let keeper = Bookkeeper::new();
+        let begun = keeper.begun.clone();
+        node.host().start("/hung", move || keeper.clone()).await.unwrap();
+        let link = Client::new(None).unwrap().link(&format!("http://{address}/hung")).unwrap();
+        let hung = Reference::<Ledger>::over(link).within(FOR_EVER);
+        let mut call: Any<'_, _> = Box::pin(hung.call(hold_alone("for ever")));
+        begin(&mut call).await;
+        assert_eq!(begun.receive().await.unwrap(), "for ever");
+        let limit = std::time::Duration::from_secs(60);
+        let mut ending: Any<'_, _> = Box::pin(node.shutdown(limit));
+        begin(&mut ending).await;
+        clock.advance(limit);
+        let report = ending.await;
+        assert_eq!((report.stopped.len(), report.cut_off.as_slice()), (0, ["/hung".to_owned()].as_slice()));
+        assert_eq!(call.await.unwrap_err().code(), Code::OperationFailed);
+        assert_eq!(begun.receive().await.unwrap(), "end of for ever");
+        // Another process may listen there.
+        drop(TcpListener::bind(address).unwrap());
     });
 }
 
