@@ -297,10 +297,11 @@ mod tests {
         let mut whole = Vec::new();
         file.seek(SeekFrom::Start(0)).unwrap();
         file.read_to_end(&mut whole).unwrap();
-        // Field 1, a page of values; field 2, the size: four times seven bits of it, whatever it is.
+        // Field 1, a page of values; field 2, the size, in three bytes of seven bits.
         assert_eq!((whole[at], whole[at + 1], whole[at + 2], whole[at + 6]), (0x15, 0, 0x15, 0x15));
         for (index, byte) in whole[at + 3..at + 6].iter_mut().enumerate() {
-            *byte = (bytes * 2 >> (7 * index)) as u8 & 0x7f | if index < 2 { 0x80 } else { 0 };
+            let goes_on = if index < 2 { 0x80 } else { 0 };
+            *byte = (((bytes * 2) >> (7 * index)) as u8 & 0x7f) | goes_on;
         }
         let mut changed = tempfile::tempfile().unwrap();
         changed.write_all(&whole).unwrap();

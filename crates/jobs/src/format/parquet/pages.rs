@@ -208,7 +208,7 @@ fn after_deltas(bytes: &[u8], most: u64) -> Result<&[u8]> {
     let parts = varint(&mut rest)?;
     let count = varint(&mut rest)?;
     let _first = varint(&mut rest)?;
-    if count > most || parts == 0 || !block.is_multiple_of(parts) || parts > rest.len() as u64 && count > 1 {
+    if count > most || parts == 0 || !block.is_multiple_of(parts) || (parts > rest.len() as u64 && count > 1) {
         return Err(damage(format!("a page of {most} values with {count} lengths in {parts} parts")));
     }
     let part_values = block / parts;
@@ -331,7 +331,7 @@ mod tests {
             page.push(0x15);
             page.extend(number(size));
         }
-        page.push((of - 3) << 4 | 0x0c);
+        page.push(((of - 3) << 4) | 0x0c);
         for field in [values, encoding, 3, 3] {
             page.push(0x15);
             page.extend(number(field));
