@@ -137,7 +137,7 @@ pub struct DropArguments {
 #[derive(Debug, Args)]
 #[command(after_help = UPLOAD_HELP)]
 pub struct UploadArguments {
-    /// The file: CSV, TSV, NPY, Parquet or Arrow
+    /// The file: CSV, TSV, NPY, Parquet, Arrow, FASTA or FPS
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
@@ -149,7 +149,7 @@ pub struct UploadArguments {
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
 
-    /// What the file is: csv, tsv, npy, parquet or arrow [default: what its name says]
+    /// What the file is: csv, tsv, npy, parquet, arrow, fasta or fps [default: what its name says]
     #[arg(long, value_name = "FORMAT", value_parser = form)]
     pub format: Option<Form>,
 
@@ -164,6 +164,10 @@ pub struct UploadArguments {
     /// The column of ids
     #[arg(long, value_name = "NAME")]
     pub id: Option<String>,
+
+    /// Numbers may be missing: empty fields of text files, NaN and nulls elsewhere
+    #[arg(long, conflicts_with = "weights")]
+    pub gaps: bool,
 
     /// Replace a data set of the same name
     #[arg(long)]
@@ -199,8 +203,12 @@ Example:
 const UPLOAD_HELP: &str = "\
 Example:
   lehr upload blocks.csv.gz --weights pop --id geoid
-      the data set \"blocks\" of the node on this machine; typed again after a break, it goes on";
+      the data set \"blocks\" of the node on this machine; typed again after a break, it goes on
+  lehr upload genes.fasta
+      the columns id and sequence, to be compared by a service of distances; FPS files likewise
+  lehr upload survey.csv --id person --gaps
+      a table in which values are missing";
 
 fn form(text: &str) -> Result<Form, String> {
-    Form::of_name(&format!(".{text}")).ok_or_else(|| "expected csv, tsv, npy, parquet or arrow".to_owned())
+    Form::of_name(&format!(".{text}")).ok_or_else(|| "expected csv, tsv, npy, parquet, arrow, fasta or fps".to_owned())
 }

@@ -290,3 +290,55 @@ fn the_first_steps_of_the_guide() {
     assert_eq!(slip.code, 3);
     assert!(slip.stderr.contains("unknown field `cluster`"), "{}", slip.stderr);
 }
+
+#[test]
+fn sequences_fingerprints_and_tables_with_gaps_are_uploaded_and_compared() {
+    let sandbox = Sandbox::with("genes.fasta", ">a one\nACGTACGTAC\n>b\nACGTACCTAC\n>c\nTTGTACCTAC\n");
+    // Sequences under another name, which says nothing of them.
+    sandbox.write("genes.seq", sandbox.read("genes.fasta"));
+    sandbox.write("drugs.fps", "#FPS1\n#num_bits=12\n0b01\tone\n0b00\ttwo\nf00f\tthree\n");
+    sandbox.write("survey.csv", "person,a,b\np,1,\nq,,2\nr,4,2\n");
+    let node = Served::start(&["--start", "lehr.distances=/distances"]);
+    let (datasets, distances) = (node.at("/datasets"), node.at("/distances"));
+    let ask = |words: &[&str]| sandbox.lehr(&[words, &["--timeout", "3000"]].concat());
+    for (words, said) in [
+        (&["genes.fasta"][..], "genes: 3 rows of id, sequence\n"),
+        (&["genes.seq", "--name", "again", "--format", "fasta"], "again: 3 rows of id, sequence\n"),
+        (&["drugs.fps"], "drugs: 3 rows of id, fingerprint\n"),
+        (&["survey.csv", "--id", "person", "--gaps"], "survey: 3 rows of person, a, b\n"),
+    ] {
+        let line = [&["upload", words[0], &datasets], &words[1..]].concat();
+        assert_eq!(ask(&line).succeeded().stdout, said);
+    }
+    let matrix = |input: &str| {
+        let order = serde_json::json!({ "input": input, "options": {}, "output": format!("{input}-compared") });
+        ask(&["submit", &distances, "run", &order.to_string()]).succeeded();
+        let state: serde_json::Value = serde_json::from_str(&ask(&["get", &distances]).succeeded().stdout).unwrap();
+        let job = format!("distances-{}", state["count"]);
+        let wait = serde_json::json!({ "job": job });
+        assert!(ask(&["query", &distances, "wait", &wait.to_string()]).succeeded().stdout.contains("\"done\""));
+        let rows = serde_json::json!({ "job": job, "table": "matrix", "format": "csv" });
+        let piece = ask(&["query", &distances, "result", &rows.to_string()]).succeeded().stdout;
+        serde_json::from_str::<serde_json::Value>(&piece).unwrap()["csv"].as_str().unwrap().to_owned()
+    };
+    // One letter in ten differs.
+    let genes = matrix("genes");
+    assert!(genes.starts_with(&format!("dissimilarity\n{}\n", f64::from(0.1f32))), "{genes}");
+    assert_eq!(matrix("again"), genes);
+    // Of four bits three are common, of eleven one, of eleven none.
+    assert_eq!(matrix("drugs"), format!("dissimilarity\n0.25\n{}\n1\n", f64::from(10.0f32 / 11.0)));
+    // Over the columns that both have, scaled up to all of them; the first two have none in common.
+    assert_eq!(matrix("survey"), format!("dissimilarity\nNaN\n{}\n0\n", f64::from(18f32.sqrt())));
+
+    let refused = ask(&["upload", "survey.csv", &datasets, "--id", "person", "--replace"]);
+    assert_eq!(refused.code, 3);
+    assert!(refused.stderr.contains("survey, line 2, column 3"), "{}", refused.stderr);
+    let refused = ask(&["upload", "genes.fasta", &datasets, "--id", "id", "--replace"]);
+    assert_eq!(refused.code, 3);
+    assert!(refused.stderr.contains("expected with tables only"), "{}", refused.stderr);
+    let refused = ask(&["upload", "survey.csv", &datasets, "--gaps", "--weights", "a"]);
+    assert_eq!(refused.code, 2);
+    let refused = ask(&["upload", "genes.seq", &datasets]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("--format csv, tsv, npy, parquet, arrow, fasta or fps"), "{}", refused.stderr);
+}
