@@ -1,7 +1,7 @@
 //! The applications of `lehr demo`: items that are built in, how they are compared, what is known of them.
 //!
-//! An application is what a user would do with three commands, `lehr distances`, `lehr pairwise` and `lehr embed`, and a test sees that it comes to the same bytes. What it
-//! adds is what only somebody who knows the data can say: the classes beside the clusters, and the features that mark them.
+//! An application is a workflow over services ([`Subject::workflow`]), and what a user would do with three commands, `lehr distances`, `lehr pairwise` and `lehr embed`; a test sees that both come to the same bytes.
+//! What it adds is what only somebody who knows the data can say: the classes beside the clusters, and the features that mark them.
 
 use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
 use lehr_data::read::Selection;
@@ -42,6 +42,14 @@ impl Subject {
         match self {
             Subject::Genes => "demo genes",
             Subject::Patients => "demo patients",
+        }
+    }
+
+    /// The workflow, as people can read it: its name, and what it says.
+    pub fn workflow(self) -> (&'static str, &'static str) {
+        match self {
+            Subject::Genes => ("genes.toml", include_str!("../workflows/genes.toml")),
+            Subject::Patients => ("patients.toml", include_str!("../workflows/patients.toml")),
         }
     }
 
@@ -103,7 +111,7 @@ impl Application {
         let (items, ids, from, what, known, features, clusters) = match subject {
             Subject::Genes => {
                 let (all, subfamilies) = datasets::alu_repeats();
-                let rows = chosen(arguments.items, all.len())?;
+                let rows = asked(arguments.items, all.len())?;
                 let texts: Vec<&[u8]> = rows.iter().map(|row| all.sequence(*row)).collect();
                 let ids: Vec<String> = rows.iter().map(|row| all.ids()[*row].clone()).collect();
                 let genes = Sequences::new(&texts, Alphabet::Dna)?.with_ids(ids.clone())?;
@@ -121,7 +129,7 @@ impl Application {
             }
             Subject::Patients => {
                 let all = datasets::patients();
-                let rows = chosen(arguments.items, all.len())?;
+                let rows = asked(arguments.items, all.len())?;
                 let values = rows.iter().flat_map(|row| all.row(*row)).copied().collect();
                 let ids = all.ids().unwrap_or_default();
                 let ids: Vec<String> = rows.iter().map(|row| ids[*row].clone()).collect();
@@ -171,22 +179,41 @@ impl Application {
     }
 }
 
+/// The items that a command line means.
+fn asked(items: Option<usize>, from: usize) -> Result<Vec<usize>, Failure> {
+    let chosen = chosen(items.unwrap_or(ITEMS.min(from)), from);
+    chosen.map_err(|reason| Failure::new(Kind::Usage, format!("--items: {reason}")))
+}
+
 /// Evenly chosen numbers of items.
-fn chosen(asked: Option<usize>, from: usize) -> Result<Vec<usize>, Failure> {
-    let items = asked.unwrap_or(ITEMS.min(from));
+///
+/// # Errors
+/// What is expected, and what was found.
+pub fn chosen(items: usize, from: usize) -> Result<Vec<usize>, String> {
     if !(2..=from).contains(&items) {
-        let message = format!("--items: expected 2 to {from}, which are built in, found {items}");
-        return Err(Failure::new(Kind::Usage, message));
+        return Err(format!("expected 2 to {from}, which are built in, found {items}"));
     }
     Ok((0..items).map(|item| item * from / items).collect())
 }
 
 /// The families of Alu repeats: the letter behind `Alu`, from old to young.
+const FAMILIES: [&str; 3] = ["AluJ", "AluS", "AluY"];
+
+/// The family of a subfamily.
+///
+/// # Panics
+/// If it is none of Alu repeats.
+pub fn family(subfamily: &str) -> &'static str {
+    FAMILIES[family_number(subfamily)]
+}
+
+fn family_number(subfamily: &str) -> usize {
+    FAMILIES.iter().position(|family| subfamily.starts_with(family)).expect("J, S or Y, as a test shows")
+}
+
 fn families<'a>(subfamilies: impl Iterator<Item = &'a str>) -> Classes {
-    let classes = ["AluJ", "AluS", "AluY"];
-    let family = |subfamily: &str| classes.iter().position(|class| subfamily.starts_with(class));
-    let of = subfamilies.map(|subfamily| family(subfamily).expect("J, S or Y, as a test shows") as u32).collect();
-    Classes { name: "family".into(), classes: classes.map(str::to_owned).to_vec(), of }
+    let of = subfamilies.map(|subfamily| family_number(subfamily) as u32).collect();
+    Classes { name: "family".into(), classes: FAMILIES.map(str::to_owned).to_vec(), of }
 }
 
 /// All pairs in whole rows, as methods read them.
@@ -220,11 +247,11 @@ mod tests {
 
     #[test]
     fn items_are_chosen_evenly_and_no_more_than_there_are() {
-        assert_eq!(chosen(Some(4), 10).unwrap(), [0, 2, 5, 7]);
-        assert_eq!(chosen(None, 3).unwrap(), [0, 1, 2]);
-        assert_eq!(chosen(None, 9892).unwrap().len(), ITEMS);
+        assert_eq!(chosen(4, 10).unwrap(), [0, 2, 5, 7]);
+        assert_eq!(asked(None, 3).unwrap(), [0, 1, 2]);
+        assert_eq!(asked(None, 9892).unwrap().len(), ITEMS);
         for wrong in [1, 11] {
-            assert_eq!(chosen(Some(wrong), 10).unwrap_err().kind, Kind::Usage);
+            assert_eq!(asked(Some(wrong), 10).unwrap_err().kind, Kind::Usage);
         }
     }
 

@@ -23,6 +23,7 @@ mod progress;
 mod report;
 mod resume;
 mod rows;
+mod samples;
 mod space;
 mod study;
 mod summary;

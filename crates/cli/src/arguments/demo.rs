@@ -70,8 +70,8 @@ pub enum Dataset {
 pub enum DemoApplication {
     /// Compare, cluster and map Alu repeats of the human genome
     ///
-    /// Aligns all pairs of sequences (local alignments, by identity), clusters them by pairwise annealing and lays them out in three dimensions, as lehr distances, lehr pairwise and
-    /// lehr embed do one after the other; the report has the map, the matrix, the time of each stage and how clusters and known families agree.
+    /// A workflow over services: aligns all pairs of sequences (local alignments, by identity), clusters them by pairwise annealing and lays them out in three dimensions, with the
+    /// files of lehr distances, lehr pairwise and lehr embed; the report has the map, the matrix, the time of each stage and how clusters and known families agree.
     #[command(after_help = GENES_HELP)]
     Genes(Box<ApplicationArguments>),
     /// Compare, cluster and map adults of a health survey
@@ -164,7 +164,10 @@ Example:
       all that are built in: 49 million alignments, some minutes; Ctrl-C keeps what is finished
 
   lehr embed lehr-genes/dissimilarities.json --start random --anneal
-      another map of the same matrix";
+      another map of the same matrix
+
+  lehr run crates/cli/workflows/genes.toml --node http://127.0.0.1:8420
+      the same steps on a node that has the services, without the page";
 
 const PATIENTS_HELP: &str = "\
 Example:

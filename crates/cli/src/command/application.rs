@@ -1,25 +1,29 @@
 //! `lehr demo genes` and `lehr demo patients`: from items that are built in to clusters and a map, in one run.
 //!
-//! The stages are those of `lehr distances`, `lehr pairwise` and `lehr embed`, with the same functions, and so are the files. Comparing is the long stage: what is finished of
+//! In one process the run is a workflow over services ([`composed`]); several processes, and engines that jobs do not have, do the same stages one after the other ([`in_turn`]), as
+//! `lehr distances`, `lehr pairwise` and `lehr embed` do. The files are those of these commands, with the same bytes either way. Comparing is the long stage: what is finished of
 //! it is kept at every step, and a run that is gone on with compares the rest; clusters and map, the smaller part, are made anew.
+
+mod composed;
 
 use std::ffi::OsString;
 use std::io::Write as _;
 
-use lehr_data::dissimilarities::{Element, Form};
+use lehr_data::dissimilarities::{Dissimilarities, Element, Form, Header};
 use lehr_data::write::csv::Table;
 use lehr_data::write::{dissimilarities, npy};
 use lehr_distances::Half;
 use lehr_mining::Error;
 use lehr_mining::agreement::Agreement;
-use lehr_mining::pairwise;
-use lehr_mining::smacof::{self, Shepard};
-use lehr_ranks::Layout;
+use lehr_mining::pairwise::{self, Model};
+use lehr_mining::smacof::{self, Map, Shepard};
 use lehr_ranks::timing::Stopwatch;
+use lehr_ranks::{Engine, Layout};
 use serde_json::{Value, json};
 
+use super::distances::{self, PairFacts};
 use super::embed::{self, BINS};
-use super::{distances, pairwise as pairwise_command};
+use super::pairwise as pairwise_command;
 use crate::application::{Application, Subject, whole};
 use crate::arguments::ApplicationArguments;
 use crate::company::Company;
@@ -74,28 +78,17 @@ pub fn run(
     if let Some(limit) = plan.memory {
         Half::<f32>::fits(application.items.len(), limit)?;
     }
-    let mut interrupt = Interrupt::listen()?;
     let mut folder = Folder::claim(&plan.out, Results::Application, None, plan.force, plan.resumed.as_deref())?;
-    let (half, header) = application.items.compared(&plan.what, |metric| {
-        let half = distances::compute::<f32>(&plan, company, &application.items, metric, &mut folder, &mut interrupt)?;
-        let header = distances::described(&plan, &half, metric, None);
-        Ok((half, header))
-    })?;
-    let matrix = whole(&half)?;
-    drop(half);
-    clock.end("comparing");
-
-    let mut watch = MatrixWatch::new(&mut interrupt, None, plan.quiet);
-    let model = pairwise::cluster(&matrix, None, &application.clustering, &plan.execution, &mut watch);
-    watch.finish();
-    let model = ended(model, &plan, &folder)?;
-    clock.end("clustering");
-    let mut watch = MatrixWatch::new(&mut interrupt, None, plan.quiet);
-    let map = smacof::embed(&smacof::Input::new(&matrix), &application.embedding, &plan.execution, &mut watch);
-    watch.finish();
-    let map = ended(map, &plan, &folder)?;
+    // What a job has: ranks on threads of this process, one each.
+    let is_composed = !company.is_several()
+        && plan.execution.engine == Engine::Ranks
+        && plan.execution.ranks == plan.execution.threads;
+    let Outcome { header, matrix, model, map } = if is_composed {
+        composed::carry_out(&application, &plan, &mut folder, &mut clock)?
+    } else {
+        in_turn(&application, &plan, company, &mut folder, &mut clock)?
+    };
     let shepard = Shepard::new(&matrix, &map, BINS);
-    clock.end("mapping");
 
     let warnings: Vec<String> = model.warnings.iter().chain(&map.warnings).cloned().collect();
     warnings.iter().for_each(|warning| output::warning(warning));
@@ -140,6 +133,44 @@ pub fn run(
     if plan.json { output::result(&summary) } else { tell(&found, &folder, &clock) }
 }
 
+/// What the stages bring home.
+struct Outcome {
+    header: Header,
+    matrix: Dissimilarities,
+    model: Model,
+    map: Map,
+}
+
+/// The stages, one after the other, with the functions of the three commands.
+fn in_turn(
+    application: &Application,
+    plan: &DistancesPlan,
+    company: &Company<'_>,
+    folder: &mut Folder,
+    clock: &mut Stages,
+) -> Result<Outcome, Failure> {
+    let mut interrupt = Interrupt::listen()?;
+    let (half, header) = application.items.compared(&plan.what, |metric| {
+        let half = distances::compute::<f32>(plan, company, &application.items, metric, folder, &mut interrupt)?;
+        let header = distances::described(plan, PairFacts::of(&half), metric, None);
+        Ok((half, header))
+    })?;
+    let matrix = whole(&half)?;
+    drop(half);
+    clock.end("comparing");
+    let mut watch = MatrixWatch::new(&mut interrupt, None, plan.quiet);
+    let model = pairwise::cluster(&matrix, None, &application.clustering, &plan.execution, &mut watch);
+    watch.finish();
+    let model = ended(model, plan, folder)?;
+    clock.end("clustering");
+    let mut watch = MatrixWatch::new(&mut interrupt, None, plan.quiet);
+    let map = smacof::embed(&smacof::Input::new(&matrix), &application.embedding, &plan.execution, &mut watch);
+    watch.finish();
+    let map = ended(map, plan, folder)?;
+    clock.end("mapping");
+    Ok(Outcome { header, matrix, model, map })
+}
+
 /// Seconds by stage.
 struct Stages {
     watch: Stopwatch,
@@ -153,6 +184,16 @@ impl Stages {
         self.stages.push((stage, (self.watch.seconds() - before).max(0.0)));
     }
 
+    /// Notes stages that others have timed, after each other and up to now; what is left of the time since the last stage's end is that stage's.
+    fn told(&mut self, stages: &[(&'static str, f64)]) {
+        let told: f64 = stages.iter().map(|(_, seconds)| seconds).sum();
+        let left = (self.watch.seconds() - self.total() - told).max(0.0);
+        if let Some((_, seconds)) = self.stages.last_mut() {
+            *seconds += left;
+        }
+        self.stages.extend_from_slice(stages);
+    }
+
     fn total(&self) -> f64 {
         self.stages.iter().map(|(_, seconds)| seconds).sum()
     }
@@ -161,13 +202,16 @@ impl Stages {
 /// What a method brought home, or how to go on from where it was stopped: the pairs that were compared are in the checkpoint.
 fn ended<T>(outcome: Result<T, Error>, plan: &DistancesPlan, folder: &Folder) -> Result<T, Failure> {
     outcome.map_err(|error| match error {
-        Error::Stopped => {
-            let path = folder.checkpoint();
-            let saved = if path.is_file() { Saved::Checkpoint } else { Saved::Nothing };
-            resume::stopped(&path, &saved, &plan.resume_command)
-        }
+        Error::Stopped => stopped(plan, folder),
         error => resume::failed(error),
     })
+}
+
+/// That it was stopped, and how to go on.
+fn stopped(plan: &DistancesPlan, folder: &Folder) -> Failure {
+    let path = folder.checkpoint();
+    let saved = if path.is_file() { Saved::Checkpoint } else { Saved::Nothing };
+    resume::stopped(&path, &saved, &plan.resume_command)
 }
 
 /// `item,id` and the known class, a line an item.

@@ -91,7 +91,8 @@ fn measure<T: Precision>(
     let clock = Stopwatch::start();
     let mut folder = Folder::claim(&plan.out, Results::Matrix, Some(&plan.input), plan.force, plan.resumed.as_deref())?;
     let half = compute::<T>(plan, company, items, metric, &mut folder, &mut interrupt)?;
-    let header = described(plan, &half, metric, collapsed.map(|collapsed| collapsed.ids.len()));
+    let collapsed_from = collapsed.map(|collapsed| collapsed.ids.len());
+    let header = described(plan, PairFacts::of(&half), metric, collapsed_from);
     write(
         plan,
         &mut folder,
@@ -102,15 +103,33 @@ fn measure<T: Precision>(
     tell(plan, &header, clock.seconds())
 }
 
-/// What stands beside the numbers of a half, as the plan writes them.
-pub(super) fn described<T: Precision>(
+/// What there is to say of the values of all pairs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PairFacts {
+    /// How many pairs have none.
+    pub missing: u64,
+    /// The largest, 0 if there is none.
+    pub largest: f64,
+    /// Their mean, 0 if there are none.
+    pub mean: f64,
+}
+
+impl PairFacts {
+    /// Of a half: one reading.
+    pub fn of<T: Precision>(half: &Half<T>) -> Self {
+        let mut extent = Extent::default();
+        half.for_each(|value| extent.add(value));
+        Self { missing: extent.missing, largest: extent.largest, mean: extent.mean() }
+    }
+}
+
+/// What stands beside the numbers of all pairs, as the plan writes them.
+pub(super) fn described(
     plan: &DistancesPlan,
-    half: &Half<T>,
+    facts: PairFacts,
     metric: &dyn Metric,
     collapsed_from: Option<usize>,
 ) -> Header {
-    let mut extent = Extent::default();
-    half.for_each(|value| extent.add(value));
     Header {
         format: FORMAT.into(),
         array: array_name(plan.element).into(),
@@ -118,11 +137,11 @@ pub(super) fn described<T: Precision>(
         collapsed_from,
         form: plan.form,
         element: plan.element,
-        scale: plan.element.scale(extent.largest),
+        scale: plan.element.scale(facts.largest),
         missing: missing_name(plan.element).into(),
-        missing_pairs: extent.missing,
-        largest: extent.largest,
-        mean: extent.mean(),
+        missing_pairs: facts.missing,
+        largest: facts.largest,
+        mean: facts.mean,
         metric: metric.name().into(),
         parameters: metric.parameters(),
         source: plan.input.display().to_string(),

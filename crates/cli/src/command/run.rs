@@ -176,6 +176,15 @@ impl Session<'_> {
     /// # Errors
     /// As for [`run`].
     pub fn run(&self, begin: Begin) -> Result<(), Failure> {
+        let (id, run) = self.carry_out(begin)?;
+        self.end(&id, &run)
+    }
+
+    /// Runs it to its end, whichever that is: the name of the run, and the run.
+    ///
+    /// # Errors
+    /// If it could not begin, or nobody knows what becomes of it.
+    pub fn carry_out(&self, begin: Begin) -> Result<(String, Run), Failure> {
         let heard = Port::named("a run");
         let interrupts = heard.clone();
         Interrupt::tell(move || drop(interrupts.post(Heard::Interrupt)))?;
@@ -193,7 +202,7 @@ impl Session<'_> {
         let id = block_on(self.begin(begin, before))?;
         let ended = self.watch(&id, &heard);
         drop(listening);
-        self.end(&id, &ended?)
+        Ok((id, ended?))
     }
 
     /// Begins a run, or takes up the last one: its name.

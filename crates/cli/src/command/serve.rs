@@ -21,6 +21,7 @@ use crate::command::ask::{failure, token};
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
 use crate::output;
+use crate::samples::Samples;
 
 /// Runs a node until Ctrl-C. Its address goes to standard output when it listens.
 ///
@@ -70,6 +71,7 @@ const STANDING: [(&str, &str); 2] = [("lehr.datasets", "/datasets"), ("lehr.clus
 /// The kinds of services that this program can make by their contracts, for nodes and for `lehr run`.
 pub fn kinds(host: &Host, setup: &Setup) {
     host.register(Records::default);
+    host.register(Samples::default);
     setup.register(host);
 }
 

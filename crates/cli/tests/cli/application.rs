@@ -1,12 +1,14 @@
-//! `lehr demo genes` and `lehr demo patients`: that they are three commands in one run, what they say of classes and features, and that they stop and go on.
+//! `lehr demo genes` and `lehr demo patients`: that they are three commands in one run, whether that is a workflow or not, what they say of classes and features, and that they stop and go on.
 
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
+use std::path::Path;
 use std::process::Command;
 
 use lehr_data::datasets;
 
 use super::sandbox::Sandbox;
+use super::services::Served;
 
 const RESULTS: [&str; 9] = [
     "clusters.csv",
@@ -21,8 +23,15 @@ const RESULTS: [&str; 9] = [
 ];
 
 /// The files that do not say how long it took.
-const TABLES: [&str; 6] =
-    ["clusters.csv", "dissimilarities.npy", "ids.csv", "labels.csv", "positions.csv", "positions.npy"];
+const TABLES: [&str; 7] = [
+    "clusters.csv",
+    "dissimilarities.json",
+    "dissimilarities.npy",
+    "ids.csv",
+    "labels.csv",
+    "positions.csv",
+    "positions.npy",
+];
 
 fn same(sandbox: &Sandbox, a: &str, b: &str, names: &[&str]) {
     for name in names {
@@ -126,8 +135,9 @@ fn patients_are_three_commands_in_one_run_and_clusters_have_marks() {
     assert!(sandbox.read("p/report.html").contains("What marks the clusters"));
 }
 
+/// The first is a workflow over services; jobs have one engine, so the others are stage after stage.
 #[test]
-fn an_application_has_the_same_bytes_on_any_engine() {
+fn an_application_has_the_same_bytes_as_a_workflow_and_on_any_engine() {
     let sandbox = Sandbox::new();
     for (out, more) in [
         ("a", &["--threads", "1"][..]),
@@ -153,26 +163,77 @@ fn an_application_has_the_same_bytes_on_any_engine() {
 #[test]
 fn ctrl_c_keeps_the_pairs_that_were_compared() {
     let sandbox = Sandbox::new();
-    let line = ["demo", "genes", "--items", "640", "--out", "g"];
-    let mut child = sandbox.start(&line);
-    let mut reader = BufReader::new(child.stderr.take().unwrap());
-    let mut first = String::new();
-    assert!(reader.read_line(&mut first).unwrap() > 0, "the run ended before it was stopped");
-    assert!(first.contains(" of 204,480 pairs"), "{first}");
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    let mut rest = String::new();
-    reader.read_to_string(&mut rest).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130), "{rest}");
-    assert!(rest.contains("continue with: lehr demo genes --items 640 --resume g"), "{rest}");
-    assert_eq!(sandbox.list("g"), ["checkpoint"]);
-    // In the way of another run; of no use for other items; gone on with, whoever computes.
+    let line = ["demo", "genes", "--items", "640"];
+    sandbox.lehr(&[&line[..], &["--out", "whole", "--quiet"]].concat()).succeeded();
+    // Stopped as a workflow and gone on with as stages, and the other way round.
+    for (out, first, then) in [("g", &[][..], &["--engine", "loop"][..]), ("h", &["--engine", "loop"], &[])] {
+        let typed = [&line[..], first, &["--out", out]].concat();
+        let mut child = sandbox.start(&typed);
+        while !sandbox.path(&format!("{out}/checkpoint")).exists() {
+            assert_eq!(child.try_wait().unwrap(), None, "the run ended before it was stopped");
+            std::thread::yield_now();
+        }
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{said}");
+        let go_on = [&line[..], first, &["--resume", out]].concat();
+        assert!(said.contains(&format!("continue with: lehr {}", go_on.join(" "))), "{said}");
+        assert_eq!(sandbox.list(out), ["checkpoint"]);
+        // In the way of another run; of no use for other items; gone on with, whoever computes.
+        assert_eq!(sandbox.lehr(&typed).code, 4);
+        let other = [&["demo", "genes", "--items", "641", "--resume", out][..], then].concat();
+        let other = sandbox.lehr(&other);
+        assert_eq!(other.code, 3, "{}", other.stderr);
+        let again = [&line[..], then, &["--resume", out, "--quiet"]].concat();
+        sandbox.lehr(&again).succeeded();
+        assert_eq!(sandbox.list(out), RESULTS);
+        assert_eq!(sandbox.summary(out)["execution"]["resumed"], true);
+        same(&sandbox, out, "whole", &TABLES);
+    }
+}
+
+#[test]
+fn a_checkpoint_that_is_given_up_is_of_no_consequence() {
+    let sandbox = Sandbox::with("g/checkpoint", "of something else");
+    let line = ["demo", "patients", "--items", "60", "-k", "2", "--out", "g", "--quiet"];
     assert_eq!(sandbox.lehr(&line).code, 4);
-    assert_eq!(sandbox.lehr(&["demo", "genes", "--items", "641", "--resume", "g"]).code, 3);
-    sandbox.lehr(&["demo", "genes", "--items", "640", "--resume", "g", "--engine", "loop", "--quiet"]).succeeded();
+    sandbox.lehr(&[&line[..], &["--force"]].concat()).succeeded();
     assert_eq!(sandbox.list("g"), RESULTS);
-    assert_eq!(sandbox.summary("g")["execution"]["resumed"], true);
-    sandbox.lehr(&["demo", "genes", "--items", "640", "--out", "whole", "--quiet"]).succeeded();
-    same(&sandbox, "g", "whole", &TABLES);
+}
+
+#[test]
+fn the_workflows_of_the_applications_run_alone_and_on_a_node() {
+    let node = Served::start(&[
+        "--start",
+        "lehr/samples=/samples",
+        "--start",
+        "lehr.distances=/distances",
+        "--start",
+        "lehr.pairwise=/pairwise",
+        "--start",
+        "lehr.embedding=/embedding",
+    ]);
+    for (name, said) in [("genes", "60 of 9892 sequences, "), ("patients", "60 of 2944 adults, ")] {
+        let sandbox = Sandbox::new();
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("workflows/{name}.toml"));
+        let line = ["run", file.to_str().unwrap(), "--set", "items=60", "--set", "clusters=2", "--set", "dimension=2"];
+        let alone = sandbox.lehr(&line).succeeded();
+        let there = sandbox.lehr(&[&line[..], &["--node", &node.at(""), "--timeout", "86400"]].concat()).succeeded();
+        assert_eq!(alone.stdout, there.stdout);
+        assert!(alone.stdout.starts_with(said), "{}", alone.stdout);
+        // The clusters are those of the demonstration, with what its report has besides.
+        let demo = ["demo", name, "--items", "60", "-k", "2", "-d", "2", "--out", "demo", "--quiet"];
+        sandbox.lehr(&demo).succeeded();
+        let (_, table) = alone.stdout.split_once("\n\n").unwrap();
+        let shown = sandbox.read("demo/clusters.csv");
+        assert_eq!(table.lines().count(), shown.lines().count());
+        for (row, shown) in table.lines().zip(shown.lines()) {
+            assert!(row.starts_with(&format!("{shown},")), "{row}\n{shown}");
+        }
+        let summary = sandbox.summary("demo");
+        assert!(alone.stdout.contains(&format!("of stress {}\n", summary["map"]["stress"])), "{}", alone.stdout);
+    }
 }
 
 #[test]
