@@ -31,7 +31,7 @@ pub use distances::{
 };
 pub use embed::{EmbedArguments, StartArgument, WeightingArgument};
 pub use execution::{EngineArgument, ExecutionArguments};
-pub use gtm::{GtmArguments, GtmMethod};
+pub use gtm::{GtmArguments, GtmMethod, MapStartArgument};
 pub use lab::{LabArguments, LabCommand, OverheadArguments};
 pub use mixture::{CovarianceArgument, MixtureArguments, MixtureMethod};
 pub use pairwise::PairwiseArguments;
@@ -72,8 +72,8 @@ pub enum Command {
     Mixture(Box<MixtureArguments>),
     /// Lay out the rows of a table on a map: a generative topographic map
     ///
-    /// Reads a table of many columns and stretches a line, a plane or a cube through its rows while it is annealed, so that it seldom folds. Says where on it each
-    /// row is, how sure that is, and how likely the row is at all.
+    /// Reads a table of many columns and stretches a line, a plane or a cube through its rows, annealed from a point and begun as a plane, and keeps the likelier. Says
+    /// where on it each row is, how sure that is, and how likely the row is at all.
     Gtm(Box<GtmArguments>),
     /// Place rows that a model has not seen
     ///

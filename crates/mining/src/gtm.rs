@@ -1,7 +1,7 @@
 //! Generative topographic mapping: rows on a line, a plane or a cube that was stretched through their space, with a density that says how well they are seen.
 //!
 //! A mixture of Gaussians of one width whose means lie on a smooth sheet: the sheet's nodes are the components, and Bayes' rule says where on it a row came from. Paper 004 section 7 has it as
-//! one of the family that annealing serves; `docs/design/gtm.md` says how it is annealed so that it seldom folds. [`fit`] does it all; [`Map::project`] places rows that come
+//! one of the family that annealing serves; `docs/design/gtm.md` says how it is annealed so that it seldom folds, and why it is begun as a plane as well. [`fit`] does it all; [`Map::project`] places rows that come
 //! later, and [`critical_temperature`] is the temperature below which a collapsed map begins to unfold. Rows may have missing cells ([`Input`]).
 
 mod basis;
@@ -21,8 +21,8 @@ use lehr_ranks::trace::Trace;
 pub use course::Step;
 pub use input::Input;
 pub use map::{Map, Projection};
-pub use model::Model;
-pub use parameters::Parameters;
+pub use model::{Candidate, Model};
+pub use parameters::{Parameters, Start};
 
 use crate::Error;
 use crate::anneal::checkpoint::Method;
@@ -42,6 +42,8 @@ const NEAREST: f64 = 1e-120;
 pub struct Progress {
     /// What is being done.
     pub stage: Stage,
+    /// The beginning that is followed.
+    pub start: Start,
     /// A pure number: 1 is ordinary EM. 0 before the first temperature is known.
     pub temperature: f64,
     /// The objective per unit of weight before the last sweep, in the input's units; nothing before the first at this temperature.
@@ -101,7 +103,7 @@ impl Method for Parameters {
 /// # Ok::<(), lehr_mining::Error>(())
 /// ```
 ///
-/// Cost: some thirty temperatures of ten to a hundred passes, each 2 N x K x D multiply-adds and N x K exponentials, and K x M² for the sheet; with missing cells K x M² x D. Memory: the rows and two
+/// Cost: some thirty temperatures of ten to a hundred passes, and up to some hundreds from the plane, each 2 N x K x D multiply-adds and N x K exponentials, and K x M² for the sheet; with missing cells K x M² x D. Memory: the rows and two
 /// copies of them, a third with missing cells.
 pub fn fit<'a>(
     input: impl Into<Input<'a>>,
@@ -208,8 +210,9 @@ impl Run<'_, '_> {
         let unit = self.problem.table.log_unit();
         let progress = Progress {
             stage: course.stage(),
-            temperature: course.state.temperature,
-            objective: course.state.objectives.last().map(|objective| objective - unit),
+            start: course.state.climb.start,
+            temperature: course.state.climb.temperature,
+            objective: course.state.climb.objectives.last().map(|objective| objective - unit),
             sweeps: course.state.sweeps,
             fraction: course.fraction(),
         };
@@ -243,7 +246,7 @@ impl Program for Run<'_, '_> {
             }
         }
         shared::begin(rounds, &mut phases, Stage::Labelling.name());
-        let (table, sheet) = (self.problem.table, &course.state.sheet);
+        let (table, sheet) = (self.problem.table, &course.state.climb.sheet);
         let images = self.problem.frame.images(sheet);
         let placing = Placing::new(self.problem.grid, table.rows.dimension, &images, sheet.noise);
         let mut total = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::execution::ExecutionArguments;
 use super::table::TableArguments;
@@ -61,9 +61,20 @@ pub struct GtmMethod {
     #[arg(long, value_name = "PRECISION", allow_negative_numbers = true)]
     pub regularisation: Option<f64>,
 
-    /// Begin as the plane of the principal axes, without annealing
-    #[arg(long)]
-    pub plain: bool,
+    /// Where the map begins [default: both]
+    #[arg(long, value_enum)]
+    pub start: Option<MapStartArgument>,
+}
+
+/// Where a map begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MapStartArgument {
+    /// Follow both beginnings, one after the other, and keep the end of more likelihood
+    Both,
+    /// As a point, annealed
+    Annealed,
+    /// As the plane of the principal axes, without annealing
+    Plane,
 }
 
 /// What becomes of the results.

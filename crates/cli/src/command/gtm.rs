@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 
 use lehr_data::read;
-use lehr_mining::gtm::{self, Model, Parameters};
+use lehr_mining::gtm::{self, Model, Parameters, Start};
 use lehr_ranks::timing::Stopwatch;
 
 use crate::company::Company;
@@ -125,8 +125,24 @@ fn told(space: &Space, model: &Model, folder: &Path, seconds: f64) -> String {
     let rows = space.table().len();
     let side = vec![model.map.side().to_string(); model.map.latent()].join(" x ");
     let spread = model.places.entropies.iter().sum::<f64>() / rows as f64;
+    let candidate = |start: Start| model.candidates.iter().find(|candidate| candidate.start == start);
+    let beginnings = match (candidate(Start::Annealed), candidate(Start::Plane)) {
+        (Some(annealed), Some(plane)) => format!(
+            "{}; log-likelihood {} annealed from a point (order {}), {} begun as the principal plane (order {})",
+            if model.start == Start::Annealed {
+                "the annealed map was kept"
+            } else {
+                "the map begun as a plane was kept"
+            },
+            significant(annealed.log_likelihood, 7),
+            significant(annealed.order, 3),
+            significant(plane.log_likelihood, 7),
+            significant(plane.order, 3),
+        ),
+        _ => model.start.to_string(),
+    };
     format!(
-        "{} on a map of {side} nodes; log-likelihood {} ({} a unit of weight), noise {} (a standard deviation)\n\
+        "{} on a map of {side} nodes; log-likelihood {} ({} a unit of weight), noise {} (a standard deviation)\n{beginnings}\n\
          order {} (1: laid out without folds); a row's posterior spreads over {} of the nodes on average\n\
          critical temperature {}, {} cooled through\n\n\
          {}, {}, {} and {} in {} after {}\nreport: {}\n",

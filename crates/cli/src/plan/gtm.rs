@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use lehr_data::read::Selection;
-use lehr_mining::gtm::{Checkpoint, Parameters};
+use lehr_mining::gtm::{Checkpoint, Parameters, Start};
 use lehr_ranks::{Execution, Job, Layout};
 
-use crate::arguments::{GtmArguments, GtmMethod};
+use crate::arguments::{GtmArguments, GtmMethod, MapStartArgument};
 use crate::exit::{Failure, Kind};
 use crate::plan::{Frame, execution, frame, resume_command};
 use crate::resume::{Repeated, checkpoint_of};
@@ -115,8 +115,17 @@ fn parameters(method: &GtmMethod) -> Parameters {
         basis: method.basis,
         width: method.width.unwrap_or(default.width),
         regularisation: method.regularisation.unwrap_or(default.regularisation),
-        annealed: !method.plain,
+        start: method.start.and_then(start),
         ..default
+    }
+}
+
+/// The one beginning that is asked for; nothing for both.
+fn start(argument: MapStartArgument) -> Option<Start> {
+    match argument {
+        MapStartArgument::Both => None,
+        MapStartArgument::Annealed => Some(Start::Annealed),
+        MapStartArgument::Plane => Some(Start::Plane),
     }
 }
 
@@ -130,8 +139,12 @@ fn checkpoint(folder: &Path, method: &GtmMethod) -> Result<Checkpoint, Failure> 
     repeated.option("--basis", method.basis, stored.basis, usize::to_string);
     repeated.option("--width", method.width, Some(stored.width), f64::to_string);
     repeated.option("--regularisation", method.regularisation, Some(stored.regularisation), f64::to_string);
-    let began = |annealed: &bool| if *annealed { "an annealed map" } else { "a plane" }.to_owned();
-    repeated.option("--plain:", method.plain.then_some(false), Some(stored.annealed), began);
+    let began = |start: &Option<Start>| match start {
+        None => "both".to_owned(),
+        Some(Start::Annealed) => "annealed".to_owned(),
+        Some(Start::Plane) => "plane".to_owned(),
+    };
+    repeated.option("--start", method.start.map(start), Some(stored.start), began);
     repeated.agree()?;
     Ok(checkpoint)
 }

@@ -1,14 +1,15 @@
 //! How far a fit of a map is.
 
 use lehr_mining::anneal::Control;
-use lehr_mining::gtm::{Checkpoint, Observer, Progress};
+use lehr_mining::gtm::{Checkpoint, Observer, Progress, Start};
 use lehr_ranks::trace::Trace;
 
 use super::Watch;
 use crate::numbers::significant;
 
 fn line(progress: &Progress) -> String {
-    let mut parts = vec![progress.stage.to_string()];
+    let from = if progress.start == Start::Plane { " from the plane" } else { "" };
+    let mut parts = vec![format!("{}{from}", progress.stage)];
     if progress.temperature > 0.0 {
         parts.push(format!("temperature {}", significant(progress.temperature, 4)));
     }

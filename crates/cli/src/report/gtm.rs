@@ -1,6 +1,6 @@
 //! The page of `lehr gtm`: the rows on the map, how much it is stretched, each column across it, and how it unfolded. Drawn here as SVG: it needs no script.
 
-use lehr_mining::gtm::{Model, Parameters};
+use lehr_mining::gtm::{Candidate, Model, Parameters};
 
 use super::{STYLE, escape, fill, typeset, typeset_facts};
 use crate::numbers::{counted, duration, grouped, significant};
@@ -70,6 +70,11 @@ fn range(values: &[f64]) -> (f64, f64) {
     values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)))
 }
 
+/// How many of `count` pictures stand beside each other where there is room for `most`: as few rows as there can be, as even as they can be.
+fn abreast(count: usize, most: usize) -> usize {
+    count.div_ceil(count.div_ceil(most).max(1))
+}
+
 impl Run<'_> {
     fn lead(&self) -> String {
         let path = self.plan.path.display().to_string();
@@ -87,8 +92,16 @@ impl Run<'_> {
         if let Some(weights) = &self.plan.selection.weights {
             parts.push(format!("weighted by {weights}"));
         }
-        let began = if self.parameters.annealed { "annealed from a point" } else { "begun as the principal plane" };
-        format!("{}. A generative topographic map, {began}.", parts.join(", "))
+        let rival = self.model.candidates.iter().find(|candidate| candidate.start != self.model.start);
+        let kept = rival.map_or_else(String::new, |rival| {
+            format!(
+                ", which was kept for its log-likelihood of {} against {} of the one {}",
+                significant(self.model.log_likelihood, 6),
+                significant(rival.log_likelihood, 6),
+                rival.start
+            )
+        });
+        format!("{}. A generative topographic map, {}{kept}.", parts.join(", "), self.model.start)
     }
 
     fn tiles(&self) -> String {
@@ -248,8 +261,11 @@ impl Run<'_> {
         };
         format!(
             "<section class=\"card\" aria-labelledby=\"planes-title\">\n  <div class=\"head\"><div>\n    <h2 id=\"planes-title\">The columns across the map</h2>\n    \
-             <p class=\"note\">{}</p>\n  </div></div>\n  <div class=\"planes\">{}</div>\n</section>",
+             <p class=\"note\">{}</p>\n  </div></div>\n  <div class=\"planes\" style=\"--wide:{};--middle:{};--narrow:{}\">{}</div>\n</section>",
             escape(&note),
+            abreast(shown, 6),
+            abreast(shown, 4),
+            abreast(shown, 2),
             (0..shown).map(figure).collect::<String>()
         )
     }
@@ -289,6 +305,20 @@ impl Run<'_> {
         )
     }
 
+    /// Every beginning that was followed, with what came of it.
+    fn beginnings(&self) -> String {
+        let one = |candidate: &Candidate| {
+            format!(
+                "{}: log-likelihood {}, order {}, {}",
+                candidate.start,
+                significant(candidate.log_likelihood, 7),
+                significant(candidate.order, 3),
+                counted(candidate.sweeps, "sweep")
+            )
+        };
+        self.model.candidates.iter().map(one).collect::<Vec<_>>().join("; ")
+    }
+
     fn facts(&self) -> String {
         let (plan, model, parameters, space) = (self.plan, self.model, self.parameters, self.space);
         let yes = |is: bool| if is { "yes" } else { "no" }.to_owned();
@@ -303,7 +333,7 @@ impl Run<'_> {
         let outcome = vec![
             ("Width of a function", format!("{} of the distance to the next", significant(parameters.width, 3))),
             ("Regularisation", significant(parameters.regularisation, 3)),
-            ("Annealed", yes(parameters.annealed)),
+            ("Beginnings", self.beginnings()),
             ("Sweeps at temperature 1", grouped(model.ascent.len() as u64)),
             ("Converged", yes(model.is_converged)),
             ("Engine", plan.execution.engine.to_string()),
@@ -323,5 +353,21 @@ impl Run<'_> {
             format!("<dl>{}</dl>", facts.into_iter().map(row).collect::<String>())
         };
         format!("{}\n{}", list(input), list(outcome))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_picture_is_left_alone_in_a_row_that_could_be_even() {
+        // 7 as 4 and 3, 13 as 5, 5 and 3, 24 as 6, 6, 6 and 6.
+        assert_eq!([1, 4, 6, 7, 13, 24].map(|count| abreast(count, 6)), [1, 4, 6, 4, 5, 6]);
+        for count in 3..=PLANES {
+            let across = abreast(count, 6);
+            let last = count - (count.div_ceil(across) - 1) * across;
+            assert!(across <= 6 && 2 * last >= across, "{count}: the last row has {last} of {across}");
+        }
     }
 }

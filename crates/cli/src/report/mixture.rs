@@ -22,6 +22,8 @@ const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 620.0;
 /// Corners of an ellipse as drawn.
 const CORNERS: usize = 72;
+/// Standard deviations of the outer ellipses.
+const OUTER: f64 = 2.0;
 
 /// The whole page. `phases`: seconds by name so far.
 pub fn page(
@@ -91,14 +93,14 @@ impl Drawing {
         for j in 0..dimension {
             places.extend(first.iter().enumerate().map(|(i, mean)| if i == j { mean + steps[j] } else { *mean }));
         }
-        let picture = Picture::new(space, &places);
+        let mut picture = Picture::new(space, &places);
         let means = picture.centers[..count].to_vec();
         let axes: Vec<(f64, f64)> = picture.centers[count..]
             .iter()
             .zip(&steps)
             .map(|(place, step)| ((place.0 - means[0].0) / step, (place.1 - means[0].1) / step))
             .collect();
-        let covariances = (0..count)
+        let covariances: Vec<[f64; 3]> = (0..count)
             .map(|k| {
                 let covariance = mixture.covariance(k);
                 let mut seen = [0.0; 3];
@@ -113,6 +115,11 @@ impl Drawing {
                 seen
             })
             .collect();
+        // The corners of the boxes around the ellipses.
+        let corners = means.iter().zip(&covariances).flat_map(|(mean, [xx, _, yy])| {
+            [-OUTER, OUTER].map(|n| (mean.0 + n * xx.max(0.0).sqrt(), mean.1 + n * yy.max(0.0).sqrt()))
+        });
+        picture.make_room(corners);
         let [x, y] = picture.range;
         let places: Vec<(f64, f64)> =
             means.iter().map(|mean| (packed::fraction(mean.0, x), packed::fraction(mean.1, y))).collect();
@@ -183,7 +190,7 @@ impl Drawing {
                  <path class=\"ellipse\" d=\"{}\"/><path class=\"ellipse outer\" d=\"{}\"/><circle class=\"mean\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\"/></g>",
                 escape(&share(model.mixture.weights()[k], 1.0)),
                 self.ellipse(k, 1.0),
-                self.ellipse(k, 2.0)
+                self.ellipse(k, OUTER)
             ));
         }
         format!(

@@ -87,6 +87,28 @@ impl Picture {
     }
 }
 
+impl Picture {
+    /// Makes room for more than rows and centres: places that are drawn as well, in the picture's units. Axes that share a scale still do.
+    pub fn make_room(&mut self, places: impl Iterator<Item = (f64, f64)>) {
+        let old = self.range;
+        let (mut wanted, length) = (old, |(low, high): (f64, f64)| high - low);
+        for (x, y) in places {
+            for (range, value) in wanted.iter_mut().zip([x, y]) {
+                *range = (range.0.min(value), range.1.max(value));
+            }
+        }
+        for ((range, wanted), old) in self.range.iter_mut().zip(wanted).zip(old) {
+            let room = 0.01 * length(wanted);
+            *range = (
+                if wanted.0 < old.0 { wanted.0 - room } else { old.0 },
+                if wanted.1 > old.1 { wanted.1 + room } else { old.1 },
+            );
+        }
+        let grown = |axis: usize| length(self.range[axis]) / length(old[axis]);
+        self.aspect = self.aspect.map(|aspect| aspect * grown(0) / grown(1));
+    }
+}
+
 /// At most [`ROWS_MAX`] rows, evenly chosen; those of weight 0 first, so that they lie underneath.
 fn drawn_rows(space: &Space) -> (Vec<usize>, usize) {
     let count = space.table().len();
@@ -277,6 +299,20 @@ mod tests {
         assert!(from > -109.0 && from < -108.0 && to < -82.6 && to > -83.6, "{from} {to}");
         assert!(gutter < 1.0);
         assert!(breaks(coast(0.0, 10.0).chain(coast(12.0, 20.0))).is_empty());
+    }
+
+    #[test]
+    fn a_picture_makes_room_for_what_is_outside_and_keeps_its_scale() {
+        let mut picture = plain(vec![(0.0, 0.0), (10.0, 5.0)], Vec::new(), String::new());
+        let before = picture.range;
+        picture.make_room([(5.0, 2.0), (9.0, 3.0)].into_iter());
+        assert_eq!(picture.range, before, "nothing is outside");
+        picture.make_room([(5.0, 15.0)].into_iter());
+        let [x, y] = picture.range;
+        assert_eq!((x, y.0), (before[0], before[1].0));
+        assert!(y.1 > 15.0 && y.1 < 15.5, "{y:?}");
+        // A unit is as long upwards as across.
+        assert!((picture.aspect.unwrap() - (x.1 - x.0) / (y.1 - y.0)).abs() < 1e-12);
     }
 
     #[test]

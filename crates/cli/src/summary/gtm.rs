@@ -1,6 +1,6 @@
 //! `summary.json` of `lehr gtm`: how the map was found and how well it fits. The map itself is in `model.json`.
 
-use lehr_mining::gtm::{Map, Model, Parameters, Projection, Step};
+use lehr_mining::gtm::{Candidate, Map, Model, Parameters, Projection, Start, Step};
 use serde::Serialize;
 
 use super::{ExecutionFacts, Input, PROGRAM, Seconds, scale};
@@ -22,6 +22,8 @@ pub struct GtmSummary<'a> {
     /// Of noise, magnification and densities.
     unit: &'static str,
     result: Outcome,
+    /// Every beginning that was followed to its end.
+    candidates: &'a [Candidate],
     temperatures: &'a [Step],
     ascent: &'a [f64],
     warnings: &'a [String],
@@ -31,6 +33,8 @@ pub struct GtmSummary<'a> {
 
 #[derive(Serialize)]
 struct Outcome {
+    /// Where the map that was kept began.
+    start: Start,
     dimensions: usize,
     nodes: usize,
     nodes_a_side: usize,
@@ -77,6 +81,7 @@ impl<'a> GtmSummary<'a> {
             parameters,
             unit: space.unit_name(),
             result: Outcome {
+                start: model.start,
                 dimensions: map.latent(),
                 nodes: map.len(),
                 nodes_a_side: map.side(),
@@ -90,6 +95,7 @@ impl<'a> GtmSummary<'a> {
                 is_converged: model.is_converged,
                 sweeps: model.sweeps,
             },
+            candidates: &model.candidates,
             temperatures: &model.history,
             ascent: &model.ascent,
             warnings,

@@ -56,8 +56,35 @@ fn files_say_where_rows_are_and_how_the_map_was_found() {
 
     let report = sandbox.read("lehr-gtm/report.html");
     assert!(report.contains("150 rows on a map") && !report.contains("{{"));
-    // The map, and each of four columns across it.
+    // The map, and each of four columns across it, beside each other.
     assert_eq!(report.matches("class=\"cell\"").count(), 5 * 64);
+    assert!(report.contains("style=\"--wide:4;--middle:4;--narrow:2\""));
+}
+
+#[test]
+fn both_beginnings_are_told_and_one_alone_can_be_asked_for() {
+    let sandbox = iris();
+    let outcome = sandbox.lehr(&LINE).succeeded();
+    let both = sandbox.summary("lehr-gtm");
+    let candidates = both["candidates"].as_array().unwrap();
+    let starts: Vec<&str> = candidates.iter().map(|candidate| candidate["start"].as_str().unwrap()).collect();
+    assert_eq!((starts, &both["parameters"]["start"]), (vec!["annealed", "plane"], &serde_json::Value::Null));
+    let of = |candidate: &serde_json::Value| candidate["log_likelihood"].as_f64().unwrap();
+    let best = candidates.iter().max_by(|a, b| of(a).total_cmp(&of(b))).unwrap();
+    assert_eq!(
+        (&both["result"]["start"], &both["result"]["log_likelihood"]),
+        (&best["start"], &best["log_likelihood"])
+    );
+    assert!(outcome.stdout.contains(" annealed from a point (order "), "{}", outcome.stdout);
+    assert!(sandbox.read("lehr-gtm/report.html").contains("which was kept for its log-likelihood of "));
+    for start in ["annealed", "plane"] {
+        let outcome = sandbox.lehr(&[&LINE[..], &["--start", start, "--out", start]].concat()).succeeded();
+        let alone = sandbox.summary(start);
+        assert_eq!((alone["candidates"].as_array().unwrap().len(), &alone["result"]["start"]), (1, &start.into()));
+        assert!(!outcome.stdout.contains("was kept"), "{}", outcome.stdout);
+        let is_kept = both["result"]["start"] == start;
+        assert_eq!(sandbox.read(&format!("{start}/places.csv")) == sandbox.read("lehr-gtm/places.csv"), is_kept);
+    }
 }
 
 #[test]
@@ -206,10 +233,10 @@ fn a_stopped_fit_goes_on_to_the_same_bytes_and_no_option_contradicts_it() {
     assert!(matches!(ended, Err(lehr_mining::Error::Stopped)));
 
     let resumed = [&LINE[..], &["--resume", "stopped"]].concat();
-    let outcome = sandbox.lehr(&[&resumed[..], &["--width", "2", "--plain"]].concat());
+    let outcome = sandbox.lehr(&[&resumed[..], &["--width", "2", "--start", "plane"]].concat());
     assert_eq!(outcome.code, 2);
     assert!(outcome.stderr.contains("--width 2 contradicts the checkpoint, which has 1"), "{}", outcome.stderr);
-    assert!(outcome.stderr.contains("--plain: a plane contradicts the checkpoint"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("--start plane contradicts the checkpoint, which has both"), "{}", outcome.stderr);
     let outcome = sandbox.lehr(&["cluster", "iris.csv", "--columns", COLUMNS, "--resume", "stopped"]);
     assert_eq!(outcome.code, 3);
     assert!(outcome.stderr.contains("of the method \"gtm\", not \"vector\""), "{}", outcome.stderr);

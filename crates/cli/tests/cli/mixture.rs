@@ -62,6 +62,38 @@ fn files_say_what_was_found() {
 }
 
 #[test]
+fn the_picture_has_room_for_every_ellipse() {
+    let sandbox = iris();
+    // Two columns as they are, two that are scaled, one column, and principal axes.
+    let pictures = [
+        ("petal_length,petal_width", "none"),
+        ("sepal_length,sepal_width", "std"),
+        ("petal_length", "none"),
+        (COLUMNS, "none"),
+    ];
+    for (columns, scale) in pictures {
+        let line = ["mixture", "iris.csv", "--columns", columns, "--scale", scale, "--components", "2", "--quiet"];
+        sandbox.lehr(&line).succeeded();
+        let report = sandbox.read("lehr-mixture/report.html");
+        let (_, drawing) = report.split_once("class=\"drawn\" viewBox=\"0 0 ").unwrap();
+        let (size, drawing) = drawing.split_once('"').unwrap();
+        let size: Vec<f64> = size.split(' ').map(|number| number.parse().unwrap()).collect();
+        let outlines: Vec<&str> = drawing.split("class=\"ellipse outer\" d=\"M").skip(1).collect();
+        assert_eq!(outlines.len(), 2, "{columns}");
+        for outline in outlines {
+            for corner in outline.split_once('Z').unwrap().0.split('L') {
+                let (x, y) = corner.split_once(' ').unwrap();
+                let (x, y): (f64, f64) = (x.parse().unwrap(), y.parse().unwrap());
+                assert!(
+                    (0.0..=size[0]).contains(&x) && (0.0..=size[1]).contains(&y),
+                    "{columns}: {corner} of {size:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn the_number_with_the_least_bic_is_taken_and_all_are_shown() {
     let sandbox = iris();
     let line = ["mixture", "iris.csv", "--columns", COLUMNS, "--max-components", "4", "--quiet"];

@@ -4,6 +4,7 @@
 //! beginning   the principal axes, the critical temperature, and a sheet: a point with a seed of the plane in it, or the plane
 //! annealing   EM at each temperature to its fixed point, from above the critical temperature down to 1
 //! fitting     EM at temperature 1 until there is nothing left to gain
+//! measuring   the likelihood of the end, where both beginnings are followed: the point first, then the plane, and the likelier is kept
 //! ```
 //!
 //! All of the state is in [`State`], which is what a checkpoint holds. All ranks follow the same course, because they decide by the same bits.
@@ -14,7 +15,7 @@ use super::basis::{Grid, transmission};
 use super::e_step::SheetRound;
 use super::input::Table;
 use super::m_step::{Frame, Sheet};
-use super::parameters::Parameters;
+use super::parameters::{Parameters, Start};
 use super::plane::{Axis, principal_axes};
 use crate::Error;
 use crate::anneal::Stage;
@@ -31,8 +32,12 @@ const MOST_SWEEPS: usize = 300;
 const SEED: f64 = 0.05;
 /// The variance of the cloud that a row counts as, over the mean variance of a column.
 const CLOUD: f64 = 1e-6;
-/// Share of the work that is done when temperature 1 is reached.
+/// Share of the work of an annealed fit that is done when temperature 1 is reached.
 const COOLED: f64 = 0.7;
+/// Share of the work that is done when the annealed fit of two has ended.
+const FOLLOWED: f64 = 0.8;
+/// Share of the work that is done when the rows are placed.
+const FITTED: f64 = 0.98;
 
 /// What happened at one temperature, in the input's units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,10 +61,29 @@ enum Phase {
     Beginning,
     Annealing,
     Fitting,
+    Measuring,
     Done,
 }
 
-/// Everything that a fit is: a checkpoint of it is a fit. In stored units but for the history.
+/// One beginning and how far it has been followed, in stored units but for the history.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Climb {
+    pub start: Start,
+    first_temperature: f64,
+    pub temperature: f64,
+    pub sheet: Sheet,
+    /// The objective per unit of weight before each sweep at this temperature.
+    pub objectives: Vec<f64>,
+    softness: f64,
+    pub history: Vec<Step>,
+    pub is_converged: bool,
+    /// Passes over the rows.
+    pub sweeps: u64,
+    /// At the end, where it is measured.
+    pub log_likelihood: f64,
+}
+
+/// Everything that a fit is: a checkpoint of it is a fit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     phase: Phase,
@@ -67,14 +91,10 @@ pub struct State {
     axes: Vec<Axis>,
     /// Below it a sheet that is a point at the mean is unstable.
     pub(crate) critical_temperature: f64,
-    pub(crate) first_temperature: f64,
-    pub(crate) temperature: f64,
-    pub(crate) sheet: Sheet,
-    /// The objective per unit of weight before each sweep at this temperature.
-    pub(crate) objectives: Vec<f64>,
-    softness: f64,
-    pub(crate) history: Vec<Step>,
-    pub(crate) is_converged: bool,
+    /// The beginning that is followed; at the end the one that is kept.
+    pub(crate) climb: Climb,
+    /// The other one, where both are followed and this one has ended.
+    pub(crate) other: Option<Climb>,
     /// Passes over the rows.
     pub(crate) sweeps: u64,
 }
@@ -178,31 +198,44 @@ impl<'a> Course<'a> {
     pub fn stage(&self) -> Stage {
         match self.state.phase {
             Phase::Beginning | Phase::Annealing => Stage::Annealing,
-            Phase::Fitting => Stage::Fitting,
+            Phase::Fitting | Phase::Measuring => Stage::Fitting,
             Phase::Done => Stage::Labelling,
         }
     }
 
-    /// Estimate of the share of the work that is done, 0 to 1. It never falls.
-    pub fn fraction(&self) -> f64 {
-        let state = &self.state;
-        match state.phase {
-            Phase::Beginning => 0.0,
-            Phase::Annealing => COOLED * (1.0 - state.temperature.ln() / state.first_temperature.ln()).clamp(0.0, 1.0),
-            Phase::Fitting => {
-                let before = if state.first_temperature > 1.0 { COOLED } else { 0.0 };
-                let sweeps = state.objectives.len() as f64;
-                before + (0.98 - before) * sweeps / (sweeps + 50.0)
-            }
-            Phase::Done => 0.98,
-        }
+    /// Whether both beginnings are followed: of a sheet that is stable as a point the annealing is over before it begins.
+    fn follows_both(&self) -> bool {
+        self.problem.parameters.start.is_none() && START * self.state.critical_temperature > 1.0
     }
 
-    /// One step: the beginning, or a few sweeps.
+    /// Estimate of the share of the work that is done, 0 to 1. It never falls.
+    pub fn fraction(&self) -> f64 {
+        let climb = &self.state.climb;
+        let (from, to) = match (self.follows_both(), &self.state.other) {
+            (false, _) => (0.0, FITTED),
+            (true, None) => (0.0, FOLLOWED),
+            (true, Some(_)) => (FOLLOWED, FITTED),
+        };
+        let share = match self.state.phase {
+            Phase::Beginning => 0.0,
+            Phase::Annealing => COOLED * (1.0 - climb.temperature.ln() / climb.first_temperature.ln()).clamp(0.0, 1.0),
+            Phase::Fitting => {
+                let before = if climb.first_temperature > 1.0 { COOLED } else { 0.0 };
+                let sweeps = climb.objectives.len() as f64;
+                before + (1.0 - before) * sweeps / (sweeps + 50.0)
+            }
+            Phase::Measuring => 1.0,
+            Phase::Done => return FITTED,
+        };
+        from + (to - from) * share
+    }
+
+    /// One step: the beginning, a few sweeps, or the likelihood of an end.
     pub async fn advance<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
         match self.state.phase {
             Phase::Beginning => self.begin(rounds).await,
             Phase::Annealing | Phase::Fitting => self.climb(rounds).await,
+            Phase::Measuring => self.measure(rounds).await,
             Phase::Done => Ok(()),
         }
     }
@@ -211,30 +244,44 @@ impl<'a> Course<'a> {
         let problem = self.problem;
         self.state.axes = principal_axes(rounds, problem.table, problem.grid.latent + 1).await?;
         self.lay_planes();
-        let variance = |axis: usize| self.state.axes.get(axis).map_or(0.0, |axis| axis.variance);
-        let critical = problem.critical_temperature(variance(0));
-        let first = START * critical;
-        let length = problem.frame.functions * problem.table.rows.dimension;
-        let mut weights = vec![0.0; length];
-        let noise;
-        if problem.parameters.annealed && first > 1.0 {
-            noise = problem.collapsed_noise();
-            self.state.phase = Phase::Annealing;
-            self.state.first_temperature = first;
-        } else {
-            for plane in &self.planes {
-                weights.iter_mut().zip(plane).for_each(|(weight, of_plane)| *weight += of_plane);
-            }
-            let images = problem.frame.images(&Sheet { weights: weights.clone(), noise: 1.0 });
-            noise = problem.plane_noise(&images, variance(problem.grid.latent));
-            self.state.phase = Phase::Fitting;
-            self.state.first_temperature = 1.0;
-        }
+        let widest = self.state.axes.first().map_or(0.0, |axis| axis.variance);
+        let critical = problem.critical_temperature(widest);
         self.state.critical_temperature = critical;
-        self.state.temperature = self.state.first_temperature;
-        self.state.sheet = Sheet { weights, noise };
-        self.seed();
+        let first = START * critical;
+        if problem.parameters.start != Some(Start::Plane) && first > 1.0 {
+            let weights = vec![0.0; problem.frame.functions * problem.table.rows.dimension];
+            self.state.climb = Climb {
+                start: Start::Annealed,
+                first_temperature: first,
+                temperature: first,
+                sheet: Sheet { weights, noise: problem.collapsed_noise() },
+                ..Climb::default()
+            };
+            self.state.phase = Phase::Annealing;
+            self.seed();
+        } else {
+            self.begin_as_plane();
+        }
         Ok(())
+    }
+
+    /// Begins as the plane of the principal axes.
+    fn begin_as_plane(&mut self) {
+        let problem = self.problem;
+        let mut weights = vec![0.0; problem.frame.functions * problem.table.rows.dimension];
+        for plane in &self.planes {
+            weights.iter_mut().zip(plane).for_each(|(weight, of_plane)| *weight += of_plane);
+        }
+        let images = problem.frame.images(&Sheet { weights: weights.clone(), noise: 1.0 });
+        let left_out = self.state.axes.get(problem.grid.latent).map_or(0.0, |axis| axis.variance);
+        self.state.climb = Climb {
+            start: Start::Plane,
+            first_temperature: 1.0,
+            temperature: 1.0,
+            sheet: Sheet { weights, noise: problem.plane_noise(&images, left_out) },
+            ..Climb::default()
+        };
+        self.state.phase = Phase::Fitting;
     }
 
     /// Brings back what has been lost of the principal axes; at temperature 1 nothing is touched.
@@ -242,28 +289,38 @@ impl<'a> Course<'a> {
         if self.state.phase != Phase::Annealing {
             return;
         }
-        let images = self.problem.frame.images(&self.state.sheet);
+        let images = self.problem.frame.images(&self.state.climb.sheet);
         let axes = self.state.axes.iter().enumerate();
         for ((axis, of), plane) in axes.zip(&self.planes).filter(|((_, of), _)| of.variance > 0.0) {
             let share = self.problem.share(&images, axis, of);
             if share.abs() < SEED {
                 let lacking = SEED.copysign(share) - share;
-                let weights = self.state.sheet.weights.iter_mut().zip(plane);
+                let weights = self.state.climb.sheet.weights.iter_mut().zip(plane);
                 weights.for_each(|(weight, of_plane)| *weight += lacking * of_plane);
             }
         }
     }
 
+    /// A pass with the sheet as it is: its sums are in `total`.
+    async fn pass<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+        let Problem { table, frame, .. } = self.problem;
+        let climb = &mut self.state.climb;
+        let images = frame.images(&climb.sheet);
+        let temperature = 2.0 * climb.temperature * climb.sheet.noise;
+        total_of(rounds, &SheetRound::new(table, &images, temperature), &mut self.total).await?;
+        climb.sweeps += 1;
+        self.state.sweeps += 1;
+        Ok(())
+    }
+
     /// One sweep of EM: returns the objective per unit of weight before it.
     async fn sweep<R: Rounds>(&mut self, rounds: &mut R) -> Result<f64, Error> {
+        self.pass(rounds).await?;
         let Problem { table, frame, .. } = self.problem;
-        let images = frame.images(&self.state.sheet);
-        let temperature = 2.0 * self.state.temperature * self.state.sheet.noise;
-        total_of(rounds, &SheetRound::new(table, &images, temperature), &mut self.total).await?;
-        let objective = frame.objective(table, &self.state.sheet, self.total[0]);
-        frame.update(table, &mut self.state.sheet, &self.total);
-        self.state.softness = self.total[1] / table.rows.total_weight;
-        self.state.sweeps += 1;
+        let climb = &mut self.state.climb;
+        let objective = frame.objective(table, &climb.sheet, self.total[0]);
+        frame.update(table, &mut climb.sheet, &self.total);
+        climb.softness = self.total[1] / table.rows.total_weight;
         Ok(objective)
     }
 
@@ -272,13 +329,14 @@ impl<'a> Course<'a> {
         let parameters = self.problem.parameters;
         for _ in 0..SWEEPS_A_STEP {
             let objective = self.sweep(rounds).await?;
-            let objectives = &mut self.state.objectives;
+            let climb = &mut self.state.climb;
+            let objectives = &mut climb.objectives;
             // EM cannot lower the objective; rounding can, by its own size.
             debug_assert!(
                 objectives.last().is_none_or(|last| objective >= last - 1e-9 * last.abs().max(1.0)),
                 "the objective fell from {:?} to {objective} at temperature {}",
                 objectives.last(),
-                self.state.temperature
+                climb.temperature
             );
             let gain = objectives.last().map(|last| objective - last);
             objectives.push(objective);
@@ -301,25 +359,43 @@ impl<'a> Course<'a> {
     /// Notes a temperature and goes on to the next, or ends.
     fn cool(&mut self, is_converged: bool) {
         let table = self.problem.table;
-        let state = &mut self.state;
-        state.history.push(Step {
-            temperature: state.temperature,
-            objective: state.objectives.last().copied().unwrap_or(f64::NEG_INFINITY) - table.log_unit(),
-            noise: table.rows.squared(state.sheet.noise),
-            softness: state.softness,
-            sweeps: state.objectives.len() as u64,
+        let climb = &mut self.state.climb;
+        climb.history.push(Step {
+            temperature: climb.temperature,
+            objective: climb.objectives.last().copied().unwrap_or(f64::NEG_INFINITY) - table.log_unit(),
+            noise: table.rows.squared(climb.sheet.noise),
+            softness: climb.softness,
+            sweeps: climb.objectives.len() as u64,
         });
-        if state.phase == Phase::Fitting {
-            state.is_converged = is_converged;
-            state.phase = Phase::Done;
+        if self.state.phase == Phase::Fitting {
+            climb.is_converged = is_converged;
+            self.state.phase = if self.follows_both() { Phase::Measuring } else { Phase::Done };
             return;
         }
-        state.objectives.clear();
-        state.temperature *= self.problem.parameters.cooling;
-        if state.temperature <= 1.0 {
-            state.temperature = 1.0;
-            state.phase = Phase::Fitting;
+        climb.objectives.clear();
+        climb.temperature *= self.problem.parameters.cooling;
+        if climb.temperature <= 1.0 {
+            climb.temperature = 1.0;
+            self.state.phase = Phase::Fitting;
         }
         self.seed();
+    }
+
+    /// Measures an end. After the first the plane is begun with; after the second the likelier is kept, of equal ones the first.
+    async fn measure<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+        self.pass(rounds).await?;
+        let Problem { table, frame, .. } = self.problem;
+        let state = &mut self.state;
+        state.climb.log_likelihood = frame.log_likelihood(table, &state.climb.sheet, self.total[0]);
+        let Some(first) = &mut state.other else {
+            state.other = Some(std::mem::take(&mut state.climb));
+            self.begin_as_plane();
+            return Ok(());
+        };
+        if first.log_likelihood >= state.climb.log_likelihood {
+            std::mem::swap(first, &mut state.climb);
+        }
+        state.phase = Phase::Done;
+        Ok(())
     }
 }

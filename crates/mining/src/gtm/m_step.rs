@@ -66,15 +66,20 @@ impl Frame {
         moments
     }
 
+    /// The log-likelihood in stored units. `free_energy` is the first total of a pass with this sheet at temperature 1.
+    pub fn log_likelihood(&self, table: &Table, sheet: &Sheet, free_energy: f64) -> f64 {
+        let count = (self.phi.len() / self.functions) as f64;
+        let of_cells = -0.5 * table.cells * ln(std::f64::consts::TAU * sheet.noise);
+        of_cells - table.rows.total_weight * ln(count) - 0.5 * free_energy / sheet.noise
+    }
+
     /// The objective per unit of weight: the tempered log-likelihood less the prior's cost, rows counted as clouds. `free_energy` is the first total of a pass with this sheet.
     ///
     /// At temperature 1, and but for prior and clouds, it is the log-likelihood in stored units.
     pub fn objective(&self, table: &Table, sheet: &Sheet, free_energy: f64) -> f64 {
-        let count = (self.phi.len() / self.functions) as f64;
-        let weight = table.rows.total_weight;
         let square: f64 = sheet.weights.iter().map(|w| w * w).sum();
-        let of_cells = -0.5 * table.cells * (ln(std::f64::consts::TAU * sheet.noise) + self.cloud / sheet.noise);
-        (of_cells - weight * ln(count) - 0.5 * free_energy / sheet.noise - 0.5 * self.prior * square) / weight
+        let cost = 0.5 * (table.cells * self.cloud / sheet.noise + self.prior * square);
+        (self.log_likelihood(table, sheet, free_energy) - cost) / table.rows.total_weight
     }
 
     /// Replaces the sheet by that of the sums of a pass.

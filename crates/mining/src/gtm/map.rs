@@ -18,11 +18,11 @@ const BLOCK: usize = 256;
 /// # Example
 /// ```
 /// use lehr_data::Points;
-/// use lehr_mining::{Execution, anneal::Silent, gtm::{Parameters, fit}};
+/// use lehr_mining::{Execution, anneal::Silent, gtm::{Parameters, Start, fit}};
 /// // Rows along a line of slope 2.
 /// let values: Vec<f64> = (0..40).flat_map(|i| [i as f64, 2.0 * i as f64]).collect();
 /// let points = Points::new(values, 2)?;
-/// let parameters = Parameters { latent: 1, annealed: false, ..Parameters::default() };
+/// let parameters = Parameters { latent: 1, start: Some(Start::Plane), ..Parameters::default() };
 /// let map = fit(&points, &parameters, &Execution::default(), &mut Silent)?.map;
 /// let (start, end) = (map.at(&[-1.0]), map.at(&[1.0]));
 /// assert!(start[0] < 8.0 && end[0] > 31.0 && (end[1] - 2.0 * end[0]).abs() < 1.0);

@@ -1,10 +1,12 @@
 //! The result of a fit.
 
 use lehr_ranks::timing::Spread;
+use serde::{Deserialize, Serialize};
 
-use super::course::{Problem, State, Step};
+use super::course::{Climb, Problem, State, Step};
 use super::input::Input;
 use super::map::{Map, Projection};
+use super::parameters::Start;
 use super::place::Placed;
 use crate::anneal::run::Spent;
 
@@ -12,6 +14,23 @@ use crate::anneal::run::Spent;
 const HELD_UP: f64 = 10.0;
 /// A map whose nodes spread less than this share of the rows' variance has not unfolded.
 const COLLAPSED: f64 = 1e-4;
+/// By so much more order the end that was not kept is worth a look.
+const ORDER: f64 = 0.05;
+
+/// A beginning that was followed to its end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// Where it began.
+    pub start: Start,
+    /// Of its end: `sum w ln p(x)`, in the input's units.
+    pub log_likelihood: f64,
+    /// How well the end is laid out ([`Map::order`]).
+    pub order: f64,
+    /// Whether it ended with nothing left to gain.
+    pub is_converged: bool,
+    /// Passes over the rows.
+    pub sweeps: u64,
+}
 
 /// A map, where on it each row is, and how it was found.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,15 +43,19 @@ pub struct Model {
     pub log_likelihood: f64,
     /// Spearman's correlation of the distances of nodes on the map and in the space of the data ([`Map::order`]): likelihood does not see folds, this does.
     pub order: f64,
+    /// Where it began.
+    pub start: Start,
+    /// Every beginning that was followed to its end, this one's too, in that order. Of two the likelier was kept, of equally likely ones the first.
+    pub candidates: Vec<Candidate>,
     /// The temperature below which the map begins to unfold.
     pub critical_temperature: f64,
-    /// Every temperature, the highest first; the last is 1.
+    /// Every temperature, the highest first; the last is 1, and the only one of a map that began as a plane.
     pub history: Vec<Step>,
     /// The objective per unit of weight before each sweep at temperature 1: the log-likelihood less the prior's cost, rows counted as tiny clouds. It never falls.
     pub ascent: Vec<f64>,
     /// Whether the fit ended with nothing left to gain.
     pub is_converged: bool,
-    /// Passes over the rows.
+    /// Passes over the rows, those of all candidates included.
     pub sweeps: u64,
     /// Seconds by phase, of this process only.
     pub phases: Vec<(String, f64)>,
@@ -72,21 +95,42 @@ impl Model {
                 places.log_densities[row] -= cells as f64 * ln_unit;
             }
         }
-        let weights = state.sheet.weights.iter().map(|weight| weight * rows.unit).collect();
-        let map = Map::new(problem.grid, rows.origin.clone(), weights, rows.squared(state.sheet.noise));
+        let unit = table.log_unit();
+        let map_of = |climb: &Climb| {
+            let weights = climb.sheet.weights.iter().map(|weight| weight * rows.unit).collect();
+            Map::new(problem.grid, rows.origin.clone(), weights, rows.squared(climb.sheet.noise))
+        };
+        let candidate = |climb: &Climb, order: f64, log_likelihood: f64| Candidate {
+            start: climb.start,
+            log_likelihood: (log_likelihood - unit * rows.total_weight) * rows.weight_unit,
+            order,
+            is_converged: climb.is_converged,
+            sweeps: climb.sweeps,
+        };
+        let State { climb, other, critical_temperature, sweeps, .. } = state;
+        let map = map_of(&climb);
+        // The likelihood that the places of the rows add up to, also where it was measured before.
+        let kept = candidate(&climb, map.order(), log_likelihood);
+        let other = other.map(|other| candidate(&other, map_of(&other).order(), other.log_likelihood));
         let mut warnings = Vec::new();
-        if !state.is_converged {
+        if !climb.is_converged {
             warnings.push(format!(
                 "the fit was ended after {} passes at temperature 1, the most allowed, with likelihood still to gain",
-                state.objectives.len()
+                climb.objectives.len()
             ));
         }
-        if state.sheet.noise < HELD_UP * problem.frame.cloud {
+        if let Some(other) = other.as_ref().filter(|other| other.order > kept.order + ORDER) {
+            warnings.push(format!(
+                "the map {} is kept for its likelihood; the one {} has less of it and is laid out better (order {:.2} against {:.2}), so this one may be folded",
+                kept.start, other.start, other.order, kept.order
+            ));
+        }
+        if climb.sheet.noise < HELD_UP * problem.frame.cloud {
             warnings.push(
                 "the rows lie on the map almost exactly: its likelihood says how little noise is allowed rather than how well it fits".into(),
             );
         }
-        let images = problem.frame.images(&state.sheet);
+        let images = problem.frame.images(&climb.sheet);
         let spread = images.iter().map(|y| y * y).sum::<f64>() / images.len() as f64;
         if spread < COLLAPSED * table.variance {
             warnings.push("the map has stayed a point: the rows look like one round Gaussian".into());
@@ -104,17 +148,20 @@ impl Model {
                 table.empty_rows
             ));
         }
-        let unit = table.log_unit();
+        let mut candidates: Vec<Candidate> = [Some(kept.clone()), other].into_iter().flatten().collect();
+        candidates.sort_by_key(|candidate| candidate.start == Start::Plane);
         Model {
-            order: map.order(),
             map,
             places,
-            log_likelihood: (log_likelihood - unit * rows.total_weight) * rows.weight_unit,
-            critical_temperature: state.critical_temperature,
-            history: state.history,
-            ascent: state.objectives.iter().map(|objective| objective - unit).collect(),
-            is_converged: state.is_converged,
-            sweeps: state.sweeps,
+            log_likelihood: kept.log_likelihood,
+            order: kept.order,
+            start: kept.start,
+            candidates,
+            critical_temperature,
+            history: climb.history,
+            ascent: climb.objectives.iter().map(|objective| objective - unit).collect(),
+            is_converged: climb.is_converged,
+            sweeps,
             phases: spent.phases,
             timers: spent.timers,
             warnings,

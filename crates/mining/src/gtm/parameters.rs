@@ -1,5 +1,7 @@
 //! What a fit of a map may be told, and the one check of it.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::basis::Grid;
@@ -13,13 +15,33 @@ const MOST_NODES: usize = 10_000;
 /// The most basis functions, the constant not counted: every rank factors a matrix of so many rows in every sweep.
 const MOST_FUNCTIONS: usize = 400;
 
-/// How to fit a map. The default lays out a plane of 15 x 15 nodes (20 x 20 from 2,000 rows on) by annealing.
+/// Where a map begins. Neither beginning is the better one on all data (`docs/design/gtm.md` has figures).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Start {
+    /// As a point at the mean, which unfolds while it cools.
+    #[default]
+    Annealed,
+    /// As the plane of the principal axes, at temperature 1.
+    Plane,
+}
+
+impl fmt::Display for Start {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Start::Annealed => "annealed from a point",
+            Start::Plane => "begun as the principal plane",
+        })
+    }
+}
+
+/// How to fit a map. The default lays out a plane of 15 x 15 nodes (20 x 20 from 2,000 rows on) from either beginning, and keeps the likelier end.
 ///
 /// # Example
 /// ```
-/// use lehr_mining::gtm::Parameters;
-/// let parameters = Parameters { latent: 1, nodes: Some(30), ..Parameters::default() };
-/// assert_eq!((parameters.regularisation, parameters.annealed), (0.1, true));
+/// use lehr_mining::gtm::{Parameters, Start};
+/// let parameters = Parameters { latent: 1, nodes: Some(30), start: Some(Start::Annealed), ..Parameters::default() };
+/// assert_eq!((parameters.regularisation, parameters.cooling), (0.1, 0.95));
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -34,8 +56,8 @@ pub struct Parameters {
     pub width: f64,
     /// Precision of the prior of the basis' weights, in one over the mean variance of a column, 0 to 1e6. Default: 0.1. More makes a stiffer map.
     pub regularisation: f64,
-    /// Whether the map is annealed from a point; otherwise it begins as the principal plane, at temperature 1. Default: yes.
-    pub annealed: bool,
+    /// Where the map begins. Default: none, which is both, one after the other: the end of more likelihood is kept ([`super::Model::candidates`] has both).
+    pub start: Option<Start>,
     /// Factor from one temperature to the next, 0.5 to 0.999. Default: 0.95.
     pub cooling: f64,
     /// The fit ends when the objective per unit of weight has no more than this still to gain, by Aitken's estimate; 1e-12 to 1e-2. Default: 1e-6.
@@ -52,7 +74,7 @@ impl Default for Parameters {
             basis: None,
             width: 1.0,
             regularisation: 0.1,
-            annealed: true,
+            start: None,
             cooling: 0.95,
             tolerance: 1e-6,
             max_sweeps: 1000,

@@ -4,7 +4,7 @@ use lehr_data::scale::{Scale, Scaling};
 use lehr_data::{Incomplete, Points, datasets};
 use lehr_mining::Execution;
 use lehr_mining::anneal::Silent;
-use lehr_mining::gtm::{Input, Model, Parameters, critical_temperature, fit};
+use lehr_mining::gtm::{Input, Model, Parameters, Start, critical_temperature, fit};
 use lehr_numerics::random::Stream;
 
 use super::gtm_brute_force::{BruteForce, Rows, Sheet, sheet_of};
@@ -99,13 +99,13 @@ fn e17_a_collapsed_map_unfolds_below_the_critical_temperature_and_not_above() {
 #[test]
 fn e17_the_objective_never_falls_and_rows_of_the_fit_are_placed_as_in_the_fit() {
     let iris = datasets::iris().0;
-    let parameters = Parameters { regularisation: relative(0.1, &iris), ..plane(10, 4) };
+    let parameters = Parameters { regularisation: relative(0.1, &iris), start: Some(Start::Annealed), ..plane(10, 4) };
     let model = run(&iris, &parameters);
     never_falls(&model);
     assert!(model.is_converged && model.warnings.is_empty(), "{:?}", model.warnings);
     // What `mining-spec` 4.3 found with a seed along the plane; -229.36 from the plane itself, without annealing.
     assert!(model.log_likelihood >= -212.93 * 1.001, "{}", model.log_likelihood);
-    let plain = run(&iris, &Parameters { annealed: false, ..parameters });
+    let plain = run(&iris, &Parameters { start: Some(Start::Plane), ..parameters });
     never_falls(&plain);
     assert!(model.log_likelihood > plain.log_likelihood, "{} and {}", model.log_likelihood, plain.log_likelihood);
     assert_eq!((plain.history.len(), plain.history[0].temperature), (1, 1.0));
@@ -122,7 +122,8 @@ fn e17_the_objective_never_falls_and_rows_of_the_fit_are_placed_as_in_the_fit() 
 
 #[test]
 fn the_temperatures_go_from_above_the_critical_one_down_to_1() {
-    let model = run(&datasets::iris().0, &plane(8, 3));
+    let annealed = Parameters { start: Some(Start::Annealed), ..plane(8, 3) };
+    let model = run(&datasets::iris().0, &annealed);
     let temperatures: Vec<f64> = model.history.iter().map(|step| step.temperature).collect();
     close(temperatures[0], 1.1 * model.critical_temperature, 1e-12);
     assert_eq!(temperatures.last(), Some(&1.0));
@@ -153,6 +154,7 @@ fn e18_an_annealed_map_of_a_curve_does_not_fold() {
         nodes: Some(50),
         basis: Some(8),
         regularisation: relative(0.1, &points),
+        start: Some(Start::Annealed),
         ..Parameters::default()
     };
     let model = run(&points, &parameters);
@@ -160,7 +162,7 @@ fn e18_an_annealed_map_of_a_curve_does_not_fold() {
     assert!(correlation.abs() >= 0.99, "{correlation}");
     let deviation = model.map.noise().sqrt();
     assert!((0.045..=0.055).contains(&deviation), "{deviation}");
-    let plain = run(&points, &Parameters { annealed: false, ..parameters });
+    let plain = run(&points, &Parameters { start: Some(Start::Plane), ..parameters });
     assert!(
         model.log_likelihood >= plain.log_likelihood - 0.001 * plain.log_likelihood.abs(),
         "{} and {}",
@@ -345,9 +347,9 @@ fn reference(text: &str) -> Vec<(usize, usize, f64)> {
 }
 
 /// One call at another program's grid, and its functions' width, is not below its likelihood by more than a thousandth.
-fn reaches(points: &Points, cases: &[(usize, usize, f64)], annealed: bool) {
+fn reaches(points: &Points, cases: &[(usize, usize, f64)]) {
     for &(nodes, basis, expected) in cases {
-        let parameters = Parameters { width: 0.3f64.sqrt(), annealed, ..plane(nodes, basis) };
+        let parameters = Parameters { width: 0.3f64.sqrt(), ..plane(nodes, basis) };
         let model = run(points, &parameters);
         let found = model.log_likelihood / points.len() as f64;
         assert!(found >= expected - 0.001 * expected.abs(), "{nodes} and {basis}: {found} for {expected}");
@@ -358,13 +360,63 @@ fn reaches(points: &Points, cases: &[(usize, usize, f64)], annealed: bool) {
 fn one_call_reaches_the_likelihood_of_ugtm_on_wine() {
     let wine = reference(include_str!("../../../../datasets/wine/gtm.csv"));
     assert_eq!(wine.len(), 2);
-    reaches(&standardised(&datasets::wine().0), &wine, true);
+    reaches(&standardised(&datasets::wine().0), &wine);
 }
 
 #[test]
 #[ignore = "takes minutes: cargo test --release -p lehr-mining --test mining -- --ignored ugtm"]
-fn begun_as_the_plane_a_map_reaches_the_likelihood_of_ugtm_on_digits() {
+fn one_call_reaches_the_likelihood_of_ugtm_on_digits() {
     let digits = reference(include_str!("../../../../datasets/digits/gtm.csv"));
     assert_eq!(digits.len(), 3);
-    reaches(&standardised(&datasets::digits().0), &digits, false);
+    reaches(&standardised(&datasets::digits().0), &digits);
+}
+
+/// A run from one beginning alone.
+fn alone(points: &Points, start: Start, parameters: &Parameters) -> Model {
+    let model = run(points, &Parameters { start: Some(start), ..parameters.clone() });
+    let [candidate] = &model.candidates[..] else { panic!("{:?}", model.candidates) };
+    assert_eq!((candidate.start, model.start), (start, start));
+    assert_eq!((candidate.log_likelihood, candidate.order), (model.log_likelihood, model.order));
+    model
+}
+
+/// Rows whose likelier map is the annealed one, and rows whose likelier map is the plane's: iris, and a line without noise.
+fn either_way() -> [(Points, Parameters, Start); 2] {
+    let line = Points::new((0..40).flat_map(|i| [f64::from(i), 2.0 * f64::from(i)]).collect(), 2).unwrap();
+    let on_a_line = Parameters { latent: 1, ..Parameters::default() };
+    [(datasets::iris().0, plane(8, 3), Start::Annealed), (line, on_a_line, Start::Plane)]
+}
+
+#[test]
+fn of_both_beginnings_the_likelier_end_is_kept_to_the_bit() {
+    for (points, parameters, expected) in either_way() {
+        let model = run(&points, &parameters);
+        let of = |start| alone(&points, start, &parameters);
+        let (annealed, plane) = (of(Start::Annealed), of(Start::Plane));
+        let kept = if annealed.log_likelihood >= plane.log_likelihood { &annealed } else { &plane };
+        assert_eq!((model.start, kept.start), (expected, expected));
+        // The map, the places and the way there are those of the beginning alone.
+        assert_eq!((&model.map, &model.places, &model.history), (&kept.map, &kept.places, &kept.history));
+        assert_eq!((&model.ascent, model.log_likelihood, model.order), (&kept.ascent, kept.log_likelihood, kept.order));
+        assert_eq!(model.is_converged, kept.is_converged);
+        // Both are told of: of the one that was not kept by a measuring pass, which adds up in another order than places do.
+        let [first, second] = &model.candidates[..] else { panic!("{:?}", model.candidates) };
+        for (candidate, alone) in [(first, &annealed), (second, &plane)] {
+            assert_eq!((candidate.start, candidate.order), (alone.start, alone.order));
+            close(candidate.log_likelihood, alone.log_likelihood, 1e-9 * alone.log_likelihood.abs());
+            assert_eq!((candidate.sweeps, candidate.is_converged), (alone.sweeps, alone.is_converged));
+        }
+        assert_eq!(model.sweeps, first.sweeps + second.sweeps + 1, "and one to place the rows");
+    }
+}
+
+#[test]
+fn a_map_that_never_unfolds_is_begun_once() {
+    // Stiff, in one column: stable as a point at any temperature above 1.
+    let stream = Stream::new(2, "round");
+    let points = Points::new((0..200).map(|row| stream.normal(row)).collect(), 1).unwrap();
+    let stiff = Parameters { latent: 1, regularisation: 1e6, ..Parameters::default() };
+    let model = run(&points, &stiff);
+    assert!(1.1 * model.critical_temperature < 1.0, "{}", model.critical_temperature);
+    assert_eq!((model.candidates.len(), model.start), (1, Start::Plane));
 }

@@ -2,7 +2,7 @@
 
 use lehr_data::{Incomplete, Points, datasets, synthetic};
 use lehr_mining::anneal::{Control, Silent, Stage};
-use lehr_mining::gtm::{Checkpoint, Input, Model, Observer, Parameters, Progress, fit, resume};
+use lehr_mining::gtm::{Checkpoint, Input, Model, Observer, Parameters, Progress, Start, fit, resume};
 use lehr_mining::{Engine, Error, Execution};
 use lehr_numerics::random::Stream;
 
@@ -52,13 +52,14 @@ fn a_fit_has_the_same_bits_on_every_layout() {
     let (gaps, wide) = (gaps(1500), wide());
     let line = Parameters { latent: 1, nodes: Some(20), basis: Some(5), ..Parameters::default() };
     let cube = Parameters { latent: 3, nodes: Some(4), basis: Some(2), ..Parameters::default() };
-    let plain = Parameters { annealed: false, ..plane(6, 3) };
-    let cases: [(Input<'_>, Parameters); 6] = [
+    let alone = |start| Parameters { start: Some(start), ..plane(6, 3) };
+    let cases: [(Input<'_>, Parameters); 7] = [
         (Input::from(&space), plane(6, 3)),
         (Input::from(&space), line.clone()),
         (Input::from(&space), cube),
         (Input::from(&gaps).with_weights(&weights), plane(6, 3)),
-        (Input::from(&gaps), plain),
+        (Input::from(&gaps), alone(Start::Plane)),
+        (Input::from(&gaps), alone(Start::Annealed)),
         (Input::from(&wide), line),
     ];
     for (input, parameters) in cases {
@@ -121,7 +122,7 @@ fn a_fit_stopped_anywhere_goes_on_to_the_same_bits_on_another_layout() {
             }
             Err(error) => panic!("{error}"),
         }
-        stages.push(observer.seen.last().unwrap().stage);
+        stages.push(observer.seen.last().map(|seen| (seen.stage, seen.start)).unwrap());
         let last = observer.last.unwrap();
         assert_eq!((last.parameters(), last.fingerprint()), (&parameters, Input::from(&rows).fingerprint()));
         last.write(&path).unwrap();
@@ -131,8 +132,9 @@ fn a_fit_stopped_anywhere_goes_on_to_the_same_bits_on_another_layout() {
         let resumed = resume(&rows, read, &other, &mut Silent).unwrap();
         assert_eq!(without_clock(resumed), whole, "stopped after {calls} calls");
     }
-    for stage in [Stage::Annealing, Stage::Fitting] {
-        assert!(stages.contains(&stage), "stopped while {stage}");
+    let (annealed, plane) = (Start::Annealed, Start::Plane);
+    for (stage, start) in [(Stage::Annealing, annealed), (Stage::Fitting, annealed), (Stage::Fitting, plane)] {
+        assert!(stages.contains(&(stage, start)), "stopped while {stage}, {start}");
     }
 }
 
