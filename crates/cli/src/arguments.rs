@@ -77,8 +77,8 @@ pub enum Command {
     Gtm(Box<GtmArguments>),
     /// Place rows that a model has not seen
     ///
-    /// Reads the model.json that lehr gtm or lehr mixture left and a table with the same columns; writes where on the map each row is, or of which component it is, and how
-    /// likely it is there.
+    /// Reads the model.json that lehr cluster, lehr mixture or lehr gtm left and a table with the same columns; writes of which cluster or component each row is, or where on
+    /// the map, and how sure or likely that is.
     Predict(Box<PredictArguments>),
     /// Measure how unlike all pairs of items are: sequences, fingerprints, rows of numbers
     ///

@@ -74,7 +74,7 @@ impl Results {
     /// In the order in which they are put into place. The last vouches for the others.
     fn names(self) -> &'static [&'static str] {
         match self {
-            Results::Clustering => &[LABELS, CENTERS, REPORT, SUMMARY],
+            Results::Clustering => &[LABELS, CENTERS, MODEL, REPORT, SUMMARY],
             Results::Mixture => &[LABELS, COMPONENTS, MODEL, REPORT, SUMMARY],
             Results::Topographic => &[PLACES, NODES, MODEL, REPORT, SUMMARY],
             Results::Pairwise => &[LABELS, CLUSTERS, REPORT, SUMMARY],

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use lehr_mining::gtm::Map;
 use lehr_mining::mixture::Mixture;
+use lehr_mining::vector::Centroids;
 use serde::{Deserialize, Serialize};
 
 use crate::exit::{Failure, Kind};
@@ -30,6 +31,9 @@ pub struct ModelFile {
     shifts: Vec<f64>,
     /// What it was divided by then.
     divisors: Vec<f64>,
+    /// Whether the two columns are longitude and latitude, and the model's numbers kilometres on the sphere.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    lonlat: bool,
     /// The model.
     pub model: Learnt,
 }
@@ -42,6 +46,8 @@ pub enum Learnt {
     Gtm(Map),
     /// A mixture of Gaussians.
     Mixture(Mixture),
+    /// The centres of a clustering.
+    Clusters(Centroids),
 }
 
 impl Learnt {
@@ -50,6 +56,7 @@ impl Learnt {
         match self {
             Learnt::Gtm(map) => map.dimension(),
             Learnt::Mixture(mixture) => mixture.dimension(),
+            Learnt::Clusters(centroids) => centroids.dimension(),
         }
     }
 
@@ -58,6 +65,7 @@ impl Learnt {
         match self {
             Learnt::Gtm(map) => map.check(),
             Learnt::Mixture(mixture) => mixture.check(),
+            Learnt::Clusters(centroids) => centroids.check(),
         }
     }
 }
@@ -66,7 +74,18 @@ impl ModelFile {
     /// A model of columns that were shifted and divided first.
     pub fn new(columns: &[String], (shifts, divisors): (Vec<f64>, Vec<f64>), model: Learnt) -> Self {
         let (kind, version) = (KIND.to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-        Self { kind, format: FORMAT, version, columns: columns.to_vec(), shifts, divisors, model }
+        Self { kind, format: FORMAT, version, columns: columns.to_vec(), shifts, divisors, lonlat: false, model }
+    }
+
+    /// The same of positions on the sphere, whose columns are longitude and latitude in degrees.
+    pub fn on_sphere(columns: &[String], model: Learnt) -> Self {
+        let same = (vec![0.0; columns.len()], vec![1.0; columns.len()]);
+        Self { lonlat: true, ..Self::new(columns, same, model) }
+    }
+
+    /// Whether the columns are longitude and latitude.
+    pub fn is_sphere(&self) -> bool {
+        self.lonlat
     }
 
     /// The file's text.
@@ -85,15 +104,20 @@ impl ModelFile {
         let value: serde_json::Value = serde_json::from_slice(&bytes)
             .map_err(|cause| bad(format!("expected a model, found no JSON ({cause})")))?;
         if value["kind"] != KIND {
-            return Err(bad("expected a model".to_owned())
-                .with_hint("a model is the model.json in the folder that lehr gtm or lehr mixture wrote"));
+            return Err(bad("expected a model".to_owned()).with_hint(
+                "a model is the model.json in the folder that lehr cluster, lehr mixture or lehr gtm wrote",
+            ));
         }
         if value["format"] != FORMAT {
             return Err(bad(format!("expected a model of format {FORMAT}, found format {}", value["format"])));
         }
         let model: Self = serde_json::from_value(value).map_err(|cause| bad(format!("not a whole model ({cause})")))?;
         model.model.check().map_err(|error| bad(error.to_string()))?;
-        let dimension = model.model.dimension();
+        let is_position = model.lonlat && model.model.dimension() == 3 && matches!(model.model, Learnt::Clusters(_));
+        if model.lonlat && !is_position {
+            return Err(bad("expected clusters in three dimensions of longitude and latitude".to_owned()));
+        }
+        let dimension = if model.lonlat { 2 } else { model.model.dimension() };
         if [model.columns.len(), model.shifts.len(), model.divisors.len()] != [dimension; 3] {
             return Err(bad(format!("expected a name, a shift and a divisor for each of {dimension} columns")));
         }
@@ -137,8 +161,12 @@ mod tests {
         let weights = vec![0.1 + 0.2, 1.0 - (0.1 + 0.2)];
         let mixture = Mixture::new(Covariance::Diagonal, 2, weights, vec![0.1; 4], vec![1.0 / 3.0; 4]).unwrap();
         let scale = (vec![1.0 / 3.0; 2], vec![2.0; 2]);
-        let mixture = ModelFile::new(&model().columns, scale, Learnt::Mixture(mixture));
-        for model in [model(), mixture] {
+        let mixture = ModelFile::new(&model().columns, scale.clone(), Learnt::Mixture(mixture));
+        let clusters = Centroids::new(2, vec![0.1; 6], 1.0 / 3.0).unwrap();
+        let clusters = ModelFile::new(&model().columns, scale, Learnt::Clusters(clusters));
+        let sphere = Learnt::Clusters(Centroids::new(3, vec![0.1, 0.2, 6371.0], 7.0).unwrap());
+        let sphere = ModelFile::on_sphere(&model().columns, sphere);
+        for model in [model(), mixture, clusters, sphere] {
             fs::write(&path, model.text().unwrap()).unwrap();
             assert_eq!(ModelFile::read(&path).unwrap(), model);
         }
@@ -151,6 +179,7 @@ mod tests {
         let text = model().text().unwrap();
         for (text, expected) in [
             ("{}".to_owned(), "expected a model"),
+            (text.replace("\"model\":", "\"lonlat\":true,\"model\":"), "expected clusters in three dimensions"),
             ("id,x\n".to_owned(), "found no JSON"),
             (text.replace("\"format\":1", "\"format\":9"), "found format 9"),
             (text.replace("\"divisors\":[2.0", "\"divisors\":[0.0"), "divisors above 0"),

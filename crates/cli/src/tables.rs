@@ -9,7 +9,7 @@ use std::ops::Range;
 use lehr_data::write::csv::Table;
 use lehr_mining::gtm::{Map, Projection};
 use lehr_mining::mixture;
-use lehr_mining::vector::Model;
+use lehr_mining::vector::{Assignment, Model};
 
 use crate::space::Space;
 use crate::summary;
@@ -67,17 +67,63 @@ pub fn centers(out: &mut impl Write, space: &Space, model: &Model) -> io::Result
     Ok(())
 }
 
+/// What columns of memberships are called.
+fn membership_names(components: usize) -> impl Iterator<Item = String> {
+    (0..components).map(|k| format!("membership{k}"))
+}
+
+/// `id,cluster,probability,distance`, a line per row in the order of the table; behind them the memberships in all clusters (`membership0`, …), if there are any.
+///
+/// The cluster is the nearest; the distance is to its centre, as spreads are given in `centers.csv`.
+pub fn clusters_of_rows(
+    out: &mut impl Write,
+    ids: Option<&[String]>,
+    found: &Assignment,
+    distance: impl Fn(f64) -> f64,
+    memberships: Option<&[f64]>,
+) -> io::Result<()> {
+    let count = memberships.map_or(0, |memberships| memberships.len() / found.labels.len().max(1));
+    let names: Vec<String> = ["id", "cluster", "probability", "distance"]
+        .into_iter()
+        .map(str::to_owned)
+        .chain(membership_names(count))
+        .collect();
+    let mut table = Table::new(out, &names)?;
+    for (row, &label) in found.labels.iter().enumerate() {
+        match ids {
+            Some(ids) => table.text(&ids[row])?,
+            None => table.count(row as u64)?,
+        }
+        table.count(u64::from(label))?;
+        table.number(found.probabilities[row])?;
+        table.number(distance(found.distances[row]))?;
+        for &membership in memberships.map_or(&[][..], |memberships| &memberships[row * count..][..count]) {
+            table.number(membership)?;
+        }
+        table.end_row()?;
+    }
+    Ok(())
+}
+
 /// `id,component,probability,log_density`, a line per input row in input order.
 ///
-/// The probability is that of the component named; the log-density is the mixture's at the row, in the unit it was fitted in.
+/// The probability is that of the component named; the log-density is the mixture's at the row, in the unit it was fitted in. Behind them stand the memberships in all components
+/// (`membership0`, …), if there are any.
 pub fn components_of_rows(
     out: &mut impl Write,
     ids: Option<&[String]>,
     labels: &[u32],
     probabilities: &[f64],
     log_densities: &[f64],
+    memberships: Option<&[f64]>,
 ) -> io::Result<()> {
-    let mut table = Table::new(out, &["id", "component", "probability", "log_density"])?;
+    let count = memberships.map_or(0, |memberships| memberships.len() / labels.len().max(1));
+    let names: Vec<String> = ["id", "component", "probability", "log_density"]
+        .into_iter()
+        .map(str::to_owned)
+        .chain(membership_names(count))
+        .collect();
+    let mut table = Table::new(out, &names)?;
     for (row, &label) in labels.iter().enumerate() {
         match ids {
             Some(ids) => table.text(&ids[row])?,
@@ -86,6 +132,9 @@ pub fn components_of_rows(
         table.count(u64::from(label))?;
         table.number(probabilities[row])?;
         table.number(log_densities[row])?;
+        for &membership in memberships.map_or(&[][..], |memberships| &memberships[row * count..][..count]) {
+            table.number(membership)?;
+        }
         table.end_row()?;
     }
     Ok(())

@@ -21,6 +21,7 @@ mod cli {
     mod mixture;
     mod nodes;
     mod openapi;
+    mod predict;
     mod results;
     mod sandbox;
     mod services;

@@ -4,6 +4,7 @@
 //! unstable, cools, and divides each centre when its own covariance says so; no starting centres, no restarts. [`cluster`] does it all;
 //! [`equilibrium`] is the fixed point at one temperature, for those who want the physics.
 
+mod centroids;
 pub(crate) mod components;
 pub(crate) mod course;
 pub(crate) mod e_step;
@@ -21,6 +22,7 @@ use lehr_data::Points;
 use lehr_ranks::timing::Phases;
 
 pub use crate::anneal::{Plateau, Suggestion};
+pub use centroids::{Assignment, Centroids};
 pub use components::Mode;
 pub use course::Finish;
 pub use equilibrium::{Equilibrium, Start, equilibrium};

@@ -81,7 +81,7 @@ pub enum PrecisionArgument {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The results")]
 pub struct ResultsArguments {
-    /// The folder for labels.csv, centers.csv, summary.json and report.html; results of an earlier run in it are replaced,
+    /// The folder for labels.csv, centers.csv, model.json, summary.json and report.html; results of an earlier run in it are replaced,
     /// other files are left alone [default: lehr-out, or the folder of --resume]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,

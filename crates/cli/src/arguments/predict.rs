@@ -10,7 +10,7 @@ use super::table::delimiter;
 #[derive(Debug, Args)]
 #[command(after_help = PREDICT_HELP)]
 pub struct PredictArguments {
-    /// The model.json that lehr gtm or lehr mixture left
+    /// The model.json that lehr cluster, lehr mixture or lehr gtm left
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 
@@ -29,6 +29,10 @@ pub struct PredictArguments {
     /// Empty cells, NA and the like are missing values, which are left out of every distance; without it they are faults. Of a map only
     #[arg(long)]
     pub missing: bool,
+
+    /// A column more for each cluster or component, with the row's membership in it. Not of a map
+    #[arg(long)]
+    pub memberships: bool,
 
     /// The character between fields, or tab, space, comma, semicolon, pipe [default: detected]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
@@ -54,5 +58,8 @@ Example:
 
   lehr predict lehr-mixture/model.json other-flowers.csv --id name --out labels.csv
       a line a row: of which component it is, and how likely it is at all
+
+  lehr predict lehr-out/model.json more-sites.csv > labels.csv
+      a line a row: which cluster's centre is nearest, how surely, and how far away it is
 
 Exit codes: 0 done, 1 no result, 2 usage, 3 bad data, 4 environment.";

@@ -16,6 +16,7 @@ use crate::company::Company;
 use crate::exit::{Failure, Kind};
 use crate::folder::{self, Folder, Results};
 use crate::interrupt::Interrupt;
+use crate::model::{Learnt, ModelFile};
 use crate::output::{self, ClusterRow, ClusterTable};
 use crate::plan::{Plan, Source, Start};
 use crate::progress::{Saved, Units, Watch};
@@ -119,6 +120,16 @@ pub fn publish(
         company.write_labels(out.temporary(), space.table().ids(), model, &plan.execution)
     })?;
     staged.write(folder::CENTERS, |out| tables::centers(out, space, model))?;
+    let learnt = Learnt::Clusters(model.centroids());
+    let learnt = if space.is_sphere() {
+        ModelFile::on_sphere(space.table().columns(), learnt)
+    } else {
+        ModelFile::new(space.table().columns(), space.shifts_and_divisors(), learnt)
+    };
+    let learnt = learnt
+        .text()
+        .map_err(|cause| Failure::new(Kind::NoResult, format!("the model cannot be written as JSON: {cause}")))?;
+    staged.write(folder::MODEL, |out| std::io::Write::write_all(out, learnt.as_bytes()))?;
     phases.push(("writing tables".to_owned(), clock.seconds()));
     let clock = Stopwatch::start();
     let page = report::page(plan, space, parameters, model, &warnings, &phases, is_resumed);

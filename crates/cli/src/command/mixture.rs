@@ -67,7 +67,7 @@ pub fn run(mut plan: MixturePlan, company: &Company<'_>) -> Result<(), Failure> 
     let mut staged = folder.stage();
     let ids = space.table().ids();
     staged.write(folder::LABELS, |out| {
-        tables::components_of_rows(out, ids, &model.labels, &model.probabilities, &model.log_densities)
+        tables::components_of_rows(out, ids, &model.labels, &model.probabilities, &model.log_densities, None)
     })?;
     staged.write(folder::COMPONENTS, |out| tables::components(out, &space, &model))?;
     staged.write(folder::MODEL, |out| out.write_all(learnt.as_bytes()))?;

@@ -22,14 +22,14 @@ fn the_demonstration_prints_what_the_readme_shows() {
     for line in block.lines().map(without_time).filter(|line| line != "…") {
         assert!(printed.any(|printed| printed == line), "not printed, or not here: {line}\n{}", demo.stdout);
     }
-    assert_eq!(sandbox.list("lehr-out"), ["centers.csv", "labels.csv", "report.html", "summary.json"]);
+    assert_eq!(sandbox.list("lehr-out"), ["centers.csv", "labels.csv", "model.json", "report.html", "summary.json"]);
     for step in ["read: begun", "watch: begun", "cluster[0]: begun", "cluster[2]: begun", "choose: begun", "map: begun"]
     {
         assert!(demo.stderr.lines().any(|line| line == step), "{step}\n{}", demo.stderr);
     }
     // The same results as of one clustering with that number.
     sandbox.lehr(&["demo", "census", "--clusters", "20", "--out", "direct"]).succeeded();
-    for file in ["labels.csv", "centers.csv"] {
+    for file in ["labels.csv", "centers.csv", "model.json"] {
         assert!(sandbox.read(&format!("lehr-out/{file}")) == sandbox.read(&format!("direct/{file}")), "{file}");
     }
     let (mut chosen, mut direct) = (sandbox.summary("lehr-out"), sandbox.summary("direct"));
@@ -50,9 +50,9 @@ fn two_nodes_end_with_the_picture_of_one_and_leave_nothing_behind() {
         "{}",
         demo.stdout
     );
-    assert_eq!(sandbox.list("lehr-out"), ["centers.csv", "labels.csv", "report.html", "summary.json"]);
+    assert_eq!(sandbox.list("lehr-out"), ["centers.csv", "labels.csv", "model.json", "report.html", "summary.json"]);
     sandbox.lehr(&["demo", "census", "--clusters", "20", "--out", "direct"]).succeeded();
-    for file in ["labels.csv", "centers.csv"] {
+    for file in ["labels.csv", "centers.csv", "model.json"] {
         assert!(sandbox.read(&format!("lehr-out/{file}")) == sandbox.read(&format!("direct/{file}")), "{file}");
     }
     // The nodes have ended: their addresses are free.

@@ -24,7 +24,7 @@ const LINE: [&str; 11] =
 fn files_say_what_can_be_checked_on_paper() {
     let sandbox = Sandbox::with("groups.csv", GROUPS);
     let outcome = sandbox.lehr(&LINE).succeeded();
-    assert_eq!(sandbox.list("lehr-out"), ["centers.csv", "labels.csv", "report.html", "summary.json"]);
+    assert_eq!(sandbox.list("lehr-out"), ["centers.csv", "labels.csv", "model.json", "report.html", "summary.json"]);
     assert_eq!(outcome.stderr, "");
 
     let labels = sandbox.read("lehr-out/labels.csv");
@@ -107,7 +107,10 @@ fn a_second_run_replaces_the_first_and_nothing_else() {
     let outcome = sandbox.lehr(&[&LINE[..8], &["-k", "2", "--quiet"]].concat()).succeeded();
     assert_eq!(outcome.stderr, "note: replaced the results of an earlier run in lehr-out\n");
     assert_eq!(sandbox.summary("lehr-out")["result"]["clusters"], 2);
-    assert_eq!(sandbox.list("lehr-out"), ["centers.csv", "labels.csv", "notes.txt", "report.html", "summary.json"]);
+    assert_eq!(
+        sandbox.list("lehr-out"),
+        ["centers.csv", "labels.csv", "model.json", "notes.txt", "report.html", "summary.json"]
+    );
     assert_eq!(sandbox.read("lehr-out/notes.txt"), "mine");
 }
 
@@ -118,7 +121,7 @@ fn a_run_that_fails_leaves_earlier_results_as_they_were() {
     let before = sandbox.read("lehr-out/summary.json");
     assert_eq!(sandbox.lehr(&["cluster", "groups.csv", "--columns", "x,y", "-k", "50"]).code, 3);
     assert_eq!(sandbox.read("lehr-out/summary.json"), before);
-    assert_eq!(sandbox.list("lehr-out").len(), 4);
+    assert_eq!(sandbox.list("lehr-out").len(), 5);
 }
 
 #[test]
@@ -209,5 +212,5 @@ fn a_reader_that_goes_away_is_no_failure() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(sandbox.list("lehr-out").len(), 4);
+    assert_eq!(sandbox.list("lehr-out").len(), 5);
 }

@@ -68,7 +68,7 @@ fn ctrl_c_leaves_a_checkpoint_and_going_on_gives_the_same_bytes() {
     // What was said about going on is done to the letter, on another engine.
     let line: Vec<&str> = said.split(' ').skip(1).chain(["--quiet", "--engine", "loop"]).collect();
     sandbox.lehr(&line).succeeded();
-    assert_eq!(sandbox.list("lehr-out"), ["centers.csv", "labels.csv", "report.html", "summary.json"]);
+    assert_eq!(sandbox.list("lehr-out"), ["centers.csv", "labels.csv", "model.json", "report.html", "summary.json"]);
     assert_eq!(sandbox.summary("lehr-out")["execution"]["resumed"], true);
 
     sandbox.lehr(&[&LINE[..], &["--quiet", "--out", "whole"]].concat()).succeeded();
@@ -93,7 +93,7 @@ fn a_killed_run_goes_on_from_its_last_checkpoint() {
     sandbox.lehr(&[&LINE[..], &["--quiet", "--resume", "lehr-out", "--threads", "3"]].concat()).succeeded();
     assert_eq!(
         sandbox.list("lehr-out"),
-        ["centers.csv", "labels.csv", "report.html", "summary.json"],
+        ["centers.csv", "labels.csv", "model.json", "report.html", "summary.json"],
         "and what the killed run left half-written is gone"
     );
     sandbox.lehr(&[&LINE[..], &["--quiet", "--out", "whole"]].concat()).succeeded();

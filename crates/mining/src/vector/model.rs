@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use lehr_data::Points;
 use lehr_ranks::timing::Spread;
 
+use super::centroids::Centroids;
 use super::course::{Finish, LEAST_CRITICAL, State};
 use super::e_step::Kept;
 use super::hard::Centers;
@@ -81,6 +82,12 @@ pub(crate) struct Outcome {
 }
 
 impl Model {
+    /// What the clustering says of other rows: its centres, and the last temperature at which assignments were soft.
+    pub fn centroids(&self) -> Centroids {
+        Centroids::new(self.dimension, self.centers.clone(), self.last_temperature)
+            .expect("a clustering has centres, which are finite, and a temperature")
+    }
+
     /// Puts a run's outcome into the units and the order that users see. A cluster that no row is in is left out.
     pub(crate) fn new<T: Kept>(
         points: &Points,

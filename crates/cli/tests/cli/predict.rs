@@ -1,0 +1,136 @@
+//! `lehr predict` with the model of `lehr cluster`: rows of the clustering are given what they were given, others their nearest centre; and what is refused.
+
+use super::sandbox::{Sandbox, census};
+
+/// Four corners of a square, three rows in each, and how many rows count.
+fn corners() -> Sandbox {
+    let row = |i: usize| {
+        let (x, y) = (10 * (i % 2), 10 * (i / 2 % 2));
+        format!("s{i},{}.{},{}.{}\n", x, i % 3, y, i % 5)
+    };
+    Sandbox::with("sites.csv", format!("site,x,y\n{}", (0..12).map(row).collect::<String>()))
+}
+
+/// The fields of a table, line by line, the head first.
+fn fields(text: &str) -> Vec<Vec<&str>> {
+    text.lines().map(|line| line.split(',').collect()).collect()
+}
+
+fn number(text: &str) -> f64 {
+    text.parse().unwrap()
+}
+
+#[test]
+fn rows_of_a_clustering_are_given_the_clusters_they_had() {
+    for more in [&[][..], &["--scale", "std"], &["--precision", "f32"]] {
+        let sandbox = corners();
+        let line = ["cluster", "sites.csv", "--columns", "x,y", "--id", "site", "-k", "4", "--quiet"];
+        sandbox.lehr(&[&line[..], more].concat()).succeeded();
+        let outcome = sandbox.lehr(&["predict", "lehr-out/model.json", "sites.csv", "--id", "site"]).succeeded();
+        let labels = sandbox.read("lehr-out/labels.csv");
+        let (fitted, found) = (fields(&labels), fields(&outcome.stdout));
+        assert_eq!(found[0], ["id", "cluster", "probability", "distance"]);
+        assert_eq!((found.len(), fitted.len()), (13, 13));
+        for (found, fitted) in found.iter().zip(&fitted).skip(1) {
+            assert_eq!(found[..2], fitted[..2], "{more:?}");
+            assert!((number(found[2]) - number(fitted[2])).abs() < 1e-6, "{found:?} for {fitted:?}, {more:?}");
+        }
+        // Distances are in the unit that spreads have.
+        let centers = sandbox.read("lehr-out/centers.csv");
+        for center in fields(&centers).iter().skip(1) {
+            let own = found.iter().skip(1).filter(|row| row[1] == center[0]).map(|row| number(row[3]).powi(2));
+            let squares: Vec<f64> = own.collect();
+            let spread = (squares.iter().sum::<f64>() / squares.len() as f64).sqrt();
+            assert!((spread - number(center[4])).abs() < 1e-9, "{spread} for {center:?}, {more:?}");
+        }
+    }
+}
+
+#[test]
+fn other_rows_have_their_nearest_centre_and_a_membership_in_each() {
+    let sandbox = corners();
+    sandbox.lehr(&["cluster", "sites.csv", "--columns", "x,y", "-k", "4", "--quiet"]).succeeded();
+    sandbox.write("new.csv", "up,name,right\n9,a,11\n0,b,1\n5.4,c,5.2\n");
+    let line = ["predict", "lehr-out/model.json", "new.csv", "--columns", "right,up", "--id", "name", "--memberships"];
+    let outcome = sandbox.lehr(&[&line[..], &["--out", "found.csv"]].concat()).succeeded();
+    assert_eq!(outcome.stdout, "");
+    let found = sandbox.read("found.csv");
+    let found = fields(&found);
+    assert_eq!(found[0][4..], ["membership0", "membership1", "membership2", "membership3"]);
+    let centers = sandbox.read("lehr-out/centers.csv");
+    let centers = fields(&centers);
+    for (row, (x, y)) in [(1, (11.0, 9.0)), (2, (1.0, 0.0)), (3, (5.2, 5.4))] {
+        let far = |k: usize| (number(centers[1 + k][1]) - x).hypot(number(centers[1 + k][2]) - y);
+        let nearest = (0..4).min_by(|&a, &b| far(a).total_cmp(&far(b))).unwrap();
+        assert_eq!(found[row][1], nearest.to_string());
+        assert!((number(found[row][3]) - far(nearest)).abs() < 1e-9);
+        let memberships: Vec<f64> = found[row][4..].iter().map(|text| number(text)).collect();
+        assert!((memberships.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        assert!((memberships[nearest] - number(found[row][2])).abs() < 1e-12);
+        assert!(memberships.iter().all(|share| *share <= memberships[nearest]));
+    }
+    // A mixture tells all memberships too.
+    let fit = ["mixture", "sites.csv", "--columns", "x,y", "-k", "2", "--covariance", "spherical", "--quiet"];
+    sandbox.lehr(&fit).succeeded();
+    let outcome = sandbox.lehr(&["predict", "lehr-mixture/model.json", "sites.csv", "--memberships"]).succeeded();
+    let told = fields(&outcome.stdout);
+    assert_eq!(told[0], ["id", "component", "probability", "log_density", "membership0", "membership1"]);
+    for row in &told[1..] {
+        assert!((number(row[4]) + number(row[5]) - 1.0).abs() < 1e-12);
+        assert_eq!(row[4 + row[1].parse::<usize>().unwrap()], row[2]);
+    }
+}
+
+#[test]
+fn positions_on_the_sphere_have_distances_in_kilometres_and_degrees_that_cannot_be_are_named() {
+    let sandbox = Sandbox::with("blocks.csv.gz", std::fs::read(census()).unwrap());
+    let line = ["cluster", "blocks.csv.gz", "--columns", "lon,lat", "--lonlat", "-k", "3", "--quiet"];
+    sandbox.lehr(&line).succeeded();
+    let centers = sandbox.read("lehr-out/centers.csv");
+    let centers = fields(&centers);
+    // The centre itself, and a degree of latitude to the north of it.
+    let (lon, lat) = (centers[1][1], number(centers[1][2]));
+    sandbox.write("places.csv", &format!("lon,lat\n{lon},{lat}\n{lon},{}\n", lat + 0.1));
+    let outcome = sandbox.lehr(&["predict", "lehr-out/model.json", "places.csv"]).succeeded();
+    let found = fields(&outcome.stdout);
+    assert_eq!((found[1][1], found[2][1]), ("0", "0"));
+    // A centre is below the surface, by less than it is wide.
+    let away = number(found[2][3]);
+    assert!((11.1..400.0).contains(&away) && number(found[1][3]) < away, "{found:?}");
+    sandbox.write("wrong.csv", "lon,lat\n10,20\n10,95\n");
+    let outcome = sandbox.lehr(&["predict", "lehr-out/model.json", "wrong.csv"]);
+    assert_eq!(outcome.code, 3, "{}", outcome.stderr);
+    let expected = "column 2 (\"lat\"): expected a latitude of -90 to 90 degrees, found 95";
+    assert!(
+        outcome.stderr.contains("wrong.csv, line 3") || outcome.stderr.contains("wrong.csv, row 1"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(outcome.stderr.contains(expected), "{}", outcome.stderr);
+}
+
+#[test]
+fn what_the_model_cannot_be_asked_is_refused_in_words() {
+    let sandbox = corners();
+    sandbox.lehr(&["cluster", "sites.csv", "--columns", "x,y", "-k", "2", "--quiet"]).succeeded();
+    sandbox.write("other.csv", "x,z\n1,2\n");
+    sandbox.write("text.csv", "x,y\n1,2\n3,north\n4,\n");
+    let refusals: [(&[&str], i32, &[&str]); 5] = [
+        (&["other.csv"], 3, &["other.csv", "expected a column \"y\"", "found the columns \"x\", \"z\""]),
+        (&["text.csv"], 3, &["text.csv, line 3, column 2 (\"y\")", "found \"north\"", "line 4, column 2 (\"y\")"]),
+        (&["sites.csv", "--columns", "x"], 2, &["expected 2 columns, as the model has, found 1", "x, y"]),
+        (&["sites.csv", "--missing"], 2, &["--missing: clusters say nothing of rows with missing cells"]),
+        (&["nowhere.csv"], 4, &["nowhere.csv"]),
+    ];
+    for (more, code, words) in refusals {
+        let outcome = sandbox.lehr(&[&["predict", "lehr-out/model.json"], more].concat());
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (code, ""), "{more:?}: {}", outcome.stderr);
+        for word in words {
+            assert!(outcome.stderr.contains(word), "{more:?}: {word:?} is not in {}", outcome.stderr);
+        }
+    }
+    let fit = ["gtm", "sites.csv", "--columns", "x,y", "--dimensions", "1", "--nodes", "5", "--basis", "2", "--quiet"];
+    sandbox.lehr(&fit).succeeded();
+    let outcome = sandbox.lehr(&["predict", "lehr-gtm/model.json", "sites.csv", "--memberships"]);
+    assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+}

@@ -1,0 +1,277 @@
+//! What a clustering says of other rows: the nearest centre, how surely, and how far away it is.
+
+use lehr_data::Points;
+use lehr_numerics::gaussian::{Components, GaussianScratch, Whitening, posterior};
+use lehr_numerics::membership::{MembershipScratch, nearest_membership};
+use lehr_numerics::nearest::{HardCenters, HardScratch, Kind, nearest_sums};
+use lehr_numerics::soft::SoftCenters;
+use lehr_numerics::tiles::Tiles;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// Rows handled together.
+const BLOCK: usize = 256;
+
+/// Centres, and the temperature at which rows are members of them: a partition of the whole space.
+///
+/// # Example
+/// ```
+/// use lehr_data::Points;
+/// use lehr_mining::vector::Centroids;
+/// let centroids = Centroids::new(1, vec![0.0, 10.0], 20.0)?;
+/// let found = centroids.assign(&Points::new(vec![1.0, 5.0, 12.0], 1)?)?;
+/// assert_eq!((found.labels, found.distances), (vec![0, 0, 1], vec![1.0, 5.0, 2.0]));
+/// // Half way between two centres a row is of either.
+/// assert!((found.probabilities[1] - 0.5).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Centroids {
+    dimension: usize,
+    /// K x D.
+    centers: Vec<f64>,
+    /// In the squared unit of the points.
+    temperature: f64,
+}
+
+/// The clusters of rows, in the order in which the rows were given.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Assignment {
+    /// The nearest centre of each row; of equally near ones the first.
+    pub labels: Vec<u32>,
+    /// The membership of each row in it at the temperature, with equal priors, in (0, 1].
+    pub probabilities: Vec<f64>,
+    /// How far away it is, in the unit of the points.
+    pub distances: Vec<f64>,
+}
+
+impl Centroids {
+    /// From K x D coordinates and a temperature, 0 for memberships that are hard.
+    ///
+    /// # Errors
+    /// Those of [`Centroids::check`].
+    pub fn new(dimension: usize, centers: Vec<f64>, temperature: f64) -> Result<Self, Error> {
+        let centroids = Self { dimension, centers, temperature };
+        centroids.check()?;
+        Ok(centroids)
+    }
+
+    /// Checks what was read from elsewhere.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if there is no centre, lengths disagree, a number is not finite, or the temperature is negative.
+    pub fn check(&self) -> Result<(), Error> {
+        let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
+        let length = self.centers.len();
+        if self.dimension == 0 || length == 0 || !length.is_multiple_of(self.dimension) {
+            let found = format!("{length} in rows of {}", self.dimension);
+            return wrong("centers", "at least one centre, with a coordinate for each column", found);
+        }
+        if !self.centers.iter().all(|x| x.is_finite()) {
+            return wrong("centers", "finite numbers", "one that is not".into());
+        }
+        if !(self.temperature.is_finite() && self.temperature >= 0.0) {
+            return wrong("temperature", "a finite number from 0 on", self.temperature.to_string());
+        }
+        Ok(())
+    }
+
+    /// The number of centres, at least 1.
+    #[allow(clippy::len_without_is_empty)] // there is always one
+    pub fn len(&self) -> usize {
+        self.centers.len() / self.dimension
+    }
+
+    /// Coordinates of a point.
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// A centre.
+    ///
+    /// # Panics
+    /// If there is no centre `k`.
+    pub fn center(&self, k: usize) -> &[f64] {
+        &self.centers[k * self.dimension..][..self.dimension]
+    }
+
+    /// The temperature of memberships, in the squared unit of the points.
+    pub fn temperature(&self) -> f64 {
+        self.temperature
+    }
+
+    /// The nearest centre of each row. The rows' weights do not matter.
+    ///
+    /// Cost: N x K x D multiply-adds and N x K exponentials, on this thread.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if the points have another number of columns.
+    pub fn assign(&self, points: &Points) -> Result<Assignment, Error> {
+        self.fits(points)?;
+        let (origin, dimension) = (self.origin(), self.dimension);
+        let (mut hard, mut soft) = (HardCenters::default(), SoftCenters::default());
+        hard.begin(dimension);
+        if self.temperature > 0.0 {
+            soft.begin(dimension, self.temperature);
+        }
+        for k in 0..self.len() {
+            let center: Vec<f64> = self.center(k).iter().zip(&origin).map(|(x, origin)| x - origin).collect();
+            hard.push(&center);
+            if self.temperature > 0.0 {
+                soft.push(&center, 0.0);
+            }
+        }
+        let mut sums = vec![0.0; self.len() * Kind::Centers.len(dimension)];
+        let (mut nearest, mut membership) = (HardScratch::default(), MembershipScratch::default());
+        let mut found = Assignment::default();
+        for first in (0..points.len()).step_by(BLOCK) {
+            let tiles = self.tiles(points, &origin, first);
+            nearest_sums(&tiles, &hard, Kind::Centers, &mut nearest, &mut sums);
+            if self.temperature > 0.0 {
+                nearest_membership(&tiles, &soft, &mut membership);
+            }
+            for row in 0..tiles.rows() {
+                let label = nearest.nearest(row);
+                // A row may be so far away that its squares overflow: in what it is nearest to it is surely.
+                let share = if self.temperature > 0.0 { membership.membership(row) } else { 1.0 };
+                let offsets = points.row(first + row).iter().zip(self.center(label)).map(|(x, y)| x - y);
+                found.labels.push(label as u32);
+                found.probabilities.push(if (0.0..=1.0).contains(&share) { share } else { 1.0 });
+                found.distances.push(offsets.fold(0.0, |length: f64, offset| length.hypot(offset)));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The membership of each row in each cluster at the temperature, with equal priors: N x K, row-major; each row adds up to 1.
+    ///
+    /// Cost: as [`assign`](Self::assign); N x K numbers of memory.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if the points have another number of columns.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::Points;
+    /// use lehr_mining::vector::Centroids;
+    /// let centroids = Centroids::new(1, vec![0.0, 10.0], 20.0)?;
+    /// let memberships = centroids.memberships(&Points::new(vec![4.0], 1)?)?;
+    /// // exp(-16 / 20) and exp(-36 / 20)
+    /// assert!((memberships[0] / memberships[1] - 1f64.exp()).abs() < 1e-12);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn memberships(&self, points: &Points) -> Result<Vec<f64>, Error> {
+        self.fits(points)?;
+        let (origin, dimension, count) = (self.origin(), self.dimension, self.len());
+        // exp(-d / T) is a Gaussian of variance T / 2.
+        let inverse = vec![(2.0 / self.temperature).sqrt(); dimension];
+        let is_soft = inverse[0].is_finite();
+        let mut components = Components::new(dimension, Whitening::Diagonal, 1.0);
+        for k in (0..count).filter(|_| is_soft) {
+            let center: Vec<f64> = self.center(k).iter().zip(&origin).map(|(x, origin)| x - origin).collect();
+            components.push(&center, &inverse, 0.0);
+        }
+        let mut memberships = vec![0.0; points.len() * count];
+        let (mut scratch, mut densities) = (GaussianScratch::default(), [0.0; BLOCK]);
+        for (block, memberships) in memberships.chunks_mut(BLOCK * count).enumerate().filter(|_| is_soft) {
+            let tiles = self.tiles(points, &origin, block * BLOCK);
+            posterior(&tiles, &components, &mut scratch, memberships, &mut densities[..tiles.rows()]);
+        }
+        let is_member = |rows: &[f64]| (rows.iter().sum::<f64>() - 1.0).abs() < 0.5;
+        if !memberships.chunks_exact(count).all(is_member) {
+            // At temperature 0, or so far away that squares overflow: in what it is nearest to a row is surely.
+            let labels = self.assign(points)?.labels;
+            for (row, label) in memberships.chunks_exact_mut(count).zip(labels).filter(|(row, _)| !is_member(row)) {
+                row.fill(0.0);
+                row[label as usize] = 1.0;
+            }
+        }
+        Ok(memberships)
+    }
+
+    fn fits(&self, points: &Points) -> Result<(), Error> {
+        if points.dimension() == self.dimension {
+            return Ok(());
+        }
+        Err(Error::Parameter {
+            name: "points",
+            expected: "as many columns as the centres have",
+            found: format!("{} columns, where the centres have {}", points.dimension(), self.dimension),
+        })
+    }
+
+    /// The middle of the centres: distances are of what is left of rows when it is subtracted.
+    fn origin(&self) -> Vec<f64> {
+        let count = self.len() as f64;
+        (0..self.dimension).map(|j| self.centers[j..].iter().step_by(self.dimension).map(|x| x / count).sum()).collect()
+    }
+
+    /// A block of rows.
+    fn tiles(&self, points: &Points, origin: &[f64], first: usize) -> Tiles<f64> {
+        let rows = BLOCK.min(points.len() - first);
+        Tiles::new(rows, self.dimension, origin, |i| points.row(first + i), |_| 1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_a_clustering_are_given_what_they_were_given() {
+        use crate::anneal::Silent;
+        use crate::vector::{Parameters, cluster};
+        let (points, _) = lehr_data::datasets::iris();
+        let parameters = Parameters { clusters: Some(3), ..Parameters::default() };
+        let model = cluster(&points, &parameters, &crate::Execution::default(), &mut Silent).unwrap();
+        let centroids = model.centroids();
+        let found = centroids.assign(&points).unwrap();
+        assert_eq!(found.labels, model.labels);
+        let close = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-9;
+        assert!(found.probabilities.iter().zip(&model.probabilities).all(close));
+        let square: f64 = found.distances.iter().map(|distance| distance * distance).sum();
+        assert!((square - model.sum_of_squares).abs() < 1e-9 * square, "{square} for {}", model.sum_of_squares);
+        // Of all memberships the largest is the one that was told.
+        let memberships = centroids.memberships(&points).unwrap();
+        for (row, memberships) in memberships.chunks_exact(3).enumerate() {
+            assert!((memberships.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+            let told = memberships[found.labels[row] as usize];
+            assert!((told - found.probabilities[row]).abs() < 1e-12, "row {row}: {told}");
+        }
+    }
+
+    #[test]
+    fn at_temperature_0_and_far_away_a_row_is_surely_of_its_nearest() {
+        let points = Points::new(vec![1.0, 7.0, 1e200], 1).unwrap();
+        for temperature in [0.0, 1e-320, 1e-9] {
+            let centroids = Centroids::new(1, vec![0.0, 6.0], temperature).unwrap();
+            let found = centroids.assign(&points).unwrap();
+            assert_eq!(found.labels[..2], [0, 1]);
+            assert_eq!(found.probabilities, [1.0; 3], "{temperature}");
+            assert_eq!(found.distances, [1.0, 1.0, 1e200]);
+            let memberships = centroids.memberships(&points).unwrap();
+            assert_eq!(memberships[..4], [1.0, 0.0, 0.0, 1.0], "{temperature}");
+            assert_eq!(memberships[4] + memberships[5], 1.0);
+        }
+    }
+
+    #[test]
+    fn blocks_make_no_difference_and_what_cannot_be_centres_is_refused() {
+        let points = Points::new((0..1000).map(|i| f64::from(i % 37)).collect(), 2).unwrap();
+        let centroids = Centroids::new(2, vec![3.0, 30.0, 20.0, 8.0, 35.0, 1.0], 50.0).unwrap();
+        let (whole, all) = (centroids.assign(&points).unwrap(), centroids.memberships(&points).unwrap());
+        for row in [0, 255, 256, 499] {
+            let one = Points::new(points.row(row).to_vec(), 2).unwrap();
+            let found = centroids.assign(&one).unwrap();
+            assert_eq!((found.labels[0], found.probabilities[0]), (whole.labels[row], whole.probabilities[row]));
+            assert_eq!(centroids.memberships(&one).unwrap(), all[3 * row..][..3]);
+        }
+        assert!(Centroids::new(2, vec![1.0, 2.0, 3.0], 1.0).is_err());
+        assert!(Centroids::new(1, vec![f64::NAN], 1.0).is_err());
+        assert!(Centroids::new(1, vec![1.0], -1.0).is_err());
+        let refused = centroids.assign(&Points::new(vec![1.0], 1).unwrap()).unwrap_err();
+        assert!(refused.to_string().contains("1 columns, where the centres have 2"), "{refused}");
+    }
+}
