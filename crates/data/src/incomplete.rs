@@ -42,7 +42,18 @@ impl Incomplete {
         Self::named(values, columns, "rows")
     }
 
-    pub(crate) fn named(values: Vec<f64>, columns: Vec<String>, name: &str) -> Result<Self, Error> {
+    /// The same with names: of the columns, and of the rows in messages.
+    ///
+    /// # Errors
+    /// As for [`new`](Incomplete::new).
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::Incomplete;
+    /// let fault = Incomplete::named(vec![1.0, f64::INFINITY], vec!["age".into()], "people.csv").unwrap_err();
+    /// assert!(fault.to_string().starts_with("people.csv, row 1, column 0 (\"age\")"), "{fault}");
+    /// ```
+    pub fn named(values: Vec<f64>, columns: Vec<String>, name: &str) -> Result<Self, Error> {
         let dimension = columns.len();
         if dimension == 0 || !values.len().is_multiple_of(dimension) {
             let expected = "rows of at least 1 column".into();

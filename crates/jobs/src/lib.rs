@@ -2,7 +2,7 @@
 //!
 //! A data set is a [`Table`] with a name in the service of data sets ([`DatasetService`], contract [`datasets::Datasets`]). A method is a function of
 //! tables ([`Method`]); the service around it ([`MethodService`], contract [`jobs::Jobs`]) runs it as jobs that queue, report how far they are, can be
-//! cancelled, and survive a restart. Outputs are data sets again, so a next step takes them by name. [`Clustering`] is the first method;
+//! cancelled, and survive a restart. Outputs are data sets again, so a next step takes them by name. [`Clustering`], [`Mixture`] and [`Gtm`] are the methods of rows of columns;
 //! [`Distances`], [`Pairwise`] and [`Embedding`] are those of items known by their dissimilarities.
 //!
 //! | wanted | found |
@@ -23,12 +23,15 @@ pub mod datasets;
 pub mod distances;
 pub mod embedding;
 mod format;
+pub mod gtm;
 mod job;
 pub mod jobs;
 mod matrix;
 mod method;
+pub mod mixture;
 pub mod pairwise;
 mod runner;
+mod scaled;
 mod service;
 mod settings;
 mod setup;
@@ -42,8 +45,10 @@ pub use datasets::{DatasetService, Limits};
 pub use distances::Distances;
 pub use embedding::Embedding;
 pub use format::{Form, Piece, Reading, RowFormat};
+pub use gtm::Gtm;
 pub use job::{Job, Progress};
 pub use method::{Failure, Inputs, Method, Outputs};
+pub use mixture::Mixture;
 pub use pairwise::Pairwise;
 pub use service::MethodService;
 pub use settings::Settings;

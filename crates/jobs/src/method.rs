@@ -233,6 +233,10 @@ impl From<lehr_mining::Error> for Failure {
             | Error::TooManyClusters { .. }
             | Error::TooManyPoints { .. }
             | Error::TooFar { .. }
+            | Error::TooNear { .. }
+            | Error::Constant { .. }
+            | Error::Unobserved { .. }
+            | Error::Collapsed { .. }
             | Error::OtherData { .. }
             | Error::Unrelated { .. }
             | Error::Disconnected { .. } => Self::Input(error.to_string()),

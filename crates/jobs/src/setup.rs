@@ -9,8 +9,10 @@ use crate::clustering::Clustering;
 use crate::datasets::{DatasetService, Datasets, Limits};
 use crate::distances::Distances;
 use crate::embedding::Embedding;
+use crate::gtm::Gtm;
 use crate::jobs::Jobs;
 use crate::method::Method;
+use crate::mixture::Mixture;
 use crate::pairwise::Pairwise;
 use crate::service::MethodService;
 use crate::settings::Settings;
@@ -120,6 +122,8 @@ impl Setup {
             Clustering::NAME => self.start_method(host, at, Clustering).await.map(|_| true),
             Distances::NAME => self.start_method(host, at, Distances::default()).await.map(|_| true),
             Embedding::NAME => self.start_method(host, at, Embedding).await.map(|_| true),
+            Gtm::NAME => self.start_method(host, at, Gtm).await.map(|_| true),
+            Mixture::NAME => self.start_method(host, at, Mixture).await.map(|_| true),
             Pairwise::NAME => self.start_method(host, at, Pairwise).await.map(|_| true),
             _ => Ok(false),
         }
@@ -173,9 +177,10 @@ impl Setup {
     ///
     /// # Example
     /// ```
-    /// let contracts = ["lehr.datasets", "lehr.clustering", "lehr.distances", "lehr.embedding", "lehr.pairwise"];
-    /// assert_eq!(lehr_jobs::Setup::CONTRACTS, contracts);
+    /// for contract in ["lehr.datasets", "lehr.clustering", "lehr.mixture", "lehr.gtm", "lehr.distances", "lehr.pairwise", "lehr.embedding"] {
+    ///     assert!(lehr_jobs::Setup::CONTRACTS.contains(&contract));
+    /// }
     /// ```
-    pub const CONTRACTS: [&'static str; 5] =
-        [Datasets::NAME, Clustering::NAME, Distances::NAME, Embedding::NAME, Pairwise::NAME];
+    pub const CONTRACTS: [&'static str; 7] =
+        [Datasets::NAME, Clustering::NAME, Distances::NAME, Embedding::NAME, Gtm::NAME, Mixture::NAME, Pairwise::NAME];
 }

@@ -172,6 +172,6 @@ impl Table {
         }
         let values: Vec<Cow<'_, [f64]>> = chosen.iter().filter_map(|column| self.numbers(column)).collect();
         let flat = (0..self.rows()).flat_map(|row| values.iter().map(move |column| column[row])).collect();
-        Incomplete::new(flat, chosen.len())
+        Incomplete::named(flat, chosen, name)
     }
 }

@@ -1,3 +1,4 @@
+mod densities;
 mod dissimilarities;
 mod http;
 mod restarts;

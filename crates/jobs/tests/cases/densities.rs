@@ -1,0 +1,398 @@
+//! Mixtures and topographic maps as jobs: the bits of the library in every form that results have, gaps, stops, other lives, and what is refused.
+
+use lehr_data::datasets::iris;
+use lehr_jobs::datasets::{Begin, Datasets, Take};
+use lehr_jobs::jobs::{Cancel, Jobs, Order, Record, ResultOf, Resume, Rows, State};
+use lehr_jobs::{
+    DatasetService, Form, Gtm, Handle, Method, MethodService, Mixture, RowFormat, Setup, Table, gtm, mixture,
+};
+use lehr_mining::Execution;
+use lehr_mining::anneal::Silent;
+use lehr_services::{Host, Reference};
+
+use super::restarts::life;
+use super::samples::*;
+use crate::{on_hosts, on_one_host};
+
+/// Data sets, and the two methods.
+struct Services {
+    datasets: Reference<Datasets>,
+    mixture: Reference<Jobs<Mixture>>,
+    gtm: Reference<Jobs<Gtm>>,
+}
+
+impl Services {
+    async fn on(host: &Host) -> Self {
+        Self {
+            datasets: host.start("/datasets", DatasetService::in_memory).await.unwrap(),
+            mixture: host.start("/mixture", MethodService::<Mixture>::default).await.unwrap(),
+            gtm: host.start("/gtm", MethodService::<Gtm>::default).await.unwrap(),
+        }
+    }
+
+    async fn kept(host: &Host, setup: &Setup) -> Self {
+        Self {
+            datasets: setup.start_datasets(host, "/datasets").await.unwrap(),
+            mixture: setup.start_method(host, "/mixture", Mixture).await.unwrap(),
+            gtm: setup.start_method(host, "/gtm", Gtm).await.unwrap(),
+        }
+    }
+
+    async fn table(&self, name: &str) -> Table {
+        self.datasets.call(Take { name: name.into() }).await.unwrap().0
+    }
+}
+
+/// Iris as a text file: a name, the four measurements, a weight.
+fn flowers() -> String {
+    let points = iris().0;
+    let rows = (0..points.len()).map(|row| {
+        let cells: Vec<String> = points.row(row).iter().map(f64::to_string).collect();
+        format!("f{row},{},{}\n", cells.join(","), 1 + row % 3)
+    });
+    format!("name,{},count\n{}", points.columns().join(","), rows.collect::<String>())
+}
+
+async fn bring_flowers(services: &Services) {
+    let begin = Begin { weights: Some("count".into()), id: Some("name".into()), ..Begin::new("flowers", Form::Csv) };
+    upload(&services.datasets, begin, flowers().as_bytes()).await.unwrap();
+}
+
+fn weighted() -> lehr_data::Points {
+    iris().0.with_weights((0..150).map(|row| (1 + row % 3) as f64).collect()).unwrap()
+}
+
+async fn done<M: Method>(jobs: &Reference<Jobs<M>>, order: Order<M::Options>) -> Record<M::Options> {
+    let job = run(jobs, order).await.unwrap();
+    let record = wait(jobs, &job).await;
+    assert_eq!((record.state, record.fault.as_ref()), (State::Done, None), "{job}");
+    record
+}
+
+async fn reason<M: Method>(jobs: &Reference<Jobs<M>>, order: Order<M::Options>) -> String {
+    let job = run(jobs, order).await.unwrap();
+    let record = wait(jobs, &job).await;
+    assert_eq!(record.state, State::Failed, "{job}");
+    record.fault.unwrap().reason().to_owned()
+}
+
+fn three() -> mixture::Options {
+    mixture::Options { components: Some(3), ..mixture::Options::default() }
+}
+
+fn small() -> gtm::Options {
+    gtm::Options { nodes: Some(6), basis: Some(3), ..gtm::Options::default() }
+}
+
+fn counts(labels: &[u32]) -> Vec<u64> {
+    labels.iter().map(|&label| u64::from(label)).collect()
+}
+
+#[test]
+fn a_mixture_and_a_map_have_the_bits_of_the_library() {
+    let points = weighted();
+    let execution = Execution::default();
+    let model = lehr_mining::mixture::fit(&points, &three().parameters(), &execution, &mut Silent).unwrap();
+    let map = lehr_mining::gtm::fit(&points, &small().parameters(), &execution, &mut Silent).unwrap();
+    on_hosts(async |host| {
+        let services = Services::on(&host).await;
+        bring_flowers(&services).await;
+        let fitted = done(&services.mixture, Order::new("flowers", three())).await;
+        let labels = services.table(&fitted.outputs["labels"]).await;
+        assert_eq!(labels.counts("component").unwrap(), counts(&model.labels));
+        assert_eq!(*labels.numbers("probability").unwrap(), model.probabilities);
+        assert_eq!(*labels.numbers("log_density").unwrap(), model.log_densities);
+        assert_eq!(labels.texts("id").unwrap()[149], "f149");
+        let components = services.table(&fitted.outputs["components"]).await;
+        assert_eq!(components.numbers("weight").unwrap().into_owned(), model.mixture.weights());
+        let means: Vec<f64> = (0..3).map(|k| model.mixture.mean(k)[2]).collect();
+        assert_eq!(*components.numbers("petal_length").unwrap(), means);
+        assert_eq!(components.counts("rows").unwrap().iter().sum::<u64>(), 150);
+        let covariances = services.table(&fitted.outputs["covariances"]).await;
+        assert_eq!(covariances.rows(), 3 * 10);
+        // The second row is the first column with the second, of the first component.
+        let texts = |name: &str| covariances.texts(name).unwrap()[1].clone();
+        assert_eq!((texts("column"), texts("with")), ("sepal_length".to_owned(), "sepal_width".to_owned()));
+        assert_eq!(covariances.numbers("covariance").unwrap()[1], model.mixture.covariance(0)[1]);
+        assert_eq!(fitted.figures["log_likelihood"], model.criteria.log_likelihood);
+        assert_eq!((fitted.figures["bic"], fitted.figures["components"]), (model.criteria.bic, 3.0));
+        let history = services.table(&fitted.outputs["history"]).await;
+        assert_eq!(*history.numbers("log_likelihood_per_weight").unwrap(), model.ascent);
+
+        let laid = done(&services.gtm, Order::new("flowers", small())).await;
+        let places = services.table(&laid.outputs["places"]).await;
+        for (axis, name) in ["z1", "z2"].into_iter().enumerate() {
+            let expected: Vec<f64> = (0..150).map(|row| map.places.position(row)[axis]).collect();
+            assert_eq!(*places.numbers(name).unwrap(), expected, "{name}");
+        }
+        assert_eq!(places.counts("node").unwrap(), counts(&map.places.modes));
+        assert_eq!(*places.numbers("entropy").unwrap(), map.places.entropies);
+        let nodes = services.table(&laid.outputs["nodes"]).await;
+        let image = map.map.at(&map.map.node(7));
+        assert_eq!(nodes.numbers("petal_width").unwrap()[7], image[3]);
+        assert_eq!(nodes.counts("rows").unwrap().iter().sum::<u64>(), 150);
+        let candidates = services.table(&laid.outputs["candidates"]).await;
+        assert_eq!(candidates.texts("start").unwrap(), ["annealed", "plane"]);
+        assert_eq!(candidates.counts("kept").unwrap().iter().sum::<u64>(), 1);
+        let found: Vec<f64> = map.candidates.iter().map(|candidate| candidate.log_likelihood).collect();
+        assert_eq!(*candidates.numbers("log_likelihood").unwrap(), found);
+        assert_eq!((laid.figures["log_likelihood"], laid.figures["order"]), (map.log_likelihood, map.order));
+        assert_eq!(services.table(&laid.outputs["history"]).await.rows(), map.history.len());
+    });
+}
+
+#[test]
+fn scaled_columns_come_back_in_their_own_units() {
+    on_one_host(async |host| {
+        let services = Services::on(&host).await;
+        // The same rows in another unit, along the second column.
+        let rows = (0..60).map(|row| {
+            let (x, y) = (f64::from(row % 7) + f64::from(row) / 60.0, f64::from(row % 5) + f64::from(row % 3));
+            format!("{x},{}\n", 1000.0 * y)
+        });
+        upload_csv(&services.datasets, "rows", &format!("component,z1\n{}", rows.collect::<String>())).await.unwrap();
+        let scale = lehr_jobs::clustering::ColumnScale::Std;
+        let options = mixture::Options { scale, ..mixture::Options { components: Some(1), ..Default::default() } };
+        let fitted = done(&services.mixture, Order::new("rows", options)).await;
+        let components = services.table(&fitted.outputs["components"]).await;
+        // Names of ours stand, those of the data give way.
+        let names: Vec<&str> = components.columns().map(|(name, _)| name).collect();
+        assert_eq!(names, ["component", "weight", "rows", "component_", "z1", "sd_component_", "sd_z1"]);
+        let y: Vec<f64> = (0..60).map(|row| 1000.0 * (f64::from(row % 5) + f64::from(row % 3))).collect();
+        let mean = y.iter().sum::<f64>() / 60.0;
+        let variance = y.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / 60.0;
+        let of = |name: &str| components.numbers(name).unwrap()[0];
+        assert!((of("z1") - mean).abs() < 1e-9 * mean, "{}", of("z1"));
+        // Rows count as clouds of a millionth of the variance.
+        assert!((of("sd_z1") - variance.sqrt()).abs() < 1e-5 * variance.sqrt(), "{}", of("sd_z1"));
+        let covariances = services.table(&fitted.outputs["covariances"]).await;
+        let last = covariances.numbers("covariance").unwrap()[2];
+        assert!((last - variance).abs() < 1e-5 * variance, "{last} for {variance}");
+        let options = gtm::Options { scale, ..small() };
+        let laid = done(&services.gtm, Order::new("rows", options)).await;
+        let nodes = services.table(&laid.outputs["nodes"]).await;
+        let names: Vec<&str> = nodes.columns().map(|(name, _)| name).collect();
+        assert_eq!(names, ["node", "z1", "z2", "component", "z1_", "magnification", "rows"]);
+        let images = nodes.numbers("z1_").unwrap();
+        assert!(images.iter().all(|y| (-2000.0..8000.0).contains(y)) && images.iter().any(|y| *y > 2000.0));
+    });
+}
+
+#[test]
+fn results_are_rows_in_each_form() {
+    on_one_host(async |host| {
+        let services = Services::on(&host).await;
+        bring_flowers(&services).await;
+        done(&services.gtm, Order::new("flowers", small())).await;
+        done(&services.mixture, Order::new("flowers", three())).await;
+        let rows = |job: &str, table: &str, format| Rows {
+            job: job.into(),
+            table: table.into(),
+            format,
+            from: 3,
+            to: Some(5),
+        };
+        let csv = services.gtm.call(ResultOf::of(rows("gtm-1", "places", RowFormat::Csv))).await.unwrap().csv.unwrap();
+        assert!(csv.starts_with("f3,") && csv.lines().count() == 2, "only the first piece has a head: {csv}");
+        let json = services.mixture.call(ResultOf::of(rows("mixture-1", "labels", RowFormat::Json))).await.unwrap();
+        let json = json.json.unwrap();
+        assert_eq!((json.len(), &json[1]["id"]), (2, &serde_json::json!("f4")));
+        let arrow = services.mixture.call(ResultOf::of(rows("mixture-1", "labels", RowFormat::Arrow))).await.unwrap();
+        let begin = Begin::new("again", Form::Arrow);
+        upload(&services.datasets, begin, arrow.arrow.unwrap().as_slice()).await.unwrap();
+        assert_eq!(services.table("again").await, services.table("mixture-1/labels").await.slice(3, 2));
+    });
+}
+
+#[test]
+fn gaps_are_left_out_of_a_map_and_are_faults_of_a_mixture() {
+    // One cell in seven is missing.
+    let points = iris().0;
+    let missing = |at: usize| at % 7 == 3;
+    let cells = points.values().iter().enumerate().map(|(at, &x)| if missing(at) { f64::NAN } else { x });
+    let records = lehr_data::Incomplete::new(cells.collect(), 4).unwrap();
+    let map = lehr_mining::gtm::fit(&records, &small().parameters(), &Execution::default(), &mut Silent).unwrap();
+    on_one_host(async |host| {
+        let services = Services::on(&host).await;
+        let rows = (0..150).map(|row| {
+            let cells: Vec<String> =
+                records.row(row).iter().map(|x| if x.is_nan() { String::new() } else { x.to_string() }).collect();
+            format!("f{row},{}\n", cells.join(","))
+        });
+        let text = format!("name,{}\n{}", points.columns().join(","), rows.collect::<String>());
+        let begin = Begin { gaps: true, id: Some("name".into()), ..Begin::new("gaps", Form::Csv) };
+        upload(&services.datasets, begin, text.as_bytes()).await.unwrap();
+        let laid = done(&services.gtm, Order::new("gaps", small())).await;
+        let places = services.table(&laid.outputs["places"]).await;
+        let expected: Vec<f64> = (0..150).map(|row| map.places.position(row)[0]).collect();
+        assert_eq!(*places.numbers("z1").unwrap(), expected);
+        assert_eq!((places.texts("id").unwrap()[3].as_str(), laid.figures["missing_cells"]), ("f3", 86.0));
+        let found = reason(&services.mixture, Order::new("gaps", three())).await;
+        assert!(found.starts_with("gaps, row 0, column 5 (\"petal_width\"): expected a finite number"), "{found}");
+        let options = gtm::Options { weights: Some("sepal_width".into()), ..small() };
+        let found = reason(&services.gtm, Order::new("gaps", options)).await;
+        assert_eq!(found, "gaps: weights: expected none of a data set with gaps, found \"sepal_width\"");
+    });
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_in_words() {
+    on_one_host(async |host| {
+        let services = Services::on(&host).await;
+        upload_csv(&services.datasets, "few", "x,y,same\n0,1,7\n2,3,7\n4,0,7\n").await.unwrap();
+        // Before it is queued.
+        for (options, expected) in [
+            (gtm::Options { dimensions: 4, ..small() }, "dimensions: expected 1, 2 or 3, found 4"),
+            (
+                gtm::Options { basis: Some(9), ..small() },
+                "basis: expected at most as many functions as there are nodes",
+            ),
+            (gtm::Options { tolerance: 0.0, ..small() }, "tolerance: expected 1e-12 to 0.01, found 0"),
+        ] {
+            let fault = run(&services.gtm, Order::new("few", options)).await.unwrap_err();
+            assert!(fault.reason().contains(expected), "{fault}");
+        }
+        for (options, expected) in [
+            (mixture::Options { components: Some(0), ..three() }, "components: expected at least 1, found 0"),
+            (mixture::Options { max_components: Some(4), ..three() }, "max_components: expected without components"),
+            (mixture::Options { cooling: 1.0, ..three() }, "cooling: expected 0.5 to 0.999, found 1"),
+        ] {
+            let fault = run(&services.mixture, Order::new("few", options)).await.unwrap_err();
+            assert!(fault.reason().contains(expected), "{fault}");
+        }
+        // When the data are there.
+        let one = |column: &str| Some(vec![column.to_owned()]);
+        let found = reason(&services.gtm, Order::new("few", gtm::Options { columns: one("x"), ..small() })).await;
+        let expected =
+            "few: dimensions: expected at most as many dimensions as there are columns, found 2 for 1 columns";
+        assert_eq!(found, expected);
+        let found = reason(&services.gtm, Order::new("few", gtm::Options { columns: one("z"), ..small() })).await;
+        assert!(found.contains("few") && found.contains("\"z\"") && found.contains("same"), "{found}");
+        let options = mixture::Options { components: Some(9), columns: one("x"), ..three() };
+        let found = reason(&services.mixture, Order::new("few", options)).await;
+        assert_eq!(found, "few: 9 clusters of 3 points: expected at most as many clusters as points");
+        let found = reason(&services.mixture, Order::new("few", three())).await;
+        assert!(found.starts_with("few: 1 of the columns are the same in all rows"), "{found}");
+        assert!(found.contains(": same; expected columns that vary"), "{found}");
+    });
+}
+
+/// The checksums of all that was made.
+async fn made(services: &Services) -> Vec<(String, String)> {
+    let state = services.datasets.get().await.unwrap();
+    let made = state.datasets.iter().filter(|(name, _)| name.contains('/'));
+    made.map(|(name, dataset)| (name.clone(), dataset.checksum.clone())).collect()
+}
+
+#[test]
+fn a_fit_that_is_cancelled_goes_on_to_the_same_bits() {
+    on_hosts(async |host| {
+        let services = Services::on(&host).await;
+        bring_flowers(&services).await;
+        let options = || gtm::Options { nodes: Some(10), basis: Some(4), ..gtm::Options::default() };
+        let whole = done(&services.gtm, Order::new("flowers", options())).await;
+        let whole = services.table(&whole.outputs["places"]).await.checksum();
+        let job = run(&services.gtm, Order::new("flowers", options())).await.unwrap();
+        // Whether it runs by now, waits or is done: each is an end that is gone on from, or one already.
+        services.gtm.call(Cancel::of(named(&job))).await.unwrap();
+        let record = wait(&services.gtm, &job).await;
+        assert!(matches!(record.state, State::Cancelled | State::Done), "{:?}", record.state);
+        if record.state == State::Cancelled {
+            services.gtm.call(Resume::of(named(&job))).await.unwrap();
+        }
+        let record = wait(&services.gtm, &job).await;
+        assert_eq!(services.table(&record.outputs["places"]).await.checksum(), whole);
+    });
+}
+
+#[test]
+fn fits_whose_node_ends_again_and_again_have_the_same_bits() {
+    let (whole, parts) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let orders = async |services: &Services| {
+        let key = |name: &str| Some(name.to_owned());
+        let has = services.datasets.get().await.unwrap().datasets.contains_key("flowers");
+        if !has {
+            bring_flowers(services).await;
+        }
+        // Up to six components, so that it takes a while.
+        let options = mixture::Options { max_components: Some(6), ..mixture::Options::default() };
+        let order = Order { output: key("m"), key: key("m"), ..Order::new("flowers", options) };
+        run(&services.mixture, order).await.unwrap();
+        let options = gtm::Options { nodes: Some(10), basis: Some(4), ..gtm::Options::default() };
+        let order = Order { output: key("g"), key: key("g"), ..Order::new("flowers", options) };
+        run(&services.gtm, order).await.unwrap();
+    };
+    let undisturbed = std::cell::RefCell::new(Vec::new());
+    life(whole.path(), 2, async |host, setup| {
+        let services = Services::kept(&host, &setup).await;
+        orders(&services).await;
+        assert_eq!(wait(&services.mixture, "mixture-1").await.state, State::Done);
+        assert_eq!(wait(&services.gtm, "gtm-1").await.state, State::Done);
+        *undisturbed.borrow_mut() = made(&services).await;
+    });
+    assert_eq!(undisturbed.borrow().len(), 5 + 4);
+    // What was kept to go on from is gone.
+    for service in ["mixture", "gtm"] {
+        let kept = std::fs::read_dir(whole.path().join(service).join("checkpoints")).unwrap();
+        assert_eq!(kept.count(), 0, "{service}");
+    }
+    // Each life ends when one or the other has told something, or at once.
+    for end in 0..4 {
+        life(parts.path(), 2, async |host, setup| {
+            let services = Services::kept(&host, &setup).await;
+            let mut changes = services.gtm.subscribe(lehr_services::Subscribe::default()).await.unwrap();
+            orders(&services).await;
+            for _ in 0..end {
+                let _ = changes.next().await;
+                if services.gtm.get().await.unwrap().jobs["gtm-1"].state.has_ended() {
+                    break;
+                }
+            }
+        });
+    }
+    life(parts.path(), 2, async |host, setup| {
+        let services = Services::kept(&host, &setup).await;
+        assert_eq!(wait(&services.mixture, "mixture-1").await.state, State::Done);
+        assert_eq!(wait(&services.gtm, "gtm-1").await.state, State::Done);
+        assert_eq!(made(&services).await, *undisturbed.borrow());
+    });
+}
+
+#[test]
+fn they_are_made_by_their_contracts_and_tell_how_far_they_are() {
+    on_one_host(async |host| {
+        Setup::default().register(&host);
+        host.create("lehr.datasets", "/datasets").await.unwrap();
+        let made = host.create("lehr.mixture", "/mixture").await.unwrap();
+        assert_eq!((made.contract.name.as_str(), made.contract.version.to_string().as_str()), ("lehr.mixture", "1.0"));
+        assert_eq!(host.create("lehr.gtm", "/gtm").await.unwrap().contract.name, "lehr.gtm");
+        let services = Services {
+            datasets: host.reference("/datasets").unwrap(),
+            mixture: host.reference("/mixture").unwrap(),
+            gtm: host.reference("/gtm").unwrap(),
+        };
+        bring_flowers(&services).await;
+        let mut changes = services.gtm.subscribe(lehr_services::Subscribe::default()).await.unwrap();
+        let job = run(&services.gtm, Order::new("flowers", small())).await.unwrap();
+        let mut stages = std::collections::BTreeSet::new();
+        loop {
+            changes.next().await.unwrap();
+            let record = services.gtm.get().await.unwrap().jobs.get(&job).cloned();
+            let Some(record) = record else { continue };
+            if let Some(progress) = &record.progress {
+                assert!((0.0..=1.0).contains(&progress.fraction));
+                stages.insert(progress.stage.clone());
+            }
+            if record.state.has_ended() {
+                break;
+            }
+        }
+        let known = ["annealing", "fitting", "fitting from the plane", "labelling", "labelling from the plane"];
+        assert!(!stages.is_empty() && stages.iter().all(|stage| known.contains(&stage.as_str())), "{stages:?}");
+        let table = services.table(&format!("{job}/places")).await;
+        assert_eq!(
+            serde_json::from_str::<Handle>(&serde_json::to_string(&Handle(table.clone())).unwrap()).unwrap().0,
+            table
+        );
+    });
+}
