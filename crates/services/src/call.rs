@@ -84,7 +84,7 @@ impl Call {
     /// # #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
     /// # struct Search {}
     /// # impl Contract for Search { const NAME: &'static str = "example.org/search"; const VERSION: Version = Version::new(1, 0); }
-    /// # #[derive(Serialize, Deserialize, JsonSchema)]
+    /// # #[derive(Clone, Serialize, Deserialize, JsonSchema)]
     /// # struct Look {}
     /// # impl Operation for Look {
     /// #     type Contract = Search;
