@@ -11,11 +11,13 @@ use super::sandbox::Sandbox;
 use super::services::Served;
 
 /// The kinds that are placed by hand, each with a path.
-const PLACED: [(&str, &str); 4] = [
+const PLACED: [(&str, &str); 6] = [
     ("lehr/records", "/notes"),
     ("lehr.distances", "/distances"),
     ("lehr.pairwise", "/pairwise"),
     ("lehr.embedding", "/embedding"),
+    ("lehr.mixture", "/mixture"),
+    ("lehr.gtm", "/gtm"),
 ];
 
 /// A node with every service that `lehr serve` offers.
