@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-two-nodes test python test-python fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-runs bench-overhead quality peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-services lab-services-quick soak load isolation schemathesis fuzz docs fmt clean
+.PHONY: help demo demo-two-nodes test python test-python fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-runs bench-overhead quality peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-services lab-services-quick soak load isolation schemathesis fuzz docs fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -114,13 +114,19 @@ $(HARNESS): need FORCE
 
 FORCE:
 
-bench: bench-kernels bench-distances bench-overhead bench-runs ## speed as ratios: kernels against C floors, dissimilarities, parallel overhead, whole runs against peers
+bench: bench-kernels bench-distances bench-pairwise bench-maps bench-overhead bench-runs ## speed as ratios: kernels against C floors, dissimilarities, parallel overhead, whole runs against peers
 
 bench-kernels: $(HARNESS) ## one E+M step per point and centre, against C loops compiled on the spot
 	@$(HARNESS) bench kernels
 
 bench-distances: $(HARNESS) peers ## dissimilarities of all pairs on one core, beside parasail, RDKit, SciPy and scikit-learn
 	@$(HARNESS) bench distances
+
+bench-pairwise: $(HARNESS) peers ## clusters of items by their dissimilarities, beside linkages, spectral, HDBSCAN and FasterPAM on the same matrix
+	@$(HARNESS) bench pairwise
+
+bench-maps: $(HARNESS) peers ## maps of the same matrix, beside scikit-learn's SMACOF: stress, time, time of an iteration
+	@$(HARNESS) bench maps
 
 bench-overhead: $(HARNESS) ## f(n,2) at 10,000 and 100,000 points a rank, for each engine
 	@$(HARNESS) bench overhead
@@ -131,7 +137,7 @@ bench-runs: $(HARNESS) peers ## whole runs to within 0.1 % of the best known, be
 quality: $(HARNESS) ## ten seeds a set against the best known sums of squares (LEHR_DATA = folder with gis/ and benchmarks/)
 	@$(HARNESS) quality
 
-peers: target/peers/.installed ## a Python environment with scikit-learn, faiss, parasail and RDKit, pinned, for bench-runs and bench-distances
+peers: target/peers/.installed ## a Python environment with scikit-learn, faiss, kmedoids, parasail and RDKit, pinned, for bench-runs, bench-distances, bench-pairwise and bench-maps
 
 target/peers/.installed: lab/runners/requirements.txt
 	@$(PYTHON) -m venv target/peers

@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 
 /// Shown after a usage error.
-pub const USAGE: &str = "usage: lehr-harness bench kernels|distances|runs|overhead [OPTIONS]
+pub const USAGE: &str = "usage: lehr-harness bench kernels|distances|pairwise|maps|runs|overhead [OPTIONS]
        lehr-harness quality [OPTIONS]
 
 options:
   --data DIR       folder with gis/ and benchmarks/ (default: $LEHR_DATA)
   --only TEXT      only sets or cases whose name contains TEXT
   --all            sets of the tier `all` too
-  --rounds N       rounds of turns (bench kernels 15, distances and overhead 7) or seeds (runs 3, quality 10)
-  --threads N      threads of both sides in `runs` and `quality` (default: what the machine has)
+  --rounds N       rounds of turns (bench kernels 15, distances and overhead 7) or seeds (pairwise, maps and runs 3, quality 10)
+  --threads N      threads of both sides in `pairwise`, `maps`, `runs` and `quality` (default: what the machine has)
   --peers PYTHON   the peers' Python (default: target/peers/bin/python, from `make peers`)
   --record NAME    folder of the record below lab/records (default: local, which git ignores)";
 
@@ -22,6 +22,10 @@ pub enum Task {
     Kernels,
     /// Dissimilarities of all pairs against peers.
     Distances,
+    /// Clusters of items known by their dissimilarities against peers.
+    Pairwise,
+    /// Maps of items known by their dissimilarities against scikit-learn's.
+    Maps,
     /// Whole runs against peers.
     Runs,
     /// Parallel overhead of each engine.
@@ -63,11 +67,13 @@ impl Arguments {
             (Some("bench"), ()) => match words.next().as_deref() {
                 Some("kernels") => Task::Kernels,
                 Some("distances") => Task::Distances,
+                Some("pairwise") => Task::Pairwise,
+                Some("maps") => Task::Maps,
                 Some("runs") => Task::Runs,
                 Some("overhead") => Task::Overhead,
                 other => {
                     return Err(format!(
-                        "bench: expected kernels, distances, runs or overhead, found {}",
+                        "bench: expected kernels, distances, pairwise, maps, runs or overhead, found {}",
                         shown(other)
                     ));
                 }

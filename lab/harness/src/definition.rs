@@ -107,6 +107,76 @@ pub struct Distances {
     pub rates: BTreeMap<String, f64>,
 }
 
+/// `mining/pairwise.json`: clusters of items known by their dissimilarities, beside other programs' on the same matrix.
+#[derive(Debug, Deserialize)]
+pub struct Pairwise {
+    /// How many runs each side has.
+    pub seeds: usize,
+    /// Relative excess over the best cost that still counts as reaching it.
+    pub tolerance: f64,
+    /// The sets.
+    pub sets: Vec<PairwiseSet>,
+    /// The peers.
+    pub peers: Vec<PairwisePeer>,
+}
+
+/// Items with known classes: so many Alu repeats, or a matrix and its labels below the data folder.
+#[derive(Debug, Deserialize)]
+pub struct PairwiseSet {
+    /// Its name.
+    pub name: String,
+    /// How many Alu repeats of this project, evenly chosen.
+    pub alu: Option<usize>,
+    /// A square table without a head.
+    pub matrix: Option<String>,
+    /// A table with the columns `index` and `label`.
+    pub labels: Option<String>,
+    /// The number of clusters.
+    pub clusters: usize,
+    /// The lowest cost that is known.
+    pub best: Option<f64>,
+}
+
+/// A method of the runner.
+#[derive(Debug, Deserialize)]
+pub struct PairwisePeer {
+    /// Its name, as the runner knows it.
+    pub method: String,
+    /// Whether it finds the number of clusters itself.
+    #[serde(default)]
+    pub finds_clusters: bool,
+}
+
+/// `mining/maps.json`: maps of the same matrix, ours and a peer's.
+#[derive(Debug, Deserialize)]
+pub struct Maps {
+    /// How many runs each side has.
+    pub seeds: usize,
+    /// Dimensions of a map.
+    pub dimension: usize,
+    /// Random starts of the peer, of which it keeps the best.
+    pub starts: usize,
+    /// Iterations of the peer at most, of each start.
+    pub iterations: usize,
+    /// Relative excess over the peer's stress that still counts as none.
+    pub tolerance: f64,
+    /// The time of the peer's iteration over ours should be at least this.
+    pub aim: f64,
+    /// The sets.
+    pub sets: Vec<MapSet>,
+}
+
+/// Items of this project, evenly chosen: so many Alu repeats, or so many patients.
+#[derive(Debug, Deserialize)]
+pub struct MapSet {
+    /// Its name.
+    pub name: String,
+    /// How many Alu repeats.
+    pub alu: Option<usize>,
+    /// How many patients.
+    pub patients: Option<usize>,
+}
+
 /// `ranks/overhead.json`: the runs whose parallel overhead is measured.
 #[derive(Debug, Deserialize)]
 pub struct Overhead {

@@ -11,6 +11,7 @@ pub mod bench;
 pub mod command;
 pub mod compare;
 pub mod definition;
+pub mod dissimilarities;
 pub mod inputs;
 pub mod machine;
 pub mod measure;

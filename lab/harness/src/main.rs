@@ -22,6 +22,8 @@ fn main() -> ExitCode {
     let done = match arguments.task {
         Task::Kernels => command::kernels::run(&arguments),
         Task::Distances => command::distances::run(&arguments),
+        Task::Maps => command::maps::run(&arguments),
+        Task::Pairwise => command::pairwise::run(&arguments),
         Task::Runs => command::runs::run(&arguments),
         Task::Overhead => command::overhead::run(&arguments),
         Task::Quality => command::quality::run(&arguments),

@@ -1,0 +1,281 @@
+//! `bench pairwise`: clusters of items known by their dissimilarities, one default run a seed, beside SciPy, scikit-learn and kmedoids on the same matrix.
+//!
+//! One judge for all sides: the cost H of labels is computed here, and so is their agreement with known classes, never taken from a side's word. Sides that are
+//! told the number of clusters are compared by H too; one that finds its own says how many it found. Items that a side leaves out are a cluster together.
+
+use std::cell::RefCell;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
+use lehr_data::read::{self, Selection};
+use lehr_mining::agreement::Agreement;
+use lehr_mining::anneal::Silent;
+use lehr_mining::pairwise::{self, Parameters};
+use lehr_ranks::Execution;
+use serde_json::{Value, json};
+
+use crate::arguments::Arguments;
+use crate::definition::{self, Pairwise, PairwiseSet};
+use crate::dissimilarities;
+use crate::inputs;
+use crate::machine::Machine;
+use crate::measure::{Side, Spread, take_turns, timed};
+use crate::output;
+use crate::record::Record;
+use crate::runner::{Runner, number, numbers};
+
+const WIDTHS: [usize; 6] = [32, 9, 14, 16, 16, 24];
+
+/// Measures every set of `mining/pairwise.json` that is here.
+///
+/// # Errors
+/// Peers that are not installed, an answer that is no clustering, a file that cannot be read or written.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let definition: Pairwise = definition::read("mining/pairwise.json")?;
+    ensure!(
+        arguments.peers.is_file(),
+        "{} is not there: `make peers` installs scikit-learn and kmedoids, or --peers names a Python that has them",
+        arguments.peers.display()
+    );
+    let machine = Machine::look();
+    let mut record = Record::new(&arguments.record, "pairwise");
+    let seeds = arguments.rounds.unwrap_or(definition.seeds);
+    let mut runner = Runner::start("pairwise", &arguments.peers, ["lab/runners/pairwise/runner.py"])?;
+    let mut absent = Vec::new();
+    output::line(&format!(
+        "Clusters of items by their dissimilarities, {seeds} runs in turns, seeds 0 to {}",
+        seeds - 1
+    ));
+    output::line(&machine.line());
+    for set in definition.sets.iter().filter(|set| arguments.wants(&set.name)) {
+        let Some(items) = Items::load(set, arguments.data.as_deref())? else {
+            absent.push(set.name.as_str());
+            continue;
+        };
+        let path = inputs::write_numbers("pairs.bin", &[&dissimilarities::condensed(&items.matrix)])?;
+        let known = runner.ask(&json!({ "matrix": path, "items": items.matrix.items() }).to_string())?;
+        record.versions(&known["versions"].to_string());
+        measure(set, &items, &definition, &mut runner, (seeds, arguments.threads), &mut record)
+            .with_context(|| set.name.clone())?;
+    }
+    if !absent.is_empty() {
+        output::note(&format!("not here: {} (LEHR_DATA or --data names the folder)", absent.join(", ")));
+    }
+    output::line(&format!("record: {}", record.write(&machine)?.display()));
+    Ok(())
+}
+
+/// What a side made of its runs.
+#[derive(Default)]
+struct Runs {
+    clusters: Vec<f64>,
+    costs: Vec<f64>,
+    agreements: Vec<f64>,
+}
+
+impl Runs {
+    /// Judges the labels of a run.
+    fn add(&mut self, items: &Items, labels: &[u32]) -> Result<()> {
+        ensure!(labels.len() == items.known.len(), "{} labels of {} items", labels.len(), items.known.len());
+        let mut found = labels.to_vec();
+        found.sort_unstable();
+        found.dedup();
+        self.clusters.push(found.len() as f64);
+        self.costs.push(pairwise::cost(&items.matrix, None, labels)?);
+        self.agreements.push(Agreement::new(labels, &items.known).adjusted_rand);
+        Ok(())
+    }
+}
+
+/// All sides on one set, in turns.
+fn measure(
+    set: &PairwiseSet,
+    items: &Items,
+    definition: &Pairwise,
+    runner: &mut Runner,
+    (seeds, threads): (usize, Option<usize>),
+    record: &mut Record,
+) -> Result<()> {
+    let mut execution = Execution::default();
+    if let Some(threads) = threads {
+        (execution.threads, execution.ranks) = (threads, threads);
+    }
+    let names: Vec<&str> = definition.peers.iter().map(|peer| peer.method.as_str()).collect();
+    let mut runs: Vec<Runs> = std::iter::once("lehr").chain(names.iter().copied()).map(|_| Runs::default()).collect();
+    let runner = RefCell::new(runner);
+    let mut all = runs.iter_mut();
+    let ours = all.next().context("at least one side")?;
+    let mut next = seeds_in_turn();
+    let mut sides: Vec<Side<'_>> = vec![Box::new(|| {
+        let parameters = Parameters { clusters: Some(set.clusters), seed: next(), ..Parameters::default() };
+        let (seconds, model) = timed(|| pairwise::cluster(&items.matrix, None, &parameters, &execution, &mut Silent));
+        ours.add(items, &model?.labels)?;
+        Ok(seconds)
+    })];
+    for (method, runs) in names.iter().zip(all) {
+        let (runner, mut next) = (&runner, seeds_in_turn());
+        let request = move |seed: u64| json!({ "method": method, "clusters": set.clusters, "seed": seed, "threads": execution.threads });
+        sides.push(Box::new(move || {
+            let answer = runner.borrow_mut().ask(&request(next()).to_string())?;
+            runs.add(items, &labels(&answer)?)?;
+            number(&answer, "seconds")
+        }));
+    }
+    let seconds = take_turns(seeds, &mut sides)?;
+    drop(sides);
+    report(set, definition, &runs, &seconds, record);
+    Ok(())
+}
+
+/// 0 for the round that warms up, and then 0, 1, 2, ….
+pub(super) fn seeds_in_turn() -> impl FnMut() -> u64 {
+    let mut round: u64 = 0;
+    move || {
+        round += 1;
+        round.saturating_sub(2)
+    }
+}
+
+/// Labels of an answer as labels from 0 on; the items that it leaves out (-1) are a cluster behind all others.
+fn labels(answer: &Value) -> Result<Vec<u32>> {
+    let found = numbers(answer, "labels")?;
+    ensure!(found.iter().all(|label| *label >= -1.0), "a label below -1");
+    let left_out = found.iter().fold(0.0f64, |most, label| most.max(label + 1.0));
+    Ok(found.iter().map(|label| if *label < 0.0 { left_out as u32 } else { *label as u32 }).collect())
+}
+
+fn report(set: &PairwiseSet, definition: &Pairwise, runs: &[Runs], seconds: &[Vec<f64>], record: &mut Record) {
+    output::line(&format!("{}: {} clusters wanted", set.name, set.clusters));
+    let heads = ["method", "clusters", "H", "above the best", "adjusted Rand", "seconds min/med/max"];
+    output::row(&WIDTHS, &heads.map(String::from));
+    let is_told = |side: usize| side == 0 || !definition.peers[side - 1].finds_clusters;
+    // Of those who were told the same number of clusters; more of them always cost less.
+    let told = (0..runs.len()).filter(|side| is_told(*side));
+    let least = told.map(|side| Spread::of(&runs[side].costs).min).fold(f64::INFINITY, f64::min);
+    let best = set.best.unwrap_or(least).min(least);
+    let name = |side: usize| if side == 0 { "lehr" } else { definition.peers[side - 1].method.as_str() };
+    for (side, runs) in runs.iter().enumerate() {
+        // The round that warms up is judged and not kept: its seed comes again.
+        let kept = |figures: &[f64]| Spread::of(&figures[1..]);
+        let (clusters, cost, agreement) = (kept(&runs.clusters), kept(&runs.costs), kept(&runs.agreements));
+        let time = Spread::of(&seconds[side]);
+        let above = 100.0 * (cost.median / best - 1.0);
+        let cells = [
+            name(side).to_owned(),
+            format!("{}", clusters.median),
+            format!("{:.4}", cost.median),
+            if is_told(side) { format!("{above:.3} %") } else { "its own number".to_owned() },
+            format!("{:.3}", agreement.median),
+            format!("{:.4} {:.4} {:.4}", time.min, time.median, time.max),
+        ];
+        output::row(&WIDTHS, &cells);
+        let count = seconds[side].len();
+        for (quantity, unit, spread) in
+            [("clusters", "1", clusters), ("H", "1", cost), ("adjusted Rand", "1", agreement), ("run", "s", time)]
+        {
+            record.add(&set.name, name(side), quantity, unit, count, spread);
+        }
+    }
+    let ours = Spread::of(&runs[0].costs).max;
+    let holds = ours <= best * (1.0 + definition.tolerance);
+    output::line(&format!(
+        "H of every run of ours is {} {:.4} of the best {}",
+        if holds { "within" } else { "not within" },
+        definition.tolerance,
+        if set.best.is_some() { "known" } else { "of all sides" }
+    ));
+}
+
+/// The dissimilarities of a set, and the known class of each item.
+struct Items {
+    matrix: Dissimilarities,
+    known: Vec<u32>,
+}
+
+impl Items {
+    /// Reads or computes them; nothing if the files are not here.
+    fn load(set: &PairwiseSet, data: Option<&Path>) -> Result<Option<Self>> {
+        match (&set.alu, &set.matrix, &set.labels) {
+            (Some(items), None, None) => {
+                let (matrix, families) = dissimilarities::alu_repeats(*items)?;
+                Ok(Some(Self { matrix, known: numbered(families.into_iter()) }))
+            }
+            (None, Some(matrix), Some(labels)) => {
+                let Some(data) = data else { return Ok(None) };
+                let (matrix, labels) = (data.join(matrix), data.join(labels));
+                if !matrix.is_file() || !labels.is_file() {
+                    return Ok(None);
+                }
+                Self::of_files(&matrix, &labels).map(Some)
+            }
+            _ => bail!("{}: expected alu, or matrix and labels", set.name),
+        }
+    }
+
+    /// A square table of numbers without a head, and the column `label` of another table.
+    fn of_files(matrix: &Path, labels: &Path) -> Result<Self> {
+        let table = read::points(matrix, &Selection { header: Some(false), ..Selection::default() })?;
+        let items = table.len();
+        ensure!(table.dimension() == items, "{}: {items} rows of {} numbers", matrix.display(), table.dimension());
+        let values = (0..items).flat_map(|i| (i + 1..items).map(move |j| (i, j)));
+        // Symmetric but for rounding in the file.
+        let values = values.map(|(i, j)| 0.5 * (table.row(i)[j] + table.row(j)[i])).collect();
+        let known = read::classes::classes(labels, "index", "label")?;
+        ensure!(known.len() == items, "{}: {} labels of {items} items", labels.display(), known.len());
+        let matrix = Dissimilarities::new(items, Form::Condensed, Values::F64(values), 1.0)?;
+        Ok(Self { matrix, known: numbered(known.into_iter().map(|(_, class)| class)) })
+    }
+}
+
+/// Classes by number, in the order of their names.
+fn numbered(classes: impl Iterator<Item = String>) -> Vec<u32> {
+    let classes: Vec<String> = classes.collect();
+    let mut names: Vec<&String> = classes.iter().collect();
+    names.sort_unstable();
+    names.dedup();
+    classes.iter().map(|class| names.partition_point(|name| *name < class) as u32).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_that_are_left_out_are_a_cluster_of_their_own() {
+        assert_eq!(labels(&json!({ "labels": [0, -1, 2, -1] })).unwrap(), [0, 3, 2, 3]);
+        assert_eq!(labels(&json!({ "labels": [-1, -1] })).unwrap(), [0, 0]);
+        assert!(labels(&json!({ "labels": [-2] })).is_err());
+    }
+
+    #[test]
+    fn runs_are_judged_here() {
+        let matrix = Dissimilarities::new(4, Form::Condensed, Values::F64(vec![1.0, 9.0, 9.0, 9.0, 9.0, 1.0]), 1.0);
+        let items =
+            Items { matrix: matrix.unwrap(), known: numbered(["b", "b", "a", "a"].map(String::from).into_iter()) };
+        assert_eq!(items.known, [1, 1, 0, 0]);
+        let mut runs = Runs::default();
+        runs.add(&items, &[4, 4, 7, 7]).unwrap();
+        runs.add(&items, &[0, 1, 0, 1]).unwrap();
+        assert_eq!((runs.clusters[0], runs.costs[0], runs.agreements[0]), (2.0, 1.0, 1.0));
+        assert!(runs.costs[1] > 1.0 && runs.agreements[1] < 0.0);
+        assert!(runs.add(&items, &[0, 1]).is_err());
+    }
+
+    #[test]
+    fn the_first_round_has_the_seed_of_the_second() {
+        let mut next = seeds_in_turn();
+        assert_eq!([next(), next(), next(), next()], [0, 0, 1, 2]);
+    }
+
+    #[test]
+    fn sets_are_known_by_their_definition_and_files_that_are_not_here_are_passed_over() {
+        let text = include_str!("../../../definitions/mining/pairwise.json");
+        let definition: Pairwise = serde_json::from_str(text).unwrap();
+        let globins = definition.sets.iter().find(|set| set.matrix.is_some()).unwrap();
+        assert!(Items::load(globins, None).unwrap().is_none());
+        assert!(definition.peers.iter().any(|peer| peer.finds_clusters));
+        let none: PairwiseSet = serde_json::from_str(r#"{ "name": "x", "clusters": 2 }"#).unwrap();
+        assert!(Items::load(&none, None).is_err());
+    }
+}

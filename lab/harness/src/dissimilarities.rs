@@ -1,0 +1,76 @@
+//! Dissimilarities that are measured on: of what comes with the project, evenly chosen, as `lehr demo genes` and `lehr demo patients` have them.
+
+use anyhow::{Result, ensure};
+use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
+use lehr_data::sequences::Alphabet;
+use lehr_data::{Incomplete, Sequences, datasets};
+use lehr_distances::sequence::{Aligned, Parameters};
+use lehr_distances::{Half, Metric, Silent, all_pairs, rows};
+use lehr_ranks::Execution;
+
+/// So many Alu repeats by local alignments and identity, and the family of each.
+///
+/// # Errors
+/// More than there are, or fewer than two.
+pub fn alu_repeats(items: usize) -> Result<(Dissimilarities, Vec<String>)> {
+    let (all, subfamilies) = datasets::alu_repeats();
+    let rows = chosen(items, all.len())?;
+    let texts: Vec<&[u8]> = rows.iter().map(|row| all.sequence(*row)).collect();
+    let genes = Sequences::new(&texts, Alphabet::Dna)?;
+    let aligned = Aligned::new(&genes, &Parameters::default())?;
+    // The letter behind `Alu`.
+    let families = rows.iter().map(|row| subfamilies[*row][..4].to_owned()).collect();
+    Ok((compared(&aligned)?, families))
+}
+
+/// So many adults of a health survey by the Euclidean distances of standardised features, over what both have.
+///
+/// # Errors
+/// More than there are, or fewer than two.
+pub fn patients(items: usize) -> Result<Dissimilarities> {
+    let all = datasets::patients();
+    let rows = chosen(items, all.len())?;
+    let values = rows.iter().flat_map(|row| all.row(*row)).copied().collect();
+    let records = Incomplete::new(values, all.dimension())?.standardised();
+    compared(&rows::Compared::new(&records, rows::Measure::Euclidean))
+}
+
+fn chosen(items: usize, from: usize) -> Result<Vec<usize>> {
+    ensure!((2..=from).contains(&items), "{items} items, where there are 2 to {from}");
+    Ok((0..items).map(|item| item * from / items).collect())
+}
+
+fn compared(metric: &dyn Metric) -> Result<Dissimilarities> {
+    let items = metric.items();
+    let half: Half<f32> = all_pairs(metric, &Execution::default(), None, &mut Silent)?;
+    let mut row = vec![0.0; items];
+    let mut values = Vec::with_capacity(items * (items - 1) / 2);
+    for item in 0..items {
+        half.row(item, &mut row);
+        values.extend(row[item + 1..].iter().map(|value| *value as f32));
+    }
+    Ok(Dissimilarities::new(items, Form::Condensed, Values::F32(values), 1.0)?)
+}
+
+/// The pairs (0,1), (0,2), …, (1,2), …, as runners read them; NaN where there is no value.
+pub fn condensed(matrix: &Dissimilarities) -> Vec<f64> {
+    let items = matrix.items();
+    let pairs = (0..items).flat_map(|i| (i + 1..items).map(move |j| (i, j)));
+    pairs.map(|(i, j)| matrix.get(i, j).unwrap_or(f64::NAN)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_are_chosen_evenly_and_compared_once() {
+        let (genes, families) = alu_repeats(40).unwrap();
+        assert_eq!((genes.items(), condensed(&genes).len()), (40, 780));
+        assert!(["AluJ", "AluS", "AluY"].iter().all(|family| families.iter().any(|found| found == family)));
+        let pairs = condensed(&patients(30).unwrap());
+        assert_eq!(pairs.len(), 435);
+        assert!(pairs.iter().all(|value| *value > 0.0));
+        assert!(patients(1).is_err() && alu_repeats(1 << 20).is_err());
+    }
+}
