@@ -90,7 +90,7 @@ fn positions_on_the_sphere_have_distances_in_kilometres_and_degrees_that_cannot_
     let centers = fields(&centers);
     // The centre itself, and a degree of latitude to the north of it.
     let (lon, lat) = (centers[1][1], number(centers[1][2]));
-    sandbox.write("places.csv", &format!("lon,lat\n{lon},{lat}\n{lon},{}\n", lat + 0.1));
+    sandbox.write("places.csv", format!("lon,lat\n{lon},{lat}\n{lon},{}\n", lat + 0.1));
     let outcome = sandbox.lehr(&["predict", "lehr-out/model.json", "places.csv"]).succeeded();
     let found = fields(&outcome.stdout);
     assert_eq!((found[1][1], found[2][1]), ("0", "0"));
