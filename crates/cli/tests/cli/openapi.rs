@@ -11,8 +11,9 @@ use super::sandbox::Sandbox;
 use super::services::Served;
 
 /// The kinds that are placed by hand, each with a path.
-const PLACED: [(&str, &str); 6] = [
+const PLACED: [(&str, &str); 7] = [
     ("lehr/records", "/notes"),
+    ("lehr/samples", "/samples"),
     ("lehr.distances", "/distances"),
     ("lehr.pairwise", "/pairwise"),
     ("lehr.embedding", "/embedding"),
