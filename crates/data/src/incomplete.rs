@@ -51,7 +51,7 @@ impl Incomplete {
     /// ```
     /// use lehr_data::Incomplete;
     /// let fault = Incomplete::named(vec![1.0, f64::INFINITY], vec!["age".into()], "people.csv").unwrap_err();
-    /// assert!(fault.to_string().starts_with("people.csv, row 1, column 0 (\"age\")"), "{fault}");
+    /// assert!(fault.to_string().starts_with("people.csv, row 1, column 1 (\"age\")"), "{fault}");
     /// ```
     pub fn named(values: Vec<f64>, columns: Vec<String>, name: &str) -> Result<Self, Error> {
         let dimension = columns.len();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use lehr_jobs::datasets::Datasets;
 use lehr_node::manifest::Schema;
-use lehr_runtime::Port;
+use lehr_runtime::{Port, Reply};
 use lehr_services::{Action, Code, Fault, Format, Link, Message, Options, Reference, Verb};
 use serde_json::{Value, json};
 
@@ -43,6 +43,10 @@ pub(crate) struct Attempt {
     pub(crate) is_job: bool,
     /// The job that does it already.
     pub(crate) job: Option<String>,
+    /// Whether the run was over before, so that an order may find a job that was cancelled then.
+    pub(crate) is_resumed: bool,
+    /// Takes the job that this attempt begins. Closed by whoever wants no job any more: what comes too late for him is cancelled by who brings it.
+    pub(crate) ordered: Port<String>,
 }
 
 impl Attempt {
@@ -68,22 +72,15 @@ impl Attempt {
         let (mut known, mut key) = (self.job.clone(), self.key.clone());
         loop {
             // Of an earlier part of the run: it may have been cancelled with that, or be forgotten.
-            let mut is_earlier = known.is_some();
+            let mut is_earlier = self.is_resumed || known.is_some();
             let mut before = None;
             let job = match known.take() {
                 Some(job) => job,
                 None => {
-                    let begun = self.send(&self.operation, self.order(&key).await?, Some(key.clone())).await?;
-                    let job = begun.get("job").and_then(Value::as_str).ok_or_else(|| {
-                        let reason = format!(
-                            "{:?} of {} has begun no job: its answer has no field job",
-                            self.operation, self.service
-                        );
-                        Fault::new(Code::OperationFailed, reason)
-                    })?;
+                    let job = self.begin(&key).await?;
                     // Refused only when nobody listens any more.
-                    let _ = told.post(Heard::Job { item: self.item, job: job.to_owned() });
-                    job.to_owned()
+                    let _ = told.post(Heard::Job { item: self.item, job: job.clone() });
+                    job
                 }
             };
             let wait_ms = if self.node.is_none() { WAIT_HERE_MS } else { WAIT_THERE_MS };
@@ -128,6 +125,35 @@ impl Attempt {
         }
     }
 
+    /// Orders the job, and gives its name. The order goes on when the attempt is given up, or else a job might begin of which nobody knows.
+    async fn begin(&self, key: &str) -> Result<String, Fault> {
+        let order = Format::Json.encode(&self.order(key).await?)?;
+        let (link, options) =
+            (self.places.link(self.node.as_deref(), &self.service)?, self.options(Some(key.to_owned())));
+        let (reply, answer) = Reply::<Result<String, Fault>>::new();
+        let (places, node, service) = (self.places.clone(), self.node.clone(), self.service.clone());
+        let (operation, ordered) = (self.operation.clone(), self.ordered.clone());
+        let ordering = async move {
+            let begun = async {
+                let answer = send(&*link, &operation, (Format::Json, order), options).await?;
+                let answer: Value = Format::Json.decode(&answer)?;
+                answer.get("job").and_then(Value::as_str).map(str::to_owned).ok_or_else(|| {
+                    let reason = format!("{operation:?} of {service} has begun no job: its answer has no field job");
+                    Fault::new(Code::OperationFailed, reason)
+                })
+            };
+            let begun = begun.await;
+            if let Ok(job) = &begun
+                && ordered.post(job.clone()).is_err()
+            {
+                cancel_job(places, node, service, job.clone()).await;
+            }
+            let _ = reply.answer(begun);
+        };
+        self.places.host().spawn("the order of a job", ordering).detach();
+        answer.await?
+    }
+
     /// What begins the job. If it takes a key, with ours: whoever keeps his jobs keeps that with them, so an order that is sent again after both have ended
     /// is still the first one.
     async fn order(&self, key: &str) -> Result<Value, Fault> {
@@ -145,11 +171,14 @@ impl Attempt {
     /// Sends an operation in JSON.
     async fn send(&self, operation: &str, body: Value, key: Option<String>) -> Result<Value, Fault> {
         let link = self.places.link(self.node.as_deref(), &self.service)?;
-        let within = self.timeout.or_else(|| self.node.is_some().then_some(REMOTE));
         let body = Format::Json.encode(&body)?;
-        let answer =
-            send(&*link, operation, (Format::Json, body), Options { within, key, ..Options::default() }).await?;
+        let answer = send(&*link, operation, (Format::Json, body), self.options(key)).await?;
         Format::Json.decode(&answer)
+    }
+
+    fn options(&self, key: Option<String>) -> Options {
+        let within = self.timeout.or_else(|| self.node.is_some().then_some(REMOTE));
+        Options { within, key, ..Options::default() }
     }
 
     /// Brings a data set to the node of the step, unless it is there: between nodes as an Arrow stream, from or to this process by its handle.

@@ -51,6 +51,13 @@ pub(crate) struct Runner {
     pub(crate) inbox: Port<Heard>,
 }
 
+/// An attempt, or the wait for the next one.
+struct Underway {
+    task: Task<()>,
+    /// See [`Attempt::ordered`].
+    ordered: Port<String>,
+}
+
 /// The runner has no say any more, or nowhere to say it.
 struct Deposed;
 
@@ -63,7 +70,7 @@ impl Runner {
 
     async fn steps(&mut self) -> Result<(), Deposed> {
         let (base, begun) = (self.run.elapsed_ms, self.places.host().clock().now());
-        let mut tasks: BTreeMap<Item, Task<()>> = BTreeMap::new();
+        let mut tasks: BTreeMap<Item, Underway> = BTreeMap::new();
         let (mut machine, first) =
             Machine::resume(self.workflow.nodes(), self.workflow.parallel(), &done(&self.workflow, &self.run));
         let mut commands = VecDeque::from(first);
@@ -101,9 +108,22 @@ impl Runner {
                     // Told with the failure before it; the time is in what was told.
                     Command::Wait { .. } => {}
                     Command::Abort(item) => {
-                        drop(tasks.remove(&item));
                         // A run that is stopped to go on later finds its jobs again.
-                        if wish != Some(RunState::Stopped) {
+                        let is_unwanted = wish != Some(RunState::Stopped);
+                        let mut ordered = None;
+                        if let Some(Underway { task, ordered: jobs }) = tasks.remove(&item) {
+                            drop(task);
+                            if is_unwanted {
+                                jobs.close();
+                                ordered = jobs.drain().pop();
+                            }
+                        }
+                        if let Some(job) = ordered {
+                            // Its being told may lie in the inbox.
+                            self.tell(Progress::Job { step: self.name(item.step), item: item.item, job }, at_ms)
+                                .await?;
+                        }
+                        if is_unwanted {
                             self.cancel_job(item);
                         }
                     }
@@ -152,7 +172,7 @@ impl Runner {
                     self.tell(Progress::Advanced { step, item: item.item, progress }, at_ms).await?;
                 }
                 Heard::Elapsed(item) => {
-                    drop(tasks.remove(&item));
+                    tasks.remove(&item);
                     commands.extend(machine.handle(Event::Elapsed(item)));
                 }
                 Heard::Wish(state) => {
@@ -192,20 +212,22 @@ impl Runner {
     }
 
     /// Begins an attempt; how it ends is posted.
-    fn begin(&self, item: Item) -> Task<()> {
-        let attempt = self.attempt(item);
+    fn begin(&self, item: Item) -> Underway {
+        let ordered = Port::new();
+        let attempt = self.attempt(item, &ordered);
         let inbox = self.inbox.clone();
-        self.spawn(async move {
+        let task = self.spawn(async move {
             let outcome = match attempt {
                 Ok(attempt) => attempt.make(&inbox).await,
                 Err(fault) => Err(fault),
             };
             // Refused only when the runner has ended.
             let _ = inbox.post(Heard::Ended { item, outcome });
-        })
+        });
+        Underway { task, ordered }
     }
 
-    fn attempt(&self, item: Item) -> Result<Attempt, Fault> {
+    fn attempt(&self, item: Item, ordered: &Port<String>) -> Result<Attempt, Fault> {
         let (name, step) = self.workflow.step(item.step);
         let record = self.run.steps.get(name).and_then(|record| record.items.as_ref()?.get(item.item));
         let record = record.cloned().unwrap_or_default();
@@ -236,6 +258,8 @@ impl Runner {
             fetch,
             is_job: step.job,
             job: record.job,
+            is_resumed: self.run.part > 1,
+            ordered: ordered.clone(),
         })
     }
 
@@ -245,12 +269,13 @@ impl Runner {
         Duration::try_from_secs_f64(seconds).unwrap_or_default().max(fault.retry_hint().unwrap_or_default())
     }
 
-    fn later(&self, item: Item, wait: Duration) -> Task<()> {
+    fn later(&self, item: Item, wait: Duration) -> Underway {
         let (clock, inbox) = (self.places.host().clock().clone(), self.inbox.clone());
-        self.spawn(async move {
+        let task = self.spawn(async move {
             clock.sleep(wait).await;
             let _ = inbox.post(Heard::Elapsed(item));
-        })
+        });
+        Underway { task, ordered: Port::new() }
     }
 
     fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) -> Task<()> {

@@ -20,9 +20,12 @@ pub fn life(folder: &Path, workers: usize, behaviour: impl AsyncFn(Host, Setup))
     let report = block_on(host.shutdown(std::time::Duration::from_secs(3600)));
     assert_eq!(report.cut_off, Vec::<String>::new());
     drop(dispatcher);
-    // A worker may still be dropping the last that holds the folder: the next life begins when that has let go.
-    if let Ok(lock) = std::fs::File::open(folder.join("datasets/contents/lock")) {
-        lock.lock().unwrap();
+    // A thread that read an upload may be the last that holds the folder: the next life begins when it has let go.
+    let Ok(lock) = std::fs::File::open(folder.join("datasets/contents/lock")) else { return };
+    let held_since = std::time::Instant::now();
+    while lock.try_lock().is_err() {
+        assert!(held_since.elapsed().as_secs() < 60, "somebody holds the folder of a life that has ended");
+        std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }
 

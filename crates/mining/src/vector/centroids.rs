@@ -13,6 +13,9 @@ use crate::Error;
 /// Rows handled together.
 const BLOCK: usize = 256;
 
+/// Coordinates farther than this from the middle are compared without their squares, which have no number.
+const VAST: f64 = 1e150;
+
 /// Centres, and the temperature at which rows are members of them: a partition of the whole space.
 ///
 /// # Example
@@ -111,6 +114,7 @@ impl Centroids {
     pub fn assign(&self, points: &Points) -> Result<Assignment, Error> {
         self.fits(points)?;
         let (origin, dimension) = (self.origin(), self.dimension);
+        let is_vast = self.has_vast_centers(&origin);
         let (mut hard, mut soft) = (HardCenters::default(), SoftCenters::default());
         hard.begin(dimension);
         if self.temperature > 0.0 {
@@ -133,13 +137,17 @@ impl Centroids {
                 nearest_membership(&tiles, &soft, &mut membership);
             }
             for row in 0..tiles.rows() {
-                let label = nearest.nearest(row);
-                // A row may be so far away that its squares overflow: in what it is nearest to it is surely.
-                let share = if self.temperature > 0.0 { membership.membership(row) } else { 1.0 };
-                let offsets = points.row(first + row).iter().zip(self.center(label)).map(|(x, y)| x - y);
+                let coordinates = points.row(first + row);
+                let (label, share) = if is_vast || self.is_vast(coordinates, &origin) {
+                    let (label, memberships) = self.memberships_of(coordinates);
+                    (label, memberships[label])
+                } else {
+                    (nearest.nearest(row), if self.temperature > 0.0 { membership.membership(row) } else { 1.0 })
+                };
                 found.labels.push(label as u32);
+                // At the lowest temperatures exponents overflow: in what it is nearest to a row is then surely.
                 found.probabilities.push(if (0.0..=1.0).contains(&share) { share } else { 1.0 });
-                found.distances.push(offsets.fold(0.0, |length: f64, offset| length.hypot(offset)));
+                found.distances.push(distance(coordinates, self.center(label)));
             }
         }
         Ok(found)
@@ -179,16 +187,42 @@ impl Centroids {
             let tiles = self.tiles(points, &origin, block * BLOCK);
             posterior(&tiles, &components, &mut scratch, memberships, &mut densities[..tiles.rows()]);
         }
-        let is_member = |rows: &[f64]| (rows.iter().sum::<f64>() - 1.0).abs() < 0.5;
-        if !memberships.chunks_exact(count).all(is_member) {
-            // At temperature 0, or so far away that squares overflow: in what it is nearest to a row is surely.
-            let labels = self.assign(points)?.labels;
-            for (row, label) in memberships.chunks_exact_mut(count).zip(labels).filter(|(row, _)| !is_member(row)) {
-                row.fill(0.0);
-                row[label as usize] = 1.0;
+        let is_vast = self.has_vast_centers(&origin);
+        for (index, memberships) in memberships.chunks_exact_mut(count).enumerate() {
+            let row = points.row(index);
+            let is_member = (memberships.iter().sum::<f64>() - 1.0).abs() < 0.5;
+            if !is_member || is_vast || self.is_vast(row, &origin) {
+                memberships.copy_from_slice(&self.memberships_of(row).1);
             }
         }
         Ok(memberships)
+    }
+
+    fn has_vast_centers(&self, origin: &[f64]) -> bool {
+        (0..self.len()).any(|k| self.is_vast(self.center(k), origin))
+    }
+
+    /// Whether squares of distances from here may overflow.
+    fn is_vast(&self, row: &[f64], origin: &[f64]) -> bool {
+        row.iter().zip(origin).any(|(x, origin)| (x - origin).abs() > VAST)
+    }
+
+    /// The nearest centre of a row, and its membership in each, without squares; at temperature 0 it is surely in the nearest.
+    fn memberships_of(&self, row: &[f64]) -> (usize, Vec<f64>) {
+        let distances: Vec<f64> = (0..self.len()).map(|k| distance(row, self.center(k))).collect();
+        let nearest = (0..self.len()).min_by(|a, b| distances[*a].total_cmp(&distances[*b])).unwrap_or(0);
+        let least = distances[nearest];
+        let weight = |(k, distance): (usize, &f64)| match self.temperature > 0.0 {
+            _ if k == nearest => 1.0,
+            // Of equal distances, which may be infinite, the difference is 0.
+            true if *distance == least => 1.0,
+            true => (-(distance - least) * ((distance + least) / self.temperature)).exp(),
+            false => 0.0,
+        };
+        let mut memberships: Vec<f64> = distances.iter().enumerate().map(weight).collect();
+        let total: f64 = memberships.iter().sum();
+        memberships.iter_mut().for_each(|share| *share /= total);
+        (nearest, memberships)
     }
 
     fn fits(&self, points: &Points) -> Result<(), Error> {
@@ -213,6 +247,11 @@ impl Centroids {
         let rows = BLOCK.min(points.len() - first);
         Tiles::new(rows, self.dimension, origin, |i| points.row(first + i), |_| 1.0)
     }
+}
+
+/// The distance of two points, also where its square has no number.
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).fold(0.0, |length: f64, (x, y)| length.hypot(x - y))
 }
 
 #[cfg(test)]
@@ -249,11 +288,27 @@ mod tests {
             let centroids = Centroids::new(1, vec![0.0, 6.0], temperature).unwrap();
             let found = centroids.assign(&points).unwrap();
             assert_eq!(found.labels[..2], [0, 1]);
-            assert_eq!(found.probabilities, [1.0; 3], "{temperature}");
+            // From so far away both are equally near; without a temperature the first of them has the row.
+            let last = if temperature > 0.0 { 0.5 } else { 1.0 };
+            assert_eq!(found.probabilities, [1.0, 1.0, last], "{temperature}");
             assert_eq!(found.distances, [1.0, 1.0, 1e200]);
             let memberships = centroids.memberships(&points).unwrap();
-            assert_eq!(memberships[..4], [1.0, 0.0, 0.0, 1.0], "{temperature}");
+            // What is not taken for surely may leave the smallest share that its exponential can be.
+            let close = |(found, expected): (&f64, f64)| (found - expected).abs() < 1e-300;
+            assert!(memberships[..4].iter().zip([1.0, 0.0, 0.0, 1.0]).all(close), "{temperature}: {memberships:?}");
             assert_eq!(memberships[4] + memberships[5], 1.0);
+        }
+        // Squares of these have no number, and the nearest is the nearest all the same.
+        for temperature in [0.0, 1.0] {
+            let centroids = Centroids::new(2, vec![0.0, 0.0, 9e199, -1e200, 1.0, 1.0], temperature).unwrap();
+            let points = Points::new(vec![1e200, -1e200, 0.1, 0.0, 2.0, 2.0], 2).unwrap();
+            assert_eq!(centroids.assign(&points).unwrap().labels, [1, 0, 2]);
+            let memberships = centroids.memberships(&points).unwrap();
+            let other = if temperature > 0.0 { 1.0 / (1.0 + 1.8f64.exp()) } else { 0.0 };
+            let third = if temperature > 0.0 { 1.0 / (1.0 + 6f64.exp()) } else { 0.0 };
+            let expected = [0.0, 1.0, 0.0, 1.0 - other, 0.0, other, third, 0.0, 1.0 - third];
+            let close = |(found, expected): (&f64, f64)| (found - expected).abs() < 1e-12;
+            assert!(memberships.iter().zip(expected).all(close), "{temperature}: {memberships:?}");
         }
     }
 

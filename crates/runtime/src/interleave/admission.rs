@@ -98,6 +98,8 @@ pub(super) struct Admission {
     is_state_out: bool,
     /// With phases: concurrent entries with smaller stamps go before the next exclusive one.
     phase_end: u64,
+    /// Branches that have gone within the present hold of the lock.
+    retired: Vec<(usize, Lane)>,
     /// Woken when nothing runs any more, once closing.
     on_idle: Option<Waker>,
     activity: Activity,
@@ -136,6 +138,7 @@ impl Admission {
             nested: VecDeque::new(),
             is_state_out: false,
             phase_end: 0,
+            retired: Vec::new(),
             on_idle: None,
             activity: Activity::default(),
         }
@@ -239,6 +242,26 @@ impl Admission {
             self.relist(ended.lane);
         }
         self.pump(wake);
+        self.retire_if_done(ended.lane, wake);
+    }
+
+    /// A branch that was told to leave while its handlers ran goes with the last of them: see [`take_retired`](Self::take_retired).
+    fn retire_if_done(&mut self, index: usize, wake: &mut Wake) {
+        let Some(lane) = &self.lanes[index] else { return };
+        if !lane.is_spent || self.nested.iter().any(|(lane, _)| *lane == index) {
+            return;
+        }
+        if let Some(mut lane) = self.remove_if_done(index, lane.identity) {
+            // Nobody would wake them any more.
+            lane.idle.drain(..).for_each(|(_, waker)| wake.add(Some(waker)));
+            self.retired.push((index, lane));
+        }
+    }
+
+    /// The branches that went with their last handler, and where they were: what holds them elsewhere is to let go, and they are dropped after
+    /// the lock.
+    pub(super) fn take_retired(&mut self) -> Vec<(usize, Lane)> {
+        std::mem::take(&mut self.retired)
     }
 
     /// Starts whatever may start.

@@ -121,8 +121,8 @@ where
                 run(&branch.core, &grant, contexts.into_iter().next(), handler).await;
             }
             if branch.is_once {
+                // With it goes the branch, if it has taken its item.
                 drop(pass);
-                branch.core.dismiss(branch.lane, branch.identity);
             } else {
                 // From here to the next handler nothing waits, so what is at hand cannot be lost with this turn.
                 at_hand = pass.go_on(lane);

@@ -125,6 +125,15 @@ impl std::fmt::Display for Failure {
     }
 }
 
+/// Tells those who wait for the end when it is dropped.
+struct Signal<'a>(&'a Port<std::convert::Infallible>);
+
+impl Drop for Signal<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
 impl<S: Send + Sync + 'static> Core<S> {
     /// Counts a handler that did not come to its end, and tells whom it concerns.
     pub(super) fn report(&self, operation: Operation, error: &TaskError) {
@@ -151,16 +160,22 @@ impl<S: Send + Sync + 'static> Core<S> {
     /// Changes what the lock protects, and does afterwards what follows from it.
     pub(super) fn change<R>(&self, change: impl FnOnce(&mut Inner<S>, &mut Wake) -> R) -> R {
         let mut wake = Wake::default();
-        let (result, has_ended) = {
+        let (result, has_ended, gone) = {
             let mut inner = self.inner.lock();
             let result = change(&mut inner, &mut wake);
+            let lanes = inner.admission.take_retired();
+            let seats: Vec<_> =
+                lanes.iter().filter_map(|(index, lane)| inner.unseat_own(*index, lane.identity)).collect();
             let is_done = inner.outcome.is_some() && inner.teardown.is_none() && inner.admission.is_empty();
-            (result, is_done && inner.admission.phase == Phase::Ended)
+            let has_ended = is_done && inner.admission.phase == Phase::Ended;
+            // With independent branches it is still there after the teardown, for those that run until now.
+            let state = if has_ended { inner.state.take() } else { None };
+            (result, has_ended, (lanes, seats, state))
         };
         drop(wake);
-        if has_ended {
-            self.end.close();
-        }
+        // Whoever is told of the end finds nothing left, and is told even if the user's drop panics.
+        let _end = has_ended.then(|| Signal(&self.end));
+        drop(gone);
         result
     }
 
@@ -204,16 +219,6 @@ impl<S: Send + Sync + 'static> Core<S> {
             }
             None => false,
         }
-    }
-
-    /// Removes a spent branch, if nothing of it runs.
-    pub(super) fn dismiss(&self, index: usize, identity: u64) {
-        let _dropped_after_the_lock = {
-            let mut inner = self.inner.lock();
-            let lane = inner.admission.remove_if_done(index, identity);
-            let seat = lane.is_some().then(|| inner.unseat(index)).flatten();
-            (lane, seat)
-        };
     }
 
     /// Closes the ports of all branches but the independent ones.
@@ -316,6 +321,11 @@ impl<S> Inner<S> {
     /// Whether the branch is still one of this interleave's.
     pub(super) fn is_seated(&self, index: usize, identity: u64) -> bool {
         self.members[index].as_ref().is_some_and(|seat| seat.identity == identity)
+    }
+
+    /// The same if the place is still this branch's.
+    fn unseat_own(&mut self, index: usize, identity: u64) -> Option<Seat> {
+        if self.is_seated(index, identity) { self.unseat(index) } else { None }
     }
 
     fn unseat(&mut self, index: usize) -> Option<Seat> {

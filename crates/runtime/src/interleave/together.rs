@@ -121,9 +121,6 @@ where
                 break;
             }
         }
-        if branch.is_once {
-            branch.core.dismiss(branch.lane, branch.identity);
-        }
         turn.is_over = true;
     }
 }

@@ -91,7 +91,7 @@ operations! {
     Count("count") { name: String, to: i64 } Submit -> Numbers;
     Fail("fail") { name: String, times: u32 } Submit -> Said;
     Hold("hold") { name: String } Submit -> Said;
-    Work("run") { name: String } Insert -> Job;
+    Work("run") { name: String, is_slow: bool } Insert -> Job;
     Await("wait") { job: String, timeout_ms: Option<u64> } Query -> Job;
     GiveUp("cancel") { job: String } Update -> ();
 }
@@ -159,10 +159,13 @@ impl Concurrent<Hold> for Bench {
 }
 
 impl Exclusive<Work> for Bench {
-    async fn handle(&mut self, Work { name }: Work, _: &Call) -> Result<Job, Fault> {
+    async fn handle(&mut self, Work { name, is_slow }: Work, _: &Call) -> Result<Job, Fault> {
         self.document.jobs += 1;
         let job = format!("{name}-{}", self.document.jobs);
         self.log.post(format!("began {job}")).unwrap();
+        if is_slow {
+            self.gate.receive().await.unwrap();
+        }
         Ok(Job { job, state: "queued".to_owned() })
     }
 }
@@ -222,6 +225,13 @@ impl World {
     /// Runs to the end.
     pub fn run(&self, text: &str) -> Run {
         self.end(&self.begin(text))
+    }
+
+    /// Waits until so many calls stand at the gate of the bench.
+    pub fn until_at_gate(&self, count: usize) {
+        while self.bench.gate.waiting() != count {
+            std::thread::yield_now();
+        }
     }
 
     /// Waits until the bench has been asked this often, and says what.

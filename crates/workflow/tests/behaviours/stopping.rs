@@ -21,11 +21,15 @@ fn a_run_that_is_cancelled_can_be_taken_up_again() {
     let world = World::new(2);
     let run = world.begin(&held());
     assert_eq!(world.asked(2), ["first", "middle"]);
+    // It has said its name, and may not have come to the gate.
+    world.until_at_gate(1);
     block_on(world.workflows.call(Cancel { run: run.clone() })).unwrap();
     let ended = world.end(&run);
     assert_eq!((ended.state, ended.steps["middle"].state), (RunState::Cancelled, StepState::Waiting));
     let again = block_on(world.workflows.call(Cancel { run: run.clone() })).unwrap_err();
     assert!(again.reason().contains("is over: it is cancelled"), "{again}");
+    // The call that was cancelled would take what is posted if it still waited.
+    world.until_at_gate(0);
 
     world.bench.gate.post(()).unwrap();
     block_on(world.workflows.call(Resume { run: run.clone(), from: None })).unwrap();
@@ -50,6 +54,20 @@ fn a_cancelled_run_cancels_its_jobs_and_a_stopped_one_finds_them_again() {
     assert_eq!(world.asked(1), ["waited for work-1"]);
     block_on(world.workflows.call(Cancel { run: run.clone() })).unwrap();
     assert_eq!(world.end(&run).state, RunState::Cancelled);
+    assert_eq!(world.asked(1), ["cancelled work-1"]);
+}
+
+#[test]
+fn a_job_that_was_being_ordered_when_its_run_was_cancelled_is_cancelled_too() {
+    let world = World::new(2);
+    let text = ["name = 'job'\n".to_owned(), step("work", "run", "is_slow = true", "job = true")].concat();
+    let run = world.begin(&text);
+    assert_eq!(world.asked(1), ["began work-1"]);
+    world.until_at_gate(1);
+    block_on(world.workflows.call(Cancel { run: run.clone() })).unwrap();
+    assert_eq!(world.end(&run).state, RunState::Cancelled);
+    // The service answers when the run is over.
+    world.bench.gate.post(()).unwrap();
     assert_eq!(world.asked(1), ["cancelled work-1"]);
 }
 

@@ -30,7 +30,7 @@ pub(in crate::interleave) struct Grant {
 /// A branch as admission sees it.
 pub(in crate::interleave) struct Lane {
     /// Tells the uses of a place among the lanes apart.
-    pub(super) identity: u64,
+    pub(in crate::interleave) identity: u64,
     pub(in crate::interleave) group: Group,
     /// How many of its handlers may run at once.
     pub(super) limit: usize,

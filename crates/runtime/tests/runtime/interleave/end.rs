@@ -94,6 +94,38 @@ fn of_two_teardown_items_that_are_there_at_the_start_one_is_handled() {
     });
 }
 
+// 45
+#[test]
+fn nothing_is_left_of_an_interleave_whose_independent_handlers_outlive_the_teardown() {
+    use std::sync::mpsc::{RecvTimeoutError, channel};
+    on_each(|dispatcher| {
+        let (gate, free, stop) = (Gate::new(), Port::new(), Port::new());
+        let (state, (held, released)) = (Arc::new(()), channel::<()>());
+        let weak = Arc::downgrade(&state);
+        let (running, last) = (gate.clone(), gate.clone());
+        let handlers = Handlers::new()
+            .independent(&free, move |_: Snapshot<Arc<()>>, name| {
+                let _held = &held;
+                running.pass(name)
+            })
+            .teardown(&stop, move |_, name| last.pass(name));
+        let interleave = Interleave::start(dispatcher.handle(), state, handlers);
+        free.post("running").unwrap();
+        assert_eq!(gate.next_begun(), "running");
+        stop.post("teardown").unwrap();
+        assert_eq!(gate.next_begun(), "teardown");
+        gate.leave.post(()).unwrap();
+        gate.leave.post(()).unwrap();
+        block_on(interleave.ended()).unwrap();
+        // Whoever is told that it has ended may have what the state had, also while others know it.
+        assert!(weak.upgrade().is_none());
+        drop(interleave);
+        // The turn that ran the handler is the last to let go of it.
+        let let_go = released.recv_timeout(std::time::Duration::from_secs(60));
+        assert_eq!(let_go, Err(RecvTimeoutError::Disconnected));
+    });
+}
+
 // 77
 #[test]
 fn the_end_is_signalled_after_the_teardown_handler_has_returned() {
