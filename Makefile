@@ -222,7 +222,7 @@ lab-services-quick: need peers-services ## the same, a few cases in under two mi
 SOAK_SECONDS ?= 300
 SOAK_SEED ?= 1
 
-load: need ## a thousand subscribers and ten thousand requests at once on one node; fails if anything taken is lost or memory grows beyond its bound
+load: need ## a thousand subscribers and ten thousand requests at once on one node, a hundred thousand changes over connections that break; fails if anything taken is lost or memory grows beyond its bound
 	@cargo test --release -p lehr-node --test node -- --ignored --test-threads 1 full_size
 
 isolation: need ## nodes in networks of their own with one cut off, and a disk that is full; takes the rights of root, skipped without

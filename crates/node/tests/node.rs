@@ -2,6 +2,7 @@
 
 #[path = "../../services/tests/behaviours/mod.rs"]
 mod behaviours;
+mod breaking;
 mod deadlines;
 mod edge;
 mod elsewhere;

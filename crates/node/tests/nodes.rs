@@ -1,7 +1,6 @@
 //! Several nodes, and what lies between them.
 
-use std::io::{Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::TcpListener;
 
 use lehr_node::{Client, Node};
 use lehr_runtime::{Context, Port, block_on};
@@ -13,53 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::behaviours::samples::*;
 use crate::behaviours::{Any, begin, together};
+use crate::breaking::proxy;
 use crate::{FOR_EVER, dispatcher, everywhere, settings};
-
-/// Passes connections on to a node. Of each it is asked how many answers to pass back before it is cut; nothing for one that stays whole.
-fn proxy(to: SocketAddr, cuts: impl Fn(usize) -> Option<usize> + Send + Sync + 'static) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    std::thread::Builder::new()
-        .spawn(move || {
-            for (number, client) in listener.incoming().enumerate() {
-                let (client, server) = (client.unwrap(), TcpStream::connect(to).unwrap());
-                let (from, mut into) = (client.try_clone().unwrap(), server.try_clone().unwrap());
-                let copied = move || {
-                    let _ = std::io::copy(&mut &from, &mut into);
-                    let _ = into.shutdown(Shutdown::Both);
-                };
-                std::thread::Builder::new().spawn(copied).unwrap();
-                let answers = cuts(number);
-                std::thread::Builder::new().spawn(move || answer(&server, &client, answers)).unwrap();
-            }
-        })
-        .unwrap();
-    address
-}
-
-/// Passes answers back, and cuts in the place of the one after so many. What is no answer to a request has no headers.
-fn answer(mut server: &TcpStream, mut client: &TcpStream, mut answers: Option<usize>) {
-    let mut head = [0; 9];
-    while server.read_exact(&mut head).is_ok() {
-        let length = usize::from(head[0]) << 16 | usize::from(head[1]) << 8 | usize::from(head[2]);
-        let mut frame = vec![0; length];
-        if server.read_exact(&mut frame).is_err() {
-            break;
-        }
-        const HEADERS: u8 = 1;
-        if head[3] == HEADERS
-            && let Some(left) = &mut answers
-        {
-            let Some(less) = left.checked_sub(1) else { break };
-            *left = less;
-        }
-        if client.write_all(&head).and_then(|()| client.write_all(&frame)).is_err() {
-            break;
-        }
-    }
-    let _ = client.shutdown(Shutdown::Both);
-    let _ = server.shutdown(Shutdown::Both);
-}
 
 // 91
 #[test]
@@ -224,41 +178,6 @@ fn a_question_over_two_nodes_is_one_trace() {
         }
         assert!(near != far && near != header, "each request is a span of its own");
     });
-}
-
-/// So many changes, one after the other, over connections that are cut after some answers.
-fn over_connections_that_break(changes: i64, cuts: impl Fn(usize) -> Option<usize> + Send + Sync + 'static) {
-    let (dispatcher, _clock) = dispatcher(2);
-    let node = Node::start(Host::new(dispatcher.handle()), settings()).unwrap();
-    block_on(async {
-        let books = node.host().start("/books", Bookkeeper::new).await.unwrap();
-        let link = Client::new(None).unwrap().link(&format!("http://{}/books", proxy(node.address(), cuts))).unwrap();
-        let far = Reference::<Ledger>::over(link).within(FOR_EVER);
-        // In the order of the calls: whether each was answered, or nobody knows what became of it.
-        let mut fates = Vec::new();
-        for number in 0..changes {
-            let answered = far.call(enter(&format!("{number:06}"), number)).await;
-            if let Err(fault) = &answered {
-                assert_eq!(fault.code(), Code::Unavailable, "{fault}");
-            }
-            fates.push(answered.is_ok());
-        }
-        let log = books.get().await.unwrap().log.clone();
-        let mut made = log.iter().peekable();
-        for (number, was_answered) in fates.iter().enumerate() {
-            let is_next = made.next_if_eq(&&format!("enter {number:06}")).is_some();
-            assert!(is_next || !was_answered, "{number} was answered and is not in its place");
-        }
-        assert_eq!(made.next(), None, "made in order, and once");
-        assert!(fates.contains(&false) && fates.contains(&true));
-    });
-}
-
-// 117
-#[test]
-fn over_connections_that_break_every_change_is_made_at_most_once_in_order_and_its_fate_is_known() {
-    // Every other connection is cut at its first answer.
-    over_connections_that_break(60, |number| (number % 2 == 0).then_some(0));
 }
 
 // 120
