@@ -63,6 +63,14 @@ pub enum Error {
         /// Where it stands, counted from 0.
         indices: Vec<usize>,
     },
+    /// One column was chosen more than once: it would count twice, and results could not tell the two apart.
+    #[error("{name}: expected each column to be chosen once, found {column:?} twice")]
+    RepeatedColumn {
+        /// What messages call the data.
+        name: String,
+        /// The column, as the data call it.
+        column: String,
+    },
     /// Text in another encoding than UTF-8.
     #[error("{name}, line {line}, byte {byte} of the text: expected UTF-8, found {found}")]
     Encoding {

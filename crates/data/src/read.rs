@@ -67,7 +67,7 @@ pub struct Selection {
 /// # Errors
 /// - [`Error::Open`], [`Error::Directory`], [`Error::Read`]: the file could not be read at all.
 /// - [`Error::Empty`], [`Error::Format`], [`Error::Encoding`], [`Error::CutShort`]: it is not a whole file of a known format.
-/// - [`Error::NoSuchColumns`], [`Error::AmbiguousColumn`]: the selection does not fit.
+/// - [`Error::NoSuchColumns`], [`Error::AmbiguousColumn`], [`Error::RepeatedColumn`]: the selection does not fit.
 /// - [`Error::Faults`]: fields, rows or weights that are wrong, the first ten and their number.
 pub fn points(path: &Path, selection: &Selection) -> Result<Points, Error> {
     any_points(Source::open(path)?, selection)
@@ -92,7 +92,7 @@ pub fn points_from(reader: impl Read, name: &str, selection: &Selection) -> Resu
 
 /// Rows that may have gaps, from a file as [`points`] reads it: a field that says that there is no value (empty, `NA`, `?`, …; NaN in an NPY array) is one.
 ///
-/// Weights are not read. Of an NPY array all columns are taken.
+/// Columns and ids are chosen as there. Weights are not read: their column is left out.
 ///
 /// # Errors
 /// As [`points`]; text and infinities are faults here too.
@@ -145,7 +145,11 @@ fn any_points(mut source: Source<'_>, selection: &Selection) -> Result<Points, E
 }
 
 fn any_incomplete(mut source: Source<'_>, selection: &Selection) -> Result<Incomplete, Error> {
-    if is_npy(&mut source, selection)? { npy::incomplete(source) } else { csv::incomplete(source, selection) }
+    if is_npy(&mut source, selection)? {
+        npy::incomplete(source, selection)
+    } else {
+        csv::incomplete(source, selection)
+    }
 }
 
 /// Whether the contents are to be read as NPY and not as a table: seen from the first bytes, or promised by the name, so that "not an NPY file" is the
@@ -158,6 +162,14 @@ fn is_npy(source: &mut Source<'_>, selection: &Selection) -> Result<bool, Error>
         return Err(Error::Format { name, expected, found: what.into() });
     }
     Ok(head.starts_with(npy::MAGIC) || source.name().to_lowercase().trim_end_matches(".gz").ends_with(".npy"))
+}
+
+/// That no column is chosen twice, be it once by its name and once by its index.
+fn check_once(source: &str, chosen: &[usize], names: &[String]) -> Result<(), Error> {
+    match (1..chosen.len()).find(|at| chosen[..*at].contains(&chosen[*at])) {
+        Some(at) => Err(Error::RepeatedColumn { name: source.into(), column: names[chosen[at]].clone() }),
+        None => Ok(()),
+    }
 }
 
 /// The index of the column called `wanted`, or of that index; `None` if there is none.

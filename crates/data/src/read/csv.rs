@@ -162,6 +162,7 @@ impl Layout {
         let weights = selection.weights.as_ref().and_then(|_| asked.pop());
         let mut left_out = Vec::new();
         let columns = if selection.columns.is_some() {
+            super::check_once(source, &asked, &names)?;
             asked
         } else {
             let rows = &sample[usize::from(has_header)..];

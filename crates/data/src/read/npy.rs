@@ -8,7 +8,7 @@ use crate::error::{Column, Error, Fault, Faults, Place, quoted};
 use crate::incomplete::Incomplete;
 use crate::points::{Points, total_weight_fault, weight_fault};
 use crate::read::source::Source;
-use crate::read::{Selection, find_column};
+use crate::read::{Selection, check_once, find_column};
 
 /// The first bytes of every NPY file.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
@@ -22,31 +22,9 @@ pub(super) fn points(mut source: Source<'_>, selection: &Selection) -> Result<Po
     let [rows, dimension] = header.shape;
     let values = header.values(&mut source)?;
     let name = source.name();
-    let names: Vec<String> = (0..dimension).map(|index| format!("x{index}")).collect();
-    let asked: Vec<&String> =
-        selection.columns.iter().flatten().chain(&selection.weights).chain(&selection.id).collect();
-    let mut found = Vec::with_capacity(asked.len());
-    let mut missing = Vec::new();
-    for wanted in asked {
-        match find_column(name, wanted, &names)? {
-            Some(index) => found.push(index),
-            None => missing.push(wanted.clone()),
-        }
-    }
-    if !missing.is_empty() {
-        return Err(Error::NoSuchColumns { name: name.into(), wanted: missing, columns: names });
-    }
-    let id = selection.id.as_ref().and_then(|_| found.pop());
-    let weights = selection.weights.as_ref().and_then(|_| found.pop());
-    let columns = match selection.columns {
-        Some(_) => found,
-        None => (0..dimension).filter(|index| Some(*index) != id && Some(*index) != weights).collect(),
-    };
-    if columns.is_empty() {
-        let expected = "a column of numbers besides those of weights and ids".into();
-        return Err(Error::Format { name: name.into(), expected, found: format!("{dimension} in all") });
-    }
-    let is_whole = columns.len() == dimension && columns.iter().enumerate().all(|(at, index)| at == *index);
+    let chosen = Chosen::new(name, dimension, selection)?;
+    let Chosen { columns, weights, id, .. } = &chosen;
+    let (weights, id) = (*weights, *id);
 
     let mut faults = Faults::new(name);
     let mut fault = |row: usize, index: usize, expected: &str, value: f64| {
@@ -54,7 +32,7 @@ pub(super) fn points(mut source: Source<'_>, selection: &Selection) -> Result<Po
         faults.add_with(|| Fault { place, column, expected: expected.into(), found: value.to_string() });
     };
     for (row, fields) in values.chunks_exact(dimension).enumerate() {
-        for index in &columns {
+        for index in columns {
             if !fields[*index].is_finite() {
                 fault(row, *index, "a finite number", fields[*index]);
             }
@@ -74,17 +52,7 @@ pub(super) fn points(mut source: Source<'_>, selection: &Selection) -> Result<Po
     }
     faults.or(())?;
     let ids: Option<Vec<String>> = id.map(|index| take(index).map(|id| id.to_string()).collect());
-    let chosen = if is_whole {
-        values
-    } else {
-        let mut chosen = Vec::with_capacity(rows * columns.len());
-        for fields in values.chunks_exact(dimension) {
-            chosen.extend(columns.iter().map(|index| fields[*index]));
-        }
-        chosen
-    };
-    let names = columns.iter().map(|index| names[*index].clone()).collect();
-    let mut points = Points::new(chosen, columns.len())?.with_columns(names)?.with_name(name);
+    let mut points = Points::new(chosen.of(values, rows), columns.len())?.with_columns(chosen.names())?.with_name(name);
     if let Some(weight) = weight {
         points = points.with_weights(weight)?;
     }
@@ -94,12 +62,89 @@ pub(super) fn points(mut source: Source<'_>, selection: &Selection) -> Result<Po
     Ok(points)
 }
 
-/// All columns of an array, whose NaN are gaps.
-pub(super) fn incomplete(mut source: Source<'_>) -> Result<Incomplete, Error> {
+/// The columns that are chosen, NaN a gap. Weights are not read.
+pub(super) fn incomplete(mut source: Source<'_>, selection: &Selection) -> Result<Incomplete, Error> {
     let header = Header::read(&mut source)?;
+    let [rows, dimension] = header.shape;
     let values = header.values(&mut source)?;
-    let names = (0..header.shape[1]).map(|index| format!("x{index}")).collect();
-    Incomplete::named(values, names, source.name())
+    let name = source.name();
+    let chosen = Chosen::new(name, dimension, selection)?;
+    // With their places in the file, which the chosen columns alone do not know.
+    let mut faults = Faults::new(name);
+    for (row, fields) in values.chunks_exact(dimension).enumerate() {
+        for &index in chosen.columns.iter().filter(|index| fields[**index].is_infinite()) {
+            faults.add_with(|| Fault {
+                place: Place::Row(row as u64),
+                column: Some(Column { index, name: None }),
+                expected: "a finite number, or a missing one".into(),
+                found: fields[index].to_string(),
+            });
+        }
+    }
+    faults.or(())?;
+    let id = |index: usize| values[index..].iter().step_by(dimension).map(f64::to_string).collect();
+    let ids: Option<Vec<String>> = chosen.id.map(id);
+    Ok(Incomplete::named(chosen.of(values, rows), chosen.names(), name)?.with_ids(ids))
+}
+
+/// Which columns of an array are what.
+struct Chosen {
+    /// How many columns the array has.
+    dimension: usize,
+    columns: Vec<usize>,
+    weights: Option<usize>,
+    id: Option<usize>,
+}
+
+impl Chosen {
+    fn new(source: &str, dimension: usize, selection: &Selection) -> Result<Self, Error> {
+        let names: Vec<String> = (0..dimension).map(column_name).collect();
+        let asked = selection.columns.iter().flatten().chain(&selection.weights).chain(&selection.id);
+        let (mut found, mut missing) = (Vec::new(), Vec::new());
+        for wanted in asked {
+            match find_column(source, wanted, &names)? {
+                Some(index) => found.push(index),
+                None => missing.push(wanted.clone()),
+            }
+        }
+        if !missing.is_empty() {
+            return Err(Error::NoSuchColumns { name: source.into(), wanted: missing, columns: names });
+        }
+        let id = selection.id.as_ref().and_then(|_| found.pop());
+        let weights = selection.weights.as_ref().and_then(|_| found.pop());
+        let columns = match selection.columns {
+            Some(_) => {
+                check_once(source, &found, &names)?;
+                found
+            }
+            None => (0..dimension).filter(|index| Some(*index) != id && Some(*index) != weights).collect(),
+        };
+        if columns.is_empty() {
+            let expected = "a column of numbers besides those of weights and ids".into();
+            return Err(Error::Format { name: source.into(), expected, found: format!("{dimension} in all") });
+        }
+        Ok(Chosen { dimension, columns, weights, id })
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.columns.iter().map(|index| column_name(*index)).collect()
+    }
+
+    /// The columns' values, row after row, out of those of the whole array.
+    fn of(&self, values: Vec<f64>, rows: usize) -> Vec<f64> {
+        if self.columns.iter().copied().eq(0..self.dimension) {
+            return values;
+        }
+        let mut chosen = Vec::with_capacity(rows * self.columns.len());
+        for fields in values.chunks_exact(self.dimension) {
+            chosen.extend(self.columns.iter().map(|index| fields[*index]));
+        }
+        chosen
+    }
+}
+
+fn column_name(index: usize) -> String {
+    format!("x{index}")
 }
 
 /// What the bytes after the header are.

@@ -141,6 +141,11 @@ fn columns_that_are_not_there() {
         &chosen(&["a"]),
         &expect![[r#"points.csv: expected one column "a", found it at the indices 0, 1; ask for it by index"#]],
     );
+    refused(
+        text,
+        &chosen(&["lon", "lat", "2"]),
+        &expect![[r#"points.csv: expected each column to be chosen once, found "lon" twice"#]],
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! NPY arrays of every element type, byte order and layout, against another library.
 
 use expect_test::expect;
-use lehr_data::read::{Selection, points_from};
+use lehr_data::read::{Selection, incomplete_from, points_from};
 use lehr_data::{Error, Points, write};
 use npyz::WriterBuilder;
 
@@ -71,6 +71,37 @@ fn columns_weights_and_ids_are_chosen_by_index() {
     );
     let selection = Selection { columns: columns(&["x2", "1"]), ..Selection::default() };
     assert_eq!(points_from(&bytes[..], "a", &selection).unwrap().values(), [2.0, 1.0, 4.0, 3.0]);
+}
+
+#[test]
+fn columns_and_ids_of_rows_with_gaps_are_chosen_as_those_of_whole_rows() {
+    let (gap, far) = (f64::NAN, f64::INFINITY);
+    let bytes = foreign("<f8", &[2, 4], npyz::Order::C, vec![7.0, 1.0, gap, far, 8.0, gap, 4.0, 0.0]);
+    let chosen = |asked: Option<Vec<String>>, id: Option<&str>, weights: Option<&str>| {
+        let (id, weights) = (id.map(str::to_owned), weights.map(str::to_owned));
+        let selection = Selection { columns: asked, id, weights, ..Selection::default() };
+        incomplete_from(&bytes[..], "a.npy", &selection)
+    };
+    let records = chosen(columns(&["x2", "1"]), Some("0"), None).unwrap();
+    assert_eq!((records.columns(), records.missing()), (&["x2".to_string(), "x1".into()][..], 2));
+    assert_eq!(records.ids().unwrap(), ["7", "8"]);
+    assert!(records.values()[0].is_nan() && records.values()[3].is_nan());
+    assert_eq!(records.values()[1..3], [1.0, 4.0]);
+    // Those of ids and weights are no columns of the rows.
+    let records = chosen(None, Some("x0"), Some("3")).unwrap();
+    assert_eq!((records.columns(), records.len()), (&["x1".to_string(), "x2".into()][..], 2));
+    let said = [
+        chosen(columns(&["x2", "9"]), Some("name"), None).unwrap_err().to_string(),
+        chosen(columns(&["x2", "1", "2"]), None, None).unwrap_err().to_string(),
+        // A fault is told with its place in the file.
+        chosen(columns(&["x3", "x1"]), None, None).unwrap_err().to_string(),
+    ];
+    expect![[r#"
+        a.npy: expected a column of index 9 (counted from 0), found 4 columns: "x0", "x1", "x2", "x3"
+        a.npy: expected a column "name", found the columns "x0", "x1", "x2", "x3"
+        a.npy: expected each column to be chosen once, found "x2" twice
+        a.npy, row 0, column 4: expected a finite number, or a missing one, found inf"#]]
+    .assert_eq(&said.join("\n"));
 }
 
 #[test]
