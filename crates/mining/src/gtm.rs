@@ -80,6 +80,8 @@ pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Method for Parameters {
     const NAME: &'static str = "gtm";
+    /// 2: both beginnings are followed.
+    const FORMAT: u32 = 2;
     type State = State;
 }
 

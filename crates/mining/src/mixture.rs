@@ -83,6 +83,7 @@ pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Method for Parameters {
     const NAME: &'static str = "mixture";
+    const FORMAT: u32 = 1;
     type State = State;
 }
 

@@ -38,6 +38,7 @@ pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Method for Parameters {
     const NAME: &'static str = "pairwise";
+    const FORMAT: u32 = 1;
     type State = State;
 }
 

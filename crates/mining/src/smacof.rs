@@ -75,6 +75,7 @@ pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Method for Parameters {
     const NAME: &'static str = "smacof";
+    const FORMAT: u32 = 1;
     type State = State;
 }
 

@@ -45,6 +45,7 @@ pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Method for Parameters {
     const NAME: &'static str = "vector";
+    const FORMAT: u32 = 1;
     type State = State;
 }
 

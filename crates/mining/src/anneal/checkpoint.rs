@@ -16,13 +16,13 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::{Error, vector};
 
 const MAGIC: &str = "lehr checkpoint";
-/// Raised with every change of the content's meaning.
-const FORMAT: u32 = 1;
 
 /// What a method is to its checkpoints; its parameters stand for it. Public in name only: no other crate can reach it.
 pub trait Method: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static {
     /// What a checkpoint says it is of.
     const NAME: &'static str;
+    /// Raised with every change of what the parameters or the state say: a run of another format is refused by its number, and not by a field that is missing.
+    const FORMAT: u32;
     /// Everything that a run is.
     type State: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static;
 }
@@ -65,7 +65,7 @@ impl<M: Method> Checkpoint<M> {
     /// # Errors
     /// [`Error::Data`] if the folder cannot be written to or the disk is full.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
-        write_framed(self, path)
+        write_framed(self, M::FORMAT, path)
     }
 
     /// Reads a checkpoint.
@@ -74,22 +74,22 @@ impl<M: Method> Checkpoint<M> {
     /// [`Error::File`] if it cannot be read, [`Error::CheckpointVersion`] if it is of another format, [`Error::CheckpointDamaged`] if it is no checkpoint
     /// of this method, was cut, or was changed.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        read_framed(path, M::NAME)
+        read_framed(path, M::NAME, M::FORMAT)
     }
 }
 
 /// Writes a state of any method: what [`read_framed`] reads. The state says its method in a field `method`.
-fn write_framed(state: &impl Serialize, path: &Path) -> Result<(), Error> {
+fn write_framed(state: &impl Serialize, format: u32, path: &Path) -> Result<(), Error> {
     let content = serde_json::to_string(state).expect("a state has string keys and finite numbers");
     let mut file = AtomicFile::create(path)?;
-    let written = write!(file, "{MAGIC} {FORMAT} xxh3 {:016x}\n{content}\n", xxh3_64(content.as_bytes()));
+    let written = write!(file, "{MAGIC} {format} xxh3 {:016x}\n{content}\n", xxh3_64(content.as_bytes()));
     written.map_err(|cause| file.failed(cause))?;
     file.commit()?;
     Ok(())
 }
 
-/// Reads a state of the method named.
-fn read_framed<T: DeserializeOwned>(path: &Path, method: &str) -> Result<T, Error> {
+/// Reads a state of the method named, in the format that it has here.
+fn read_framed<T: DeserializeOwned>(path: &Path, method: &str, expected: u32) -> Result<T, Error> {
     #[derive(Deserialize)]
     struct Named {
         method: String,
@@ -103,17 +103,24 @@ fn read_framed<T: DeserializeOwned>(path: &Path, method: &str) -> Result<T, Erro
     let [format, "xxh3", hash] = words[..] else {
         return Err(damaged("its first line is not a format and a hash"));
     };
-    if format != FORMAT.to_string() {
-        return Err(Error::CheckpointVersion { path: path.into(), found: format.into(), expected: FORMAT });
-    }
-    let content = content.strip_suffix('\n').ok_or_else(|| damaged("its end is missing"))?;
-    if hash != format!("{:016x}", xxh3_64(content.as_bytes())) {
-        return Err(damaged("its content does not match its hash"));
-    }
-    let named: Named = serde_json::from_str(content).map_err(|error| damaged(&error.to_string()))?;
-    if named.method != method {
-        return Err(damaged(&format!("it is of the method {:?}, not {method:?}", named.method)));
-    }
+    let sound = || {
+        let content = content.strip_suffix('\n').ok_or_else(|| damaged("its end is missing"))?;
+        if hash != format!("{:016x}", xxh3_64(content.as_bytes())) {
+            return Err(damaged("its content does not match its hash"));
+        }
+        let named: Named = serde_json::from_str(content).map_err(|error| damaged(&error.to_string()))?;
+        Ok((content, named.method))
+    };
+    // Formats are counted by each method: whose it is, is told first, and what is wrong with one of another format last.
+    let content = match sound() {
+        Ok((_, other)) if other != method => {
+            return Err(damaged(&format!("it is of the method {other:?}, not {method:?}")));
+        }
+        _ if format != expected.to_string() => {
+            return Err(Error::CheckpointVersion { path: path.into(), found: format.into(), expected });
+        }
+        sound => sound?.0,
+    };
     serde_json::from_str(content).map_err(|error| damaged(&error.to_string()))
 }
 

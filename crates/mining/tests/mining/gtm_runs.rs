@@ -153,6 +153,15 @@ fn a_checkpoint_of_other_data_or_another_method_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("checkpoint");
     checkpoint.write(&path).unwrap();
+    // The first format knew one beginning; its fields are not these, and its number says so.
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.starts_with("lehr checkpoint 2 xxh3 "), "{text}");
+    let old = folder.path().join("old");
+    let content = text.split_once('\n').unwrap().1.trim_end().replace("\"climb\":", "\"sheet\":");
+    let hash = xxhash_rust::xxh3::xxh3_64(content.as_bytes());
+    std::fs::write(&old, format!("lehr checkpoint 1 xxh3 {hash:016x}\n{content}\n")).unwrap();
+    let refused = Checkpoint::read(&old).unwrap_err().to_string();
+    assert!(refused.ends_with("old: a checkpoint of format 1, expected format 2"), "{refused}");
     let refused = lehr_mining::vector::Checkpoint::read(&path).unwrap_err();
     assert!(refused.to_string().contains("of the method \"gtm\", not \"vector\""), "{refused}");
 }
