@@ -3,7 +3,7 @@
 //! It is a number in every row, so it is taken for a coordinate like any other, and being the widest it decides distances. Nothing in the values
 //! says that it does not belong, except that it rises by the same whole number from row to row.
 
-use crate::Points;
+use crate::{Incomplete, Points};
 
 /// Fewer rows than this may well rise evenly by what they measure.
 const ROWS_MIN: usize = 10;
@@ -25,21 +25,38 @@ const ROWS_MIN: usize = 10;
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub fn counts_rows(points: &Points) -> Option<String> {
-    if points.len() < ROWS_MIN || points.dimension() < 2 {
+    counter(points.columns(), points.len(), |row, column| points.row(row)[column])
+}
+
+/// The same for rows with missing cells: a column with gaps counts nothing.
+///
+/// # Example
+/// ```
+/// use lehr_data::{Incomplete, counter::counts_rows_incomplete};
+/// let values = (0..20).flat_map(|row| [f64::from(row), if row == 7 { f64::NAN } else { f64::from(row) }]).collect();
+/// let rows = Incomplete::named(values, vec!["n".into(), "x".into()], "rows.csv")?;
+/// assert!(counts_rows_incomplete(&rows).unwrap().starts_with("column \"n\" counts the rows (0, 1, 2, ...)"));
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn counts_rows_incomplete(rows: &Incomplete) -> Option<String> {
+    counter(rows.columns(), rows.len(), |row, column| rows.row(row)[column])
+}
+
+fn counter(names: &[String], rows: usize, value: impl Fn(usize, usize) -> f64) -> Option<String> {
+    if rows < ROWS_MIN || names.len() < 2 {
         return None;
     }
-    let value = |row: usize, column: usize| points.row(row)[column];
-    let column = (0..points.dimension()).find(|&column| {
+    let column = (0..names.len()).find(|&column| {
         let step = value(1, column) - value(0, column);
         step != 0.0
             && step.fract() == 0.0
             && value(0, column).fract() == 0.0
-            && (1..points.len()).all(|row| value(row, column) - value(row - 1, column) == step)
+            && (1..rows).all(|row| value(row, column) - value(row - 1, column) == step)
     })?;
     Some(format!(
         "column {:?} counts the rows ({}, {}, {}, ...): it is clustered as if it were a measurement; \
          leave it out by choosing the columns, or take it as the id",
-        points.columns()[column],
+        names[column],
         value(0, column),
         value(1, column),
         value(2, column),

@@ -116,6 +116,12 @@ impl Incomplete {
         &self.values[index * self.dimension..][..self.dimension]
     }
 
+    /// What is there of a column, as points of one column without gaps; nothing if it is all gaps.
+    pub(crate) fn present(&self, column: usize) -> Option<Points> {
+        let cells = self.values[column..].iter().step_by(self.dimension).copied();
+        Points::new(cells.filter(|cell| !cell.is_nan()).collect(), 1).ok()
+    }
+
     /// How many values are missing.
     pub fn missing(&self) -> usize {
         self.missing

@@ -116,16 +116,13 @@ impl Scaling {
     /// # Ok::<(), lehr_data::Error>(())
     /// ```
     pub fn fit_incomplete(rows: &Incomplete, scale: Scale) -> Self {
-        let dimension = rows.dimension();
         let of_column = |column: usize| -> (f64, f64) {
-            let cells = rows.values()[column..].iter().step_by(dimension).copied();
-            // What is there of a column is a table of one column, without gaps.
-            Points::new(cells.filter(|x| !x.is_nan()).collect(), 1).map_or((0.0, 1.0), |points| {
-                let scaling = Scaling::fit(&points, scale);
+            rows.present(column).map_or((0.0, 1.0), |there| {
+                let scaling = Scaling::fit(&there, scale);
                 (scaling.shifts[0], scaling.divisors[0])
             })
         };
-        let (shifts, divisors) = (0..dimension).map(of_column).unzip();
+        let (shifts, divisors) = (0..rows.dimension()).map(of_column).unzip();
         Scaling { scale, shifts, divisors }
     }
 
@@ -216,13 +213,30 @@ impl Scaling {
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub fn scales_differ(points: &Points) -> Option<String> {
-    let spreads = (0..points.dimension())
-        .map(|column| (column, Moments::of(points, column).deviation))
-        .filter(|(_, spread)| *spread > 0.0);
+    spreads_differ(points.columns(), |column| Moments::of(points, column).deviation)
+}
+
+/// The same for rows with missing cells: spreads are those of what is there.
+///
+/// # Example
+/// ```
+/// use lehr_data::{Incomplete, scale::scales_differ_incomplete};
+/// let rows = Incomplete::new(vec![0.001, 1500.0, f64::NAN, 500.0, 0.003, f64::NAN], 2)?;
+/// assert!(scales_differ_incomplete(&rows).unwrap().contains("is 500000 times that of \"x0\""));
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn scales_differ_incomplete(rows: &Incomplete) -> Option<String> {
+    spreads_differ(rows.columns(), |column| rows.present(column).map_or(0.0, |there| Moments::of(&there, 0).deviation))
+}
+
+fn spreads_differ(names: &[String], spread: impl Fn(usize) -> f64) -> Option<String> {
+    let spreads: Vec<(usize, f64)> =
+        (0..names.len()).map(|column| (column, spread(column))).filter(|(_, spread)| *spread > 0.0).collect();
+    let spreads = spreads.iter().copied();
     let smallest = spreads.clone().min_by(|a, b| a.1.total_cmp(&b.1))?;
     let largest = spreads.max_by(|a, b| a.1.total_cmp(&b.1))?;
     let ratio = largest.1 / smallest.1;
-    let name = |column: usize| &points.columns()[column];
+    let name = |column: usize| &names[column];
     (ratio > RATIO_MAX).then(|| {
         format!(
             "the spread of column {:?} (standard deviation {}) is {} times that of {:?} ({}): \
@@ -432,6 +446,11 @@ mod tests {
         assert_eq!(scales_differ(&points(vec![1.0, 5000.0, 1.0, 0.0])), None);
         assert_eq!(scales_differ(&points(vec![0.0, 999.0, 1.0, 0.0])), None);
         assert!(scales_differ(&points(vec![0.0, 1001.0, 1.0, 0.0])).unwrap().contains("1000 times"));
+        // What is not there does not make a spread smaller, and a column of which nothing is there has none.
+        let mut values = vec![0.0, 3000.0, f64::NAN, 1.0, 0.0, f64::NAN];
+        values.extend([f64::NAN; 3].repeat(50));
+        let rows = Incomplete::new(values, 3).unwrap();
+        assert!(scales_differ_incomplete(&rows).unwrap().contains("is 3000 times that of \"x0\" (0.5)"));
     }
 
     #[test]

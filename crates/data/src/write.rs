@@ -7,6 +7,7 @@
 
 pub mod csv;
 pub mod dissimilarities;
+pub mod names;
 pub mod npy;
 
 use std::ffi::OsString;

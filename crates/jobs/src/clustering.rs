@@ -3,14 +3,15 @@
 //! Tables: `labels` (id, cluster, probability), `centers` (cluster, the columns, weight, spread), both as `lehr cluster` writes them, and `history`
 //! (a row for each temperature).
 
-use lehr_data::Points;
 mod processes;
 
 use std::collections::BTreeMap;
 
+use lehr_data::Points;
 use lehr_data::counter::counts_rows;
 use lehr_data::geography;
 use lehr_data::scale::{Scale, Scaling, scales_differ};
+use lehr_data::write::names;
 use lehr_mining::anneal::{Checkpoint, Control, Observer, Progress as Annealed, Stage, Step};
 use lehr_mining::vector::{self, Model, Parameters, Precision};
 use lehr_services::Version;
@@ -172,13 +173,9 @@ impl Method for Clustering {
         }
         let mut watch = Watch { job };
         let execution = job.execution();
-        let model = match job.saved()? {
+        let model = match job.saved_checkpoint::<Checkpoint>()? {
             None => vector::cluster(space.points(), &options.parameters(), &execution, &mut watch),
-            Some(bytes) => {
-                let checkpoint: Checkpoint = serde_json::from_slice(&bytes)
-                    .map_err(|error| Failure::Internal(format!("the checkpoint cannot be read: {error}")))?;
-                vector::resume(space.points(), checkpoint, &execution, &mut watch)
-            }
+            Some(checkpoint) => vector::resume(space.points(), checkpoint, &execution, &mut watch),
         };
         let model = model.map_err(|error| match error {
             // It names the data itself.
@@ -326,10 +323,8 @@ impl Found {
             .id(Some("id".to_owned()))
             .build()?;
         let mut centers = Table::builder().counts("cluster", (0..self.centers.len() as u64).collect());
-        for (index, name) in table.columns().iter().enumerate() {
-            // Names of ours stand beside those of the data.
-            let is_ours = matches!(name.as_str(), "cluster" | "weight" | "spread");
-            let name = if is_ours { format!("{name}_") } else { name.clone() };
+        let names = names::beside(&["cluster", "weight", "spread"], table.columns(), &[]);
+        for (index, name) in names.into_iter().enumerate() {
             centers = centers.numbers(name, self.centers.iter().map(|center| center[index]).collect());
         }
         let centers = centers

@@ -165,13 +165,9 @@ impl Method for Embedding {
         let input = Input { weights: matrix.weights.as_deref(), ..Input::new(&matrix.dissimilarities) };
         let mut watch = Watch { job };
         let execution = job.execution();
-        let map = match job.saved()? {
+        let map = match job.saved_checkpoint::<Checkpoint>()? {
             None => smacof::embed(&input, &options.parameters(), &execution, &mut watch),
-            Some(bytes) => {
-                let checkpoint: Checkpoint = serde_json::from_slice(&bytes)
-                    .map_err(|error| Failure::Internal(format!("the checkpoint cannot be read: {error}")))?;
-                smacof::resume(&input, checkpoint, &execution, &mut watch)
-            }
+            Some(checkpoint) => smacof::resume(&input, checkpoint, &execution, &mut watch),
         };
         let map = map?;
         job.report(Progress::new(0.99, "comparing distances").figure("stress", map.stress));

@@ -3,7 +3,7 @@
 //! Tables: `places` (where on the map each row is) and `nodes` (what the map is at each of its nodes), both as `lehr gtm` writes them; `candidates` (a row for each beginning that was
 //! followed) and `history` (a row for each temperature of the one that was kept). In a data set that says it has gaps, values that are missing are left out of every distance.
 
-use lehr_data::Points;
+use lehr_data::write::names;
 use lehr_mining::anneal::Control;
 use lehr_mining::gtm::{self, Candidate, Checkpoint, Model, Observer, Parameters, Step};
 use lehr_services::Version;
@@ -157,22 +157,17 @@ impl Method for Gtm {
     type Options = Options;
 
     fn check(options: &Options) -> Vec<String> {
-        // Fewer columns than the map has dimensions are found when the data are there.
-        let Ok(point) = Points::new(vec![0.0; 3], 3) else { return Vec::new() };
-        options.parameters().check(&point).err().map(|error| as_option(error).to_string()).into_iter().collect()
+        // What hangs on the columns and the rows is found when they are there.
+        options.parameters().check_alone().err().map(|error| as_option(error).to_string()).into_iter().collect()
     }
 
     fn run(&self, job: &Job, inputs: &Inputs, options: &Options) -> Result<Outputs, Failure> {
         let scaled = Scaled::with_gaps(inputs, &options.columns(), options.scale)?;
         let mut watch = Watch { job };
         let execution = job.execution();
-        let model = match job.saved()? {
+        let model = match job.saved_checkpoint::<Checkpoint>()? {
             None => gtm::fit(scaled.input(), &options.parameters(), &execution, &mut watch),
-            Some(bytes) => {
-                let checkpoint: Checkpoint = serde_json::from_slice(&bytes)
-                    .map_err(|error| Failure::Internal(format!("the checkpoint cannot be read: {error}")))?;
-                gtm::resume(scaled.input(), checkpoint, &execution, &mut watch)
-            }
+            Some(checkpoint) => gtm::resume(scaled.input(), checkpoint, &execution, &mut watch),
         };
         outputs(scaled, model)
     }
@@ -244,9 +239,8 @@ fn outputs(scaled: Scaled, model: Result<Model, lehr_mining::Error>) -> Result<O
         nodes = nodes.numbers(name.clone(), at.iter().map(|place| place[axis]).collect());
     }
     let ours: Vec<&str> = axes.iter().map(String::as_str).chain(["node", "magnification", "rows"]).collect();
-    for column in 0..map.dimension() {
-        let values = images.iter().map(|image| image[column]).collect();
-        nodes = nodes.numbers(scaled.name_beside(column, &ours), values);
+    for (column, name) in names::beside(&ours, &scaled.columns, &[]).into_iter().enumerate() {
+        nodes = nodes.numbers(name, images.iter().map(|image| image[column]).collect());
     }
     let nodes =
         nodes.numbers("magnification", at.iter().map(|place| map.magnification(place)).collect()).counts("rows", rows);

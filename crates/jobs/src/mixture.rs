@@ -4,6 +4,7 @@
 //! `covariances` (a row for each pair of columns of each component), `candidates` (a row for each number of components that was tried) and `history` (a row for each sweep of the fit).
 
 use lehr_data::Points;
+use lehr_data::write::names;
 use lehr_mining::anneal::Control;
 use lehr_mining::mixture::{self, Candidate, Checkpoint, Model, Observer, Parameters};
 use lehr_services::Version;
@@ -194,13 +195,9 @@ impl Method for Mixture {
         let points = scaled.points().ok_or_else(|| Failure::Internal("rows have gaps".to_owned()))?;
         let mut watch = Watch { job };
         let execution = job.execution();
-        let model = match job.saved()? {
+        let model = match job.saved_checkpoint::<Checkpoint>()? {
             None => mixture::fit(points, &options.parameters(), &execution, &mut watch),
-            Some(bytes) => {
-                let checkpoint: Checkpoint = serde_json::from_slice(&bytes)
-                    .map_err(|error| Failure::Internal(format!("the checkpoint cannot be read: {error}")))?;
-                mixture::resume(points, checkpoint, &execution, &mut watch)
-            }
+            Some(checkpoint) => mixture::resume(points, checkpoint, &execution, &mut watch),
         };
         outputs(scaled, model)
     }
@@ -249,8 +246,7 @@ fn outputs(scaled: Scaled, model: Result<Model, lehr_mining::Error>) -> Result<O
         .counts("component", (0..count as u64).collect())
         .numbers("weight", mixture.weights().to_vec())
         .counts("rows", rows);
-    let names: Vec<String> =
-        (0..dimension).map(|column| scaled.name_beside(column, &["component", "weight", "rows"])).collect();
+    let names = names::beside(&["component", "weight", "rows"], &scaled.columns, &["sd_"]);
     for (column, name) in names.iter().enumerate() {
         components = components.numbers(name.clone(), means.iter().map(|mean| mean[column]).collect());
     }

@@ -110,13 +110,9 @@ impl Method for Pairwise {
         let (dissimilarities, weights) = (&matrix.dissimilarities, matrix.weights.as_deref());
         let mut watch = Watch { job };
         let execution = job.execution();
-        let model = match job.saved()? {
+        let model = match job.saved_checkpoint::<Checkpoint>()? {
             None => pairwise::cluster(dissimilarities, weights, &options.parameters(), &execution, &mut watch),
-            Some(bytes) => {
-                let checkpoint: Checkpoint = serde_json::from_slice(&bytes)
-                    .map_err(|error| Failure::Internal(format!("the checkpoint cannot be read: {error}")))?;
-                pairwise::resume(dissimilarities, weights, checkpoint, &execution, &mut watch)
-            }
+            Some(checkpoint) => pairwise::resume(dissimilarities, weights, checkpoint, &execution, &mut watch),
         };
         outputs(&matrix.ids, model?)
     }

@@ -1,7 +1,7 @@
 //! Rows of a table as methods of columns take them: chosen, scaled, perhaps with gaps; and the way back to the columns' own units.
 
-use lehr_data::counter::counts_rows;
-use lehr_data::scale::{Scale, Scaling, scales_differ};
+use lehr_data::counter::{counts_rows, counts_rows_incomplete};
+use lehr_data::scale::{Scale, Scaling, scales_differ, scales_differ_incomplete};
 use lehr_data::{Incomplete, Points};
 
 use crate::clustering::ColumnScale;
@@ -81,13 +81,18 @@ impl Scaled {
             return Err(Failure::Input(reason));
         }
         let records = table.records(&name, columns)?;
+        let mut warnings: Vec<String> = match scale {
+            ColumnScale::None => scales_differ_incomplete(&records).into_iter().collect(),
+            _ => Vec::new(),
+        };
+        warnings.extend(counts_rows_incomplete(&records));
         let scaling = Scaling::fit_incomplete(&records, scale_of(scale));
         let id = columns.id.as_deref().or(table.id());
         Ok(Self {
             ids: id.and_then(|id| table.texts(id)).unwrap_or_else(|| numbers(records.len())),
             columns: records.columns().to_vec(),
             total_weight: records.len() as f64,
-            warnings: Vec::new(),
+            warnings,
             rows: Rows::WithGaps(scaling.apply_incomplete(&records)),
             scaling,
             name,
@@ -120,12 +125,6 @@ impl Scaled {
     /// How many of a column's own units are one of the scaled.
     pub fn unit(&self, column: usize) -> f64 {
         if self.scaling.scale() == Scale::None { 1.0 } else { self.scaling.divisors()[column] }
-    }
-
-    /// Names of ours stand beside those of the data, which give way.
-    pub fn name_beside(&self, column: usize, ours: &[&str]) -> String {
-        let name = &self.columns[column];
-        if ours.contains(&name.as_str()) { format!("{name}_") } else { name.clone() }
     }
 
     /// Why the method has no result, with the name of the data set whose rows it is about.

@@ -119,6 +119,9 @@ impl Table {
             let (what, found) = (format!("{name}, column {text:?}"), "text".to_owned());
             return Err(Error::Shape { what, expected: "numbers".to_owned(), found });
         }
+        if let Some(at) = (1..chosen.len()).find(|at| chosen[..*at].contains(&chosen[*at])) {
+            return Err(Error::RepeatedColumn { name: name.to_owned(), column: chosen[at].clone() });
+        }
         Ok(chosen)
     }
 

@@ -4,7 +4,8 @@ use lehr_data::datasets::iris;
 use lehr_jobs::datasets::{Begin, Datasets, Take};
 use lehr_jobs::jobs::{Cancel, Jobs, Order, Record, ResultOf, Resume, Rows, State};
 use lehr_jobs::{
-    DatasetService, Form, Gtm, Handle, Method, MethodService, Mixture, RowFormat, Setup, Table, gtm, mixture,
+    Clustering, DatasetService, Form, Gtm, Handle, Method, MethodService, Mixture, RowFormat, Setup, Table, clustering,
+    gtm, mixture,
 };
 use lehr_mining::Execution;
 use lehr_mining::anneal::Silent;
@@ -54,8 +55,12 @@ fn flowers() -> String {
 }
 
 async fn bring_flowers(services: &Services) {
+    bring_flowers_to(&services.datasets).await;
+}
+
+async fn bring_flowers_to(datasets: &Reference<Datasets>) {
     let begin = Begin { weights: Some("count".into()), id: Some("name".into()), ..Begin::new("flowers", Form::Csv) };
-    upload(&services.datasets, begin, flowers().as_bytes()).await.unwrap();
+    upload(datasets, begin, flowers().as_bytes()).await.unwrap();
 }
 
 fn weighted() -> lehr_data::Points {
@@ -179,6 +184,62 @@ fn scaled_columns_come_back_in_their_own_units() {
 }
 
 #[test]
+fn names_of_results_are_distinct_whatever_the_columns_are_called() {
+    on_one_host(async |host| {
+        let services = Services::on(&host).await;
+        let rows: String = (0..60).map(|row| format!("{},{},{},{}\n", row % 5, row % 7, row % 3, row % 11)).collect();
+        upload_csv(&services.datasets, "rows", &format!("x,sd_x,weight,weight_\n{rows}")).await.unwrap();
+        let one = mixture::Options { components: Some(1), ..mixture::Options::default() };
+        let fitted = done(&services.mixture, Order::new("rows", one)).await;
+        let components = services.table(&fitted.outputs["components"]).await;
+        let names: Vec<&str> = components.columns().map(|(name, _)| name).collect();
+        let means = ["component", "weight", "rows", "x", "sd_x_", "weight__", "weight_"];
+        assert_eq!(names[..7], means);
+        assert_eq!(names[7..], ["sd_x", "sd_sd_x_", "sd_weight__", "sd_weight_"]);
+        assert!((components.numbers("sd_x_").unwrap()[0] - 2.95).abs() < 0.1, "the mean of the data's sd_x");
+        let clustering = host.start("/clustering", MethodService::<Clustering>::default).await.unwrap();
+        let options = clustering::Options { clusters: Some(2), ..clustering::Options::default() };
+        let found = done(&clustering, Order::new("rows", options)).await;
+        let centers = services.table(&found.outputs["centers"]).await;
+        let names: Vec<&str> = centers.columns().map(|(name, _)| name).collect();
+        assert_eq!(names, ["cluster", "x", "sd_x", "weight__", "weight_", "weight", "spread"]);
+        // A column that is asked for twice would count twice: refused before anything is fitted.
+        let twice = Some(vec!["x".to_owned(), "sd_x".to_owned(), "x".to_owned()]);
+        let found = reason(&services.gtm, Order::new("rows", gtm::Options { columns: twice.clone(), ..small() })).await;
+        assert_eq!(found, "rows: expected each column to be chosen once, found \"x\" twice");
+        let found = reason(&services.mixture, Order::new("rows", mixture::Options { columns: twice, ..three() })).await;
+        assert_eq!(found, "rows: expected each column to be chosen once, found \"x\" twice");
+    });
+}
+
+#[test]
+fn rows_with_gaps_are_warned_of_as_whole_ones_are() {
+    on_one_host(async |host| {
+        let services = Services::on(&host).await;
+        let row = |at: i32, x: String| format!("{at},{x},{}\n", 1e5 * f64::from(at * at % 13));
+        let whole: String = (0..60).map(|at| row(at, (at % 7).to_string())).collect();
+        let gaps: String =
+            (0..60).map(|at| row(at, if at % 7 == 3 { String::new() } else { (at % 7).to_string() })).collect();
+        upload_csv(&services.datasets, "whole", &format!("n,x,y\n{whole}")).await.unwrap();
+        let begin = Begin { gaps: true, ..Begin::new("gaps", Form::Csv) };
+        upload(&services.datasets, begin, format!("n,x,y\n{gaps}").as_bytes()).await.unwrap();
+        let (begins, counts) =
+            ("the spread of column \"y\" (standard deviation ", "column \"n\" counts the rows (0, 1, 2, ...)");
+        for name in ["whole", "gaps"] {
+            let warnings = done(&services.gtm, Order::new(name, small())).await.warnings;
+            assert!(
+                warnings[0].starts_with(begins) && warnings[0].contains(" times that of \"x\" ("),
+                "{name}: {warnings:?}"
+            );
+            assert!(warnings[1].starts_with(counts), "{name}: {warnings:?}");
+            let scaled = gtm::Options { scale: lehr_jobs::clustering::ColumnScale::Std, ..small() };
+            let warnings = done(&services.gtm, Order::new(name, scaled)).await.warnings;
+            assert!(warnings.iter().all(|warning| !warning.starts_with("the spread")), "{name}: {warnings:?}");
+        }
+    });
+}
+
+#[test]
 fn results_are_rows_in_each_form() {
     on_one_host(async |host| {
         let services = Services::on(&host).await;
@@ -260,7 +321,16 @@ fn what_cannot_be_meant_is_refused_in_words() {
             let fault = run(&services.mixture, Order::new("few", options)).await.unwrap_err();
             assert!(fault.reason().contains(expected), "{fault}");
         }
-        // When the data are there.
+        // When the data are there: how many nodes a plane has hangs on the rows.
+        let finest = gtm::Options { basis: Some(15), ..gtm::Options::default() };
+        let found = reason(&services.gtm, Order::new("few", finest.clone())).await;
+        let expected = "few: basis: expected at most as many functions as there are nodes, found 226 functions, the constant one included, for 225 nodes";
+        assert_eq!(found, expected);
+        let line: String = (0..2000).map(|row| format!("{row},{}\n", row * row % 7)).collect();
+        upload_csv(&services.datasets, "many", &format!("x,y\n{line}")).await.unwrap();
+        // It is laid out, if only for a moment.
+        let once = gtm::Options { start: gtm::Start::Plane, max_sweeps: 1, ..finest };
+        assert_eq!(done(&services.gtm, Order::new("many", once)).await.figures["nodes"], 400.0);
         let one = |column: &str| Some(vec![column.to_owned()]);
         let found = reason(&services.gtm, Order::new("few", gtm::Options { columns: one("x"), ..small() })).await;
         let expected =
@@ -278,10 +348,28 @@ fn what_cannot_be_meant_is_refused_in_words() {
 }
 
 /// The checksums of all that was made.
-async fn made(services: &Services) -> Vec<(String, String)> {
-    let state = services.datasets.get().await.unwrap();
+async fn made(datasets: &Reference<Datasets>) -> Vec<(String, String)> {
+    let state = datasets.get().await.unwrap();
     let made = state.datasets.iter().filter(|(name, _)| name.contains('/'));
     made.map(|(name, dataset)| (name.clone(), dataset.checksum.clone())).collect()
+}
+
+/// Orders a mixture and a map of the flowers, once however often it is asked.
+async fn order_both<M, G>(datasets: &Reference<Datasets>, mixture: &Reference<Jobs<M>>, gtm: &Reference<Jobs<G>>)
+where
+    M: Method<Options = mixture::Options>,
+    G: Method<Options = gtm::Options>,
+{
+    if !datasets.get().await.unwrap().datasets.contains_key("flowers") {
+        bring_flowers_to(datasets).await;
+    }
+    let key = |name: &str| Some(name.to_owned());
+    let options = mixture::Options { max_components: Some(6), ..mixture::Options::default() };
+    let order = Order { output: key("m"), key: key("m"), ..Order::new("flowers", options) };
+    run(mixture, order).await.unwrap();
+    let options = gtm::Options { nodes: Some(10), basis: Some(4), ..gtm::Options::default() };
+    let order = Order { output: key("g"), key: key("g"), ..Order::new("flowers", options) };
+    run(gtm, order).await.unwrap();
 }
 
 #[test]
@@ -292,15 +380,18 @@ fn a_fit_that_is_cancelled_goes_on_to_the_same_bits() {
         let options = || gtm::Options { nodes: Some(10), basis: Some(4), ..gtm::Options::default() };
         let whole = done(&services.gtm, Order::new("flowers", options())).await;
         let whole = services.table(&whole.outputs["places"]).await.checksum();
-        let job = run(&services.gtm, Order::new("flowers", options())).await.unwrap();
-        // Whether it runs by now, waits or is done: each is an end that is gone on from, or one already.
-        services.gtm.call(Cancel::of(named(&job))).await.unwrap();
-        let record = wait(&services.gtm, &job).await;
-        assert!(matches!(record.state, State::Cancelled | State::Done), "{:?}", record.state);
-        if record.state == State::Cancelled {
-            services.gtm.call(Resume::of(named(&job))).await.unwrap();
-        }
-        let record = wait(&services.gtm, &job).await;
+        let method = Held::<Gtm>::default();
+        let held = Setup::default().start_method(&host, "/held", method.clone()).await.unwrap();
+        method.holds.post(()).unwrap();
+        let job = run(&held, Order::new("flowers", options())).await.unwrap();
+        assert_eq!(method.begun.receive().await.unwrap(), (job.clone(), false));
+        held.call(Cancel::of(named(&job))).await.unwrap();
+        assert_eq!(wait(&held, &job).await.state, State::Cancelled);
+        held.call(Resume::of(named(&job))).await.unwrap();
+        // From where it was, and not from the beginning.
+        assert_eq!(method.begun.receive().await.unwrap(), (job.clone(), true));
+        let record = wait(&held, &job).await;
+        assert_eq!(record.state, State::Done);
         assert_eq!(services.table(&record.outputs["places"]).await.checksum(), whole);
     });
 }
@@ -308,27 +399,13 @@ fn a_fit_that_is_cancelled_goes_on_to_the_same_bits() {
 #[test]
 fn fits_whose_node_ends_again_and_again_have_the_same_bits() {
     let (whole, parts) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let orders = async |services: &Services| {
-        let key = |name: &str| Some(name.to_owned());
-        let has = services.datasets.get().await.unwrap().datasets.contains_key("flowers");
-        if !has {
-            bring_flowers(services).await;
-        }
-        // Up to six components, so that it takes a while.
-        let options = mixture::Options { max_components: Some(6), ..mixture::Options::default() };
-        let order = Order { output: key("m"), key: key("m"), ..Order::new("flowers", options) };
-        run(&services.mixture, order).await.unwrap();
-        let options = gtm::Options { nodes: Some(10), basis: Some(4), ..gtm::Options::default() };
-        let order = Order { output: key("g"), key: key("g"), ..Order::new("flowers", options) };
-        run(&services.gtm, order).await.unwrap();
-    };
     let undisturbed = std::cell::RefCell::new(Vec::new());
     life(whole.path(), 2, async |host, setup| {
         let services = Services::kept(&host, &setup).await;
-        orders(&services).await;
+        order_both(&services.datasets, &services.mixture, &services.gtm).await;
         assert_eq!(wait(&services.mixture, "mixture-1").await.state, State::Done);
         assert_eq!(wait(&services.gtm, "gtm-1").await.state, State::Done);
-        *undisturbed.borrow_mut() = made(&services).await;
+        *undisturbed.borrow_mut() = made(&services.datasets).await;
     });
     assert_eq!(undisturbed.borrow().len(), 5 + 4);
     // What was kept to go on from is gone.
@@ -336,26 +413,27 @@ fn fits_whose_node_ends_again_and_again_have_the_same_bits() {
         let kept = std::fs::read_dir(whole.path().join(service).join("checkpoints")).unwrap();
         assert_eq!(kept.count(), 0, "{service}");
     }
-    // Each life ends when one or the other has told something, or at once.
-    for end in 0..4 {
+    // In each life but the last one both are told to end before they have told anything, and go no further than that.
+    for (at, is_last) in [(0, false), (1, false), (2, false), (3, true)] {
+        let (mixture, gtm) = (Held::<Mixture>::default(), Held::<Gtm>::default());
+        if !is_last {
+            mixture.holds.post(()).unwrap();
+            gtm.holds.post(()).unwrap();
+        }
         life(parts.path(), 2, async |host, setup| {
-            let services = Services::kept(&host, &setup).await;
-            let mut changes = services.gtm.subscribe(lehr_services::Subscribe::default()).await.unwrap();
-            orders(&services).await;
-            for _ in 0..end {
-                let _ = changes.next().await;
-                if services.gtm.get().await.unwrap().jobs["gtm-1"].state.has_ended() {
-                    break;
-                }
+            let datasets = setup.start_datasets(&host, "/datasets").await.unwrap();
+            let mixtures = setup.start_method(&host, "/mixture", mixture.clone()).await.unwrap();
+            let maps = setup.start_method(&host, "/gtm", gtm.clone()).await.unwrap();
+            order_both(&datasets, &mixtures, &maps).await;
+            assert_eq!(mixture.begun.receive().await.unwrap(), ("mixture-1".to_owned(), at > 0));
+            assert_eq!(gtm.begun.receive().await.unwrap(), ("gtm-1".to_owned(), at > 0));
+            if is_last {
+                assert_eq!(wait(&mixtures, "mixture-1").await.state, State::Done);
+                assert_eq!(wait(&maps, "gtm-1").await.state, State::Done);
+                assert_eq!(made(&datasets).await, *undisturbed.borrow());
             }
         });
     }
-    life(parts.path(), 2, async |host, setup| {
-        let services = Services::kept(&host, &setup).await;
-        assert_eq!(wait(&services.mixture, "mixture-1").await.state, State::Done);
-        assert_eq!(wait(&services.gtm, "gtm-1").await.state, State::Done);
-        assert_eq!(made(&services).await, *undisturbed.borrow());
-    });
 }
 
 #[test]

@@ -57,6 +57,33 @@ impl Method for Counting {
     }
 }
 
+/// A method whose jobs begin only when they have been told to stop, as many of them as `holds` has tokens: such a job ends at its first report, however short it would be.
+#[derive(Clone, Debug, Default)]
+pub struct Held<M> {
+    pub method: M,
+    /// One for each job that is to be held.
+    pub holds: Port<()>,
+    /// Which job begins, and whether it has something to go on from.
+    pub begun: Port<(String, bool)>,
+}
+
+impl<M: Method> Method for Held<M> {
+    const NAME: &'static str = M::NAME;
+    const VERSION: Version = M::VERSION;
+    const INPUTS: &'static [&'static str] = M::INPUTS;
+    const OUTPUTS: &'static [&'static str] = M::OUTPUTS;
+    type Options = M::Options;
+
+    fn run(&self, job: &Job, inputs: &Inputs, options: &M::Options) -> Result<Outputs, Failure> {
+        let is_held = self.holds.try_receive().is_some();
+        self.begun.post((job.id().to_owned(), job.saved()?.is_some())).unwrap();
+        while is_held && !job.is_stopping() {
+            std::thread::yield_now();
+        }
+        self.method.run(job, inputs, options)
+    }
+}
+
 /// Brings a data set in, in two pieces.
 pub async fn upload(datasets: &Reference<Datasets>, begin: Begin, bytes: &[u8]) -> Result<Dataset, Fault> {
     let name = begin.name.clone();

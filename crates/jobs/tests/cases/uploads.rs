@@ -114,8 +114,18 @@ fn the_same_content_has_the_same_checksum_whatever_it_came_from() {
         let path = folder.path().join("points.npy");
         let points = lehr_data::Points::new(vec![1.0, 2.5, 3.0, 4.0], 2).unwrap();
         lehr_data::write::npy::points(&path, &points).unwrap();
-        let npy = upload(&datasets, Begin::new("npy", Form::Npy), &fs::read(path).unwrap()).await.unwrap();
+        let npy = upload(&datasets, Begin::new("npy", Form::Npy), &fs::read(&path).unwrap()).await.unwrap();
         assert_eq!(npy.columns[0].name, "x0");
+        // With gaps the columns and ids that are asked for are those that are kept, as without.
+        for gaps in [false, true] {
+            let name = format!("chosen-{gaps}");
+            let (columns, id) = (Some(vec!["1".to_owned()]), Some("x0".to_owned()));
+            let begin = Begin { columns, id, gaps, ..Begin::new(&name, Form::Npy) };
+            upload(&datasets, begin, &fs::read(&path).unwrap()).await.unwrap();
+            let table = datasets.call(Take { name }).await.unwrap().0;
+            assert_eq!((table.texts("x0").unwrap(), table.id()), (vec!["1".to_owned(), "3".into()], Some("x0")));
+            assert_eq!((&*table.numbers("x1").unwrap(), table.columns().count()), (&[2.5, 4.0][..], 2));
+        }
         // A handle is the table itself.
         let table = datasets.call(Take { name: "csv".into() }).await.unwrap().0;
         let again = datasets.call(Take { name: "csv".into() }).await.unwrap().0;

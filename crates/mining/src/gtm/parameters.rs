@@ -103,16 +103,40 @@ impl Parameters {
     /// # Errors
     /// [`Error::Parameter`] with the first that is out of its range.
     pub fn check<'a>(&self, input: impl Into<Input<'a>>) -> Result<(), Error> {
-        let input = input.into();
+        self.check_with(Some(&input.into()))
+    }
+
+    /// Checks what can be said of the values before there are rows; [`check`](Self::check) says the rest, and this in the same words.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] with the first that is out of its range, whatever the rows are.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_mining::gtm::Parameters;
+    /// assert!(Parameters { latent: 4, ..Parameters::default() }.check_alone().is_err());
+    /// // Too many functions for the nodes that few rows have by default, but not for those of many rows.
+    /// assert!(Parameters { basis: Some(16), ..Parameters::default() }.check_alone().is_ok());
+    /// ```
+    pub fn check_alone(&self) -> Result<(), Error> {
+        self.check_with(None)
+    }
+
+    fn check_with(&self, input: Option<&Input<'_>>) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         if !(1..=3).contains(&self.latent) {
             return wrong("latent", "1, 2 or 3", self.latent.to_string());
         }
-        if self.latent > input.dimension() {
+        if let Some(input) = input
+            && self.latent > input.dimension()
+        {
             let found = format!("{} for {} columns", self.latent, input.dimension());
             return wrong("latent", "at most as many dimensions as there are columns", found);
         }
-        let grid = self.grid(input.len());
+        // How many nodes a plane has by default depends on the rows.
+        let (few, many) = (self.grid(1), self.grid(MANY_ROWS));
+        let is_known = input.is_some() || few == many;
+        let grid = input.map_or(few, |input| self.grid(input.len()));
         let axis = grid.latent as u32;
         if grid.nodes < 2 || grid.nodes.checked_pow(axis).is_none_or(|nodes| nodes > MOST_NODES) {
             return wrong("nodes", "at least 2 along an axis, and at most 10000 in all", grid.nodes.to_string());
@@ -120,7 +144,7 @@ impl Parameters {
         if grid.basis < 2 || grid.basis.checked_pow(axis).is_none_or(|functions| functions > MOST_FUNCTIONS) {
             return wrong("basis", "at least 2 along an axis, and at most 400 in all", grid.basis.to_string());
         }
-        if grid.functions() > grid.len() {
+        if is_known && grid.functions() > grid.len() {
             let found = format!("{} functions, the constant one included, for {} nodes", grid.functions(), grid.len());
             return wrong("basis", "at most as many functions as there are nodes", found);
         }
@@ -170,10 +194,30 @@ mod tests {
             (Parameters { max_sweeps: 0, ..default.clone() }, "max_sweeps"),
         ];
         for (parameters, expected) in cases {
-            match parameters.check(&points) {
-                Err(Error::Parameter { name, .. }) => assert_eq!(name, expected),
-                other => panic!("{expected}: {other:?}"),
+            let error = parameters.check(&points).unwrap_err();
+            assert!(matches!(error, Error::Parameter { name, .. } if name == expected), "{expected}: {error}");
+            // Of three dimensions only the rows know that they are too many.
+            match parameters.check_alone() {
+                Err(alone) => assert_eq!(alone.to_string(), error.to_string()),
+                Ok(()) => assert_eq!(parameters.latent, 3),
             }
+        }
+    }
+
+    #[test]
+    fn how_many_functions_nodes_by_default_can_have_is_for_the_rows_to_say() {
+        let rows = |count: usize| Points::new((0..2 * count).map(|at| (at * at % 17) as f64).collect(), 2).unwrap();
+        let (few, many) = (rows(MANY_ROWS - 1), rows(MANY_ROWS));
+        // 225 nodes or 400, and one function beside those of the basis.
+        for (basis, is_for_few, is_for_many) in
+            [(14, true, true), (15, false, true), (19, false, true), (20, false, false)]
+        {
+            let parameters = Parameters { basis: Some(basis), ..Parameters::default() };
+            parameters.check_alone().unwrap();
+            assert_eq!(parameters.check(&few).is_ok(), is_for_few, "{basis}");
+            assert_eq!(parameters.check(&many).is_ok(), is_for_many, "{basis}");
+            let parameters = Parameters { nodes: Some(15), ..parameters };
+            assert_eq!(parameters.check_alone().is_ok(), is_for_few, "{basis}");
         }
     }
 }

@@ -1,0 +1,83 @@
+//! Names of columns in a table of results, where columns of the data stand beside those that are computed.
+//!
+//! Names that are computed stand, since programs look for them; a column of the data gives way. All names of a table are distinct.
+
+use std::collections::HashSet;
+
+/// What columns of data are called in a table whose other columns are called `ours`: as they are, or with as many `_` behind them as it takes to be no other column's name.
+///
+/// With each column stand others that are named after it, `prefixes` before its name; these too are distinct from all. A column of the data whose name is that of such a one gives way
+/// as it does to `ours`. Of columns of one name the first keeps it.
+///
+/// # Example
+/// ```
+/// use lehr_data::write::names;
+/// let columns = ["weight", "x", "sd_x"].map(String::from);
+/// assert_eq!(names::beside(&["component", "weight"], &columns, &["sd_"]), ["weight_", "x", "sd_x_"]);
+/// ```
+pub fn beside(ours: &[&str], columns: &[String], prefixes: &[&str]) -> Vec<String> {
+    let after = |name: &str| -> Vec<String> { prefixes.iter().map(|prefix| format!("{prefix}{name}")).collect() };
+    let ours: HashSet<String> = ours.iter().map(|&name| name.to_owned()).collect();
+    let derived: HashSet<String> = columns.iter().flat_map(|column| after(column)).collect();
+    // Those that are in nobody's way come first, so that none has to give way to one that did so itself.
+    let mut taken = ours.clone();
+    let mut names: Vec<Option<String>> = Vec::with_capacity(columns.len());
+    for column in columns {
+        let is_free = !derived.contains(column)
+            && !taken.contains(column)
+            && !after(column).iter().any(|name| ours.contains(name));
+        if is_free {
+            taken.insert(column.clone());
+            taken.extend(after(column));
+        }
+        names.push(is_free.then(|| column.clone()));
+    }
+    let named = columns.iter().zip(names).map(|(column, name)| {
+        name.unwrap_or_else(|| {
+            let mut name = column.clone();
+            while taken.contains(&name) || after(&name).iter().any(|name| taken.contains(name)) {
+                name.push('_');
+            }
+            taken.extend(after(&name));
+            taken.insert(name.clone());
+            name
+        })
+    });
+    named.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn distinct(ours: &[&str], columns: &[&str], expected: &[&str]) {
+        let columns: Vec<String> = columns.iter().map(|&column| column.to_owned()).collect();
+        let names = beside(ours, &columns, &["sd_"]);
+        assert_eq!(names, expected, "{columns:?}");
+        let derived = names.iter().map(|name| format!("sd_{name}"));
+        let all = names.iter().cloned().chain(derived).chain(ours.iter().map(|&name| name.to_owned()));
+        let mut seen = HashSet::new();
+        assert!(all.clone().all(|name| seen.insert(name)), "{:?}", all.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn columns_of_the_data_give_way_to_names_of_results() {
+        distinct(&["weight"], &["x", "y"], &["x", "y"]);
+        distinct(&["weight"], &["weight", "x"], &["weight_", "x"]);
+        distinct(&["weight"], &["weight_", "weight"], &["weight_", "weight__"]);
+    }
+
+    #[test]
+    fn a_column_called_as_one_computed_of_another_gives_way_in_either_order() {
+        distinct(&[], &["x", "sd_x"], &["x", "sd_x_"]);
+        distinct(&[], &["sd_x", "x"], &["sd_x_", "x"]);
+        distinct(&["sd_x"], &["x"], &["x_"]);
+        distinct(&[], &["", "sd_", "sd_sd_"], &["", "sd__", "sd_sd_"]);
+    }
+
+    #[test]
+    fn of_columns_of_one_name_the_first_keeps_it() {
+        distinct(&[], &["x", "x", "x"], &["x", "x_", "x__"]);
+        distinct(&[], &["x", "x", "x_"], &["x", "x__", "x_"]);
+    }
+}
