@@ -3,6 +3,7 @@
 //! | you have | use |
 //! | --- | --- |
 //! | points in a space where distance means something | [`vector::cluster`] |
+//! | the same, and a wish for the baseline that everybody knows | [`kmeans::cluster`] |
 //! | groups of their own widths, shapes and densities, and a wish for likelihoods | [`mixture::fit`] |
 //! | rows of many columns, perhaps with gaps, and a wish to see them | [`gtm::fit`] |
 //! | dissimilarities of all pairs | [`pairwise::cluster`] |
@@ -19,6 +20,7 @@ pub mod anneal;
 mod error;
 mod gather;
 pub mod gtm;
+pub mod kmeans;
 mod matrix;
 pub mod mixture;
 pub mod pairwise;

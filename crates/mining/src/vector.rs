@@ -10,7 +10,7 @@ pub(crate) mod course;
 pub(crate) mod e_step;
 mod equilibrium;
 pub(crate) mod hard;
-mod label;
+pub(crate) mod label;
 mod m_step;
 mod model;
 mod parameters;
@@ -27,6 +27,7 @@ pub use components::Mode;
 pub use course::Finish;
 pub use equilibrium::{Equilibrium, Start, equilibrium};
 pub use model::{Cluster, Model};
+pub(crate) use parameters::MOST_CLUSTERS;
 pub use parameters::{Parameters, Precision};
 
 use crate::Error;
@@ -187,7 +188,7 @@ impl<T: Kept> Program for Run<'_, '_, T> {
 }
 
 /// Moves each centre to the mean of its rows, from their sums in double precision.
-fn exact_means(centers: &mut Centers, sums: &[f64]) {
+pub(crate) fn exact_means(centers: &mut Centers, sums: &[f64]) {
     let dimension = centers.dimension;
     for (y, sums) in centers.values.chunks_exact_mut(dimension).zip(sums.chunks_exact(1 + dimension)) {
         if sums[0] > 0.0 {

@@ -8,6 +8,7 @@ mod mining {
     mod gtm;
     mod gtm_brute_force;
     mod gtm_runs;
+    mod kmeans;
     mod mixture;
     mod mixture_runs;
     mod pairwise;

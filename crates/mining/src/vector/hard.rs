@@ -52,6 +52,8 @@ pub(crate) struct HardRound<'a, T: Kept> {
     pub centers: &'a Centers,
     pub planes: Option<&'a Planes>,
     pub memory: &'a LeafCells<Remembered>,
+    /// Whether every row is held against every centre, and nothing is remembered.
+    pub is_plain: bool,
 }
 
 impl<T: Kept> HardRound<'_, T> {
@@ -80,7 +82,12 @@ impl<T: Kept> Round for HardRound<'_, T> {
         partial.fill(0.0);
         T::with_scratch(|scratch| {
             let nearest = if self.planes.is_some() { 2 } else { 1 };
-            nearest_active(&leaf.bounds, self.centers, nearest, &mut scratch.active, &mut scratch.reach);
+            if self.is_plain {
+                scratch.active.clear();
+                scratch.active.extend(0..self.centers.len());
+            } else {
+                nearest_active(&leaf.bounds, self.centers, nearest, &mut scratch.active, &mut scratch.reach);
+            }
             scratch.hard_centers.begin(dimension);
             for &k in &scratch.active {
                 scratch.hard_centers.push(self.centers.center(k));
@@ -98,7 +105,7 @@ impl<T: Kept> Round for HardRound<'_, T> {
                 }
             };
             // In many dimensions every centre matters to every leaf: what a leaf would remember is as much as the sums of all, and is of use only where none has moved.
-            if self.planes.is_some() || dimension > DIRECT_DIMENSION {
+            if self.is_plain || self.planes.is_some() || dimension > DIRECT_DIMENSION {
                 nearest_sums(&leaf.tiles, &scratch.hard_centers, kind, &mut scratch.hard, &mut scratch.sums);
                 spread(&scratch.sums);
                 return;
@@ -261,6 +268,8 @@ pub(crate) struct Lloyd<'a, T: Kept> {
     pub total: Vec<f64>,
     /// Passes over the rows so far.
     pub sweeps: u64,
+    /// Whether passes hold every row against every centre. Default: no.
+    pub is_plain: bool,
     /// The centres of the last pass without planes, which the leaves remember, and its sums.
     base: Centers,
     base_total: Vec<f64>,
@@ -287,7 +296,16 @@ const GAINS_TO_COME: f64 = 8.0;
 impl<'a, T: Kept> Lloyd<'a, T> {
     pub fn new(rows: &'a Rows<T>, memory: &'a LeafCells<Remembered>) -> Self {
         let base = Centers { dimension: rows.dimension, values: Vec::new() };
-        Self { rows, memory, total: Vec::new(), sweeps: 0, base, base_total: Vec::new(), moved: Vec::new() }
+        Self {
+            rows,
+            memory,
+            total: Vec::new(),
+            sweeps: 0,
+            is_plain: false,
+            base,
+            base_total: Vec::new(),
+            moved: Vec::new(),
+        }
     }
 
     /// Whether leaves remember their sums, so that a trial need only go over those that it touches.
@@ -303,7 +321,8 @@ impl<'a, T: Kept> Lloyd<'a, T> {
         planes: Option<&Planes>,
     ) -> Result<(), Error> {
         self.sweeps += 1;
-        total_of(rounds, &HardRound { rows: self.rows, centers, planes, memory: self.memory }, &mut self.total).await?;
+        let round = HardRound { rows: self.rows, centers, planes, memory: self.memory, is_plain: self.is_plain };
+        total_of(rounds, &round, &mut self.total).await?;
         if planes.is_none() && self.remembers() {
             self.base.clone_from(centers);
             self.base_total.clone_from(&self.total);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 
 /// Numbers of centres are kept in single-precision lanes, which count this far without a gap.
-const MOST_CLUSTERS: usize = (1 << 24) - 1;
+pub(crate) const MOST_CLUSTERS: usize = (1 << 24) - 1;
 /// The most clusters that are tried in order to suggest a number.
 const MOST_SUGGESTED: usize = 32;
 

@@ -14,7 +14,7 @@ fn run(points: &Points, parameters: &Parameters, execution: Execution) -> Model 
     model
 }
 
-fn executions() -> Vec<Execution> {
+pub fn executions() -> Vec<Execution> {
     let mut executions = Vec::new();
     for ranks in [1, 2, 3, 4, 7, 8] {
         executions.push(Execution { engine: Engine::Ranks, ranks, threads: 2, job: None });

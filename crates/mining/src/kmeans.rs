@@ -1,0 +1,164 @@
+//! K-means: weighted points, starts drawn by k-means++, Lloyd's sweeps to the fixed point, the best of several starts.
+//!
+//! The baseline in the house: what annealing ([`vector::cluster`](crate::vector::cluster)) makes needless is here to be compared with on the same rows, ranks and kernels.
+//! Arthur and Vassilvitskii, "k-means++: the advantages of careful seeding" (2007), with the several candidates a centre that they recommend; Lloyd, "Least squares
+//! quantization in PCM" (1982).
+
+mod course;
+mod model;
+mod parameters;
+mod seeding;
+
+use lehr_data::Points;
+use lehr_ranks::timing::Phases;
+
+pub use model::Model;
+pub use parameters::{Parameters, Sweeps};
+
+use crate::Error;
+use crate::anneal::checkpoint::Method;
+use crate::anneal::{Observer, Stage, run as shared};
+use crate::round::{Execution, LeafCells, Program, Rounds, drive, total_of};
+use crate::vector::Precision;
+use crate::vector::e_step::Kept;
+use crate::vector::exact_means;
+use crate::vector::hard::Remembered;
+use crate::vector::label::{LabelRound, Labelled, SpreadRound};
+use crate::vector::rows::Rows;
+use course::{Course, State};
+use model::Outcome;
+use seeding::Near;
+
+/// A run that can be gone on with, on any number of ranks and under any engine, to the same bits.
+pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
+
+impl Method for Parameters {
+    const NAME: &'static str = "kmeans";
+    type State = State;
+}
+
+/// Clusters points by k-means.
+///
+/// # Errors
+/// Those of [`Parameters::check`]; [`Error::TooFar`]; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
+///
+/// # Example
+/// ```
+/// use lehr_data::Points;
+/// use lehr_mining::{Execution, anneal::Silent, kmeans::{Parameters, cluster}};
+/// let points = Points::new(vec![0.0, 1.0, 10.0, 11.0], 1)?;
+/// let model = cluster(&points, &Parameters { clusters: 2, ..Parameters::default() }, &Execution::default(), &mut Silent)?;
+/// assert_eq!(model.labels[0], model.labels[1]);
+/// assert_ne!(model.labels[0], model.labels[2]);
+/// assert_eq!(model.sum_of_squares, 1.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Cost: a start takes K x (2 + ln K) passes of N x D operations for its centres, then its sweeps, each N x K x D operations at most and, in up to 16 dimensions, far
+/// fewer once most centres stand still. Memory: the points, and a copy of them in the precision asked for.
+pub fn cluster(
+    points: &Points,
+    parameters: &Parameters,
+    execution: &Execution,
+    observer: &mut dyn Observer<Checkpoint>,
+) -> Result<Model, Error> {
+    parameters.check(points)?;
+    dispatch(points, parameters.clone(), None, execution, observer)
+}
+
+/// Goes on with an interrupted run, to the same bits as if it had not been interrupted.
+///
+/// # Errors
+/// [`Error::OtherData`] if the points are not those of the checkpoint; otherwise as for [`cluster`].
+pub fn resume(
+    points: &Points,
+    checkpoint: Checkpoint,
+    execution: &Execution,
+    observer: &mut dyn Observer<Checkpoint>,
+) -> Result<Model, Error> {
+    let parameters = checkpoint.parameters().clone();
+    let state = checkpoint.state_on(points.fingerprint())?;
+    parameters.check(points)?;
+    dispatch(points, parameters, Some(state), execution, observer)
+}
+
+fn dispatch(
+    points: &Points,
+    parameters: Parameters,
+    state: Option<State>,
+    execution: &Execution,
+    observer: &mut dyn Observer<Checkpoint>,
+) -> Result<Model, Error> {
+    match parameters.precision {
+        Precision::F64 => run::<f64>(points, parameters, state, execution, observer),
+        Precision::F32 => run::<f32>(points, parameters, state, execution, observer),
+    }
+}
+
+fn run<T: Kept>(
+    points: &Points,
+    parameters: Parameters,
+    state: Option<State>,
+    execution: &Execution,
+    observer: &mut dyn Observer<Checkpoint>,
+) -> Result<Model, Error> {
+    let mut phases = Phases::new();
+    phases.enter("arranging");
+    let rows = Rows::<T>::new(points)?;
+    phases.leave();
+    let trace = observer.trace().cloned();
+    let run = Run {
+        points,
+        memory: LeafCells::new(rows.leaves.len(), |_| Remembered::default()),
+        near: LeafCells::new(rows.leaves.len(), |_| Near::default()),
+        labelled: LeafCells::new(rows.leaves.len(), |_| Labelled::default()),
+        rows,
+        shared: shared::Run::new(points.fingerprint(), parameters, state, observer, trace, phases),
+    };
+    let outcome = drive(execution, run.rows.count, &run)?.expect("the first loop of a process brings the outcome");
+    Ok(Model::new(points, &run.rows, outcome, run.labelled.into_values(), &run.shared.parameters))
+}
+
+/// A run as the engines see it.
+struct Run<'a, 'o, T: Kept> {
+    points: &'a Points,
+    rows: Rows<T>,
+    memory: LeafCells<Remembered>,
+    near: LeafCells<Near>,
+    labelled: LeafCells<Labelled>,
+    shared: shared::Run<'o, Parameters, dyn Observer<Checkpoint> + 'o>,
+}
+
+impl<T: Kept> Program for Run<'_, '_, T> {
+    type Output = Option<Outcome>;
+    type Error = Error;
+
+    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Option<Outcome>, Error> {
+        let rounds = &mut rounds;
+        rounds.record(&self.shared.trace).await?;
+        let mut phases = Phases::new();
+        let state = self.shared.state.clone().unwrap_or_default();
+        let mut course = Course::new(self.points, &self.rows, &self.shared.parameters, &self.memory, &self.near, state);
+        self.shared.walk(rounds, &mut phases, &mut course).await?;
+        shared::begin(rounds, &mut phases, Stage::Labelling.name());
+        let mut centers = course.centers();
+        let mut sums = Vec::new();
+        let label = LabelRound {
+            points: self.points,
+            rows: &self.rows,
+            centers: &centers,
+            // Nobody asks how surely a row is where it is.
+            temperature: f64::MIN_POSITIVE,
+            cells: &self.labelled,
+        };
+        total_of(rounds, &label, &mut sums).await?;
+        exact_means(&mut centers, &sums);
+        let mut spreads = Vec::new();
+        let spread = SpreadRound { points: self.points, rows: &self.rows, centers: &centers, cells: &self.labelled };
+        total_of(rounds, &spread, &mut spreads).await?;
+        rounds.share(&self.labelled, Labelled::write, Labelled::read).await?;
+        phases.leave();
+        let spent = self.shared.end(rounds, phases).await?;
+        Ok(spent.map(|spent| Outcome { state: course.state, centers, sums, spreads, spent }))
+    }
+}

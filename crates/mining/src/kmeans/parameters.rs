@@ -1,0 +1,92 @@
+//! What a run of k-means may be told, and the one check of it.
+
+use lehr_data::Points;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::vector::{MOST_CLUSTERS, Precision};
+
+/// How rows are assigned in a sweep. Both give the same bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sweeps {
+    /// Near rows lie in boxes; a centre that every row of a box has a nearer one than is left out, and a box around which no centre has moved is not gone over again. In more than 16
+    /// dimensions every centre matters to every box, and this is the plain form.
+    #[default]
+    Bounded,
+    /// Each row against each centre, as Lloyd's algorithm says.
+    Plain,
+}
+
+/// How to cluster by k-means.
+///
+/// # Example
+/// ```
+/// use lehr_mining::kmeans::Parameters;
+/// let parameters = Parameters { clusters: 20, starts: 1, ..Parameters::default() };
+/// assert_eq!(parameters.max_sweeps, 300);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    /// The number of clusters, at least 1. Default: 8.
+    pub clusters: usize,
+    /// How many starts, of which the best is kept; at least 1. Default: 10.
+    pub starts: usize,
+    /// The most sweeps of a start, at least 1. Default: 300.
+    pub max_sweeps: u64,
+    /// A sweep that lowers the sum of squares by no more than this share is the last of its start, 0 to 1; 0 goes on to the fixed point. Default: 0.
+    pub tolerance: f64,
+    /// Draws the starts. Default: 0.
+    pub seed: u64,
+    /// Default: bounded.
+    pub sweeps: Sweeps,
+    /// Default: double.
+    pub precision: Precision,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            clusters: 8,
+            starts: 10,
+            max_sweeps: 300,
+            tolerance: 0.0,
+            seed: 0,
+            sweeps: Sweeps::Bounded,
+            precision: Precision::F64,
+        }
+    }
+}
+
+impl Parameters {
+    /// Checks each value, and the values against the points.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`], [`Error::TooManyClusters`], [`Error::TooManyPoints`].
+    pub fn check(&self, points: &Points) -> Result<(), Error> {
+        let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
+        if self.clusters == 0 {
+            return wrong("clusters", "at least 1", "0".into());
+        }
+        if self.clusters > MOST_CLUSTERS {
+            return wrong("clusters", "at most 16777215", self.clusters.to_string());
+        }
+        if self.clusters > points.len() {
+            return Err(Error::TooManyClusters { clusters: self.clusters, points: points.len() });
+        }
+        if self.starts == 0 {
+            return wrong("starts", "at least 1", "0".into());
+        }
+        if self.max_sweeps == 0 {
+            return wrong("max_sweeps", "at least 1", "0".into());
+        }
+        if !(0.0..=1.0).contains(&self.tolerance) {
+            return wrong("tolerance", "0 to 1", self.tolerance.to_string());
+        }
+        if u32::try_from(points.len()).is_err() {
+            return Err(Error::TooManyPoints { points: points.len() });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,243 @@
+//! Starting centres: k-means++ with several candidates a centre.
+//!
+//! Each centre is drawn among the rows with a probability in proportion to weight times squared distance to the nearest centre so far; of some candidates drawn, that is taken which
+//! lowers the sum of squares most. A draw walks down a tree that does not depend on ranks: groups of leaves, the leaves of one group, the rows of one leaf. So the rows drawn are the
+//! same on any layout.
+
+use lehr_data::Points;
+use lehr_numerics::random::Stream;
+
+use crate::Error;
+use crate::round::{LeafCells, Round, Rounds, total_of};
+use crate::vector::e_step::Kept;
+use crate::vector::hard::Centers;
+use crate::vector::rows::Rows;
+
+/// What a leaf knows of its rows while centres are drawn.
+#[derive(Debug, Default)]
+pub(super) struct Near {
+    /// Weight times the squared distance to the nearest centre so far, by row; the weight alone before there is one.
+    shares: Vec<f64>,
+    sum: f64,
+}
+
+/// Draws the centres of one start; fewer than `clusters` if the rows have fewer positions.
+pub(super) async fn draw<T: Kept, R: Rounds>(
+    points: &Points,
+    rows: &Rows<T>,
+    near: &LeafCells<Near>,
+    rounds: &mut R,
+    (clusters, seed, start): (usize, u64, u64),
+) -> Result<Centers, Error> {
+    let dimension = rows.dimension;
+    let stream = Stream::new(seed, "k-means++");
+    let tries = 2 + (clusters as f64).ln() as usize;
+    // As many numbers are set apart for each centre as it can take, so that starts share none.
+    let mut next = start * (clusters * tries) as u64;
+    let mut centers = Centers { dimension, values: Vec::new() };
+    let group = rows.leaves.len().isqrt().max(1);
+    let groups = rows.leaves.len().div_ceil(group);
+    let mut total = Vec::new();
+    while centers.len() < clusters {
+        let newest = centers.len().checked_sub(1).map(|k| centers.center(k));
+        let update = UpdateRound { points, rows, near, newest, is_first: centers.len() <= 1, group, groups };
+        total_of(rounds, &update, &mut total).await?;
+        if total.iter().sum::<f64>() <= 0.0 {
+            break;
+        }
+        // The first centre is any row; candidates would say nothing of it yet.
+        let count = if newest.is_some() { tries } else { 1 };
+        let draws: Vec<[f64; 3]> = (0..count as u64)
+            .map(|number| [0, 1, 2].map(|level| stream.uniform(3 * (next + number) + level)))
+            .collect();
+        next += tries as u64;
+        let in_group: Vec<usize> = draws.iter().map(|draw| pick(&total, draw[0])).collect();
+        total_of(rounds, &LeavesRound { near, group, chosen: &in_group }, &mut total).await?;
+        let leaf_of = |(number, draw): (usize, &[f64; 3])| {
+            in_group[number] * group + pick(&total[number * group..][..group], draw[1])
+        };
+        let leaves: Vec<usize> = draws.iter().enumerate().map(leaf_of).collect();
+        let longest = leaves.iter().map(|&leaf| rows.leaves[leaf].rows.len()).max().unwrap_or(0);
+        total_of(rounds, &RowsRound { near, longest, chosen: &leaves }, &mut total).await?;
+        let mut candidates = Centers { dimension, values: Vec::new() };
+        for (number, draw) in draws.iter().enumerate() {
+            let leaf = &rows.leaves[leaves[number]].rows;
+            let row = leaf[pick(&total[number * longest..][..leaf.len()], draw[2])];
+            candidates.values.extend(rows.stored(points, row));
+        }
+        let best = if count == 1 {
+            0
+        } else {
+            total_of(rounds, &PotentialRound { points, rows, near, candidates: &candidates }, &mut total).await?;
+            (0..count).min_by(|&a, &b| total[a].total_cmp(&total[b])).unwrap_or(0)
+        };
+        centers.values.extend_from_slice(candidates.center(best));
+    }
+    Ok(centers)
+}
+
+/// Which of some shares a number in [0, 1) falls on; never on one of 0.
+fn pick(shares: &[f64], number: f64) -> usize {
+    let target = number * shares.iter().sum::<f64>();
+    let mut sum = 0.0;
+    let mut last = 0;
+    for (index, share) in shares.iter().enumerate().filter(|(_, share)| **share > 0.0) {
+        (sum, last) = (sum + share, index);
+        if sum > target {
+            break;
+        }
+    }
+    last
+}
+
+fn squared_distance(row: impl Iterator<Item = f64>, center: &[f64]) -> f64 {
+    row.zip(center).map(|(x, y)| (x - y) * (x - y)).sum()
+}
+
+/// Takes the newest centre into account; sums the shares of each group of leaves.
+struct UpdateRound<'a, T: Kept> {
+    points: &'a Points,
+    rows: &'a Rows<T>,
+    near: &'a LeafCells<Near>,
+    newest: Option<&'a [f64]>,
+    /// Whether there was none before the newest.
+    is_first: bool,
+    group: usize,
+    groups: usize,
+}
+
+impl<T: Kept> Round for UpdateRound<'_, T> {
+    fn len(&self) -> usize {
+        self.groups
+    }
+
+    fn key_len(&self) -> usize {
+        1
+    }
+
+    fn name(&self) -> &'static str {
+        "distances to the newest centre"
+    }
+
+    fn map(&self, index: usize, partial: &mut [f64]) {
+        partial.fill(0.0);
+        let leaf = &self.rows.leaves[index].rows;
+        self.near.with(index, |near| {
+            near.shares.resize(leaf.len(), 0.0);
+            for (share, &row) in near.shares.iter_mut().zip(leaf) {
+                let weight = self.rows.stored_weight(self.points, row);
+                let now = match self.newest {
+                    Some(center) => weight * squared_distance(self.rows.stored(self.points, row), center),
+                    None => weight,
+                };
+                *share = if self.is_first { now } else { share.min(now) };
+            }
+            near.sum = near.shares.iter().sum();
+            partial[index / self.group] = near.sum;
+        });
+    }
+}
+
+/// The sums of the leaves of some groups.
+struct LeavesRound<'a> {
+    near: &'a LeafCells<Near>,
+    group: usize,
+    chosen: &'a [usize],
+}
+
+impl Round for LeavesRound<'_> {
+    fn len(&self) -> usize {
+        self.chosen.len() * self.group
+    }
+
+    fn key_len(&self) -> usize {
+        1
+    }
+
+    fn name(&self) -> &'static str {
+        "which leaf"
+    }
+
+    fn map(&self, index: usize, partial: &mut [f64]) {
+        partial.fill(0.0);
+        for (number, _) in self.chosen.iter().enumerate().filter(|(_, group)| **group == index / self.group) {
+            partial[number * self.group + index % self.group] = self.near.with(index, |near| near.sum);
+        }
+    }
+}
+
+/// The shares of the rows of some leaves.
+struct RowsRound<'a> {
+    near: &'a LeafCells<Near>,
+    longest: usize,
+    chosen: &'a [usize],
+}
+
+impl Round for RowsRound<'_> {
+    fn len(&self) -> usize {
+        self.chosen.len() * self.longest
+    }
+
+    fn key_len(&self) -> usize {
+        1
+    }
+
+    fn name(&self) -> &'static str {
+        "which row"
+    }
+
+    fn map(&self, index: usize, partial: &mut [f64]) {
+        partial.fill(0.0);
+        for (number, _) in self.chosen.iter().enumerate().filter(|(_, leaf)| **leaf == index) {
+            self.near.with(index, |near| {
+                partial[number * self.longest..][..near.shares.len()].copy_from_slice(&near.shares);
+            });
+        }
+    }
+}
+
+/// What the sum of squares would be with each candidate.
+struct PotentialRound<'a, T: Kept> {
+    points: &'a Points,
+    rows: &'a Rows<T>,
+    near: &'a LeafCells<Near>,
+    candidates: &'a Centers,
+}
+
+impl<T: Kept> Round for PotentialRound<'_, T> {
+    fn len(&self) -> usize {
+        self.candidates.len()
+    }
+
+    fn key_len(&self) -> usize {
+        1
+    }
+
+    fn name(&self) -> &'static str {
+        "candidates"
+    }
+
+    fn map(&self, index: usize, partial: &mut [f64]) {
+        partial.fill(0.0);
+        self.near.with(index, |near| {
+            for (&share, &row) in near.shares.iter().zip(&self.rows.leaves[index].rows) {
+                let weight = self.rows.stored_weight(self.points, row);
+                for (k, potential) in partial.iter_mut().enumerate() {
+                    let stored = self.rows.stored(self.points, row);
+                    *potential += share.min(weight * squared_distance(stored, self.candidates.center(k)));
+                }
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_falls_on_each_share_as_often_as_it_is_large_and_never_on_nothing() {
+        let shares = [0.0, 1.0, 0.0, 3.0, 0.0];
+        assert_eq!([0.0, 0.2499, 0.25, 0.9999].map(|number| pick(&shares, number)), [1, 1, 3, 3]);
+    }
+}

@@ -1,0 +1,171 @@
+//! K-means: its fixed points, its starts, and the same bits however it is run.
+
+use lehr_data::{Points, datasets, synthetic};
+use lehr_mining::anneal::{Control, Observer, Progress, Silent};
+use lehr_mining::kmeans::{Checkpoint, Model, Parameters, Sweeps, cluster, resume};
+use lehr_mining::vector::Precision;
+use lehr_mining::{Engine, Error, Execution, vector};
+
+use super::bits::executions;
+
+fn run(points: &Points, parameters: &Parameters, execution: &Execution) -> Model {
+    without_clock(cluster(points, parameters, execution, &mut Silent).unwrap())
+}
+
+/// What may differ: the clock, and how the leaves were dealt.
+fn without_clock(mut model: Model) -> Model {
+    model.phases.clear();
+    model.timers.clear();
+    model.imbalance = 1.0;
+    model
+}
+
+fn of(clusters: usize) -> Parameters {
+    Parameters { clusters, ..Parameters::default() }
+}
+
+#[test]
+fn a_run_has_the_same_bits_on_every_layout_and_with_either_kind_of_sweeps() {
+    let (plane, _) = synthetic::gaussian_mixture(5000, &synthetic::random_components(9, 2, 10.0, 0.9, 1), 1);
+    let weights = (0..plane.len()).map(|row| (row % 5) as f64).collect();
+    let plane = plane.with_weights(weights).unwrap();
+    let one = Execution { engine: Engine::Ranks, ranks: 1, threads: 1, job: None };
+    for (points, clusters, precision) in
+        [(&plane, 9, Precision::F64), (&plane, 9, Precision::F32), (&datasets::digits().0, 6, Precision::F64)]
+    {
+        let parameters = Parameters { starts: 2, precision, ..of(clusters) };
+        let reference = run(points, &parameters, &one);
+        for execution in executions() {
+            assert_eq!(run(points, &parameters, &execution), reference, "{execution:?}");
+        }
+        let plain = Parameters { sweeps: Sweeps::Plain, ..parameters };
+        assert_eq!(run(points, &plain, &one), reference);
+    }
+}
+
+#[test]
+fn a_row_is_in_the_cluster_whose_mean_is_nearest_and_the_sums_are_those_of_the_labels() {
+    let (points, _) = datasets::wine();
+    let model = run(&points, &of(5), &Execution::default());
+    let distance = |row: usize, k: usize| {
+        let center = &model.centers[k * model.dimension..][..model.dimension];
+        points.row(row).iter().zip(center).map(|(x, y)| (x - y) * (x - y)).sum::<f64>()
+    };
+    let mut sum = 0.0;
+    for row in 0..points.len() {
+        let nearest = (0..5).min_by(|&a, &b| distance(row, a).total_cmp(&distance(row, b))).unwrap();
+        assert_eq!(model.labels[row] as usize, nearest, "row {row}");
+        sum += distance(row, nearest);
+    }
+    assert!((sum - model.sum_of_squares).abs() < 1e-9 * sum, "{sum} and {}", model.sum_of_squares);
+    for k in 0..5 {
+        let rows: Vec<usize> = (0..points.len()).filter(|&row| model.labels[row] as usize == k).collect();
+        assert_eq!(rows.len() as u64, model.clusters[k].rows);
+        for j in 0..model.dimension {
+            let mean = rows.iter().map(|&row| points.row(row)[j]).sum::<f64>() / rows.len() as f64;
+            assert!((mean - model.centers[k * model.dimension + j]).abs() < 1e-9 * mean.abs().max(1.0));
+        }
+    }
+    let best = model.starts.iter().copied().fold(f64::INFINITY, f64::min);
+    assert!((best - model.sum_of_squares).abs() < 1e-9 * best, "{:?}", model.starts);
+    assert_eq!(model.starts.len(), 10);
+}
+
+#[test]
+fn tiny_sets_come_to_the_optimum_of_all_partitions() {
+    for (set, clusters) in [(1u64, 2), (2, 2), (3, 3), (4, 3)] {
+        let (points, _) = synthetic::gaussian_mixture(9, &synthetic::random_components(3, 2, 5.0, 0.9, set), set);
+        let cost = |labels: &[usize]| -> f64 {
+            (0..clusters)
+                .map(|k| {
+                    let rows: Vec<&[f64]> = (0..9).filter(|&row| labels[row] == k).map(|row| points.row(row)).collect();
+                    let mean = |j: usize| rows.iter().map(|row| row[j]).sum::<f64>() / rows.len() as f64;
+                    let mean = [mean(0), mean(1)];
+                    rows.iter().map(|row| (row[0] - mean[0]).powi(2) + (row[1] - mean[1]).powi(2)).sum::<f64>()
+                })
+                .sum()
+        };
+        let labels = |code: usize| (0..9).map(|row| code / clusters.pow(row) % clusters).collect::<Vec<_>>();
+        let partitions = (0..clusters.pow(9)).map(labels);
+        let least =
+            partitions.map(|labels| cost(&labels)).filter(|cost| cost.is_finite()).fold(f64::INFINITY, f64::min);
+        let model = run(&points, &Parameters { starts: 100, ..of(clusters) }, &Execution::default());
+        assert!((model.sum_of_squares - least).abs() < 1e-9 * least, "{set}: {} and {least}", model.sum_of_squares);
+    }
+}
+
+#[test]
+fn iris_comes_to_its_published_optimum_and_no_start_is_below_annealing() {
+    let (points, _) = datasets::iris();
+    assert!((run(&points, &of(3), &Execution::default()).sum_of_squares - 78.851441426146).abs() < 1e-9);
+    let (points, _) = datasets::digits();
+    let annealed = vector::Parameters { clusters: Some(10), ..vector::Parameters::default() };
+    let annealed = vector::cluster(&points, &annealed, &Execution::default(), &mut Silent).unwrap().sum_of_squares;
+    let model = run(&points, &of(10), &Execution::default());
+    assert!(model.starts.iter().all(|start| *start > annealed * (1.0 - 1e-4)), "{annealed}: {:?}", model.starts);
+    assert!(model.sum_of_squares < annealed * 1.02, "{annealed}: {}", model.sum_of_squares);
+    // Starts are different draws.
+    assert!(model.starts.iter().any(|start| *start != model.starts[0]));
+}
+
+#[test]
+fn rows_of_few_positions_and_of_no_weight_are_no_trouble() {
+    let same = Points::new(vec![2.0; 10], 2).unwrap();
+    let model = run(&same, &of(3), &Execution::default());
+    assert_eq!((model.clusters.len(), model.sum_of_squares, model.centers.as_slice()), (1, 0.0, [2.0, 2.0].as_slice()));
+    assert!(model.warnings[0].starts_with("3 clusters were asked for, but only 1"), "{:?}", model.warnings);
+    let one = Points::new(vec![5.0], 1).unwrap();
+    assert_eq!(run(&one, &of(1), &Execution::default()).labels, [0]);
+    let points = Points::new(vec![0.0, 1.0, 100.0, 9.0, 10.0], 1).unwrap();
+    let points = points.with_weights(vec![1.0, 1.0, 0.0, 1.0, 1.0]).unwrap();
+    let model = run(&points, &of(2), &Execution::default());
+    assert_eq!(model.sum_of_squares, 1.0);
+    assert_eq!(model.labels[2], model.labels[3], "it is labelled, and moves nothing");
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused() {
+    let points = Points::new(vec![1.0, 2.0], 1).unwrap();
+    let refused =
+        |parameters: Parameters| cluster(&points, &parameters, &Execution::default(), &mut Silent).unwrap_err();
+    assert!(matches!(refused(of(3)), Error::TooManyClusters { clusters: 3, points: 2 }));
+    for (parameters, name) in [
+        (of(0), "clusters"),
+        (Parameters { starts: 0, ..of(1) }, "starts"),
+        (Parameters { max_sweeps: 0, ..of(1) }, "max_sweeps"),
+        (Parameters { tolerance: f64::NAN, ..of(1) }, "tolerance"),
+    ] {
+        assert!(refused(parameters).to_string().starts_with(&format!("{name}: expected")));
+    }
+}
+
+/// Says stop after the first start, and keeps the checkpoint.
+#[derive(Default)]
+struct Once(Option<Checkpoint>);
+
+impl Observer<Checkpoint> for Once {
+    fn progress(&mut self, _: &Progress<'_>) -> Control {
+        Control::Stop
+    }
+
+    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
+        self.0 = Some(checkpoint.clone());
+    }
+}
+
+#[test]
+fn a_run_that_was_stopped_goes_on_to_the_same_bits_and_one_cut_short_says_so() {
+    let (points, _) = datasets::iris();
+    let execution = Execution::default();
+    let whole = run(&points, &of(4), &execution);
+    let mut stopped = Once::default();
+    assert!(matches!(cluster(&points, &of(4), &execution, &mut stopped), Err(Error::Stopped)));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("checkpoint");
+    stopped.0.unwrap().write(&path).unwrap();
+    let checkpoint = Checkpoint::read(&path).unwrap();
+    assert_eq!(without_clock(resume(&points, checkpoint, &execution, &mut Silent).unwrap()), whole);
+
+    let short = run(&points, &Parameters { max_sweeps: 1, starts: 3, ..of(4) }, &execution);
+    assert!(short.warnings[0].contains("3 of 3 starts had not come to their fixed point after 1 sweeps"), "{short:?}");
+}
