@@ -34,6 +34,7 @@ pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Method for Parameters {
     const NAME: &'static str = "kmeans";
+    const FORMAT: u32 = 1;
     type State = State;
 }
 
