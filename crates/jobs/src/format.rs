@@ -130,15 +130,13 @@ pub(crate) fn fault_of(error: &lehr_data::Error) -> Fault {
 /// # Errors
 /// [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
 pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, bytes_max: u64) -> Result<Table, Fault> {
-    let read = AssertUnwindSafe(|| match form {
+    let read = || match form {
         Form::Csv | Form::Tsv | Form::Npy => read_text(&mut file, form, reading, name, bytes_max),
         Form::Parquet => parquet::read(file, &reading.wanted(), reading.gaps, name, bytes_max),
         Form::Arrow => arrow::read_from(io::BufReader::new(file), &reading.wanted(), reading.gaps, name, bytes_max),
         Form::Fasta | Form::Fps => read_items(&mut file, form, name, bytes_max),
-    });
-    let damaged =
-        |_| Err(Fault::new(Code::InvalidValue, format!("{name}: expected a sound {form:?} file, found damage")));
-    let table = catch_unwind(read).unwrap_or_else(damaged)?;
+    };
+    let table = guarded(&format!("{name}: expected a sound {form:?} file"), read)?;
     if table.rows() == 0 {
         return Err(Fault::new(Code::InvalidValue, format!("{name}: expected rows, found none")));
     }
@@ -146,6 +144,17 @@ pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, by
         return Err(too_large(name, bytes_max));
     }
     Ok(table)
+}
+
+/// Reads by a library that may panic where bytes are not as it expects: then they are damaged. What it said is for the log.
+fn guarded<T>(expected: &str, read: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|panic| {
+        let said = panic.downcast_ref::<&str>().copied();
+        let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        let said = said.unwrap_or("a panic without a text");
+        Err(Fault::new(Code::InvalidValue, format!("{expected}, found damage"))
+            .log(format!("{expected}, found: {said}")))
+    })
 }
 
 fn too_large(name: &str, bytes_max: u64) -> Fault {
@@ -388,5 +397,24 @@ impl Form {
             "application/vnd.apache.arrow.stream" | "application/vnd.apache.arrow.file" => Self::Arrow,
             _ => return None,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_panic_said_is_in_the_log_and_not_in_the_reason() {
+        let at = 7;
+        let panics: [fn(usize) -> Result<(), Fault>; 2] =
+            [|_| panic!("index out of bounds"), |at| panic!("index {at} out of bounds")];
+        for (panic, said) in panics.into_iter().zip(["index out of bounds", "index 7 out of bounds"]) {
+            let fault = guarded("a: expected a sound file", || panic(at)).unwrap_err();
+            assert_eq!((fault.code(), fault.reason()), (Code::InvalidValue, "a: expected a sound file, found damage"));
+            let log = format!("a: expected a sound file, found: {said}");
+            assert_eq!(fault.log_text(), Some(log.as_str()));
+        }
+        assert_eq!(guarded("a: expected a sound file", || Ok(at)).unwrap(), 7);
     }
 }

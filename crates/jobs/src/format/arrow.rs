@@ -36,14 +36,16 @@ pub(crate) fn write_to(out: impl std::io::Write, table: &Table) -> Result<(), Ar
     writer.finish()
 }
 
-/// Reads a table that is sent as bytes, with the roles that it has.
+/// Reads a table that is sent as bytes, with the roles that it has. Whoever sent them, a panic of the library is a fault.
 ///
 /// # Errors
 /// [`Code::InvalidValue`]; [`Code::TooLarge`] if its values would take more than its bytes can hold: a whole number of eight bits becomes one of 64, and words of a dictionary are
 /// not sent by us.
 pub(crate) fn read(bytes: &[u8], name: &str) -> Result<Table, Fault> {
     let bytes_max = (bytes.len() as u64).saturating_mul(8);
-    read_from(Cursor::new(bytes), &Columns::default(), false, name, bytes_max)
+    super::guarded(&format!("{name}: expected a sound Arrow stream or file"), || {
+        read_from(Cursor::new(bytes), &Columns::default(), false, name, bytes_max)
+    })
 }
 
 fn damaged(name: &str, error: &ArrowError) -> Fault {
@@ -146,6 +148,11 @@ fn take(array: &ArrayRef, column: &mut Column, intake: &mut Intake) {
         DataType::UInt64 => each!(UInt64Type, value => column.count(value, intake)),
         DataType::Dictionary(..) => {
             let dictionary = array.as_any_dictionary();
+            // Of rows without a value a dictionary may have no words, and then there are no keys to put in order.
+            if dictionary.values().is_empty() {
+                (0..array.len()).for_each(|_| column.gap(intake));
+                return;
+            }
             let words: Vec<_> = texts_of(dictionary.values()).collect();
             for (row, key) in dictionary.normalized_keys().into_iter().enumerate() {
                 // A gap in the dictionary itself is one in each row that uses it.
@@ -311,6 +318,116 @@ mod tests {
         assert!(fault.reason().contains("and 70368744177664 bytes at"), "{fault}");
     }
 
+    /// A message of a batch of `COLUMNS` columns of three numbers each, that begin at these places of a body of so many bytes.
+    fn message(places: &[i64; COLUMNS], body: i64) -> Vec<u8> {
+        use arrow_ipc::{Buffer, FieldNode, MessageArgs, MessageHeader, RecordBatchArgs};
+        let mut builder = flatbuffers::FlatBufferBuilder::new();
+        // None has a gap, so the bits that would say so are left out.
+        let buffers: Vec<Buffer> = places.iter().flat_map(|&at| [Buffer::new(at, 0), Buffer::new(at, 24)]).collect();
+        let buffers = Some(builder.create_vector(&buffers));
+        let nodes = Some(builder.create_vector(&[FieldNode::new(3, 0); COLUMNS]));
+        let batch = RecordBatchArgs { length: 3, nodes, buffers, ..Default::default() };
+        let header = arrow_ipc::RecordBatch::create(&mut builder, &batch).as_union_value();
+        let message = MessageArgs {
+            version: arrow_ipc::MetadataVersion::V5,
+            header_type: MessageHeader::RecordBatch,
+            header: Some(header),
+            bodyLength: body,
+            ..Default::default()
+        };
+        let root = arrow_ipc::Message::create(&mut builder, &message);
+        builder.finish(root, None);
+        let mut message = builder.finished_data().to_vec();
+        message.resize(message.len().next_multiple_of(8), 0);
+        message
+    }
+
+    const COLUMNS: usize = 4;
+
+    fn schema() -> Schema {
+        let field = |index| arrow_schema::Field::new(format!("x{index}"), DataType::Float64, false);
+        Schema::new((0..COLUMNS).map(field).collect::<Vec<_>>())
+    }
+
+    /// A file with one message behind this prefix, which its footer names so often.
+    fn file_of(prefix: &[u8], message: &[u8], body: &[u8], times: usize) -> Vec<u8> {
+        let mut bytes = b"ARROW1\0\0".to_vec();
+        let metadata = (prefix.len() + message.len()) as i32;
+        let block = arrow_ipc::Block::new(bytes.len() as i64, metadata, body.len() as i64);
+        bytes.extend([prefix, message, body].concat());
+        let mut builder = flatbuffers::FlatBufferBuilder::new();
+        let schema = Some(arrow_ipc::convert::IpcSchemaEncoder::new().schema_to_fb_offset(&mut builder, &schema()));
+        let blocks = Some(builder.create_vector(&vec![block; times]));
+        let version = arrow_ipc::MetadataVersion::V5;
+        let footer = arrow_ipc::FooterArgs { version, schema, recordBatches: blocks, ..Default::default() };
+        let root = arrow_ipc::Footer::create(&mut builder, &footer);
+        builder.finish(root, None);
+        let footer = builder.finished_data();
+        bytes.extend(footer);
+        bytes.extend((footer.len() as u32).to_le_bytes());
+        bytes.extend(MAGIC);
+        bytes
+    }
+
+    #[test]
+    fn columns_that_name_the_same_bytes_are_refused_by_the_length_of_their_body() {
+        let apart = std::array::from_fn(|index| 24 * index as i64);
+        let stream = |message: &[u8], body: &[u8]| {
+            let mut bytes = Vec::new();
+            let mut writer = StreamWriter::try_new(&mut bytes, &schema()).unwrap();
+            writer.flush().unwrap();
+            drop(writer);
+            bytes.extend([[0xff; 4], (message.len() as u32).to_le_bytes()].concat());
+            [bytes.as_slice(), message, body].concat()
+        };
+        let files = |places: &[i64; COLUMNS], body: usize| {
+            let (message, body) = (message(places, body as i64), vec![0; body]);
+            let length = (message.len() as u32).to_le_bytes();
+            // The length of a message is passed over in a file, so it may be anything: 0 is no end there.
+            let prefixes = [[[0xff; 4], length].concat(), length.to_vec(), vec![0; 4]];
+            let mut files = prefixes.map(|prefix| file_of(&prefix, &message, &body, 1)).to_vec();
+            files.push(stream(&message, &body));
+            files
+        };
+        for sound in files(&apart, 24 * COLUMNS) {
+            assert_eq!(*read(&sound, "a").unwrap().numbers("x3").unwrap(), [0.0; 3]);
+        }
+        for (places, body) in [([0; COLUMNS], 24), (apart, 24 * COLUMNS - 8), ([80, 0, 0, 0], 24 * COLUMNS)] {
+            for bytes in files(&places, body) {
+                let fault = refused(&bytes, 1 << 20);
+                let expected = format!("columns that take more than the {body} bytes of their message");
+                assert!(fault.code() == Code::InvalidValue && fault.reason().ends_with(&expected), "{fault}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_message_that_a_footer_names_again_and_again_is_refused_by_the_length_of_the_file() {
+        let apart = std::array::from_fn(|index| 24 * index as i64);
+        let file = |times| file_of(&[0; 4], &message(&apart, 24 * COLUMNS as i64), &[0; 24 * COLUMNS], times);
+        assert_eq!(read(&file(1), "a").unwrap().rows(), 3);
+        let bytes = file(1000);
+        let expected = format!("messages that take more than the {} bytes of their file", bytes.len() - 10);
+        let fault = refused(&bytes, 1 << 20);
+        assert!(fault.code() == Code::InvalidValue && fault.reason().ends_with(&expected), "{fault}");
+    }
+
+    #[test]
+    fn rows_without_a_value_need_no_words() {
+        let words = arrow_array::StringArray::from(Vec::<&str>::new());
+        let rows = arrow_array::DictionaryArray::new(Int32Array::new_null(2), Arc::new(words));
+        let batch = RecordBatch::try_from_iter([("d", Arc::new(rows) as ArrayRef)]).unwrap();
+        for as_file in [false, true] {
+            // Twice two rows; a library that panics would be told as damage.
+            let fault = refused(&written(&batch, as_file), 1 << 20);
+            assert!(
+                fault.reason().starts_with("a, row 0, column 1 (\"d\"): expected a value, found none\n"),
+                "{fault}"
+            );
+            assert!(fault.reason().ends_with("a: 4 faults in all"), "{fault}");
+        }
+    }
+
     #[test]
     fn packed_columns_are_refused_by_the_name_of_their_codec() {
         // What a batch of one column says of itself, with a body that is packed: the library writes none without its codecs.
@@ -359,5 +476,14 @@ mod tests {
             let _ = read(&bytes[..at]);
         }
         assert!(read(&bytes).is_ok());
+        // The same of what another process sends.
+        for as_file in [false, true] {
+            let bytes = written(&batch(Int32Array::from(vec![1, 2, 3])), as_file);
+            for at in 0..bytes.len() {
+                let mut changed = bytes.clone();
+                changed[at] ^= 0xff;
+                let _ = super::read(&changed, "a");
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@ use arrow_array::builder::StringBuilder;
 use lehr_data::error::{Column as ColumnOfFault, Fault as FaultOfRow, Faults, Place};
 use lehr_services::{Code, Fault};
 
+use crate::sync::{Arc, Mutex};
 use crate::table::{Builder, Columns};
 
 /// Whole numbers beyond this one are not all there among the floating point numbers.
@@ -25,6 +26,16 @@ impl Values {
     }
 }
 
+/// How many bytes were left when [`Intake::tell`] said so last, for who makes room for values before they are there.
+#[derive(Clone, Debug)]
+pub(crate) struct Left(Arc<Mutex<u64>>);
+
+impl Left {
+    pub(crate) fn bytes(&self) -> u64 {
+        *self.0.lock()
+    }
+}
+
 /// What the columns of a file bring: what is wrong in them, and how much more they may take. A word of a dictionary is a few bytes of a file however often it is named, so what
 /// counts is what it takes here.
 #[derive(Debug)]
@@ -32,6 +43,7 @@ pub(crate) struct Intake {
     faults: Faults,
     bytes_max: u64,
     left: u64,
+    told: Left,
     /// The first column that there was no room for.
     full: Option<(usize, String)>,
 }
@@ -39,7 +51,18 @@ pub(crate) struct Intake {
 impl Intake {
     /// Of the file that messages call `name`, whose values may take so much.
     pub(crate) fn new(name: &str, bytes_max: u64) -> Self {
-        Self { faults: Faults::new(name), bytes_max, left: bytes_max, full: None }
+        let told = Left(Arc::new(Mutex::new(bytes_max)));
+        Self { faults: Faults::new(name), bytes_max, left: bytes_max, told, full: None }
+    }
+
+    /// What is left whenever [`Intake::tell`] says it.
+    pub(crate) fn left(&self) -> Left {
+        self.told.clone()
+    }
+
+    /// Says what is left, before more is made room for: values come one at a time, and are too many to say it after each.
+    pub(crate) fn tell(&self) {
+        *self.told.0.lock() = self.left;
     }
 
     /// Whether there is no more room; then nothing is kept any more.
@@ -168,6 +191,14 @@ impl Column {
         }
         if has_room {
             values.append_value(text);
+        }
+    }
+
+    /// Bytes that are no text: a fault. They count as if they were one, since each row that names them is another look at all of them.
+    pub(crate) fn no_text(&mut self, bytes: &[u8], intake: &mut Intake) {
+        self.fault(intake, "text in UTF-8", || format!("{} bytes that are none", bytes.len()));
+        if self.has_room(bytes.len(), intake) {
+            self.text("", intake);
         }
     }
 

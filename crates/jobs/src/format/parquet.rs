@@ -5,13 +5,16 @@ mod header;
 mod pages;
 
 use std::fs::File;
+use std::io::Read;
 
 use lehr_services::{Code, Fault};
 use parquet::basic::{ConvertedType, LogicalType, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::ParquetMetaDataReader;
+use parquet::file::FOOTER_SIZE;
+use parquet::file::metadata::{FooterTail, ParquetMetaDataReader};
+use parquet::file::reader::{ChunkReader, Length};
 use parquet::schema::types::ColumnDescriptor;
 
 use super::column::{Column, Intake, Values, chosen, table, too_large, unread, unsupported};
@@ -20,6 +23,10 @@ use pages::{Codec, Pages, TooLarge, has_prefixes};
 
 /// How many rows are read at once.
 const ROWS: usize = 8192;
+
+/// The most bytes of a footer. What it says of columns and groups takes many times as much in memory, before any of it can be counted: this is room for some hundred thousand
+/// columns of groups.
+const FOOTER_BYTES: u64 = 16 << 20;
 
 /// How pages may be packed, for people.
 const CODECS: &str = "pages that are plain, snappy or gzip";
@@ -32,6 +39,11 @@ pub(crate) fn read(file: File, wanted: &Columns, has_gaps: bool, name: &str, byt
     let damaged = |error: ParquetError| {
         Fault::new(Code::InvalidValue, format!("{name}: expected a Parquet file that can be read here, found: {error}"))
     };
+    let footer = footer_bytes(&file).map_err(damaged)?;
+    if footer > FOOTER_BYTES {
+        let reason = format!("{name}: expected a footer of at most {FOOTER_BYTES} bytes, found one of {footer}");
+        return Err(Fault::new(Code::TooLarge, reason));
+    }
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).map_err(damaged)?;
     let schema = metadata.file_metadata().schema_descr_ptr();
     let names: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
@@ -69,7 +81,7 @@ pub(crate) fn read(file: File, wanted: &Columns, has_gaps: bool, name: &str, byt
                 _ => damaged(error),
             };
             let pages =
-                Pages::new(&file, chunk, &schema.column(index), codec, rows as u64, bytes_max).map_err(damaged)?;
+                Pages::new(&file, chunk, &schema.column(index), codec, rows as u64, intake.left()).map_err(damaged)?;
             let before = column.len();
             let is_unsigned = matches!(column.values, Values::Counts(_));
             let put = (&mut *column, &mut intake);
@@ -100,7 +112,7 @@ pub(crate) fn read(file: File, wanted: &Columns, has_gaps: bool, name: &str, byt
                     each(&mut reader, rows, at_once, put, |column, value, intake| {
                         match std::str::from_utf8(value.data()) {
                             Ok(text) => column.text(text, intake),
-                            Err(_) => column.gap(intake),
+                            Err(_) => column.no_text(value.data(), intake),
                         }
                     })
                 }
@@ -117,6 +129,21 @@ pub(crate) fn read(file: File, wanted: &Columns, has_gaps: bool, name: &str, byt
     table(columns, wanted, has_gaps, name, intake)
 }
 
+/// How long the footer of a file says it is; an error if that is more than the file has.
+fn footer_bytes(file: &File) -> Result<u64, ParquetError> {
+    let size = file.len();
+    let Some(start) = size.checked_sub(FOOTER_SIZE as u64) else {
+        return Err(ParquetError::General(format!("{size} bytes in all")));
+    };
+    let mut tail = [0; FOOTER_SIZE];
+    file.get_read(start)?.read_exact(&mut tail)?;
+    let length = FooterTail::try_new(&tail)?.metadata_length() as u64;
+    if length > start {
+        return Err(ParquetError::General(format!("a footer of {length} bytes in a file of {size}")));
+    }
+    Ok(length)
+}
+
 /// Hands each value of a column of one group to `put`, and gaps to the column, as long as there is room; `at_once` of them are in memory.
 fn each<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
@@ -130,18 +157,28 @@ fn each<T: DataType>(
     while left > 0 && !intake.is_full() {
         levels.clear();
         values.clear();
+        intake.tell();
         let (records, _, _) = reader.read_records(left.min(at_once), Some(&mut levels), None, &mut values)?;
         if records == 0 {
             break;
         }
         left -= records.min(left);
+        // A look at a word that many rows name may take long: none is taken when nothing comes of it any more.
         if levels.is_empty() {
-            values.iter().for_each(|value| put(column, value, intake));
+            for value in &values {
+                if intake.is_full() {
+                    break;
+                }
+                put(column, value, intake);
+            }
             continue;
         }
         // Of a flat column: 1 where there is a value.
         let mut there = values.iter();
         for level in &levels {
+            if intake.is_full() {
+                break;
+            }
             match if *level > 0 { there.next() } else { None } {
                 Some(value) => put(column, value, intake),
                 None => column.gap(intake),
@@ -353,6 +390,108 @@ mod tests {
                 "f, column 1 (\"id\"): with it the values take more than the 1048576 bytes that are allowed"
             );
         }
+    }
+
+    /// A file of one column `id`, of one word that is no text in so many rows.
+    fn of_no_text(word: &[u8], rows: usize) -> File {
+        let file = tempfile::tempfile().unwrap();
+        let schema = Arc::new(parse_message_type("message s { REQUIRED BINARY id (UTF8); }").unwrap());
+        let mut writer = SerializedFileWriter::new(file.try_clone().unwrap(), schema, Arc::default()).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<ByteArrayType>().write_batch(&vec![ByteArray::from(word.to_vec()); rows], None, None).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+        writer.close().unwrap();
+        file
+    }
+
+    #[test]
+    fn a_word_that_is_no_text_counts_in_each_row_that_names_it() {
+        let fault = all(of_no_text(&[0xff; 3], 2), 1 << 20).unwrap_err();
+        assert_eq!(
+            fault.reason(),
+            "f, row 0, column 1 (\"id\"): expected text in UTF-8, found 3 bytes that are none\n\
+             f, row 1, column 1 (\"id\"): expected text in UTF-8, found 3 bytes that are none\n\
+             f: 2 faults in all"
+        );
+        let file = of_no_text(&[0xff; 2_000], 5_000);
+        assert!(file.metadata().unwrap().len() < 1 << 17);
+        assert_eq!(all(file, 1 << 20).unwrap_err().code(), Code::TooLarge);
+    }
+
+    #[test]
+    fn no_word_is_looked_at_when_there_is_no_more_room() {
+        use parquet::file::properties::WriterProperties;
+        let long = "w".repeat(2_000);
+        for has_gaps in [false, true] {
+            let file = of_texts(&vec![long.as_str(); 5_000], WriterProperties::builder(), has_gaps);
+            let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).unwrap();
+            let chunk = metadata.row_group(0).column(0);
+            let of = metadata.file_metadata().schema_descr_ptr().column(0);
+            let mut intake = Intake::new("f", 1 << 20);
+            let pages = Pages::new(&file, chunk, &of, Codec::Plain, 5_000, intake.left()).unwrap();
+            let ColumnReader::ByteArrayColumnReader(mut reader) = get_column_reader(of, Box::new(pages)) else {
+                panic!("a column of texts");
+            };
+            let mut column = Column { index: 0, name: "id".to_owned(), values: Values::texts(), has_gaps: false };
+            let looks = std::cell::Cell::new(0);
+            each(&mut reader, 5_000, ROWS, (&mut column, &mut intake), |column, _, intake| {
+                looks.set(looks.get() + 1);
+                column.text(&long, intake);
+            })
+            .unwrap();
+            // The last is the one for which there is no room.
+            assert_eq!((looks.get(), column.len(), intake.is_full()), ((1 << 20) / 2_004 + 1, (1 << 20) / 2_004, true));
+        }
+    }
+
+    #[test]
+    fn what_is_left_is_told_before_more_is_read() {
+        use parquet::file::properties::WriterProperties;
+        // A page for each value: 8192 of them at once, and then some more.
+        let texts = vec!["w"; ROWS + 1];
+        let properties = WriterProperties::builder().set_dictionary_enabled(false);
+        let file = of_texts(&texts, properties.set_data_page_row_count_limit(1).set_write_batch_size(1), false);
+        let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).unwrap();
+        let of = metadata.file_metadata().schema_descr_ptr().column(0);
+        let mut intake = Intake::new("f", 1 << 20);
+        let left = intake.left();
+        let pages =
+            Pages::new(&file, metadata.row_group(0).column(0), &of, Codec::Plain, texts.len() as u64, left.clone())
+                .unwrap();
+        let ColumnReader::ByteArrayColumnReader(mut reader) = get_column_reader(of, Box::new(pages)) else {
+            panic!("a column of texts");
+        };
+        let mut column = Column { index: 0, name: "id".to_owned(), values: Values::texts(), has_gaps: false };
+        each(&mut reader, texts.len(), ROWS, (&mut column, &mut intake), |column, _, intake| column.text("w", intake))
+            .unwrap();
+        assert_eq!(column.len(), texts.len());
+        assert_eq!(left.bytes(), (1 << 20) - 5 * ROWS as u64, "what the first of them took");
+    }
+
+    #[test]
+    fn a_footer_is_refused_by_its_length_before_it_is_read() {
+        use std::io::{Seek, SeekFrom, Write};
+        let saying = |length: u32, size: u64| {
+            let mut file = tempfile::tempfile().unwrap();
+            file.set_len(size - 8).unwrap();
+            file.seek(SeekFrom::End(0)).unwrap();
+            file.write_all(&[length.to_le_bytes(), *b"PAR1"].concat()).unwrap();
+            file
+        };
+        let fault = all(saying((16 << 20) + 1, 64 << 20), 1 << 20).unwrap_err();
+        assert_eq!(
+            (fault.code(), fault.reason()),
+            (Code::TooLarge, "f: expected a footer of at most 16777216 bytes, found one of 16777217")
+        );
+        for (size, length) in [(1000, 993), (8, 1), (100, u32::MAX)] {
+            let fault = all(saying(length, size), 1 << 20).unwrap_err();
+            assert_eq!(fault.code(), Code::InvalidValue);
+            assert!(fault.reason().ends_with(&format!("a footer of {length} bytes in a file of {size}")), "{fault}");
+        }
+        // As long as may be, of nothing that is a footer.
+        assert_eq!(all(saying(16 << 20, 64 << 20), 1 << 20).unwrap_err().code(), Code::InvalidValue);
     }
 
     #[test]

@@ -1,9 +1,10 @@
-//! The messages of an Arrow file or stream, looked at before they are read: how they are packed, and whether the file has the bytes that they speak of.
+//! The messages of an Arrow file or stream, looked at before they are read: how they are packed, and whether the file has the bytes that they speak of,
+//! once for each time that it speaks of them.
 
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 
 use arrow_ipc::reader::read_footer_length;
-use arrow_ipc::{Block, BodyCompression, CompressionType, MessageHeader, root_as_footer, root_as_message};
+use arrow_ipc::{Block, BodyCompression, CompressionType, Message, MessageHeader, root_as_footer, root_as_message};
 use arrow_schema::ArrowError;
 use lehr_services::{Code, Fault};
 
@@ -16,11 +17,13 @@ const TRAILER: i64 = 10;
 /// Looks at all messages of a stream.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] if one is packed. Whatever else is wrong is left to the reader, who takes no more memory than there are bytes.
+/// [`Code::InvalidValue`] if one is packed, or its columns are not in its body. Whatever else is wrong is left to the reader, who takes no more memory than there are bytes.
 pub(super) fn check_stream(reader: &mut (impl Read + Seek), name: &str) -> Result<(), Fault> {
     let mut message = Vec::new();
     while let Some(body) = next(reader, &mut message).unwrap_or_default() {
-        check_plain(&message, name)?;
+        if let Ok(message) = root_as_message(&message) {
+            check(&message, body.unsigned_abs(), name)?;
+        }
         if reader.seek_relative(body).is_err() {
             break;
         }
@@ -28,34 +31,42 @@ pub(super) fn check_stream(reader: &mut (impl Read + Seek), name: &str) -> Resul
     Ok(())
 }
 
-/// Looks at all messages of a file.
+/// Looks at all messages of a file, as the reader will find them: by the lengths that the footer says, whatever stands before a message.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] if one is packed, or is not in the file: the reader would make room for it first.
+/// [`Code::InvalidValue`] if one is packed, if its columns are not in its body, if it is not in the file, or if all are longer than the file: the reader would make room first.
 pub(super) fn check_file(reader: &mut (impl Read + Seek), name: &str) -> Result<(), Fault> {
     let damaged = |error: ArrowError| super::damaged(name, &error);
+    let wrong = |error: String| damaged(ArrowError::ParseError(error));
     let mut trailer = [0; TRAILER as usize];
     let end = reader.seek(SeekFrom::End(-TRAILER)).map_err(|cause| damaged(cause.into()))?;
     reader.read_exact(&mut trailer).map_err(|cause| damaged(cause.into()))?;
     let length = read_footer_length(trailer).map_err(damaged)?;
     let start = end.checked_sub(length as u64);
-    let outside = || damaged(ArrowError::ParseError(format!("a footer of {length} bytes in a file of {end}")));
+    let outside = || wrong(format!("a footer of {length} bytes in a file of {end}"));
     reader.seek(SeekFrom::Start(start.ok_or_else(outside)?)).map_err(|cause| damaged(cause.into()))?;
     let mut footer = vec![0; length];
     reader.read_exact(&mut footer).map_err(|cause| damaged(cause.into()))?;
-    let footer = root_as_footer(&footer).map_err(|error| damaged(ArrowError::ParseError(error.to_string())))?;
+    let footer = root_as_footer(&footer).map_err(|error| wrong(error.to_string()))?;
     let blocks = footer.dictionaries().into_iter().flatten().chain(footer.recordBatches().into_iter().flatten());
-    let mut message = Vec::new();
+    let (mut bytes, mut left) = (Vec::new(), end);
     for block in blocks {
+        let (from, metadata, body) = (block.offset(), block.metaDataLength(), block.bodyLength());
         if !is_inside(block, end) {
-            let (from, metadata, body) = (block.offset(), block.metaDataLength(), block.bodyLength());
-            let error = format!("a message of {metadata} and {body} bytes at {from} in a file of {end}");
-            return Err(damaged(ArrowError::ParseError(error)));
+            return Err(wrong(format!("a message of {metadata} and {body} bytes at {from} in a file of {end}")));
         }
-        reader.seek(SeekFrom::Start(block.offset() as u64)).map_err(|cause| damaged(cause.into()))?;
-        if next(reader, &mut message).unwrap_or_default().is_some() {
-            check_plain(&message, name)?;
-        }
+        let (from, metadata, body) = (from as u64, metadata as u64, body as u64);
+        // A few bytes of the footer name a message: as often as they like, and each time it is read.
+        let Some(rest) = left.checked_sub(metadata + body) else {
+            return Err(wrong(format!("messages that take more than the {end} bytes of their file")));
+        };
+        left = rest;
+        reader.seek(SeekFrom::Start(from)).map_err(|cause| damaged(cause.into()))?;
+        bytes.clear();
+        reader.by_ref().take(metadata).read_to_end(&mut bytes).map_err(|cause| damaged(cause.into()))?;
+        let message = bytes.get(if bytes.starts_with(&CONTINUES) { 8 } else { 4 }..).unwrap_or_default();
+        let message = root_as_message(message).map_err(|error| wrong(format!("a message at {from}: {error}")))?;
+        check(&message, body, name)?;
     }
     Ok(())
 }
@@ -85,18 +96,32 @@ fn next(reader: &mut impl Read, message: &mut Vec<u8>) -> Result<Option<i64>, Ar
     Ok(root_as_message(message).ok().map(|message| message.bodyLength()).filter(|body| *body >= 0))
 }
 
-/// That a message's body is not packed.
-fn check_plain(message: &[u8], name: &str) -> Result<(), Fault> {
-    let Ok(message) = root_as_message(message) else { return Ok(()) };
+/// That a message's body is not packed, and is at least as long as its columns together: bytes that two of them name are copied for each if they do not begin where numbers do.
+fn check(message: &Message<'_>, body: u64, name: &str) -> Result<(), Fault> {
     let batch = match message.header_type() {
         MessageHeader::RecordBatch => message.header_as_record_batch(),
         MessageHeader::DictionaryBatch => message.header_as_dictionary_batch().and_then(|batch| batch.data()),
         _ => None,
     };
-    let Some(packed) = batch.and_then(|batch| batch.compression()) else { return Ok(()) };
-    let reason =
-        format!("{name}: expected columns that are not packed, found {}, which is not read here", codec(packed));
-    Err(Fault::new(Code::InvalidValue, reason))
+    let Some(batch) = batch else { return Ok(()) };
+    if let Some(packed) = batch.compression() {
+        let codec = codec(packed);
+        let reason = format!("{name}: expected columns that are not packed, found {codec}, which is not read here");
+        return Err(Fault::new(Code::InvalidValue, reason));
+    }
+    let mut left = body;
+    for buffer in batch.buffers().into_iter().flatten() {
+        let (from, length) = (u64::try_from(buffer.offset()), u64::try_from(buffer.length()));
+        let is_inside = from.ok().zip(length.ok()).filter(|(from, length)| from.saturating_add(*length) <= body);
+        match is_inside.and_then(|(_, length)| left.checked_sub(length)) {
+            Some(rest) => left = rest,
+            None => {
+                let error = format!("columns that take more than the {body} bytes of their message");
+                return Err(super::damaged(name, &ArrowError::ParseError(error)));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn codec(packed: BodyCompression<'_>) -> &'static str {

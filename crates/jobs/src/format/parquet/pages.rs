@@ -15,6 +15,7 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::ChunkReader;
 use parquet::schema::types::ColumnDescriptor;
 
+use super::super::column::Left;
 use super::header::{Header, Kind, varint};
 
 /// A page that would take more memory than the table may.
@@ -58,11 +59,14 @@ pub(super) struct Pages {
     /// Bytes of the column that were not read yet.
     left: u64,
     codec: Codec,
-    bytes_max: u64,
+    /// What the values may still take.
+    room: Left,
     /// Rows whose values did not come yet.
     rows: u64,
     /// What a word of a dictionary takes in memory.
     word_bytes: u64,
+    /// What the words of this column's dictionary take, which stay as long as it is read.
+    dictionary_bytes: u64,
     has_gaps: bool,
     may_have_prefixes: bool,
 }
@@ -75,7 +79,7 @@ impl Pages {
         column: &ColumnDescriptor,
         codec: Codec,
         rows: u64,
-        bytes_max: u64,
+        room: Left,
     ) -> Result<Self> {
         let (start, left) = chunk.byte_range();
         let word_bytes = match column.physical_type() {
@@ -86,9 +90,10 @@ impl Pages {
             input: file.get_read(start)?,
             left,
             codec,
-            bytes_max,
+            room,
             rows,
             word_bytes,
+            dictionary_bytes: 0,
             has_gaps: column.max_def_level() > 0,
             may_have_prefixes: has_prefixes(chunk),
         })
@@ -108,16 +113,23 @@ impl Pages {
 
     /// Refuses what would take too much, or cannot be.
     fn check(&mut self, header: &Header) -> Result<()> {
-        let mut bytes = u64::from(header.unpacked.max(header.packed));
+        let (packed, unpacked, values) =
+            (u64::from(header.packed), u64::from(header.unpacked), u64::from(header.values));
+        // What is packed is there until it is unpacked.
+        let mut bytes = if self.codec == Codec::Plain { unpacked.max(packed) } else { unpacked + packed };
         if header.kind == Kind::Dictionary {
-            bytes = bytes.saturating_add(u64::from(header.values).saturating_mul(self.word_bytes));
+            let words = values.saturating_mul(self.word_bytes);
+            bytes = bytes.saturating_add(words);
+            self.dictionary_bytes = unpacked.max(packed).saturating_add(words);
         } else {
+            bytes = bytes.saturating_add(self.dictionary_bytes);
+            bytes = bytes.saturating_add(lists(header.encoding) * values * size_of::<i32>() as u64);
             let rows = self.rows;
-            self.rows = rows.checked_sub(u64::from(header.values)).ok_or_else(|| {
-                damage(format!("a page of {} values, where the group has {rows} rows left", header.values))
-            })?;
+            self.rows = rows
+                .checked_sub(values)
+                .ok_or_else(|| damage(format!("a page of {values} values, where the group has {rows} rows left")))?;
         }
-        if bytes > self.bytes_max {
+        if bytes > self.room.bytes() {
             return Err(ParquetError::External(Box::new(TooLarge { bytes })));
         }
         Ok(())
@@ -170,12 +182,13 @@ impl Pages {
 
     /// Refuses texts of which more are told than there are rows: the library makes room for as many lengths as a page says.
     fn check_lengths(&self, header: &Header, page: &[u8], levels: usize) -> Result<()> {
-        let lists = match header.encoding {
-            Encoding::DELTA_LENGTH_BYTE_ARRAY => 1,
-            Encoding::DELTA_BYTE_ARRAY if self.may_have_prefixes => 2,
-            Encoding::DELTA_BYTE_ARRAY => return Err(damage("a page with an encoding that its column does not name")),
-            _ => return Ok(()),
-        };
+        let lists = lists(header.encoding);
+        if lists == 0 {
+            return Ok(());
+        }
+        if header.encoding == Encoding::DELTA_BYTE_ARRAY && !self.may_have_prefixes {
+            return Err(damage("a page with an encoding that its column does not name"));
+        }
         let levels = match header.kind {
             // Their length stands before the levels, in the encoding that has one.
             Kind::Data if self.has_gaps && header.definition_encoding != Encoding::RLE => {
@@ -193,6 +206,15 @@ impl Pages {
             rest = after_deltas(rest, u64::from(header.values))?;
         }
         Ok(())
+    }
+}
+
+/// How many lists of lengths, of 32 bits each, the library makes of a page before its values.
+fn lists(encoding: Encoding) -> u64 {
+    match encoding {
+        Encoding::DELTA_LENGTH_BYTE_ARRAY => 1,
+        Encoding::DELTA_BYTE_ARRAY => 2,
+        _ => 0,
     }
 }
 
@@ -253,6 +275,11 @@ impl PageReader for Pages {
                 continue;
             }
             self.check(&header)?;
+            // The library takes a page without a value for the end of its column.
+            if header.kind != Kind::Dictionary && header.values == 0 {
+                self.input.seek_relative(i64::from(header.packed))?;
+                continue;
+            }
             let levels = header.definition_bytes as usize + header.repetition_bytes as usize;
             let is_second = header.kind == Kind::SecondData;
             let bytes = self.unpacked(&header, if is_second { levels } else { 0 }, header.is_packed || !is_second)?;
@@ -304,9 +331,11 @@ impl PageReader for Pages {
 mod tests {
     use std::io::Write;
 
+    use parquet::column::reader::{ColumnReader, get_column_reader};
     use parquet::schema::parser::parse_message_type;
-    use parquet::schema::types::SchemaDescriptor;
+    use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor};
 
+    use super::super::Intake;
     use super::*;
     use crate::sync::Arc;
 
@@ -341,8 +370,8 @@ mod tests {
         page
     }
 
-    /// The first page of a column of texts that has these bytes and five rows.
-    fn first(bytes: &[u8], bytes_max: u64) -> Result<Page> {
+    /// The pages of a column of texts that has these bytes and five rows.
+    fn pages(bytes: &[u8], codec: Codec, room: Left) -> (Pages, ColumnDescPtr) {
         let schema = parse_message_type("message s { REQUIRED BINARY id (UTF8); }").unwrap();
         let column = SchemaDescriptor::new(Arc::new(schema)).column(0);
         let chunk = ColumnChunkMetaData::builder(column.clone())
@@ -353,8 +382,75 @@ mod tests {
             .unwrap();
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
-        let mut pages = Pages::new(&file, &chunk, &column, Codec::Plain, 5, bytes_max).unwrap();
+        (Pages::new(&file, &chunk, &column, codec, 5, room).unwrap(), column)
+    }
+
+    /// The first page of them.
+    fn first(bytes: &[u8], bytes_max: u64) -> Result<Page> {
+        let (mut pages, _) = pages(bytes, Codec::Plain, Intake::new("f", bytes_max).left());
         pages.get_next_page().map(|page| page.expect("a page"))
+    }
+
+    /// What a page is refused with that would take so much.
+    fn taking(bytes: usize) -> String {
+        format!("External: a page takes {bytes} bytes")
+    }
+
+    #[test]
+    fn what_a_page_takes_is_itself_packed_and_unpacked_its_dictionary_and_its_lengths() {
+        let plain = page(0, 5, 0, &[0; 20]);
+        let word = [3, 0, 0, 0, b'a', b'b', b'c'];
+        let words = [page(2, 1, 0, &word), page(0, 5, 8, &[0; 20])].concat();
+        let of_words = 7 + size_of::<ByteArray>();
+        let lengths = [&[0x80, 0x01, 4, 5, 0, 0, 0, 0, 0, 0][..]; 2].concat();
+        for (bytes, codec, before, takes) in [
+            (plain.clone(), Codec::Plain, 0, 20),
+            (plain, Codec::Gzip, 0, 40),
+            (words, Codec::Plain, 1, of_words + 20),
+            (page(0, 5, 6, &lengths[..10]), Codec::Plain, 0, 10 + 5 * 4),
+            (page(0, 5, 7, &lengths), Codec::Plain, 0, 20 + 5 * 4 * 2),
+        ] {
+            for (bytes_max, is_refused) in [(takes - 1, true), (takes, false)] {
+                let (mut pages, _) = pages(&bytes, codec, Intake::new("f", bytes_max as u64).left());
+                (0..before).for_each(|_| drop(pages.get_next_page().unwrap()));
+                // What is not refused may still be no gzip.
+                let refused = pages.get_next_page().err().map(|error| error.to_string());
+                assert_eq!(refused == Some(taking(takes)), is_refused, "{takes}: {refused:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_gets_what_the_values_before_it_have_left() {
+        use super::super::{Column, Values};
+        let bytes = [page(0, 2, 0, &[0; 8]), page(0, 3, 0, &[0; 12])].concat();
+        for (length, is_refused) in [(4, false), (5, true)] {
+            let mut intake = Intake::new("f", 20);
+            let (mut pages, _) = pages(&bytes, Codec::Plain, intake.left());
+            assert!(pages.get_next_page().unwrap().is_some());
+            let mut column = Column { index: 0, name: "id".to_owned(), values: Values::texts(), has_gaps: false };
+            column.text(&"w".repeat(length), &mut intake);
+            intake.tell();
+            let refused = pages.get_next_page().err().map(|error| error.to_string());
+            assert_eq!(refused, is_refused.then(|| taking(12)));
+        }
+    }
+
+    #[test]
+    fn a_page_without_a_value_is_not_the_end_of_its_column() {
+        let word = |letter| [1, 0, 0, 0, letter];
+        let empty = [page(0, 0, 0, &[]), page(0, 0, 0, &[7; 3])].concat();
+        let sound = |letters: &[u8]| {
+            page(0, letters.len() as u64, 0, &letters.iter().map(|&l| word(l)).collect::<Vec<_>>().concat())
+        };
+        let bytes = [empty.clone(), sound(b"ab"), empty.clone(), sound(b"cde"), empty].concat();
+        let (pages, column) = pages(&bytes, Codec::Plain, Intake::new("f", 1 << 20).left());
+        let ColumnReader::ByteArrayColumnReader(mut reader) = get_column_reader(column, Box::new(pages)) else {
+            panic!("a column of texts");
+        };
+        let mut values = Vec::new();
+        assert_eq!(reader.read_records(10, None, None, &mut values).unwrap().0, 5);
+        assert_eq!(values.iter().map(|value| value.data()[0]).collect::<Vec<_>>(), b"abcde");
     }
 
     #[test]
