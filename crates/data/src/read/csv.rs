@@ -187,8 +187,11 @@ impl Layout {
         let is_empty = |column: usize| rows.iter().all(|row| row.field(column).is_none_or(is_gap));
         let (unknown, text): (Vec<_>, Vec<_>) =
             self.left_out.iter().copied().partition(|(column, _)| is_empty(*column));
-        self.columns.extend(unknown.iter().map(|(column, _)| *column));
-        self.columns.sort_unstable();
+        // Columns that were chosen have an order of their own, and nothing is left out of them.
+        if !unknown.is_empty() {
+            self.columns.extend(unknown.iter().map(|(column, _)| *column));
+            self.columns.sort_unstable();
+        }
         (self.unknown, self.left_out) = (unknown, text);
     }
 }

@@ -227,6 +227,14 @@ fn a_column_that_begins_with_gaps_is_numeric_if_numbers_follow() {
 }
 
 #[test]
+fn columns_with_gaps_keep_the_order_in_which_they_were_chosen() {
+    let selection = Selection { columns: crate::columns(&["c", "a"]), id: Some("b".into()), ..Selection::default() };
+    let records = lehr_data::read::incomplete_from("a,b,c\n1,p,3\n,q,6\n".as_bytes(), "r.csv", &selection).unwrap();
+    assert_eq!((records.columns(), records.row(0)), (&["c".to_string(), "a".into()][..], &[3.0, 1.0][..]));
+    assert!(records.row(1)[0] == 6.0 && records.row(1)[1].is_nan());
+}
+
+#[test]
 fn text_behind_gaps_is_left_out_and_told_if_most_of_it_is_numbers() {
     let gaps: String = (0..120).map(|row| format!("{row},,\n")).collect();
     let records = with_gaps(&format!("x,text,late\n{gaps}120,5,1\n121,word,2\n")).unwrap();
