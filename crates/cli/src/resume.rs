@@ -1,6 +1,10 @@
 //! How runs that take a while are stopped and gone on with.
 
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
+
+use lehr_data::write::AtomicFile;
 
 use crate::exit::{Failure, Kind};
 use crate::folder;
@@ -19,6 +23,31 @@ pub fn stopped(checkpoint: &Path, saved: &Saved, command: &str) -> Failure {
             Failure::new(Kind::Stopped, format!("no results were written, and no checkpoint: {reason}"))
         }
     }
+}
+
+/// The same where the checkpoint is a log that was kept in part before it could not be written any more.
+pub fn stopped_short(checkpoint: &Path, reason: &str, command: &str) -> Failure {
+    let message =
+        format!("no results were written, and {} has only part of what was finished: {reason}", checkpoint.display());
+    Failure::new(Kind::Stopped, message).with_hint(format!("continue from there with: {command}"))
+}
+
+/// Has a run go on in the folder of its results, where that is not the one that it was stopped in: takes the checkpoint over, whole or not at all.
+///
+/// # Errors
+/// [`Kind::Environment`] if it cannot be read, or written there.
+pub fn take_over(from: &Path, checkpoint: &Path) -> Result<(), Failure> {
+    if let (Ok(from), Ok(to)) = (from.canonicalize(), checkpoint.canonicalize())
+        && from == to
+    {
+        return Ok(());
+    }
+    let unreadable = |cause| Failure::new(Kind::Environment, format!("{}: {cause}", from.display()));
+    let mut kept = File::open(from).map_err(unreadable)?;
+    let mut file = AtomicFile::create(checkpoint)?;
+    io::copy(&mut kept, &mut file).map_err(|cause| file.failed(cause))?;
+    file.commit()?;
+    Ok(())
 }
 
 /// Why a method has no result of a matrix.

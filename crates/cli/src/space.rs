@@ -3,9 +3,9 @@
 //! The method sees points and squared distances, nothing else. Here a table becomes those points (positions on the sphere in
 //! km, or scaled columns), and centres, spreads and temperatures become what the table's owner can read.
 
-use lehr_data::counter::counts_rows;
+use lehr_data::counter::{counts_rows, counts_rows_incomplete};
 use lehr_data::geography;
-use lehr_data::scale::{Scale, Scaling, scales_differ};
+use lehr_data::scale::{Scale, Scaling, scales_differ, scales_differ_incomplete};
 use lehr_data::{Incomplete, Points};
 use lehr_mining::gtm::Input;
 
@@ -18,6 +18,8 @@ pub struct Space {
     clustered: Option<Points>,
     /// The same with their gaps, for methods that can do with them.
     gaps: Option<Incomplete>,
+    /// What is to be said of rows with gaps, by what is there of them: spreads that differ, and a column that counts the rows.
+    told_of_gaps: Option<[Option<String>; 2]>,
     kind: Kind,
 }
 
@@ -41,7 +43,7 @@ impl Space {
                 (Some(scaling.apply(&table)), Kind::Scaled(scaling))
             }
         };
-        Ok(Space { table, clustered, gaps: None, kind })
+        Ok(Space { table, clustered, gaps: None, told_of_gaps: None, kind })
     }
 
     /// The same for rows with missing cells. As [`Space::table`] and [`Space::points`] they have the mean of what is there of their column in place of a gap;
@@ -62,11 +64,15 @@ impl Space {
         if let Some(ids) = rows.ids() {
             table = table.with_ids(ids.to_vec())?;
         }
+        let told_of_gaps = Some([scales_differ_incomplete(&rows), counts_rows_incomplete(&rows)]);
         let scaling = Scaling::fit_incomplete(&rows, scale);
         let gaps = Some(scaling.apply_incomplete(&rows));
         Ok(match scale {
-            Scale::None => Space { table, clustered: None, gaps, kind: Kind::Plain },
-            _ => Space { clustered: Some(scaling.apply(&table)), table, gaps, kind: Kind::Scaled(scaling) },
+            Scale::None => Space { table, clustered: None, gaps, told_of_gaps, kind: Kind::Plain },
+            _ => {
+                let clustered = Some(scaling.apply(&table));
+                Space { clustered, table, gaps, told_of_gaps, kind: Kind::Scaled(scaling) }
+            }
         })
     }
 
@@ -97,19 +103,23 @@ impl Space {
 
     /// What an owner of such a table would want to know before trusting distances in it.
     pub fn warnings(&self) -> Vec<String> {
+        let (differ, counts) = match &self.told_of_gaps {
+            Some([differ, counts]) => (differ.clone(), counts.clone()),
+            None => (scales_differ(&self.table), counts_rows(&self.table)),
+        };
         let mut warnings = Vec::new();
         if matches!(self.kind, Kind::Plain) {
             if geography::looks_like_degrees(&self.table) {
                 warnings.push(
                     "the columns look like longitude and latitude in degrees, which are not a distance; \
-                     --lonlat clusters on the sphere, in km"
+                     lehr cluster --lonlat clusters on the sphere, in km"
                         .to_owned(),
                 );
-            } else if let Some(warning) = scales_differ(&self.table) {
-                warnings.push(warning);
+            } else {
+                warnings.extend(differ);
             }
         }
-        warnings.extend(counts_rows(&self.table));
+        warnings.extend(counts);
         warnings
     }
 

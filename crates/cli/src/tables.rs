@@ -1,12 +1,13 @@
 //! `labels.csv`, `centers.csv`, `components.csv`, `places.csv` and `nodes.csv`: results for other programs, with every digit.
 //!
 //! How fields and numbers are written is the business of [`lehr_data::write::csv`]: the shortest text that reads back as the
-//! same bits, so that equal results are equal files. Here is only what the rows say.
+//! same bits, so that equal results are equal files; columns of the data whose names are those of results give way ([`names::beside`]). Here is only what the rows say.
 
 use std::io::{self, Write};
 use std::ops::Range;
 
 use lehr_data::write::csv::Table;
+use lehr_data::write::names;
 use lehr_mining::gtm::{Map, Projection};
 use lehr_mining::mixture;
 use lehr_mining::vector::{Assignment, Model};
@@ -50,11 +51,10 @@ pub fn label_rows(rows: Range<usize>, ids: Option<&[String]>, labels: &[u32], pr
 /// Centres are in the units of the columns (degrees with `--lonlat`); the spread is the root mean square distance of the
 /// cluster's rows to the centre, in km along the surface with `--lonlat`, in scaled units with `--scale`.
 pub fn centers(out: &mut impl Write, space: &Space, model: &Model) -> io::Result<()> {
-    let columns: Vec<&str> = std::iter::once("cluster")
-        .chain(space.table().columns().iter().map(String::as_str))
-        .chain(["weight", "spread"])
-        .collect();
-    let mut table = Table::new(out, &columns)?;
+    let columns = names::beside(&["cluster", "weight", "spread"], space.table().columns(), &[]);
+    let names: Vec<&str> =
+        std::iter::once("cluster").chain(columns.iter().map(String::as_str)).chain(["weight", "spread"]).collect();
+    let mut table = Table::new(out, &names)?;
     for (cluster, (center, facts)) in model.centers.chunks_exact(model.dimension).zip(&model.clusters).enumerate() {
         table.count(cluster as u64)?;
         for value in space.center(center) {
@@ -144,8 +144,9 @@ pub fn components_of_rows(
 ///
 /// Covariances of columns are in `summary.json`.
 pub fn components(out: &mut impl Write, space: &Space, model: &mixture::Model) -> io::Result<()> {
-    let columns = space.table().columns();
-    let names: Vec<String> = ["component", "weight", "rows"]
+    let ours = ["component", "weight", "rows"];
+    let columns = names::beside(&ours, space.table().columns(), &["sd_"]);
+    let names: Vec<String> = ours
         .into_iter()
         .map(str::to_owned)
         .chain(columns.iter().cloned())
@@ -195,12 +196,12 @@ pub fn places(out: &mut impl Write, ids: Option<&[String]>, places: &Projection)
 ///
 /// The magnification is how much the map is stretched there, in the unit it was fitted in; rows are those whose likeliest node it is.
 pub fn nodes(out: &mut impl Write, space: &Space, map: &Map, places: &Projection) -> io::Result<()> {
-    let axes = (1..=map.latent()).map(|axis| format!("z{axis}"));
-    let names: Vec<String> = std::iter::once("node".to_owned())
-        .chain(axes)
-        .chain(space.table().columns().iter().cloned())
-        .chain(["magnification", "rows"].map(str::to_owned))
-        .collect();
+    let first: Vec<String> =
+        std::iter::once("node".to_owned()).chain((1..=map.latent()).map(|axis| format!("z{axis}"))).collect();
+    let last = ["magnification", "rows"];
+    let ours: Vec<&str> = first.iter().map(String::as_str).chain(last).collect();
+    let columns = names::beside(&ours, space.table().columns(), &[]);
+    let names: Vec<&str> = first.iter().chain(&columns).map(String::as_str).chain(last).collect();
     let mut table = Table::new(out, &names)?;
     for (k, rows) in summary::gtm::rows_of_each(map, places).into_iter().enumerate() {
         let place = map.node(k);

@@ -22,6 +22,7 @@ use lehr_services::Version;
 use crate::datasets::Limits;
 use crate::job::{Job, Progress};
 use crate::method::{Failure, Inputs, Method, Outputs};
+use crate::sync::{Arc, Mutex};
 use crate::table::{Builder, Columns, Table};
 
 pub use measure::{Alignment, Letters, Measure, Options};
@@ -49,6 +50,8 @@ const FINGERPRINT: &str = "fingerprint";
 #[derive(Clone, Debug, Default)]
 pub struct Distances {
     log: Option<PathBuf>,
+    /// Why the last job's log has not all that was finished, if it has not.
+    unkept: Arc<Mutex<Option<String>>>,
 }
 
 impl Distances {
@@ -61,7 +64,22 @@ impl Distances {
     /// # let _ = method;
     /// ```
     pub fn logging_to(path: impl Into<PathBuf>) -> Self {
-        Self { log: Some(path.into()) }
+        Self { log: Some(path.into()), unkept: Arc::default() }
+    }
+
+    /// Why not all that the last job finished could be kept, if it could not: the job went on without. What had been kept before is still good.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_jobs::{Distances, Inputs, Job, Method, Table, distances::Options};
+    /// let items = Table::builder().texts("sequence", vec!["ACGT".into(), "ACGA".into()]).build()?;
+    /// let method = Distances::logging_to("no/such/folder/checkpoint");
+    /// method.run(&Job::alone(), &Inputs::of([("items", items)]), &Options::default())?;
+    /// assert!(method.unkept().unwrap().starts_with("no/such/folder/checkpoint: "));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn unkept(&self) -> Option<String> {
+        self.unkept.lock().clone()
     }
 }
 
@@ -95,9 +113,11 @@ impl Method for Distances {
             return Err(Failure::input(reason));
         }
         let log = self.log.clone().map_or_else(|| job.log(), Ok)?;
+        *self.unkept.lock() = None;
+        let log = (&*log, &*self.unkept);
         let found = items.compared(name, options, |metric| match options.bits {
-            64 => matrix::<f64>(job, &log, metric, |values| Table::builder().numbers(COLUMN, values)),
-            _ => matrix::<f32>(job, &log, metric, |values| {
+            64 => matrix::<f64>(job, log, metric, |values| Table::builder().numbers(COLUMN, values)),
+            _ => matrix::<f32>(job, log, metric, |values| {
                 Table::builder().singles(COLUMN, values.into_iter().map(|value| value as f32).collect())
             }),
         })?;
@@ -218,7 +238,7 @@ struct Found {
 /// Compares all pairs, from the beginning or from what the job has kept.
 fn matrix<T: Precision>(
     job: &Job,
-    path: &Path,
+    (path, unkept): (&Path, &Mutex<Option<String>>),
     metric: &dyn Metric,
     column: impl FnOnce(Vec<f64>) -> Builder,
 ) -> Result<Found, Failure> {
@@ -233,7 +253,7 @@ fn matrix<T: Precision>(
         Err(error) => return Err(failure(error)),
     };
     let begin = || Log::create::<T>(path, metric);
-    let mut watch = Watch { job, log, begin, failed: false };
+    let mut watch = Watch { job, log, begin, unkept };
     let half = all_pairs::<T>(metric, &job.execution(), kept.as_mut(), &mut watch).map_err(failure)?;
     drop(kept);
     let mut extent = Extent::default();
@@ -253,8 +273,8 @@ struct Watch<'a, F> {
     job: &'a Job,
     log: Option<Log>,
     begin: F,
-    /// Whether the log could not be written: what is in it is still good.
-    failed: bool,
+    /// Why the log could not be written, if it could not: what is in it is still good.
+    unkept: &'a Mutex<Option<String>>,
 }
 
 impl<F: Fn() -> Result<Log, Error> + Send> Observer for Watch<'_, F> {
@@ -265,7 +285,8 @@ impl<F: Fn() -> Result<Log, Error> + Send> Observer for Watch<'_, F> {
     }
 
     fn finished(&mut self, finished: &Finished<'_>) {
-        if self.failed {
+        let mut unkept = self.unkept.lock();
+        if unkept.is_some() {
             return;
         }
         let log = match self.log.take() {
@@ -273,7 +294,7 @@ impl<F: Fn() -> Result<Log, Error> + Send> Observer for Watch<'_, F> {
             None => (self.begin)(),
         };
         // A run that cannot be gone on with is a run all the same.
-        self.failed = log.and_then(|log| self.log.insert(log).append(finished)).is_err();
+        *unkept = log.and_then(|log| self.log.insert(log).append(finished)).err().map(|error| error.to_string());
     }
 }
 

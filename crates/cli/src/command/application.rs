@@ -13,6 +13,7 @@ use lehr_data::dissimilarities::{Dissimilarities, Element, Form, Header};
 use lehr_data::write::csv::Table;
 use lehr_data::write::{dissimilarities, npy};
 use lehr_distances::Half;
+use lehr_distances::checkpoint::Kept;
 use lehr_mining::Error;
 use lehr_mining::agreement::Agreement;
 use lehr_mining::pairwise::{self, Model};
@@ -150,23 +151,26 @@ fn in_turn(
     clock: &mut Stages,
 ) -> Result<Outcome, Failure> {
     let mut interrupt = Interrupt::listen()?;
-    let (half, header) = application.items.compared(&plan.what, |metric| {
-        let half = distances::compute::<f32>(plan, company, &application.items, metric, folder, &mut interrupt)?;
+    let (half, saved, header) = application.items.compared(&plan.what, |metric| {
+        let (half, saved) =
+            distances::compute::<f32>(plan, company, &application.items, metric, folder, &mut interrupt)?;
         let header = distances::described(plan, PairFacts::of(&half), metric, None);
-        Ok((half, header))
+        Ok((half, saved, header))
     })?;
+    let unkept = if let Saved::Failed(reason) = saved { Some(reason) } else { None };
     let matrix = whole(&half)?;
     drop(half);
     clock.end("comparing");
     let mut watch = MatrixWatch::new(&mut interrupt, None, plan.quiet);
     let model = pairwise::cluster(&matrix, None, &application.clustering, &plan.execution, &mut watch);
     watch.finish();
-    let model = ended(model, plan, folder)?;
+    let ended_or = |error| ended(error, application, plan, folder, unkept.as_deref());
+    let model = model.map_err(ended_or)?;
     clock.end("clustering");
     let mut watch = MatrixWatch::new(&mut interrupt, None, plan.quiet);
     let map = smacof::embed(&smacof::Input::new(&matrix), &application.embedding, &plan.execution, &mut watch);
     watch.finish();
-    let map = ended(map, plan, folder)?;
+    let map = map.map_err(ended_or)?;
     clock.end("mapping");
     Ok(Outcome { header, matrix, model, map })
 }
@@ -199,19 +203,33 @@ impl Stages {
     }
 }
 
-/// What a method brought home, or how to go on from where it was stopped: the pairs that were compared are in the checkpoint.
-fn ended<T>(outcome: Result<T, Error>, plan: &DistancesPlan, folder: &Folder) -> Result<T, Failure> {
-    outcome.map_err(|error| match error {
-        Error::Stopped => stopped(plan, folder),
+/// Why a method brought nothing home, or how to go on from where it was stopped: the pairs that were compared are in the checkpoint, but for those of which `unkept` says why not.
+fn ended(
+    error: Error,
+    application: &Application,
+    plan: &DistancesPlan,
+    folder: &Folder,
+    unkept: Option<&str>,
+) -> Failure {
+    match error {
+        Error::Stopped => stopped(application, plan, folder, unkept),
         error => resume::failed(error),
-    })
+    }
 }
 
 /// That it was stopped, and how to go on.
-fn stopped(plan: &DistancesPlan, folder: &Folder) -> Failure {
+fn stopped(application: &Application, plan: &DistancesPlan, folder: &Folder, unkept: Option<&str>) -> Failure {
     let path = folder.checkpoint();
-    let saved = if path.is_file() { Saved::Checkpoint } else { Saved::Nothing };
-    resume::stopped(&path, &saved, &plan.resume_command)
+    let kept = application.items.compared(&plan.what, |metric| {
+        Kept::open::<f32>(&path, metric)?;
+        Ok(())
+    });
+    match (kept, unkept) {
+        (Ok(()), None) => resume::stopped(&path, &Saved::Checkpoint, &plan.resume_command),
+        (Ok(()), Some(reason)) => resume::stopped_short(&path, reason, &plan.resume_command),
+        (Err(_), None) => resume::stopped(&path, &Saved::Nothing, &plan.resume_command),
+        (Err(_), Some(reason)) => resume::stopped(&path, &Saved::Failed(reason.to_owned()), &plan.resume_command),
+    }
 }
 
 /// `item,id` and the known class, a line an item.

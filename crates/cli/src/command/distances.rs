@@ -23,7 +23,7 @@ use crate::output;
 use crate::plan::distances::{DistancesPlan, What};
 use crate::progress::Saved;
 use crate::progress::pairs::PairWatch;
-use crate::resume::checkpoint_of;
+use crate::resume::{self, checkpoint_of};
 
 /// What group-format files scale a number by.
 const GROUP_SCALE: f64 = 1.0 / 32767.0;
@@ -90,7 +90,7 @@ fn measure<T: Precision>(
     let mut interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
     let mut folder = Folder::claim(&plan.out, Results::Matrix, Some(&plan.input), plan.force, plan.resumed.as_deref())?;
-    let half = compute::<T>(plan, company, items, metric, &mut folder, &mut interrupt)?;
+    let (half, _) = compute::<T>(plan, company, items, metric, &mut folder, &mut interrupt)?;
     let collapsed_from = collapsed.map(|collapsed| collapsed.ids.len());
     let header = described(plan, PairFacts::of(&half), metric, collapsed_from);
     write(
@@ -149,7 +149,7 @@ pub(super) fn described(
     }
 }
 
-/// Computes all pairs, watched, from the beginning or from the checkpoint that the plan names.
+/// Computes all pairs, watched, from the beginning or from the checkpoint that the plan names, and says what was kept of them.
 ///
 /// # Errors
 /// [`Kind::Stopped`], with what is finished kept; a checkpoint that is not there or of something else; failed ranks.
@@ -160,9 +160,14 @@ pub(super) fn compute<T: Precision>(
     metric: &dyn Metric,
     folder: &mut Folder,
     interrupt: &mut Interrupt,
-) -> Result<Half<T>, Failure> {
+) -> Result<(Half<T>, Saved), Failure> {
     let path = folder.checkpoint();
-    plan.resumed.as_deref().map(checkpoint_of).transpose()?;
+    if let Some(resumed) = &plan.resumed {
+        let from = checkpoint_of(resumed)?;
+        // Not one of other items.
+        Kept::open::<T>(&from, metric)?;
+        resume::take_over(&from, &path)?;
+    }
     let (log, mut kept, bytes) = match &plan.resumed {
         // One file, read twice: it becomes the log that goes on, and gives its steps to the run, from memory if others are to have the same.
         Some(_) => {
@@ -188,15 +193,19 @@ pub(super) fn compute<T: Precision>(
     match (outcome, saved) {
         (Ok(half), Saved::Failed(reason)) => {
             output::warning(&format!("no checkpoint could be kept during the run: {reason}"));
-            Ok(half)
+            Ok((half, Saved::Failed(reason)))
         }
-        (Ok(half), _) => Ok(half),
+        (Ok(half), saved) => Ok((half, saved)),
         (Err(lehr_distances::Error::Stopped), Saved::Checkpoint) => {
             let message = format!("no matrix was written; what is finished is in {}", path.display());
             Err(Failure::new(Kind::Stopped, message).with_hint(format!("continue with: {}", plan.resume_command)))
         }
         (Err(lehr_distances::Error::Stopped), Saved::Nothing) => {
             Err(Failure::new(Kind::Stopped, "no matrix was written; there was nothing to save yet"))
+        }
+        (Err(lehr_distances::Error::Stopped), Saved::Failed(reason)) if Kept::open::<T>(&path, metric).is_ok() => {
+            folder.keep();
+            Err(resume::stopped_short(&path, &reason, &plan.resume_command))
         }
         (Err(lehr_distances::Error::Stopped), Saved::Failed(reason)) => {
             Err(Failure::new(Kind::Stopped, format!("no matrix was written, and no checkpoint: {reason}")))

@@ -1,6 +1,6 @@
 //! The page of `lehr gtm`: the rows on the map, how much it is stretched, each column across it, and how it unfolded. Drawn here as SVG: it needs no script.
 
-use lehr_mining::gtm::{Candidate, Model, Parameters};
+use lehr_mining::gtm::{Candidate, Model, Parameters, Start};
 
 use super::{STYLE, escape, fill, typeset, typeset_facts};
 use crate::numbers::{counted, duration, grouped, significant};
@@ -271,11 +271,20 @@ impl Run<'_> {
     }
 
     fn course_note(&self) -> String {
+        let is_one_of_two = self.model.candidates.len() > 1;
         if self.model.history.len() < 2 {
-            return "It was not annealed: there was one temperature.".to_owned();
+            return match self.model.start {
+                Start::Plane if is_one_of_two => {
+                    "The map that was kept was begun as the principal plane, at temperature 1, and has no course. The one annealed from a point was followed too and not kept."
+                }
+                _ => "It was not annealed: there was one temperature.",
+            }
+            .to_owned();
         }
+        let other =
+            if is_one_of_two { " This is the course of the map annealed from a point, which was kept." } else { "" };
         format!(
-            "The noise around the map against the temperature, which falls from left to right and ends at 1. Below {} the map was no longer a point.",
+            "The noise around the map against the temperature, which falls from left to right and ends at 1. Below {} the map was no longer a point.{other}",
             significant(self.model.critical_temperature, 4)
         )
     }

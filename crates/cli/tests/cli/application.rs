@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Read;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use lehr_data::datasets;
 
@@ -190,6 +190,72 @@ fn ctrl_c_keeps_the_pairs_that_were_compared() {
         assert_eq!(sandbox.list(out), RESULTS);
         assert_eq!(sandbox.summary(out)["execution"]["resumed"], true);
         same(&sandbox, out, "whole", &TABLES);
+    }
+}
+
+/// Begins a demonstration, and interrupts it when its checkpoint has at least so many bytes. Its exit code and what it said.
+fn interrupted(mut child: std::process::Child, checkpoint: &Path, bytes: u64) -> (Option<i32>, String) {
+    while std::fs::metadata(checkpoint).map_or(0, |file| file.len()) < bytes {
+        assert_eq!(child.try_wait().unwrap(), None, "the run ended before it was stopped");
+        std::thread::yield_now();
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    (child.wait().unwrap().code(), said)
+}
+
+#[test]
+fn what_was_compared_is_taken_over_into_another_folder() {
+    let sandbox = Sandbox::new();
+    for (out, engine) in [("a", &[][..]), ("b", &["--engine", "loop"])] {
+        let line = ["demo", "genes", "--items", "640"];
+        let child = sandbox.start(&[&line[..], engine, &["--out", out]].concat());
+        let path = sandbox.path(&format!("{out}/checkpoint"));
+        let (code, said) = interrupted(child, &path, 1);
+        assert_eq!(code, Some(130), "{said}");
+        // The values of the first record become one that is none of theirs: who finds it in the result knows that they were not computed again.
+        let mark = (1023.0f32 / 1024.0).to_le_bytes();
+        let mut log = std::fs::read(&path).unwrap();
+        let head = log.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(1).unwrap().0 + 1;
+        let length = u64::from_le_bytes(log[head..][..8].try_into().unwrap()) as usize;
+        log[head + 16..][..length].chunks_exact_mut(4).for_each(|value| value.copy_from_slice(&mark));
+        let hash = xxhash_rust::xxh3::xxh3_64(&log[head + 16..][..length]);
+        log[head + 8..][..8].copy_from_slice(&hash.to_le_bytes());
+        std::fs::write(&path, &log).unwrap();
+        let other = format!("{out}-other");
+        let again = [&line[..], engine, &["--resume", out, "--out", &other, "--quiet"]].concat();
+        sandbox.lehr(&again).succeeded();
+        assert_eq!(sandbox.list(&other), RESULTS);
+        assert_eq!(sandbox.summary(&other)["execution"]["resumed"], true);
+        // What was stopped is as it was.
+        assert_eq!(std::fs::read(&path).unwrap(), log);
+        let array = std::fs::read(sandbox.path(&format!("{other}/dissimilarities.npy"))).unwrap();
+        assert!(array.rchunks_exact(4).any(|value| *value == mark), "{other}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_checkpoint_that_cannot_be_written_is_not_said_to_be_saved() {
+    // Files of at most 100 blocks of 512 bytes: a sixteenth of the pairs.
+    const LIMIT: u64 = 100 * 512;
+    let sandbox = Sandbox::new();
+    for (out, engine) in [("a", &[][..]), ("b", &["--engine", "loop"])] {
+        let line = [&["demo", "genes", "--items", "640", "--out", out][..], engine].concat();
+        let limited = format!("trap '' XFSZ; ulimit -f 100; exec '{}' {}", env!("CARGO_BIN_EXE_lehr"), line.join(" "));
+        let mut command = Command::new("sh");
+        command.args(["-c", &limited]).current_dir(sandbox.path(".")).stdin(Stdio::null());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (code, said) = interrupted(child, &sandbox.path(&format!("{out}/checkpoint")), LIMIT);
+        assert_eq!(code, Some(130), "{said}");
+        assert!(!said.contains("saved"), "{said}");
+        let expected = format!("{out}/checkpoint has only part of what was finished: {out}/checkpoint: ");
+        assert!(said.contains(&expected), "{said}");
+        // What it has is good.
+        let again = [&["demo", "genes", "--items", "640", "--resume", out, "--quiet"][..], engine].concat();
+        sandbox.lehr(&again).succeeded();
+        assert_eq!(sandbox.list(out), RESULTS);
     }
 }
 

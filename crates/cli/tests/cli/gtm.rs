@@ -154,6 +154,102 @@ fn missing_cells_are_faults_or_left_out() {
 }
 
 #[test]
+fn an_array_with_missing_cells_gives_its_columns_and_identifiers_as_a_table_does() {
+    let rows: Vec<[f64; 5]> = (0..60)
+        .map(|row| {
+            let (n, x) = (f64::from(row), f64::from(row * row % 17));
+            [1000.0 - n, n, x, if row % 7 == 3 { f64::NAN } else { n + x }, 5.0 * x]
+        })
+        .collect();
+    let mut array = Vec::new();
+    lehr_data::write::npy::array(&mut array, &rows.concat(), 5).unwrap();
+    let sandbox = Sandbox::with("rows.npy", array);
+    let line = |row: &[f64; 5]| {
+        let fields = row.iter().map(|x| if x.is_nan() { String::new() } else { x.to_string() });
+        fields.collect::<Vec<_>>().join(",") + "\n"
+    };
+    sandbox.write("rows.csv", format!("x0,x1,x2,x3,x4\n{}", rows.iter().map(line).collect::<String>()));
+    for (file, out) in [("rows.csv", "table"), ("rows.npy", "array")] {
+        let line =
+            ["gtm", file, "--missing", "--columns", "1,x3", "--id", "x0", "--nodes", "6", "--basis", "3", "--quiet"];
+        sandbox.lehr(&[&line[..], &["--out", out]].concat()).succeeded();
+    }
+    for file in ["places.csv", "nodes.csv", "model.json"] {
+        assert_eq!(sandbox.read(&format!("array/{file}")), sandbox.read(&format!("table/{file}")), "{file}");
+    }
+    assert!(sandbox.read("array/places.csv").lines().nth(1).unwrap().starts_with("1000,"));
+    let refused = sandbox.lehr(&["gtm", "rows.npy", "--missing", "--columns", "x1,year", "--quiet"]);
+    assert_eq!(refused.code, 3);
+    assert!(refused.stderr.contains("rows.npy: expected a column \"year\", found the columns"), "{}", refused.stderr);
+}
+
+#[test]
+fn names_of_results_are_distinct_whatever_the_columns_are_called() {
+    let rows: String = (0..60).map(|row| format!("{},{},{},{}\n", row % 5, row % 7, row % 3, row % 11)).collect();
+    let sandbox = Sandbox::with("rows.csv", format!("x,sd_x,weight,z1\n{rows}"));
+    sandbox.lehr(&["mixture", "rows.csv", "-k", "1", "--quiet", "--out", "m"]).succeeded();
+    let first = |name: &str| sandbox.read(name).lines().next().unwrap().to_owned();
+    let names = "component,weight,rows,x,sd_x_,weight_,z1,sd_x,sd_sd_x_,sd_weight_,sd_z1";
+    assert_eq!(first("m/components.csv"), names);
+    sandbox.lehr(&["cluster", "rows.csv", "-k", "2", "--quiet", "--out", "c"]).succeeded();
+    assert_eq!(first("c/centers.csv"), "cluster,x,sd_x,weight_,z1,weight,spread");
+    sandbox.lehr(&["gtm", "rows.csv", "--nodes", "6", "--basis", "3", "--quiet", "--out", "g"]).succeeded();
+    assert_eq!(first("g/nodes.csv"), "node,z1,z2,x,sd_x,weight,z1_,magnification,rows");
+    // Of the same name in the table itself: the first keeps it.
+    sandbox.write("twice.csv", format!("x,y,x,z\n{rows}"));
+    sandbox.lehr(&["cluster", "twice.csv", "-k", "2", "--quiet", "--out", "t"]).succeeded();
+    assert_eq!(first("t/centers.csv"), "cluster,x,y,x_,z,weight,spread");
+    for command in ["cluster", "mixture", "gtm"] {
+        let refused = sandbox.lehr(&[command, "rows.csv", "--columns", "x,sd_x,0", "--quiet"]);
+        assert_eq!(refused.code, 3);
+        let expected = "rows.csv: expected each column to be chosen once, found \"x\" twice";
+        assert!(refused.stderr.contains(expected), "{}", refused.stderr);
+    }
+}
+
+#[test]
+fn rows_with_missing_cells_are_warned_of_by_what_is_there() {
+    // The spread of what is there of y is 2000 times that of x; with the mean in its gaps it would be 900 times that.
+    let rows: String = (0..200)
+        .map(|row| {
+            format!("{},{}\n", row % 2, if row % 5 > 0 { String::new() } else { (2000 * (row / 5 % 2)).to_string() })
+        })
+        .collect();
+    let sandbox = Sandbox::with("gaps.csv", format!("x,y\n{rows}"));
+    let outcome =
+        sandbox.lehr(&["gtm", "gaps.csv", "--missing", "--nodes", "6", "--basis", "3", "--quiet"]).succeeded();
+    let expected = "the spread of column \"y\" (standard deviation 1000) is 2000 times that of \"x\" (0.5)";
+    assert!(outcome.stderr.contains(expected), "{}", outcome.stderr);
+    assert!(sandbox.summary("lehr-gtm")["warnings"][0].as_str().unwrap().starts_with(expected));
+}
+
+#[test]
+fn the_page_says_which_of_two_beginnings_was_kept() {
+    // On rows that lie on a line the annealed map folds its ends back, and the plane does not.
+    let rows: String = (0..40).map(|row| format!("{row},{}\n", 2 * row)).collect();
+    let sandbox = Sandbox::with("line.csv", format!("x,y\n{rows}"));
+    let both = ["gtm", "line.csv", "--dimensions", "1", "--quiet"];
+    sandbox.lehr(&both).succeeded();
+    assert_eq!(sandbox.summary("lehr-gtm")["result"]["start"], "plane");
+    let page = sandbox.read("lehr-gtm/report.html");
+    assert!(
+        page.contains("The map that was kept was begun as the principal plane")
+            && !page.contains("It was not annealed")
+    );
+    sandbox.lehr(&[&both[..], &["--start", "plane"]].concat()).succeeded();
+    assert!(sandbox.read("lehr-gtm/report.html").contains("It was not annealed: there was one temperature."));
+    let sandbox = iris();
+    sandbox.lehr(&LINE).succeeded();
+    let page = sandbox.read("lehr-gtm/report.html");
+    let kept = if sandbox.summary("lehr-gtm")["result"]["start"] == "annealed" {
+        "This is the course of the map annealed from a point, which was kept."
+    } else {
+        "The map that was kept was begun as the principal plane"
+    };
+    assert!(page.contains(kept));
+}
+
+#[test]
 fn what_cannot_be_meant_is_refused_in_words() {
     let sandbox = iris();
     let refusals: [(&[&str], i32, &str); 7] = [

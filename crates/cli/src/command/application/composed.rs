@@ -23,8 +23,9 @@ use crate::command::distances::{PairFacts, described};
 use crate::command::run::Session;
 use crate::exit::{Failure, Kind};
 use crate::folder::Folder;
+use crate::output;
 use crate::plan::distances::DistancesPlan;
-use crate::resume::checkpoint_of;
+use crate::resume::{checkpoint_of, take_over};
 use crate::samples::Samples;
 
 /// How long the services may take to end: jobs that are stopped keep what is finished.
@@ -55,8 +56,9 @@ pub fn carry_out(
     application.items.compared(&plan.what, |metric| match &plan.resumed {
         // Told before anything is begun: a checkpoint of other items, or none.
         Some(resumed) => {
-            lehr_distances::checkpoint::Kept::open::<f32>(&checkpoint_of(resumed)?, metric)?;
-            Ok(())
+            let from = checkpoint_of(resumed)?;
+            lehr_distances::checkpoint::Kept::open::<f32>(&from, metric)?;
+            take_over(&from, &checkpoint)
         }
         // One that `--force` has given up.
         None if checkpoint.exists() => std::fs::remove_file(&checkpoint)
@@ -68,7 +70,8 @@ pub fn carry_out(
     let idle = Idle { spin: Duration::ZERO, ..Idle::default() };
     let dispatcher = Builder::new().idle(idle).start().map_err(|cause| environment(&cause))?;
     let host = Host::new(dispatcher.handle());
-    let services = block_on(start(&host, plan.execution.threads, Distances::logging_to(&checkpoint)));
+    let distances = Distances::logging_to(&checkpoint);
+    let services = block_on(start(&host, plan.execution.threads, distances.clone()));
     let services = services.map_err(|fault| failure(&fault))?;
     let workflows = block_on(host.start(WORKFLOWS, || Workflows::new(None))).map_err(|fault| failure(&fault))?;
 
@@ -99,7 +102,17 @@ pub fn carry_out(
     if checkpoint.is_file() {
         folder.keep();
     }
-    ended.map_err(|ended| if ended.kind == Kind::Stopped { stopped(plan, folder) } else { ended })
+    let unkept = distances.unkept();
+    match ended {
+        Err(ended) if ended.kind == Kind::Stopped => Err(stopped(application, plan, folder, unkept.as_deref())),
+        Ok(outcome) => {
+            if let Some(reason) = unkept {
+                output::warning(&format!("no checkpoint could be kept during the run: {reason}"));
+            }
+            Ok(outcome)
+        }
+        ended => ended,
+    }
 }
 
 /// The services at the paths that the workflows name, each with all threads: one stage at a time.
