@@ -16,7 +16,7 @@ use crate::edge::{Edge, Peer};
 use crate::exchange::exchange;
 use crate::noting::write_below;
 use crate::sync::{Arc, Mutex};
-use crate::taking::{OnTheWay, Pressed};
+use crate::taking::OnTheWay;
 
 /// What a client of HTTP/2 that knows what it talks to sends first.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -75,7 +75,7 @@ where
 {
     let limits = edge.limits().clone();
     let recognised = tokio::select! {
-        recognised = timeout(limits.header_time, recognise(Pressed::new(stream, limits.take_time))) => recognised,
+        recognised = timeout(limits.header_time, recognise(stream)) => recognised,
         _ = stopping.changed() => return,
     };
     // Who says nothing, or goes, has not asked for anything.

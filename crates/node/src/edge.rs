@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use lehr_services::{Code, Fault, Host};
 use serde_json::Value;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::timeout;
@@ -21,6 +21,7 @@ use crate::log::Level;
 use crate::renewed::News;
 use crate::settings::{Limits, Rate, Settings};
 use crate::sync::{Arc, Mutex, Thread};
+use crate::taking::Pressed;
 use crate::tls::{Tls, names};
 
 /// The other end of a connection.
@@ -195,6 +196,7 @@ async fn accept(edge: Arc<Edge>, listener: TcpListener, mut stopping: watch::Rec
 /// Serves a connection, behind TLS if the node speaks that.
 async fn begin(edge: Arc<Edge>, stream: TcpStream, address: SocketAddr, mut stopping: watch::Receiver<bool>) {
     let Some(tls) = &edge.settings.tls else {
+        let stream = Pressed::new(stream, edge.limits().take_time);
         return serve(edge, stream, Peer { address, names: None }, stopping).await;
     };
     let accepted = tokio::select! {
@@ -232,7 +234,7 @@ const NOT_TLS: &[u8] =
 /// The first byte of whoever speaks TLS.
 const HANDSHAKE: u8 = 22;
 
-async fn secured(edge: &Edge, tls: &Tls, mut stream: TcpStream) -> Result<TlsStream<TcpStream>, String> {
+async fn secured(edge: &Edge, tls: &Tls, mut stream: TcpStream) -> Result<TlsStream<Pressed>, String> {
     let mut first = [0];
     let count = stream.peek(&mut first).await.map_err(|error| error.to_string())?;
     if count == 1 && first[0] != HANDSHAKE {
@@ -249,7 +251,8 @@ async fn secured(edge: &Edge, tls: &Tls, mut stream: TcpStream) -> Result<TlsStr
             say(edge, Level::Error, || event(format!("the one before is still shown, since {}", fault.reason())));
         }
     }
-    match acceptor.accept(stream).into_fallible().await {
+    // Below TLS: what that keeps to itself is not taken by anybody.
+    match acceptor.accept(Pressed::new(stream, edge.limits().take_time)).into_fallible().await {
         Ok(stream) => Ok(stream),
         Err((error, stream)) => {
             linger(stream).await;
@@ -262,7 +265,7 @@ async fn secured(edge: &Edge, tls: &Tls, mut stream: TcpStream) -> Result<TlsStr
 const LINGER_BYTES: usize = 64 << 10;
 
 /// Reads what a client has sent already: a connection that is closed with something unread is cut off before its last words are heard.
-async fn linger(mut stream: TcpStream) {
+async fn linger(mut stream: impl AsyncRead + AsyncWrite + Unpin) {
     let _ = stream.shutdown().await;
     let mut unread = [0; 4096];
     let mut left = LINGER_BYTES;

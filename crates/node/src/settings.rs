@@ -59,8 +59,8 @@ pub struct Limits {
     pub header_time: Duration,
     /// How long a client may take to send a body. Default: 60 s.
     pub body_time: Duration,
-    /// How long a client may take nothing of what it is sent, until its connection is closed; on HTTP/2, where one answer may be stuck alone, at most twice as long.
-    /// Default: 60 s.
+    /// How long a client may take nothing of what it is sent, until its connection is closed, which may be seen as late as after twice as long; on HTTP/2, where one answer may be
+    /// stuck alone, also nothing of that one. Default: 60 s.
     pub take_time: Duration,
     /// How long a request without a limit of its own may take. Default: 30 s.
     pub answer_time: Duration,

@@ -5,13 +5,14 @@
 //! a piece at a time.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Write};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use hyper::body::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
 use crate::sync::{Arc, Mutex};
@@ -19,53 +20,88 @@ use crate::sync::{Arc, Mutex};
 /// The largest piece of an answer that is handed over at once. What is smaller is whole.
 pub(crate) const PIECE: usize = 16 << 10;
 
-/// A stream that fails when its other end takes nothing for so long.
-pub(crate) struct Pressed<T> {
-    stream: T,
+/// A socket that fails when its other end takes nothing for so long, and at most twice as long.
+///
+/// The system says that there is room when a third of what it keeps for a socket is free, which is more than a megabyte on a fast one: a client that reads slowly may need minutes for
+/// that. So when the time is over the socket is asked by writing to it, which does what it can with any room.
+pub(crate) struct Pressed {
+    stream: TcpStream,
     limit: Duration,
-    /// While it takes nothing.
+    /// While it says that it takes nothing.
     waiting: Option<Pin<Box<Sleep>>>,
+    /// Whether it took something when it was asked, and may take more.
+    takes: bool,
 }
 
-impl<T> Pressed<T> {
-    pub(crate) fn new(stream: T, limit: Duration) -> Self {
-        Self { stream, limit, waiting: None }
+impl Pressed {
+    pub(crate) fn new(stream: TcpStream, limit: Duration) -> Self {
+        Self { stream, limit, waiting: None, takes: false }
     }
 
-    fn mind<R>(&mut self, polled: Poll<io::Result<R>>, polling: &mut Context<'_>) -> Poll<io::Result<R>> {
+    /// What became of a write; `ask` writes the same, whatever the system has said of room.
+    fn mind(
+        &mut self,
+        polled: Poll<io::Result<usize>>,
+        polling: &mut Context<'_>,
+        ask: impl Fn(&TcpStream) -> io::Result<usize>,
+    ) -> Poll<io::Result<usize>> {
         if polled.is_ready() {
-            self.waiting = None;
+            (self.waiting, self.takes) = (None, false);
             return polled;
+        }
+        if self.takes {
+            match ask(&self.stream) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.takes = false,
+                asked => return Poll::Ready(asked),
+            }
         }
         let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(self.limit)));
         ready!(waiting.as_mut().poll(polling));
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the other end does not take what it is sent")))
+        self.waiting = None;
+        let asked = ask(&self.stream);
+        self.takes = asked.is_ok();
+        Poll::Ready(asked.map_err(|error| match error.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::Unsupported => {
+                io::Error::new(io::ErrorKind::TimedOut, "the other end does not take what it is sent")
+            }
+            _ => error,
+        }))
     }
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Pressed<T> {
+/// The socket a second time, outside Tokio, which would wait until the system says that there is room.
+#[cfg(unix)]
+fn again(stream: &TcpStream) -> io::Result<std::net::TcpStream> {
+    use std::os::fd::AsFd;
+    stream.as_fd().try_clone_to_owned().map(Into::into)
+}
+
+/// Elsewhere what the system says of room is all that is known.
+#[cfg(not(unix))]
+fn again(_: &TcpStream) -> io::Result<std::net::TcpStream> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+impl AsyncRead for Pressed {
     fn poll_read(self: Pin<&mut Self>, polling: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.get_mut().stream).poll_read(polling, buffer)
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Pressed<T> {
+impl AsyncWrite for Pressed {
     fn poll_write(self: Pin<&mut Self>, polling: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let polled = Pin::new(&mut this.stream).poll_write(polling, bytes);
-        this.mind(polled, polling)
+        this.mind(polled, polling, |stream| again(stream)?.write(bytes))
     }
 
+    // Nothing is kept back above the system, so nothing waits here.
     fn poll_flush(self: Pin<&mut Self>, polling: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let this = self.get_mut();
-        let polled = Pin::new(&mut this.stream).poll_flush(polling);
-        this.mind(polled, polling)
+        Pin::new(&mut self.get_mut().stream).poll_flush(polling)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, polling: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let this = self.get_mut();
-        let polled = Pin::new(&mut this.stream).poll_shutdown(polling);
-        this.mind(polled, polling)
+        Pin::new(&mut self.get_mut().stream).poll_shutdown(polling)
     }
 
     fn poll_write_vectored(
@@ -75,7 +111,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Pressed<T> {
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let polled = Pin::new(&mut this.stream).poll_write_vectored(polling, parts);
-        this.mind(polled, polling)
+        this.mind(polled, polling, |stream| again(stream)?.write_vectored(parts))
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -73,6 +73,25 @@ fn a_client_that_reads_gets_all_of_a_long_answer() {
     });
 }
 
+#[test]
+fn a_client_that_reads_slowly_keeps_its_connection() {
+    let limits = Limits { take_time: Duration::from_secs(2), ..settings().limits };
+    on_node(Settings { limits, ..settings() }, async |node| {
+        with_large_state(node, LARGE).await;
+        let mut stream = TcpStream::connect(node.address()).unwrap();
+        write!(stream, "GET /books HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", node.address()).unwrap();
+        // Half a megabyte a second, for twice as long as a client may take nothing: a third of the node's buffer, with which it is told that there is room, takes longer.
+        let (mut count, mut piece) = (0, vec![0; 50_000]);
+        for _ in 0..40 {
+            count += stream.read(&mut piece).unwrap();
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        let mut rest = Vec::new();
+        let read = stream.read_to_end(&mut rest);
+        assert!(count + rest.len() > LARGE, "{count} bytes slowly, then {}, {read:?}", rest.len());
+    });
+}
+
 /// Asks for the state over HTTP/2 with windows of so many bytes, takes the answer or leaves it, and says how many bytes came and whether the connection has ended.
 fn over_http2(node: &Node, window: u32, takes: bool) -> (usize, bool) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
