@@ -119,6 +119,21 @@ fn other_rows_are_placed_with_their_identifiers_and_gaps_into_a_file() {
     let ids: Vec<&str> = placed[1..].iter().map(|row| row[0]).collect();
     assert_eq!(ids, ["a", "b", "c"]);
     let number = |row: usize, at: usize| placed[row][at].parse::<f64>().unwrap();
+    // Whoever has all of its cells is where it is without the option, though the columns stand in another order than the model's.
+    sandbox.write("whole.csv", "petals,name,width,sepal,swidth\n1.4,a,0.2,5.1,3.5\n6.0,c,2.5,6.3,3.3\n");
+    let line =
+        ["predict", "lehr-gtm/model.json", "whole.csv", "--columns", "sepal,swidth,petals,width", "--id", "name"];
+    let whole = sandbox.lehr(&line).succeeded().stdout;
+    let whole = fields(&whole);
+    for (row, of_whole) in [(1, 1), (3, 2)] {
+        let other = |at: usize| whole[of_whole][at].parse::<f64>().unwrap();
+        assert!(
+            (1..7).all(|at| (number(row, at) - other(at)).abs() < 1e-9),
+            "{:?} for {:?}",
+            placed[row],
+            whole[of_whole]
+        );
+    }
     // The first and the third are of species that are far apart; of the second less is known.
     assert!((number(1, 1) - number(3, 1)).abs() > 0.5, "{placed:?}");
     assert!(number(2, 5) > number(1, 5), "{placed:?}");
@@ -171,7 +186,7 @@ fn an_array_with_missing_cells_gives_its_columns_and_identifiers_as_a_table_does
     sandbox.write("rows.csv", format!("x0,x1,x2,x3,x4\n{}", rows.iter().map(line).collect::<String>()));
     for (file, out) in [("rows.csv", "table"), ("rows.npy", "array")] {
         let line =
-            ["gtm", file, "--missing", "--columns", "1,x3", "--id", "x0", "--nodes", "6", "--basis", "3", "--quiet"];
+            ["gtm", file, "--missing", "--columns", "x3,1", "--id", "x0", "--nodes", "6", "--basis", "3", "--quiet"];
         sandbox.lehr(&[&line[..], &["--out", out]].concat()).succeeded();
     }
     for file in ["places.csv", "nodes.csv", "model.json"] {
