@@ -18,12 +18,11 @@ pub use parameters::{Parameters, Sweeps};
 use crate::Error;
 use crate::anneal::checkpoint::Method;
 use crate::anneal::{Observer, Stage, run as shared};
-use crate::round::{Execution, LeafCells, Program, Rounds, drive, total_of};
+use crate::round::{Execution, LeafCells, Program, Rounds, drive};
 use crate::vector::Precision;
 use crate::vector::e_step::Kept;
-use crate::vector::exact_means;
 use crate::vector::hard::Remembered;
-use crate::vector::label::{LabelRound, Labelled, SpreadRound};
+use crate::vector::label::{Labelled, label_all};
 use crate::vector::rows::Rows;
 use course::{Course, State};
 use model::Outcome;
@@ -143,21 +142,10 @@ impl<T: Kept> Program for Run<'_, '_, T> {
         self.shared.walk(rounds, &mut phases, &mut course).await?;
         shared::begin(rounds, &mut phases, Stage::Labelling.name());
         let mut centers = course.centers();
-        let mut sums = Vec::new();
-        let label = LabelRound {
-            points: self.points,
-            rows: &self.rows,
-            centers: &centers,
-            // Nobody asks how surely a row is where it is.
-            temperature: f64::MIN_POSITIVE,
-            cells: &self.labelled,
-        };
-        total_of(rounds, &label, &mut sums).await?;
-        exact_means(&mut centers, &sums);
-        let mut spreads = Vec::new();
-        let spread = SpreadRound { points: self.points, rows: &self.rows, centers: &centers, cells: &self.labelled };
-        total_of(rounds, &spread, &mut spreads).await?;
-        rounds.share(&self.labelled, Labelled::write, Labelled::read).await?;
+        // Nobody asks how surely a row is where it is.
+        let temperature = f64::MIN_POSITIVE;
+        let (sums, spreads) =
+            label_all(rounds, self.points, &self.rows, &mut centers, temperature, &self.labelled).await?;
         phases.leave();
         let spent = self.shared.end(rounds, phases).await?;
         Ok(spent.map(|spent| Outcome { state: course.state, centers, sums, spreads, spent }))

@@ -33,11 +33,11 @@ pub use parameters::{Parameters, Precision};
 use crate::Error;
 use crate::anneal::checkpoint::Method;
 use crate::anneal::{Observer, Stage, run as shared};
-use crate::round::{Execution, LeafCells, Program, Rounds, drive, total_of};
+use crate::round::{Execution, LeafCells, Program, Rounds, drive};
 use course::{Course, State};
 use e_step::Kept;
-use hard::{Centers, Remembered};
-use label::{LabelRound, Labelled, SpreadRound};
+use hard::Remembered;
+use label::{Labelled, label_all};
 use model::Outcome;
 use rows::Rows;
 
@@ -167,34 +167,11 @@ impl<T: Kept> Program for Run<'_, '_, T> {
         self.shared.walk(rounds, &mut phases, &mut course).await?;
         shared::begin(rounds, &mut phases, Stage::Labelling.name());
         let mut centers = course.centers();
-        let mut sums = Vec::new();
-        let label = LabelRound {
-            points: self.points,
-            rows: &self.rows,
-            centers: &centers,
-            temperature: course.state.grown.last_soft_temperature.max(f64::MIN_POSITIVE),
-            cells: &self.labelled,
-        };
-        total_of(rounds, &label, &mut sums).await?;
-        exact_means(&mut centers, &sums);
-        let mut spreads = Vec::new();
-        let spread = SpreadRound { points: self.points, rows: &self.rows, centers: &centers, cells: &self.labelled };
-        total_of(rounds, &spread, &mut spreads).await?;
-        rounds.share(&self.labelled, Labelled::write, Labelled::read).await?;
+        let temperature = course.state.grown.last_soft_temperature.max(f64::MIN_POSITIVE);
+        let (sums, spreads) =
+            label_all(rounds, self.points, &self.rows, &mut centers, temperature, &self.labelled).await?;
         phases.leave();
         let spent = self.shared.end(rounds, phases).await?;
         Ok(spent.map(|spent| Outcome { state: course.state, centers, sums, spreads, spent }))
-    }
-}
-
-/// Moves each centre to the mean of its rows, from their sums in double precision.
-pub(crate) fn exact_means(centers: &mut Centers, sums: &[f64]) {
-    let dimension = centers.dimension;
-    for (y, sums) in centers.values.chunks_exact_mut(dimension).zip(sums.chunks_exact(1 + dimension)) {
-        if sums[0] > 0.0 {
-            for (y, sum) in y.iter_mut().zip(&sums[1..]) {
-                *y = sum / sums[0];
-            }
-        }
     }
 }

@@ -12,7 +12,8 @@ use lehr_numerics::tiles::Tiles;
 use super::e_step::Kept;
 use super::hard::Centers;
 use super::rows::Rows;
-use crate::round::{LeafCells, Round};
+use crate::Error;
+use crate::round::{LeafCells, Round, Rounds, total_of};
 
 /// The labels of a leaf's rows, then of its bystanders, in their order.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +42,37 @@ impl Labelled {
             .chunks_exact(size_of::<f64>())
             .map(|bytes| f64::from_le_bytes(bytes.try_into().expect("eight bytes")))
             .collect();
+    }
+}
+
+/// Labels all rows, moves each centre to the mean of its rows, and gives every process all labels. Returns each cluster's mass and first moment (1 + D), and its rows and weighted squared
+/// distances (2), stored units.
+pub(crate) async fn label_all<T: Kept, R: Rounds>(
+    rounds: &mut R,
+    points: &Points,
+    rows: &Rows<T>,
+    centers: &mut Centers,
+    temperature: f64,
+    cells: &LeafCells<Labelled>,
+) -> Result<(Vec<f64>, Vec<f64>), Error> {
+    let (mut sums, mut spreads) = (Vec::new(), Vec::new());
+    let label = LabelRound { points, rows, centers, temperature, cells };
+    total_of(rounds, &label, &mut sums).await?;
+    exact_means(centers, &sums);
+    total_of(rounds, &SpreadRound { points, rows, centers, cells }, &mut spreads).await?;
+    rounds.share(cells, Labelled::write, Labelled::read).await?;
+    Ok((sums, spreads))
+}
+
+/// Moves each centre to the mean of its rows, from their sums in double precision.
+fn exact_means(centers: &mut Centers, sums: &[f64]) {
+    let dimension = centers.dimension;
+    for (y, sums) in centers.values.chunks_exact_mut(dimension).zip(sums.chunks_exact(1 + dimension)) {
+        if sums[0] > 0.0 {
+            for (y, sum) in y.iter_mut().zip(&sums[1..]) {
+                *y = sum / sums[0];
+            }
+        }
     }
 }
 
