@@ -23,7 +23,7 @@ pub use apply::ApplyArguments;
 pub use ask::{
     DropArguments, GetArguments, LsArguments, RequestArguments, SendArguments, UploadArguments, WatchArguments,
 };
-pub use cluster::{ClusterArguments, MethodArguments, PrecisionArgument};
+pub use cluster::{ClusterArguments, ClusterMethod, MethodArguments, PrecisionArgument, SweepsArgument};
 pub use demo::{ApplicationArguments, Dataset, DemoApplication, DemoArguments, PartArgument};
 pub use distances::{
     AlignmentArgument, AlphabetArgument, DistancesArguments, ElementArgument, FormArgument, MetricArgument,
@@ -59,11 +59,11 @@ pub struct Arguments {
 /// The things `lehr` does.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Cluster the rows of a table by deterministic annealing
+    /// Cluster the rows of a table by deterministic annealing, or by k-means
     ///
     /// Reads a table, starts from one cluster at a high temperature and cools: clusters split where the data ask for it.
     /// Stops at a number of clusters, at a temperature or at a length; without any of these, at the number of clusters that
-    /// stays longest while the temperature falls.
+    /// stays longest while the temperature falls. With --method kmeans the best of several starts is taken.
     Cluster(ClusterArguments),
     /// Fit a mixture of Gaussians to the rows of a table
     ///

@@ -26,8 +26,7 @@ use std::io;
 use std::path::Path;
 
 use lehr_data::Points;
-use lehr_mining::anneal::{Checkpoint, Observer};
-use lehr_mining::vector::{self, Model, Parameters};
+use lehr_mining::anneal::Observer;
 use lehr_ranks::trace::Trace;
 use lehr_ranks::{Execution, Job, Layout};
 use lehr_ranks_mpi::Process;
@@ -36,6 +35,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::ExecutionArguments;
+use crate::clustering::{Beginning, Clustering};
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
 use crate::plan::{Start, execution};
@@ -68,13 +68,6 @@ struct Place {
     has_ids: bool,
 }
 
-/// Where the run begins.
-#[derive(Serialize, Deserialize)]
-enum Beginning {
-    Fresh(Parameters),
-    Resumed(Box<Checkpoint>),
-}
-
 impl<'a> Company<'a> {
     /// The processes of a job; none for a process that is alone.
     pub fn new(process: Option<&'a Process>) -> Self {
@@ -88,8 +81,8 @@ impl<'a> Company<'a> {
     pub fn order(&self, start: &Start, points: &Points, is_traced: bool) -> Result<(), Failure> {
         let Some(process) = self.process else { return Ok(()) };
         let start = match start {
-            Start::Fresh(parameters) => Beginning::Fresh(parameters.clone()),
-            Start::Resumed(checkpoint, _) => Beginning::Resumed(checkpoint.clone()),
+            Start::Fresh(parameters) => Beginning::fresh(parameters.clone()),
+            Start::Resumed(checkpoint, _) => Beginning::resumed(checkpoint.clone()),
         };
         let has_weights = points.weights().is_some();
         let head = Head { start, dimension: points.dimension(), rows: points.len(), has_weights, is_traced };
@@ -113,7 +106,7 @@ impl<'a> Company<'a> {
         &self,
         path: &Path,
         ids: Option<&[String]>,
-        model: &Model,
+        model: &Clustering,
         execution: &Execution,
     ) -> io::Result<()> {
         let mark = rows::mark();
@@ -167,10 +160,7 @@ pub fn follow(process: Process, arguments: &ExecutionArguments) -> Result<u8, Fa
             // The lead refuses these arguments before it gives an order, if there is anything to refuse.
             let (execution, _) = execution(arguments, Some(process.job()))?;
             // The outcome is the lead's, who tells it: all agree on it.
-            let outcome = match head.start {
-                Beginning::Fresh(parameters) => vector::cluster(&points, &parameters, &execution, &mut observer),
-                Beginning::Resumed(checkpoint) => vector::resume(&points, *checkpoint, &execution, &mut observer),
-            };
+            let outcome = head.start.run(&points, &execution, &mut observer);
             loop {
                 let word = process.share(Vec::new()).map_err(unreachable)?;
                 match (&word[..], &outcome) {
@@ -187,7 +177,7 @@ pub fn follow(process: Process, arguments: &ExecutionArguments) -> Result<u8, Fa
 }
 
 /// Writes this process's rows where the lead says. What goes wrong is the lead's to tell.
-fn follow_to(process: &Process, place: &[u8], model: &Model, execution: &Execution) -> Result<(), Failure> {
+fn follow_to(process: &Process, place: &[u8], model: &Clustering, execution: &Execution) -> Result<(), Failure> {
     let misread = |cause| Failure::new(Kind::NoResult, format!("the place for rows cannot be read: {cause}"));
     let place: Place = serde_json::from_slice(place).map_err(misread)?;
     let dispatcher = Dispatcher::new(execution.threads)
@@ -220,7 +210,7 @@ struct Follower {
     trace: Option<Trace>,
 }
 
-impl Observer for Follower {
+impl<C> Observer<C> for Follower {
     fn trace(&self) -> Option<&Trace> {
         self.trace.as_ref()
     }
@@ -259,22 +249,23 @@ fn unreachable(error: lehr_ranks_mpi::Error) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use lehr_mining::{kmeans, vector};
+
     use super::*;
+    use crate::clustering::Parameters;
 
     #[test]
     fn an_order_says_the_same_on_the_other_side() {
         let points = Points::new(vec![0.1, -0.0, 1e-300, 4.0], 2).unwrap().with_weights(vec![1.0, 0.0]).unwrap();
-        let parameters = Parameters { clusters: Some(2), ..Parameters::default() };
-        let head = Head {
-            start: Beginning::Fresh(parameters.clone()),
-            dimension: 2,
-            rows: 2,
-            has_weights: true,
-            is_traced: true,
-        };
-        let (head, read) = decode::<Beginning>(&encode(&head, &points).unwrap()).unwrap();
-        assert_eq!(read.fingerprint(), points.fingerprint());
-        assert!(head.is_traced && matches!(head.start, Beginning::Fresh(read) if read == parameters));
+        let annealing = vector::Parameters { clusters: Some(2), ..vector::Parameters::default() };
+        let kmeans = kmeans::Parameters { starts: 7, ..kmeans::Parameters::default() };
+        for parameters in [Parameters::Annealing(annealing), Parameters::KMeans(kmeans)] {
+            let start = Beginning::fresh(parameters.clone());
+            let head = Head { start, dimension: 2, rows: 2, has_weights: true, is_traced: true };
+            let (head, read) = decode::<Beginning>(&encode(&head, &points).unwrap()).unwrap();
+            assert_eq!(read.fingerprint(), points.fingerprint());
+            assert!(head.is_traced && head.start.parameters() == parameters);
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 mod application;
 mod arguments;
+mod clustering;
 mod command;
 mod company;
 mod exit;

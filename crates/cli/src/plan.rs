@@ -13,12 +13,15 @@ use std::path::{Path, PathBuf};
 
 use lehr_data::read::Selection;
 use lehr_data::scale::Scale;
-use lehr_mining::vector::{Checkpoint, Parameters, Precision};
+use lehr_mining::kmeans::{self, Sweeps};
+use lehr_mining::vector::{self, Precision};
 use lehr_ranks::{Engine, Execution, Job, Layout};
 
 use crate::arguments::{
-    Arguments, Command, Dataset, EngineArgument, ExecutionArguments, MethodArguments, PrecisionArgument, ScaleArgument,
+    Arguments, ClusterMethod, Command, Dataset, EngineArgument, ExecutionArguments, MethodArguments, PrecisionArgument,
+    ScaleArgument, SweepsArgument,
 };
+use crate::clustering::{Checkpoint, Parameters};
 use crate::exit::{Failure, Kind};
 use crate::resume::{Repeated, checkpoint_of};
 
@@ -80,10 +83,10 @@ pub enum Frame {
 
 /// Where a run begins.
 pub enum Start {
-    /// One cluster at a high temperature.
+    /// One cluster at a high temperature, or centres that are drawn.
     Fresh(Parameters),
     /// The state of an earlier run, and the folder it came from.
-    Resumed(Box<Checkpoint>, PathBuf),
+    Resumed(Checkpoint, PathBuf),
 }
 
 impl Plan {
@@ -122,14 +125,14 @@ impl Plan {
             _ => unreachable!("`main` hands measurements and services to their commands: they cluster nothing"),
         };
         let start = match &results.resume {
-            Some(folder) => Start::Resumed(Box::new(checkpoint(folder, &method)?), folder.clone()),
+            Some(folder) => Start::Resumed(checkpoint(folder, &method)?, folder.clone()),
             None => {
                 let ends =
                     method.clusters.is_some() || method.stop_temperature.is_some() || method.stop_length.is_some();
                 if matches!(source, Source::BuiltIn(_)) && !ends {
                     method.clusters = Some(DEMO_CLUSTERS);
                 }
-                Start::Fresh(parameters(&method))
+                Start::Fresh(parameters(&method)?)
             }
         };
         let (execution, layout) = self::execution(&execution, job)?;
@@ -186,12 +189,25 @@ fn precision(argument: PrecisionArgument) -> Precision {
     }
 }
 
-fn parameters(method: &MethodArguments) -> Parameters {
-    let mut parameters = Parameters {
+/// What the options say to the method that is asked for.
+///
+/// # Errors
+/// [`Kind::Usage`] for options of the other method.
+fn parameters(method: &MethodArguments) -> Result<Parameters, Failure> {
+    let asked = method.method.unwrap_or(ClusterMethod::Da);
+    applies(method, asked)?;
+    match asked {
+        ClusterMethod::Da => Ok(Parameters::Annealing(annealing(method))),
+        ClusterMethod::Kmeans => kmeans(method).map(Parameters::KMeans),
+    }
+}
+
+fn annealing(method: &MethodArguments) -> vector::Parameters {
+    let mut parameters = vector::Parameters {
         clusters: method.clusters,
         stop_temperature: method.stop_temperature,
         stop_length: method.stop_length,
-        ..Parameters::default()
+        ..vector::Parameters::default()
     };
     parameters.max_clusters = method.max_clusters;
     if let Some(seed) = method.seed {
@@ -201,6 +217,60 @@ fn parameters(method: &MethodArguments) -> Parameters {
         parameters.precision = precision(width);
     }
     parameters
+}
+
+fn kmeans(method: &MethodArguments) -> Result<kmeans::Parameters, Failure> {
+    let Some(clusters) = method.clusters else {
+        let message = "--method kmeans needs --clusters: only --method da can tell how many there are";
+        return Err(Failure::new(Kind::Usage, message));
+    };
+    let default = kmeans::Parameters::default();
+    Ok(kmeans::Parameters {
+        clusters,
+        starts: method.starts.unwrap_or(default.starts),
+        max_sweeps: method.max_sweeps.unwrap_or(default.max_sweeps),
+        sweeps: method.sweeps.map_or(default.sweeps, sweeps),
+        seed: method.seed.unwrap_or(default.seed),
+        precision: method.precision.map_or(default.precision, precision),
+        ..default
+    })
+}
+
+/// Refuses options that the method has no use for.
+fn applies(method: &MethodArguments, asked: ClusterMethod) -> Result<(), Failure> {
+    let of_annealing = [
+        ("--stop-temperature", method.stop_temperature.is_some()),
+        ("--stop-length", method.stop_length.is_some()),
+        ("--max-clusters", method.max_clusters.is_some()),
+    ];
+    let of_kmeans = [
+        ("--starts", method.starts.is_some()),
+        ("--max-sweeps", method.max_sweeps.is_some()),
+        ("--sweeps", method.sweeps.is_some()),
+    ];
+    let (own, others) = match asked {
+        ClusterMethod::Da => (of_annealing, of_kmeans),
+        ClusterMethod::Kmeans => (of_kmeans, of_annealing),
+    };
+    let Some((option, _)) = others.iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+    let own = own.map(|(name, _)| name).join(", ");
+    let message = format!("{option} does not go with --method {}", method_name(asked));
+    Err(Failure::new(Kind::Usage, message).with_hint(format!("it takes --clusters, {own}, --seed and --precision")))
+}
+
+fn method_name(method: ClusterMethod) -> String {
+    match method {
+        ClusterMethod::Da => "da",
+        ClusterMethod::Kmeans => "kmeans",
+    }
+    .to_owned()
+}
+
+fn sweeps(argument: SweepsArgument) -> Sweeps {
+    match argument {
+        SweepsArgument::Bounded => Sweeps::Bounded,
+        SweepsArgument::Plain => Sweeps::Plain,
+    }
 }
 
 /// Engine, ranks and threads of each process, and the layout of all.
@@ -274,15 +344,37 @@ pub fn processes_counted(processes: usize) -> String {
 /// Reads the checkpoint of `folder`, and refuses options that say something else than it does.
 fn checkpoint(folder: &Path, method: &MethodArguments) -> Result<Checkpoint, Failure> {
     let checkpoint = Checkpoint::read(&checkpoint_of(folder)?)?;
-    let stored = checkpoint.parameters();
-    let width = |precision: &Precision| if *precision == Precision::F64 { "f64" } else { "f32" }.to_owned();
+    let found = match &checkpoint {
+        Checkpoint::Annealing(_) => ClusterMethod::Da,
+        Checkpoint::KMeans(_) => ClusterMethod::Kmeans,
+    };
     let mut repeated = Repeated::default();
-    repeated.option("--clusters", method.clusters, stored.clusters, usize::to_string);
-    repeated.option("--stop-temperature", method.stop_temperature, stored.stop_temperature, f64::to_string);
-    repeated.option("--stop-length", method.stop_length, stored.stop_length, f64::to_string);
-    repeated.option("--max-clusters", method.max_clusters, stored.max_clusters, usize::to_string);
-    repeated.option("--seed", method.seed, Some(stored.seed), u64::to_string);
-    repeated.option("--precision", method.precision.map(precision), Some(stored.precision), width);
+    repeated.option("--method", method.method, Some(found), |method| method_name(*method));
+    repeated.agree()?;
+    applies(method, found)?;
+    let width = |precision: &Precision| if *precision == Precision::F64 { "f64" } else { "f32" }.to_owned();
+    let kind = |sweeps: &Sweeps| if *sweeps == Sweeps::Plain { "plain" } else { "bounded" }.to_owned();
+    let mut repeated = Repeated::default();
+    match &checkpoint {
+        Checkpoint::Annealing(checkpoint) => {
+            let stored = checkpoint.parameters();
+            repeated.option("--clusters", method.clusters, stored.clusters, usize::to_string);
+            repeated.option("--stop-temperature", method.stop_temperature, stored.stop_temperature, f64::to_string);
+            repeated.option("--stop-length", method.stop_length, stored.stop_length, f64::to_string);
+            repeated.option("--max-clusters", method.max_clusters, stored.max_clusters, usize::to_string);
+            repeated.option("--seed", method.seed, Some(stored.seed), u64::to_string);
+            repeated.option("--precision", method.precision.map(precision), Some(stored.precision), width);
+        }
+        Checkpoint::KMeans(checkpoint) => {
+            let stored = checkpoint.parameters();
+            repeated.option("--clusters", method.clusters, Some(stored.clusters), usize::to_string);
+            repeated.option("--starts", method.starts, Some(stored.starts), usize::to_string);
+            repeated.option("--max-sweeps", method.max_sweeps, Some(stored.max_sweeps), u64::to_string);
+            repeated.option("--sweeps", method.sweeps.map(sweeps), Some(stored.sweeps), kind);
+            repeated.option("--seed", method.seed, Some(stored.seed), u64::to_string);
+            repeated.option("--precision", method.precision.map(precision), Some(stored.precision), width);
+        }
+    }
     repeated.agree()?;
     Ok(checkpoint)
 }
@@ -339,6 +431,24 @@ mod tests {
     }
 
     #[test]
+    fn each_method_takes_its_own_options_and_no_others() {
+        for (line, option) in [
+            (vec!["--starts", "3"], "--starts"),
+            (vec!["--max-sweeps", "3", "--method", "da"], "--max-sweeps"),
+            (vec!["--sweeps", "plain"], "--sweeps"),
+            (vec!["--method", "kmeans", "-k", "3", "--stop-length", "2"], "--stop-length"),
+            (vec!["--method", "kmeans", "--max-clusters", "2"], "--max-clusters"),
+        ] {
+            let said = usage(&[&["cluster", "a.csv"], &line[..]].concat());
+            assert!(said.starts_with(&format!("{option} does not go with --method ")), "{said}");
+        }
+        assert!(usage(&["cluster", "a.csv", "--method", "kmeans"]).contains("needs --clusters"));
+        let line = ["cluster", "a.csv", "--method", "kmeans", "-k", "3", "--starts", "4", "--sweeps", "plain"];
+        let Start::Fresh(Parameters::KMeans(parameters)) = plan(&line).unwrap().start else { panic!("no k-means") };
+        assert_eq!((parameters.clusters, parameters.starts, parameters.sweeps), (3, 4, Sweeps::Plain));
+    }
+
+    #[test]
     fn ranks_go_with_their_engine_and_default_to_the_threads() {
         assert!(
             usage(&["cluster", "a.csv", "--engine", "loop", "--ranks", "3"]).contains("--engine ranks or map-reduce")
@@ -366,10 +476,12 @@ mod tests {
     #[test]
     fn the_demonstration_looks_for_twenty_clusters_unless_told_otherwise() {
         let clusters = |line: &[&str]| match plan(line).unwrap().start {
-            Start::Fresh(parameters) => parameters.clusters,
+            Start::Fresh(Parameters::Annealing(parameters)) => parameters.clusters,
+            Start::Fresh(Parameters::KMeans(parameters)) => Some(parameters.clusters),
             Start::Resumed(..) => panic!("nothing to resume"),
         };
         assert_eq!(clusters(&["demo", "census"]), Some(20));
+        assert_eq!(clusters(&["demo", "census", "--method", "kmeans"]), Some(20));
         assert_eq!(clusters(&["demo", "census", "-k", "3"]), Some(3));
         assert_eq!(clusters(&["demo", "census", "--stop-length", "50"]), None);
     }

@@ -4,6 +4,7 @@
 //! to read), looks whether a stop was asked for, and every two seconds puts the checkpoint on disk if it is time.
 
 pub mod gtm;
+mod kmeans;
 pub mod matrix;
 pub mod mixture;
 pub mod pairs;

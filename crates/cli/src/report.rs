@@ -12,11 +12,12 @@ pub mod pairs;
 mod palette;
 mod picture;
 mod principal_axes;
+mod starts;
 
-use lehr_mining::vector::{Model, Parameters};
 use lehr_ranks::timing::Spread;
 use serde_json::json;
 
+use crate::clustering::{Annealed, Clustering, Course, Parameters};
 use crate::command::demo;
 use crate::numbers::{amount, column, counted, duration, grouped, quantity, share, significant};
 use crate::plan::{Plan, Source, processes_counted};
@@ -26,6 +27,8 @@ use palette::Palette;
 use picture::Picture;
 
 const PAGE: &str = include_str!("report/page.html");
+/// The part of the page about cooling.
+const ANNEAL: &str = include_str!("report/anneal.html");
 const STYLE: &str = include_str!("report/page.css");
 const SCRIPT: &str = include_str!("report/page.js");
 
@@ -37,7 +40,7 @@ pub fn page(
     plan: &Plan,
     space: &Space,
     parameters: &Parameters,
-    model: &Model,
+    model: &Clustering,
     warnings: &[String],
     phases: &[(String, f64)],
     resumed: bool,
@@ -67,11 +70,10 @@ pub fn page(
         "map_title" => if space.is_sphere() { "The map" } else { "The points" }.to_owned(),
         "map_caption" => escape(&picture.caption),
         "map_label" => escape(&format!("{headline}, drawn as points coloured by cluster. {}", picture.caption)),
-        "anneal_note" => escape(&run.anneal_note()),
-        "clusters_label" => escape(&run.clusters_label()),
-        "energy_label" => escape(&run.energy_label()),
-        "free_energy_unit" if space.unit_squared().is_empty() => String::new(),
-        "free_energy_unit" => format!(" ({})", space.unit_squared()),
+        "course" => match &model.course {
+            Course::Annealed(annealed) => run.cooling(annealed),
+            Course::Started(starts) => starts::section(starts, space.unit_squared()),
+        },
         "table_note" => escape(&run.table_note()),
         "table_head" => run.table_head(),
         "table_body" => run.table_body(&palette),
@@ -87,7 +89,7 @@ struct Run<'a> {
     plan: &'a Plan,
     space: &'a Space,
     parameters: &'a Parameters,
-    model: &'a Model,
+    model: &'a Clustering,
     phases: &'a [(String, f64)],
     resumed: bool,
 }
@@ -99,7 +101,7 @@ impl Run<'_> {
 
     fn lead(&self) -> String {
         if let Source::BuiltIn(dataset) = self.plan.source {
-            return format!("{}. Deterministic annealing on the sphere.", demo::subject(dataset).1);
+            return format!("{}. {} on the sphere.", demo::subject(dataset).1, self.method());
         }
         let (source, weights, _) = summary::described(&self.plan.source);
         let columns = self.space.table().columns();
@@ -120,7 +122,14 @@ impl Run<'_> {
         if let Some(weights) = weights {
             parts.push(format!("weighted by {weights}"));
         }
-        format!("{}. Deterministic annealing.", parts.join(", "))
+        format!("{}. {}.", parts.join(", "), self.method())
+    }
+
+    fn method(&self) -> &'static str {
+        match self.parameters {
+            Parameters::Annealing(_) => "Deterministic annealing",
+            Parameters::KMeans(_) => "K-means",
+        }
     }
 
     fn tiles(&self) -> String {
@@ -145,7 +154,10 @@ impl Run<'_> {
             "Clusters",
             grouped(model.clusters.len() as u64),
             "",
-            format!("{} on the way", counted(model.splits.len() as u64, "split")),
+            match &model.course {
+                Course::Annealed(annealed) => format!("{} on the way", counted(annealed.splits.len() as u64, "split")),
+                Course::Started(starts) => format!("the best of {}", counted(starts.len() as u64, "start")),
+            },
         ));
         if space.table().weights().is_some() {
             let heaviest = model.clusters.iter().map(|cluster| cluster.weight).fold(0.0, f64::max);
@@ -158,21 +170,36 @@ impl Run<'_> {
             space.unit(),
             "root mean square".to_owned(),
         ));
-        if model.last_temperature > 0.0 {
+        if let Some(annealed) = model.annealed()
+            && annealed.last_temperature > 0.0
+        {
             tiles.push(tile(
                 "Hardened to length",
-                significant((model.last_temperature / 2.0).sqrt(), 4),
+                significant((annealed.last_temperature / 2.0).sqrt(), 4),
                 space.unit(),
-                format!("temperature {}", quantity(model.last_temperature, space.unit_squared())),
+                format!("temperature {}", quantity(annealed.last_temperature, space.unit_squared())),
             ));
         }
         tiles.push(tile("Time", duration(self.seconds()), "", counted(model.iterations, "iteration")));
         tiles.join("\n")
     }
 
-    fn anneal_note(&self) -> String {
-        let (model, unit) = (self.model, self.space.unit_squared());
-        if model.history.is_empty() {
+    /// The part of the page about cooling.
+    fn cooling(&self, annealed: &Annealed) -> String {
+        let unit = self.space.unit_squared();
+        fill(ANNEAL, |name| match name {
+            "anneal_note" => escape(&self.anneal_note(annealed)),
+            "clusters_label" => escape(&clusters_label(annealed)),
+            "energy_label" => escape(&self.energy_label(annealed)),
+            "free_energy_unit" if unit.is_empty() => String::new(),
+            "free_energy_unit" => format!(" ({unit})"),
+            other => unreachable!("the page asks for {other}, which nobody writes"),
+        })
+    }
+
+    fn anneal_note(&self, annealed: &Annealed) -> String {
+        let unit = self.space.unit_squared();
+        if annealed.history.is_empty() {
             return "There was nothing to anneal.".to_owned();
         }
         let mut note =
@@ -180,13 +207,13 @@ impl Run<'_> {
                         spread exceeds that length; each split is marked. Where a number was asked for, growth goes on past it on \
                         purpose, to merge back from above. At the end the number of clusters is fixed and memberships are hardened (dotted; free energy then counts from another zero)."
                 .to_owned();
-        if model.critical_temperature > 0.0 {
+        if annealed.critical_temperature > 0.0 {
             note.push_str(&format!(
                 " Above {} one cluster is all the data ask for.",
-                quantity(model.critical_temperature, unit)
+                quantity(annealed.critical_temperature, unit)
             ));
         }
-        if let Some(suggestion) = &model.suggestion {
+        if let Some(suggestion) = &annealed.suggestion {
             let plateau = suggestion.plateaus.iter().find(|plateau| plateau.clusters == suggestion.clusters);
             note.push_str(&format!(" No number was asked for; {}", counted(suggestion.clusters as u64, "cluster")));
             match plateau.and_then(|plateau| plateau.to.map(|to| (plateau.from, to))) {
@@ -199,16 +226,8 @@ impl Run<'_> {
         note
     }
 
-    fn clusters_label(&self) -> String {
-        format!(
-            "Number of clusters against falling temperature: from 1 to {}, with {}.",
-            self.model.history.iter().map(|step| step.clusters).max().unwrap_or(1),
-            counted(self.model.splits.len() as u64, "split")
-        )
-    }
-
-    fn energy_label(&self) -> String {
-        match (self.model.history.first(), self.model.history.last()) {
+    fn energy_label(&self, annealed: &Annealed) -> String {
+        match (annealed.history.first(), annealed.history.last()) {
             (Some(first), Some(last)) => format!(
                 "Free energy against falling temperature: from {} to {}.",
                 quantity(first.free_energy, self.space.unit_squared()),
@@ -302,16 +321,8 @@ impl Run<'_> {
     fn facts(&self) -> String {
         let (plan, model, parameters, space) = (self.plan, self.model, self.parameters, self.space);
         let (source, weights, id) = summary::described(&plan.source);
-        let (unit, squared) = (space.unit(), space.unit_squared());
-        let stop = match (parameters.clusters, parameters.stop_temperature, parameters.stop_length) {
-            (Some(clusters), None, None) => format!("at {}", counted(clusters as u64, "cluster")),
-            (Some(clusters), Some(t), _) => format!("at {clusters} clusters or {}", quantity(t, squared)),
-            (Some(clusters), _, Some(length)) => format!("at {clusters} clusters or length {}", quantity(length, unit)),
-            (None, Some(t), _) => format!("at {}", quantity(t, squared)),
-            (None, _, Some(length)) => format!("at length {}", quantity(length, unit)),
-            (None, None, None) => "at the number of clusters that stays longest".to_owned(),
-        };
-        let input = vec![
+        let squared = space.unit_squared();
+        let mut input = vec![
             ("Input", source),
             ("Fingerprint", format!("{:016x}", space.points().fingerprint())),
             ("Weights", weights.unwrap_or("none: every row counts the same").to_owned()),
@@ -320,20 +331,31 @@ impl Run<'_> {
                 "Scale",
                 if space.is_sphere() { "km on the sphere".to_owned() } else { summary::scale(plan.frame).to_string() },
             ),
-            ("Stops", stop),
-            ("Seed", parameters.seed.to_string()),
-            ("Precision", format!("{:?}", parameters.precision).to_lowercase()),
-            ("Cooling", format!("× {} a step", parameters.cooling)),
+            ("Seed", parameters.seed().to_string()),
+            ("Precision", format!("{:?}", parameters.precision()).to_lowercase()),
         ];
+        match parameters {
+            Parameters::Annealing(parameters) => input
+                .extend([("Stops", stops(parameters, space)), ("Cooling", format!("× {} a step", parameters.cooling))]),
+            Parameters::KMeans(parameters) => input.extend([
+                ("Starts", grouped(parameters.starts as u64)),
+                ("Most sweeps of a start", grouped(parameters.max_sweeps)),
+                ("Sweeps", format!("{:?}", parameters.sweeps).to_lowercase()),
+            ]),
+        }
         let mut outcome = vec![
             ("Mean squared distance", quantity(model.objective, squared)),
             ("Weighted sum of squares", quantity(model.sum_of_squares, squared)),
-            ("Free energy at the last soft temperature", quantity(model.free_energy, squared)),
-            ("Critical temperature", quantity(model.critical_temperature, squared)),
-            ("Last soft temperature", quantity(model.last_temperature, squared)),
-            ("Temperatures", grouped(model.history.len() as u64)),
-            ("Iterations", grouped(model.iterations)),
         ];
+        if let Some(annealed) = model.annealed() {
+            outcome.extend([
+                ("Free energy at the last soft temperature", quantity(annealed.free_energy, squared)),
+                ("Critical temperature", quantity(annealed.critical_temperature, squared)),
+                ("Last soft temperature", quantity(annealed.last_temperature, squared)),
+                ("Temperatures", grouped(annealed.history.len() as u64)),
+            ]);
+        }
+        outcome.push(("Iterations", grouped(model.iterations)));
         let execution = &plan.execution;
         outcome.push(("Engine", execution.engine.to_string()));
         let ranks = counted(plan.layout.ranks() as u64, "rank");
@@ -417,9 +439,10 @@ impl Run<'_> {
                 json!({ "x": place.0, "y": place.1, "weight": facts.weight, "lines": lines })
             })
             .collect();
+        let (history, splits) = model.annealed().map_or((&[][..], &[][..]), |run| (&run.history[..], &run.splits[..]));
         let history: Vec<_> =
-            model.history.iter().map(|step| json!([step.temperature, step.clusters, step.free_energy])).collect();
-        let splits: Vec<_> = model.splits.iter().map(|split| json!([split.temperature, split.clusters])).collect();
+            history.iter().map(|step| json!([step.temperature, step.clusters, step.free_energy])).collect();
+        let splits: Vec<_> = splits.iter().map(|split| json!([split.temperature, split.clusters])).collect();
         let data = json!({
             "unit": space.unit(),
             "unit_squared": space.unit_squared(),
@@ -445,6 +468,27 @@ impl Run<'_> {
         });
         // Inside a script element, only "<" could end it.
         data.to_string().replace('<', "\\u003c")
+    }
+}
+
+fn clusters_label(annealed: &Annealed) -> String {
+    format!(
+        "Number of clusters against falling temperature: from 1 to {}, with {}.",
+        annealed.history.iter().map(|step| step.clusters).max().unwrap_or(1),
+        counted(annealed.splits.len() as u64, "split")
+    )
+}
+
+/// When the growth of clusters ends.
+fn stops(parameters: &lehr_mining::vector::Parameters, space: &Space) -> String {
+    let (unit, squared) = (space.unit(), space.unit_squared());
+    match (parameters.clusters, parameters.stop_temperature, parameters.stop_length) {
+        (Some(clusters), None, None) => format!("at {}", counted(clusters as u64, "cluster")),
+        (Some(clusters), Some(t), _) => format!("at {clusters} clusters or {}", quantity(t, squared)),
+        (Some(clusters), _, Some(length)) => format!("at {clusters} clusters or length {}", quantity(length, unit)),
+        (None, Some(t), _) => format!("at {}", quantity(t, squared)),
+        (None, _, Some(length)) => format!("at length {}", quantity(length, unit)),
+        (None, None, None) => "at the number of clusters that stays longest".to_owned(),
     }
 }
 

@@ -19,6 +19,7 @@ use lehr_services::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::clustering::{self, Clustering};
 use crate::command::cluster::{Finished, publish};
 use crate::command::demo;
 use crate::company::Company;
@@ -46,8 +47,8 @@ struct Shelf {
 }
 
 struct Clustered {
-    parameters: Parameters,
-    model: Model,
+    parameters: clustering::Parameters,
+    model: Clustering,
 }
 
 /// Which services of a study stand together, beside the data sets.
@@ -309,7 +310,9 @@ impl Concurrent<Cluster> for Annealing {
         let model = self.anneal(call, &dataset, &parameters).await?;
         let facts = ModelFacts { model: format!("{dataset}/{clusters}"), clusters, objective: model.objective };
         let name = facts.model.clone();
-        self.study.with(|shelf| shelf.models.insert(name, Arc::new(Clustered { parameters, model }))).await?;
+        let parameters = clustering::Parameters::Annealing(parameters);
+        let clustered = Arc::new(Clustered { parameters, model: Clustering::from(model) });
+        self.study.with(|shelf| shelf.models.insert(name, clustered)).await?;
         Ok(facts)
     }
 }

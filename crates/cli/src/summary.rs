@@ -1,18 +1,19 @@
 //! `summary.json`: what was read, what was done with it and what came out, for other programs.
 //!
 //! Two parts say how the run was computed rather than what it found: `execution` and `seconds`. All the rest is the same,
-//! byte for byte, for every engine and any number of ranks and threads.
+//! byte for byte, for every engine and any number of ranks and threads. What only one method has is there for that method only.
 
 pub mod gtm;
 pub mod mixture;
 
 use lehr_data::scale::Scale;
 use lehr_mining::anneal::{Split, Step};
-use lehr_mining::vector::{Model, Parameters, Plateau};
+use lehr_mining::vector::Plateau;
 use lehr_ranks::timing::Spread;
 use lehr_ranks::{Execution, Layout};
 use serde::Serialize;
 
+use crate::clustering::{Annealed, Clustering, Course, Parameters};
 use crate::exit::{Failure, Kind};
 use crate::plan::{Frame, Plan, Source};
 use crate::space::Space;
@@ -29,12 +30,15 @@ pub struct Summary<'a> {
     input: Input<'a>,
     parameters: &'a Parameters,
     /// `full`: an assignment's weight is exp(-d²/T), so that a temperature T smooths over the length sqrt(T/2).
-    temperature_convention: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature_convention: Option<&'static str>,
     unit: Unit,
     result: Outcome<'a>,
     clusters: Vec<ClusterFacts<'a>>,
-    temperatures: Temperatures<'a>,
-    splits: &'a [Split],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperatures: Option<Temperatures<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    splits: Option<&'a [Split]>,
     warnings: &'a [String],
     execution: ExecutionFacts,
     seconds: Seconds<'a>,
@@ -58,7 +62,8 @@ struct Input<'a> {
 #[derive(Serialize)]
 struct Unit {
     length: &'static str,
-    temperature: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<String>,
     spread: &'static str,
 }
 
@@ -68,13 +73,33 @@ struct Outcome<'a> {
     objective: f64,
     root_mean_square_distance: f64,
     sum_of_squares: f64,
+    #[serde(flatten)]
+    energies: Option<Energies>,
+    iterations: u64,
+    #[serde(flatten)]
+    way: Way<'a>,
+}
+
+#[derive(Serialize)]
+struct Energies {
     free_energy: f64,
     last_temperature: f64,
     last_length: f64,
     critical_temperature: f64,
-    iterations: u64,
-    finish: &'a lehr_mining::vector::Finish,
-    suggestion: Option<SuggestionFacts<'a>>,
+}
+
+/// What led to the result.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Way<'a> {
+    Annealed {
+        finish: &'a lehr_mining::vector::Finish,
+        suggestion: Option<SuggestionFacts<'a>>,
+    },
+    /// The weighted sum of squares that each start came to.
+    Started {
+        starts: &'a [f64],
+    },
 }
 
 /// Where the number of clusters was not given: which number stayed longest, and how long each did.
@@ -194,13 +219,39 @@ impl<'a> Seconds<'a> {
     }
 }
 
+impl Energies {
+    fn new(annealed: &Annealed) -> Self {
+        Energies {
+            free_energy: annealed.free_energy,
+            last_temperature: annealed.last_temperature,
+            last_length: (annealed.last_temperature / 2.0).sqrt(),
+            critical_temperature: annealed.critical_temperature,
+        }
+    }
+}
+
+impl<'a> Way<'a> {
+    fn new(course: &'a Course) -> Self {
+        match course {
+            Course::Annealed(annealed) => {
+                let facts = |suggestion: &'a lehr_mining::vector::Suggestion| SuggestionFacts {
+                    clusters: suggestion.clusters,
+                    plateaus: &suggestion.plateaus,
+                };
+                Way::Annealed { finish: &annealed.finish, suggestion: annealed.suggestion.as_ref().map(facts) }
+            }
+            Course::Started(starts) => Way::Started { starts },
+        }
+    }
+}
+
 impl<'a> Summary<'a> {
     /// Gathers the facts of a run. `phases`: seconds by name, in order; `resumed`: whether the run went on from a checkpoint.
     pub fn new(
         plan: &'a Plan,
         space: &'a Space,
         parameters: &'a Parameters,
-        model: &'a Model,
+        model: &'a Clustering,
         warnings: &'a [String],
         phases: &'a [(String, f64)],
         resumed: bool,
@@ -208,16 +259,17 @@ impl<'a> Summary<'a> {
         let table = space.table();
         let (source, weights, id) = described(&plan.source);
         let unit = space.unit_name();
+        let annealed = model.annealed();
         Summary {
             program: PROGRAM,
             version: env!("CARGO_PKG_VERSION"),
-            method: "vector deterministic annealing",
+            method: parameters.method(),
             input: Input::new(space, source, weights, id, scale(plan.frame)),
             parameters,
-            temperature_convention: "full",
+            temperature_convention: annealed.map(|_| "full"),
             unit: Unit {
                 length: unit,
-                temperature: format!("({unit})²"),
+                temperature: annealed.map(|_| format!("({unit})²")),
                 spread: if space.is_sphere() { "km along the surface" } else { unit },
             },
             result: Outcome {
@@ -225,16 +277,9 @@ impl<'a> Summary<'a> {
                 objective: model.objective,
                 root_mean_square_distance: model.objective.sqrt(),
                 sum_of_squares: model.sum_of_squares,
-                free_energy: model.free_energy,
-                last_temperature: model.last_temperature,
-                last_length: (model.last_temperature / 2.0).sqrt(),
-                critical_temperature: model.critical_temperature,
+                energies: annealed.map(Energies::new),
                 iterations: model.iterations,
-                finish: &model.finish,
-                suggestion: model.suggestion.as_ref().map(|suggestion| SuggestionFacts {
-                    clusters: suggestion.clusters,
-                    plateaus: &suggestion.plateaus,
-                }),
+                way: Way::new(&model.course),
             },
             clusters: model
                 .centers
@@ -249,8 +294,9 @@ impl<'a> Summary<'a> {
                     spread: space.distance(facts.spread),
                 })
                 .collect(),
-            temperatures: Temperatures { count: model.history.len(), history: &model.history },
-            splits: &model.splits,
+            temperatures: annealed
+                .map(|annealed| Temperatures { count: annealed.history.len(), history: &annealed.history }),
+            splits: annealed.map(|annealed| &annealed.splits[..]),
             warnings,
             execution: ExecutionFacts::new(&plan.execution, &plan.layout, model.imbalance, resumed),
             seconds: Seconds::new(phases, &model.timers),

@@ -10,8 +10,9 @@ use lehr_data::write::csv::Table;
 use lehr_data::write::names;
 use lehr_mining::gtm::{Map, Projection};
 use lehr_mining::mixture;
-use lehr_mining::vector::{Assignment, Model};
+use lehr_mining::vector::Assignment;
 
+use crate::clustering::Clustering;
 use crate::space::Space;
 use crate::summary;
 
@@ -50,7 +51,7 @@ pub fn label_rows(rows: Range<usize>, ids: Option<&[String]>, labels: &[u32], pr
 ///
 /// Centres are in the units of the columns (degrees with `--lonlat`); the spread is the root mean square distance of the
 /// cluster's rows to the centre, in km along the surface with `--lonlat`, in scaled units with `--scale`.
-pub fn centers(out: &mut impl Write, space: &Space, model: &Model) -> io::Result<()> {
+pub fn centers(out: &mut impl Write, space: &Space, model: &Clustering) -> io::Result<()> {
     let columns = names::beside(&["cluster", "weight", "spread"], space.table().columns(), &[]);
     let names: Vec<&str> =
         std::iter::once("cluster").chain(columns.iter().map(String::as_str)).chain(["weight", "spread"]).collect();

@@ -12,6 +12,7 @@ mod cli {
     mod guide;
     mod help;
     mod jobs;
+    mod kmeans;
     mod lab;
     mod lab_overhead;
     mod lab_ports;

@@ -58,23 +58,26 @@ fn tables(folder: &Path, out: &str) -> [Vec<u8>; 2] {
 #[ignore = "starts processes with mpiexec: make mpi"]
 fn results_have_the_same_bytes_on_any_layout() {
     let folder = folder();
-    let run = |layout: &str, processes: usize| {
-        let arguments =
-            ["cluster", "table.csv", "--weights", "weight", "-k", "6", "-q", "--out", layout, "--layout", layout];
-        if processes == 1 {
-            let alone = Command::new(env!("CARGO_BIN_EXE_lehr")).args(arguments).current_dir(&folder).output().unwrap();
-            expect_success(&alone);
-        } else {
-            expect_success(&lehr(folder.path(), processes, &arguments));
+    for method in ["da", "kmeans"] {
+        let run = |layout: &str, processes: usize| {
+            let out = format!("{method}-{layout}");
+            let line = ["cluster", "table.csv", "--weights", "weight", "-k", "6", "-q", "--method", method];
+            let arguments = [&line[..], &["--out", &out, "--layout", layout]].concat();
+            if processes == 1 {
+                let mut alone = Command::new(env!("CARGO_BIN_EXE_lehr"));
+                expect_success(&alone.args(arguments).current_dir(&folder).output().unwrap());
+            } else {
+                expect_success(&lehr(folder.path(), processes, &arguments));
+            }
+            let summary: serde_json::Value =
+                serde_json::from_slice(&fs::read(folder.path().join(&out).join("summary.json")).unwrap()).unwrap();
+            assert_eq!(summary["execution"]["layout"], layout);
+            (tables(folder.path(), &out), summary["result"].clone())
+        };
+        let one = run("1x1x1", 1);
+        for (layout, processes) in [("4x1x1", 1), ("1x4x1", 4), ("2x2x1", 2), ("1x1x3", 3)] {
+            assert!(run(layout, processes) == one, "{method}: {layout} gives the bytes of 1x1x1");
         }
-        let summary: serde_json::Value =
-            serde_json::from_slice(&fs::read(folder.path().join(layout).join("summary.json")).unwrap()).unwrap();
-        assert_eq!(summary["execution"]["layout"], layout);
-        tables(folder.path(), layout)
-    };
-    let one = run("1x1x1", 1);
-    for (layout, processes) in [("4x1x1", 1), ("1x4x1", 4), ("2x2x1", 2), ("1x1x3", 3)] {
-        assert!(run(layout, processes) == one, "{layout} gives the bytes of 1x1x1");
     }
 }
 
@@ -632,16 +635,21 @@ fn a_service_that_spreads_its_jobs_over_processes_has_the_same_bytes_and_passes_
         };
         let wait =
             async |jobs: &Reference<Jobs<Clustering>>, job: &str| jobs.call(Wait::of(WaitFor::new(job))).await.unwrap();
-        let mut checksums = Vec::new();
-        for jobs in [&here, &spread] {
-            let job = run(jobs, r#"{ "clusters": 6 }"#).await;
-            let done = wait(jobs, &job).await;
-            assert_eq!((done.state, done.fault), (State::Done, None));
-            let state = datasets.get().await.unwrap();
-            let of = |table: &str| state.datasets[&format!("{job}/{table}")].checksum.clone();
-            checksums.push((["labels", "centers", "history"].map(of), done.figures));
+        for options in [
+            r#"{ "clusters": 6 }"#,
+            r#"{ "clusters": 6, "method": "kmeans", "starts": 3, "sweeps": "plain", "max_sweeps": 50 }"#,
+        ] {
+            let mut checksums = Vec::new();
+            for jobs in [&here, &spread] {
+                let job = run(jobs, options).await;
+                let done = wait(jobs, &job).await;
+                assert_eq!((done.state, done.fault), (State::Done, None));
+                let state = datasets.get().await.unwrap();
+                let of = |table: &str| state.datasets[&format!("{job}/{table}")].checksum.clone();
+                checksums.push((["labels", "centers", "history"].map(of), done.figures));
+            }
+            assert_eq!(checksums[0], checksums[1], "{options}");
         }
-        assert_eq!(checksums[0], checksums[1]);
 
         let failed = wait(&spread, &run(&spread, r#"{ "clusters": 3001 }"#).await).await;
         assert_eq!(failed.state, State::Failed);

@@ -1,7 +1,7 @@
-//! Clustering as a method: the library's `vector::cluster` with the command's options, under the contract `lehr.clustering` 1.0.
+//! Clustering as a method: the library's `vector::cluster` and `kmeans::cluster` with the command's options, under the contract `lehr.clustering` 1.0.
 //!
 //! Tables: `labels` (id, cluster, probability), `centers` (cluster, the columns, weight, spread), both as `lehr cluster` writes them, and `history`
-//! (a row for each temperature).
+//! (a row for each temperature; of k-means for each start).
 
 mod processes;
 
@@ -12,8 +12,9 @@ use lehr_data::counter::counts_rows;
 use lehr_data::geography;
 use lehr_data::scale::{Scale, Scaling, scales_differ};
 use lehr_data::write::names;
-use lehr_mining::anneal::{Checkpoint, Control, Observer, Progress as Annealed, Stage, Step};
-use lehr_mining::vector::{self, Model, Parameters, Precision};
+use lehr_mining::anneal::{Control, Observer, Progress as Annealed, Stage, Step};
+use lehr_mining::vector::{self, Cluster, Parameters, Precision};
+use lehr_mining::{Error, Execution, kmeans};
 use lehr_services::Version;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,7 +23,7 @@ use crate::job::{Job, Progress};
 use crate::method::{Failure, Inputs, Method, Outputs};
 use crate::table::{Columns, Table};
 
-/// Deterministic annealing of vectors as a [`Method`].
+/// Deterministic annealing of vectors, and k-means, as a [`Method`].
 ///
 /// # Example
 /// See [`Jobs`](crate::jobs::Jobs).
@@ -51,7 +52,9 @@ pub struct Options {
     pub lonlat: bool,
     /// How columns are scaled. Default: not.
     pub scale: ColumnScale,
-    /// The number of clusters, at least 1. Default: the data suggest it.
+    /// How clusters are found. What only one of the methods takes is refused with the other. Default: `da`.
+    pub method: ClusterMethod,
+    /// The number of clusters, at least 1. Default: the data suggest it; with `kmeans` it has to be given.
     pub clusters: Option<usize>,
     /// The final temperature, in the squared unit of the points. Default: none.
     pub stop_temperature: Option<f64>,
@@ -67,7 +70,13 @@ pub struct Options {
     pub overshoot: f64,
     /// Swaps tried in vain before the finish gives up, in multiples of the number of clusters. Default: 4.
     pub patience: usize,
-    /// Decides between equals; the same seed gives the same result. Default: 0.
+    /// Of `kmeans`: how many starts, of which the best is kept. Default: 10.
+    pub starts: Option<usize>,
+    /// Of `kmeans`: the most sweeps of a start. Default: 300.
+    pub max_sweeps: Option<u64>,
+    /// Of `kmeans`: what a sweep looks at. Default: `bounded`.
+    pub sweeps: Option<ClusterSweeps>,
+    /// Decides between equals, and draws the starts; the same seed gives the same result. Default: 0.
     pub seed: u64,
     /// Bits of coordinates while annealing, 64 or 32. Default: 64.
     pub bits: u32,
@@ -82,6 +91,7 @@ impl Default for Options {
             id: None,
             lonlat: false,
             scale: ColumnScale::None,
+            method: ClusterMethod::Da,
             clusters: None,
             stop_temperature: None,
             stop_length: None,
@@ -90,10 +100,44 @@ impl Default for Options {
             tolerance,
             overshoot,
             patience,
+            starts: None,
+            max_sweeps: None,
+            sweeps: None,
             seed,
             bits: 64,
         }
     }
+}
+
+/// How clusters are found.
+///
+/// # Example
+/// ```
+/// assert_eq!(serde_json::to_string(&lehr_jobs::clustering::ClusterMethod::Kmeans).unwrap(), "\"kmeans\"");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ClusterMethod {
+    /// Deterministic annealing.
+    #[default]
+    Da,
+    /// K-means: starts drawn by k-means++, Lloyd's sweeps to the fixed point.
+    Kmeans,
+}
+
+/// What a sweep of k-means looks at; the result has the same bits.
+///
+/// # Example
+/// ```
+/// assert_eq!(serde_json::to_string(&lehr_jobs::clustering::ClusterSweeps::Plain).unwrap(), "\"plain\"");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ClusterSweeps {
+    /// Only the centres that can be nearest to some row of a group.
+    Bounded,
+    /// Every centre, for every row.
+    Plain,
 }
 
 /// How columns are scaled.
@@ -126,8 +170,60 @@ impl Options {
             overshoot: self.overshoot,
             patience: self.patience,
             seed: self.seed,
-            precision: if self.bits == 32 { Precision::F32 } else { Precision::F64 },
+            precision: self.precision(),
         }
+    }
+
+    fn precision(&self) -> Precision {
+        if self.bits == 32 { Precision::F32 } else { Precision::F64 }
+    }
+
+    fn of_kmeans(&self) -> kmeans::Parameters {
+        let default = kmeans::Parameters::default();
+        let sweeps = |sweeps| match sweeps {
+            ClusterSweeps::Bounded => kmeans::Sweeps::Bounded,
+            ClusterSweeps::Plain => kmeans::Sweeps::Plain,
+        };
+        kmeans::Parameters {
+            clusters: self.clusters.unwrap_or(default.clusters),
+            starts: self.starts.unwrap_or(default.starts),
+            max_sweeps: self.max_sweeps.unwrap_or(default.max_sweeps),
+            sweeps: self.sweeps.map_or(default.sweeps, sweeps),
+            seed: self.seed,
+            precision: self.precision(),
+            ..default
+        }
+    }
+
+    /// What is said to one method and is of the other.
+    fn of_the_other_method(&self) -> Vec<String> {
+        let default = Self::default();
+        let of_da = [
+            ("stop_temperature", self.stop_temperature.is_some()),
+            ("stop_length", self.stop_length.is_some()),
+            ("max_clusters", self.max_clusters.is_some()),
+            ("cooling", self.cooling != default.cooling),
+            ("tolerance", self.tolerance != default.tolerance),
+            ("overshoot", self.overshoot != default.overshoot),
+            ("patience", self.patience != default.patience),
+        ];
+        let of_kmeans = [
+            ("starts", self.starts.is_some()),
+            ("max_sweeps", self.max_sweeps.is_some()),
+            ("sweeps", self.sweeps.is_some()),
+        ];
+        let (method, own, others) = match self.method {
+            ClusterMethod::Da => ("da", &of_da[..], &of_kmeans[..]),
+            ClusterMethod::Kmeans => ("kmeans", &of_kmeans[..], &of_da[..]),
+        };
+        let own: Vec<&str> = own.iter().map(|(name, _)| *name).collect();
+        let told = |(name, _): &(&str, bool)| {
+            format!(
+                "{name}: expected none with method {method}, which takes clusters, {}, seed and bits",
+                own.join(", ")
+            )
+        };
+        others.iter().filter(|(_, is_given)| *is_given).map(told).collect()
     }
 
     fn columns(&self) -> Columns {
@@ -154,12 +250,20 @@ impl Method for Clustering {
         if !matches!(options.bits, 32 | 64) {
             faults.push(format!("bits: expected 32 or 64, found {}", options.bits));
         }
+        faults.extend(options.of_the_other_method());
+        if options.method == ClusterMethod::Kmeans && options.clusters.is_none() {
+            faults.push("clusters: expected a number with method kmeans".to_owned());
+        }
         // What only the data can say (more clusters than rows) is said when they are there.
-        let any = Parameters { clusters: options.clusters.map(|clusters| clusters.min(1)), ..options.parameters() };
-        if let Ok(point) = Points::new(vec![0.0], 1)
-            && let Err(error) = any.check(&point)
-        {
-            faults.push(error.to_string());
+        let clusters = options.clusters.map(|clusters| clusters.min(1));
+        if let Ok(point) = Points::new(vec![0.0], 1) {
+            let checked = match options.method {
+                ClusterMethod::Da => Parameters { clusters, ..options.parameters() }.check(&point),
+                ClusterMethod::Kmeans => {
+                    kmeans::Parameters { clusters: clusters.unwrap_or(1), ..options.of_kmeans() }.check(&point)
+                }
+            };
+            faults.extend(checked.err().map(|error| error.to_string()));
         }
         faults
     }
@@ -171,22 +275,38 @@ impl Method for Clustering {
         if let Some(spread) = &job.spread {
             return processes::cluster(job, spread, &space.table, options)?.outputs(&space.table);
         }
-        let mut watch = Watch { job };
-        let execution = job.execution();
-        let model = match job.saved_checkpoint::<Checkpoint>()? {
-            None => vector::cluster(space.points(), &options.parameters(), &execution, &mut watch),
-            Some(checkpoint) => vector::resume(space.points(), checkpoint, &execution, &mut watch),
+        let found = match options.method {
+            ClusterMethod::Da => anneal(job, &space, options)?.map(|model| Found::of_annealing(&space, model)),
+            ClusterMethod::Kmeans => kmeans(job, &space, options)?.map(|model| Found::of_kmeans(&space, model)),
         };
-        let model = model.map_err(|error| match error {
+        let found = found.map_err(|error| match error {
             // It names the data itself.
-            lehr_mining::Error::Data(error) => error.into(),
+            Error::Data(error) => error.into(),
             error => match Failure::from(error) {
                 Failure::Input(reason) => Failure::Input(format!("{name}: {reason}")),
                 failure => failure,
             },
         })?;
-        Found::of_model(&space, model).outputs(&space.table)
+        found.outputs(&space.table)
     }
+}
+
+/// Anneals, or goes on with it; what the method says is for the caller to tell.
+fn anneal(job: &Job, space: &Space, options: &Options) -> Result<Result<vector::Model, Error>, Failure> {
+    let (mut watch, execution): (_, Execution) = (Watch { job }, job.execution());
+    Ok(match job.saved_checkpoint::<vector::Checkpoint>()? {
+        None => vector::cluster(space.points(), &options.parameters(), &execution, &mut watch),
+        Some(checkpoint) => vector::resume(space.points(), checkpoint, &execution, &mut watch),
+    })
+}
+
+/// The same of k-means.
+fn kmeans(job: &Job, space: &Space, options: &Options) -> Result<Result<kmeans::Model, Error>, Failure> {
+    let (mut watch, execution): (_, Execution) = (Watch { job }, job.execution());
+    Ok(match job.saved_checkpoint::<kmeans::Checkpoint>()? {
+        None => kmeans::cluster(space.points(), &options.of_kmeans(), &execution, &mut watch),
+        Some(checkpoint) => kmeans::resume(space.points(), checkpoint, &execution, &mut watch),
+    })
 }
 
 /// Reports and saves for a job.
@@ -194,7 +314,7 @@ struct Watch<'a> {
     job: &'a Job,
 }
 
-impl Observer for Watch<'_> {
+impl<C: Serialize> Observer<C> for Watch<'_> {
     fn progress(&mut self, progress: &Annealed<'_>) -> Control {
         let step = progress.step;
         let mut report = Progress::new(progress.fraction, progress.stage.name())
@@ -208,7 +328,7 @@ impl Observer for Watch<'_> {
         if self.job.is_stopping() { Control::Stop } else { Control::Continue }
     }
 
-    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
+    fn checkpoint(&mut self, checkpoint: &C) {
         self.job.save_checkpoint(checkpoint);
     }
 }
@@ -282,14 +402,55 @@ struct Found {
     centers: Vec<Vec<f64>>,
     weights: Vec<f64>,
     spreads: Vec<f64>,
-    history: Vec<Step>,
+    history: History,
     figures: BTreeMap<String, f64>,
     warnings: Vec<String>,
 }
 
+/// How it was found.
+enum History {
+    /// By annealing, over these temperatures.
+    Temperatures(Vec<Step>),
+    /// By k-means, whose starts came to these sums of squares.
+    Starts(Vec<f64>),
+}
+
+impl History {
+    fn table(&self) -> Result<Table, Failure> {
+        let steps = match self {
+            History::Temperatures(steps) => steps,
+            History::Starts(starts) => {
+                let indices = (0..starts.len() as u64).collect();
+                return Ok(Table::builder()
+                    .counts("index", indices)
+                    .numbers("sum_of_squares", starts.clone())
+                    .build()?);
+            }
+        };
+        let numbers = |of: fn(&Step) -> f64| steps.iter().map(of).collect();
+        let counts = |of: fn(&Step) -> u64| steps.iter().map(of).collect();
+        Ok(Table::builder()
+            .counts("index", counts(|step| step.index))
+            .numbers("temperature", numbers(|step| step.temperature))
+            .counts("clusters", counts(|step| step.clusters as u64))
+            .numbers("free_energy", numbers(|step| step.free_energy))
+            .numbers("mean_cost", numbers(|step| step.mean_cost))
+            .numbers("information", numbers(|step| step.information))
+            .numbers("softness", numbers(|step| step.softness))
+            .counts("sweeps", counts(|step| step.sweeps))
+            .numbers("next_critical", numbers(|step| step.next_critical))
+            .build()?)
+    }
+}
+
+/// The figures that there are, by name.
+fn figures<const N: usize>(named: [(&str, Option<f64>); N]) -> BTreeMap<String, f64> {
+    named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
 impl Found {
-    fn of_model(space: &Space, model: Model) -> Self {
-        let figures = [
+    fn of_annealing(space: &Space, model: vector::Model) -> Self {
+        let figures = figures([
             ("clusters", Some(model.clusters.len() as f64)),
             ("objective", Some(model.objective)),
             ("sum_of_squares", Some(model.sum_of_squares)),
@@ -298,18 +459,45 @@ impl Found {
             ("critical_temperature", Some(model.critical_temperature)),
             ("iterations", Some(model.iterations as f64)),
             ("suggested_clusters", model.suggestion.as_ref().map(|suggestion| suggestion.clusters as f64)),
-        ];
-        let figures = figures.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        let mut warnings = space.warnings();
-        warnings.extend(model.warnings);
+        ]);
         Self {
             labels: model.labels.iter().map(|&label| u64::from(label)).collect(),
             probabilities: model.probabilities,
-            centers: model.centers.chunks_exact(model.dimension).map(|center| space.center(center)).collect(),
-            weights: model.clusters.iter().map(|cluster| cluster.weight).collect(),
-            spreads: model.clusters.iter().map(|cluster| space.distance(cluster.spread)).collect(),
-            history: model.history,
-            figures: figures.collect(),
+            history: History::Temperatures(model.history),
+            figures,
+            ..Self::of_clusters(space, model.dimension, &model.centers, &model.clusters, model.warnings)
+        }
+    }
+
+    fn of_kmeans(space: &Space, model: kmeans::Model) -> Self {
+        let figures = figures([
+            ("clusters", Some(model.clusters.len() as f64)),
+            ("objective", Some(model.objective)),
+            ("sum_of_squares", Some(model.sum_of_squares)),
+            ("iterations", Some(model.iterations as f64)),
+        ]);
+        Self {
+            labels: model.labels.iter().map(|&label| u64::from(label)).collect(),
+            // Each is in its cluster and in no other.
+            probabilities: vec![1.0; model.labels.len()],
+            history: History::Starts(model.starts),
+            figures,
+            ..Self::of_clusters(space, model.dimension, &model.centers, &model.clusters, model.warnings)
+        }
+    }
+
+    /// What both methods have, without rows and history.
+    fn of_clusters(space: &Space, dimension: usize, centers: &[f64], clusters: &[Cluster], told: Vec<String>) -> Self {
+        let mut warnings = space.warnings();
+        warnings.extend(told);
+        Self {
+            labels: Vec::new(),
+            probabilities: Vec::new(),
+            centers: centers.chunks_exact(dimension).map(|center| space.center(center)).collect(),
+            weights: clusters.iter().map(|cluster| cluster.weight).collect(),
+            spreads: clusters.iter().map(|cluster| space.distance(cluster.spread)).collect(),
+            history: History::Starts(Vec::new()),
+            figures: BTreeMap::new(),
             warnings,
         }
     }
@@ -332,20 +520,7 @@ impl Found {
             .numbers("spread", self.spreads)
             .weights(Some("weight".to_owned()))
             .build()?;
-        let steps = &self.history;
-        let numbers = |of: fn(&Step) -> f64| steps.iter().map(of).collect();
-        let counts = |of: fn(&Step) -> u64| steps.iter().map(of).collect();
-        let history = Table::builder()
-            .counts("index", counts(|step| step.index))
-            .numbers("temperature", numbers(|step| step.temperature))
-            .counts("clusters", counts(|step| step.clusters as u64))
-            .numbers("free_energy", numbers(|step| step.free_energy))
-            .numbers("mean_cost", numbers(|step| step.mean_cost))
-            .numbers("information", numbers(|step| step.information))
-            .numbers("softness", numbers(|step| step.softness))
-            .counts("sweeps", counts(|step| step.sweeps))
-            .numbers("next_critical", numbers(|step| step.next_critical))
-            .build()?;
+        let history = self.history.table()?;
         let tables = [("labels", labels), ("centers", centers), ("history", history)];
         let tables = tables.map(|(name, table)| (name.to_owned(), table)).into();
         Ok(Outputs { tables, figures: self.figures, warnings: self.warnings })

@@ -33,7 +33,7 @@ pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Method for Parameters {
     const NAME: &'static str = "kmeans";
-    const FORMAT: u32 = 1;
+    const FORMAT: u32 = 2;
     type State = State;
 }
 
@@ -141,13 +141,11 @@ impl<T: Kept> Program for Run<'_, '_, T> {
         let mut course = Course::new(self.points, &self.rows, &self.shared.parameters, &self.memory, &self.near, state);
         self.shared.walk(rounds, &mut phases, &mut course).await?;
         shared::begin(rounds, &mut phases, Stage::Labelling.name());
-        let mut centers = course.centers();
         // Nobody asks how surely a row is where it is.
         let temperature = f64::MIN_POSITIVE;
-        let (sums, spreads) =
-            label_all(rounds, self.points, &self.rows, &mut centers, temperature, &self.labelled).await?;
+        let totals = label_all(rounds, self.points, &self.rows, course.centers(), temperature, &self.labelled).await?;
         phases.leave();
         let spent = self.shared.end(rounds, phases).await?;
-        Ok(spent.map(|spent| Outcome { state: course.state, centers, sums, spreads, spent }))
+        Ok(spent.map(|spent| Outcome { state: course.state, totals, spent }))
     }
 }

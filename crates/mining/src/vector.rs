@@ -5,6 +5,7 @@
 //! [`equilibrium`] is the fixed point at one temperature, for those who want the physics.
 
 mod centroids;
+pub(crate) mod clusters;
 pub(crate) mod components;
 pub(crate) mod course;
 pub(crate) mod e_step;
@@ -23,10 +24,11 @@ use lehr_ranks::timing::Phases;
 
 pub use crate::anneal::{Plateau, Suggestion};
 pub use centroids::{Assignment, Centroids};
+pub use clusters::Cluster;
 pub use components::Mode;
 pub use course::Finish;
 pub use equilibrium::{Equilibrium, Start, equilibrium};
-pub use model::{Cluster, Model};
+pub use model::Model;
 pub(crate) use parameters::MOST_CLUSTERS;
 pub use parameters::{Parameters, Precision};
 
@@ -166,12 +168,10 @@ impl<T: Kept> Program for Run<'_, '_, T> {
         phases.leave();
         self.shared.walk(rounds, &mut phases, &mut course).await?;
         shared::begin(rounds, &mut phases, Stage::Labelling.name());
-        let mut centers = course.centers();
         let temperature = course.state.grown.last_soft_temperature.max(f64::MIN_POSITIVE);
-        let (sums, spreads) =
-            label_all(rounds, self.points, &self.rows, &mut centers, temperature, &self.labelled).await?;
+        let totals = label_all(rounds, self.points, &self.rows, course.centers(), temperature, &self.labelled).await?;
         phases.leave();
         let spent = self.shared.end(rounds, phases).await?;
-        Ok(spent.map(|spent| Outcome { state: course.state, centers, sums, spreads, spent }))
+        Ok(spent.map(|spent| Outcome { state: course.state, totals, spent }))
     }
 }

@@ -37,6 +37,10 @@ pub struct ClusterArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The clustering")]
 pub struct MethodArguments {
+    /// How clusters are found [default: da, or the method of --resume]
+    #[arg(long, value_enum, value_name = "METHOD")]
+    pub method: Option<ClusterMethod>,
+
     /// Stop at this many clusters
     #[arg(long, short = 'k', alias = "k", value_name = "K", value_parser = clusters)]
     pub clusters: Option<usize>,
@@ -59,13 +63,43 @@ pub struct MethodArguments {
     #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with = "clusters")]
     pub max_clusters: Option<usize>,
 
-    /// Decides between equals; the same seed gives the same result [default: 0]
+    /// With --method kmeans: this many starts, of which the best is kept [default: 10]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub starts: Option<usize>,
+
+    /// With --method kmeans: the most sweeps of a start [default: 300]
+    #[arg(long, value_name = "N", value_parser = sweeps)]
+    pub max_sweeps: Option<u64>,
+
+    /// With --method kmeans: what a sweep looks at; the result is the same [default: bounded]
+    #[arg(long, value_enum)]
+    pub sweeps: Option<SweepsArgument>,
+
+    /// Decides between equals, and draws the starts; the same seed gives the same result [default: 0]
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u64>,
 
     /// How coordinates are stored; sums are always 64 bits wide [default: f64]
     #[arg(long, value_enum)]
     pub precision: Option<PrecisionArgument>,
+}
+
+/// How clusters are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ClusterMethod {
+    /// Deterministic annealing: no starts to choose, and --clusters may be left out
+    Da,
+    /// K-means: starts drawn by k-means++, Lloyd's sweeps to the fixed point; needs --clusters
+    Kmeans,
+}
+
+/// What a sweep of k-means looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SweepsArgument {
+    /// Only the centres that can be nearest to some row of a group
+    Bounded,
+    /// Every centre, for every row: as Lloyd's algorithm says, and slower
+    Plain,
 }
 
 /// How coordinates are stored.
@@ -119,6 +153,9 @@ Example:
   lehr cluster measurements.csv --scale std --json | jq .result.clusters
       how many clusters the data suggest
 
+  lehr cluster measurements.csv --method kmeans --clusters 20 --starts 50
+      k-means to compare with: the best of fifty starts
+
   mpiexec -n 4 lehr cluster measurements.csv --clusters 20
       the same result, bit for bit, computed by four processes
 
@@ -134,4 +171,8 @@ fn clusters(text: &str) -> Result<usize, String> {
         Ok(number) => Ok(number),
         Err(_) => Err("expected a whole number of at least 1".to_owned()),
     }
+}
+
+fn sweeps(text: &str) -> Result<u64, String> {
+    at_least_one(text).map(|number| number as u64)
 }

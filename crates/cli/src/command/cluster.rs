@@ -7,10 +7,10 @@ use std::path::Path;
 
 use lehr_data::read;
 use lehr_data::write::AtomicFile;
-use lehr_mining::vector::{self, Model, Parameters};
 use lehr_ranks::timing::Stopwatch;
 use lehr_ranks::trace::Trace;
 
+use crate::clustering::{Beginning, Clustering, Parameters};
 use crate::command::demo;
 use crate::company::Company;
 use crate::exit::{Failure, Kind};
@@ -30,7 +30,7 @@ use crate::{report, tables};
 ///
 /// # Errors
 /// [`Failure`], with nothing but a checkpoint left behind.
-pub fn run(mut plan: Plan, company: &Company<'_>) -> Result<(), Failure> {
+pub fn run(plan: Plan, company: &Company<'_>) -> Result<(), Failure> {
     let mut interrupt = Interrupt::listen()?;
     if plan.stop_at_eof {
         interrupt.listen_to_input()?;
@@ -69,7 +69,7 @@ pub fn run(mut plan: Plan, company: &Company<'_>) -> Result<(), Failure> {
     let trace = plan.trace.as_deref().map(|path| TraceFile::claim(path, input, &folder, plan.force)).transpose()?;
     company.order(&plan.start, space.points(), trace.is_some())?;
     let noted = trace.as_ref().map(|file| file.trace().clone());
-    let (parameters, model) = cluster(&mut plan, &space, &mut folder, &mut interrupt, noted)?;
+    let (parameters, model) = cluster(&plan, &space, &mut folder, &mut interrupt, noted)?;
     phases.extend(model.phases.iter().cloned());
     for warning in &model.warnings {
         output::warning(warning);
@@ -91,7 +91,7 @@ pub struct Finished<'a> {
     /// What the method was told.
     pub parameters: &'a Parameters,
     /// What it found.
-    pub model: &'a Model,
+    pub model: &'a Clustering,
     /// What an owner of the data should know.
     pub warnings: Vec<String>,
     /// Where the time went until here, in seconds.
@@ -120,7 +120,7 @@ pub fn publish(
         company.write_labels(out.temporary(), space.table().ids(), model, &plan.execution)
     })?;
     staged.write(folder::CENTERS, |out| tables::centers(out, space, model))?;
-    let learnt = Learnt::Clusters(model.centroids());
+    let learnt = Learnt::Clusters(model.centroids.clone());
     let learnt = if space.is_sphere() {
         ModelFile::on_sphere(space.table().columns(), learnt)
     } else {
@@ -151,26 +151,21 @@ fn clock_total(phases: &[(String, f64)]) -> f64 {
 
 /// The clustering itself, watched.
 fn cluster(
-    plan: &mut Plan,
+    plan: &Plan,
     space: &Space,
     folder: &mut Folder,
     interrupt: &mut Interrupt,
     trace: Option<Trace>,
-) -> Result<(Parameters, Model), Failure> {
+) -> Result<(Parameters, Clustering), Failure> {
     let units = Units { length: space.unit(), temperature: space.unit_squared() };
     let checkpoint = folder.checkpoint();
     let mut watch = Watch::new(interrupt, checkpoint.clone(), units, plan.quiet, trace);
-    let start = std::mem::replace(&mut plan.start, Start::Fresh(Parameters::default()));
-    let (parameters, outcome) = match start {
-        Start::Fresh(parameters) => {
-            let outcome = vector::cluster(space.points(), &parameters, &plan.execution, &mut watch);
-            (parameters, outcome)
-        }
-        Start::Resumed(state, _) => {
-            let parameters = state.parameters().clone();
-            (parameters, vector::resume(space.points(), *state, &plan.execution, &mut watch))
-        }
+    let beginning = match &plan.start {
+        Start::Fresh(parameters) => Beginning::fresh(parameters.clone()),
+        Start::Resumed(checkpoint, _) => Beginning::resumed(checkpoint.clone()),
     };
+    let parameters = beginning.parameters();
+    let outcome = beginning.run(space.points(), &plan.execution, &mut watch);
     let saved = watch.finish();
     if saved == Saved::Checkpoint {
         folder.keep();
@@ -187,7 +182,7 @@ fn cluster(
 }
 
 /// The table of clusters and where the results are.
-fn told(space: &Space, model: &Model, folder: &Path, seconds: f64) -> String {
+fn told(space: &Space, model: &Clustering, folder: &Path, seconds: f64) -> String {
     let table = ClusterTable {
         columns: space.table().columns(),
         rows: model
@@ -205,7 +200,7 @@ fn told(space: &Space, model: &Model, folder: &Path, seconds: f64) -> String {
     };
     let headline =
         output::headline(space.table().len() as u64, model.clusters.len() as u64, model.objective.sqrt(), space.unit());
-    let suggested = model.suggestion.as_ref().and_then(|suggestion| {
+    let suggested = model.annealed().and_then(|annealed| annealed.suggestion.as_ref()).and_then(|suggestion| {
         let plateau = suggestion
             .plateaus
             .iter()

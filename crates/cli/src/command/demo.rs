@@ -38,10 +38,14 @@ pub fn is_workflow(demo: &DemoArguments) -> bool {
         return false;
     }
     let method = &demo.method;
-    let says_method = method.clusters.is_some()
+    let says_method = method.method.is_some()
+        || method.clusters.is_some()
         || method.stop_temperature.is_some()
         || method.stop_length.is_some()
         || method.max_clusters.is_some()
+        || method.starts.is_some()
+        || method.max_sweeps.is_some()
+        || method.sweeps.is_some()
         || method.seed.is_some()
         || method.precision.is_some();
     !says_method && demo.results.resume.is_none() && demo.results.trace.is_none()

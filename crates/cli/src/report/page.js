@@ -381,7 +381,7 @@ steps.forEach((step, n) => {
 const curves = [
   { plot: 'plot-clusters', readout: 'readout-clusters', value: step => step[1], stepped: true, whole: true },
   { plot: 'plot-energy', readout: 'readout-energy', value: step => step[2], stepped: false, whole: false },
-];
+].filter(spec => $(spec.plot));
 function extent(values) {
   let low = Infinity, high = -Infinity;
   for (const v of values) { if (v < low) low = v; if (v > high) high = v; }

@@ -21,10 +21,15 @@ fn signal(child: &Child, name: &str) {
 
 /// Starts a run, waits until it has reported `lines` lines of progress, and stops it with `SIGINT`.
 fn stopped(sandbox: &Sandbox, arguments: &[&str], lines: usize) -> Outcome {
+    stopped_at(sandbox, arguments, "temperature", lines)
+}
+
+/// The same of lines that contain a word.
+fn stopped_at(sandbox: &Sandbox, arguments: &[&str], word: &str, lines: usize) -> Outcome {
     let mut child = sandbox.start(arguments);
     let mut reader = BufReader::new(child.stderr.take().unwrap());
     let mut stderr = Vec::new();
-    while stderr.iter().filter(|line: &&String| line.contains("temperature")).count() < lines {
+    while stderr.iter().filter(|line: &&String| line.contains(word)).count() < lines {
         let mut line = String::new();
         assert!(reader.read_line(&mut line).unwrap() > 0, "the run ended before it was stopped: {stderr:?}");
         stderr.push(line);
@@ -79,6 +84,31 @@ fn ctrl_c_leaves_a_checkpoint_and_going_on_gives_the_same_bytes() {
         summary
     };
     assert!(found("lehr-out") == found("whole"), "the same history, too");
+}
+
+#[test]
+fn k_means_that_was_stopped_goes_on_too_and_knows_its_method() {
+    let sandbox = blocks();
+    let line = [&LINE[..], &["--method", "kmeans", "--starts", "4", "--seed", "3"]].concat();
+    let outcome = stopped_at(&sandbox, &line, "starts done", 1);
+    assert_eq!((outcome.code, sandbox.list("lehr-out")), (130, vec!["checkpoint".to_owned()]));
+    assert!(outcome.stderr.contains(" --method kmeans --starts 4 --seed 3 --resume lehr-out"), "{}", outcome.stderr);
+
+    let outcome = sandbox.lehr(&[&LINE[..], &["--method", "da", "--resume", "lehr-out"]].concat());
+    assert_eq!(outcome.code, 2);
+    let contradiction = "--method da contradicts the checkpoint, which has kmeans";
+    assert!(outcome.stderr.contains(contradiction), "{}", outcome.stderr);
+    let outcome = sandbox.lehr(&[&LINE[..], &["--starts", "5", "--resume", "lehr-out"]].concat());
+    assert_eq!(outcome.code, 2);
+    assert!(outcome.stderr.contains("--starts 5 contradicts the checkpoint, which has 4"), "{}", outcome.stderr);
+    let outcome = sandbox.lehr(&[&LINE[..7], &["--stop-length", "5", "--resume", "lehr-out"]].concat());
+    assert!(outcome.stderr.contains("--stop-length does not go with --method kmeans"), "{}", outcome.stderr);
+
+    // The method need not be said again.
+    sandbox.lehr(&[&LINE[..7], &["--quiet", "--engine", "loop", "--resume", "lehr-out"]].concat()).succeeded();
+    sandbox.lehr(&[&line[..], &["--quiet", "--out", "whole"]].concat()).succeeded();
+    assert!(tables(&sandbox, "lehr-out") == tables(&sandbox, "whole"), "the same bytes as without stopping");
+    assert_eq!(sandbox.summary("lehr-out")["result"], sandbox.summary("whole")["result"]);
 }
 
 #[test]

@@ -17,7 +17,7 @@ use lehr_data::write::csv;
 use lehr_mining::anneal::Step;
 use serde_json::Value;
 
-use super::{ColumnScale, Found, Options};
+use super::{ClusterMethod, ClusterSweeps, ColumnScale, Found, History, Options};
 use crate::job::{Job, Progress};
 use crate::method::Failure;
 use crate::settings::Spread;
@@ -98,6 +98,12 @@ fn arguments(table: &Points, options: &Options, spread: &Spread) -> Vec<String> 
         options.seed.to_string(),
         "--precision".to_owned(),
         format!("f{}", options.bits),
+        "--method".to_owned(),
+        match options.method {
+            ClusterMethod::Da => "da",
+            ClusterMethod::Kmeans => "kmeans",
+        }
+        .to_owned(),
     ];
     let mut tell = |name: &str, value: Option<String>| {
         if let Some(value) = value {
@@ -111,6 +117,13 @@ fn arguments(table: &Points, options: &Options, spread: &Spread) -> Vec<String> 
     // The shortest text that reads back as the same number.
     tell("stop-temperature", options.stop_temperature.map(|temperature| format!("{temperature:?}")));
     tell("stop-length", options.stop_length.map(|length| format!("{length:?}")));
+    tell("starts", options.starts.map(|starts| starts.to_string()));
+    tell("max-sweeps", options.max_sweeps.map(|sweeps| sweeps.to_string()));
+    let sweeps = |sweeps| match sweeps {
+        ClusterSweeps::Bounded => "bounded".to_owned(),
+        ClusterSweeps::Plain => "plain".to_owned(),
+    };
+    tell("sweeps", options.sweeps.map(sweeps));
     let scale = match options.scale {
         ColumnScale::None => None,
         ColumnScale::Std => Some("std".to_owned()),
@@ -198,9 +211,15 @@ fn found(folder: &Path, table: &Points) -> Result<Found, Failure> {
     let wrong = |what: &str| Failure::Internal(format!("the results of the processes cannot be read: {what}"));
     let summary = fs::read(folder.join("summary.json")).map_err(|error| Failure::Environment(error.to_string()))?;
     let summary: Value = serde_json::from_slice(&summary).map_err(|error| wrong(&error.to_string()))?;
-    let history: Vec<Step> = serde_json::from_value(summary["temperatures"]["history"].clone())
-        .map_err(|error| wrong(&error.to_string()))?;
     let result = &summary["result"];
+    let unread = |error: serde_json::Error| wrong(&error.to_string());
+    let history = match &result["starts"] {
+        Value::Null => {
+            let steps = serde_json::from_value::<Vec<Step>>(summary["temperatures"]["history"].clone());
+            History::Temperatures(steps.map_err(unread)?)
+        }
+        starts => History::Starts(serde_json::from_value(starts.clone()).map_err(unread)?),
+    };
     let names = [
         "clusters",
         "objective",
@@ -246,6 +265,8 @@ mod tests {
         let expected = Progress::new(0.42, "annealing").figure("clusters", 7.0);
         assert_eq!(progress(line), Some(expected));
         assert_eq!(progress("  3 %, refining, 1 cluster").unwrap().figures["clusters"], 1.0);
+        let line = " 20 %, refining, 6 clusters, 2 starts done, root mean square distance 0.4";
+        assert_eq!(progress(line), Some(Progress::new(0.2, "refining").figure("clusters", 6.0)));
         for other in ["warning: 3 %", "clustering by x, y; --columns chooses others", "", "x %, annealing"] {
             assert_eq!(progress(other), None, "{other}");
         }

@@ -9,9 +9,9 @@ use lehr_jobs::jobs::{
     Cancel, Ended, Input, Jobs, Order, Progressed, Remove, ResultOf, Resume, Rows, State, Wait, WaitFor,
 };
 use lehr_jobs::{Clustering, Columns, DatasetService, Form, Handle, MethodService, RowFormat, Settings, Table};
-use lehr_mining::Execution;
 use lehr_mining::anneal::Silent;
 use lehr_mining::vector::{Parameters, cluster};
+use lehr_mining::{Execution, kmeans};
 use lehr_services::{Code, Event, Host, Reference, Subscribe};
 
 use super::samples::*;
@@ -79,6 +79,37 @@ fn a_clustering_has_the_bits_of_the_librarys() {
 }
 
 #[test]
+fn k_means_has_the_bits_of_the_librarys_and_a_row_for_each_start() {
+    on_one_host(async |host| {
+        let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+        let clustering = host.start("/clustering", MethodService::<Clustering>::default).await.unwrap();
+        let begin =
+            Begin { weights: Some("people".into()), id: Some("site".into()), ..Begin::new("clouds", Form::Csv) };
+        upload(&datasets, begin, clouds().as_bytes()).await.unwrap();
+        let given = serde_json::json!({ "clusters": 3, "method": "kmeans", "starts": 4, "seed": 9, "sweeps": "plain" });
+        let job = run(&clustering, Order::new("clouds", options(given))).await.unwrap();
+        let done = wait(&clustering, &job).await;
+        assert_eq!((done.state, done.fault.as_ref()), (State::Done, None));
+
+        let table = datasets.call(Take { name: "clouds".into() }).await.unwrap().0;
+        let points = table.points("clouds", &Columns::default()).unwrap();
+        let parameters = kmeans::Parameters { clusters: 3, starts: 4, seed: 9, ..kmeans::Parameters::default() };
+        let model = kmeans::cluster(&points, &parameters, &Execution::default(), &mut Silent).unwrap();
+        let taken = async |table: &str| datasets.call(Take { name: format!("{job}/{table}") }).await.unwrap().0;
+        let labels = taken("labels").await;
+        let expected: Vec<u64> = model.labels.iter().map(|&label| u64::from(label)).collect();
+        assert_eq!(labels.counts("cluster").unwrap(), expected);
+        assert!(labels.numbers("probability").unwrap().iter().all(|probability| *probability == 1.0));
+        assert_eq!(*taken("history").await.numbers("sum_of_squares").unwrap(), model.starts);
+        let y: Vec<f64> = model.centers.chunks_exact(2).map(|center| center[1]).collect();
+        assert_eq!(*taken("centers").await.numbers("y").unwrap(), y);
+        let names: Vec<&str> = done.figures.keys().map(String::as_str).collect();
+        assert_eq!(names, ["clusters", "iterations", "objective", "sum_of_squares"]);
+        assert_eq!(done.figures["sum_of_squares"], model.sum_of_squares);
+    });
+}
+
+#[test]
 fn rows_of_a_result_come_in_each_form() {
     on_one_host(async |host| {
         let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
@@ -109,6 +140,25 @@ fn what_cannot_be_meant_is_refused_before_it_is_queued() {
         let refused = async |order: Order<Options>| run(&clustering, order).await.unwrap_err();
         let fault = refused(Order::new("line", options(serde_json::json!({ "clusters": 0, "bits": 7 })))).await;
         assert_eq!(fault.reason(), "bits: expected 32 or 64, found 7; clusters: expected at least 1, found 0");
+        for (given, reason) in [
+            (
+                serde_json::json!({ "method": "kmeans", "cooling": 0.9, "stop_length": 2.0 }),
+                "stop_length: expected none with method kmeans, which takes clusters, starts, max_sweeps, sweeps, seed and bits; \
+                 cooling: expected none with method kmeans, which takes clusters, starts, max_sweeps, sweeps, seed and bits; \
+                 clusters: expected a number with method kmeans",
+            ),
+            (
+                serde_json::json!({ "starts": 3 }),
+                "starts: expected none with method da, which takes clusters, stop_temperature, stop_length, max_clusters, \
+                 cooling, tolerance, overshoot, patience, seed and bits",
+            ),
+            (
+                serde_json::json!({ "method": "kmeans", "clusters": 2, "starts": 0 }),
+                "starts: expected at least 1, found 0",
+            ),
+        ] {
+            assert_eq!(refused(Order::new("line", options(given))).await.reason(), reason);
+        }
         let fault = refused(Order::new("none", Options::default())).await;
         assert_eq!((fault.code(), fault.reason()), (Code::UnknownEntry, "there is no data set \"none\""));
         let input = Input::Named(BTreeMap::from([("pints".to_owned(), "line".to_owned())]));

@@ -76,6 +76,21 @@ impl<M: Method> Checkpoint<M> {
     pub fn read(path: &Path) -> Result<Self, Error> {
         read_framed(path, M::NAME, M::FORMAT)
     }
+
+    /// Whether there is a checkpoint of this method at `path`, in whatever format: for programs that go on with a run of any of several methods. What is wrong with one that is not,
+    /// [`read`](Self::read) says.
+    pub fn is_at(path: &Path) -> bool {
+        let read = |path| Some(fs::read_to_string(path).ok()?.split_once('\n')?.1.to_owned());
+        read(path)
+            .and_then(|content| serde_json::from_str(&content).ok())
+            .is_some_and(|Named { method }| method == M::NAME)
+    }
+}
+
+/// What the content of every method's checkpoint begins with.
+#[derive(Deserialize)]
+struct Named {
+    method: String,
 }
 
 /// Writes a state of any method: what [`read_framed`] reads. The state says its method in a field `method`.
@@ -90,10 +105,6 @@ fn write_framed(state: &impl Serialize, format: u32, path: &Path) -> Result<(), 
 
 /// Reads a state of the method named, in the format that it has here.
 fn read_framed<T: DeserializeOwned>(path: &Path, method: &str, expected: u32) -> Result<T, Error> {
-    #[derive(Deserialize)]
-    struct Named {
-        method: String,
-    }
     let damaged = |reason: &str| Error::CheckpointDamaged { path: path.into(), reason: reason.into() };
     let bytes = fs::read(path).map_err(|source| Error::File { path: path.into(), source })?;
     let text = std::str::from_utf8(&bytes).map_err(|_| damaged("it is not text"))?;
@@ -159,6 +170,9 @@ mod tests {
         other.write(&path).unwrap();
         let error = vector::Checkpoint::read(&path).unwrap_err();
         assert!(error.to_string().contains("of the method \"pairwise\", not \"vector\""), "{error}");
+        assert!(!vector::Checkpoint::is_at(&path) && !vector::Checkpoint::is_at(folder.path()));
+        first().write(&path).unwrap();
+        assert!(vector::Checkpoint::is_at(&path));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The course of a run: one start a step, each of which can be resumed; the best is kept.
+//! The course of a run: the starts one after the other, in steps of some sweeps, each of which can be resumed; the best is kept.
 
 use lehr_data::Points;
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,20 @@ use crate::vector::e_step::Kept;
 use crate::vector::hard::{Centers, Lloyd, Patience, Remembered};
 use crate::vector::rows::Rows;
 
+/// The most sweeps of a step: whoever wants to stop waits for no more than these.
+const STEP_SWEEPS: u64 = 8;
+
+/// A start on its way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Start {
+    /// K x D.
+    centers: Vec<f64>,
+    /// Passes over the rows so far.
+    sweeps: u64,
+    /// What the last of them came to; none before the first.
+    cost: Option<f64>,
+}
+
 /// Everything that a run is, in stored units: a checkpoint of it is a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
@@ -20,6 +34,7 @@ pub struct State {
     /// The starts that were ended before their fixed point.
     pub(super) unfinished: usize,
     best: Option<(Vec<f64>, f64)>,
+    current: Option<Start>,
     pub(super) sweeps: u64,
 }
 
@@ -66,11 +81,14 @@ impl<T: Kept> run::Course<Parameters> for Course<'_, T> {
     }
 
     fn step(&self) -> Step {
-        let cost = self.state.best.as_ref().map_or(self.rows.square, |(_, cost)| *cost);
+        let State { best, current, costs, .. } = &self.state;
+        let cost = best.as_ref().map(|(_, cost)| *cost).or(current.as_ref().and_then(|start| start.cost));
+        let cost = cost.unwrap_or(self.rows.square);
+        let centers = best.as_ref().map(|(values, _)| values).or(current.as_ref().map(|start| &start.centers));
         Step {
-            index: self.state.costs.len() as u64,
+            index: costs.len() as u64,
             temperature: 0.0,
-            clusters: self.centers().len(),
+            clusters: centers.map_or(0, |values| values.len() / self.rows.dimension),
             free_energy: self.rows.squared(cost / self.rows.total_weight),
             mean_cost: self.rows.squared(cost / self.rows.total_weight),
             information: 0.0,
@@ -86,23 +104,37 @@ impl<T: Kept> run::Course<Parameters> for Course<'_, T> {
     }
 
     fn fraction(&mut self) -> f64 {
-        self.state.costs.len() as f64 / self.parameters.starts as f64
+        // How many sweeps a start takes is not known: it is half done after fifty.
+        let begun = self.state.current.as_ref().map_or(0.0, |start| start.sweeps as f64 / (start.sweeps as f64 + 50.0));
+        (self.state.costs.len() as f64 + begun) / self.parameters.starts as f64
     }
 
     async fn advance<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
         let Parameters { clusters, seed, max_sweeps, tolerance, sweeps, .. } = *self.parameters;
-        let start = self.state.costs.len() as u64;
-        let mut centers = draw(self.points, self.rows, self.near, rounds, (clusters, seed, start)).await?;
+        let dimension = self.rows.dimension;
+        let Some(Start { centers, sweeps: done, cost }) = self.state.current.take() else {
+            let start = self.state.costs.len() as u64;
+            let centers = draw(self.points, self.rows, self.near, rounds, (clusters, seed, start)).await?;
+            self.state.current = Some(Start { centers: centers.values, sweeps: 0, cost: None });
+            return Ok(());
+        };
+        let mut centers = Centers { dimension, values: centers };
         let mut lloyd = Lloyd::new(self.rows, self.memory);
         lloyd.is_plain = sweeps == Sweeps::Plain;
         // One pass more than sweeps: the last says what the sweeps before came to.
-        let patience = Patience { sweeps: max_sweeps + 1, tolerance, to_beat: None };
-        let cost = lloyd.run(rounds, &mut centers, patience).await?;
-        self.state.unfinished += usize::from(lloyd.sweeps > max_sweeps);
+        let left = max_sweeps + 1 - done;
+        let patience = Patience { sweeps: left.min(STEP_SWEEPS), tolerance, to_beat: None };
+        let swept = lloyd.go_on(rounds, &mut centers, patience, cost).await?;
         self.state.sweeps += lloyd.sweeps;
-        self.state.costs.push(cost);
-        if self.state.best.as_ref().is_none_or(|(_, best)| cost < *best) {
-            self.state.best = Some((centers.values, cost));
+        if !swept.has_ended && lloyd.sweeps < left {
+            let sweeps = done + lloyd.sweeps;
+            self.state.current = Some(Start { centers: centers.values, sweeps, cost: Some(swept.cost) });
+            return Ok(());
+        }
+        self.state.unfinished += usize::from(!swept.has_ended);
+        self.state.costs.push(swept.cost);
+        if self.state.best.as_ref().is_none_or(|(_, best)| swept.cost < *best) {
+            self.state.best = Some((centers.values, swept.cost));
         }
         Ok(())
     }

@@ -6,9 +6,9 @@ use lehr_ranks::timing::Spread;
 use super::course::State;
 use super::parameters::Parameters;
 use crate::anneal::run::Spent;
+use crate::vector::clusters::Clusters;
 use crate::vector::e_step::Kept;
-use crate::vector::hard::Centers;
-use crate::vector::label::Labelled;
+use crate::vector::label::{Labelled, Totals};
 use crate::vector::rows::Rows;
 use crate::vector::{Centroids, Cluster};
 
@@ -45,11 +45,7 @@ pub struct Model {
 #[derive(Debug)]
 pub(super) struct Outcome {
     pub state: State,
-    pub centers: Centers,
-    /// Mass and first moment of each cluster, stored units.
-    pub sums: Vec<f64>,
-    /// Rows and weighted squared distances of each cluster.
-    pub spreads: Vec<f64>,
+    pub totals: Totals,
     pub spent: Spent,
 }
 
@@ -59,7 +55,7 @@ impl Model {
         Centroids::new(self.dimension, self.centers.clone(), 0.0).expect("a clustering has centres, which are finite")
     }
 
-    /// Puts a run's outcome into the units and the order that users see. A cluster that no row is in is left out.
+    /// Puts a run's outcome into the units and the order that users see.
     pub(super) fn new<T: Kept>(
         points: &Points,
         rows: &Rows<T>,
@@ -67,37 +63,14 @@ impl Model {
         labelled: impl Iterator<Item = Labelled>,
         parameters: &Parameters,
     ) -> Self {
-        let Outcome { state, centers, sums, spreads, spent } = outcome;
-        let dimension = rows.dimension;
-        let masses: Vec<f64> = sums.chunks_exact(1 + dimension).map(|sums| sums[0]).collect();
-        let mut order: Vec<usize> = (0..centers.len()).filter(|&k| masses[k] > 0.0 || spreads[2 * k] > 0.0).collect();
-        order.sort_by(|&a, &b| masses[b].total_cmp(&masses[a]).then(a.cmp(&b)));
-        let mut number = vec![0u32; centers.len()];
-        for (new, &old) in order.iter().enumerate() {
-            number[old] = new as u32;
-        }
-        let mut labels = vec![0; points.len()];
-        for (leaf, labelled) in rows.leaves.iter().zip(labelled) {
-            for (&row, label) in leaf.rows.iter().chain(&leaf.bystander_rows).zip(labelled.labels) {
-                labels[row as usize] = number[label as usize];
-            }
-        }
-        let clusters: Vec<Cluster> = order
-            .iter()
-            .map(|&k| Cluster {
-                rows: spreads[2 * k] as u64,
-                weight: masses[k] * rows.weight_unit,
-                spread: if masses[k] > 0.0 { (spreads[2 * k + 1] / masses[k]).sqrt() * rows.unit } else { 0.0 },
-            })
-            .collect();
-        let stored_cost: f64 = order.iter().map(|&k| spreads[2 * k + 1]).sum();
-        let weighted_square = rows.squared(1.0) * rows.weight_unit;
+        let Outcome { state, totals, spent } = outcome;
+        let found = Clusters::new(points, rows, &totals, labelled);
         let mut warnings = Vec::new();
-        if clusters.len() < parameters.clusters {
+        if found.clusters.len() < parameters.clusters {
             warnings.push(format!(
                 "{} clusters were asked for, but only {} have rows: the points of positive weight have too few distinct positions, or centres were left alone on the way",
                 parameters.clusters,
-                clusters.len()
+                found.clusters.len()
             ));
         }
         if state.unfinished > 0 {
@@ -109,13 +82,13 @@ impl Model {
             ));
         }
         Self {
-            dimension,
-            centers: order.iter().flat_map(|&k| rows.position(centers.center(k))).collect(),
-            clusters,
-            labels,
-            objective: rows.squared(stored_cost / rows.total_weight),
-            sum_of_squares: stored_cost * weighted_square,
-            starts: state.costs.iter().map(|cost| cost * weighted_square).collect(),
+            dimension: rows.dimension,
+            centers: found.centers,
+            clusters: found.clusters,
+            labels: found.labels,
+            objective: found.objective,
+            sum_of_squares: found.sum_of_squares,
+            starts: state.costs.iter().map(|cost| cost * rows.squared(1.0) * rows.weight_unit).collect(),
             iterations: state.sweeps,
             phases: spent.phases,
             timers: spent.timers,

@@ -286,6 +286,15 @@ pub(crate) struct Patience {
     pub to_beat: Option<f64>,
 }
 
+/// What sweeps came to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Swept {
+    /// Of the centres as they were before the last move, which is at least theirs now.
+    pub cost: f64,
+    /// Whether there was nothing more to gain, beside having no more patience.
+    pub has_ended: bool,
+}
+
 /// A coordinate so far from all rows, which are about 1 from the origin, that nothing is nearest to it.
 pub(crate) const AWAY: f64 = 1e9;
 /// To the fixed point.
@@ -356,7 +365,18 @@ impl<'a, T: Kept> Lloyd<'a, T> {
         centers: &mut Centers,
         patience: Patience,
     ) -> Result<f64, Error> {
-        self.sweep_until(rounds, centers, patience, false).await
+        Ok(self.sweep_until(rounds, centers, patience, None, false).await?.cost)
+    }
+
+    /// The same from where sweeps were left, whose last came to `last`: to the bit what they had come to in one go.
+    pub async fn go_on<R: Rounds>(
+        &mut self,
+        rounds: &mut R,
+        centers: &mut Centers,
+        patience: Patience,
+        last: Option<f64>,
+    ) -> Result<Swept, Error> {
+        self.sweep_until(rounds, centers, patience, last, false).await
     }
 
     /// The same for centres that differ from the base in a few places, at a cost in proportion to those (in more than [`DIRECT_DIMENSION`] dimensions: of whole passes). There may be more of them than in the
@@ -368,7 +388,7 @@ impl<'a, T: Kept> Lloyd<'a, T> {
         patience: Patience,
     ) -> Result<f64, Error> {
         debug_assert!(self.base.len() <= centers.len());
-        self.sweep_until(rounds, centers, patience, self.remembers()).await
+        Ok(self.sweep_until(rounds, centers, patience, None, self.remembers()).await?.cost)
     }
 
     async fn sweep_until<R: Rounds>(
@@ -376,11 +396,12 @@ impl<'a, T: Kept> Lloyd<'a, T> {
         rounds: &mut R,
         centers: &mut Centers,
         patience: Patience,
+        last: Option<f64>,
         is_trial: bool,
-    ) -> Result<f64, Error> {
+    ) -> Result<Swept, Error> {
         let dimension = self.rows.dimension;
         let per_center = Kind::Centers.len(dimension);
-        let mut last = f64::INFINITY;
+        let mut last = last.unwrap_or(f64::INFINITY);
         let mut sweeps = 0;
         loop {
             if is_trial {
@@ -414,8 +435,9 @@ impl<'a, T: Kept> Lloyd<'a, T> {
                     }
                 }
             }
-            if !moved || sweeps >= patience.sweeps || gain <= patience.tolerance * cost || hopeless {
-                return Ok(cost);
+            let has_ended = !moved || gain <= patience.tolerance * cost;
+            if has_ended || hopeless || sweeps >= patience.sweeps {
+                return Ok(Swept { cost, has_ended });
             }
         }
     }

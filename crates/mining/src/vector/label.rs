@@ -45,23 +45,33 @@ impl Labelled {
     }
 }
 
-/// Labels all rows, moves each centre to the mean of its rows, and gives every process all labels. Returns each cluster's mass and first moment (1 + D), and its rows and weighted squared
-/// distances (2), stored units.
+/// What the clusters add up to, in stored units.
+#[derive(Debug)]
+pub(crate) struct Totals {
+    /// Each in the mean of its rows.
+    pub centers: Centers,
+    /// Mass and first moment of each cluster (1 + D).
+    pub sums: Vec<f64>,
+    /// Rows and weighted squared distances of each cluster (2).
+    pub spreads: Vec<f64>,
+}
+
+/// Labels all rows, moves each centre to the mean of its rows, and gives every process all labels.
 pub(crate) async fn label_all<T: Kept, R: Rounds>(
     rounds: &mut R,
     points: &Points,
     rows: &Rows<T>,
-    centers: &mut Centers,
+    mut centers: Centers,
     temperature: f64,
     cells: &LeafCells<Labelled>,
-) -> Result<(Vec<f64>, Vec<f64>), Error> {
+) -> Result<Totals, Error> {
     let (mut sums, mut spreads) = (Vec::new(), Vec::new());
-    let label = LabelRound { points, rows, centers, temperature, cells };
+    let label = LabelRound { points, rows, centers: &centers, temperature, cells };
     total_of(rounds, &label, &mut sums).await?;
-    exact_means(centers, &sums);
-    total_of(rounds, &SpreadRound { points, rows, centers, cells }, &mut spreads).await?;
+    exact_means(&mut centers, &sums);
+    total_of(rounds, &SpreadRound { points, rows, centers: &centers, cells }, &mut spreads).await?;
     rounds.share(cells, Labelled::write, Labelled::read).await?;
-    Ok((sums, spreads))
+    Ok(Totals { centers, sums, spreads })
 }
 
 /// Moves each centre to the mean of its rows, from their sums in double precision.

@@ -6,25 +6,14 @@ use lehr_data::Points;
 use lehr_ranks::timing::Spread;
 
 use super::centroids::Centroids;
+use super::clusters::{Cluster, Clusters};
 use super::course::{Finish, LEAST_CRITICAL, State};
 use super::e_step::Kept;
-use super::hard::Centers;
-use super::label::Labelled;
+use super::label::{Labelled, Totals};
 use super::parameters::Parameters;
 use super::rows::Rows;
 use crate::anneal::run::Spent;
 use crate::anneal::{Split, Step, Suggestion};
-
-/// A cluster's figures.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Cluster {
-    /// Rows, those of weight 0 too.
-    pub rows: u64,
-    /// The sum of their weights.
-    pub weight: f64,
-    /// Root mean square distance from the centre, weighted, in the unit of the points.
-    pub spread: f64,
-}
 
 /// Clusters, their centres, each row's label, and how they were found. Clusters are numbered by falling weight.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,11 +62,7 @@ pub struct Model {
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub state: State,
-    pub centers: Centers,
-    /// Mass and first moment of each cluster, stored units.
-    pub sums: Vec<f64>,
-    /// Rows and weighted squared distances of each cluster.
-    pub spreads: Vec<f64>,
+    pub totals: Totals,
     pub spent: Spent,
 }
 
@@ -99,39 +84,14 @@ impl Model {
         let is_open = parameters.final_temperature().is_none();
         let asked = parameters.clusters.filter(|_| is_open);
         let suggest = parameters.clusters.is_none() && is_open;
-        let Outcome { state, centers, sums, spreads, spent } = outcome;
+        let Outcome { state, totals, spent } = outcome;
         let grown = state.grown;
-        let dimension = rows.dimension;
-        let masses: Vec<f64> = sums.chunks_exact(1 + dimension).map(|sums| sums[0]).collect();
-        let mut order: Vec<usize> = (0..centers.len()).filter(|&k| masses[k] > 0.0 || spreads[2 * k] > 0.0).collect();
-        order.sort_by(|&a, &b| masses[b].total_cmp(&masses[a]).then(a.cmp(&b)));
-        let mut number = vec![0u32; centers.len()];
-        for (new, &old) in order.iter().enumerate() {
-            number[old] = new as u32;
-        }
-        let (mut labels, mut probabilities) = (vec![0; points.len()], vec![0.0; points.len()]);
-        for (leaf, labelled) in rows.leaves.iter().zip(labelled) {
-            let places = leaf.rows.iter().chain(&leaf.bystander_rows);
-            for ((&row, label), probability) in places.zip(labelled.labels).zip(labelled.probabilities) {
-                labels[row as usize] = number[label as usize];
-                probabilities[row as usize] = probability;
-            }
-        }
-        let weighted_square = rows.squared(1.0) * rows.weight_unit;
-        let stored_cost: f64 = order.iter().map(|&k| spreads[2 * k + 1]).sum();
-        let clusters: Vec<Cluster> = order
-            .iter()
-            .map(|&k| Cluster {
-                rows: spreads[2 * k] as u64,
-                weight: masses[k] * rows.weight_unit,
-                spread: if masses[k] > 0.0 { (spreads[2 * k + 1] / masses[k]).sqrt() * rows.unit } else { 0.0 },
-            })
-            .collect();
+        let found = Clusters::new(points, rows, &totals, labelled);
         let mut warnings = Vec::new();
         if grown.critical_temperature == 0.0 && points.len() > 1 {
             warnings.push("all points of positive weight are the same point: there is one cluster".to_string());
         } else if let Some(asked) = asked
-            && clusters.len() < asked
+            && found.clusters.len() < asked
         {
             let positions = distinct_positions(points, asked);
             warnings.push(if positions < asked {
@@ -139,7 +99,7 @@ impl Model {
             } else {
                 format!(
                     "{asked} clusters were asked for, but only {} were found: to divide one of them changes less than rounding does",
-                    clusters.len()
+                    found.clusters.len()
                 )
             });
         }
@@ -167,21 +127,18 @@ impl Model {
                 last.clusters
             ));
         }
-        let suggestion = suggest.then(|| Suggestion::new(grown.plateaus, clusters.len()));
+        let suggestion = suggest.then(|| Suggestion::new(grown.plateaus, found.clusters.len()));
         warnings.extend(suggestion.as_ref().and_then(Suggestion::warning));
         let squared = rows.squared(1.0);
         Model {
-            dimension,
-            centers: order.iter().flat_map(|&k| rows.position(centers.center(k))).collect(),
-            clusters,
-            labels,
-            probabilities,
-            objective: rows.squared(stored_cost / rows.total_weight),
-            sum_of_squares: stored_cost * weighted_square,
-            free_energy: grown
-                .history
-                .last()
-                .map_or(rows.squared(stored_cost / rows.total_weight), |step| step.free_energy),
+            dimension: rows.dimension,
+            centers: found.centers,
+            clusters: found.clusters,
+            labels: found.labels,
+            probabilities: found.probabilities,
+            objective: found.objective,
+            sum_of_squares: found.sum_of_squares,
+            free_energy: grown.history.last().map_or(found.objective, |step| step.free_energy),
             last_temperature: grown.last_soft_temperature * squared,
             critical_temperature: grown.critical_temperature * squared,
             iterations: state.sweeps,

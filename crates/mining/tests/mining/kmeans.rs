@@ -139,33 +139,40 @@ fn what_cannot_be_meant_is_refused() {
     }
 }
 
-/// Says stop after the first start, and keeps the checkpoint.
-#[derive(Default)]
-struct Once(Option<Checkpoint>);
+/// Says stop after some steps, and keeps the checkpoint.
+struct After(usize, Option<Checkpoint>);
 
-impl Observer<Checkpoint> for Once {
+impl Observer<Checkpoint> for After {
     fn progress(&mut self, _: &Progress<'_>) -> Control {
-        Control::Stop
+        self.0 -= 1;
+        if self.0 == 0 { Control::Stop } else { Control::Continue }
     }
 
     fn checkpoint(&mut self, checkpoint: &Checkpoint) {
-        self.0 = Some(checkpoint.clone());
+        self.1 = Some(checkpoint.clone());
     }
 }
 
 #[test]
 fn a_run_that_was_stopped_goes_on_to_the_same_bits_and_one_cut_short_says_so() {
-    let (points, _) = datasets::iris();
+    let (points, _) = datasets::digits();
     let execution = Execution::default();
-    let whole = run(&points, &of(4), &execution);
-    let mut stopped = Once::default();
-    assert!(matches!(cluster(&points, &of(4), &execution, &mut stopped), Err(Error::Stopped)));
+    let parameters = Parameters { starts: 3, ..of(10) };
+    let whole = run(&points, &parameters, &execution);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("checkpoint");
-    stopped.0.unwrap().write(&path).unwrap();
-    let checkpoint = Checkpoint::read(&path).unwrap();
-    assert_eq!(without_clock(resume(&points, checkpoint, &execution, &mut Silent).unwrap()), whole);
+    // When centres are drawn, in the middle of a start's sweeps, and in another start.
+    for steps in [1, 2, 3, 8] {
+        let mut stopped = After(steps, None);
+        assert!(matches!(cluster(&points, &parameters, &execution, &mut stopped), Err(Error::Stopped)));
+        stopped.1.unwrap().write(&path).unwrap();
+        assert!(Checkpoint::is_at(&path) && !vector::Checkpoint::is_at(&path));
+        let checkpoint = Checkpoint::read(&path).unwrap();
+        let resumed = without_clock(resume(&points, checkpoint, &execution, &mut Silent).unwrap());
+        assert_eq!(resumed, whole, "after {steps} steps");
+    }
 
+    let (points, _) = datasets::iris();
     let short = run(&points, &Parameters { max_sweeps: 1, starts: 3, ..of(4) }, &execution);
     assert!(short.warnings[0].contains("3 of 3 starts had not come to their fixed point after 1 sweeps"), "{short:?}");
 }

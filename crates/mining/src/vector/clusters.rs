@@ -1,0 +1,76 @@
+//! Clusters as users see them, whichever method found their centres: numbered by falling weight, in the unit of the points.
+
+use lehr_data::Points;
+
+use super::e_step::Kept;
+use super::label::{Labelled, Totals};
+use super::rows::Rows;
+
+/// A cluster's figures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cluster {
+    /// Rows, those of weight 0 too.
+    pub rows: u64,
+    /// The sum of their weights.
+    pub weight: f64,
+    /// Root mean square distance from the centre, weighted, in the unit of the points.
+    pub spread: f64,
+}
+
+/// Clusters in the units and the order that users see.
+#[derive(Debug)]
+pub(crate) struct Clusters {
+    /// K x D, row-major, in the unit of the points: the weighted means of the clusters.
+    pub centers: Vec<f64>,
+    /// One for each centre, by falling weight.
+    pub clusters: Vec<Cluster>,
+    /// The cluster of each row, in the order of the input.
+    pub labels: Vec<u32>,
+    /// The membership of each row in its cluster.
+    pub probabilities: Vec<f64>,
+    /// Weighted mean squared distance.
+    pub objective: f64,
+    /// Weighted sum of squared distances.
+    pub sum_of_squares: f64,
+}
+
+impl Clusters {
+    /// Puts what [`label_all`](super::label::label_all) found into units and order. A cluster that no row is in is left out.
+    pub fn new<T: Kept>(
+        points: &Points,
+        rows: &Rows<T>,
+        totals: &Totals,
+        labelled: impl Iterator<Item = Labelled>,
+    ) -> Self {
+        let Totals { centers, sums, spreads } = totals;
+        let masses: Vec<f64> = sums.chunks_exact(1 + rows.dimension).map(|sums| sums[0]).collect();
+        let mut order: Vec<usize> = (0..centers.len()).filter(|&k| masses[k] > 0.0 || spreads[2 * k] > 0.0).collect();
+        order.sort_by(|&a, &b| masses[b].total_cmp(&masses[a]).then(a.cmp(&b)));
+        let mut number = vec![0u32; centers.len()];
+        for (new, &old) in order.iter().enumerate() {
+            number[old] = new as u32;
+        }
+        let (mut labels, mut probabilities) = (vec![0; points.len()], vec![0.0; points.len()]);
+        for (leaf, labelled) in rows.leaves.iter().zip(labelled) {
+            let places = leaf.rows.iter().chain(&leaf.bystander_rows);
+            for ((&row, label), probability) in places.zip(labelled.labels).zip(labelled.probabilities) {
+                labels[row as usize] = number[label as usize];
+                probabilities[row as usize] = probability;
+            }
+        }
+        let clusters = order.iter().map(|&k| Cluster {
+            rows: spreads[2 * k] as u64,
+            weight: masses[k] * rows.weight_unit,
+            spread: if masses[k] > 0.0 { (spreads[2 * k + 1] / masses[k]).sqrt() * rows.unit } else { 0.0 },
+        });
+        let stored_cost: f64 = order.iter().map(|&k| spreads[2 * k + 1]).sum();
+        Self {
+            centers: order.iter().flat_map(|&k| rows.position(centers.center(k))).collect(),
+            clusters: clusters.collect(),
+            labels,
+            probabilities,
+            objective: rows.squared(stored_cost / rows.total_weight),
+            sum_of_squares: stored_cost * rows.squared(1.0) * rows.weight_unit,
+        }
+    }
+}
