@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-two-nodes test python test-python fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-runs bench-overhead quality peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-services lab-services-quick soak load isolation schemathesis fuzz docs fmt clean
+.PHONY: help demo demo-two-nodes test python test-python fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-runs bench-overhead quality peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-services lab-services-quick soak load isolation schemathesis fuzz docs fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -190,6 +190,16 @@ OVERHEAD_RECORD ?= lab/records/local/overhead.json
 lab-overhead: need $(if $(LEHR_MPIEXEC),,$(MPI_ENVIRONMENT)/.installed) ## what is lost by dividing a run among threads, processes and both (goes on with OVERHEAD_RECORD if that is there)
 	@cargo build --release -p lehr
 	@$(TARGET)/release/lehr lab overhead --record $(OVERHEAD_RECORD) $(if $(LEHR_MPIEXEC),--mpiexec $(LEHR_MPIEXEC))
+
+SCALE_RECORD ?= lab/records/local/scale.json
+
+lab-scale: need ## how time and memory of distances, clusters and maps grow with the items, and large sizes once (hours, 24 GiB of memory and disk; goes on with SCALE_RECORD if that is there)
+	@cargo build --release -p lehr
+	@$(TARGET)/release/lehr lab scale --folder $(TARGET) --record $(SCALE_RECORD)
+
+lab-scale-quick: need ## the same, small sizes in under two minutes
+	@cargo build --release -p lehr
+	@$(TARGET)/release/lehr lab scale --quick
 
 RANK_RECORD ?= lab/records/local/ranks.json
 

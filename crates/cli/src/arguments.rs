@@ -12,6 +12,7 @@ mod lab;
 mod matrix;
 mod mixture;
 mod pairwise;
+mod place;
 mod predict;
 mod run;
 mod serve;
@@ -32,9 +33,10 @@ pub use distances::{
 pub use embed::{EmbedArguments, StartArgument, WeightingArgument};
 pub use execution::{EngineArgument, ExecutionArguments};
 pub use gtm::{GtmArguments, GtmMethod, MapStartArgument};
-pub use lab::{LabArguments, LabCommand, OverheadArguments};
+pub use lab::{LabArguments, LabCommand, OverheadArguments, ScaleArguments};
 pub use mixture::{CovarianceArgument, MixtureArguments, MixtureMethod};
 pub use pairwise::PairwiseArguments;
+pub use place::PlaceArguments;
 pub use predict::PredictArguments;
 pub use run::RunArguments;
 pub use serve::ServeArguments;
@@ -95,6 +97,11 @@ pub enum Command {
     /// Multidimensional scaling by majorisation (SMACOF), in two dimensions, three or more; the report shows the map, to be turned, and where it is to be
     /// trusted.
     Embed(Box<EmbedArguments>),
+    /// Place new items in a map that stays as it is
+    ///
+    /// Compares each with the items of a map of lehr embed and puts it where the nearest of them say. So any number of items is laid out by a sample of them: time and memory
+    /// grow with the number of items, not with its square.
+    Place(Box<PlaceArguments>),
     /// See what Lehr does with data that are built in
     ///
     /// Something to look at before you have prepared data of your own.

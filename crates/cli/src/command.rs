@@ -11,6 +11,7 @@ pub mod gtm;
 pub mod lab;
 pub mod mixture;
 pub mod pairwise;
+pub mod place;
 pub mod predict;
 pub mod run;
 pub mod serve;

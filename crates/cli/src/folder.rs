@@ -66,6 +66,8 @@ pub enum Results {
     Pairwise,
     /// A map of such items.
     Map,
+    /// New items in a map.
+    Placing,
     /// All three of one run.
     Application,
 }
@@ -79,6 +81,7 @@ impl Results {
             Results::Topographic => &[PLACES, NODES, MODEL, REPORT, SUMMARY],
             Results::Pairwise => &[LABELS, CLUSTERS, REPORT, SUMMARY],
             Results::Map => &[POSITIONS, POSITIONS_ARRAY, REPORT, SUMMARY],
+            Results::Placing => &[POSITIONS, POSITIONS_ARRAY, SUMMARY],
             Results::Application => {
                 &[ARRAY, IDS, HEADER, LABELS, CLUSTERS, POSITIONS, POSITIONS_ARRAY, REPORT, SUMMARY]
             }
@@ -95,8 +98,12 @@ impl Results {
     fn vouches(self, bytes: &[u8]) -> bool {
         match self {
             Results::Clustering | Results::Pairwise | Results::Map | Results::Application => {
-                summary::is_ours(bytes) && !summary::mixture::is_ours(bytes) && !summary::gtm::is_ours(bytes)
+                summary::is_ours(bytes)
+                    && !summary::mixture::is_ours(bytes)
+                    && !summary::gtm::is_ours(bytes)
+                    && !summary::is_of_placing(bytes)
             }
+            Results::Placing => summary::is_of_placing(bytes),
             Results::Mixture => summary::mixture::is_ours(bytes),
             Results::Topographic => summary::gtm::is_ours(bytes),
             Results::Matrix => serde_json::from_slice::<serde_json::Value>(bytes)

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use lehr_data::duplicates::Duplicates;
+use lehr_data::read::fasta::Expected;
 use lehr_data::{Fingerprints, Incomplete, Sequences, read};
 use lehr_distances::Metric;
 use lehr_distances::columns;
@@ -25,7 +26,7 @@ pub enum Items {
 }
 
 impl Items {
-    /// Reads what the plan names.
+    /// Reads what the plan names, scaled as it says.
     ///
     /// # Errors
     /// What is wrong with the file.
@@ -33,17 +34,89 @@ impl Items {
     /// # Panics
     /// If the plan names a matrix, which has no items.
     pub fn read(what: &What, input: &Path) -> Result<Self, Failure> {
+        Ok(match (Self::as_given(what, input)?, what) {
+            (Items::Records(records), What::Rows { standardise: true, .. }) => Items::Records(records.standardised()),
+            (items, _) => items,
+        })
+    }
+
+    /// Reads what the plan names, in the numbers of the file.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    ///
+    /// # Panics
+    /// If the plan names a matrix, which has no items.
+    pub fn as_given(what: &What, input: &Path) -> Result<Self, Failure> {
         Ok(match what {
             What::Sequences(expected, _) | What::Aligned(expected, _) => {
                 Items::Sequences(read::fasta::sequences(input, *expected)?)
             }
             What::Fingerprints => Items::Fingerprints(read::fps::fingerprints(input)?),
-            What::Rows { selection, standardise, .. } => {
-                let records = read::incomplete(input, selection)?;
-                Items::Records(if *standardise { records.standardised() } else { records })
-            }
+            What::Rows { selection, .. } => Items::Records(read::incomplete(input, selection)?),
             What::Matrix => unreachable!("a matrix is converted, not computed"),
         })
+    }
+
+    /// Reads more items of the kind that these are: letters that could be nucleotides or amino acids are what they are here.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    ///
+    /// # Panics
+    /// If the plan is for items of another kind.
+    pub fn more(&self, what: &What, input: &Path) -> Result<Self, Failure> {
+        match (self, what) {
+            (Items::Sequences(own), What::Sequences(expected, _) | What::Aligned(expected, _)) => {
+                let expected = Expected { alphabet: Some(own.alphabet()), ..*expected };
+                Ok(Items::Sequences(read::fasta::sequences(input, expected)?))
+            }
+            _ => Self::as_given(what, input),
+        }
+    }
+
+    /// Some of these, as given, and others behind them, to be compared with each other. Rows are scaled, if the plan says so, by means and deviations of all of these.
+    ///
+    /// # Errors
+    /// What the others are expected to be, and are not.
+    pub fn joined(&self, rows: &[usize], others: &Self, what: &What) -> Result<Self, String> {
+        match (self, others) {
+            (Items::Sequences(own), Items::Sequences(others)) => {
+                if matches!(what, What::Aligned(..)) && own.longest() != others.longest() {
+                    return Err(format!("expected sequences of {} places, found {}", own.longest(), others.longest()));
+                }
+                let own = rows.iter().map(|row| own.sequence(*row));
+                let texts: Vec<&[u8]> = own.chain((0..others.len()).map(|row| others.sequence(row))).collect();
+                let alphabet = others.alphabet();
+                Ok(Items::Sequences(Sequences::new(&texts, alphabet).expect("sequences that were read are sequences")))
+            }
+            (Items::Fingerprints(own), Items::Fingerprints(others)) => {
+                if own.bits() != others.bits() {
+                    return Err(format!("expected fingerprints of {} bits, found {}", own.bits(), others.bits()));
+                }
+                let own = rows.iter().flat_map(|row| own.row(*row));
+                let words = own.chain((0..others.len()).flat_map(|row| others.row(row))).copied().collect();
+                Ok(Items::Fingerprints(
+                    Fingerprints::new(words, others.bits()).expect("fingerprints that were read are fingerprints"),
+                ))
+            }
+            (Items::Records(own), Items::Records(others)) => {
+                if own.columns() != others.columns() {
+                    let (expected, found) = (own.columns().join(", "), others.columns().join(", "));
+                    return Err(format!("expected the columns {expected}, found {found}"));
+                }
+                let is_scaled = matches!(what, What::Rows { standardise: true, .. });
+                let scaled =
+                    |records: &Incomplete| if is_scaled { records.standardised_as(own) } else { records.clone() };
+                let (first, second) = (scaled(own), scaled(others));
+                let values = rows.iter().flat_map(|row| first.row(*row)).chain(second.values()).copied().collect();
+                Ok(Items::Records(
+                    Incomplete::new(values, own.dimension())
+                        .map_err(|cause| format!("expected rows with values: {cause}"))?,
+                ))
+            }
+            _ => Err("expected items of the same kind".to_owned()),
+        }
     }
 
     /// The distinct items, and which of these each was.

@@ -64,6 +64,7 @@ fn main() -> ExitCode {
         }
         Command::Lab(LabCommand::Ports(ports)) => command::lab::ports(ports).map(|()| ExitCode::SUCCESS),
         Command::Lab(LabCommand::Overhead(overhead)) => command::lab::overhead(overhead).map(|()| ExitCode::SUCCESS),
+        Command::Lab(LabCommand::Scale(scale)) => command::lab::scale(scale).map(|()| ExitCode::SUCCESS),
         Command::Lab(LabCommand::Ranks(ranks)) => command::lab::ranks(ranks).map(|()| ExitCode::SUCCESS),
         Command::Lab(LabCommand::Services(services)) => command::lab::services(services).map(|()| ExitCode::SUCCESS),
         Command::Serve(_) | Command::Run(_) | Command::Apply(_) | Command::Watch(_)
@@ -89,6 +90,10 @@ fn main() -> ExitCode {
         Command::Predict(_) if launcher.as_ref().is_some_and(Launcher::is_several) => {
             Err(Failure::new(Kind::Usage, "rows are placed by one process: run lehr predict without mpiexec"))
         }
+        Command::Place(_) if launcher.as_ref().is_some_and(Launcher::is_several) => {
+            Err(Failure::new(Kind::Usage, "items are placed by one process: run lehr place without mpiexec"))
+        }
+        Command::Place(place) => command::place::run(*place, &typed).map(|()| ExitCode::SUCCESS),
         Command::Predict(predict) => command::predict::run(*predict).map(|()| ExitCode::SUCCESS),
         command => start(Arguments { command }, &typed),
     };

@@ -7,6 +7,7 @@
 pub mod distances;
 pub mod gtm;
 pub mod mixture;
+pub mod place;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

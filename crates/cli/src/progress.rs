@@ -8,6 +8,7 @@ mod kmeans;
 pub mod matrix;
 pub mod mixture;
 pub mod pairs;
+pub mod placing;
 
 use std::path::{Path, PathBuf};
 

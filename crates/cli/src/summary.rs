@@ -21,6 +21,9 @@ use crate::space::Space;
 /// What marks a summary as ours.
 pub const PROGRAM: &str = "lehr";
 
+/// The method of new items in a map.
+pub const PLACING: &str = "interpolation in a map";
+
 /// Everything in the file, in the order in which it stands there.
 #[derive(Serialize)]
 pub struct Summary<'a> {
@@ -323,6 +326,12 @@ pub fn text(summary: &serde_json::Value) -> Result<String, Failure> {
 pub fn is_ours(bytes: &[u8]) -> bool {
     let parsed: Result<serde_json::Value, _> = serde_json::from_slice(bytes);
     parsed.is_ok_and(|summary| summary["program"] == PROGRAM && summary["version"].is_string())
+}
+
+/// Whether `bytes` are a summary of new items in a map.
+pub fn is_of_placing(bytes: &[u8]) -> bool {
+    let parsed: Result<serde_json::Value, _> = serde_json::from_slice(bytes);
+    is_ours(bytes) && parsed.is_ok_and(|summary| summary["method"] == PLACING)
 }
 
 /// How many rows influence nothing.

@@ -17,11 +17,13 @@ mod cli {
     mod lab_overhead;
     mod lab_ports;
     mod lab_ranks;
+    mod lab_scale;
     mod lab_services;
     mod matrix;
     mod mixture;
     mod nodes;
     mod openapi;
+    mod place;
     mod predict;
     mod results;
     mod sandbox;

@@ -144,9 +144,18 @@ impl Incomplete {
 
     /// The same rows with each column brought to mean 0 and standard deviation 1 over what is there of it (population form). A constant column becomes 0.
     pub fn standardised(&self) -> Self {
+        self.standardised_as(self)
+    }
+
+    /// The same by the means and standard deviations of other rows: new rows in the numbers of those that were standardised before.
+    ///
+    /// # Panics
+    /// If the others have another dimension.
+    pub fn standardised_as(&self, others: &Self) -> Self {
+        assert_eq!(self.dimension, others.dimension, "rows of one dimension");
         let mut scaled = self.clone();
         for column in 0..self.dimension {
-            let present = || self.values[column..].iter().step_by(self.dimension).filter(|value| !value.is_nan());
+            let present = || others.values[column..].iter().step_by(self.dimension).filter(|value| !value.is_nan());
             let count = present().count() as f64;
             if count == 0.0 {
                 continue;
@@ -211,6 +220,14 @@ mod tests {
         assert_eq!(rows.row(0), [-1.0, 0.0]);
         assert!(rows.row(1)[0].is_nan());
         assert_eq!(rows.row(2), [1.0, 0.0]);
+    }
+
+    #[test]
+    fn new_rows_are_scaled_as_those_before_them() {
+        let before = Incomplete::new(vec![1.0, 5.0, f64::NAN, 5.0, 5.0, 5.0], 2).unwrap();
+        let rows = Incomplete::new(vec![7.0, 5.0, f64::NAN, f64::NAN], 2).unwrap().standardised_as(&before);
+        assert_eq!(rows.row(0), [2.0, 0.0]);
+        assert!(rows.row(1).iter().all(|value| value.is_nan()));
     }
 
     #[test]

@@ -120,6 +120,11 @@ impl Bench {
         })
     }
 
+    /// Whether a session before names this library among those that took part.
+    pub fn took_part_before(&self, library: &str) -> bool {
+        self.kept.as_ref().is_some_and(|kept| kept.named_before(library))
+    }
+
     /// Whether somebody asked for the end. A case that has begun then gives no figures.
     pub fn is_over(&mut self) -> bool {
         self.is_over = self.is_over || (self.stop)();

@@ -3,7 +3,7 @@
 //! A measurement is: a definition (`lab/definitions`), sides that do the same work, rounds in which the sides take turns, a check of every
 //! answer, a table with min, median and max, and a record. `lab/METHOD.md` says why each step is as it is.
 //!
-//! Two programs use this: `lehr-harness` (kernels, overheads, whole runs, quality) and `lehr lab` ([`ports`], [`ranks`], [`services`], [`overhead`]).
+//! Two programs use this: `lehr-harness` (kernels, overheads, whole runs, quality) and `lehr lab` ([`ports`], [`ranks`], [`services`], [`overhead`], [`scale`]).
 #![forbid(unsafe_code)]
 
 pub mod arguments;
@@ -21,6 +21,7 @@ pub mod ports;
 pub mod ranks;
 pub mod record;
 pub mod runner;
+pub mod scale;
 pub mod score;
 pub mod services;
 pub mod unit;

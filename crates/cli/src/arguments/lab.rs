@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::at_least_one;
+use super::{at_least_one, positive};
 
 /// What can be measured.
 #[derive(Debug, Subcommand)]
@@ -36,6 +36,14 @@ pub enum LabCommand {
     /// f = p T(p) / T(1) - 1 against grain size and number of clusters, with the laws that the papers fit to it; map-reduce beside ranks; how evenly
     /// threads and processes run. Every side solves the same problem to the same bits. Without an mpiexec, threads alone.
     Overhead(OverheadArguments),
+
+    /// How time and memory of distances, clusters and maps grow with the number of items, and large sizes once
+    ///
+    /// Aligned sequences are made by mutation of known ancestors, compared, clustered and laid out by the commands that users run, each in a process of its own; the clusters must be the
+    /// ancestors' families. The whole takes hours and writes matrices of up to 24 GiB, which are taken away again: --only and --memory name less.
+    #[command(after_help = SCALE_HELP)]
+    Scale(ScaleArguments),
+
     /// One job of a measurement, which starts it with a task in JSON
     #[command(hide = true)]
     Job {
@@ -101,6 +109,38 @@ pub struct OverheadArguments {
     pub record: Option<PathBuf>,
 }
 
+/// What `lehr lab scale` takes.
+#[derive(Debug, Args)]
+pub struct ScaleArguments {
+    /// Fewer and smaller cases: under two minutes
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Print an array of records (experiment, case, engine, unit, min, median, max, runs) and nothing else to standard output
+    #[arg(long)]
+    pub json: bool,
+
+    /// Only cases whose name contains this: "35339 items", ", f32"
+    #[arg(long, value_name = "TEXT")]
+    pub only: Option<String>,
+
+    /// Rounds of the sizes that exponents are fitted to [default: 3]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub rounds: Option<usize>,
+
+    /// What the largest matrices fill [default: 24]
+    #[arg(long, value_name = "GIB", value_parser = positive)]
+    pub memory: Option<f64>,
+
+    /// Where items, matrices and results lie while they are needed [default: where the system has such files]
+    #[arg(long, value_name = "FOLDER")]
+    pub folder: Option<PathBuf>,
+
+    /// Keep what is measured in this file, case by case; go on with the record that is there
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+}
+
 const PORTS_HELP: &str = "\
 Example:
   lehr lab ports --quick
@@ -128,3 +168,11 @@ Example:
       tables of overheads, laws and fluctuations
 
   lehr lab overhead --only 'K = 20' --json | jq '.[] | select(.experiment == \"fit\") | [.case, .engine, .median]'";
+
+const SCALE_HELP: &str = "\
+Example:
+  lehr lab scale --quick
+      time, memory and passes of each stage, and how they grow
+
+  lehr lab scale --only '35339 items'
+      the sequences of the largest set of paper 003, once: some minutes and 2.5 GB";

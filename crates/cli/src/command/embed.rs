@@ -183,6 +183,14 @@ fn begin(arguments: &EmbedArguments) -> Result<BeginEmbedding, Failure> {
     Ok(Begin::Resumed(Box::new(checkpoint)))
 }
 
+/// What the coordinates are called in a table of positions.
+pub(super) fn axes(dimension: usize) -> Vec<String> {
+    match dimension {
+        1..=3 => ["x", "y", "z"][..dimension].iter().map(|axis| (*axis).to_owned()).collect(),
+        _ => (0..dimension).map(|axis| format!("x{axis}")).collect(),
+    }
+}
+
 /// `id`, a column a dimension, `stress` and, if known, the class: a line an item.
 pub(super) fn write_positions(
     out: &mut impl std::io::Write,
@@ -190,10 +198,7 @@ pub(super) fn write_positions(
     map: &Map,
     classes: Option<&Classes>,
 ) -> std::io::Result<()> {
-    let axes: Vec<String> = match map.dimension {
-        1..=3 => ["x", "y", "z"][..map.dimension].iter().map(|axis| (*axis).to_owned()).collect(),
-        _ => (0..map.dimension).map(|axis| format!("x{axis}")).collect(),
-    };
+    let axes = axes(map.dimension);
     let columns: Vec<&str> = std::iter::once("id")
         .chain(axes.iter().map(String::as_str))
         .chain(["stress"])

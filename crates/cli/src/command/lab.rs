@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use lehr_harness::bench::Stop;
 use lehr_harness::bench::session::{End, Options};
 use lehr_harness::overhead::{self, task::Task};
-use lehr_harness::{ports, ranks, services};
+use lehr_harness::{ports, ranks, scale, services};
 use lehr_ranks::Job;
 
-use crate::arguments::{LabArguments, OverheadArguments};
+use crate::arguments::{LabArguments, OverheadArguments, ScaleArguments};
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
 
@@ -73,6 +73,19 @@ pub fn overhead(arguments: OverheadArguments) -> Result<(), Failure> {
     let options = overhead::Options { quick, json, only, rounds, mpiexec, record, program };
     let mut interrupt = Interrupt::listen()?;
     said(overhead::run(&options, Box::new(move || interrupt.is_requested())))
+}
+
+/// Measures how distances, clusters and maps of items grow with their number.
+///
+/// # Errors
+/// As for [`ports()`]; [`Kind::Environment`] if this program cannot find itself.
+pub fn scale(arguments: ScaleArguments) -> Result<(), Failure> {
+    let ScaleArguments { quick, json, only, rounds, memory, folder, record } = arguments;
+    let options = Options { quick, json, only, rounds, peers: None, record };
+    let setting =
+        scale::Setting { program: own_program()?, folder, free_memory: crate::memory::available(), gibibytes: memory };
+    let mut interrupt = Interrupt::listen()?;
+    said(scale::run(&options, &setting, Box::new(move || interrupt.is_requested())))
 }
 
 /// Does a task of a measurement: its answer as a line.

@@ -182,12 +182,9 @@ impl DistancesPlan {
     /// [`Kind::Usage`]: options that contradict each other or do not go with the input.
     pub fn new(arguments: DistancesArguments, typed: &[OsString], job: Option<Job>) -> Result<Self, Failure> {
         let DistancesArguments { input, metric, sequences, table, execution, results } = arguments;
-        let holds = Holds::look(&input)?;
-        only_for(Holds::Sequences, holds, &sequence_options(&sequences))?;
-        only_for(Holds::Rows, holds, &record_options(&table))?;
-        let what = what(holds, metric, sequences, table)?;
+        let what = chosen(&input, metric, sequences, table)?;
         let (execution, _) = super::execution(&execution, job)?;
-        if results.collapse && holds == Holds::Matrix {
+        if results.collapse && matches!(what, What::Matrix) {
             let message = "--collapse compares items; the input holds a matrix, which does not have them";
             return Err(Failure::new(Kind::Usage, message));
         }
@@ -210,6 +207,22 @@ impl DistancesPlan {
             quiet: results.quiet,
         })
     }
+}
+
+/// What is measured of a file, as far as its first bytes tell what it holds.
+///
+/// # Errors
+/// [`Kind::Usage`]: options that do not go together or with the file.
+pub fn chosen(
+    input: &Path,
+    metric: Option<MetricArgument>,
+    sequences: SequenceArguments,
+    table: RecordArguments,
+) -> Result<What, Failure> {
+    let holds = Holds::look(input)?;
+    only_for(Holds::Sequences, holds, &sequence_options(&sequences))?;
+    only_for(Holds::Rows, holds, &record_options(&table))?;
+    what(holds, metric, sequences, table)
 }
 
 fn stored(element: ElementArgument, form: FormArgument) -> Result<(Element, Form), Failure> {

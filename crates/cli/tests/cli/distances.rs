@@ -285,7 +285,7 @@ fn a_file_that_is_no_square_of_16_bit_rows() {
 }
 
 /// Relatives of one sequence, long and many enough to be stopped in the middle.
-fn many() -> String {
+pub fn many() -> String {
     let letter = |at: usize| char::from(b"ACGT"[at.wrapping_mul(2_654_435_761) >> 7 & 3]);
     (0..640)
         .map(|row| {

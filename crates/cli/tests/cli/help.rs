@@ -83,6 +83,16 @@ fn help_of_lab_ranks() {
 }
 
 #[test]
+fn help_of_place() {
+    Sandbox::new().lehr(&["place", "--help"]).matches_golden("help_place");
+}
+
+#[test]
+fn help_of_lab_scale() {
+    Sandbox::new().lehr(&["lab", "scale", "--help"]).matches_golden("help_lab_scale");
+}
+
+#[test]
 fn help_of_the_commands_of_services() {
     for command in ["serve", "ls", "get", "query", "submit", "watch", "drop", "upload", "run", "apply"] {
         Sandbox::new().lehr(&[command, "--help"]).matches_golden(&format!("help_{command}"));

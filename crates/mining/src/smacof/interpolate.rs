@@ -43,7 +43,8 @@ pub struct Placed {
 
 /// Places `items` new items into a map of N positions.
 ///
-/// `dissimilarities(item, row)` writes those of a new item to all N of the map into `row`; what is not known is NaN. An item of which fewer than dimension + 1 are known is named.
+/// `dissimilarities(item, row)` writes those of a new item to all N of the map into `row`; what is not known is NaN. An item of which fewer than dimension + 1 are known is named. An item at 0
+/// from one of the map is put where that is (of several, the first): it cannot be told from it.
 ///
 /// # Errors
 /// [`Error::Parameter`] for a map that is none or too few neighbours; [`Error::Unrelated`] with items that too little is known of; those of the ranks.
@@ -154,6 +155,11 @@ impl Placing<'_> {
         near.sort_unstable_by(by_distance);
         let known: Vec<(&[f64], f64)> =
             near.iter().map(|&j| (&self.map[j * dimension..][..dimension], given[j])).collect();
+        if known[0].1 == 0.0 {
+            out[..dimension].copy_from_slice(known[0].0);
+            out[dimension] = error_at(&known, known[0].0);
+            return;
+        }
         let mut best = f64::INFINITY;
         for start in trilaterate(&known, dimension) {
             let (x, error) = majorise(&known, start, self.parameters.most_iterations);
@@ -211,7 +217,6 @@ fn trilaterate(known: &[(&[f64], f64)], dimension: usize) -> Vec<Vec<f64>> {
 /// The position that a start comes to, and its root mean square error, which falls at every iteration.
 fn majorise(known: &[(&[f64], f64)], mut x: Vec<f64>, most_iterations: usize) -> (Vec<f64>, f64) {
     let count = known.len() as f64;
-    let distance = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt();
     let scale = known.iter().map(|(_, delta)| delta).sum::<f64>() / count;
     for _ in 0..most_iterations {
         let mut next = vec![0.0; x.len()];
@@ -228,6 +233,16 @@ fn majorise(known: &[(&[f64], f64)], mut x: Vec<f64>, most_iterations: usize) ->
             break;
         }
     }
-    let square = known.iter().map(|(y, delta)| (distance(&x, y) - delta).powi(2)).sum::<f64>();
-    (x, (square / count).sqrt())
+    let error = error_at(known, &x);
+    (x, error)
+}
+
+/// The root mean square error of the distances from `x`.
+fn error_at(known: &[(&[f64], f64)], x: &[f64]) -> f64 {
+    let square = known.iter().map(|(y, delta)| (distance(x, y) - delta).powi(2)).sum::<f64>();
+    (square / known.len() as f64).sqrt()
+}
+
+fn distance(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt()
 }

@@ -17,6 +17,9 @@ use crate::runner::{Runner, number};
 /// How long a peer may take for an answer before it counts as stuck. A sample lasts half a second, a million pending receives some seconds.
 const PATIENCE: Duration = Duration::from_secs(600);
 
+/// How the reason begins why a program that is not there is absent.
+pub const NOT_BUILT: &str = "not built";
+
 /// One library's program: running, or absent.
 #[derive(Debug)]
 pub struct Peer {
@@ -184,7 +187,7 @@ pub fn start_all(lab: &Lab, folder: &Path) -> Result<Vec<Peer>> {
         output::note(&format!("not built: {}", names.join(", ")));
     }
     peers.extend(missing.iter().map(|(name, target)| {
-        Peer::missing(&folder.join(name), format!("not built, `make {target}` builds it where it can"))
+        Peer::missing(&folder.join(name), format!("{NOT_BUILT}, `make {target}` builds it where it can"))
     }));
     Ok(peers)
 }

@@ -4,6 +4,7 @@ use anyhow::Result;
 
 use super::Bench;
 use super::figure::{Figure, Place, Samples};
+use super::peers::NOT_BUILT;
 use crate::measure::timed;
 use crate::output;
 use crate::unit::units;
@@ -20,8 +21,9 @@ const LOOKS: usize = 9;
 /// A unit shorter than this part of ours is not 960 dependent steps any more.
 const FOLDED: f64 = 0.5;
 
-/// Adds the unit of every engine that has a figure, and the absent, in the place of those of sessions before. Adds nothing where nothing was measured. A peer
-/// whose generator gives another value does other work than ours: its figures are taken back and it is absent.
+/// Adds the unit of every engine that has a figure, in the place of that of a session before, and the absent, beside those of sessions before: a session that
+/// is taken without the peers says nothing of the cases that they took part in. Adds nothing where nothing was measured. A peer whose generator gives another
+/// value does other work than ours: its figures are taken back and it is absent.
 ///
 /// # Errors
 /// If ours ended.
@@ -29,7 +31,11 @@ pub fn record(bench: &mut Bench) -> Result<()> {
     if bench.figures.is_empty() {
         return Ok(());
     }
-    bench.figures.retain(|figure| figure.experiment != UNIT && figure.experiment != ABSENT);
+    let (experiments, absent): (Vec<Figure>, Vec<Figure>) =
+        std::mem::take(&mut bench.figures).into_iter().partition(|figure| figure.experiment != ABSENT);
+    let (units_before, cases): (Vec<Figure>, Vec<Figure>) =
+        experiments.into_iter().partition(|figure| figure.experiment == UNIT);
+    bench.figures = cases;
     let mut samples = Samples::default();
     for _ in 0..LOOKS {
         samples.push(timed(|| units(1, 100)).0 * 1e7, Place::Unknown);
@@ -60,9 +66,25 @@ pub fn record(bench: &mut Bench) -> Result<()> {
         samples.push(ns, Place::Unknown);
         found.push(figure(&name, &samples, bench.unit_ns));
     }
+    let is_anew = |before: &Figure| found.iter().any(|unit| unit.engine == before.engine);
+    let has_a_case = |before: &Figure| bench.figures.iter().any(|figure| figure.engine == before.engine);
+    let kept: Vec<Figure> = units_before.into_iter().filter(|before| !is_anew(before) && has_a_case(before)).collect();
+    bench.figures.extend(kept);
     bench.figures.extend(found);
+    let is_there_now = |before: &Figure| {
+        before.case.starts_with(NOT_BUILT)
+            && bench.peers.iter().any(|peer| peer.name() == before.engine && !peer.engines.is_empty())
+    };
+    bench.figures.extend(absent.into_iter().filter(|before| !is_there_now(before)));
     for peer in &bench.peers {
-        for why in &peer.absent {
+        // What took part before is not absent from those cases because it is not there now.
+        let took_part_before = peer.engines.is_empty() && bench.took_part_before(&peer.name());
+        for why in peer.absent.iter().filter(|_| !took_part_before) {
+            let is_known =
+                |figure: &Figure| figure.experiment == ABSENT && figure.case == *why && figure.engine == peer.name();
+            if bench.figures.iter().any(is_known) {
+                continue;
+            }
             bench.figures.push(Figure {
                 experiment: ABSENT.into(),
                 case: why.clone(),

@@ -57,6 +57,12 @@ impl Kept {
         Ok((Self { path: path.into(), about }, figures))
     }
 
+    /// Whether a session before this one had a library of this name.
+    pub fn named_before(&self, library: &str) -> bool {
+        let before = self.about.sessions.split_last().map_or(&[][..], |(_, before)| before);
+        before.iter().any(|taken| taken.libraries.get(library).is_some())
+    }
+
     /// Writes the record as it is now, by rename: a reader sees the old one or the new one.
     ///
     /// # Errors
@@ -105,8 +111,9 @@ mod tests {
     fn a_second_session_goes_on_with_the_figures_of_the_first_and_keeps_the_note() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("local").join("ports.json");
-        let (mut first, figures) = Kept::open::<Figure>(&path, taken("one")).unwrap();
-        assert!(figures.is_empty());
+        let libraries = serde_json::json!({ "kanal": "0.1.1" });
+        let (mut first, figures) = Kept::open::<Figure>(&path, Taken { libraries, ..taken("one") }).unwrap();
+        assert!(figures.is_empty() && !first.named_before("kanal"), "this session is no session before");
         let mut samples = Samples::default();
         samples.push(0.25, Place::Near);
         let figure = Figure::new("rendezvous", "shift, P = 2, 0 units", "lehr ports", "us a stage", &samples, 960.0);
@@ -115,6 +122,7 @@ mod tests {
 
         let (mut second, figures) = Kept::open::<Figure>(&path, taken("two")).unwrap();
         assert_eq!(figures, [figure]);
+        assert!(second.named_before("kanal") && !second.named_before("tokio"));
         second.write(&figures, Some(Activity { others: [0.0, 1.0, 2.0], stolen: [0.0; 3] })).unwrap();
         let about: About = read(&beside(&path)).unwrap().unwrap();
         let commands: Vec<_> = about.sessions.iter().map(|taken| taken.command.as_str()).collect();

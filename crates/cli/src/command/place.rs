@@ -1,0 +1,332 @@
+//! `lehr place`: new items and a map in, a folder with their positions in it out.
+//!
+//! The map was made from a sample, by `lehr embed`. Each new item is compared with the items of the sample alone and placed by the nearest of them, so that N items cost N times the
+//! sample and not N times N. Items do not see each other: they are placed in blocks, and what is finished is kept ([`log`]).
+
+mod log;
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::Path;
+
+use lehr_data::read::{self, Selection};
+use lehr_data::write::csv::Table;
+use lehr_data::write::npy;
+use lehr_distances::Metric;
+use lehr_mining::smacof::interpolate;
+use lehr_ranks::timing::Stopwatch;
+use serde_json::{Value, json};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::arguments::PlaceArguments;
+use crate::exit::{Failure, Kind};
+use crate::folder::{self, Folder, Results};
+use crate::interrupt::Interrupt;
+use crate::items::Items;
+use crate::numbers::{counted, duration, grouped, significant};
+use crate::output;
+use crate::plan::place::PlacePlan;
+use crate::progress::Saved;
+use crate::progress::placing::PlaceWatch;
+use crate::resume;
+use crate::summary;
+use log::Log;
+
+/// About how long a block takes: so often a stop is asked for.
+const BLOCK_SECONDS: f64 = 0.25;
+/// Items of the first block, whose time says how many the others take.
+const BLOCK_FIRST: usize = 16;
+/// Items of a block at most.
+const BLOCK_MOST: usize = 1 << 16;
+/// Faults that are told one by one.
+const TOLD: usize = 10;
+
+/// Runs the command to its end.
+///
+/// # Errors
+/// [`Failure`], with nothing but a checkpoint left behind.
+pub fn run(arguments: PlaceArguments, typed: &[OsString]) -> Result<(), Failure> {
+    let plan = PlacePlan::new(arguments, typed)?;
+    let mut interrupt = Interrupt::listen()?;
+    let clock = Stopwatch::start();
+    let map = Map::read(&plan.map)?;
+    let reference = Items::as_given(&plan.what, &plan.among)?;
+    let rows = map.rows_of(&reference.ids(), &plan.among)?;
+    let new = reference.more(&plan.what, &plan.input)?;
+    let both = reference.joined(&rows, &new, &plan.what).map_err(|what| {
+        Failure::new(Kind::BadData, format!("{}: {what}, as {} has", plan.input.display(), plan.among.display()))
+    })?;
+    if interrupt.is_requested() {
+        return Err(Failure::new(Kind::Stopped, "stopped while reading; nothing was written"));
+    }
+    both.compared(&plan.what, |metric| {
+        map.agrees(metric, &plan)?;
+        place(&plan, &map, &new.ids(), metric, &mut interrupt, &clock)
+    })
+}
+
+/// The positions that new items are placed among.
+struct Map {
+    folder: String,
+    dimension: usize,
+    ids: Vec<String>,
+    /// Items x dimension.
+    positions: Vec<f64>,
+    /// What was measured of its items, where the matrix said so.
+    metric: Option<String>,
+}
+
+impl Map {
+    /// Reads what `lehr embed` left in a folder.
+    fn read(folder: &Path) -> Result<Self, Failure> {
+        let summary = folder.join(folder::SUMMARY);
+        let text = std::fs::read(&summary).map_err(|cause| {
+            Failure::new(Kind::Environment, format!("{}: {cause}", summary.display()))
+                .with_hint("--map takes the folder that lehr embed wrote its results to")
+        })?;
+        let facts: Value = serde_json::from_slice(&text).unwrap_or_default();
+        let (dimension, is_map) = (facts["result"]["dimension"].as_u64(), facts["program"] == summary::PROGRAM);
+        let Some(dimension) = dimension.filter(|dimension| is_map && *dimension > 0) else {
+            let message = format!("{}: expected the summary of a map that lehr embed made", summary.display());
+            return Err(Failure::new(Kind::BadData, message));
+        };
+        let dimension = dimension as usize;
+        let selection = Selection {
+            columns: Some(super::embed::axes(dimension)),
+            id: Some("id".into()),
+            header: Some(true),
+            ..Selection::default()
+        };
+        let points = read::points(&folder.join(folder::POSITIONS), &selection)?;
+        let ids = points.ids().map(<[String]>::to_vec).unwrap_or_default();
+        let metric = facts["input"]["metric"].as_str().map(str::to_owned);
+        Ok(Self { folder: folder.display().to_string(), dimension, ids, positions: points.values().to_vec(), metric })
+    }
+
+    /// Where its items stand in a file that has these.
+    fn rows_of(&self, ids: &[String], file: &Path) -> Result<Vec<usize>, Failure> {
+        let mut rows: HashMap<&str, usize> = HashMap::with_capacity(ids.len());
+        for (row, id) in ids.iter().enumerate() {
+            // Of several items with one id, which a matrix of distinct ones does not have, the first.
+            rows.entry(id).or_insert(row);
+        }
+        let missing: Vec<&str> = self.ids.iter().map(String::as_str).filter(|id| !rows.contains_key(id)).collect();
+        if !missing.is_empty() {
+            let message = format!(
+                "{}: expected the items of the map in {}; {} of {} are not there: {}",
+                file.display(),
+                self.folder,
+                grouped(missing.len() as u64),
+                grouped(self.ids.len() as u64),
+                listed(&missing)
+            );
+            return Err(Failure::new(Kind::BadData, message).with_hint("--among names the file that they are in"));
+        }
+        Ok(self.ids.iter().map(|id| rows[id.as_str()]).collect())
+    }
+
+    /// Refuses another dissimilarity than the map's.
+    fn agrees(&self, metric: &dyn Metric, plan: &PlacePlan) -> Result<(), Failure> {
+        let items = self.ids.len();
+        if plan.interpolation.neighbours <= self.dimension || items <= self.dimension {
+            let message = format!(
+                "--neighbours {}: expected more than the {} of the map, which has {}",
+                plan.interpolation.neighbours,
+                counted(self.dimension as u64, "dimension"),
+                counted(items as u64, "item")
+            );
+            return Err(Failure::new(Kind::Usage, message));
+        }
+        match &self.metric {
+            Some(own) if own != metric.name() => Err(Failure::new(
+                Kind::Usage,
+                format!("--metric: the map in {} is of {own}, and {} is asked for", self.folder, metric.name()),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// A number that tells this map and these dissimilarities from others.
+    fn fingerprint(&self, metric: &dyn Metric, plan: &PlacePlan) -> String {
+        let mut hash = Xxh3::new();
+        hash.update(&metric.fingerprint().to_le_bytes());
+        hash.update(metric.name().as_bytes());
+        hash.update(Value::Object(metric.parameters()).to_string().as_bytes());
+        hash.update(&(plan.interpolation.neighbours as u64).to_le_bytes());
+        self.positions.iter().for_each(|x| hash.update(&x.to_bits().to_le_bytes()));
+        format!("{:016x}", hash.digest())
+    }
+}
+
+fn listed(ids: &[&str]) -> String {
+    let more = if ids.len() > TOLD { ", …" } else { "" };
+    format!("{}{more}", ids[..ids.len().min(TOLD)].join(", "))
+}
+
+/// Places all items, the first of which in `metric` are the map's, and writes where they are.
+fn place(
+    plan: &PlacePlan,
+    map: &Map,
+    ids: &[String],
+    metric: &dyn Metric,
+    interrupt: &mut Interrupt,
+    clock: &Stopwatch,
+) -> Result<(), Failure> {
+    let mut folder =
+        Folder::claim(&plan.out, Results::Placing, Some(&plan.input), plan.force, plan.resumed.as_deref())?;
+    let path = folder.checkpoint();
+    let head = log::Head { items: ids.len(), dimension: map.dimension, fingerprint: map.fingerprint(metric, plan) };
+    let (mut log, mut placed) = match &plan.resumed {
+        Some(from) => {
+            resume::take_over(&resume::checkpoint_of(from)?, &path)?;
+            Log::resume(&path, &head)?
+        }
+        None => (Log::new(path.clone(), head), Vec::new()),
+    };
+    let width = map.dimension + 1;
+    let (before, mut watch) = (placed.len() / width, PlaceWatch::new(interrupt, plan.quiet));
+    let mut block = BLOCK_FIRST;
+    let (mut is_stopped, mut failed) = (watch.shows(before, before, ids.len()), None);
+    while placed.len() < ids.len() * width && !is_stopped {
+        let first = placed.len() / width;
+        let count = block.min(ids.len() - first);
+        let around = Stopwatch::start();
+        let found = match interpolated(plan, map, metric, first, count) {
+            Ok(found) => found,
+            Err(error) => {
+                failed = Some(told(error, ids, first, plan));
+                break;
+            }
+        };
+        placed.extend(found);
+        let speed = count as f64 / around.seconds().max(1e-6);
+        block = ((speed * BLOCK_SECONDS) as usize).clamp(1, BLOCK_MOST);
+        is_stopped = watch.shows(before, placed.len() / width, ids.len());
+        if is_stopped || log.seconds() >= plan.checkpoint_seconds {
+            log.append(&placed);
+        }
+    }
+    watch.finish();
+    if let Some(failure) = failed {
+        // What is wrong with an item will be wrong with it again: there is nothing to go on with.
+        log.discard();
+        return Err(failure);
+    }
+    let saved = log.saved();
+    if *saved == Saved::Checkpoint {
+        folder.keep();
+    }
+    if placed.len() < ids.len() * width {
+        return Err(resume::stopped(&path, saved, &plan.resume_command));
+    }
+    if let Saved::Failed(reason) = saved {
+        output::warning(&format!("no checkpoint could be kept during the run: {reason}"));
+    }
+    write(plan, map, ids, metric, &placed, &mut folder, clock)
+}
+
+/// Rows of position and error, of `count` items from `first` on.
+fn interpolated(
+    plan: &PlacePlan,
+    map: &Map,
+    metric: &dyn Metric,
+    first: usize,
+    count: usize,
+) -> Result<Vec<f64>, lehr_mining::Error> {
+    let reference = map.ids.len();
+    let row = |item: usize, values: &mut [f64]| {
+        let at = reference + first + item;
+        metric.tile(at..at + 1, 0..reference, values);
+    };
+    let found = interpolate(&map.positions, map.dimension, count, &row, &plan.interpolation, &plan.execution)?;
+    let rows = found.positions.chunks_exact(map.dimension).zip(&found.errors);
+    Ok(rows.flat_map(|(x, error)| x.iter().chain([error])).copied().collect())
+}
+
+/// What is wrong with the items of a block, by their ids.
+fn told(error: lehr_mining::Error, ids: &[String], first: usize, plan: &PlacePlan) -> Failure {
+    let lehr_mining::Error::Unrelated { count, first: rows } = &error else { return Failure::from(error) };
+    let named: Vec<&str> = rows.iter().map(|row| ids[first + row].as_str()).collect();
+    let more = if *count > named.len() { ", …" } else { "" };
+    let message = format!(
+        "{}: {} of the items {} to {} have too few known dissimilarities to items of the map to be placed: {}{more}",
+        plan.input.display(),
+        grouped(*count as u64),
+        grouped(first as u64),
+        grouped((first + rows.iter().max().copied().unwrap_or(0)) as u64),
+        named.join(", ")
+    );
+    Failure::new(Kind::BadData, message).with_hint("leave them out, or place them in a map that has items like them")
+}
+
+fn write(
+    plan: &PlacePlan,
+    map: &Map,
+    ids: &[String],
+    metric: &dyn Metric,
+    placed: &[f64],
+    folder: &mut Folder,
+    clock: &Stopwatch,
+) -> Result<(), Failure> {
+    let width = map.dimension + 1;
+    let rows = || placed.chunks_exact(width);
+    let mut errors: Vec<f64> = rows().map(|row| row[map.dimension]).collect();
+    errors.sort_by(f64::total_cmp);
+    let (median, largest) = (errors[errors.len() / 2], errors[errors.len() - 1]);
+    let summary = json!({
+        "program": summary::PROGRAM,
+        "version": env!("CARGO_PKG_VERSION"),
+        "method": summary::PLACING,
+        "input": {
+            "source": plan.input.display().to_string(),
+            "items": ids.len(),
+            "map": map.folder,
+            "items_of_the_map": map.ids.len(),
+            "among": plan.among.display().to_string(),
+            "metric": metric.name(),
+            "metric_parameters": metric.parameters(),
+        },
+        "parameters": {
+            "neighbours": plan.interpolation.neighbours,
+            "most_iterations": plan.interpolation.most_iterations,
+        },
+        "result": { "dimension": map.dimension, "median_error": median, "largest_error": largest },
+        "execution": { "threads": plan.execution.threads, "resumed": plan.resumed.is_some() },
+        "seconds": { "total": clock.seconds() },
+    });
+    let summary = summary::text(&summary)?;
+    let axes = super::embed::axes(map.dimension);
+    let mut staged = folder.stage();
+    staged.write(folder::POSITIONS, |out| {
+        let columns: Vec<&str> = ["id"].into_iter().chain(axes.iter().map(String::as_str)).chain(["error"]).collect();
+        let mut table = Table::new(out, &columns)?;
+        for (id, row) in ids.iter().zip(rows()) {
+            table.text(id)?;
+            for number in row {
+                table.number(*number)?;
+            }
+            table.end_row()?;
+        }
+        Ok(())
+    })?;
+    let positions: Vec<f64> = rows().flat_map(|row| &row[..map.dimension]).copied().collect();
+    staged.write(folder::POSITIONS_ARRAY, |out| npy::array(out, &positions, map.dimension))?;
+    staged.write(folder::SUMMARY, |out| std::io::Write::write_all(out, summary.as_bytes()))?;
+    staged.commit()?;
+    if plan.json {
+        return output::result(&summary);
+    }
+    output::result(&format!(
+        "{} placed in {} among {}; error of their distances {} (median), at most {}\n{}, {} and {} in {} after {}\n",
+        counted(ids.len() as u64, "item"),
+        counted(map.dimension as u64, "dimension"),
+        counted(map.ids.len() as u64, "item"),
+        significant(median, 4),
+        significant(largest, 4),
+        folder::POSITIONS,
+        folder::POSITIONS_ARRAY,
+        folder::SUMMARY,
+        folder.path().display(),
+        duration(clock.seconds())
+    ))
+}

@@ -1,0 +1,80 @@
+//! The plan of `lehr place`: which items are compared how, and in which map they are placed.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use lehr_mining::Execution;
+use lehr_mining::smacof::Interpolation;
+
+use super::distances::{What, chosen};
+use crate::arguments::PlaceArguments;
+use crate::exit::{Failure, Kind};
+use crate::progress::CHECKPOINT_SECONDS;
+
+/// The folder for results when none is named.
+const OUT_DEFAULT: &str = "lehr-place";
+
+/// One run.
+pub struct PlacePlan {
+    /// The file with the new items, as typed.
+    pub input: PathBuf,
+    /// The folder of the map.
+    pub map: PathBuf,
+    /// The file with the items of the map.
+    pub among: PathBuf,
+    /// What both files hold and what is measured.
+    pub what: What,
+    /// How an item is placed by its neighbours.
+    pub interpolation: Interpolation,
+    /// Threads.
+    pub execution: Execution,
+    /// The folder for results.
+    pub out: PathBuf,
+    /// The folder whose checkpoint is gone on with.
+    pub resumed: Option<PathBuf>,
+    /// Replace what would otherwise be protected.
+    pub force: bool,
+    /// Seconds between two writings of what is finished.
+    pub checkpoint_seconds: f64,
+    /// Print the summary.
+    pub json: bool,
+    /// No progress.
+    pub quiet: bool,
+    /// The command that continues this run after it was stopped.
+    pub resume_command: String,
+}
+
+impl PlacePlan {
+    /// Checks the arguments together, and with the kind of file that the input is. `typed` is the command line as it came.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`]: options that contradict each other or do not go with the input.
+    pub fn new(arguments: PlaceArguments, typed: &[OsString]) -> Result<Self, Failure> {
+        let PlaceArguments { input, map, among, metric, neighbours, sequences, table, threads, .. } = arguments;
+        let what = chosen(&input, metric, sequences, table)?;
+        if matches!(what, What::Matrix) {
+            let message = format!("{}: expected items, found a matrix, which does not have them", input.display());
+            return Err(Failure::new(Kind::Usage, message));
+        }
+        let mut execution = Execution::default();
+        if let Some(threads) = threads {
+            (execution.threads, execution.ranks) = (threads, threads);
+        }
+        let out = arguments.out.or(arguments.resume.clone()).unwrap_or_else(|| PathBuf::from(OUT_DEFAULT));
+        Ok(Self {
+            among: among.unwrap_or_else(|| input.clone()),
+            input,
+            map,
+            what,
+            interpolation: Interpolation { neighbours, ..Interpolation::default() },
+            execution,
+            resume_command: super::resume_command(typed, &out),
+            out,
+            resumed: arguments.resume,
+            force: arguments.force,
+            checkpoint_seconds: CHECKPOINT_SECONDS,
+            json: arguments.json,
+            quiet: arguments.quiet,
+        })
+    }
+}

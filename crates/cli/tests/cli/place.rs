@@ -1,0 +1,187 @@
+//! `lehr place`: new items in a map of others; what it refuses, and how it is stopped and gone on with.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::Command;
+
+use super::distances::many;
+use super::sandbox::Sandbox;
+
+const RESULTS: [&str; 3] = ["positions.csv", "positions.npy", "summary.json"];
+
+/// Rows in the plane of `x` and `y`, which stands askew in three columns, with names.
+fn rows(names: impl Iterator<Item = (String, f64, f64)>) -> String {
+    "name,a,b,c\n".to_owned() + &names.map(|(name, x, y)| format!("{name},{x},{y},{}\n", x + y)).collect::<String>()
+}
+
+fn known() -> Vec<(String, f64, f64)> {
+    (0..40).map(|i| (format!("k{i}"), f64::from(i % 8), f64::from(i / 8) * 1.5 + f64::from(i % 3) * 0.1)).collect()
+}
+
+fn new() -> Vec<(String, f64, f64)> {
+    (0..25).map(|i| (format!("n{i}"), f64::from(i % 5) * 1.3 + 0.2, f64::from(i / 5) + 0.35)).collect()
+}
+
+const HOW: [&str; 4] = ["--columns", "a,b,c", "--id", "name"];
+
+/// Known rows with a map of them in `map`, and new ones.
+fn with_a_map() -> Sandbox {
+    let sandbox = Sandbox::with("known.csv", rows(known().into_iter()));
+    sandbox.write("new.csv", rows(new().into_iter()));
+    let line = [&["distances", "known.csv", "--element", "f64", "--out", "d", "--quiet"], &HOW[..]].concat();
+    sandbox.lehr(&line).succeeded();
+    let line = ["embed", "d/dissimilarities.json", "--tolerance", "1e-14", "--out", "map", "--quiet"];
+    sandbox.lehr(&line).succeeded();
+    sandbox
+}
+
+/// The rows of a table of positions: id, x, y, and what follows.
+fn positions(sandbox: &Sandbox, folder: &str) -> Vec<(String, Vec<f64>)> {
+    let text = sandbox.read(&format!("{folder}/positions.csv"));
+    let row = |line: &str| {
+        let mut cells = line.split(',');
+        let id = cells.next().unwrap().to_owned();
+        (id, cells.map(|cell| cell.parse().unwrap()).collect())
+    };
+    text.lines().skip(1).map(row).collect()
+}
+
+fn apart(a: &[f64], b: &[f64]) -> f64 {
+    (a[0] - b[0]).hypot(a[1] - b[1])
+}
+
+#[test]
+fn new_rows_are_placed_where_their_distances_say() {
+    let sandbox = with_a_map();
+    let line =
+        [&["place", "new.csv", "--map", "map", "--among", "known.csv", "--out", "p", "--quiet"], &HOW[..]].concat();
+    let outcome = sandbox.lehr(&line).succeeded();
+    assert!(outcome.stdout.starts_with("25 items placed in 2 dimensions among 40 items; error"), "{}", outcome.stdout);
+    assert_eq!(sandbox.list("p"), RESULTS);
+    assert!(sandbox.read("p/positions.csv").starts_with("id,x,y,error\nn0,"));
+    let (map, placed) = (positions(&sandbox, "map"), positions(&sandbox, "p"));
+    for ((name, at), (_, x, y)) in placed.iter().zip(new()) {
+        for ((_, place), (_, a, b)) in map.iter().zip(known()) {
+            let (x, y) = (x - a, y - b);
+            let distance = (x * x + y * y + (x + y) * (x + y)).sqrt();
+            assert!((apart(at, place) - distance).abs() < 1e-4, "{name}: {} for {distance}", apart(at, place));
+        }
+        assert!(at[2] < 1e-4, "{name}: {}", at[2]);
+    }
+    let summary = sandbox.summary("p");
+    assert_eq!(summary["input"]["items_of_the_map"], 40);
+    assert_eq!(summary["input"]["metric"], "euclidean");
+
+    // Whoever computes, the same bytes; --json says the summary.
+    let line = [&line[..], &["--threads", "3", "--json"]].concat();
+    let line: Vec<&str> = line.into_iter().map(|word| if word == "p" { "q" } else { word }).collect();
+    let json: serde_json::Value = serde_json::from_str(&sandbox.lehr(&line).succeeded().stdout).unwrap();
+    assert_eq!(json["result"], summary["result"]);
+    for name in &RESULTS[..2] {
+        let read = |folder: &str| std::fs::read(sandbox.path(&format!("{folder}/{name}"))).unwrap();
+        assert!(read("p") == read("q"), "{name}");
+    }
+}
+
+#[test]
+fn items_of_the_map_stay_where_they_are_and_are_found_in_the_file_itself() {
+    let sandbox = with_a_map();
+    // Those of the map between others, in another order.
+    let mut all: Vec<_> = known().into_iter().rev().zip(new()).flat_map(|(a, b)| [a, b]).collect();
+    all.extend(known().into_iter().take(15));
+    sandbox.write("all.csv", rows(all.into_iter()));
+    let line = [&["place", "all.csv", "--map", "map", "--out", "p", "--quiet"], &HOW[..]].concat();
+    sandbox.lehr(&line).succeeded();
+    let (map, placed) = (positions(&sandbox, "map"), positions(&sandbox, "p"));
+    assert_eq!(placed.len(), 65);
+    for (id, at) in &map {
+        let again = placed.iter().find(|(name, _)| name == id).unwrap();
+        assert_eq!(again.1[..2], at[..2], "{id}");
+    }
+}
+
+#[test]
+fn standardised_rows_are_scaled_as_those_of_the_map() {
+    let sandbox = Sandbox::with("known.csv", rows(known().into_iter()));
+    sandbox.write("new.csv", rows(known().into_iter().skip(3).take(1)));
+    let how = [&HOW[..], &["--standardise"]].concat();
+    sandbox
+        .lehr(&[&["distances", "known.csv", "--element", "f64", "--out", "d", "--quiet"], &how[..]].concat())
+        .succeeded();
+    sandbox.lehr(&["embed", "d/dissimilarities.json", "--out", "map", "--quiet"]).succeeded();
+    let line =
+        [&["place", "new.csv", "--map", "map", "--among", "known.csv", "--out", "p", "--quiet"], &how[..]].concat();
+    sandbox.lehr(&line).succeeded();
+    // By its own mean and deviation one row would be 0 everywhere.
+    assert_eq!(positions(&sandbox, "p")[0].1[..2], positions(&sandbox, "map")[3].1[..2]);
+}
+
+#[test]
+fn what_does_not_belong_to_the_map_is_told() {
+    let sandbox = with_a_map();
+    let place =
+        |more: &[&str]| sandbox.lehr(&[&["place", "new.csv", "--map", "map", "--out", "p"], &HOW[..], more].concat());
+    let told = |more: &[&str], code: i32, words: &[&str]| {
+        let outcome = place(more);
+        assert_eq!(outcome.code, code, "{}", outcome.stderr);
+        words.iter().for_each(|word| assert!(outcome.stderr.contains(word), "{word}: {}", outcome.stderr));
+        assert!(!sandbox.path("p").exists());
+    };
+    told(
+        &[],
+        3,
+        &["new.csv: expected the items of the map in map; 40 of 40 are not there: k0, k1", "k9, …", "--among"],
+    );
+    told(&["--among", "known.csv", "--metric", "manhattan"], 2, &["the map in map is of euclidean, and manhattan"]);
+    told(&["--among", "known.csv", "--neighbours", "2"], 2, &["--neighbours 2: expected more than the 2 dimensions"]);
+    told(&["--among", "known.csv", "--metric", "hamming"], 2, &["the input holds a table"]);
+    sandbox.write("new.csv", "name,a,b,c\nn0,1,,\nn1,,,\n");
+    told(&["--among", "known.csv"], 3, &["n1", "too few known dissimilarities"]);
+    sandbox.write("new.csv", "name,a,b\nn0,1,2\n");
+    told(&["--among", "known.csv"], 3, &["column", "c"]);
+    sandbox.write("map/summary.json", "{}");
+    told(&["--among", "known.csv"], 3, &["expected the summary of a map that lehr embed made"]);
+    std::fs::remove_file(sandbox.path("map/summary.json")).unwrap();
+    told(&["--among", "known.csv"], 4, &["--map takes the folder that lehr embed wrote"]);
+    let matrix = sandbox.lehr(&["place", "d/dissimilarities.json", "--map", "map"]);
+    assert_eq!(matrix.code, 2);
+    assert!(matrix.stderr.contains("expected items, found a matrix"), "{}", matrix.stderr);
+}
+
+#[test]
+fn ctrl_c_keeps_what_is_placed_and_going_on_gives_the_same_bytes() {
+    let sandbox = Sandbox::with("many.fasta", many());
+    let text = sandbox.read("many.fasta");
+    let sample: Vec<&str> = text.split_inclusive('>').collect();
+    // What follows the k-th `>`, which itself ends the piece before.
+    let sample: String = sample[..=60].concat();
+    sandbox.write("sample.fasta", sample.trim_end_matches('>'));
+    sandbox.lehr(&["distances", "sample.fasta", "--out", "d", "--quiet"]).succeeded();
+    sandbox.lehr(&["embed", "d/dissimilarities.json", "--out", "map", "--quiet"]).succeeded();
+    let line = ["place", "many.fasta", "--map", "map", "--among", "sample.fasta", "--out", "p", "--threads", "1"];
+    let mut child = sandbox.start(&line);
+    let mut reader = BufReader::new(child.stderr.take().unwrap());
+    let mut first = String::new();
+    assert!(reader.read_line(&mut first).unwrap() > 0, "the run ended before it was stopped");
+    assert!(first.contains(" of 640 items"), "{first}");
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let mut rest = String::new();
+    reader.read_to_string(&mut rest).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{rest}");
+    assert!(rest.contains("continue with: lehr place many.fasta --map map"), "{rest}");
+    assert_eq!(sandbox.list("p"), ["checkpoint"]);
+
+    // In the way of another run; of no use with other options; gone on with.
+    assert_eq!(sandbox.lehr(&line).code, 4);
+    let resume = ["place", "many.fasta", "--map", "map", "--among", "sample.fasta", "--resume", "p", "--quiet"];
+    let other = sandbox.lehr(&[&resume[..], &["--neighbours", "12"]].concat());
+    assert_eq!(other.code, 3, "{}", other.stderr);
+    assert!(other.stderr.contains("other items, another map or other options"), "{}", other.stderr);
+    sandbox.lehr(&resume).succeeded();
+    assert_eq!(sandbox.list("p"), RESULTS);
+    let whole: Vec<&str> = line.iter().map(|word| if *word == "p" { "whole" } else { *word }).collect();
+    sandbox.lehr(&[&whole[..], &["--quiet"]].concat()).succeeded();
+    for name in &RESULTS[..2] {
+        let read = |folder: &str| std::fs::read(sandbox.path(&format!("{folder}/{name}"))).unwrap();
+        assert!(read("p") == read("whole"), "{name}");
+    }
+}

@@ -1,0 +1,161 @@
+//! `lehr lab scale`: how time and memory of distances, clusters and maps grow with the number of items, and large sizes once.
+//!
+//! Every stage is the command that users run, a process of its own ([`stage`]), so that its memory is its own too. The items are sequences made by mutation from known ancestors
+//! ([`sequences`]): of any number, and with families that clusters must find again. [`definition`] has the sizes, [`growth`] the exponents.
+
+pub mod definition;
+pub mod growth;
+pub mod sequences;
+pub mod stage;
+pub mod table;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::bench::estimate::Plan;
+use crate::bench::figure::{Figure, Place, Samples};
+use crate::bench::session::{self, Cases, End, Options};
+use crate::bench::{Bench, Lab, Stop};
+use crate::output;
+use definition::{Case, Definition, Extent};
+use stage::{Cost, Stage};
+
+/// Seconds of a stage.
+pub const TIME: &str = "time";
+/// Most memory that a stage had.
+pub const MEMORY: &str = "memory";
+/// Readings of the matrix that a stage took.
+pub const PASSES: &str = "passes";
+/// Time of one reading.
+pub const PASS: &str = "time of a pass";
+
+/// This lab, which has no peers. Its cases are called like `2000 items, u16`, `100000 items among 10000, u16`, `56756 items, f64, 5 iterations`.
+pub const LAB: Lab = Lab { name: "scale", folder: "target/peers/scale", programs: &[], how_to_build: "there are none" };
+
+/// Where the stages run, and with what.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// `lehr`, whose commands the stages are.
+    pub program: PathBuf,
+    /// Items, matrices and results lie in a folder of their own in this one while they are needed; without it, where the system has such files.
+    pub folder: Option<PathBuf>,
+    /// Bytes of memory that are free, where the system tells.
+    pub free_memory: Option<u64>,
+    /// GiB that the largest matrices fill, in the place of the definition's.
+    pub gibibytes: Option<f64>,
+}
+
+/// Measures what the options ask for and prints it: a table, or an array of records. `stop` is asked while a stage runs whether to end.
+///
+/// # Errors
+/// A stage that fails, families that are not found again, `only` that names nothing, a folder or record that cannot be written. What was measured before is kept.
+pub fn run(options: &Options, setting: &Setting, stop: Stop) -> Result<End> {
+    let file = definition::file();
+    let mut definition = if options.quick { file.quick } else { file.full };
+    definition.largest.gibibytes = setting.gibibytes.unwrap_or(definition.largest.gibibytes);
+    let definition = &definition;
+    let parent = setting.folder.clone().unwrap_or_else(std::env::temp_dir);
+    let place = tempfile::Builder::new()
+        .prefix("lehr-scale-")
+        .tempdir_in(&parent)
+        .with_context(|| format!("cannot make a folder in {}", parent.display()))?;
+    let cases = Cases {
+        plan: &|bench| plan(bench, definition, options),
+        measure: &|bench| measure(bench, setting, place.path(), definition, options),
+        tables: &|bench| table::text(&bench.figures),
+    };
+    session::run(&LAB, options, stop, cases)
+}
+
+fn wanted(bench: &Bench, definition: &Definition, options: &Options) -> Vec<Case> {
+    let mut cases = definition.cases(options.rounds);
+    cases.retain(|case| options.wants(&case.name()) && !bench.knows(TIME, &case.name(), None));
+    cases
+}
+
+fn plan(bench: &Bench, definition: &Definition, options: &Options) -> Plan {
+    let mut plan = Plan::default();
+    for case in wanted(bench, definition, options) {
+        plan.add(case.name(), definition.seconds(&case));
+    }
+    plan
+}
+
+fn measure(
+    bench: &mut Bench,
+    setting: &Setting,
+    folder: &Path,
+    definition: &Definition,
+    options: &Options,
+) -> Result<()> {
+    let mut left_out = 0;
+    for case in wanted(bench, definition, options) {
+        if bench.is_over() {
+            break;
+        }
+        bench.progress(&case.name());
+        // Besides the matrix there are the program, positions and memberships.
+        let (needed, free) =
+            (1.05 * case.matrix_bytes(), setting.free_memory.map_or(f64::INFINITY, |bytes| bytes as f64));
+        if needed > free {
+            let (needed, free) = (gibibytes(needed), gibibytes(free));
+            output::note(&format!(
+                "{} is left out: it needs {needed:.1} GiB of memory, of which {free:.1} are free",
+                case.name()
+            ));
+            left_out += 1;
+            continue;
+        }
+        for figure in measure_case(bench, &setting.program, folder, definition, &case)? {
+            bench.add(figure);
+        }
+    }
+    ensure!(left_out == 0 || !bench.figures.is_empty(), "none of the cases fits into the memory that is free");
+    growth::fit(bench);
+    Ok(())
+}
+
+/// Bytes as GiB.
+fn gibibytes(bytes: f64) -> f64 {
+    bytes / (1u64 << 30) as f64
+}
+
+/// What the stages of a case cost, round by round; nothing if the session was stopped within it.
+fn measure_case(
+    bench: &mut Bench,
+    program: &Path,
+    folder: &Path,
+    definition: &Definition,
+    case: &Case,
+) -> Result<Vec<Figure>> {
+    let every = if let Extent::Placing(every) = case.extent { every } else { case.items };
+    let items = definition.sequences.write(case.items, every, folder)?;
+    let stages = Stage::all(case, definition.sequences.families);
+    let mut taken: Vec<Vec<Cost>> = stages.iter().map(|_| Vec::new()).collect();
+    for _ in 0..case.rounds {
+        for (stage, costs) in stages.iter().zip(&mut taken) {
+            let cost = stage.run(program, folder, &items, &mut || bench.is_over());
+            let Some(cost) = cost.with_context(|| format!("{}, {}", stage.engine(), case.name()))? else {
+                return Ok(Vec::new());
+            };
+            costs.push(cost);
+        }
+    }
+    let mut figures = Vec::new();
+    for (stage, costs) in stages.iter().zip(&taken) {
+        let mut add = |experiment: &str, unit: &str, of: &dyn Fn(&Cost) -> Option<f64>| {
+            let mut samples = Samples::default();
+            costs.iter().filter_map(of).for_each(|value| samples.push(value, Place::Unknown));
+            if !samples.values().is_empty() {
+                let figure = Figure::new(experiment, &case.name(), stage.engine(), unit, &samples, bench.unit_ns);
+                figures.push(Figure { values: samples.values().to_vec(), ..figure.with_workers(bench.cores) });
+            }
+        };
+        add(TIME, "s", &|cost| Some(cost.seconds));
+        add(MEMORY, "MiB", &|cost| cost.peak_bytes.map(|bytes| bytes / (1u64 << 20) as f64));
+        add(PASSES, "1", &|cost| cost.passes);
+        add(PASS, "ms", &|cost| Some(1e3 * cost.iterating? / cost.passes?));
+    }
+    Ok(figures)
+}

@@ -1,0 +1,282 @@
+//! One stage: a command of `lehr` on files, as a process of its own, with its time and the most memory that it had.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use lehr_mining::agreement::Agreement;
+use serde_json::Value;
+
+use super::definition::{Case, Extent};
+use super::sequences::Items;
+use crate::measure::{now, pause};
+
+/// Seconds between two looks at the process.
+const LOOK: f64 = 0.002;
+
+/// Every so many looks its memory is read.
+const LOOKS_A_READING: usize = 10;
+
+/// Families that differ as those of [`Mutations`](super::sequences::Mutations) do are found again but for a few members.
+const FOUND: f64 = 0.95;
+
+/// Half of the mean dissimilarity of these items.
+const LARGEST_ERROR: f64 = 0.13;
+
+/// What is measured of two items.
+const MEASURE: [&str; 4] = ["--metric", "hamming", "--alphabet", "dna"];
+
+/// What is done with the items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Work {
+    Distances,
+    Pairwise,
+    Embed,
+    Place,
+}
+
+/// A stage of a case.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    work: Work,
+    element: String,
+    families: usize,
+    extent: Extent,
+}
+
+/// What a stage cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// From the start of the process to its end.
+    pub seconds: f64,
+    /// Most memory that was resident; none where the system keeps no such account.
+    pub peak_bytes: Option<f64>,
+    /// Readings of the matrix, where the stage is one.
+    pub passes: Option<f64>,
+    /// Seconds that the command says they took.
+    pub iterating: Option<f64>,
+}
+
+impl Stage {
+    /// The stages of a case, in order.
+    pub fn all(case: &Case, families: usize) -> Vec<Self> {
+        let works: &[Work] = match case.extent {
+            Extent::Whole => &[Work::Distances, Work::Pairwise, Work::Embed],
+            Extent::Placing(_) => &[Work::Distances, Work::Embed, Work::Place],
+            Extent::Iterations(_) => &[Work::Distances, Work::Embed],
+        };
+        let stage = |work: &Work| Self { work: *work, element: case.element.clone(), families, extent: case.extent };
+        works.iter().map(stage).collect()
+    }
+
+    /// What it is called in a record.
+    pub fn engine(&self) -> &'static str {
+        match self.work {
+            Work::Distances => "lehr distances",
+            Work::Pairwise => "lehr pairwise",
+            Work::Embed => "lehr embed",
+            Work::Place => "lehr place",
+        }
+    }
+
+    /// Runs it on what the stage before left in `folder`; nothing if `stop` asked for the end, which kills it.
+    ///
+    /// # Errors
+    /// A command that fails, or a result that cannot be right.
+    pub fn run(
+        &self,
+        program: &Path,
+        folder: &Path,
+        items: &Items,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Cost>> {
+        let [matrix, clusters, map, places] = ["matrix", "clusters", "map", "places"].map(|name| folder.join(name));
+        let array = matrix.join("dissimilarities.json");
+        let (input, out, name) = match self.work {
+            Work::Distances => (&items.path, &matrix, "distances"),
+            Work::Pairwise => (&array, &clusters, "pairwise"),
+            Work::Embed => (&array, &map, "embed"),
+            Work::Place => (&items.all, &places, "place"),
+        };
+        let mut command = Command::new(program);
+        command.arg(name).arg(input).arg("--out").arg(out).args(["--force", "--quiet"]);
+        match self.work {
+            Work::Distances => command.args(MEASURE).args(["--element", &self.element]),
+            Work::Pairwise => command.args(["--clusters", &self.families.to_string()]),
+            Work::Embed => {
+                let few = match self.extent {
+                    Extent::Iterations(iterations) => Some(iterations.to_string()),
+                    Extent::Whole | Extent::Placing(_) => None,
+                };
+                command.args(["--dimension", "3"]);
+                command.args(few.iter().flat_map(|iterations| ["--max-iterations", iterations]))
+            }
+            Work::Place => command.args(MEASURE).arg("--map").arg(&map).arg("--among").arg(&items.path),
+        };
+        let Some((seconds, peak_bytes)) = watched(command, folder, stop)? else { return Ok(None) };
+        let cost = Cost { seconds, peak_bytes, passes: None, iterating: None };
+        let cost = match self.work {
+            Work::Distances => {
+                let header = read(&array)?;
+                ensure!(
+                    header["items"] == items.families.len(),
+                    "{} items of {}",
+                    header["items"],
+                    items.families.len()
+                );
+                cost
+            }
+            Work::Pairwise => {
+                let found = labels(&clusters.join("labels.csv"))?;
+                ensure!(found.len() == items.families.len(), "{} labels of {}", found.len(), items.families.len());
+                let agreement = Agreement::new(&found, &items.families).adjusted_rand;
+                ensure!(agreement > FOUND, "the clusters are not the families: adjusted Rand {agreement}");
+                with_passes(cost, &read(&clusters.join("summary.json"))?, "iterations", "annealing")?
+            }
+            Work::Embed => {
+                let summary = read(&map.join("summary.json"))?;
+                let stress = summary["result"]["stress"].as_f64().context("a summary without its stress")?;
+                ensure!(stress > 0.0 && stress < 0.5, "a stress of {stress}");
+                with_passes(cost, &summary, "passes", "iterating")?
+            }
+            Work::Place => {
+                let summary = read(&places.join("summary.json"))?;
+                let placed = &summary["input"]["items"];
+                ensure!(*placed == items.every, "{placed} of {} placed", items.every);
+                // Places that say nothing are off by as much as items differ.
+                let error = summary["result"]["median_error"].as_f64().context("a summary without its error")?;
+                ensure!(error < LARGEST_ERROR, "places whose distances are off by {error}");
+                cost
+            }
+        };
+        Ok(Some(cost))
+    }
+}
+
+fn with_passes(cost: Cost, summary: &Value, passes: &str, phase: &str) -> Result<Cost> {
+    let passes = summary["result"][passes].as_f64();
+    let phases = summary["seconds"]["phases"].as_array().context("a summary without its phases")?;
+    let iterating = phases.iter().find(|named| named[0] == phase).and_then(|named| named[1].as_f64());
+    ensure!(passes.is_some() && iterating.is_some(), "a summary without {phase}");
+    Ok(Cost { passes, iterating, ..cost })
+}
+
+fn read(path: &Path) -> Result<Value> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("{} is no JSON", path.display()))
+}
+
+/// The second column of a table.
+fn labels(path: &Path) -> Result<Vec<u32>> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let cell = |line: &str| line.split(',').nth(1).and_then(|cell| cell.parse().ok());
+    text.lines().skip(1).map(|line| cell(line).with_context(|| format!("no label in {line:?}"))).collect()
+}
+
+/// Runs a command to its end; gives its seconds and most memory, or nothing if it was stopped.
+fn watched(mut command: Command, folder: &Path, stop: &mut dyn FnMut() -> bool) -> Result<Option<(f64, Option<f64>)>> {
+    let said = folder.join("said.txt");
+    let errors = std::fs::File::create(&said).with_context(|| format!("cannot write {}", said.display()))?;
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors);
+    // Ctrl-C is for the lab, which decides when its stages end.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let start = now();
+    let mut child =
+        Running(command.spawn().with_context(|| format!("cannot start {}", command.get_program().display()))?);
+    let mut most = None;
+    for look in 0usize.. {
+        if look.is_multiple_of(LOOKS_A_READING) {
+            most = peak_bytes(child.0.id()).or(most);
+            if stop() {
+                return Ok(None);
+            }
+        }
+        if let Some(status) = child.0.try_wait()? {
+            if !status.success() {
+                let text = std::fs::read_to_string(&said).unwrap_or_default();
+                bail!("it ended with {status}: {}", text.trim());
+            }
+            break;
+        }
+        pause(LOOK);
+    }
+    Ok(Some((start.elapsed().as_secs_f64(), most)))
+}
+
+/// A process that does not outlive what waits for it.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Both do nothing to a process that has ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The most memory of a process so far.
+fn peak_bytes(process: u32) -> Option<f64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM"))?;
+    Some(line.split_whitespace().nth(1)?.parse::<f64>().ok()? * 1024.0)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn a_command_is_timed_to_its_end_and_its_fault_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let (seconds, _) = watched(shell("sleep 0.1"), folder.path(), &mut || false).unwrap().unwrap();
+        assert!(seconds >= 0.1);
+        let error = watched(shell("echo not so >&2; exit 3"), folder.path(), &mut || false).unwrap_err().to_string();
+        assert!(error.contains("not so") && error.contains('3'), "{error}");
+    }
+
+    #[test]
+    fn a_stop_ends_the_command_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut looks = 0;
+        let mut stop = || {
+            looks += 1;
+            looks > 2
+        };
+        let left = folder.path().join("left");
+        let script = format!("sleep 600; touch {}", left.display());
+        assert!(watched(shell(&script), folder.path(), &mut stop).unwrap().is_none());
+        assert!(!left.exists());
+    }
+
+    #[test]
+    fn stages_of_large_cases_leave_the_clusters_out() {
+        let case = Case { items: 10, element: "u16".into(), rounds: 1, extent: Extent::Iterations(5) };
+        let engines = |case: &Case| Stage::all(case, 3).iter().map(Stage::engine).collect::<Vec<_>>();
+        assert_eq!(engines(&case), ["lehr distances", "lehr embed"]);
+        let placing = Case { extent: Extent::Placing(50), ..case.clone() };
+        assert_eq!(engines(&placing), ["lehr distances", "lehr embed", "lehr place"]);
+        assert_eq!(engines(&Case { extent: Extent::Whole, ..case })[1], "lehr pairwise");
+    }
+
+    #[test]
+    fn labels_and_phases_are_read_and_what_is_no_result_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("labels.csv");
+        std::fs::write(&path, "id,cluster,probability\na,2,0.5\nb,0,1\n").unwrap();
+        assert_eq!(labels(&path).unwrap(), [2, 0]);
+        std::fs::write(&path, "id,cluster\na,\n").unwrap();
+        assert!(labels(&path).unwrap_err().to_string().contains("a,"));
+        let summary = serde_json::json!({ "result": { "passes": 4 }, "seconds": { "phases": [["starting", 1.0], ["iterating", 2.0]] } });
+        let cost = Cost { seconds: 3.5, peak_bytes: None, passes: None, iterating: None };
+        let with = with_passes(cost, &summary, "passes", "iterating").unwrap();
+        assert_eq!((with.passes, with.iterating), (Some(4.0), Some(2.0)));
+        assert!(with_passes(cost, &summary, "sweeps", "iterating").is_err());
+    }
+}

@@ -1,0 +1,78 @@
+//! The figures as a person reads them: a line a case and stage, and the exponents under them.
+
+use super::growth::EXPONENT;
+use super::{MEMORY, PASS, PASSES, TIME};
+use crate::bench::figure::Figure;
+use crate::output::laid_out;
+
+const WIDTHS: [usize; 6] = [34, 16, 26, 12, 10, 12];
+
+/// Both tables, where there are figures of them.
+pub fn text(figures: &[Figure]) -> String {
+    let heads = ["case", "stage", "seconds min / med / max", "most MiB", "passes", "ms a pass"];
+    let mut lines = vec![String::new(), laid_out(&WIDTHS, &heads.map(String::from))];
+    for time in figures.iter().filter(|figure| figure.experiment == TIME) {
+        let of = |experiment: &str| {
+            let same = |figure: &&Figure| {
+                figure.experiment == experiment && figure.case == time.case && figure.engine == time.engine
+            };
+            figures.iter().find(same).map_or_else(String::new, |figure| digits(figure.median))
+        };
+        lines.push(laid_out(
+            &WIDTHS,
+            &[time.case.clone(), time.engine.clone(), spread(time), of(MEMORY), of(PASSES), of(PASS)],
+        ));
+    }
+    let exponents: Vec<&Figure> = figures.iter().filter(|figure| figure.experiment == EXPONENT).collect();
+    if !exponents.is_empty() {
+        lines.push(String::new());
+        lines.push(laid_out(&WIDTHS, &["exponent of", "stage", "min / med / max"].map(String::from)));
+        lines.extend(
+            exponents.iter().map(|row| laid_out(&WIDTHS, &[row.case.clone(), row.engine.clone(), spread(row)])),
+        );
+    }
+    lines.join("\n")
+}
+
+fn spread(figure: &Figure) -> String {
+    format!("{} / {} / {}", digits(figure.min), digits(figure.median), digits(figure.max))
+}
+
+/// Three digits that count.
+fn digits(value: f64) -> String {
+    match value.abs() {
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        size if size >= 1.0 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::figure::{Place, Samples};
+
+    #[test]
+    fn a_line_has_all_that_was_measured_of_a_stage() {
+        let figure = |experiment: &str, engine: &str, value: f64| {
+            let mut samples = Samples::default();
+            samples.push(value, Place::Unknown);
+            Figure::new(experiment, "1000 items, u16", engine, "s", &samples, 1.0)
+        };
+        let text = text(&[
+            figure(TIME, "lehr distances", 0.25),
+            figure(TIME, "lehr embed", 4.0),
+            figure(MEMORY, "lehr embed", 150.0),
+            figure(PASSES, "lehr embed", 77.0),
+            figure(PASS, "lehr embed", 12.5),
+            figure(EXPONENT, "lehr embed", 2.01),
+        ]);
+        let line = |part: &str| {
+            text.lines().find(|line| line.contains(part)).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(line("4.00 / 4.00"), "1000 items, u16 lehr embed 4.00 / 4.00 / 4.00 150 77.0 12.5");
+        assert_eq!(line("0.250 / "), "1000 items, u16 lehr distances 0.250 / 0.250 / 0.250");
+        assert!(line("2.01 /").starts_with("1000 items"));
+    }
+}
