@@ -7,7 +7,9 @@ use std::time::Duration;
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Bytes;
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use lehr_node::{Limits, Node, Settings};
+use lehr_node::{Limits, Node, Settings, Tls};
+use rcgen::{CertificateParams, KeyPair};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 use crate::behaviours::samples::*;
 use crate::{on_node, settings};
@@ -73,22 +75,80 @@ fn a_client_that_reads_gets_all_of_a_long_answer() {
     });
 }
 
+/// Asks for a long answer and takes half a megabyte of it a second, for twice as long as a client may take nothing: a third of the node's buffer, with which it is told that there is
+/// room, takes longer. Then the rest.
+fn take_slowly(node: &Node, mut stream: impl Read + Write) {
+    write!(stream, "GET /books HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", node.address()).unwrap();
+    let mut piece = vec![0; 50_000];
+    for _ in 0..40 {
+        stream.read_exact(&mut piece).unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let mut rest = Vec::new();
+    let read = stream.read_to_end(&mut rest);
+    assert!(40 * piece.len() + rest.len() > LARGE, "2 MB slowly, then {}, {read:?}", rest.len());
+}
+
+fn two_seconds() -> Settings {
+    let limits = Limits { take_time: Duration::from_secs(2), ..settings().limits };
+    Settings { limits, ..settings() }
+}
+
 #[test]
 fn a_client_that_reads_slowly_keeps_its_connection() {
-    let limits = Limits { take_time: Duration::from_secs(2), ..settings().limits };
-    on_node(Settings { limits, ..settings() }, async |node| {
+    on_node(two_seconds(), async |node| {
         with_large_state(node, LARGE).await;
-        let mut stream = TcpStream::connect(node.address()).unwrap();
-        write!(stream, "GET /books HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", node.address()).unwrap();
-        // Half a megabyte a second, for twice as long as a client may take nothing: a third of the node's buffer, with which it is told that there is room, takes longer.
-        let (mut count, mut piece) = (0, vec![0; 50_000]);
-        for _ in 0..40 {
-            count += stream.read(&mut piece).unwrap();
-            std::thread::sleep(Duration::from_millis(100));
+        take_slowly(node, TcpStream::connect(node.address()).unwrap());
+    });
+}
+
+/// A certificate for this machine, and what a client of it has to know.
+fn certified() -> (Tls, std::sync::Arc<ClientConfig>) {
+    let (folder, key) = (tempfile::tempdir().unwrap(), KeyPair::generate().unwrap());
+    let certificate = CertificateParams::new(vec!["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
+    let (public, private) = (folder.path().join("node.pem"), folder.path().join("node.key"));
+    std::fs::write(&public, certificate.pem()).unwrap();
+    std::fs::write(&private, key.serialize_pem()).unwrap();
+    let mut roots = RootCertStore::empty();
+    roots.add(certificate.der().clone()).unwrap();
+    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let config = config.with_root_certificates(roots).with_no_client_auth();
+    (Tls::from_files(&public, &private, None).unwrap(), config.into())
+}
+
+fn connect(node: &Node, config: &std::sync::Arc<ClientConfig>) -> StreamOwned<ClientConnection, TcpStream> {
+    let connection = ClientConnection::new(config.clone(), "localhost".try_into().unwrap()).unwrap();
+    StreamOwned::new(connection, TcpStream::connect(node.address()).unwrap())
+}
+
+#[test]
+fn behind_tls_a_client_that_reads_slowly_keeps_its_connection() {
+    let (tls, config) = certified();
+    on_node(Settings { tls: Some(tls), ..two_seconds() }, async |node| {
+        with_large_state(node, LARGE).await;
+        take_slowly(node, connect(node, &config));
+    });
+}
+
+#[test]
+fn behind_tls_a_client_that_does_not_read_its_answer_loses_its_connection_and_its_place() {
+    let (tls, config) = certified();
+    on_node(Settings { tls: Some(tls), ..hurried(1) }, async |node| {
+        with_large_state(node, LARGE).await;
+        let ask = || -> std::io::Result<StreamOwned<ClientConnection, TcpStream>> {
+            let mut stream = connect(node, &config);
+            write!(stream, "GET /books HTTP/1.1\r\nhost: {}\r\n\r\n", node.address())?;
+            stream.read_exact(&mut [0; 12])?;
+            Ok(stream)
+        };
+        let mut deaf = ask().unwrap();
+        while ask().is_err() {
+            std::thread::yield_now();
         }
         let mut rest = Vec::new();
-        let read = stream.read_to_end(&mut rest);
-        assert!(count + rest.len() > LARGE, "{count} bytes slowly, then {}, {read:?}", rest.len());
+        let _ = deaf.read_to_end(&mut rest);
+        assert!(rest.len() < LARGE, "the answer was cut");
     });
 }
 
@@ -132,5 +192,32 @@ fn on_http2_a_small_window_is_no_fault_if_it_is_opened() {
             let (length, has_ended) = over_http2(node, window, true);
             assert!(length > 400_000 && !has_ended, "{length} bytes");
         }
+    });
+}
+
+#[test]
+fn on_http2_a_client_that_takes_its_answer_slowly_gets_all_of_it() {
+    on_node(two_seconds(), async |node| {
+        with_large_state(node, 200_000).await;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let stream = tokio::net::TcpStream::connect(node.address()).await.unwrap();
+            let mut builder = hyper::client::conn::http2::Builder::new(TokioExecutor::new());
+            // The answer has to wait for its window again and again.
+            builder.initial_stream_window_size(16 << 10);
+            let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await.unwrap();
+            tokio::spawn(connection);
+            let uri = format!("http://{}/books", node.address());
+            let request = hyper::Request::builder().uri(uri).body(Empty::<Bytes>::new()).unwrap();
+            let mut body = sender.send_request(request).await.unwrap().into_body();
+            let (mut length, mut frames) = (0, 0);
+            while let Some(frame) = body.frame().await {
+                length += frame.unwrap().data_ref().map_or(0, Bytes::len);
+                frames += 1;
+                tokio::time::sleep(Duration::from_millis(200)).await;
+            }
+            // Twice as long as a client may take nothing.
+            assert!(length > 400_000 && frames >= 20, "{length} bytes in {frames} frames");
+        });
     });
 }
