@@ -6,6 +6,7 @@
 :class:`PairwiseClustering` clusters of items that know each other by their dissimilarities
 :class:`SMACOF`             items placed in few dimensions
 :func:`pairwise_distances`  dissimilarities of sequences, fingerprints and rows
+:class:`Node`               services of a node, asked over HTTP; :class:`AsyncNode` for asyncio
 :mod:`lehr.datasets`        small real data sets
 :mod:`lehr.plot`            pictures
 ==========================  ==============================================================
@@ -27,11 +28,18 @@ from lehr.distances import (
 )
 from lehr.manifold import SMACOF, align
 from lehr.mixture import DAGaussianMixture
+from lehr.node import AsyncJob, AsyncNode, Event, Fault, Job, Node
 
 __all__ = [
+    "AsyncJob",
+    "AsyncNode",
     "DAClustering",
     "DAGaussianMixture",
+    "Event",
+    "Fault",
     "Fingerprints",
+    "Job",
+    "Node",
     "PairwiseClustering",
     "Progress",
     "SMACOF",
