@@ -79,8 +79,9 @@ test-python: python $(if $(LEHR_MPIEXEC),,$(MPI_ENVIRONMENT)/.installed) ## test
 		$(PYTHON_ENVIRONMENT)/bin/pytest -q python
 	@cd python && $(abspath $(PYTHON_ENVIRONMENT))/bin/mypy
 
+# The command that the tests run is made with the tests: by itself its dependencies would have other features, and be compiled again.
 same-bits: need ## does the command that users install give the same bits as the one that the tests run?
-	@cargo build -p lehr
+	@cargo test --quiet --workspace --no-run --test cli
 	@cargo build --release -p lehr
 	@$(PYTHON) tools/same_bits.py $(TARGET)/debug/lehr $(TARGET)/release/lehr
 
