@@ -18,6 +18,8 @@ mod run;
 mod serve;
 mod table;
 
+use std::path::PathBuf;
+
 use clap::{Parser, Subcommand};
 
 pub use apply::ApplyArguments;
@@ -130,6 +132,12 @@ pub enum Command {
     Drop(DropArguments),
     /// Bring a file into the data sets of a node, going on where an interrupted upload stopped
     Upload(UploadArguments),
+    /// A process's part of a job that a node spreads over several
+    #[command(hide = true)]
+    Job {
+        /// The folder with the order.
+        folder: PathBuf,
+    },
     /// Measure Lehr beside its peers and beside the machine's limits
     ///
     /// Every figure that Lehr's pages quote can be taken again on your machine.

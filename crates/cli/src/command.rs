@@ -8,6 +8,7 @@ pub mod demo;
 pub mod distances;
 pub mod embed;
 pub mod gtm;
+pub mod job;
 pub mod lab;
 pub mod mixture;
 pub mod pairwise;

@@ -6,7 +6,7 @@
 //! the next run into the same folder removes ([`crate::folder`]).
 
 use std::io::{self, Read};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::thread::Builder;
 
 use crate::exit::{Failure, Kind};
@@ -14,8 +14,6 @@ use crate::exit::{Failure, Kind};
 /// Where requests to stop arrive.
 pub struct Interrupt {
     requests: Receiver<()>,
-    /// For others than the handler.
-    sender: Sender<()>,
     requested: bool,
 }
 
@@ -26,7 +24,6 @@ impl Interrupt {
     /// [`Kind::Environment`] if the operating system refuses the handler.
     pub fn listen() -> Result<Self, Failure> {
         let (sender, requests) = channel();
-        let other = sender.clone();
         let mut before = 0;
         ctrlc::set_handler(move || {
             before += 1;
@@ -36,24 +33,7 @@ impl Interrupt {
             }
         })
         .map_err(|cause| Failure::new(Kind::Environment, format!("cannot listen for Ctrl-C: {cause}")))?;
-        Ok(Interrupt { requests, sender: other, requested: false })
-    }
-
-    /// From now on the end of standard input asks for a stop as well, if anything has come before it: a launcher that gives its processes an empty input
-    /// asks for nothing.
-    ///
-    /// # Errors
-    /// [`Kind::Environment`] if there is no thread to read with.
-    pub fn listen_to_input(&self) -> Result<(), Failure> {
-        let sender = self.sender.clone();
-        let body = move || {
-            if ends_after_something(io::stdin().lock()) {
-                let _ = sender.send(());
-            }
-        };
-        // It ends with the process, if its input does not end before.
-        let started = Builder::new().name("lehr-input".to_owned()).spawn(body);
-        started.map(drop).map_err(|cause| Failure::new(Kind::Environment, format!("cannot read the input: {cause}")))
+        Ok(Interrupt { requests, requested: false })
     }
 
     /// Calls `said` at the first Ctrl-C, `SIGTERM` or `SIGHUP`, on the handler's thread; the second ends the process at once.
@@ -70,6 +50,21 @@ impl Interrupt {
             said();
         })
         .map_err(|cause| Failure::new(Kind::Environment, format!("cannot listen for Ctrl-C: {cause}")))
+    }
+
+    /// Calls `said` at the end of standard input, if anything has come before it: a launcher that gives its processes an empty input asks for nothing.
+    ///
+    /// # Errors
+    /// [`Kind::Environment`] if there is no thread to read with.
+    pub fn tell_at_end_of_input(said: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
+        let body = move || {
+            if ends_after_something(io::stdin().lock()) {
+                said();
+            }
+        };
+        // It ends with the process, if its input does not end before.
+        let started = Builder::new().name("lehr-input".to_owned()).spawn(body);
+        started.map(drop).map_err(|cause| Failure::new(Kind::Environment, format!("cannot read the input: {cause}")))
     }
 
     /// Lets requests to stop pass by, for a process that only waits for another which hears them too.

@@ -32,6 +32,7 @@ mod tables;
 mod trace;
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
     };
     let done = match arguments.command {
         Command::Lab(LabCommand::Job { task }) => job(&task),
+        Command::Job { folder } => part(&folder),
         Command::Lab(_) if launcher.as_ref().is_some_and(Launcher::is_several) => {
             Err(Failure::new(Kind::Usage, "measurements start their own processes: run lehr lab without mpiexec"))
         }
@@ -140,6 +142,24 @@ fn job(task: &str) -> Result<ExitCode, Failure> {
             failure.report();
             process.abort(code);
         }
+    }
+    process.finish().map_err(|cause| environment(&cause))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Takes part in a job of a node, alone or as one of several processes.
+fn part(folder: &Path) -> Result<ExitCode, Failure> {
+    if let Some(code) = kept()? {
+        return Ok(code);
+    }
+    let process = Process::join().map_err(|cause| environment(&cause))?;
+    let done = command::job::run(folder, process.as_ref());
+    let Some(process) = process else { return done.map(|()| ExitCode::SUCCESS) };
+    if let Err(failure) = done {
+        // Who fails alone speaks, and ends the others, who may wait for it.
+        let code = failure.kind.code();
+        failure.report();
+        process.abort(code);
     }
     process.finish().map_err(|cause| environment(&cause))?;
     Ok(ExitCode::SUCCESS)

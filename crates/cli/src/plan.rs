@@ -54,8 +54,6 @@ pub struct Plan {
     pub quiet: bool,
     /// The file for what each rank did when.
     pub trace: Option<PathBuf>,
-    /// Stop when standard input ends.
-    pub stop_at_eof: bool,
     /// The command that continues this run after it was stopped.
     pub resume_command: String,
 }
@@ -154,7 +152,6 @@ impl Plan {
             json: results.json,
             quiet: results.quiet,
             trace: results.trace,
-            stop_at_eof: results.stop_at_eof,
         })
     }
 }

@@ -3,6 +3,8 @@
 //! `LEHR_MPIEXEC` names the launcher; `make mpi` installs one and sets it. `cargo test` alone has none, and leaves these tests out.
 #![allow(clippy::disallowed_methods, reason = "the environment says which launcher the tests use")]
 
+#[path = "launched/services.rs"]
+mod services;
 #[path = "cli/trace_file.rs"]
 mod trace_file;
 
@@ -599,115 +601,4 @@ fn overheads_are_measured_in_processes_too() {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         assert_eq!(layouts, if cores > 1 { vec!["2x1x1", "1x2x1"] } else { vec![] }, "{}", text(&done.stderr));
     }
-}
-
-#[test]
-#[ignore = "starts processes with mpiexec: make mpi"]
-fn a_service_that_spreads_its_jobs_over_processes_has_the_same_bytes_and_passes_on_a_cancel() {
-    use lehr_jobs::clustering::Options;
-    use lehr_jobs::datasets::Open;
-    use lehr_jobs::jobs::{Cancel, Jobs, Named, Order, Run, State, Wait, WaitFor};
-    use lehr_jobs::{Clustering, Settings, Setup};
-    use lehr_services::{Event, Host, Reference, Subscribe};
-
-    let folder = folder();
-    let spread = Settings {
-        layout: Some("2x2x1".into()),
-        mpiexec: Some(std::env::var("LEHR_MPIEXEC").expect("make mpi").into()),
-        program: Some(env!("CARGO_BIN_EXE_lehr").into()),
-        ..Settings::default()
-    };
-    let setup = Setup {
-        keep: Some(folder.path().join("keep")),
-        data_root: Some(folder.path().into()),
-        settings: [("/spread".to_owned(), spread)].into(),
-    };
-    let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
-    let host = Host::new(dispatcher.handle());
-    lehr_runtime::block_on(async {
-        let datasets = setup.start_datasets(&host, "/datasets").await.unwrap();
-        let here = setup.start_method(&host, "/here", Clustering).await.unwrap();
-        let spread = setup.start_method(&host, "/spread", Clustering).await.unwrap();
-        datasets.call(Open { weights: Some("weight".into()), ..Open::new("table", "table.csv") }).await.unwrap();
-        let run = async |jobs: &Reference<Jobs<Clustering>>, options: &str| {
-            let options: Options = serde_json::from_str(options).unwrap();
-            jobs.call(Run::of(Order::new("table", options))).await.unwrap().job
-        };
-        let wait =
-            async |jobs: &Reference<Jobs<Clustering>>, job: &str| jobs.call(Wait::of(WaitFor::new(job))).await.unwrap();
-        for options in [
-            r#"{ "clusters": 6 }"#,
-            r#"{ "clusters": 6, "method": "kmeans", "starts": 3, "sweeps": "plain", "max_sweeps": 50 }"#,
-        ] {
-            let mut checksums = Vec::new();
-            for jobs in [&here, &spread] {
-                let job = run(jobs, options).await;
-                let done = wait(jobs, &job).await;
-                assert_eq!((done.state, done.fault), (State::Done, None));
-                let state = datasets.get().await.unwrap();
-                let of = |table: &str| state.datasets[&format!("{job}/{table}")].checksum.clone();
-                checksums.push((["labels", "centers", "history"].map(of), done.figures));
-            }
-            assert_eq!(checksums[0], checksums[1], "{options}");
-        }
-
-        let failed = wait(&spread, &run(&spread, r#"{ "clusters": 3001 }"#).await).await;
-        assert_eq!(failed.state, State::Failed);
-        assert!(failed.fault.unwrap().reason().contains("3001 clusters of 3000 points"));
-
-        // One that lasts until it is stopped.
-        let mut changes = spread.subscribe(Subscribe::default().operations(["progressed"])).await.unwrap();
-        let job = run(&spread, r#"{ "stop_length": 1e-9 }"#).await;
-        while !matches!(changes.next().await.unwrap(), Event::Change(_)) {}
-        spread.call(Cancel::of(Named::new(&job))).await.unwrap();
-        assert_eq!(wait(&spread, &job).await.state, State::Cancelled);
-    });
-    let report = lehr_runtime::block_on(host.shutdown(std::time::Duration::from_secs(3600)));
-    assert_eq!(report.cut_off, Vec::<String>::new());
-}
-
-#[cfg(unix)]
-#[test]
-#[ignore = "starts processes with mpiexec: make mpi"]
-fn the_processes_of_a_service_end_with_a_node_that_is_killed() {
-    use std::io::Read;
-    use std::os::unix::fs::PermissionsExt;
-
-    use lehr_jobs::Clustering;
-    use lehr_jobs::clustering::Options;
-    use lehr_jobs::datasets::{Datasets, Open};
-    use lehr_jobs::jobs::{Jobs, Order, Run};
-    use lehr_node::Client;
-    use lehr_services::{Event, Reference, Subscribe};
-
-    let folder = folder();
-    let (alive, launcher) = (folder.path().join("alive"), folder.path().join("launcher"));
-    assert!(Command::new("mkfifo").arg(&alive).status().unwrap().success());
-    let mpiexec = std::env::var("LEHR_MPIEXEC").expect("make mpi");
-    // Whoever waits at the other end of `alive` hears when mpiexec has ended, which its processes have then.
-    std::fs::write(&launcher, format!("#!/bin/sh\nexec '{mpiexec}' \"$@\" 7<>'{}'\n", alive.display())).unwrap();
-    std::fs::set_permissions(&launcher, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let settings = format!("lehr.clustering=/clustering,layout=1x2x1,mpiexec={}", launcher.display());
-    let mut node = Command::new(env!("CARGO_BIN_EXE_lehr"));
-    node.args(["serve", "--listen", "127.0.0.1:0", "--start", &settings]).arg("--keep").arg(folder.path().join("keep"));
-    let mut node = node.arg("--data-root").arg(folder.path()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut url = String::new();
-    BufReader::new(node.stdout.take().unwrap()).read_line(&mut url).unwrap();
-    let client = Client::new(None).unwrap();
-    let to = |path: &str| client.link(&format!("{}{path}", url.trim())).unwrap();
-    let long = std::time::Duration::from_secs(3000);
-    lehr_runtime::block_on(async {
-        let datasets = Reference::<Datasets>::over(to("/datasets")).within(long);
-        let jobs = Reference::<Jobs<Clustering>>::over(to("/clustering")).within(long);
-        datasets.call(Open { weights: Some("weight".into()), ..Open::new("table", "table.csv") }).await.unwrap();
-        let mut changes = jobs.subscribe(Subscribe::default().operations(["progressed"])).await.unwrap();
-        // One that lasts until it is stopped.
-        let options: Options = serde_json::from_str(r#"{ "stop_length": 1e-9 }"#).unwrap();
-        jobs.call(Run::of(Order::new("table", options))).await.unwrap();
-        while !matches!(changes.next().await.unwrap(), Event::Change(_)) {}
-    });
-    let mut alive = std::fs::File::open(&alive).unwrap();
-    node.kill().unwrap();
-    node.wait().unwrap();
-    assert_eq!(alive.read_to_end(&mut Vec::new()).unwrap(), 0);
 }

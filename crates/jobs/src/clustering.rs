@@ -3,8 +3,6 @@
 //! Tables: `labels` (id, cluster, probability), `centers` (cluster, the columns, weight, spread), both as `lehr cluster` writes them, and `history`
 //! (a row for each temperature; of k-means for each start).
 
-mod processes;
-
 use std::collections::BTreeMap;
 
 use lehr_data::Points;
@@ -272,9 +270,6 @@ impl Method for Clustering {
         let name = inputs.dataset("points").to_owned();
         let table = inputs.table("points")?.points(&name, &options.columns())?;
         let space = Space::new(table, options)?;
-        if let Some(spread) = &job.spread {
-            return processes::cluster(job, spread, &space.table, options)?.outputs(&space.table);
-        }
         let found = match options.method {
             ClusterMethod::Da => anneal(job, &space, options)?.map(|model| Found::of_annealing(&space, model)),
             ClusterMethod::Kmeans => kmeans(job, &space, options)?.map(|model| Found::of_kmeans(&space, model)),

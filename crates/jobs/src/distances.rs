@@ -89,6 +89,7 @@ impl Method for Distances {
     const VERSION: Version = Version::new(1, 0);
     const INPUTS: &'static [&'static str] = &[ITEMS];
     const OUTPUTS: &'static [&'static str] = &["items", "matrix", "members"];
+    const SPREADS: bool = true;
     type Options = Options;
 
     fn check(options: &Options) -> Vec<String> {
@@ -122,7 +123,7 @@ impl Method for Distances {
                 Table::builder().singles(COLUMN, values.into_iter().map(|value| value as f32).collect())
             }),
         })?;
-        outputs(&ids, collapsed.as_ref(), items.len(), found)
+        found.map_or(Ok(Outputs::new()), |found| outputs(&ids, collapsed.as_ref(), items.len(), found))
     }
 }
 
@@ -236,13 +237,13 @@ struct Found {
     extent: Extent,
 }
 
-/// Compares all pairs, from the beginning or from what the job has kept.
+/// Compares all pairs, from the beginning or from what the job has kept. Nothing in a process that is not to give them.
 fn matrix<T: Precision>(
     job: &Job,
     (path, unkept): (&Path, &Mutex<Option<String>>),
     metric: &dyn Metric,
     column: impl FnOnce(Vec<f64>) -> Builder,
-) -> Result<Found, Failure> {
+) -> Result<Option<Found>, Failure> {
     let items = metric.items();
     // More than a data set may have: said before hours are spent, and not after.
     Half::<T>::fits(items, Limits::default().dataset_bytes).map_err(failure)?;
@@ -257,6 +258,9 @@ fn matrix<T: Precision>(
     let mut watch = Watch { job, log, begin, unkept };
     let half = all_pairs::<T>(metric, &job.execution(), kept.as_mut(), &mut watch).map_err(failure)?;
     drop(kept);
+    if !job.is_lead() {
+        return Ok(None);
+    }
     let mut extent = Extent::default();
     half.for_each(|value| extent.add(value));
     let mut values = Vec::with_capacity(items * (items - 1) / 2);
@@ -266,7 +270,7 @@ fn matrix<T: Precision>(
         values.extend_from_slice(&row[item + 1..]);
     }
     drop(half);
-    Ok(Found { matrix: column(values).gaps(extent.missing > 0).build()?, extent })
+    Ok(Some(Found { matrix: column(values).gaps(extent.missing > 0).build()?, extent }))
 }
 
 /// Reports and keeps for a job.

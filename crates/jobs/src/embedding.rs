@@ -153,6 +153,7 @@ impl Method for Embedding {
     const INPUTS: &'static [&'static str] = &[MATRIX];
     const INPUTS_OPTIONAL: &'static [&'static str] = &[ITEMS];
     const OUTPUTS: &'static [&'static str] = &["history", "positions", "shepard", "starts"];
+    const SPREADS: bool = true;
     type Options = Options;
 
     fn check(options: &Options) -> Vec<String> {
@@ -170,6 +171,9 @@ impl Method for Embedding {
             Some(checkpoint) => smacof::resume(&input, checkpoint, &execution, &mut watch),
         };
         let map = map?;
+        if !job.is_lead() {
+            return Ok(Outputs::new());
+        }
         job.report(Progress::new(0.99, "comparing distances").figure("stress", map.stress));
         let shepard = Shepard::new(&matrix.dissimilarities, &map, BINS);
         outputs(&matrix.ids, map, &shepard)

@@ -154,6 +154,7 @@ impl Method for Gtm {
     const VERSION: Version = Version::new(1, 0);
     const INPUTS: &'static [&'static str] = &[POINTS];
     const OUTPUTS: &'static [&'static str] = &["candidates", "history", "nodes", "places"];
+    const SPREADS: bool = true;
     type Options = Options;
 
     fn check(options: &Options) -> Vec<String> {

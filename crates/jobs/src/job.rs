@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use lehr_data::write::AtomicFile;
 use lehr_mining::Execution;
@@ -15,6 +15,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::method::Failure;
 use crate::sync::{Arc, Mutex};
+
+/// The file of a log, in a folder of its own.
+const LOG: &str = "log";
 
 /// Seconds between two times that something is saved, unless the job stops.
 const SAVE_SECONDS: f64 = 1.0;
@@ -87,7 +90,7 @@ pub(crate) enum Saved {
     Memory(Arc<Mutex<Volatile>>),
 }
 
-/// What a job has saved where nothing is kept.
+/// What a job has saved where nothing is kept, or a copy of what another process has.
 #[derive(Debug, Default)]
 pub(crate) struct Volatile {
     bytes: Option<Vec<u8>>,
@@ -96,6 +99,20 @@ pub(crate) struct Volatile {
 }
 
 impl Saved {
+    /// A copy of what the first process of a job goes on from.
+    ///
+    /// # Errors
+    /// If there is no place for the log, which is a file.
+    pub(crate) fn copied(checkpoint: Option<&[u8]>, log: Option<&[u8]>) -> std::io::Result<Self> {
+        let mut copy = Volatile { bytes: checkpoint.map(<[u8]>::to_vec), folder: None };
+        if let Some(log) = log {
+            let folder = tempfile::tempdir()?;
+            std::fs::write(folder.path().join(LOG), log)?;
+            copy.folder = Some(folder);
+        }
+        Ok(Self::Memory(Arc::new(Mutex::new(copy))))
+    }
+
     pub(crate) fn forget(&self) {
         match self {
             // What cannot be removed harms nobody, and the next start tries again. Beside it are the files of a job's processes.
@@ -127,8 +144,9 @@ pub struct Job {
     saved: Saved,
     since_save: Mutex<Option<Stopwatch>>,
     reports: Mutex<Reports>,
-    /// For what a method runs as another process.
-    pub(crate) spread: Option<crate::settings::Spread>,
+    /// Those that run it together, if they are several.
+    processes: Option<lehr_ranks::Job>,
+    is_lead: bool,
 }
 
 #[derive(Default)]
@@ -170,7 +188,18 @@ impl Job {
         listener: Option<Box<dyn Listener>>,
     ) -> Self {
         let reports = Mutex::new(Reports { listener, last: None });
-        Self { id, threads, signal, saved, since_save: Mutex::default(), reports, spread: None }
+        Self { id, threads, signal, saved, since_save: Mutex::default(), reports, processes: None, is_lead: true }
+    }
+
+    /// The same as one of several processes that run it together.
+    pub(crate) fn among(self, processes: Option<lehr_ranks::Job>, is_lead: bool) -> Self {
+        Self { processes, is_lead, ..self }
+    }
+
+    /// A job that saves to this file.
+    #[cfg(test)]
+    pub(crate) fn kept_at(checkpoint: PathBuf) -> Self {
+        Self::new("kept".to_owned(), 1, Signal::default(), Saved::File(checkpoint), None)
     }
 
     /// A job without a service: reports go nowhere, nothing stops it, what it saves is in memory. For tests of methods.
@@ -191,9 +220,17 @@ impl Job {
         self.threads
     }
 
-    /// The same for methods on ranks: as many as threads, on a dispatcher of their own.
+    /// The same for methods on ranks: as many as threads, on a dispatcher of their own; with those of the other processes, where several run the job.
     pub fn execution(&self) -> Execution {
-        Execution { ranks: self.threads, threads: self.threads, ..Execution::default() }
+        let all = Execution::default();
+        // A layout may have more ranks in a process than the machine runs threads at once.
+        let threads = if self.processes.is_some() { self.threads.min(all.threads) } else { self.threads };
+        Execution { ranks: self.threads, threads, job: self.processes, ..all }
+    }
+
+    /// Whether its tables are taken from this process. Of several that run it together, one gives them; what the others give is not looked at, so they may leave it.
+    pub fn is_lead(&self) -> bool {
+        self.is_lead
     }
 
     /// Whether it is to save what it needs and to end with [`Failure::Stopped`]. To be asked several times a second.
@@ -282,7 +319,7 @@ impl Job {
                     saved.folder = Some(tempfile::tempdir().map_err(failed)?);
                 }
                 let folder = saved.folder.as_ref().map_or(std::path::Path::new(""), tempfile::TempDir::path);
-                Ok(folder.join("log"))
+                Ok(folder.join(LOG))
             }
         }
     }
@@ -294,18 +331,24 @@ impl Job {
     pub fn saved(&self) -> Result<Option<Vec<u8>>, Failure> {
         match &self.saved {
             Saved::Memory(saved) => Ok(saved.lock().bytes.clone()),
-            Saved::File(path) => {
-                let bytes = match std::fs::read(path) {
-                    Ok(bytes) => bytes,
-                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-                    Err(error) => return Err(Failure::Environment(format!("the checkpoint of {}: {error}", self.id))),
-                };
-                let damaged = || Failure::Internal(format!("the checkpoint of {} is damaged; run it anew", self.id));
-                let (sum, bytes) = bytes.split_first_chunk::<8>().ok_or_else(damaged)?;
-                if xxh3_64(bytes).to_le_bytes() == *sum { Ok(Some(bytes.to_vec())) } else { Err(damaged()) }
-            }
+            Saved::File(path) => saved_in(path, &self.id),
         }
     }
+}
+
+/// What a job has saved in a file, if it is there.
+///
+/// # Errors
+/// As for [`Job::saved`].
+pub(crate) fn saved_in(path: &Path, id: &str) -> Result<Option<Vec<u8>>, Failure> {
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Failure::Environment(format!("the checkpoint of {id}: {error}"))),
+    };
+    let damaged = || Failure::Internal(format!("the checkpoint of {id} is damaged; run it anew"));
+    let (sum, bytes) = bytes.split_first_chunk::<8>().ok_or_else(damaged)?;
+    if xxh3_64(bytes).to_le_bytes() == *sum { Ok(Some(bytes.to_vec())) } else { Err(damaged()) }
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 //! | ordering a job, waiting for it, its rows | operations in [`jobs`] |
 //! | a method of one's own | [`Method`], and `examples/joined_method.rs` |
 //! | how jobs are run: cores, threads, processes | [`Settings`] |
+//! | what such a process does | [`processes`] |
 //! | data sets of other nodes | [`fetch`], [`store`], [`upload`] |
 //! | all of it on a node | [`Setup`] |
 //!
@@ -28,8 +29,10 @@ mod job;
 pub mod jobs;
 mod matrix;
 mod method;
+mod methods;
 pub mod mixture;
 pub mod pairwise;
+pub mod processes;
 mod runner;
 mod scaled;
 mod service;

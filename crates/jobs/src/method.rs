@@ -3,6 +3,7 @@
 //! A method's file implements [`Method`] and nothing else. Queues, restarts, progress on the wire, faults and data sets are the business of
 //! `service.rs` and `runner.rs`, the same for all methods. `examples/joined_method.rs` is a whole method.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 
 use lehr_services::{Code, Fault, Version};
@@ -56,7 +57,8 @@ pub trait Method: Clone + Send + Sync + 'static {
     const INPUTS_OPTIONAL: &'static [&'static str] = &[];
     /// The names of the tables that it gives.
     const OUTPUTS: &'static [&'static str];
-    /// Whether its jobs can run in processes that `mpiexec` starts. Default: no.
+    /// Whether its jobs can run in processes that `mpiexec` starts. It does if it computes on [`Job::execution`], which then has the ranks of all processes, and makes the same calls in
+    /// each; the processes are of a program that knows the method, such as `lehr` those of [`Setup::CONTRACTS`](crate::Setup::CONTRACTS). Default: no.
     const SPREADS: bool = false;
     /// What it can be told. Fields that are not known should be refused, or a slip of the pen is passed over.
     type Options: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSchema + 'static;
@@ -115,6 +117,11 @@ impl Inputs {
     /// A table that is there or not.
     pub fn optional(&self, name: &str) -> Option<&Table> {
         self.tables.get(name).map(|(_, table)| table)
+    }
+
+    /// The method's names, those of the data sets, and the tables.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str, &Table)> {
+        self.tables.iter().map(|(name, (dataset, table))| (name.as_str(), dataset.as_str(), table))
     }
 
     /// What the data set is called whose table this is: for messages.
@@ -211,6 +218,12 @@ impl std::fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+/// What a panic said.
+pub(crate) fn text_of(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("something that is no text")
+}
 
 /// A table that cannot be put together is the method's doing.
 impl From<Fault> for Failure {

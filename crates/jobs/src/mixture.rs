@@ -173,6 +173,7 @@ impl Method for Mixture {
     const VERSION: Version = Version::new(1, 0);
     const INPUTS: &'static [&'static str] = &[POINTS];
     const OUTPUTS: &'static [&'static str] = &["candidates", "components", "covariances", "history", "labels"];
+    const SPREADS: bool = true;
     type Options = Options;
 
     fn check(options: &Options) -> Vec<String> {

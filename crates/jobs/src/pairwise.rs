@@ -92,6 +92,7 @@ impl Method for Pairwise {
     const INPUTS: &'static [&'static str] = &[MATRIX];
     const INPUTS_OPTIONAL: &'static [&'static str] = &[ITEMS];
     const OUTPUTS: &'static [&'static str] = &["clusters", "history", "labels", "splits"];
+    const SPREADS: bool = true;
     type Options = Options;
 
     fn check(options: &Options) -> Vec<String> {

@@ -5,7 +5,6 @@
 //! That takes its inputs, computes, stores its outputs, gives its signal back, and only then tells that the job has ended. So a signal that
 //! is there is that of the run that the document says, and no wish to cancel meets the run after it.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
@@ -22,7 +21,8 @@ use lehr_services::{Code, Fault, Reference};
 use crate::datasets::{Datasets, Put, Take};
 use crate::job::{Job, Listener, Progress, Saved, Signal, Stop};
 use crate::jobs::{Ended, Jobs, Named, Outcome, Progressed, Report, Start, State};
-use crate::method::{Failure, Inputs, Method, Outputs};
+use crate::method::{Failure, Inputs, Method, Outputs, text_of};
+use crate::processes;
 use crate::settings::{Settings, Spread};
 use crate::sync::{Arc, Mutex, bind_to, start_thread};
 use crate::table::Handle;
@@ -333,16 +333,21 @@ fn compute<M: Method>(
     }
     let listener = Telling { own: place.own.clone(), job: id.to_owned(), pending: None };
     let threads = settings.threads_of_job();
-    let mut job = Job::new(id.to_owned(), threads, signal.clone(), saved.clone(), Some(Box::new(listener)));
-    if let Some(layout) = settings.layout()? {
+    let job = Job::new(id.to_owned(), threads, signal.clone(), saved.clone(), Some(Box::new(listener)));
+    let spread = if let Some(layout) = settings.layout()? {
         let mpiexec = settings.mpiexec.clone().unwrap_or_else(|| PathBuf::from("mpiexec"));
         let this = || std::env::current_exe().map_err(|error| Fault::new(Code::OperationFailed, error.to_string()));
         let program = settings.program.clone().map_or_else(this, Ok)?;
         // Refused at the start of the service if there is none.
         let folder = shared.keep.clone().unwrap_or_default().join(format!("{id}.run"));
-        job.spread = Some(Spread { layout, mpiexec, program, folder });
-    }
-    let computed = catch_unwind(AssertUnwindSafe(|| shared.method.run(&job, &inputs, &record.options)));
+        Some(Spread { layout, mpiexec, program, folder })
+    } else {
+        None
+    };
+    let computed = catch_unwind(AssertUnwindSafe(|| match &spread {
+        Some(spread) => processes::run::<M>(&job, spread, &inputs, &record.options),
+        None => shared.method.run(&job, &inputs, &record.options),
+    }));
     drop(inputs);
     let outputs = match computed {
         Ok(Ok(outputs)) => outputs,
@@ -365,11 +370,6 @@ fn compute<M: Method>(
         tables.insert((*name).to_owned(), dataset);
     }
     Ok((outputs, tables))
-}
-
-fn text_of(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("something that is no text")
 }
 
 /// A report on its way.

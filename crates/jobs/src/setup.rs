@@ -1,7 +1,9 @@
 //! Data sets and methods on a node: the folders that are kept, and the kinds that can be made.
 
 use std::collections::BTreeMap;
+use std::future::Future;
 use std::path::PathBuf;
+use std::pin::Pin;
 
 use lehr_services::{Code, Contract, Fault, Host, Kind, Placement, Reference, Restart};
 
@@ -12,6 +14,7 @@ use crate::embedding::Embedding;
 use crate::gtm::Gtm;
 use crate::jobs::Jobs;
 use crate::method::Method;
+use crate::methods::{With, with_method};
 use crate::mixture::Mixture;
 use crate::pairwise::Pairwise;
 use crate::service::MethodService;
@@ -117,15 +120,13 @@ impl Setup {
     /// # }).unwrap();
     /// ```
     pub async fn start(&self, host: &Host, contract: &str, at: impl Into<Placement>) -> Result<bool, Fault> {
-        match contract {
-            Datasets::NAME => self.start_datasets(host, at).await.map(|_| true),
-            Clustering::NAME => self.start_method(host, at, Clustering).await.map(|_| true),
-            Distances::NAME => self.start_method(host, at, Distances::default()).await.map(|_| true),
-            Embedding::NAME => self.start_method(host, at, Embedding).await.map(|_| true),
-            Gtm::NAME => self.start_method(host, at, Gtm).await.map(|_| true),
-            Mixture::NAME => self.start_method(host, at, Mixture).await.map(|_| true),
-            Pairwise::NAME => self.start_method(host, at, Pairwise).await.map(|_| true),
-            _ => Ok(false),
+        let at = at.into();
+        if contract == Datasets::NAME {
+            return self.start_datasets(host, at).await.map(|_| true);
+        }
+        match with_method(contract, Starting { setup: self.clone(), host: host.clone(), at }) {
+            Some(started) => started.await.map(|()| true),
+            None => Ok(false),
         }
     }
 
@@ -183,4 +184,20 @@ impl Setup {
     /// ```
     pub const CONTRACTS: [&'static str; 7] =
         [Datasets::NAME, Clustering::NAME, Distances::NAME, Embedding::NAME, Gtm::NAME, Mixture::NAME, Pairwise::NAME];
+}
+
+/// Starts the service of a method.
+struct Starting {
+    setup: Setup,
+    host: Host,
+    at: Placement,
+}
+
+impl With for Starting {
+    type Output = Pin<Box<dyn Future<Output = Result<(), Fault>> + Send>>;
+
+    fn with<M: Method>(self, method: M) -> Self::Output {
+        let Self { setup, host, at } = self;
+        Box::pin(async move { setup.start_method(&host, at, method).await.map(drop) })
+    }
 }

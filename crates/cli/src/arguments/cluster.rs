@@ -139,10 +139,6 @@ pub struct ResultsArguments {
     /// Write what each rank did when (computing, waiting, communicating) to this file, for ui.perfetto.dev or chrome://tracing; with --engine ranks or map-reduce
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-
-    /// Stop as on Ctrl-C when standard input ends, if anything has come before: for a program that starts this one and may be killed
-    #[arg(long, hide = true)]
-    pub stop_at_eof: bool,
 }
 
 const CLUSTER_HELP: &str = "\

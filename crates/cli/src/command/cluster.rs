@@ -32,9 +32,6 @@ use crate::{report, tables};
 /// [`Failure`], with nothing but a checkpoint left behind.
 pub fn run(plan: Plan, company: &Company<'_>) -> Result<(), Failure> {
     let mut interrupt = Interrupt::listen()?;
-    if plan.stop_at_eof {
-        interrupt.listen_to_input()?;
-    }
     let clock = Stopwatch::start();
     let table = match &plan.source {
         Source::Table { path, selection } => read::points(path, selection)?,

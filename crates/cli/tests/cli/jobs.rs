@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use lehr_jobs::clustering::Options;
 use lehr_jobs::datasets::{Append, Begin, Datasets, Finish, Open, Read};
-use lehr_jobs::jobs::{Jobs, Order, Record, Run, State, Wait, WaitFor};
-use lehr_jobs::{Bytes, Clustering, Form, RowFormat};
+use lehr_jobs::jobs::{Jobs, Order, Progressed, Record, Run, State, Wait, WaitFor};
+use lehr_jobs::{Bytes, Clustering, Distances, Form, RowFormat};
 use lehr_node::Client;
 use lehr_runtime::block_on;
 use lehr_services::{Event, Reference, Subscribe};
@@ -224,19 +224,23 @@ fn orders_that_were_acknowledged_are_there_after_a_kill_in_the_middle_of_others(
     });
 }
 
-/// The launcher is a script here; that real ones pass the end of their input on is shown by `launched.rs`.
+/// A launcher that is a script, and starts one process; real ones are in `launched/services.rs`. Whoever waits at the other end of `alive` hears when that has ended.
+#[cfg(unix)]
+fn launcher(sandbox: &Sandbox) -> String {
+    use std::os::unix::fs::PermissionsExt;
+
+    let (alive, launcher) = (sandbox.path("alive"), sandbox.path("launcher"));
+    assert!(std::process::Command::new("mkfifo").arg(&alive).status().unwrap().success());
+    sandbox.write("launcher", format!("#!/bin/sh\nshift 2\nexec \"$@\" 7<>'{}'\n", alive.display()));
+    std::fs::set_permissions(&launcher, std::fs::Permissions::from_mode(0o755)).unwrap();
+    launcher.display().to_string()
+}
+
 #[cfg(unix)]
 #[test]
 fn the_processes_of_a_job_end_with_a_node_that_is_killed() {
-    use std::os::unix::fs::PermissionsExt;
-
     let sandbox = Sandbox::with("root/clouds.csv", clouds(5_000));
-    let (alive, launcher) = (sandbox.path("alive"), sandbox.path("launcher"));
-    assert!(std::process::Command::new("mkfifo").arg(&alive).status().unwrap().success());
-    // Whoever waits at the other end of `alive` hears when the process has ended.
-    sandbox.write("launcher", format!("#!/bin/sh\nshift 2\nexec \"$@\" 7<>'{}'\n", alive.display()));
-    std::fs::set_permissions(&launcher, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let settings = format!("lehr.clustering=/clustering,layout=1x1x1,mpiexec={}", launcher.display());
+    let settings = format!("lehr.clustering=/clustering,layout=1x1x1,mpiexec={}", launcher(&sandbox));
     let (keep, root) = (sandbox.path("keep"), sandbox.path("root"));
     let options = ["--keep", keep.to_str().unwrap(), "--data-root", root.to_str().unwrap(), "--start", &settings];
     let mut node = Served::start(&options);
@@ -250,9 +254,77 @@ fn the_processes_of_a_job_end_with_a_node_that_is_killed() {
         jobs.call(Run::of(Order::new("clouds", options))).await.unwrap();
         while !matches!(changes.next().await.unwrap(), Event::Change(_)) {}
     });
-    let mut alive = std::fs::File::open(&alive).unwrap();
+    let mut alive = std::fs::File::open(sandbox.path("alive")).unwrap();
     node.kill();
     assert_eq!(std::io::Read::read_to_end(&mut alive, &mut Vec::new()).unwrap(), 0);
+}
+
+/// What is too large to be saved anew each second is a log, which the next try takes over.
+#[cfg(unix)]
+#[test]
+fn distances_in_processes_whose_node_is_killed_go_on_to_the_same_bytes() {
+    let letter = |at: usize| char::from(b"ACGT"[at.wrapping_mul(2_654_435_761) >> 7 & 3]);
+    let text = |row: usize| -> String {
+        (0..200).map(|at| letter(if (row * 31 + at).is_multiple_of(11) { row * 1000 + at } else { at })).collect()
+    };
+    // Some seconds of work in eleven steps.
+    let genes: String = (0..640).map(|row| format!(">s{row}\n{}\n", text(row))).collect();
+    let sandbox = Sandbox::with("root/genes.fasta", genes);
+    let settings = format!("lehr.distances=/spread,layout=1x1x1,mpiexec={}", launcher(&sandbox));
+    let (keep, root) = (sandbox.path("keep"), sandbox.path("root"));
+    let options = [
+        "--keep",
+        keep.to_str().unwrap(),
+        "--data-root",
+        root.to_str().unwrap(),
+        "--start",
+        &settings,
+        "--start",
+        "lehr.distances=/here",
+    ];
+    let client = Client::new(None).unwrap();
+    let jobs = |node: &Served, path: &str| {
+        Reference::<Jobs<Distances>>::over(client.link(&node.at(path)).unwrap()).within(LONG)
+    };
+    let order = |output: &str| Order {
+        output: Some(output.to_owned()),
+        ..Order::new("genes", lehr_jobs::distances::Options::default())
+    };
+    // The next report, and how much had been done by then.
+    let reported = async |jobs: &Reference<Jobs<Distances>>, least: f64| {
+        let mut changes = jobs.subscribe(Subscribe::default().operations(["progressed"])).await.unwrap();
+        loop {
+            if let Event::Change(change) = changes.next().await.unwrap() {
+                let fraction = change.operation::<Progressed<Distances>>().unwrap().body.progress.fraction;
+                if fraction >= least {
+                    return fraction;
+                }
+            }
+        }
+    };
+    let mut node = Served::start(&options);
+    block_on(async {
+        let spread = jobs(&node, "/spread");
+        datasets(&client, &node).call(Open::new("genes", "genes.fasta")).await.unwrap();
+        spread.call(Run::of(order("spread"))).await.unwrap();
+        reported(&spread, 0.3).await;
+    });
+    node.kill();
+    let node = Served::start(&options);
+    block_on(async {
+        let (spread, here) = (jobs(&node, "/spread"), jobs(&node, "/here"));
+        // Not from the beginning.
+        assert!(reported(&spread, 0.0).await > 0.25);
+        assert_eq!(spread.call(Wait::of(WaitFor::new("spread-1"))).await.unwrap().state, State::Done);
+        let job = here.call(Run::of(order("here"))).await.unwrap().job;
+        assert_eq!(here.call(Wait::of(WaitFor::new(job))).await.unwrap().state, State::Done);
+        let state = datasets(&client, &node).get().await.unwrap();
+        for table in ["items", "matrix", "members"] {
+            let checksum = |output: &str| state.datasets[&format!("{output}/{table}")].checksum.clone();
+            assert_eq!(checksum("spread"), checksum("here"), "{table}");
+        }
+    });
+    assert_eq!(sandbox.list("keep/spread/checkpoints"), Vec::<String>::new());
 }
 
 #[test]

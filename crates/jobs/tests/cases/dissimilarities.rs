@@ -379,15 +379,3 @@ fn an_application_whose_node_ends_again_and_again_has_the_same_bits() {
         assert_eq!(made(&services).await, *undisturbed.borrow());
     });
 }
-
-#[test]
-fn a_layout_is_refused_where_a_method_runs_in_one_process() {
-    let folder = tempfile::tempdir().unwrap();
-    life(folder.path(), 2, async |host, setup| {
-        let settings = [("/distances".to_owned(), "layout=1x2x1".parse().unwrap())].into();
-        let setup = Setup { settings, ..setup };
-        setup.start_datasets(&host, "/datasets").await.unwrap();
-        let fault = setup.start_method(&host, "/distances", Distances::default()).await.unwrap_err();
-        assert!(fault.to_string().contains("expected no layout"), "{fault}");
-    });
-}

@@ -1,6 +1,8 @@
 mod densities;
 mod dissimilarities;
 mod http;
+#[cfg(unix)]
+mod processes;
 mod restarts;
 mod running;
 mod samples;

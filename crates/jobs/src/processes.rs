@@ -1,0 +1,226 @@
+//! A job in several processes: this program as a child of `mpiexec`, in a folder of the job, for any method that [spreads](crate::Method::SPREADS).
+//!
+//! The node writes an *order* into a folder: the method's contract, options, and the tables that it takes. The first of the processes ([`Part::lead`]) reads it, the others
+//! ([`Part::follow`]) get it from that one, and all make the same call of the method, whose ranks are those of all processes. The first reports, saves, and leaves an *outcome*: the tables, or
+//! why there are none. So the bytes are those of one process, and no method knows of any of this.
+//!
+//! Each try has a folder of its own: the processes of a node that was killed end when they hear of it, and may write in theirs until then. A try begins from what the
+//! last of those before it had saved, and one that came to its end unseen is the result.
+//!
+//! | in the folder of a try | what |
+//! | --- | --- |
+//! | `order.json`, `NAME.arrow` | the order and its tables |
+//! | `job.checkpoint`, `job.log` | what the method saves |
+//! | `outcome.json`, `made-NAME.arrow` | the outcome and its tables |
+
+mod order;
+mod outcome;
+mod part;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+use crate::job::{Job, Progress};
+use crate::method::{Failure, Inputs, Method, Outputs};
+use crate::settings::Spread;
+use crate::sync::start_thread;
+
+use order::Head;
+use outcome::Outcome;
+
+pub use order::order;
+pub use part::{Part, Stopper};
+
+/// How often it is looked whether the job is to stop.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// The exit code of processes that say that the machine cannot.
+const ENVIRONMENT: i32 = 4;
+
+/// How many of the last lines of the processes are kept for a fault.
+const LINES: usize = 10;
+
+/// What a method saves, in the folder of a try.
+const CHECKPOINT: &str = "job.checkpoint";
+const LOG: &str = "job.log";
+
+fn failed(error: impl std::fmt::Display) -> Failure {
+    Failure::Environment(format!("the folder of the job: {error}"))
+}
+
+/// Runs a method in the processes of a layout.
+///
+/// # Errors
+/// What the method says there; what kept the processes from saying anything.
+pub(crate) fn run<M: Method>(
+    job: &Job,
+    spread: &Spread,
+    inputs: &Inputs,
+    options: &M::Options,
+) -> Result<Outputs, Failure> {
+    fs::create_dir_all(&spread.folder).map_err(failed)?;
+    let tries = tries(&spread.folder)?;
+    for (_, folder) in tries.iter().rev() {
+        if let Some(Outcome::Done(done)) = Outcome::read(folder)? {
+            return done.outputs(folder);
+        }
+    }
+    let own = spread.folder.join(format!("try-{}", tries.last().map_or(1, |(number, _)| number + 1)));
+    fs::create_dir_all(&own).map_err(failed)?;
+    for name in [CHECKPOINT, LOG] {
+        if let Some(saved) = tries.iter().rev().map(|(_, folder)| folder.join(name)).find(|file| file.is_file()) {
+            take_over(&saved, &own.join(name)).map_err(failed)?;
+        }
+    }
+    let options = serde_json::to_value(options).map_err(|error| Failure::Internal(error.to_string()))?;
+    let threads = spread.layout.threads;
+    Head { contract: M::NAME.to_owned(), job: job.id().to_owned(), threads, options, inputs: Vec::new() }
+        .write(&own, inputs)?;
+    for (_, folder) in &tries {
+        // A process that still writes there may keep it; it goes with the next try, or the job.
+        let _ = fs::remove_dir_all(folder);
+    }
+    let mut command = Command::new(&spread.mpiexec);
+    command.args(["-n", &(spread.layout.processes * spread.layout.nodes).to_string()]);
+    command.arg(&spread.program).arg("job").arg(&own);
+    // A Ctrl-C at the node's terminal is for the node, which asks its jobs to stop.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let shown = spread.mpiexec.display();
+    let mut child = child.map_err(|error| Failure::Environment(format!("{shown}: {error}")))?;
+    // The other end of their input is held here and nowhere else, until they are to stop. So if this process is killed they hear of it, save and
+    // end. Something comes first, since launchers may give an empty input.
+    if let Some(input) = &mut child.stdin {
+        // Refused only by processes that have ended.
+        let _ = input.write_all(b"\n");
+    }
+    let (code, lines) = follow(job, &mut child)?;
+    match Outcome::read(&own)? {
+        Some(Outcome::Done(done)) => done.outputs(&own),
+        Some(Outcome::Failed(failure)) => Err(failure.into()),
+        None if job.is_stopping() => Err(Failure::Stopped),
+        None if code == Some(ENVIRONMENT) => Err(Failure::Environment(said(&lines))),
+        None => Err(Failure::Internal(said(&lines))),
+    }
+}
+
+/// The tries so far, by number.
+fn tries(folder: &Path) -> Result<Vec<(u64, PathBuf)>, Failure> {
+    let mut tries = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let number = path.file_name().and_then(|name| name.to_str()?.strip_prefix("try-")?.parse().ok());
+        tries.extend(number.map(|number| (number, path)));
+    }
+    tries.sort_unstable();
+    Ok(tries)
+}
+
+/// Copies what was saved, all or nothing. Somebody may be writing it still: methods check what they go on from.
+fn take_over(saved: &Path, to: &Path) -> std::io::Result<()> {
+    let copy = to.with_extension("copy");
+    fs::copy(saved, &copy)?;
+    fs::rename(copy, to)
+}
+
+/// What processes said that leave no outcome: their errors, without what launchers say about these, or else all.
+fn said(lines: &[String]) -> String {
+    let mut errors: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("error: ")).collect();
+    // Each process may have found the same.
+    errors.dedup();
+    match (errors.is_empty(), lines.is_empty()) {
+        (false, _) => errors.join("\n"),
+        (true, false) => lines.join("\n"),
+        (true, true) => "the processes of the job ended without a word".to_owned(),
+    }
+}
+
+/// A line that the processes write.
+enum Line {
+    /// To their standard output: progress, or something that a launcher has to say.
+    Out(String),
+    /// To their standard error.
+    Error(String),
+}
+
+/// Passes on what the processes tell, and the wish to stop; gives their exit code and last lines.
+fn follow(job: &Job, child: &mut Child) -> Result<(Option<i32>, Vec<String>), Failure> {
+    let (sender, lines) = channel();
+    child.stdout.take().map(|stream| read(stream, Line::Out, sender.clone())).transpose()?;
+    child.stderr.take().map(|stream| read(stream, Line::Error, sender)).transpose()?;
+    let last = until_silent(job, &lines, || drop(child.stdin.take()));
+    let ended = child.wait().map_err(|error| Failure::Environment(format!("mpiexec: {error}")))?;
+    Ok((ended.code(), last))
+}
+
+/// Takes lines until both streams have ended; calls `stop` once the job is to stop.
+fn until_silent(job: &Job, lines: &Receiver<Line>, stop: impl FnOnce()) -> Vec<String> {
+    let (mut last, mut stop) = (Vec::new(), Some(stop));
+    loop {
+        match lines.recv_timeout(LOOK) {
+            Ok(Line::Out(line)) => {
+                if let Ok(progress) = serde_json::from_str::<Progress>(&line) {
+                    job.report(progress);
+                }
+            }
+            Ok(Line::Error(line)) => {
+                if last.len() == LINES {
+                    last.remove(0);
+                }
+                last.push(line);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return last,
+        }
+        if job.is_stopping()
+            && let Some(stop) = stop.take()
+        {
+            stop();
+        }
+    }
+}
+
+/// Hands on lines as they come.
+fn read(
+    stream: impl Read + Send + 'static,
+    of: impl Fn(String) -> Line + Send + 'static,
+    sender: Sender<Line>,
+) -> Result<(), Failure> {
+    let body = move || {
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+            if sender.send(of(line)).is_err() {
+                return;
+            }
+        }
+    };
+    start_thread("lehr-lines".to_owned(), body)
+        .map_err(|error| Failure::Environment(format!("no thread to read with: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_processes_say_is_their_errors_or_all() {
+        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(said(&lines("error: no room\nerror: no room\nAbort(4) on node 0")), "no room");
+        assert_eq!(said(&lines("exec failed\nsorry")), "exec failed\nsorry");
+        assert_eq!(said(&[]), "the processes of the job ended without a word");
+    }
+
+    #[test]
+    fn tries_are_in_order_of_their_numbers_whatever_else_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["try-10", "try-9", "try-x", "other"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        let numbers: Vec<u64> = tries(folder.path()).unwrap().into_iter().map(|(number, _)| number).collect();
+        assert_eq!(numbers, [9, 10]);
+    }
+}

@@ -1,0 +1,180 @@
+//! Orders: what the processes of a job are to do, in the files of a folder and as one run of bytes.
+//!
+//! | part of the bytes | |
+//! | --- | --- |
+//! | head | JSON ([`Head`]) |
+//! | tables | one for each input, in the order of the head, as Arrow streams |
+//! | checkpoint, log | what the job goes on from |
+//!
+//! Each part has its length in 8 bytes before it, the lowest first; all bits set say that there is no such part.
+
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use lehr_data::write::AtomicFile;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::outcome::Outcome;
+use super::{CHECKPOINT, LOG, failed};
+use crate::format::arrow;
+use crate::job::saved_in;
+use crate::method::{Failure, Inputs};
+
+const HEAD: &str = "order.json";
+
+/// The length of a part that is not there.
+const NONE: u64 = u64::MAX;
+
+/// What is to be done, but for the tables.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Head {
+    /// The name of the method's contract.
+    pub contract: String,
+    /// The id of the job.
+    pub job: String,
+    /// Ranks of each process.
+    pub threads: usize,
+    pub options: Value,
+    /// The method's name for each table, and that of its data set.
+    pub inputs: Vec<(String, String)>,
+}
+
+impl Head {
+    /// Writes an order with these tables into a folder.
+    pub fn write(mut self, folder: &Path, inputs: &Inputs) -> Result<(), Failure> {
+        for (name, dataset, table) in inputs.iter() {
+            let mut file = AtomicFile::create(&table_path(folder, name))?;
+            arrow::write_to(&mut file, table).map_err(failed)?;
+            file.commit()?;
+            self.inputs.push((name.to_owned(), dataset.to_owned()));
+        }
+        let text = serde_json::to_vec(&self).map_err(|error| Failure::Internal(error.to_string()))?;
+        let mut file = AtomicFile::create(&folder.join(HEAD))?;
+        file.write_all(&text).map_err(|cause| file.failed(cause))?;
+        Ok(file.commit()?)
+    }
+}
+
+/// Names of inputs are those that methods give.
+fn table_path(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.arrow"))
+}
+
+/// The order that a node has put into a folder, with what the job goes on from, for the first process of the job: what it gives to all and makes its [`Part`](super::Part) from.
+///
+/// # Errors
+/// A folder that cannot be read or has no order; a checkpoint that is damaged. The node finds that in the folder too.
+///
+/// # Example
+/// ```
+/// let failure = lehr_jobs::processes::order("no/such/folder".as_ref()).unwrap_err();
+/// assert!(failure.to_string().starts_with("the folder of the job: "));
+/// ```
+pub fn order(folder: &Path) -> Result<Vec<u8>, Failure> {
+    gathered(folder).inspect_err(|failure| {
+        // Where there is no folder, the text of this process has to do.
+        let _ = Outcome::Failed(failure.clone().into()).write(folder);
+    })
+}
+
+fn gathered(folder: &Path) -> Result<Vec<u8>, Failure> {
+    let text = fs::read(folder.join(HEAD)).map_err(failed)?;
+    let head: Head = serde_json::from_slice(&text).map_err(failed)?;
+    let mut order = Vec::new();
+    add(&mut order, Some(&text));
+    for (name, _) in &head.inputs {
+        add(&mut order, Some(&fs::read(table_path(folder, name)).map_err(failed)?));
+    }
+    add(&mut order, saved_in(&folder.join(CHECKPOINT), &head.job)?.as_deref());
+    let log = match fs::read(folder.join(LOG)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        log => Some(log.map_err(failed)?),
+    };
+    add(&mut order, log.as_deref());
+    Ok(order)
+}
+
+fn add(order: &mut Vec<u8>, part: Option<&[u8]>) {
+    order.extend_from_slice(&part.map_or(NONE, |part| part.len() as u64).to_le_bytes());
+    order.extend_from_slice(part.unwrap_or_default());
+}
+
+/// An order as its bytes say it.
+#[derive(Debug)]
+pub(super) struct Order<'a> {
+    pub head: Head,
+    pub inputs: Inputs,
+    pub checkpoint: Option<&'a [u8]>,
+    pub log: Option<&'a [u8]>,
+}
+
+impl<'a> Order<'a> {
+    pub fn read(mut bytes: &'a [u8]) -> Result<Self, Failure> {
+        let head = next(&mut bytes)?.ok_or_else(|| misread("it has no head"))?;
+        let head: Head = serde_json::from_slice(head).map_err(misread)?;
+        let mut inputs = Inputs::default();
+        for (name, dataset) in &head.inputs {
+            let table = next(&mut bytes)?.ok_or_else(|| misread("a table is not there"))?;
+            inputs.add(name.clone(), dataset.clone(), arrow::read(table, dataset)?);
+        }
+        Ok(Self { head, inputs, checkpoint: next(&mut bytes)?, log: next(&mut bytes)? })
+    }
+}
+
+fn misread(reason: impl std::fmt::Display) -> Failure {
+    Failure::Internal(format!("the order of the job cannot be read: {reason}"))
+}
+
+/// Takes a part off the front.
+fn next<'a>(bytes: &mut &'a [u8]) -> Result<Option<&'a [u8]>, Failure> {
+    let cut = || misread("it is cut");
+    let (length, rest) = bytes.split_first_chunk().ok_or_else(cut)?;
+    let length = u64::from_le_bytes(*length);
+    *bytes = rest;
+    if length == NONE {
+        return Ok(None);
+    }
+    let (part, rest) = rest.split_at_checked(usize::try_from(length).map_err(|_| cut())?).ok_or_else(cut)?;
+    *bytes = rest;
+    Ok(Some(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::Job;
+    use crate::table::Table;
+
+    #[test]
+    fn an_order_says_the_same_on_the_other_side_and_one_that_is_cut_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let table = Table::builder().texts("id", vec!["a".into(), "b".into()]).numbers("x", vec![0.1, f64::NAN]);
+        let table = table.id(Some("id".into())).gaps(true).build().unwrap();
+        let inputs = Inputs::of([("points", table.clone())]);
+        let options = serde_json::json!({ "stop_length": 0.1 + 0.2 });
+        let head = Head { contract: "c".into(), job: "c-1".into(), threads: 2, options, inputs: Vec::new() };
+        head.clone().write(folder.path(), &inputs).unwrap();
+        let bytes = order(folder.path()).unwrap();
+        let read = Order::read(&bytes).unwrap();
+        assert_eq!(read.head, Head { inputs: vec![("points".into(), "points".into())], ..head });
+        assert_eq!(read.inputs.table("points").unwrap().checksum(), table.checksum());
+        assert_eq!((read.checkpoint, read.log), (None, None));
+        for end in [0, 7, 20, bytes.len() - 17, bytes.len() - 1] {
+            assert!(Order::read(&bytes[..end]).unwrap_err().to_string().contains("cannot be read"), "{end}");
+        }
+        // With what the job goes on from.
+        Job::kept_at(folder.path().join(CHECKPOINT)).save(b"saved").unwrap();
+        fs::write(folder.path().join(LOG), b"rows").unwrap();
+        let bytes = order(folder.path()).unwrap();
+        let read = Order::read(&bytes).unwrap();
+        assert_eq!((read.checkpoint, read.log), (Some(&b"saved"[..]), Some(&b"rows"[..])));
+        fs::write(folder.path().join(CHECKPOINT), b"12345678damaged").unwrap();
+        let reason = order(folder.path()).unwrap_err().to_string();
+        assert_eq!(reason, "the checkpoint of c-1 is damaged; run it anew");
+        // The node finds it too.
+        let Some(Outcome::Failed(failure)) = Outcome::read(folder.path()).unwrap() else { panic!("no outcome") };
+        assert_eq!(Failure::from(failure), Failure::Internal(reason));
+    }
+}

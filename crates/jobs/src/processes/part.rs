@@ -1,0 +1,122 @@
+//! What one process does of a job that several run.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use super::CHECKPOINT;
+use super::order::{Head, Order};
+use super::outcome::Outcome;
+use crate::job::{Job, Listener, Progress, Saved, Signal, Stop};
+use crate::method::{Failure, Inputs, Method, Outputs, text_of};
+use crate::methods::{With, with_method};
+
+/// One process's part in a job that several run: the same call in each.
+#[derive(Debug)]
+pub struct Part {
+    head: Head,
+    inputs: Inputs,
+    saved: Saved,
+    signal: Signal,
+    /// Of the first process: where the outcome goes.
+    folder: Option<PathBuf>,
+}
+
+/// Asks a [`Part`] to save what it needs to go on, and to end.
+#[derive(Clone, Debug)]
+pub struct Stopper(Signal);
+
+impl Stopper {
+    /// Asks. The first process's wish is that of all.
+    pub fn stop(&self) {
+        self.0.stop(Stop::Interrupted);
+    }
+}
+
+impl Part {
+    /// The part of the first process, or of the only one, in the folder that the [`order`](super::order()) came from.
+    ///
+    /// # Errors
+    /// An order that cannot be read.
+    pub fn lead(order: &[u8], folder: &Path) -> Result<Self, Failure> {
+        let Order { head, inputs, .. } = Order::read(order)?;
+        let saved = Saved::File(folder.join(CHECKPOINT));
+        Ok(Self { head, inputs, saved, signal: Signal::default(), folder: Some(folder.into()) })
+    }
+
+    /// The part of another process, which needs no folder in common with the first.
+    ///
+    /// # Errors
+    /// An order that cannot be read; no place for what the job goes on from.
+    pub fn follow(order: &[u8]) -> Result<Self, Failure> {
+        let Order { head, inputs, checkpoint, log } = Order::read(order)?;
+        let saved = Saved::copied(checkpoint, log)
+            .map_err(|error| Failure::Environment(format!("a folder for what {} has saved: {error}", head.job)))?;
+        Ok(Self { head, inputs, saved, signal: Signal::default(), folder: None })
+    }
+
+    /// What asks it to stop.
+    pub fn stopper(&self) -> Stopper {
+        Stopper(self.signal.clone())
+    }
+
+    /// Does it, with the processes of a job if there are several. The first tells how far it is, and leaves the outcome in its folder; the others do neither.
+    ///
+    /// # Errors
+    /// What has become of this process alone, or may have: the others may wait for it, and have to be ended. Whatever ends a run in all processes alike is the outcome, and no error here.
+    pub fn run(
+        self,
+        processes: Option<lehr_ranks::Job>,
+        tell: impl FnMut(&Progress) + Send + 'static,
+    ) -> Result<(), Failure> {
+        let Self { head, inputs, saved, signal, folder } = self;
+        let listener = folder.is_some().then(|| Box::new(Told(tell)) as Box<dyn Listener>);
+        let job = Job::new(head.job.clone(), head.threads, signal, saved, listener).among(processes, folder.is_some());
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            let unknown = || {
+                let reason = format!("this program has no method {:?}: expected that of the node", head.contract);
+                Err(Failure::Internal(reason))
+            };
+            with_method(&head.contract, Ordered { job: &job, inputs: &inputs, head: &head }).unwrap_or_else(unknown)
+        }));
+        let (ended, is_alone) = match ended {
+            Ok(ended) => {
+                let is_alone = matches!(ended, Err(Failure::Environment(_)));
+                (ended, is_alone)
+            }
+            Err(panic) => (Err(Failure::Internal(format!("the method failed inside: {}", text_of(&*panic)))), true),
+        };
+        let alone = if is_alone { ended.as_ref().err().cloned() } else { None };
+        if let Some(folder) = &folder {
+            Outcome::keep(folder, ended)?;
+        }
+        alone.map_or(Ok(()), Err)
+    }
+}
+
+/// Runs the method that an order names.
+struct Ordered<'a> {
+    job: &'a Job,
+    inputs: &'a Inputs,
+    head: &'a Head,
+}
+
+impl With for Ordered<'_> {
+    type Output = Result<Outputs, Failure>;
+
+    fn with<M: Method>(self, method: M) -> Self::Output {
+        let options = serde_json::from_value(self.head.options.clone());
+        let options =
+            options.map_err(|error| Failure::Internal(format!("the options of {}: {error}", self.head.job)))?;
+        method.run(self.job, self.inputs, &options)
+    }
+}
+
+/// Tells each report at once.
+struct Told<F>(F);
+
+impl<F: FnMut(&Progress) + Send> Listener for Told<F> {
+    fn tell(&mut self, progress: &Progress) -> bool {
+        (self.0)(progress);
+        true
+    }
+}

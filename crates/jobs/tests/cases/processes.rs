@@ -1,0 +1,151 @@
+//! Jobs in processes, as their node sees them. The launchers are scripts here; real ones are in the tests of the command (`crates/cli/tests/launched`).
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use lehr_jobs::clustering::Options;
+use lehr_jobs::jobs::{Cancel, Jobs, Order, State};
+use lehr_jobs::{Clustering, Settings, Setup};
+use lehr_services::{Code, Event, Fault, Host, Reference, Subscribe};
+
+use super::restarts::life;
+use super::samples::*;
+
+/// The jobs of a method whose launcher is this script: `$1 $2` are the number of processes, `$5` is the folder of the job.
+async fn launched_by(host: &Host, setup: &Setup, script: &str) -> Reference<Jobs<Clustering>> {
+    let launcher = setup.keep.as_ref().unwrap().join("launcher");
+    fs::write(&launcher, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&launcher, fs::Permissions::from_mode(0o755)).unwrap();
+    with(host, setup, Settings { mpiexec: Some(launcher), ..spread() }).await
+}
+
+fn spread() -> Settings {
+    Settings { layout: Some("1x2x1".into()), program: Some("lehr".into()), ..Settings::default() }
+}
+
+async fn with(host: &Host, setup: &Setup, settings: Settings) -> Reference<Jobs<Clustering>> {
+    let datasets = setup.start_datasets(host, "/datasets").await.unwrap();
+    upload_csv(&datasets, "points", "x\n1\n2\n9\n").await.unwrap();
+    let setup = Setup { settings: [("/clustering".to_owned(), settings)].into(), ..setup.clone() };
+    setup.start_method(host, "/clustering", Clustering).await.unwrap()
+}
+
+fn two() -> Order<Options> {
+    Order::new("points", serde_json::from_str(r#"{ "clusters": 2 }"#).unwrap())
+}
+
+/// How a job fails whose launcher is a script.
+fn failed(script: &str) -> Fault {
+    let (folder, fault) = (tempfile::tempdir().unwrap(), std::cell::RefCell::default());
+    life(folder.path(), 2, async |host, setup| {
+        let jobs = launched_by(&host, &setup, script).await;
+        let job = run(&jobs, two()).await.unwrap();
+        let record = wait(&jobs, &job).await;
+        assert_eq!(record.state, State::Failed, "{script}");
+        *fault.borrow_mut() = record.fault;
+    });
+    fault.into_inner().unwrap()
+}
+
+#[test]
+fn what_keeps_processes_from_a_result_is_the_fault_of_the_job() {
+    for (script, code, reason) in [
+        ("exit 1", Code::OperationFailed, "the processes of the job ended without a word"),
+        ("echo error: no room >&2; echo Abort >&2; exit 4", Code::InsufficientResources, "no room"),
+        ("echo cannot find lehr >&2; exit 127", Code::OperationFailed, "cannot find lehr"),
+        ("kill -9 $$", Code::OperationFailed, "the processes of the job ended without a word"),
+        // What they leave as their outcome goes before what is said.
+        (
+            r#"echo '{"failed":{"input":"K is 2"}}' > "$5/outcome.json"; echo error: other >&2; exit 1"#,
+            Code::InvalidValue,
+            "K is 2",
+        ),
+        (
+            r#"echo '{"failed":"stopped"}' > "$5/outcome.json""#,
+            Code::OperationFailed,
+            "it stopped without being asked to",
+        ),
+        (
+            r#"echo '{' > "$5/outcome.json""#,
+            Code::OperationFailed,
+            "what the processes made cannot be read: EOF while parsing an object at line 2 column 0",
+        ),
+        // The order is there, with as many processes as the layout has.
+        (
+            r#"[ "$1 $2 $3 $4" = "-n 2 lehr job" ] && grep -q '"clusters":2' "$5/order.json" && test -s "$5/points.arrow" && echo error: right >&2; exit 1"#,
+            Code::OperationFailed,
+            "right",
+        ),
+    ] {
+        let fault = failed(script);
+        assert_eq!((fault.code(), fault.reason()), (code, reason), "{script}");
+    }
+}
+
+#[test]
+fn a_launcher_that_is_not_there_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    life(folder.path(), 2, async |host, setup| {
+        let jobs = with(&host, &setup, Settings { mpiexec: Some("no/such/mpiexec".into()), ..spread() }).await;
+        let job = run(&jobs, two()).await.unwrap();
+        let fault = wait(&jobs, &job).await.fault.unwrap();
+        assert_eq!(fault.code(), Code::InsufficientResources);
+        assert!(fault.reason().starts_with("no/such/mpiexec: "), "{fault}");
+    });
+}
+
+#[test]
+fn processes_tell_how_far_they_are_and_hear_of_a_cancel_by_the_end_of_their_input() {
+    let folder = tempfile::tempdir().unwrap();
+    life(folder.path(), 2, async |host, setup| {
+        let script = r#"echo "a launcher's own words"; echo '{"fraction":0.25,"stage":"testing"}'; cat > /dev/null"#;
+        let jobs = launched_by(&host, &setup, script).await;
+        let mut changes = jobs.subscribe(Subscribe::default().operations(["progressed"])).await.unwrap();
+        let job = run(&jobs, two()).await.unwrap();
+        while !matches!(changes.next().await.unwrap(), Event::Change(_)) {}
+        let progress = jobs.get().await.unwrap().jobs[&job].progress.clone().unwrap();
+        assert_eq!((progress.fraction, progress.stage.as_str()), (0.25, "testing"));
+        jobs.call(Cancel::of(named(&job))).await.unwrap();
+        assert_eq!(wait(&jobs, &job).await.state, State::Cancelled);
+    });
+}
+
+#[test]
+fn a_try_that_came_to_its_end_unseen_is_the_result() {
+    let folder = tempfile::tempdir().unwrap();
+    // As far as the outcome, and then the node ends: it is not told.
+    let script = r#"printf '{"done":{"tables":{},"figures":{"clusters":2.0},"warnings":[]}}' > "$5/outcome.json"; echo '{"fraction":0.5,"stage":"x"}'; cat > /dev/null; rm -f "$5/outcome.json""#;
+    life(folder.path(), 2, async |host, setup| {
+        let jobs = launched_by(&host, &setup, script).await;
+        let mut changes = jobs.subscribe(Subscribe::default().operations(["progressed"])).await.unwrap();
+        run(&jobs, two()).await.unwrap();
+        while !matches!(changes.next().await.unwrap(), Event::Change(_)) {}
+        let tries = setup.keep.as_ref().unwrap().join("clustering/checkpoints/clustering-1.run");
+        // The next life finds another try, newer and complete.
+        fs::create_dir(tries.join("try-2")).unwrap();
+        fs::copy(tries.join("try-1/outcome.json"), tries.join("try-2/outcome.json")).unwrap();
+    });
+    life(folder.path(), 2, async |host, setup| {
+        setup.start_datasets(&host, "/datasets").await.unwrap();
+        let settings = [("/clustering".to_owned(), Settings { mpiexec: Some("no/such".into()), ..spread() })].into();
+        let setup = Setup { settings, ..setup };
+        let jobs = setup.start_method(&host, "/clustering", Clustering).await.unwrap();
+        // Nothing is started. That it has no tables is found as of any method.
+        let fault = wait(&jobs, "clustering-1").await.fault.unwrap();
+        assert_eq!(fault.reason(), "the method has not made its table \"centers\"");
+    });
+}
+
+#[test]
+fn a_layout_is_refused_where_a_method_runs_in_one_process_and_where_nothing_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    life(folder.path(), 2, async |host, setup| {
+        let settings = [("/counting".to_owned(), spread()), ("/clustering".to_owned(), spread())];
+        let setup = Setup { settings: settings.into(), ..setup };
+        setup.start_datasets(&host, "/datasets").await.unwrap();
+        let fault = setup.start_method(&host, "/counting", Counting::default()).await.unwrap_err();
+        assert!(fault.to_string().contains("expected no layout"), "{fault}");
+        let fault = Setup { keep: None, ..setup }.start_method(&host, "/clustering", Clustering).await.unwrap_err();
+        assert!(fault.to_string().contains("keep its jobs"), "{fault}");
+    });
+}
