@@ -4,7 +4,7 @@ use std::path::Path;
 
 use lehr_data::Points;
 use lehr_mining::anneal::{Observer, Split, Step};
-use lehr_mining::vector::{Centroids, Cluster, Finish, Precision, Suggestion};
+use lehr_mining::vector::{Centroids, Cluster, Finish, OUTLIER, Outliers, Precision, Suggestion};
 use lehr_mining::{Error, Execution, kmeans, vector};
 use lehr_ranks::timing::Spread;
 use serde::{Deserialize, Serialize};
@@ -49,8 +49,10 @@ pub struct Clustering {
     pub centers: Vec<f64>,
     /// One for each centre.
     pub clusters: Vec<Cluster>,
-    /// The cluster of each row.
+    /// The cluster of each row; [`OUTLIER`] for one in the sponge.
     pub labels: Vec<u32>,
+    /// The rows in the sponge, where there is one.
+    pub outliers: Option<Outliers>,
     /// How surely a row is in its cluster: 1 where k-means put it.
     pub probabilities: Vec<f64>,
     /// Weighted mean squared distance.
@@ -201,6 +203,11 @@ impl Beginning {
     }
 }
 
+/// A label as results have it: the number of a cluster, or -1 for none.
+pub fn shown(label: u32) -> i64 {
+    if label == OUTLIER { -1 } else { i64::from(label) }
+}
+
 impl Clustering {
     /// How it was cooled, if it was.
     pub fn annealed(&self) -> Option<&Annealed> {
@@ -228,6 +235,7 @@ impl From<vector::Model> for Clustering {
             centers: model.centers,
             clusters: model.clusters,
             labels: model.labels,
+            outliers: model.outliers,
             probabilities: model.probabilities,
             objective: model.objective,
             sum_of_squares: model.sum_of_squares,
@@ -251,6 +259,7 @@ impl From<kmeans::Model> for Clustering {
             clusters: model.clusters,
             probabilities: vec![1.0; model.labels.len()],
             labels: model.labels,
+            outliers: None,
             objective: model.objective,
             sum_of_squares: model.sum_of_squares,
             iterations: model.iterations,

@@ -124,6 +124,9 @@ impl From<lehr_mining::Error> for Failure {
                 .with_hint("--columns leaves columns out; a map, and a mixture with --covariance spherical, need only one that varies"),
             Error::Collapsed { .. } => Failure::new(Kind::BadData, message)
                 .with_hint("raise --regularisation, or ask for fewer components or a simpler --covariance"),
+            Error::MostlyOutside { .. } => {
+                Failure::new(Kind::BadData, message).with_hint("take a larger --sponge, or more clusters")
+            }
             Error::OtherData { .. } => Failure::new(Kind::BadData, message).with_hint(
                 "--resume needs the same input and the same --columns, --weights, --lonlat and --scale as the run that was stopped",
             ),

@@ -208,6 +208,7 @@ fn annealing(method: &MethodArguments) -> vector::Parameters {
         ..vector::Parameters::default()
     };
     parameters.max_clusters = method.max_clusters;
+    parameters.sponge = method.sponge;
     if let Some(seed) = method.seed {
         parameters.seed = seed;
     }
@@ -236,12 +237,13 @@ fn kmeans(method: &MethodArguments) -> Result<kmeans::Parameters, Failure> {
 
 /// Refuses options that the method has no use for.
 fn applies(method: &MethodArguments, asked: ClusterMethod) -> Result<(), Failure> {
-    let of_annealing = [
+    let of_annealing: &[(&str, bool)] = &[
         ("--stop-temperature", method.stop_temperature.is_some()),
         ("--stop-length", method.stop_length.is_some()),
         ("--max-clusters", method.max_clusters.is_some()),
+        ("--sponge", method.sponge.is_some()),
     ];
-    let of_kmeans = [
+    let of_kmeans: &[(&str, bool)] = &[
         ("--starts", method.starts.is_some()),
         ("--max-sweeps", method.max_sweeps.is_some()),
         ("--sweeps", method.sweeps.is_some()),
@@ -251,7 +253,8 @@ fn applies(method: &MethodArguments, asked: ClusterMethod) -> Result<(), Failure
         ClusterMethod::Kmeans => (of_kmeans, of_annealing),
     };
     let Some((option, _)) = others.iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
-    let own = own.map(|(name, _)| name).join(", ");
+    let own: Vec<&str> = own.iter().map(|(name, _)| *name).collect();
+    let own = own.join(", ");
     let message = format!("{option} does not go with --method {}", method_name(asked));
     Err(Failure::new(Kind::Usage, message).with_hint(format!("it takes --clusters, {own}, --seed and --precision")))
 }
@@ -360,6 +363,7 @@ fn checkpoint(folder: &Path, method: &MethodArguments) -> Result<Checkpoint, Fai
             repeated.option("--stop-temperature", method.stop_temperature, stored.stop_temperature, f64::to_string);
             repeated.option("--stop-length", method.stop_length, stored.stop_length, f64::to_string);
             repeated.option("--max-clusters", method.max_clusters, stored.max_clusters, usize::to_string);
+            repeated.option("--sponge", method.sponge, stored.sponge, f64::to_string);
             repeated.option("--seed", method.seed, Some(stored.seed), u64::to_string);
             repeated.option("--precision", method.precision.map(precision), Some(stored.precision), width);
         }

@@ -32,6 +32,10 @@ const ANNEAL: &str = include_str!("report/anneal.html");
 const STYLE: &str = include_str!("report/page.css");
 const SCRIPT: &str = include_str!("report/page.js");
 
+/// The colours of rows that are in no cluster, on a light page and on a dark one: greys, which no cluster has.
+const OUTLIER_LIGHT: &str = "#8b949e";
+const OUTLIER_DARK: &str = "#6e7681";
+
 /// Columns of centres that the table shows; `centers.csv` has all.
 const COLUMNS_MAX: usize = 12;
 
@@ -179,6 +183,10 @@ impl Run<'_> {
                 space.unit(),
                 format!("temperature {}", quantity(annealed.last_temperature, space.unit_squared())),
             ));
+        }
+        if let Some(outliers) = &model.outliers {
+            let part = share(outliers.weight, space.table().total_weight());
+            tiles.push(tile("Outliers", grouped(outliers.rows), "", format!("in no cluster; {part} of the weight")));
         }
         tiles.push(tile("Time", duration(self.seconds()), "", counted(model.iterations, "iteration")));
         tiles.join("\n")
@@ -335,8 +343,15 @@ impl Run<'_> {
             ("Precision", format!("{:?}", parameters.precision()).to_lowercase()),
         ];
         match parameters {
-            Parameters::Annealing(parameters) => input
-                .extend([("Stops", stops(parameters, space)), ("Cooling", format!("× {} a step", parameters.cooling))]),
+            Parameters::Annealing(parameters) => input.extend(
+                [("Stops", stops(parameters, space)), ("Cooling", format!("× {} a step", parameters.cooling))]
+                    .into_iter()
+                    .chain(
+                        parameters
+                            .sponge
+                            .map(|radius| ("Sponge", format!("beyond {}", quantity(radius, space.unit())))),
+                    ),
+            ),
             Parameters::KMeans(parameters) => input.extend([
                 ("Starts", grouped(parameters.starts as u64)),
                 ("Most sweeps of a start", grouped(parameters.max_sweeps)),
@@ -416,8 +431,13 @@ impl Run<'_> {
     fn data(&self, picture: &Picture, palette: &Palette) -> String {
         let (model, space) = (self.model, self.space);
         let [x, y] = picture.range;
-        let labels = picture.rows.iter().map(|&row| model.labels[row]);
-        let (label_bytes, labels) = packed::labels(labels, model.clusters.len());
+        // Outliers are drawn as one more cluster, which has no centre and no line in the table.
+        let clusters = model.clusters.len();
+        let labels = picture.rows.iter().map(|&row| model.labels[row].min(clusters as u32));
+        let (label_bytes, labels) = packed::labels(labels, clusters + usize::from(model.outliers.is_some()));
+        let colors = |own: &[String], none: &str| -> Vec<String> {
+            own.iter().cloned().chain(model.outliers.iter().map(|_| none.to_owned())).collect()
+        };
         let total: f64 = model.clusters.iter().map(|cluster| cluster.weight).sum();
         let centers = model.centers.chunks_exact(model.dimension);
         let columns = space.table().columns();
@@ -462,7 +482,10 @@ impl Run<'_> {
                 "breaks": picture.breaks,
             },
             "clusters": clusters,
-            "colors": { "light": palette.light, "dark": palette.dark },
+            "colors": {
+                "light": colors(&palette.light, OUTLIER_LIGHT),
+                "dark": colors(&palette.dark, OUTLIER_DARK),
+            },
             "history": history,
             "splits": splits,
         });

@@ -79,8 +79,17 @@ struct Outcome<'a> {
     #[serde(flatten)]
     energies: Option<Energies>,
     iterations: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outliers: Option<OutlierFacts>,
     #[serde(flatten)]
     way: Way<'a>,
+}
+
+/// The rows in the sponge, where there is one: those that `labels.csv` has at -1.
+#[derive(Serialize)]
+struct OutlierFacts {
+    rows: u64,
+    weight: f64,
 }
 
 #[derive(Serialize)]
@@ -282,6 +291,10 @@ impl<'a> Summary<'a> {
                 sum_of_squares: model.sum_of_squares,
                 energies: annealed.map(Energies::new),
                 iterations: model.iterations,
+                outliers: model
+                    .outliers
+                    .as_ref()
+                    .map(|outliers| OutlierFacts { rows: outliers.rows, weight: outliers.weight }),
                 way: Way::new(&model.course),
             },
             clusters: model

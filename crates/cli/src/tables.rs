@@ -12,7 +12,7 @@ use lehr_mining::gtm::{Map, Projection};
 use lehr_mining::mixture;
 use lehr_mining::vector::Assignment;
 
-use crate::clustering::Clustering;
+use crate::clustering::{Clustering, shown};
 use crate::space::Space;
 use crate::summary;
 
@@ -27,7 +27,7 @@ pub fn labels_head() -> Vec<u8> {
 
 /// Lines of `labels.csv`, one an input row in input order, for the rows of a range, of which everything else has as many entries.
 ///
-/// The id is the input's, or the 0-based row. The probability is that of the cluster named, at the last temperature at
+/// The id is the input's, or the 0-based row. The cluster is -1 for rows in the sponge. The probability is that of the cluster named, at the last temperature at
 /// which assignments were soft.
 pub fn label_rows(rows: Range<usize>, ids: Option<&[String]>, labels: &[u32], probabilities: &[f64]) -> Vec<u8> {
     let mut text = Vec::with_capacity(rows.len() * 32);
@@ -37,7 +37,7 @@ pub fn label_rows(rows: Range<usize>, ids: Option<&[String]>, labels: &[u32], pr
             Some(ids) => table.text(&ids[place])?,
             None => table.count(row as u64)?,
         }
-        table.count(u64::from(labels[place]))?;
+        table.integer(shown(labels[place]))?;
         table.number(probabilities[place])?;
         table.end_row()
     };
@@ -75,7 +75,7 @@ fn membership_names(components: usize) -> impl Iterator<Item = String> {
 
 /// `id,cluster,probability,distance`, a line per row in the order of the table; behind them the memberships in all clusters (`membership0`, …), if there are any.
 ///
-/// The cluster is the nearest; the distance is to its centre, as spreads are given in `centers.csv`.
+/// The cluster is the nearest, or -1 where none is within the sponge's radius; the distance is to its centre, as spreads are given in `centers.csv`.
 pub fn clusters_of_rows(
     out: &mut impl Write,
     ids: Option<&[String]>,
@@ -95,7 +95,7 @@ pub fn clusters_of_rows(
             Some(ids) => table.text(&ids[row])?,
             None => table.count(row as u64)?,
         }
-        table.count(u64::from(label))?;
+        table.integer(shown(label))?;
         table.number(found.probabilities[row])?;
         table.number(distance(found.distances[row]))?;
         for &membership in memberships.map_or(&[][..], |memberships| &memberships[row * count..][..count]) {

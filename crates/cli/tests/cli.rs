@@ -29,6 +29,7 @@ mod cli {
     mod sandbox;
     mod services;
     mod small_data;
+    mod sponge;
     mod stop_and_resume;
     mod trace;
     mod trace_file;

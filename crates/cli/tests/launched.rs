@@ -60,11 +60,13 @@ fn tables(folder: &Path, out: &str) -> [Vec<u8>; 2] {
 #[ignore = "starts processes with mpiexec: make mpi"]
 fn results_have_the_same_bytes_on_any_layout() {
     let folder = folder();
-    for method in ["da", "kmeans"] {
+    for (name, method) in
+        [("da", &["--method", "da"][..]), ("kmeans", &["--method", "kmeans"]), ("sponge", &["--sponge", "0.15"])]
+    {
         let run = |layout: &str, processes: usize| {
-            let out = format!("{method}-{layout}");
-            let line = ["cluster", "table.csv", "--weights", "weight", "-k", "6", "-q", "--method", method];
-            let arguments = [&line[..], &["--out", &out, "--layout", layout]].concat();
+            let out = format!("{name}-{layout}");
+            let line = ["cluster", "table.csv", "--weights", "weight", "-k", "6", "-q"];
+            let arguments = [&line[..], method, &["--out", &out, "--layout", layout]].concat();
             if processes == 1 {
                 let mut alone = Command::new(env!("CARGO_BIN_EXE_lehr"));
                 expect_success(&alone.args(arguments).current_dir(&folder).output().unwrap());
@@ -78,7 +80,7 @@ fn results_have_the_same_bytes_on_any_layout() {
         };
         let one = run("1x1x1", 1);
         for (layout, processes) in [("4x1x1", 1), ("1x4x1", 4), ("2x2x1", 2), ("1x1x3", 3)] {
-            assert!(run(layout, processes) == one, "{method}: {layout} gives the bytes of 1x1x1");
+            assert!(run(layout, processes) == one, "{name}: {layout} gives the bytes of 1x1x1");
         }
     }
 }

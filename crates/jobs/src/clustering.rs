@@ -11,7 +11,7 @@ use lehr_data::geography;
 use lehr_data::scale::{Scale, Scaling, scales_differ};
 use lehr_data::write::names;
 use lehr_mining::anneal::{Control, Observer, Progress as Annealed, Stage, Step};
-use lehr_mining::vector::{self, Cluster, Parameters, Precision};
+use lehr_mining::vector::{self, Cluster, OUTLIER, Parameters, Precision};
 use lehr_mining::{Error, Execution, kmeans};
 use lehr_services::Version;
 use schemars::JsonSchema;
@@ -60,6 +60,8 @@ pub struct Options {
     pub stop_length: Option<f64>,
     /// The most clusters where `clusters` is not given. Default: 32, or no limit with a final temperature or length.
     pub max_clusters: Option<usize>,
+    /// Rows farther than this from every centre are in no cluster: they are labelled -1, and `labels` has numbers in place of counts. Default: none.
+    pub sponge: Option<f64>,
     /// Factor from one temperature to the next, 0.5 to 0.999. Default: 0.95.
     pub cooling: f64,
     /// When a fixed point is reached, as a share of the temperature. Default: 1e-4.
@@ -94,6 +96,7 @@ impl Default for Options {
             stop_temperature: None,
             stop_length: None,
             max_clusters: None,
+            sponge: None,
             cooling,
             tolerance,
             overshoot,
@@ -163,6 +166,7 @@ impl Options {
             stop_temperature: self.stop_temperature,
             stop_length: self.stop_length,
             max_clusters: self.max_clusters,
+            sponge: self.sponge,
             cooling: self.cooling,
             tolerance: self.tolerance,
             overshoot: self.overshoot,
@@ -200,6 +204,7 @@ impl Options {
             ("stop_temperature", self.stop_temperature.is_some()),
             ("stop_length", self.stop_length.is_some()),
             ("max_clusters", self.max_clusters.is_some()),
+            ("sponge", self.sponge.is_some()),
             ("cooling", self.cooling != default.cooling),
             ("tolerance", self.tolerance != default.tolerance),
             ("overshoot", self.overshoot != default.overshoot),
@@ -391,7 +396,8 @@ impl Space {
 
 /// What a clustering has found, in the units of the table.
 struct Found {
-    labels: Vec<u64>,
+    /// Of clusters, or [`OUTLIER`].
+    labels: Vec<u32>,
     probabilities: Vec<f64>,
     /// A row for each cluster.
     centers: Vec<Vec<f64>>,
@@ -438,6 +444,9 @@ impl History {
     }
 }
 
+/// The figure that there is where there is a sponge.
+const OUTLIERS: &str = "outliers";
+
 /// The figures that there are, by name.
 fn figures<const N: usize>(named: [(&str, Option<f64>); N]) -> BTreeMap<String, f64> {
     named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
@@ -453,10 +462,12 @@ impl Found {
             ("last_temperature", Some(model.last_temperature)),
             ("critical_temperature", Some(model.critical_temperature)),
             ("iterations", Some(model.iterations as f64)),
+            (OUTLIERS, model.outliers.as_ref().map(|outliers| outliers.rows as f64)),
+            ("outlier_weight", model.outliers.as_ref().map(|outliers| outliers.weight)),
             ("suggested_clusters", model.suggestion.as_ref().map(|suggestion| suggestion.clusters as f64)),
         ]);
         Self {
-            labels: model.labels.iter().map(|&label| u64::from(label)).collect(),
+            labels: model.labels,
             probabilities: model.probabilities,
             history: History::Temperatures(model.history),
             figures,
@@ -472,9 +483,9 @@ impl Found {
             ("iterations", Some(model.iterations as f64)),
         ]);
         Self {
-            labels: model.labels.iter().map(|&label| u64::from(label)).collect(),
             // Each is in its cluster and in no other.
             probabilities: vec![1.0; model.labels.len()],
+            labels: model.labels,
             history: History::Starts(model.starts),
             figures,
             ..Self::of_clusters(space, model.dimension, &model.centers, &model.clusters, model.warnings)
@@ -499,12 +510,14 @@ impl Found {
 
     fn outputs(self, table: &Points) -> Result<Outputs, Failure> {
         let numbers = || (0..table.len()).map(|row| row.to_string()).collect();
-        let labels = Table::builder()
-            .texts("id", table.ids().map_or_else(numbers, <[String]>::to_vec))
-            .counts("cluster", self.labels)
-            .numbers("probability", self.probabilities)
-            .id(Some("id".to_owned()))
-            .build()?;
+        let ids = Table::builder().texts("id", table.ids().map_or_else(numbers, <[String]>::to_vec));
+        let labelled = if self.figures.contains_key(OUTLIERS) {
+            let shown = |label: &u32| if *label == OUTLIER { -1.0 } else { f64::from(*label) };
+            ids.numbers("cluster", self.labels.iter().map(shown).collect())
+        } else {
+            ids.counts("cluster", self.labels.iter().map(|&label| u64::from(label)).collect())
+        };
+        let labels = labelled.numbers("probability", self.probabilities).id(Some("id".to_owned())).build()?;
         let mut centers = Table::builder().counts("cluster", (0..self.centers.len() as u64).collect());
         let names = names::beside(&["cluster", "weight", "spread"], table.columns(), &[]);
         for (index, name) in names.into_iter().enumerate() {

@@ -39,6 +39,8 @@ pub(crate) struct Measured {
     pub mean_cost: f64,
     /// Mean of 1 less the largest membership.
     pub softness: f64,
+    /// The share of the weight that is in no component, but in a sponge.
+    pub sponge: f64,
     /// Temperature below which each component divides.
     pub critical: Vec<f64>,
     /// Passes over the rows that measuring took.

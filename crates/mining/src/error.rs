@@ -101,6 +101,16 @@ pub enum Error {
         /// How many there were.
         components: usize,
     },
+    /// The sponge holds most of the weight, so the clusters would be of what is left: take a larger radius.
+    #[error(
+        "{percent:.1} % of the weight is farther than {radius} from every centre: expected a sponge that holds at most half of it"
+    )]
+    MostlyOutside {
+        /// The share of the weight in it.
+        percent: f64,
+        /// Its radius.
+        radius: f64,
+    },
     /// The observer said stop; it was handed the checkpoint just before.
     #[error("stopped")]
     Stopped,

@@ -22,7 +22,7 @@ use crate::round::{Execution, LeafCells, Program, Rounds, drive};
 use crate::vector::Precision;
 use crate::vector::e_step::Kept;
 use crate::vector::hard::Remembered;
-use crate::vector::label::{Labelled, label_all};
+use crate::vector::label::{Hardness, Labelled, label_all};
 use crate::vector::rows::Rows;
 use course::{Course, State};
 use model::Outcome;
@@ -142,8 +142,8 @@ impl<T: Kept> Program for Run<'_, '_, T> {
         self.shared.walk(rounds, &mut phases, &mut course).await?;
         shared::begin(rounds, &mut phases, Stage::Labelling.name());
         // Nobody asks how surely a row is where it is.
-        let temperature = f64::MIN_POSITIVE;
-        let totals = label_all(rounds, self.points, &self.rows, course.centers(), temperature, &self.labelled).await?;
+        let hardness = Hardness { temperature: f64::MIN_POSITIVE, sponge: None };
+        let totals = label_all(rounds, self.points, &self.rows, course.centers(), hardness, &self.labelled).await?;
         phases.leave();
         let spent = self.shared.end(rounds, phases).await?;
         Ok(spent.map(|spent| Outcome { state: course.state, totals, spent }))

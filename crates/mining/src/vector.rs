@@ -16,6 +16,7 @@ mod m_step;
 mod model;
 mod parameters;
 pub(crate) mod rows;
+pub(crate) mod sponge;
 mod swap;
 mod system;
 
@@ -24,13 +25,14 @@ use lehr_ranks::timing::Phases;
 
 pub use crate::anneal::{Plateau, Suggestion};
 pub use centroids::{Assignment, Centroids};
-pub use clusters::Cluster;
+pub use clusters::{Cluster, Outliers};
 pub use components::Mode;
 pub use course::Finish;
 pub use equilibrium::{Equilibrium, Start, equilibrium};
 pub use model::Model;
 pub(crate) use parameters::MOST_CLUSTERS;
 pub use parameters::{Parameters, Precision};
+pub use sponge::OUTLIER;
 
 use crate::Error;
 use crate::anneal::checkpoint::Method;
@@ -39,7 +41,7 @@ use crate::round::{Execution, LeafCells, Program, Rounds, drive};
 use course::{Course, State};
 use e_step::Kept;
 use hard::Remembered;
-use label::{Labelled, label_all};
+use label::{Hardness, Labelled, label_all};
 use model::Outcome;
 use rows::Rows;
 
@@ -48,7 +50,7 @@ pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Method for Parameters {
     const NAME: &'static str = "vector";
-    const FORMAT: u32 = 1;
+    const FORMAT: u32 = 2;
     type State = State;
 }
 
@@ -169,7 +171,11 @@ impl<T: Kept> Program for Run<'_, '_, T> {
         self.shared.walk(rounds, &mut phases, &mut course).await?;
         shared::begin(rounds, &mut phases, Stage::Labelling.name());
         let temperature = course.state.grown.last_soft_temperature.max(f64::MIN_POSITIVE);
-        let totals = label_all(rounds, self.points, &self.rows, course.centers(), temperature, &self.labelled).await?;
+        let hardness = Hardness { temperature, sponge: course.sponge().map(|sponge| sponge.cost) };
+        let totals = label_all(rounds, self.points, &self.rows, course.centers(), hardness, &self.labelled).await?;
+        if let Some(sponge) = course.sponge() {
+            sponge.check(totals.outside[1] / self.rows.total_weight)?;
+        }
         phases.leave();
         let spent = self.shared.end(rounds, phases).await?;
         Ok(spent.map(|spent| Outcome { state: course.state, totals, spent }))

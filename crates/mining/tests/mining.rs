@@ -15,5 +15,6 @@ mod mining {
     mod physics;
     mod quality;
     mod smacof;
+    mod sponge;
     mod stop;
 }

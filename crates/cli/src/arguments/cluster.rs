@@ -63,6 +63,10 @@ pub struct MethodArguments {
     #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with = "clusters")]
     pub max_clusters: Option<usize>,
 
+    /// Rows farther than this from every centre are outliers, labelled -1, and move none (unit of the columns as they are scaled; km with --lonlat)
+    #[arg(long, value_name = "RADIUS", value_parser = positive, allow_negative_numbers = true)]
+    pub sponge: Option<f64>,
+
     /// With --method kmeans: this many starts, of which the best is kept [default: 10]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub starts: Option<usize>,
@@ -148,6 +152,9 @@ Example:
 
   lehr cluster measurements.csv --scale std --json | jq .result.clusters
       how many clusters the data suggest
+
+  lehr cluster measurements.csv --clusters 20 --sponge 3.5
+      what is farther than 3.5 from all twenty centres is an outlier
 
   lehr cluster measurements.csv --method kmeans --clusters 20 --starts 50
       k-means to compare with: the best of fifty starts

@@ -197,6 +197,7 @@ fn told(space: &Space, model: &Clustering, folder: &Path, seconds: f64) -> Strin
     };
     let headline =
         output::headline(space.table().len() as u64, model.clusters.len() as u64, model.objective.sqrt(), space.unit());
+    let outside = model.outliers.as_ref().map(|outliers| output::outside(outliers.rows, space.table().len() as u64));
     let suggested = model.annealed().and_then(|annealed| annealed.suggestion.as_ref()).and_then(|suggestion| {
         let plateau = suggestion
             .plateaus
@@ -204,6 +205,6 @@ fn told(space: &Space, model: &Clustering, folder: &Path, seconds: f64) -> Strin
             .find(|plateau| plateau.clusters == suggestion.clusters && plateau.to.is_some())?;
         Some(output::suggested(plateau.clusters as u64, plateau.from, plateau.to?, space.unit_squared()))
     });
-    let headline = [Some(headline), suggested].into_iter().flatten().collect::<Vec<_>>().join("\n");
+    let headline = [Some(headline), outside, suggested].into_iter().flatten().collect::<Vec<_>>().join("\n");
     format!("{headline}\n\n{}\n{}\n", table.text(), output::whereabouts(folder, seconds))
 }

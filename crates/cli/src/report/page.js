@@ -273,7 +273,8 @@ function pick(px, py) {
         const i = cellPoints[n];
         const dx = (xs[i] / FULL - fx) * w * view.zoom, dy = (ys[i] / FULL - fy) * h * view.zoom;
         const apart = dx * dx + dy * dy;
-        if (apart < best) { best = apart; found = labels[i]; }
+        // Rows of no cluster are drawn, and say nothing.
+        if (apart < best && labels[i] < data.clusters.length) { best = apart; found = labels[i]; }
       }
     }
   }

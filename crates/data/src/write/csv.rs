@@ -76,6 +76,12 @@ impl<W: Write> Table<W> {
         write_number(&mut self.out, number)
     }
 
+    /// A field with a whole number that may be negative.
+    pub fn integer(&mut self, number: i64) -> io::Result<()> {
+        self.next()?;
+        write!(self.out, "{number}")
+    }
+
     /// A field with a whole number.
     pub fn count(&mut self, count: u64) -> io::Result<()> {
         self.next()?;

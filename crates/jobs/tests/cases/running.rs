@@ -110,6 +110,25 @@ fn k_means_has_the_bits_of_the_librarys_and_a_row_for_each_start() {
 }
 
 #[test]
+fn a_sponge_labels_what_is_far_from_every_centre() {
+    on_one_host(async |host| {
+        let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+        let clustering = host.start("/clustering", MethodService::<Clustering>::default).await.unwrap();
+        let near: String = (0..20).map(|row| format!("{}\n", row % 2 + row / 10 * 10)).collect();
+        upload_csv(&datasets, "line", &format!("x\n{near}1000\n")).await.unwrap();
+        let order = Order::new("line", options(serde_json::json!({ "clusters": 2, "sponge": 3.0 })));
+        let job = run(&clustering, order).await.unwrap();
+        let done = wait(&clustering, &job).await;
+        assert_eq!((done.state, done.fault.as_ref()), (State::Done, None));
+        assert_eq!((done.figures["outliers"], done.figures["outlier_weight"]), (1.0, 1.0));
+        assert!((done.figures["sum_of_squares"] - 5.0).abs() < 1e-9, "{}", done.figures["sum_of_squares"]);
+        let labels = datasets.call(Take { name: format!("{job}/labels") }).await.unwrap().0;
+        let labels = labels.numbers("cluster").unwrap().to_vec();
+        assert_eq!((labels[20], labels[0] == labels[9], labels[0] + labels[19]), (-1.0, true, 1.0));
+    });
+}
+
+#[test]
 fn rows_of_a_result_come_in_each_form() {
     on_one_host(async |host| {
         let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
@@ -150,7 +169,7 @@ fn what_cannot_be_meant_is_refused_before_it_is_queued() {
             (
                 serde_json::json!({ "starts": 3 }),
                 "starts: expected none with method da, which takes clusters, stop_temperature, stop_length, max_clusters, \
-                 cooling, tolerance, overshoot, patience, seed and bits",
+                 sponge, cooling, tolerance, overshoot, patience, seed and bits",
             ),
             (
                 serde_json::json!({ "method": "kmeans", "clusters": 2, "starts": 0 }),

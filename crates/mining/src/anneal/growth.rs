@@ -81,6 +81,7 @@ impl<C: Clone> Grown<C> {
             sweeps: 0,
             max_move: 0.0,
             next_critical: self.critical_temperature * unit,
+            sponge: 0.0,
         })
     }
 
@@ -115,6 +116,7 @@ impl<C: Clone> Grown<C> {
             // Without a sweep before it a move is infinite, which is no number to write down.
             max_move: if settled.largest_move.is_finite() { settled.largest_move } else { 0.0 },
             next_critical: highest(measured) * unit,
+            sponge: measured.sponge,
         });
     }
 

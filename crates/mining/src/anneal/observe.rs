@@ -30,6 +30,13 @@ pub struct Step {
     pub max_move: f64,
     /// The highest temperature at which one of the components divides.
     pub next_critical: f64,
+    /// The share of the weight in the sponge; 0, and not written down, where there is none.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub sponge: f64,
+}
+
+fn is_nothing(share: &f64) -> bool {
+    *share == 0.0
 }
 
 /// A component dividing, in the input's units.

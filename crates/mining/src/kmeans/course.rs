@@ -96,6 +96,7 @@ impl<T: Kept> run::Course<Parameters> for Course<'_, T> {
             sweeps: self.state.sweeps,
             max_move: 0.0,
             next_critical: 0.0,
+            sponge: 0.0,
         }
     }
 

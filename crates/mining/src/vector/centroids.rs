@@ -8,6 +8,7 @@ use lehr_numerics::soft::SoftCenters;
 use lehr_numerics::tiles::Tiles;
 use serde::{Deserialize, Serialize};
 
+use super::sponge::{self, OUTLIER};
 use crate::Error;
 
 /// Rows handled together.
@@ -37,16 +38,19 @@ pub struct Centroids {
     centers: Vec<f64>,
     /// In the squared unit of the points.
     temperature: f64,
+    /// The radius beyond which a row is of no centre.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sponge: Option<f64>,
 }
 
 /// The clusters of rows, in the order in which the rows were given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Assignment {
-    /// The nearest centre of each row; of equally near ones the first.
+    /// The nearest centre of each row; of equally near ones the first. [`OUTLIER`](super::OUTLIER) where none is within the sponge's radius.
     pub labels: Vec<u32>,
-    /// The membership of each row in it at the temperature, with equal priors, in (0, 1].
+    /// The membership of each row in it at the temperature, with equal priors, in (0, 1]; of an outlier in the sponge.
     pub probabilities: Vec<f64>,
-    /// How far away it is, in the unit of the points.
+    /// How far away it is, in the unit of the points; of an outlier, how far the nearest centre is.
     pub distances: Vec<f64>,
 }
 
@@ -56,9 +60,33 @@ impl Centroids {
     /// # Errors
     /// Those of [`Centroids::check`].
     pub fn new(dimension: usize, centers: Vec<f64>, temperature: f64) -> Result<Self, Error> {
-        let centroids = Self { dimension, centers, temperature };
+        let centroids = Self { dimension, centers, temperature, sponge: None };
         centroids.check()?;
         Ok(centroids)
+    }
+
+    /// The same with a sponge: rows farther than `radius` from every centre are of none.
+    ///
+    /// # Errors
+    /// Those of [`Centroids::check`].
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::Points;
+    /// use lehr_mining::vector::{Centroids, OUTLIER};
+    /// let centroids = Centroids::new(1, vec![0.0, 10.0], 0.0)?.with_sponge(2.0)?;
+    /// assert_eq!(centroids.assign(&Points::new(vec![1.0, 5.0, 12.0], 1)?)?.labels, [0, OUTLIER, 1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_sponge(mut self, radius: f64) -> Result<Self, Error> {
+        self.sponge = Some(radius);
+        self.check()?;
+        Ok(self)
+    }
+
+    /// The sponge's radius, if there is one.
+    pub fn sponge(&self) -> Option<f64> {
+        self.sponge
     }
 
     /// Checks what was read from elsewhere.
@@ -77,6 +105,11 @@ impl Centroids {
         }
         if !(self.temperature.is_finite() && self.temperature >= 0.0) {
             return wrong("temperature", "a finite number from 0 on", self.temperature.to_string());
+        }
+        if let Some(radius) = self.sponge
+            && !(radius > 0.0 && (radius * radius).is_normal())
+        {
+            return wrong("sponge", "a positive radius whose square a number can hold", radius.to_string());
         }
         Ok(())
     }
@@ -144,16 +177,22 @@ impl Centroids {
                 } else {
                     (nearest.nearest(row), if self.temperature > 0.0 { membership.membership(row) } else { 1.0 })
                 };
-                found.labels.push(label as u32);
                 // At the lowest temperatures exponents overflow: in what it is nearest to a row is then surely.
-                found.probabilities.push(if (0.0..=1.0).contains(&share) { share } else { 1.0 });
-                found.distances.push(distance(coordinates, self.center(label)));
+                let share = if (0.0..=1.0).contains(&share) { share } else { 1.0 };
+                let distance = distance(coordinates, self.center(label));
+                let (label, share) = match self.within(distance, share) {
+                    Ok(share) => (label as u32, share),
+                    Err(share) => (OUTLIER, share),
+                };
+                found.labels.push(label);
+                found.probabilities.push(share);
+                found.distances.push(distance);
             }
         }
         Ok(found)
     }
 
-    /// The membership of each row in each cluster at the temperature, with equal priors: N x K, row-major; each row adds up to 1.
+    /// The membership of each row in each cluster at the temperature, with equal priors: N x K, row-major; each row adds up to 1, with what is in the sponge, if there is one.
     ///
     /// Cost: as [`assign`](Self::assign); N x K numbers of memory.
     ///
@@ -194,8 +233,30 @@ impl Centroids {
             if !is_member || is_vast || self.is_vast(row, &origin) {
                 memberships.copy_from_slice(&self.memberships_of(row).1);
             }
+            if self.sponge.is_some() {
+                let distances = (0..count).map(|k| distance(row, self.center(k)));
+                let (nearest, least) = distances.enumerate().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0));
+                let left = match self.within(least, memberships[nearest]) {
+                    Ok(share) if memberships[nearest] > 0.0 => share / memberships[nearest],
+                    Ok(_) => 1.0,
+                    Err(share) => 1.0 - share,
+                };
+                memberships.iter_mut().for_each(|share| *share *= left);
+            }
         }
         Ok(memberships)
+    }
+
+    /// What the sponge makes of a row at a distance from its nearest centre, in which it has a share: the share that it has then, or `Err` with the sponge's if it is outside.
+    fn within(&self, distance: f64, share: f64) -> Result<f64, f64> {
+        match self.sponge {
+            None => Ok(share),
+            Some(radius) if self.temperature > 0.0 => {
+                sponge::within(radius * radius, distance * distance, share, self.temperature)
+            }
+            Some(radius) if distance > radius => Err(1.0),
+            Some(_) => Ok(share),
+        }
     }
 
     fn has_vast_centers(&self, origin: &[f64]) -> bool {

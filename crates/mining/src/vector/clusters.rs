@@ -5,6 +5,7 @@ use lehr_data::Points;
 use super::e_step::Kept;
 use super::label::{Labelled, Totals};
 use super::rows::Rows;
+use super::sponge::OUTLIER;
 
 /// A cluster's figures.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +18,15 @@ pub struct Cluster {
     pub spread: f64,
 }
 
+/// The rows that are in no cluster, but in the sponge.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outliers {
+    /// Rows, those of weight 0 too.
+    pub rows: u64,
+    /// The sum of their weights.
+    pub weight: f64,
+}
+
 /// Clusters in the units and the order that users see.
 #[derive(Debug)]
 pub(crate) struct Clusters {
@@ -24,10 +34,12 @@ pub(crate) struct Clusters {
     pub centers: Vec<f64>,
     /// One for each centre, by falling weight.
     pub clusters: Vec<Cluster>,
-    /// The cluster of each row, in the order of the input.
+    /// The cluster of each row, in the order of the input; [`OUTLIER`] for one that is in none.
     pub labels: Vec<u32>,
     /// The membership of each row in its cluster.
     pub probabilities: Vec<f64>,
+    /// Of the rows that are in none.
+    pub outliers: Outliers,
     /// Weighted mean squared distance.
     pub objective: f64,
     /// Weighted sum of squared distances.
@@ -42,7 +54,7 @@ impl Clusters {
         totals: &Totals,
         labelled: impl Iterator<Item = Labelled>,
     ) -> Self {
-        let Totals { centers, sums, spreads } = totals;
+        let Totals { centers, sums, spreads, outside } = totals;
         let masses: Vec<f64> = sums.chunks_exact(1 + rows.dimension).map(|sums| sums[0]).collect();
         let mut order: Vec<usize> = (0..centers.len()).filter(|&k| masses[k] > 0.0 || spreads[2 * k] > 0.0).collect();
         order.sort_by(|&a, &b| masses[b].total_cmp(&masses[a]).then(a.cmp(&b)));
@@ -54,7 +66,7 @@ impl Clusters {
         for (leaf, labelled) in rows.leaves.iter().zip(labelled) {
             let places = leaf.rows.iter().chain(&leaf.bystander_rows);
             for ((&row, label), probability) in places.zip(labelled.labels).zip(labelled.probabilities) {
-                labels[row as usize] = number[label as usize];
+                labels[row as usize] = if label == OUTLIER { OUTLIER } else { number[label as usize] };
                 probabilities[row as usize] = probability;
             }
         }
@@ -68,8 +80,9 @@ impl Clusters {
             centers: order.iter().flat_map(|&k| rows.position(centers.center(k))).collect(),
             clusters: clusters.collect(),
             labels,
+            outliers: Outliers { rows: outside[0] as u64, weight: outside[1] * rows.weight_unit },
             probabilities,
-            objective: rows.squared(stored_cost / rows.total_weight),
+            objective: rows.squared(stored_cost / (rows.total_weight - outside[1])),
             sum_of_squares: stored_cost * rows.squared(1.0) * rows.weight_unit,
         }
     }

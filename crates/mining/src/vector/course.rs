@@ -17,6 +17,7 @@ use super::e_step::Kept;
 use super::hard::{Centers, Lloyd, Remembered, TO_THE_END};
 use super::parameters::Parameters;
 use super::rows::Rows;
+use super::sponge::{self, Sponge};
 use super::swap::{self, Prepared, Search};
 use super::system::VectorSystem;
 use crate::Error;
@@ -182,12 +183,20 @@ impl<'a, T: Kept> Course<'a, T> {
         Centers { dimension: self.rows.dimension, values }
     }
 
+    /// The sponge in stored units, if there is to be one.
+    pub fn sponge(&self) -> Option<Sponge> {
+        let Parameters { sponge, clusters, .. } = self.parameters;
+        sponge.map(|radius| Sponge::new(radius, self.rows.unit, *clusters))
+    }
+
     /// When growth ends.
     fn limits(&self) -> Limits {
         let parameters = self.parameters;
         let last = parameters.final_temperature().map(|temperature| temperature / self.rows.squared(1.0));
         let most = match parameters.clusters {
-            Some(clusters) if last.is_some() || !(2..=MOST_OVERSHOT).contains(&clusters) => clusters,
+            Some(clusters) if last.is_some() || !(2..=MOST_OVERSHOT).contains(&clusters) || self.sponge().is_some() => {
+                clusters
+            }
             Some(clusters) => (clusters as f64 * parameters.overshoot).ceil() as usize,
             None => parameters.most_clusters(self.rows.count),
         };
@@ -204,7 +213,8 @@ impl<'a, T: Kept> Course<'a, T> {
 
     async fn grow<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
         if self.parameters.clusters == Some(1) {
-            self.state.phase = Phase::Refining;
+            // One cluster has nothing to divide; with a sponge it has to find what belongs to it.
+            self.state.phase = if self.sponge().is_some() { Phase::Hardening } else { Phase::Refining };
             return Ok(());
         }
         let limits = self.limits();
@@ -225,9 +235,11 @@ impl<'a, T: Kept> Course<'a, T> {
         tolerance: f64,
         most: usize,
     ) -> Result<Settled, Error> {
+        let sponge = self.sponge();
         let grown = &mut self.state.grown;
         let components = std::mem::replace(&mut grown.components, Components::one(self.rows.dimension));
         let mut system = VectorSystem::new(self.rows, components, mode, self.parameters.seed);
+        system.sponge = sponge;
         let settled = settle(&mut system, rounds, grown.temperature, tolerance, most).await?;
         grown.components = system.components;
         grown.record(&settled, grown.components.len(), self.rows.squared(1.0));
@@ -260,6 +272,12 @@ impl<'a, T: Kept> Course<'a, T> {
         clusters: Option<usize>,
     ) -> Result<f64, Error> {
         let mut centers = Centers { dimension: self.rows.dimension, values: centers };
+        if let Some(sponge) = self.sponge() {
+            let trimmed = sponge::trim(rounds, self.rows, &mut centers, &sponge).await?;
+            self.lloyd.sweeps += trimmed.sweeps;
+            self.state.best = Some((centers.values, trimmed.cost));
+            return Ok(self.rows.squared(trimmed.cost / self.rows.total_weight));
+        }
         let mut cost = self.lloyd.run(rounds, &mut centers, TO_THE_END).await?;
         if let Some(clusters) = clusters {
             let mut masses = self.lloyd.masses();
@@ -292,6 +310,9 @@ impl<'a, T: Kept> Course<'a, T> {
 
     async fn refine<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
         let dimension = self.rows.dimension;
+        if let Some(sponge) = self.sponge() {
+            return self.keep_what_is_trimmed(rounds, &sponge).await;
+        }
         let Some(search) = &mut self.state.search else {
             let values = self
                 .state
@@ -323,6 +344,20 @@ impl<'a, T: Kept> Course<'a, T> {
             (self.state.finish.tried, self.state.finish.taken) = (search.tried, search.taken);
             self.state.phase = Phase::Done;
         }
+        Ok(())
+    }
+
+    /// The end of a run with a sponge. No swaps: what a removal costs and a division gains is not told by the sums of a pass when rows may leave for the sponge instead.
+    async fn keep_what_is_trimmed<R: Rounds>(&mut self, rounds: &mut R, sponge: &Sponge) -> Result<(), Error> {
+        let values =
+            self.state.best.take().map_or_else(|| self.state.grown.components.centers.clone(), |(values, _)| values);
+        let mut centers = Centers { dimension: self.rows.dimension, values };
+        let trimmed = sponge::trim(rounds, self.rows, &mut centers, sponge).await?;
+        self.lloyd.sweeps += trimmed.sweeps;
+        sponge.check(trimmed.outside / self.rows.total_weight)?;
+        (0..centers.len()).rev().filter(|&k| trimmed.masses[k] == 0.0).for_each(|k| centers.remove(k));
+        self.state.search = Some(Search::new(centers, trimmed.cost));
+        self.state.phase = Phase::Done;
         Ok(())
     }
 }

@@ -13,10 +13,13 @@ use lehr_numerics::tiles::{DIRECT_DIMENSION, Tiles};
 
 use super::components::{Components, Mode};
 use super::rows::Rows;
+use super::sponge::{SpongeScratch, soak};
 use crate::round::Round;
 
 /// Sums of a whole block: `-T sum w ln sum exp` and `sum w (1 - max m)`.
-pub(crate) const TOTALS: usize = 2;
+const TOTALS: usize = 2;
+/// Behind them, where there is a sponge: the weight in it, and `sum w |x|^2` of what is not.
+const SOAKED: usize = 2;
 
 /// What a thread keeps between leaves, so that no round allocates.
 #[derive(Debug, Default)]
@@ -29,6 +32,7 @@ pub(crate) struct Scratch<T: Real> {
     pub hard_centers: HardCenters<T>,
     pub hard: HardScratch<T>,
     pub membership: MembershipScratch<T>,
+    pub sponge: SpongeScratch<T>,
 }
 
 thread_local! {
@@ -73,26 +77,37 @@ pub(crate) struct SoftRound<'a, T: Real> {
     pub log_priors: &'a [f64],
     pub temperature: f64,
     pub sums: Sums,
+    /// The sponge's score, if there is one.
+    pub sponge: Option<f64>,
 }
 
 impl<T: Real> SoftRound<'_, T> {
     pub fn per_center(&self) -> usize {
         self.sums.len(self.rows.dimension)
     }
+
+    fn totals(&self) -> usize {
+        totals(self.sponge.is_some())
+    }
 }
 
-/// The logarithm of each component's prior: of its mass, or of 1 where masses take no part.
-pub(crate) fn log_priors(components: &Components, mode: Mode, out: &mut Vec<f64>) {
+/// How many numbers of a [`SoftRound`] come before those of the centres.
+pub(crate) fn totals(has_sponge: bool) -> usize {
+    if has_sponge { TOTALS + SOAKED } else { TOTALS }
+}
+
+/// The logarithm of each component's prior: of its mass, of which there are `whole` together, or of 1 where masses take no part.
+pub(crate) fn log_priors(components: &Components, mode: Mode, whole: f64, out: &mut Vec<f64>) {
     out.clear();
     out.extend(components.priors.iter().map(|&prior| match mode {
         Mode::Plain => 0.0,
-        Mode::Mass => ln(prior),
+        Mode::Mass => ln(whole * prior),
     }));
 }
 
 impl<T: Kept> Round for SoftRound<'_, T> {
     fn len(&self) -> usize {
-        TOTALS + self.components.len() * self.per_center()
+        self.totals() + self.components.len() * self.per_center()
     }
 
     fn key_len(&self) -> usize {
@@ -129,12 +144,24 @@ impl<T: Kept> Round for SoftRound<'_, T> {
             }
             scratch.sums.clear();
             scratch.sums.resize(scratch.active.len() * per_center, 0.0);
-            let totals = soft_sums(&leaf.tiles, &scratch.soft_centers, self.sums, &mut scratch.soft, &mut scratch.sums);
             partial.fill(0.0);
-            partial[0] = totals.free_energy;
-            partial[1] = totals.softness;
+            let soaked = self.sponge.map(|score| {
+                let centers = scratch.active.iter().map(|&k| (components.center(k), self.log_priors[k]));
+                soak(&leaf.tiles, centers, self.temperature, score, &mut scratch.sponge)
+            });
+            let tiles = soaked.as_ref().map_or(&leaf.tiles, |(tiles, _)| tiles);
+            let totals = soft_sums(tiles, &scratch.soft_centers, self.sums, &mut scratch.soft, &mut scratch.sums);
+            match soaked {
+                None => partial[..TOTALS].copy_from_slice(&[totals.free_energy, totals.softness]),
+                Some((_, soaked)) => partial[..TOTALS + SOAKED].copy_from_slice(&[
+                    soaked.free_energy,
+                    soaked.softness,
+                    soaked.weight,
+                    soaked.square,
+                ]),
+            }
             for (&k, sums) in scratch.active.iter().zip(scratch.sums.chunks_exact(per_center)) {
-                partial[TOTALS + k * per_center..][..per_center].copy_from_slice(sums);
+                partial[self.totals() + k * per_center..][..per_center].copy_from_slice(sums);
             }
         });
     }

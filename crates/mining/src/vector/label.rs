@@ -12,6 +12,7 @@ use lehr_numerics::tiles::Tiles;
 use super::e_step::Kept;
 use super::hard::Centers;
 use super::rows::Rows;
+use super::sponge::{OUTLIER, within};
 use crate::Error;
 use crate::round::{LeafCells, Round, Rounds, total_of};
 
@@ -45,6 +46,15 @@ impl Labelled {
     }
 }
 
+/// How rows are given to centres: each to the nearest, unless the sponge is nearer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hardness {
+    /// The temperature of the probabilities.
+    pub temperature: f64,
+    /// The squared distance of the sponge, if there is one.
+    pub sponge: Option<f64>,
+}
+
 /// What the clusters add up to, in stored units.
 #[derive(Debug)]
 pub(crate) struct Totals {
@@ -54,6 +64,8 @@ pub(crate) struct Totals {
     pub sums: Vec<f64>,
     /// Rows and weighted squared distances of each cluster (2).
     pub spreads: Vec<f64>,
+    /// Rows in the sponge, and their weight.
+    pub outside: [f64; 2],
 }
 
 /// Labels all rows, moves each centre to the mean of its rows, and gives every process all labels.
@@ -62,16 +74,21 @@ pub(crate) async fn label_all<T: Kept, R: Rounds>(
     points: &Points,
     rows: &Rows<T>,
     mut centers: Centers,
-    temperature: f64,
+    hardness: Hardness,
     cells: &LeafCells<Labelled>,
 ) -> Result<Totals, Error> {
     let (mut sums, mut spreads) = (Vec::new(), Vec::new());
-    let label = LabelRound { points, rows, centers: &centers, temperature, cells };
+    let label = LabelRound { points, rows, centers: &centers, hardness, cells };
     total_of(rounds, &label, &mut sums).await?;
     exact_means(&mut centers, &sums);
-    total_of(rounds, &SpreadRound { points, rows, centers: &centers, cells }, &mut spreads).await?;
+    let spread = SpreadRound { points, rows, centers: &centers, has_sponge: hardness.sponge.is_some(), cells };
+    total_of(rounds, &spread, &mut spreads).await?;
     rounds.share(cells, Labelled::write, Labelled::read).await?;
-    Ok(Totals { centers, sums, spreads })
+    let outside = match spreads.split_off(2 * centers.len())[..] {
+        [rows, weight] => [rows, weight],
+        _ => [0.0; 2],
+    };
+    Ok(Totals { centers, sums, spreads, outside })
 }
 
 /// Moves each centre to the mean of its rows, from their sums in double precision.
@@ -91,7 +108,7 @@ pub(crate) struct LabelRound<'a, T: Kept> {
     pub points: &'a Points,
     pub rows: &'a Rows<T>,
     pub centers: &'a Centers,
-    pub temperature: f64,
+    pub hardness: Hardness,
     pub cells: &'a LeafCells<Labelled>,
 }
 
@@ -111,7 +128,7 @@ impl<T: Kept> LabelRound<'_, T> {
     fn label_tiles(&self, tiles: &Tiles<f64>, out: &mut Labelled) {
         f64::with_scratch(|scratch| {
             scratch.hard_centers.begin(self.rows.dimension);
-            scratch.soft_centers.begin(self.rows.dimension, self.temperature);
+            scratch.soft_centers.begin(self.rows.dimension, self.hardness.temperature);
             for k in 0..self.centers.len() {
                 scratch.hard_centers.push(self.centers.center(k));
                 scratch.soft_centers.push(self.centers.center(k), 0.0);
@@ -120,11 +137,24 @@ impl<T: Kept> LabelRound<'_, T> {
             scratch.sums.resize(self.centers.len() * Kind::Centers.len(self.rows.dimension), 0.0);
             nearest_sums(tiles, &scratch.hard_centers, Kind::Centers, &mut scratch.hard, &mut scratch.sums);
             nearest_membership(tiles, &scratch.soft_centers, &mut scratch.membership);
+            let mut coordinates = vec![0.0; self.rows.dimension];
             for row in 0..tiles.rows() {
-                out.labels.push(scratch.hard.nearest(row) as u32);
+                let nearest = scratch.hard.nearest(row);
                 let membership = scratch.membership.membership(row);
                 // A row of weight 0 may be so far away that its squares overflow: it is then nearest to nothing, and in what it is nearest to, surely.
-                out.probabilities.push(if (0.0..=1.0).contains(&membership) { membership } else { 1.0 });
+                let membership = if (0.0..=1.0).contains(&membership) { membership } else { 1.0 };
+                let Some(radius) = self.hardness.sponge else {
+                    out.labels.push(nearest as u32);
+                    out.probabilities.push(membership);
+                    continue;
+                };
+                tiles.read_row(row, &mut coordinates);
+                let center = self.centers.center(nearest);
+                let squared: f64 = coordinates.iter().zip(center).map(|(x, y)| (x - y) * (x - y)).sum();
+                let (label, probability) = within(radius, squared, membership, self.hardness.temperature)
+                    .map_or_else(|outside| (OUTLIER, outside), |inside| (nearest as u32, inside));
+                out.labels.push(label);
+                out.probabilities.push(probability);
             }
         });
     }
@@ -152,7 +182,7 @@ impl<T: Kept> Round for LabelRound<'_, T> {
             if let Some(bystanders) = &leaf.bystanders {
                 self.label(bystanders, &leaf.bystander_rows, labelled);
             }
-            for (&row, &label) in leaf.rows.iter().zip(&labelled.labels) {
+            for (&row, &label) in leaf.rows.iter().zip(&labelled.labels).filter(|(_, label)| **label != OUTLIER) {
                 let sums = &mut partial[label as usize * (1 + self.rows.dimension)..][..1 + self.rows.dimension];
                 let weight = self.rows.stored_weight(self.points, row);
                 sums[0] += weight;
@@ -164,17 +194,18 @@ impl<T: Kept> Round for LabelRound<'_, T> {
     }
 }
 
-/// Second round: for each cluster the number of rows, those of weight 0 too, and `sum w d`.
+/// Second round: for each cluster the number of rows, those of weight 0 too, and `sum w d`; then, if there is a sponge, the number of rows in it, and their weight.
 pub(crate) struct SpreadRound<'a, T: Kept> {
     pub points: &'a Points,
     pub rows: &'a Rows<T>,
     pub centers: &'a Centers,
+    pub has_sponge: bool,
     pub cells: &'a LeafCells<Labelled>,
 }
 
 impl<T: Kept> Round for SpreadRound<'_, T> {
     fn len(&self) -> usize {
-        self.centers.len() * 2
+        2 * (self.centers.len() + usize::from(self.has_sponge))
     }
 
     fn key_len(&self) -> usize {
@@ -191,6 +222,11 @@ impl<T: Kept> Round for SpreadRound<'_, T> {
         self.cells.with(index, |labelled| {
             let rows = leaf.rows.iter().chain(&leaf.bystander_rows);
             for (&row, &label) in rows.zip(&labelled.labels) {
+                if label == OUTLIER {
+                    partial[2 * self.centers.len()] += 1.0;
+                    partial[2 * self.centers.len() + 1] += self.rows.stored_weight(self.points, row);
+                    continue;
+                }
                 let center = self.centers.center(label as usize);
                 partial[2 * label as usize] += 1.0;
                 let weight = self.rows.stored_weight(self.points, row);

@@ -3,20 +3,19 @@
 use lehr_numerics::factor::leading_eigenpair;
 
 use super::components::Components;
-use super::e_step::TOTALS;
 
 /// Masses below this share of the whole leave their centre where it is: the quotient would be noise.
 const LEAST_MASS: f64 = 1e-12;
 /// Masses below this share do not count for convergence.
 const COUNTED_MASS: f64 = 1e-9;
 
-/// Replaces centres and priors by those of the sums (`1 + D` numbers a centre after the totals). Returns the largest squared move.
-pub(crate) fn update(components: &mut Components, total: &[f64], total_weight: f64) -> f64 {
+/// Replaces centres and priors by those of the sums (`1 + D` numbers a centre), whose masses add up to `whole`. Returns the largest squared move.
+pub(crate) fn update(components: &mut Components, sums: &[f64], whole: f64) -> f64 {
     let dimension = components.dimension;
     let mut largest = 0.0f64;
-    for (k, sums) in total[TOTALS..].chunks_exact(1 + dimension).enumerate() {
+    for (k, sums) in sums.chunks_exact(1 + dimension).enumerate() {
         let mass = sums[0];
-        components.priors[k] = mass / total_weight;
+        components.priors[k] = mass / whole;
         if components.priors[k] <= LEAST_MASS {
             continue;
         }
@@ -43,10 +42,10 @@ pub(crate) struct Stability {
 }
 
 /// The stability of each component from its second moments about its centre (`mining-spec` 1.6), and the mean cost.
-pub(crate) fn stabilities(dimension: usize, total: &[f64]) -> (Vec<Stability>, f64) {
+pub(crate) fn stabilities(dimension: usize, sums: &[f64]) -> (Vec<Stability>, f64) {
     let per_center = 1 + dimension + dimension * (dimension + 1) / 2;
     let mut cost = 0.0;
-    let stabilities = total[TOTALS..]
+    let stabilities = sums
         .chunks_exact(per_center)
         .map(|sums| {
             let mass = sums[0];

@@ -6,7 +6,7 @@ use lehr_data::Points;
 use lehr_ranks::timing::Spread;
 
 use super::centroids::Centroids;
-use super::clusters::{Cluster, Clusters};
+use super::clusters::{Cluster, Clusters, Outliers};
 use super::course::{Finish, LEAST_CRITICAL, State};
 use super::e_step::Kept;
 use super::label::{Labelled, Totals};
@@ -24,14 +24,18 @@ pub struct Model {
     pub centers: Vec<f64>,
     /// One for each centre.
     pub clusters: Vec<Cluster>,
-    /// The cluster of each row, in the order of the input.
+    /// The cluster of each row, in the order of the input; [`OUTLIER`](super::OUTLIER) for one that is in the sponge.
     pub labels: Vec<u32>,
     /// The membership of each row in its cluster at `last_temperature` with equal priors, in (0, 1].
     pub probabilities: Vec<f64>,
-    /// Weighted mean squared distance.
+    /// The rows in the sponge, if there is one.
+    pub outliers: Option<Outliers>,
+    /// Weighted mean squared distance; with a sponge of the rows that are in clusters.
     pub objective: f64,
     /// Weighted sum of squared distances.
     pub sum_of_squares: f64,
+    /// The radius of the sponge.
+    pub sponge: Option<f64>,
     /// At the last temperature of the history; of the points if there was none.
     pub free_energy: f64,
     /// The last soft temperature.
@@ -69,8 +73,12 @@ pub(crate) struct Outcome {
 impl Model {
     /// What the clustering says of other rows: its centres, and the last temperature at which assignments were soft.
     pub fn centroids(&self) -> Centroids {
-        Centroids::new(self.dimension, self.centers.clone(), self.last_temperature)
-            .expect("a clustering has centres, which are finite, and a temperature")
+        let centroids = Centroids::new(self.dimension, self.centers.clone(), self.last_temperature);
+        let centroids = match self.sponge {
+            Some(radius) => centroids.and_then(|centroids| centroids.with_sponge(radius)),
+            None => centroids,
+        };
+        centroids.expect("a clustering has centres, which are finite, and a temperature")
     }
 
     /// Puts a run's outcome into the units and the order that users see. A cluster that no row is in is left out.
@@ -136,8 +144,10 @@ impl Model {
             clusters: found.clusters,
             labels: found.labels,
             probabilities: found.probabilities,
+            outliers: parameters.sponge.map(|_| found.outliers),
             objective: found.objective,
             sum_of_squares: found.sum_of_squares,
+            sponge: parameters.sponge,
             free_energy: grown.history.last().map_or(found.objective, |step| step.free_energy),
             last_temperature: grown.last_soft_temperature * squared,
             critical_temperature: grown.critical_temperature * squared,

@@ -45,6 +45,9 @@ pub struct Parameters {
     /// The most clusters where `clusters` is not given, at least 1. Default: 32 where the number is to be suggested; none where a final temperature says when to
     /// stop.
     pub max_clusters: Option<usize>,
+    /// Rows farther than this from every centre are in no cluster: they are labelled [`OUTLIER`](super::OUTLIER) and move no centre. In the unit of the points; positive. Default: none, and every row
+    /// is in a cluster.
+    pub sponge: Option<f64>,
     /// Factor from one temperature to the next while clusters divide, 0.5 to 0.999. Default: 0.95.
     pub cooling: f64,
     /// A fixed point is reached when no squared move exceeds this share of the temperature, 1e-12 to 1e-2. Default: 1e-4.
@@ -66,6 +69,7 @@ impl Default for Parameters {
             stop_temperature: None,
             stop_length: None,
             max_clusters: None,
+            sponge: None,
             cooling: 0.95,
             tolerance: 1e-4,
             overshoot: 1.5,
@@ -105,7 +109,9 @@ impl Parameters {
                 return Err(Error::TooManyClusters { clusters, points: points.len() });
             }
         }
-        for (name, value) in [("stop_temperature", self.stop_temperature), ("stop_length", self.stop_length)] {
+        for (name, value) in
+            [("stop_temperature", self.stop_temperature), ("stop_length", self.stop_length), ("sponge", self.sponge)]
+        {
             if let Some(value) = value
                 && !(value.is_finite() && value > 0.0)
             {
@@ -119,6 +125,11 @@ impl Parameters {
             && !(2.0 * length * length).is_normal()
         {
             return wrong("stop_length", "a length whose square a number can hold", length.to_string());
+        }
+        if let Some(radius) = self.sponge
+            && !(radius * radius).is_normal()
+        {
+            return wrong("sponge", "a radius whose square a number can hold", radius.to_string());
         }
         if self.max_clusters == Some(0) {
             return wrong("max_clusters", "at least 1", "0".into());

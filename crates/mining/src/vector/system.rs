@@ -6,9 +6,10 @@ use lehr_numerics::soft::Sums;
 use lehr_numerics::tiles::DIRECT_DIMENSION;
 
 use super::components::{Components, Mode};
-use super::e_step::{CovarianceRound, Kept, SoftRound, TOTALS, log_priors};
+use super::e_step::{CovarianceRound, Kept, SoftRound, log_priors, totals};
 use super::m_step::{Stability, stabilities, update};
 use super::rows::Rows;
+use super::sponge::Sponge;
 use crate::Error;
 use crate::anneal::split::{CHILD_HOLD, MERGED_HOLD};
 use crate::anneal::{Measured, Relaxed, System};
@@ -40,6 +41,8 @@ pub(crate) struct VectorSystem<'a, T: Kept> {
     pub components: Components,
     pub mode: Mode,
     pub seed: u64,
+    /// Takes what no component is near to.
+    pub sponge: Option<Sponge>,
     pub total: Vec<f64>,
     log_priors: Vec<f64>,
     stability: Vec<Stability>,
@@ -47,17 +50,38 @@ pub(crate) struct VectorSystem<'a, T: Kept> {
 
 impl<'a, T: Kept> VectorSystem<'a, T> {
     pub fn new(rows: &'a Rows<T>, components: Components, mode: Mode, seed: u64) -> Self {
-        Self { rows, components, mode, seed, total: Vec::new(), log_priors: Vec::new(), stability: Vec::new() }
+        Self {
+            rows,
+            components,
+            mode,
+            seed,
+            sponge: None,
+            total: Vec::new(),
+            log_priors: Vec::new(),
+            stability: Vec::new(),
+        }
     }
 
     fn round(&self, temperature: f64, sums: Sums) -> SoftRound<'_, T> {
         let (components, log_priors) = (&self.components, &self.log_priors[..]);
-        SoftRound { rows: self.rows, components, log_priors, temperature, sums }
+        let sponge = self.sponge.map(|sponge| sponge.score(self.mode, temperature));
+        SoftRound { rows: self.rows, components, log_priors, temperature, sums, sponge }
+    }
+
+    /// The sums of the components in `total`.
+    fn sums(&self) -> &[f64] {
+        &self.total[totals(self.sponge.is_some())..]
+    }
+
+    /// After a pass: the weight in the sponge, and `sum w |x|^2` of the rest.
+    fn soaked(&self) -> (f64, f64) {
+        if self.sponge.is_some() { (self.total[2], self.total[3]) } else { (0.0, self.rows.square) }
     }
 
     /// One pass that moves nothing; the sums are left in `total`.
     async fn pass<R: Rounds>(&mut self, rounds: &mut R, temperature: f64, sums: Sums) -> Result<(), Error> {
-        log_priors(&self.components, self.mode, &mut self.log_priors);
+        let whole = self.sponge.map_or(1.0, |sponge| sponge.rest());
+        log_priors(&self.components, self.mode, whole, &mut self.log_priors);
         let mut total = std::mem::take(&mut self.total);
         total_of(rounds, &self.round(temperature, sums), &mut total).await?;
         self.total = total;
@@ -67,7 +91,9 @@ impl<'a, T: Kept> VectorSystem<'a, T> {
     /// One sweep of EM: returns the free energy before it and the largest squared move.
     pub async fn sweep<R: Rounds>(&mut self, rounds: &mut R, temperature: f64) -> Result<(f64, f64), Error> {
         self.pass(rounds, temperature, Sums::First).await?;
-        let moved = update(&mut self.components, &self.total, self.rows.total_weight);
+        let whole = self.rows.total_weight - self.soaked().0;
+        let sums = &self.total[totals(self.sponge.is_some())..];
+        let moved = update(&mut self.components, sums, whole);
         Ok((self.total[0] / self.rows.total_weight, moved))
     }
 
@@ -110,7 +136,8 @@ impl<'a, T: Kept> VectorSystem<'a, T> {
             self.pass(rounds, temperature, Sums::Along).await?;
             steps += 1;
             let mut change = 0.0f64;
-            for (k, sums) in self.total[TOTALS..].chunks_exact(1 + dimension).enumerate() {
+            let sums = &self.total[totals(self.sponge.is_some())..];
+            for (k, sums) in sums.chunks_exact(1 + dimension).enumerate() {
                 let direction = &mut self.components.directions[k * dimension..][..dimension];
                 let y = &self.components.centers[k * dimension..][..dimension];
                 // sum w m p (x - y) / mass: the covariance times the direction.
@@ -194,27 +221,31 @@ impl<T: Kept> System for VectorSystem<'_, T> {
     async fn measure<R: Rounds>(&mut self, rounds: &mut R, temperature: f64) -> Result<Measured, Error> {
         let (dimension, weight) = (self.rows.dimension, self.rows.total_weight);
         let mut measured = Measured { sweeps: 1, ..Measured::default() };
-        let cost;
+        let (cost, soaked);
         if dimension <= DIRECT_DIMENSION {
             self.pass(rounds, temperature, Sums::Second).await?;
-            (self.stability, cost) = stabilities(dimension, &self.total);
+            (self.stability, cost) = stabilities(dimension, self.sums());
             (measured.free_energy, measured.softness) = (self.total[0] / weight, self.total[1] / weight);
+            soaked = self.soaked().0;
         } else {
             self.pass(rounds, temperature, Sums::First).await?;
             (measured.free_energy, measured.softness) = (self.total[0] / weight, self.total[1] / weight);
-            let sums = || self.total[TOTALS..].chunks_exact(1 + dimension);
+            let sums = || self.sums().chunks_exact(1 + dimension);
             // sum w m |x - y|^2 = sum w |x|^2 - 2 sum y . S + sum C |y|^2
-            cost = self.rows.square
+            cost = self.soaked().1
                 + sums()
                     .zip(self.components.centers.chunks_exact(dimension))
                     .map(|(sums, y)| sums[1..].iter().zip(y).map(|(s, y)| (sums[0] * y - 2.0 * s) * y).sum::<f64>())
                     .sum::<f64>();
             let masses: Vec<f64> = sums().map(|sums| sums[0]).collect();
+            soaked = self.soaked().0;
             self.kick();
             measured.sweeps += self.power(rounds, temperature, &masses).await?;
         }
         // In many dimensions it is a difference, which rounding may take below 0.
-        measured.mean_cost = cost.max(0.0) / weight;
+        let of_sponge = self.sponge.map_or(0.0, |sponge| soaked * sponge.cost);
+        measured.mean_cost = (cost.max(0.0) + of_sponge) / weight;
+        measured.sponge = soaked / weight;
         measured.critical = self
             .stability
             .iter()

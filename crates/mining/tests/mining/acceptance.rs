@@ -3,7 +3,8 @@
 use lehr_data::{Points, datasets, synthetic};
 use lehr_mining::Execution;
 use lehr_mining::anneal::Silent;
-use lehr_mining::vector::{Equilibrium, Mode, Model, Parameters, Precision, Start, cluster, equilibrium};
+use lehr_mining::kmeans;
+use lehr_mining::vector::{Equilibrium, Mode, Model, OUTLIER, Parameters, Precision, Start, cluster, equilibrium};
 use lehr_numerics::random::Stream;
 
 fn run(points: &Points, parameters: &Parameters) -> Model {
@@ -320,6 +321,61 @@ fn e9f_rows_of_weight_zero_influence_nothing_bit_for_bit() {
         assert_eq!(with.probabilities[row].to_bits(), without.probabilities[place].to_bits());
     }
     assert!(with.labels.iter().all(|&label| label < 4));
+}
+
+#[test]
+fn e11_the_sponge_takes_what_is_beyond_its_radius_of_a_gaussian() {
+    let stream = Stream::new(11, "e11");
+    let count = 20_000;
+    let points = Points::new((0..2 * count).map(|index| stream.normal(index)).collect(), 2).unwrap();
+    for (radius, percent, tolerance) in [(2.0f64, 13.53, 0.7), (3.0, 1.11, 0.25)] {
+        let model = run(&points, &Parameters { sponge: Some(radius), ..clusters(1) });
+        let share = 100.0 * model.outliers.as_ref().unwrap().weight / count as f64;
+        close(share, percent, tolerance);
+        close(100.0 * (-radius * radius / 2.0).exp(), percent, 0.01);
+        assert!(model.centers.iter().all(|y| y.abs() < 0.05), "{:?}", model.centers);
+        // What is outside is so, row by row.
+        for (row, &label) in model.labels.iter().enumerate() {
+            let distance = points.row(row).iter().zip(&model.centers).map(|(x, y)| (x - y) * (x - y)).sum::<f64>();
+            assert_eq!(label, if distance > radius * radius { OUTLIER } else { 0 }, "row {row}");
+        }
+    }
+}
+
+#[test]
+fn e11_two_gaussians_in_noise_are_found_where_k_means_is_drawn_away() {
+    for seed in 0..3 {
+        let stream = Stream::new(seed, "e11 noise");
+        let normal = |index: u64| stream.normal(index);
+        let uniform = |index: u64| 40.0 * stream.uniform(index) - 20.0;
+        let mut values = Vec::new();
+        for row in 0..1000u64 {
+            let middle = if row < 500 { 6.0 } else { -6.0 };
+            values.extend([middle + normal(2 * row), normal(2 * row + 1)]);
+        }
+        values.extend((0..600).map(|index| uniform(100_000 + index)));
+        let points = Points::new(values, 2).unwrap();
+        let model = run(&points, &Parameters { sponge: Some(3.0), seed, ..clusters(2) });
+        let mut centers: Vec<[f64; 2]> = model.centers.chunks_exact(2).map(|y| [y[0], y[1]]).collect();
+        centers.sort_by(|a, b| a[0].total_cmp(&b[0]));
+        for (center, (x, rows)) in centers.iter().zip([(-6.0, 500..1000), (6.0, 0..500)]) {
+            // The mean of a group's own five hundred rows is itself some 0.06 from the truth; how far noise draws a centre away is told by the distance from that.
+            let mean = |j: usize| rows.clone().map(|row| points.row(row)[j]).sum::<f64>() / 500.0;
+            let drawn = (center[0] - mean(0)).hypot(center[1] - mean(1));
+            assert!(drawn < 0.06, "seed {seed}: {drawn} from its rows' mean in {centers:?}");
+            let off = (center[0] - x).hypot(center[1]);
+            assert!(seed != 0 || off < 0.12, "{off} off in {centers:?}");
+        }
+        let outside = |rows: std::ops::Range<usize>| {
+            let count = rows.len() as f64;
+            model.labels[rows].iter().filter(|label| **label == OUTLIER).count() as f64 / count
+        };
+        let (lost, caught) = (outside(0..1000), outside(1000..1300));
+        assert!(lost < 0.02 && (0.90..0.99).contains(&caught), "seed {seed}: {lost} lost, {caught} caught");
+        let plain = kmeans::Parameters { clusters: 2, ..kmeans::Parameters::default() };
+        let plain = kmeans::cluster(&points, &plain, &Execution::default(), &mut Silent).unwrap();
+        assert!(plain.centers.chunks_exact(2).all(|y| y[0].abs() > 6.4), "seed {seed}: {:?}", plain.centers);
+    }
 }
 
 /// For each row the first row of its cluster: equal for equal partitions, whatever the numbers.

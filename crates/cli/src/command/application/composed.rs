@@ -287,6 +287,8 @@ fn history(done: &Done) -> Result<Vec<Step>, Fault> {
         sweeps: sweeps[row],
         max_move: max_move[row],
         next_critical: next_critical[row],
+        // Pairwise clusters have none.
+        sponge: 0.0,
     };
     Ok((0..index.len()).map(step).collect())
 }
