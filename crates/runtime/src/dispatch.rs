@@ -44,7 +44,7 @@ use crate::timer::Clock;
 use blocking::Spares;
 pub use blocking::blocking;
 pub(crate) use closure::Closure;
-pub(crate) use current::{Current, as_one_wait, current_clock, is_counted, may_go_on, may_go_on_now, with_current};
+pub(crate) use current::{Current, as_one_wait, current_clock, is_counted, may_go_on, with_current};
 pub use in_place::in_place;
 pub(crate) use live::{Guard, Live};
 use pinning::Pinning;

@@ -353,6 +353,7 @@ impl Settings {
             state: Some(Version { number: 0, state: Arc::new(state) }),
             members: Vec::new(),
             independents: 0,
+            is_followed: false,
             teardown: None,
             outcome: None,
         };
@@ -378,8 +379,8 @@ impl Settings {
 /// [`detach`](Self::detach) lets it live until then without an owner.
 ///
 /// Cost: an item on an idle interleave costs about what one of a persistent receiver does, without a task or an allocation of
-/// its own, and the interleave's lock five times more; a start that has to wait, and handlers that run beside others, may cost
-/// a task each.
+/// its own, and the interleave's lock three times more, two in a queue that one branch works off; a start that has to wait, and
+/// handlers that run beside others, may cost a task each.
 ///
 /// # Example
 /// ```
@@ -757,10 +758,15 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
     /// The state as the last exclusive guard that was dropped left it; nothing while one changes it in place (it does so if no
     /// branch is independent), and after the teardown.
     ///
+    /// The first call tells the interleave that somebody looks. Until then a guard that is dropped in its handler's own poll may give the state back as late as that poll ends, so the very first
+    /// call may find nothing where a handler has let go of the state and computes on.
+    ///
     /// # Example
     /// See [`Interleave::handle`].
     pub fn latest(&self) -> Option<Snapshot<S>> {
-        self.core.inner.lock().state.clone().map(Snapshot::of)
+        let mut inner = self.core.inner.lock();
+        inner.is_followed = true;
+        inner.state.clone().map(Snapshot::of)
     }
 }
 

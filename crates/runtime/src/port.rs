@@ -166,7 +166,7 @@ impl<T> Port<T> {
     fn post_by_policy(&self, item: T, mut state: Locked<'_, T>, mut wake: Wake) -> Result<(), PostError<T>> {
         let admitted = state.admit(item, None, &mut wake);
         drop(state);
-        drop(wake);
+        wake.ring();
         self.settle_predicates();
         if let Some(loss) = admitted? {
             loss.report();
@@ -190,7 +190,7 @@ impl<T> Port<T> {
             }
             state.admit(item, Some(&frame), &mut wake)
         };
-        drop(wake);
+        wake.ring();
         self.settle_predicates();
         if let Some(loss) = admitted? {
             loss.report();

@@ -204,22 +204,16 @@ pub(crate) fn current_clock() -> Option<Clock> {
 /// otherwise keep its worker for ever. If not, it has been woken, and is to say that it waits.
 #[inline]
 pub(crate) fn may_go_on(context: &std::task::Context<'_>) -> bool {
-    let may = may_go_on_now();
-    if !may {
-        context.waker().wake_by_ref();
-    }
-    may
-}
-
-/// The same for who has no task at hand to wake: whether it may go on without a wait. If not, its next wait will not be answered at once.
-#[inline]
-pub(crate) fn may_go_on_now() -> bool {
-    with_current(|current| {
+    let may = with_current(|current| {
         let Some(current) = current else { return true };
         let left = current.budget.get();
         current.budget.set(left.saturating_sub(1));
         left > 0 || current.is_away.get()
-    })
+    });
+    if !may {
+        context.waker().wake_by_ref();
+    }
+    may
 }
 
 /// Whether somebody counts the waits of the calling thread: it is a worker, and at work.

@@ -13,14 +13,16 @@
 //! | teardown | closes; starts | closes; starts when all have ended | the same |
 
 mod activity;
+mod heads;
 mod lane;
 mod loans;
 mod running;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::task::Waker;
 
 pub use activity::Activity;
+use heads::Heads;
 use lane::Entry;
 pub(super) use lane::{Grant, Lane, Next};
 pub use running::Operation;
@@ -84,7 +86,7 @@ pub(super) struct Admission {
     lanes: Vec<Option<Lane>>,
     free_lanes: Vec<usize>,
     /// For concurrent and exclusive lanes that have pending entries and may run more: lanes by their oldest stamp.
-    heads: [BTreeMap<u64, usize>; 2],
+    heads: [Heads; 2],
     pending: [usize; 2],
     operations: Vec<(u32, Option<Running>)>,
     free_operations: Vec<u32>,
@@ -128,7 +130,7 @@ impl Admission {
             next_stamp: 1,
             lanes: Vec::new(),
             free_lanes: Vec::new(),
-            heads: [BTreeMap::new(), BTreeMap::new()],
+            heads: Default::default(),
             pending: [0; 2],
             operations: Vec::new(),
             free_operations: Vec::new(),
@@ -211,16 +213,21 @@ impl Admission {
     }
 
     /// An operation has ended, as far as one of its holders is concerned.
+    #[inline]
     pub(super) fn release(&mut self, operation: Operation, wake: &mut Wake) {
         let Some(running) = self.running_mut(operation) else { return };
         running.holders -= 1;
-        if running.holders > 0 {
-            return;
+        if running.holders == 0 {
+            self.leave(operation, wake);
         }
-        let slot = &mut self.operations[operation.slot as usize];
+    }
+
+    /// An operation that nobody holds any more makes room for others.
+    fn leave(&mut self, operation: Operation, wake: &mut Wake) {
+        let slot = &mut self.operations[operation.slot()];
         slot.0 = slot.0.wrapping_add(1);
         let ended = slot.1.take().expect("it was there a moment ago");
-        self.free_operations.push(operation.slot);
+        self.free_operations.push(operation.into_slot());
         let lane = self.lane_mut(ended.lane);
         lane.running -= 1;
         let group = lane.group;
@@ -258,6 +265,12 @@ impl Admission {
         }
     }
 
+    /// Whether [`take_retired`](Self::take_retired) would give any.
+    #[inline]
+    pub(super) fn has_retired(&self) -> bool {
+        !self.retired.is_empty()
+    }
+
     /// The branches that went with their last handler, and where they were: what holds them elsewhere is to let go, and they are dropped after
     /// the lock.
     pub(super) fn take_retired(&mut self) -> Vec<(usize, Lane)> {
@@ -271,17 +284,17 @@ impl Admission {
             return;
         }
         if self.phase == Phase::Open {
-            while let Some((&stamp, &lane)) = self.heads[CONCURRENT].first_key_value() {
+            while let Some((stamp, lane)) = self.heads[CONCURRENT].first() {
                 if !self.may_start_concurrent(stamp) {
                     break;
                 }
                 self.start_oldest(lane, wake);
                 self.activity.passes = 0;
             }
-            if let Some((&stamp, &lane)) = self.heads[EXCLUSIVE].first_key_value()
+            if let Some((stamp, lane)) = self.heads[EXCLUSIVE].first()
                 && self.may_start_exclusive(stamp)
             {
-                if self.heads[CONCURRENT].first_key_value().is_some_and(|(waiting, _)| *waiting < stamp) {
+                if self.heads[CONCURRENT].first().is_some_and(|(waiting, _)| waiting < stamp) {
                     self.activity.passes += 1;
                     self.activity.passes_max = self.activity.passes_max.max(self.activity.passes);
                 }
@@ -305,7 +318,7 @@ impl Admission {
     }
 
     fn may_start_concurrent(&self, stamp: u64) -> bool {
-        let exclusive = self.heads[EXCLUSIVE].first_key_value().map(|(stamp, _)| *stamp);
+        let exclusive = self.heads[EXCLUSIVE].first().map(|(stamp, _)| stamp);
         let is_its_turn = exclusive.is_none_or(|exclusive| match self.order {
             Order::Arrival => stamp < exclusive,
             Order::PhaseFair => stamp < self.phase_end,
@@ -315,7 +328,7 @@ impl Admission {
     }
 
     fn may_start_exclusive(&self, stamp: u64) -> bool {
-        let concurrent = self.heads[CONCURRENT].first_key_value().map(|(stamp, _)| *stamp);
+        let concurrent = self.heads[CONCURRENT].first().map(|(stamp, _)| stamp);
         let is_its_turn = concurrent.is_none_or(|concurrent| match self.order {
             Order::Arrival => stamp < concurrent,
             Order::PhaseFair => concurrent >= self.phase_end,
@@ -347,16 +360,8 @@ impl Admission {
             u32::try_from(self.operations.len() - 1).expect("fewer than 2^32 handlers run at once")
         });
         let (generation, place) = &mut self.operations[slot as usize];
-        let operation = Operation { slot, generation: *generation };
-        *place = Some(Running {
-            lane: index,
-            is_stacked,
-            is_lent: false,
-            is_cancelled: false,
-            holders: 1,
-            waker: None,
-            lender: None,
-        });
+        let operation = Operation::new(slot, *generation);
+        *place = Some(Running::new(index, is_stacked));
         self.activity.started += 1;
         let lane = self.lane_mut(index);
         lane.running += 1;
@@ -380,10 +385,14 @@ impl Admission {
         }
     }
 
-    /// Whether independent handlers must wait for the state.
-    pub(super) fn set_state_out(&mut self, is_out: bool, wake: &mut Wake) {
-        let was_out = std::mem::replace(&mut self.is_state_out, is_out);
-        if was_out && !is_out {
+    /// An exclusive handler takes the state: what is independent waits.
+    pub(super) fn state_is_out(&mut self) {
+        self.is_state_out = true;
+    }
+
+    /// The state is back: what is independent may start, if there is such a branch.
+    pub(super) fn state_is_back(&mut self, has_independents: bool, wake: &mut Wake) {
+        if std::mem::take(&mut self.is_state_out) && has_independents {
             for index in 0..self.lanes.len() {
                 if self.lanes[index].as_ref().is_some_and(|lane| lane.group == Group::Independent) {
                     self.start_independent(index, wake);
@@ -483,12 +492,8 @@ impl Admission {
         let Some(list) = lane.group.list() else { return };
         let stamp = lane.pending.front().filter(|_| lane.running < lane.limit).map(|entry| entry.stamp);
         if lane.listed != stamp {
-            if let Some(before) = std::mem::replace(&mut lane.listed, stamp) {
-                self.heads[list].remove(&before);
-            }
-            if let Some(stamp) = stamp {
-                self.heads[list].insert(stamp, index);
-            }
+            let before = std::mem::replace(&mut lane.listed, stamp);
+            self.heads[list].relist(index, before, stamp);
         }
     }
 }

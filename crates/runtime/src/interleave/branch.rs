@@ -7,16 +7,16 @@
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::task::{Poll, Wake as WakeTask, Waker};
 
 use super::admission::{Grant, Group, Lane, Next, Operation, Phase};
-use super::calls::{self, Frame, Place};
+use super::calls::{self, Frame, Left, Place};
 use super::core::{AtPort, Core};
 use super::guard::Kind;
-use crate::context::current::{self, collect, detached};
+use crate::context::current::{self, detached};
 use crate::context::{Context, Listening, goes_on};
-use crate::dispatch::{may_go_on, may_go_on_now};
+use crate::dispatch::may_go_on;
 use crate::error::{TaskError, panic_message};
 use crate::port::Port;
 use crate::port::predicate::caught;
@@ -96,39 +96,75 @@ where
         accepts(self.filter.as_ref(), item)
     }
 
-    fn fetch(&self, (ticket, sequence): (Ticket, u64)) -> Option<T> {
+    fn fetch(&self, (ticket, sequence): (Ticket, u64)) -> Option<(T, Option<Context>)> {
         self.port.fetch(ticket, sequence, self.address(), self.is_once)
     }
 
     /// The life of a turn.
     async fn turn(mut turn: Turn<S, T, K, H, F>) {
-        let Turn { branch, number, .. } = &turn;
-        let lane = (branch.lane, branch.identity);
-        let mut at_hand: Option<Grant> = None;
-        loop {
-            let grant = match at_hand.take() {
-                Some(grant) => grant,
-                None => match next(&branch.core, lane, *number, false).await {
-                    Some(grant) => grant,
-                    None => break,
-                },
-            };
-            let pass = Pass { core: &branch.core, operation: grant.operation };
-            let (item, contexts) = collect(|| grant.item.and_then(|item| branch.fetch(item)));
-            if let Some(item) = item {
-                let guard = K::enter(&branch.core, grant.operation);
-                let handler = async { (branch.handler)(guard, item).await };
-                run(&branch.core, &grant, contexts.into_iter().next(), handler).await;
-            }
-            if branch.is_once {
-                // With it goes the branch, if it has taken its item.
-                drop(pass);
-            } else {
-                // From here to the next handler nothing waits, so what is at hand cannot be lost with this turn.
-                at_hand = pass.go_on(lane);
-            }
-        }
+        Self::serve(&turn).await;
         turn.is_over = true;
+    }
+
+    /// Runs what is granted to the branch until there is nothing for this turn to wait for any more.
+    async fn serve(Turn { branch, number, .. }: &Turn<S, T, K, H, F>) {
+        let mut ended: Option<Pass<'_, S>> = None;
+        let mut room = None;
+        loop {
+            let mut free = room.take().unwrap_or_else(|| K::room(&branch.core));
+            let mut granted = None;
+            branch.go_on(*number, ended.take(), &mut free, &mut granted).await;
+            let Some(grant) = granted else { return };
+            // From here to the handler nothing waits, so what was granted cannot be lost with this turn.
+            let pass = Pass { core: &branch.core, operation: grant.operation };
+            let guard = K::guard(free);
+            if let Some((item, context)) = grant.item.and_then(|item| branch.fetch(item)) {
+                // Pinned where they are made: what a handler's future may need for its waits is not copied for one that has none.
+                let handler = pin!(async { pin!((branch.handler)(guard, item)).await });
+                room = run(&branch.core, &grant, context, handler).await.and_then(K::recover);
+            }
+            ended = Some(pass);
+        }
+    }
+
+    /// Ends the operation that the turn has run, if it has, and waits for the next, which comes into `granted`; nothing if the turn is to end. One lock if the next is there.
+    ///
+    /// What a guard has left in its room goes back under that lock, and the room is made ready for the next under it. And the next item of the branch is taken rather than
+    /// another turn woken for it, or made: this one does not wait yet.
+    async fn go_on(&self, turn: u64, mut ended: Option<Pass<'_, S>>, room: &mut K::Room, granted: &mut Option<Grant>) {
+        let lane = (self.lane, self.identity);
+        std::future::poll_fn(move |polling| {
+            // If others are due, what has ended ends all the same.
+            let may_go_on = may_go_on(polling);
+            if !may_go_on && ended.is_none() {
+                return Poll::Pending;
+            }
+            let next = self.core.change(|inner, wake| {
+                K::clear(room, inner, wake);
+                let mut has_next = false;
+                if let Some(operation) = ended.take().map(Pass::give_up) {
+                    has_next = may_go_on && inner.admission.pass_on(lane, operation, granted);
+                    if !has_next {
+                        inner.admission.end(lane, operation, wake);
+                    }
+                }
+                if !may_go_on {
+                    return Next::Park;
+                }
+                if !has_next {
+                    let next = inner.admission.next(lane, turn, false, polling.waker(), granted);
+                    if next != Next::Run {
+                        return next;
+                    }
+                }
+                if let Some(grant) = granted {
+                    K::begin(room, inner, grant.operation);
+                }
+                Next::Run
+            });
+            if next == Next::Park { Poll::Pending } else { Poll::Ready(()) }
+        })
+        .await;
     }
 }
 
@@ -143,10 +179,10 @@ pub(super) async fn next<S: Send + Sync + 'static>(
         if !may_go_on(context) {
             return Poll::Pending;
         }
-        match core.inner.lock().admission.next(lane, turn, is_held, context.waker()) {
-            Next::Run(grant) => Poll::Ready(Some(grant)),
+        let mut granted = None;
+        match core.inner.lock().admission.next(lane, turn, is_held, context.waker(), &mut granted) {
             Next::Park => Poll::Pending,
-            Next::End => Poll::Ready(None),
+            Next::Run | Next::End => Poll::Ready(granted),
         }
     })
     .await
@@ -154,15 +190,16 @@ pub(super) async fn next<S: Send + Sync + 'static>(
 
 /// Runs a handler to its end, its panic or its cancellation, as part of its operation and in the context that its items were posted
 /// in. When that context is cancelled or its time has passed, so is the handler, be it before it has begun.
+///
+/// Gives what the guard has left, if it was dropped as the handler ended.
 pub(super) async fn run<S: Send + Sync + 'static>(
     core: &Arc<Core<S>>,
     grant: &Grant,
     context: Option<Context>,
-    handler: impl Future<Output = ()>,
-) {
+    mut handler: Pin<&mut impl Future<Output = ()>>,
+) -> Option<Left> {
     let place = Place { interleave: core.identity, operation: grant.operation };
     let mut listening: Option<Listening> = None;
-    let mut handler = pin!(handler);
     let mut was_suspended = false;
     let outcome = std::future::poll_fn(|polling| {
         if was_suspended && core.inner.lock().admission.is_cancelled(grant.operation) {
@@ -177,8 +214,10 @@ pub(super) async fn run<S: Send + Sync + 'static>(
         };
         // Unwind safety: the handler is not polled again after a panic, only dropped.
         match catch_unwind(AssertUnwindSafe(poll)) {
-            Ok(Poll::Ready(())) => Poll::Ready(Ok(())),
-            Ok(Poll::Pending) => {
+            Ok((Poll::Ready(()), left)) => Poll::Ready(Ok(left)),
+            Ok((Poll::Pending, left)) => {
+                // Of a guard that was dropped before the handler's end: given back.
+                drop(left);
                 was_suspended = true;
                 if core.inner.lock().admission.suspend(grant.operation, polling.waker()) {
                     Poll::Ready(Err(TaskError::Cancelled))
@@ -190,9 +229,10 @@ pub(super) async fn run<S: Send + Sync + 'static>(
         }
     })
     .await;
-    if let Err(error) = outcome {
+    outcome.unwrap_or_else(|error| {
         core.report(grant.operation, &error);
-    }
+        None
+    })
 }
 
 /// The right to run, given back when it is dropped.
@@ -202,14 +242,11 @@ pub(super) struct Pass<'a, S: Send + Sync + 'static> {
 }
 
 impl<S: Send + Sync + 'static> Pass<'_, S> {
-    /// Gives the right back, and takes that of the next item of the branch if it may start now.
-    ///
-    /// Otherwise what may start would wake another turn, or have one made: this one does not wait yet.
-    fn go_on(self, lane: (usize, u64)) -> Option<Grant> {
-        let (core, operation) = (self.core, self.operation);
+    /// The operation, for who gives the right back otherwise.
+    fn give_up(self) -> Operation {
+        let operation = self.operation;
         std::mem::forget(self);
-        let may_go_on = may_go_on_now();
-        core.change(|inner, wake| inner.admission.go_on(lane, operation, may_go_on, wake))
+        operation
     }
 }
 

@@ -9,6 +9,7 @@
 //! its turn like anything else: nobody in the chain waits for it. (A handler that awaits such a task, or an answer that comes
 //! by a port of its own, is not seen.)
 
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 
 use super::admission::Operation;
@@ -37,60 +38,95 @@ impl Frame {
     }
 }
 
+/// What the guard of an operation held, on its way back to the turn that runs the operation. Dropped on the way, it gives itself back.
+pub(super) type Left = Box<dyn Any + Send>;
+
+/// What a thread knows of the operation that it is polling.
+#[derive(Default)]
+struct Here {
+    place: Cell<Option<Place>>,
+    /// For whose sake that runs.
+    caller: RefCell<Option<Arc<Frame>>>,
+    /// What its guard has left, if it was dropped in this very poll.
+    left: Cell<Option<Left>>,
+}
+
 #[allow(clippy::missing_const_for_thread_local, reason = "the model checkers' macros take no const block")]
 mod current {
-    use super::{Arc, Cell, Frame, Place, RefCell};
+    use super::Here;
 
     crate::sync::thread_local! {
-        pub(super) static PLACE: Cell<Option<Place>> = Cell::new(None);
-        pub(super) static CALLER: RefCell<Option<Arc<Frame>>> = RefCell::new(None);
+        pub(super) static HERE: Here = Here::default();
     }
 }
-use current::{CALLER, PLACE};
+use current::HERE;
 
-/// Runs `poll` as part of the operation at `place`, which runs for the sake of `caller`.
-pub(super) fn within<R>(place: Place, caller: Option<&Arc<Frame>>, poll: impl FnOnce() -> R) -> R {
-    /// Puts the outer operation back, also if `poll` panics.
-    struct Restore(Option<Place>, Option<Option<Arc<Frame>>>);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            PLACE.with(|current| current.set(self.0));
-            if let Some(before) = self.1.take() {
-                let _inner = CALLER.with(|current| current.replace(before));
-            }
-        }
+/// Another place for as long as it lives; it puts the outer one back, also after a panic.
+struct Elsewhere<'a> {
+    here: &'a Here,
+    place: Option<Place>,
+    /// Nothing if the caller was left as it is.
+    caller: Option<Option<Arc<Frame>>>,
+    left: Option<Left>,
+}
+
+impl<'a> Elsewhere<'a> {
+    fn go(here: &'a Here, place: Option<Place>, caller: Option<&Arc<Frame>>) -> Self {
+        let outer = here.place.replace(place);
+        // Hardly anything has a caller: then the slower cell is not touched, except to hide an outer caller.
+        let hides = caller.is_some() || outer.is_some();
+        let before = hides.then(|| here.caller.replace(caller.cloned()));
+        Self { here, place: outer, caller: before, left: here.left.take() }
     }
+}
 
-    let outer = PLACE.with(|current| current.replace(Some(place)));
-    // Hardly anything has a caller: then the slower cell is not touched, except to hide an outer caller.
-    let hides = caller.is_some() || outer.is_some();
-    let before = hides.then(|| CALLER.with(|current| current.replace(caller.cloned())));
-    let _restore = Restore(outer, before);
-    poll()
+impl Drop for Elsewhere<'_> {
+    fn drop(&mut self) {
+        self.here.place.set(self.place);
+        let _inner = self.caller.take().map(|before| self.here.caller.replace(before));
+        // After a panic there may be something left, which is dropped here and thereby given back.
+        let _left = self.here.left.replace(self.left.take());
+    }
+}
+
+/// Runs `poll` as part of the operation at `place`, which runs for the sake of `caller`. Gives what its guard has left as well, if that was dropped meanwhile.
+pub(super) fn within<R>(place: Place, caller: Option<&Arc<Frame>>, poll: impl FnOnce() -> R) -> (R, Option<Left>) {
+    HERE.with(|here| {
+        let _elsewhere = Elsewhere::go(here, Some(place), caller);
+        let result = poll();
+        (result, here.left.take())
+    })
 }
 
 /// Runs `poll` as part of no operation: a task inside the poll of another.
 pub(crate) fn nowhere<R>(poll: impl FnOnce() -> R) -> R {
-    /// Puts the outer operation and its caller back, also if `poll` panics.
-    struct Restore(Option<Place>, Option<Option<Arc<Frame>>>);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            PLACE.with(|current| current.set(self.0));
-            if let Some(before) = self.1.take() {
-                let _inner = CALLER.with(|current| current.replace(before));
-            }
-        }
-    }
+    HERE.with(|here| {
+        let _elsewhere = Elsewhere::go(here, None, None);
+        poll()
+    })
+}
 
-    let outer = PLACE.with(|current| current.replace(None));
-    let before = outer.is_some().then(|| CALLER.with(|current| current.replace(None)));
-    let _restore = Restore(outer, before);
-    poll()
+/// Leaves what the guard of the operation at `place` held to its turn, if it is that operation which this thread is polling.
+///
+/// # Errors
+/// It comes back if not: then nobody would come for it.
+pub(super) fn leave<G: Any + Send>(place: Place, left: Box<G>) -> Result<(), Box<G>> {
+    let mut left = Some(left);
+    // A thread that is ending polls nothing.
+    let _ = HERE.try_with(|here| {
+        if here.place.get() == Some(place) {
+            here.left.set(left.take().map(|left| left as Left));
+        }
+    });
+    left.map_or(Ok(()), Err)
 }
 
 /// The frame of a request made here; none outside the handlers of interleaves.
 pub(crate) fn frame() -> Option<Arc<Frame>> {
-    let place = PLACE.with(Cell::get)?;
-    let parent = CALLER.with(|current| current.borrow().clone());
-    Some(Arc::new(Frame { place, parent }))
+    let frame = HERE.try_with(|here| {
+        let place = here.place.get()?;
+        let parent = here.caller.borrow().clone();
+        Some(Arc::new(Frame { place, parent }))
+    });
+    frame.ok().flatten()
 }

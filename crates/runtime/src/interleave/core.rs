@@ -29,7 +29,7 @@ pub struct Core<S> {
     pub(super) end: Port<std::convert::Infallible>,
 }
 
-pub(super) struct Inner<S> {
+pub struct Inner<S> {
     pub(super) admission: Admission,
     /// The state as the last exclusive handler left it; nothing while one changes it in place, and after the teardown.
     pub(super) state: Option<Version<S>>,
@@ -37,6 +37,8 @@ pub(super) struct Inner<S> {
     pub(super) members: Vec<Option<Seat>>,
     /// How many branches are independent: if any, the old state stays visible while a new one is made.
     pub(super) independents: usize,
+    /// Whether somebody looks at the state from outside ([`latest`](super::InterleaveHandle::latest)), be it between a guard and the end of its handler.
+    pub(super) is_followed: bool,
     /// There while the teardown handler runs: whom to wake if it is cancelled.
     pub(super) teardown: Option<Waker>,
     /// How it ended.
@@ -160,23 +162,27 @@ impl<S: Send + Sync + 'static> Core<S> {
     /// Changes what the lock protects, and does afterwards what follows from it.
     pub(super) fn change<R>(&self, change: impl FnOnce(&mut Inner<S>, &mut Wake) -> R) -> R {
         let mut wake = Wake::default();
-        let (result, has_ended, gone) = {
+        let (result, gone) = {
             let mut inner = self.inner.lock();
             let result = change(&mut inner, &mut wake);
-            let lanes = inner.admission.take_retired();
-            let seats: Vec<_> =
-                lanes.iter().filter_map(|(index, lane)| inner.unseat_own(*index, lane.identity)).collect();
-            let is_done = inner.outcome.is_some() && inner.teardown.is_none() && inner.admission.is_empty();
-            let has_ended = is_done && inner.admission.phase == Phase::Ended;
-            // With independent branches it is still there after the teardown, for those that run until now.
-            let state = if has_ended { inner.state.take() } else { None };
-            (result, has_ended, (lanes, seats, state))
+            // Neither is so for all the time that an interleave lives without branches that come and go.
+            let may_be_gone = inner.admission.has_retired() || inner.outcome.is_some();
+            (result, may_be_gone.then(|| inner.take_gone()))
         };
-        drop(wake);
-        // Whoever is told of the end finds nothing left, and is told even if the user's drop panics.
-        let _end = has_ended.then(|| Signal(&self.end));
-        drop(gone);
+        wake.ring();
+        if let Some(gone) = gone {
+            self.let_go(gone);
+        }
         result
+    }
+
+    /// Drops what is no longer of the interleave, after the lock.
+    #[cold]
+    #[inline(never)]
+    fn let_go(&self, gone: Gone<S>) {
+        // Whoever is told of the end finds nothing left, and is told even if the user's drop panics.
+        let _end = gone.has_ended.then(|| Signal(&self.end));
+        drop(gone);
     }
 
     /// Ends an operation, as far as one holder is concerned.
@@ -311,7 +317,44 @@ impl<S: Send + Sync + 'static> Core<S> {
     }
 }
 
+/// What is no longer of an interleave.
+struct Gone<S> {
+    _lanes: Vec<(usize, Lane)>,
+    _seats: Vec<Seat>,
+    _state: Option<Version<S>>,
+    /// Whether it was the last.
+    has_ended: bool,
+}
+
 impl<S> Inner<S> {
+    /// Takes the state out for a guard; with independent branches, which see it all the while, a copy of the pointer.
+    pub(super) fn take_out(&mut self) -> Option<Version<S>> {
+        if self.independents > 0 {
+            return self.state.clone();
+        }
+        self.admission.state_is_out();
+        self.state.take()
+    }
+
+    /// Puts the state back; gives what it replaces.
+    pub(super) fn put_back(&mut self, version: Version<S>, wake: &mut Wake) -> Option<Version<S>> {
+        let before = self.state.replace(version);
+        self.admission.state_is_back(self.independents > 0, wake);
+        before
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_gone(&mut self) -> Gone<S> {
+        let lanes = self.admission.take_retired();
+        let seats = lanes.iter().filter_map(|(index, lane)| self.unseat_own(*index, lane.identity)).collect();
+        let is_done = self.outcome.is_some() && self.teardown.is_none() && self.admission.is_empty();
+        let has_ended = is_done && self.admission.phase == Phase::Ended;
+        // With independent branches it is still there after the teardown, for those that run until now.
+        let state = if has_ended { self.state.take() } else { None };
+        Gone { _lanes: lanes, _seats: seats, _state: state, has_ended }
+    }
+
     /// The branches at the port with this identity, with their lanes.
     pub(super) fn at(&self, port: u64) -> impl Iterator<Item = (usize, Arc<dyn Member>)> {
         let seats = self.members.iter().enumerate().filter_map(|(index, seat)| Some((index, seat.as_ref()?)));

@@ -9,11 +9,13 @@ use std::future::{Future, poll_fn};
 use std::ops::{Deref, DerefMut};
 
 use super::admission::{Group, Operation};
-use super::core::Core;
+use super::calls::{self, Left, Place};
+use super::core::{Core, Inner};
+use crate::port::wake::Wake;
 use crate::sync::Arc;
 
 /// The state as it was after so many changes.
-pub(super) struct Version<S> {
+pub struct Version<S> {
     pub(super) number: u64,
     pub(super) state: Arc<S>,
 }
@@ -98,29 +100,81 @@ impl<S: fmt::Debug> fmt::Debug for Snapshot<S> {
 /// # Example
 /// See [`Interleave`](crate::Interleave).
 pub struct Exclusive<S: Send + Sync + 'static> {
+    /// Nothing only in its drop.
+    hold: Option<Box<Hold<S>>>,
+}
+
+/// What a guard holds: a place in its operation, and the state. Whoever drops it gives both back.
+///
+/// It is a box, so that a turn has it back when its handler has ended, and uses it for the next: see [`Exclusive::drop`].
+pub struct Hold<S: Send + Sync + 'static> {
     core: Arc<Core<S>>,
-    operation: Operation,
-    /// Nothing only while it is lent, when nobody has the guard.
+    /// Nothing while it is nobody's.
+    operation: Option<Operation>,
+    /// Nothing while it is lent, and while it is nobody's.
     version: Option<Version<S>>,
     is_changed: bool,
+    /// Whether the state is seen by somebody before the operation has ended.
+    is_looked_at: bool,
+    /// The version that it has replaced: the user's, and so to be dropped after the lock.
+    replaced: Option<Version<S>>,
+}
+
+impl<S: Send + Sync + 'static> Hold<S> {
+    fn new(core: &Arc<Core<S>>) -> Self {
+        let core = core.clone();
+        Self { core, operation: None, version: None, is_changed: false, is_looked_at: false, replaced: None }
+    }
+
+    /// Becomes the guard's of an operation that starts.
+    fn begin(&mut self, inner: &mut Inner<S>, operation: Operation) {
+        inner.admission.hold(operation);
+        self.operation = Some(operation);
+        self.take_out(inner);
+    }
+
+    /// Takes the state.
+    fn take_out(&mut self, inner: &mut Inner<S>) {
+        self.is_changed = false;
+        self.is_looked_at = inner.independents > 0 || inner.is_followed;
+        self.version = inner.take_out();
+    }
+
+    /// Puts the state back for whoever starts next.
+    fn put_back(&mut self, inner: &mut Inner<S>, wake: &mut Wake) {
+        let Some(mut version) = self.version.take() else { return };
+        version.number += u64::from(std::mem::take(&mut self.is_changed));
+        self.replaced = inner.put_back(version, wake);
+    }
+
+    /// Is nobody's from now on.
+    fn end(&mut self, inner: &mut Inner<S>, wake: &mut Wake) {
+        let Some(operation) = self.operation.take() else { return };
+        self.put_back(inner, wake);
+        inner.admission.release(operation, wake);
+    }
+}
+
+impl<S: Send + Sync + 'static> Drop for Hold<S> {
+    fn drop(&mut self) {
+        if self.operation.is_some() {
+            let core = self.core.clone();
+            core.change(|inner, wake| self.end(inner, wake));
+        }
+    }
 }
 
 impl<S: Send + Sync + 'static> Exclusive<S> {
-    fn enter(core: &Arc<Core<S>>, operation: Operation) -> Self {
-        let version = core.change(|inner, wake| {
-            inner.admission.hold(operation);
-            if inner.independents > 0 {
-                inner.state.clone()
-            } else {
-                inner.admission.set_state_out(true, wake);
-                inner.state.take()
-            }
-        });
-        Self { core: core.clone(), operation, version, is_changed: false }
+    fn hold(&self) -> &Hold<S> {
+        self.hold.as_deref().expect("it is there until the guard is dropped")
+    }
+
+    fn hold_mut(&mut self) -> &mut Hold<S> {
+        self.hold.as_deref_mut().expect("it is there until the guard is dropped")
     }
 
     fn version_ref(&self) -> &Version<S> {
-        self.version.as_ref().expect("who holds the guard has the state")
+        self.hold().version.as_ref().expect("who has the guard has the state")
     }
 
     /// How many exclusive handlers had changed the state before this one.
@@ -152,25 +206,6 @@ impl<S: Send + Sync + 'static> Exclusive<S> {
         poll_fn(|context| loan.poll_end(context)).await;
         (loan.into_guard(), output)
     }
-
-    /// Puts the state back for whoever starts next.
-    fn give_back(&mut self) -> impl Drop + use<S> {
-        struct Late<S>(#[allow(dead_code, reason = "held only to be dropped late")] Option<Version<S>>);
-        impl<S> Drop for Late<S> {
-            fn drop(&mut self) {}
-        }
-
-        let Some(mut version) = self.version.take() else { return Late(None) };
-        if std::mem::take(&mut self.is_changed) {
-            version.number += 1;
-        }
-        // The version it replaces is dropped by the caller, after the lock: it is the user's.
-        Late(self.core.change(|inner, wake| {
-            let before = inner.state.replace(version);
-            inner.admission.set_state_out(false, wake);
-            before
-        }))
-    }
 }
 
 impl<S: Send + Sync + 'static> Deref for Exclusive<S> {
@@ -183,8 +218,9 @@ impl<S: Send + Sync + 'static> Deref for Exclusive<S> {
 
 impl<S: Clone + Send + Sync + 'static> DerefMut for Exclusive<S> {
     fn deref_mut(&mut self) -> &mut S {
-        self.is_changed = true;
-        Arc::make_mut(&mut self.version.as_mut().expect("who holds the guard has the state").state)
+        let hold = self.hold_mut();
+        hold.is_changed = true;
+        Arc::make_mut(&mut hold.version.as_mut().expect("who has the guard has the state").state)
     }
 }
 
@@ -195,9 +231,18 @@ impl<S: fmt::Debug + Send + Sync + 'static> fmt::Debug for Exclusive<S> {
 }
 
 impl<S: Send + Sync + 'static> Drop for Exclusive<S> {
+    /// Gives the state back: at once, or together with the right to run, if that comes next anyway and nobody could see the difference.
+    ///
+    /// While the operation's own turn polls it, nothing that waits for the state can start, for the turn has the right to run until the handler
+    /// has ended. So what the guard held is left to the turn, which gives all back under one lock, and under the same takes what it needs for the
+    /// next handler. If the handler waits once more, it is given back as the poll ends.
     fn drop(&mut self) {
-        let _late = self.give_back();
-        self.core.release(self.operation);
+        let Some(hold) = self.hold.take() else { return };
+        if let (Some(operation), false) = (hold.operation, hold.is_looked_at) {
+            let place = Place { interleave: hold.core.identity, operation };
+            // What comes back is dropped.
+            let _ = calls::leave(place, hold);
+        }
     }
 }
 
@@ -209,32 +254,30 @@ struct Loan<S: Send + Sync + 'static> {
 
 impl<S: Send + Sync + 'static> Loan<S> {
     fn new(mut guard: Exclusive<S>) -> Self {
-        let _late = guard.give_back();
-        guard.core.change(|inner, _| inner.admission.lend(guard.operation));
+        let hold = guard.hold_mut();
+        let core = hold.core.clone();
+        core.change(|inner, wake| {
+            hold.put_back(inner, wake);
+            hold.operation.into_iter().for_each(|operation| inner.admission.lend(operation));
+        });
+        hold.replaced = None;
         Self { guard: Some(guard), is_over: false }
     }
 
     /// Waits until the last of the calls has ended.
     fn poll_end(&mut self, context: &mut std::task::Context<'_>) -> std::task::Poll<()> {
         let Some(guard) = &mut self.guard else { return std::task::Poll::Ready(()) };
-        let operation = guard.operation;
-        let version = guard.core.change(|inner, wake| {
-            if !inner.admission.reclaim(operation, context.waker(), wake) {
-                return None;
+        let hold = guard.hold_mut();
+        let (core, operation) = (hold.core.clone(), hold.operation);
+        self.is_over = core.change(|inner, wake| {
+            let is_back = operation.is_some_and(|operation| inner.admission.reclaim(operation, context.waker(), wake));
+            if is_back {
+                hold.take_out(inner);
             }
-            if inner.independents > 0 {
-                inner.state.clone()
-            } else {
-                inner.admission.set_state_out(true, wake);
-                inner.state.take()
-            }
+            // Nothing if the interleave has ended meanwhile, which cancels the handler.
+            hold.version.is_some()
         });
-        if version.is_none() {
-            return std::task::Poll::Pending;
-        }
-        guard.version = version;
-        self.is_over = true;
-        std::task::Poll::Ready(())
+        if self.is_over { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
     }
 
     fn into_guard(mut self) -> Exclusive<S> {
@@ -244,10 +287,10 @@ impl<S: Send + Sync + 'static> Loan<S> {
 
 impl<S: Send + Sync + 'static> Drop for Loan<S> {
     fn drop(&mut self) {
-        if let Some(guard) = &self.guard
+        if let Some(Hold { core, operation: Some(operation), .. }) = self.guard.as_ref().map(Exclusive::hold)
             && !self.is_over
         {
-            guard.core.change(|inner, wake| inner.admission.end_loan(guard.operation, wake));
+            core.change(|inner, wake| inner.admission.end_loan(*operation, wake));
         }
     }
 }
@@ -256,8 +299,18 @@ impl<S: Send + Sync + 'static> Drop for Loan<S> {
 pub trait Kind<S>: 'static {
     /// What their handlers are given of the state.
     type Guard: Send + 'static;
-    /// The guard of an operation that starts.
-    fn enter(core: &Arc<Core<S>>, operation: Operation) -> Self::Guard;
+    /// What the guards of one turn are made of, one after the other.
+    type Room: Send + 'static;
+    /// The room for a guard.
+    fn room(core: &Arc<Core<S>>) -> Self::Room;
+    /// The room of a guard that is no more, which may still have what that held.
+    fn recover(left: Left) -> Option<Self::Room>;
+    /// Gives back what a guard has left. Under the interleave's lock.
+    fn clear(room: &mut Self::Room, inner: &mut Inner<S>, wake: &mut Wake);
+    /// Takes what the guard of an operation that starts needs. Under the interleave's lock.
+    fn begin(room: &mut Self::Room, inner: &mut Inner<S>, operation: Operation);
+    /// The guard of the operation that has begun. After the lock.
+    fn guard(room: Self::Room) -> Self::Guard;
     /// The group whose rules hold for them.
     fn group() -> Group;
 }
@@ -276,9 +329,27 @@ pub struct Independently;
 
 impl<S: Send + Sync + 'static> Kind<S> for Exclusively {
     type Guard = Exclusive<S>;
+    type Room = Box<Hold<S>>;
 
-    fn enter(core: &Arc<Core<S>>, operation: Operation) -> Exclusive<S> {
-        Exclusive::enter(core, operation)
+    fn room(core: &Arc<Core<S>>) -> Box<Hold<S>> {
+        Box::new(Hold::new(core))
+    }
+
+    fn recover(left: Left) -> Option<Box<Hold<S>>> {
+        left.downcast().ok()
+    }
+
+    fn clear(room: &mut Box<Hold<S>>, inner: &mut Inner<S>, wake: &mut Wake) {
+        room.end(inner, wake);
+    }
+
+    fn begin(room: &mut Box<Hold<S>>, inner: &mut Inner<S>, operation: Operation) {
+        room.begin(inner, operation);
+    }
+
+    fn guard(mut room: Box<Hold<S>>) -> Exclusive<S> {
+        room.replaced = None;
+        Exclusive { hold: Some(room) }
     }
 
     fn group() -> Group {
@@ -286,31 +357,36 @@ impl<S: Send + Sync + 'static> Kind<S> for Exclusively {
     }
 }
 
-fn look<S>(core: &Core<S>) -> Snapshot<S> {
-    let version = core.inner.lock().state.clone();
-    Snapshot::of(version.expect("nobody starts while the state is out"))
+/// Kinds whose guards are snapshots, of which nothing comes back.
+macro_rules! looking {
+    ($($kind:ident => $group:ident),*) => {$(
+        impl<S: Send + Sync + 'static> Kind<S> for $kind {
+            type Guard = Snapshot<S>;
+            type Room = Option<Snapshot<S>>;
+
+            fn room(_: &Arc<Core<S>>) -> Option<Snapshot<S>> {
+                None
+            }
+
+            fn recover(_: Left) -> Option<Option<Snapshot<S>>> {
+                None
+            }
+
+            fn clear(_: &mut Option<Snapshot<S>>, _: &mut Inner<S>, _: &mut Wake) {}
+
+            fn begin(room: &mut Option<Snapshot<S>>, inner: &mut Inner<S>, _: Operation) {
+                *room = inner.state.clone().map(Snapshot::of);
+            }
+
+            fn guard(room: Option<Snapshot<S>>) -> Snapshot<S> {
+                room.expect("nobody starts while the state is out")
+            }
+
+            fn group() -> Group {
+                Group::$group
+            }
+        }
+    )*};
 }
 
-impl<S: Send + Sync + 'static> Kind<S> for Concurrently {
-    type Guard = Snapshot<S>;
-
-    fn enter(core: &Arc<Core<S>>, _operation: Operation) -> Snapshot<S> {
-        look(core)
-    }
-
-    fn group() -> Group {
-        Group::Concurrent
-    }
-}
-
-impl<S: Send + Sync + 'static> Kind<S> for Independently {
-    type Guard = Snapshot<S>;
-
-    fn enter(core: &Arc<Core<S>>, _operation: Operation) -> Snapshot<S> {
-        look(core)
-    }
-
-    fn group() -> Group {
-        Group::Independent
-    }
-}
+looking!(Concurrently => Concurrent, Independently => Independent);

@@ -21,7 +21,7 @@ use super::calls::Frame;
 use super::core::{AtPort, Core};
 use super::source::{Items, Source};
 use crate::context::Context;
-use crate::context::current::{collect, detached};
+use crate::context::current::detached;
 use crate::error::{TaskError, panic_message};
 use crate::port::Port;
 use crate::port::resident::{Judgement, Resident, Response};
@@ -75,12 +75,11 @@ where
     /// Fetches the item, closes the ports and has the handler begin when nothing runs any more.
     fn accept(self: &Arc<Self>, ticket: Ticket, sequence: u64) {
         let address = std::ptr::from_ref(&**self).cast();
-        let (item, contexts) = collect(|| self.port.fetch(ticket, sequence, address, true));
-        match item {
+        match self.port.fetch(ticket, sequence, address, true) {
             // `loses` has opened the interleave again.
             None => {}
-            Some(item) => {
-                *self.stage.lock() = Stage::Accepted(item, contexts.into_iter().next());
+            Some((item, context)) => {
+                *self.stage.lock() = Stage::Accepted(item, context);
                 if !self.core.keeps_ports_open {
                     self.core.close_ports(false);
                 }

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::panic::Location;
+use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use super::admission::{Group, Lane};
@@ -113,9 +114,12 @@ where
             if branch.is_once {
                 branch.core.inner.lock().admission.spend(lane);
             }
-            let guard = K::enter(&branch.core, grant.operation);
-            let handler = async { (branch.handler)(guard, items).await };
-            run(&branch.core, &grant, ItemContext::merge(contexts, branch.made_at), handler).await;
+            let mut room = K::room(&branch.core);
+            branch.core.change(|inner, _| K::begin(&mut room, inner, grant.operation));
+            let guard = K::guard(room);
+            let handler = pin!(async { pin!((branch.handler)(guard, items)).await });
+            let left = run(&branch.core, &grant, ItemContext::merge(contexts, branch.made_at), handler).await;
+            drop(left);
             drop(pass);
             if branch.is_once {
                 break;

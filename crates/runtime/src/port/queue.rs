@@ -110,6 +110,17 @@ impl<T> Queue<T> {
         self.remove(self.place_of(sequence))
     }
 
+    /// Removes the item with this sequence number, if it is still in the queue and offered to `ticket`.
+    #[inline]
+    pub(crate) fn remove_offered(&mut self, ticket: Ticket, sequence: u64) -> Option<Element<T>> {
+        // Who takes in order finds it here.
+        if self.elements.front().is_some_and(|first| first.sequence == sequence && first.offered_to == Some(ticket)) {
+            return self.remove_first();
+        }
+        let place = self.find_offered(ticket, sequence)?;
+        Some(self.remove(place))
+    }
+
     /// Removes the oldest item, offered or not.
     #[inline]
     fn remove_first(&mut self) -> Option<Element<T>> {

@@ -10,6 +10,7 @@ use super::queue::Queue;
 use super::waiters::{Standing, Ticket, Waiters, Want};
 use super::wake::Wake;
 use super::{Port, State};
+use crate::context::Context;
 use crate::error::Refusal;
 use crate::interleave::calls::Frame;
 use crate::reply::while_stopping;
@@ -93,22 +94,30 @@ impl<T> Port<T> {
         self.settle_predicates();
     }
 
-    /// A resident fetches an item that it took; nothing if somebody else has fetched it or the resident has left. With
-    /// `is_last` the resident leaves.
+    /// A resident fetches an item that it took, with the context that it was posted in; nothing if somebody else has fetched it or the resident has
+    /// left. With `is_last` the resident leaves.
     ///
     /// `identity` is the resident's address: a ticket alone may have become another waiter's.
-    pub(crate) fn fetch(&self, ticket: Ticket, sequence: u64, identity: *const (), is_last: bool) -> Option<T> {
+    pub(crate) fn fetch(
+        &self,
+        ticket: Ticket,
+        sequence: u64,
+        identity: *const (),
+        is_last: bool,
+    ) -> Option<(T, Option<Context>)> {
         let mut wake = Wake::default();
-        let (item, _dropped_after_the_lock) = {
+        let (element, _dropped_after_the_lock) = {
             let mut state = self.core.state.lock();
-            let place = state.place_of(ticket, sequence, identity)?;
-            let item = state.queue.remove(place).into_item();
+            if state.waiters.resident(ticket) != Some(identity) {
+                return None;
+            }
+            let element = state.queue.remove_offered(ticket, sequence)?;
             state.after_removal(&mut wake);
-            (item, is_last.then(|| state.waiters.remove(ticket)))
+            (element, is_last.then(|| state.waiters.remove(ticket)))
         };
-        drop(wake);
+        wake.ring();
         self.settle_predicates();
-        Some(item)
+        Some((element.item, element.context))
     }
 
     /// Items that a resident took and cannot handle go back to their places: those that wait for them are offered them, in order, and

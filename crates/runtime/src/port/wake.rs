@@ -5,7 +5,7 @@ use std::task::Waker;
 /// Wakers gathered under a lock, to be woken after it, when this is dropped: waking may run other code of ours, and dropping a
 /// waker may too. Declare it before the guard.
 #[derive(Default)]
-pub(crate) struct Wake {
+pub struct Wake {
     first: Option<Waker>,
     rest: Vec<Waker>,
 }
@@ -22,10 +22,10 @@ impl Wake {
     }
 }
 
-impl Drop for Wake {
-    /// Wakes them, in the order in which they were added.
+impl Wake {
+    /// Wakes them, in the order in which they were added. Where it stands: to move it into `drop` costs more than to find it empty.
     #[inline]
-    fn drop(&mut self) {
+    pub(crate) fn ring(&mut self) {
         // Nearly always one, and its way out of here is on the path of every message.
         if let Some(first) = self.first.take() {
             first.wake();
@@ -33,5 +33,12 @@ impl Drop for Wake {
         if !self.rest.is_empty() {
             std::mem::take(&mut self.rest).into_iter().for_each(Waker::wake);
         }
+    }
+}
+
+impl Drop for Wake {
+    #[inline]
+    fn drop(&mut self) {
+        self.ring();
     }
 }

@@ -165,3 +165,35 @@ fn questions_handled_in_place_are_answered_once_and_alone() {
         assert_eq!(block_on(interleave.stop()), Ok(7));
     });
 }
+
+/// A turn that goes from item to item of one queue, while somebody takes items away and a teardown comes.
+#[test]
+fn a_queue_that_one_turn_works_off_is_robbed_and_ended_and_every_item_is_somewhere() {
+    explore(2000, || {
+        let dispatcher = Builder::new().threads(2).idle(Idle::SLEEP).start().unwrap();
+        let (work, stop, total) = (Port::new(), Port::new(), Port::new());
+        let out = total.clone();
+        let handlers = Handlers::new()
+            .exclusive(&work, |mut handled: Exclusive<usize>, ()| async move {
+                *handled += 1;
+                // Its guard goes to its turn, and the turn is still polled.
+                drop(handled);
+            })
+            .teardown(&stop, move |handled: usize, ()| async move { out.post(handled).unwrap() });
+        let interleave = Interleave::start(dispatcher.handle(), 0, handlers);
+        let poster = {
+            let work = work.clone();
+            thread::spawn(move || (0..4).filter(|_| work.post(()).is_ok()).count())
+        };
+        let thief = {
+            let work = work.clone();
+            thread::spawn(move || usize::from(work.try_receive().is_some()))
+        };
+        stop.post(()).unwrap();
+        let (posted, stolen) = (poster.join().unwrap(), thief.join().unwrap());
+        block_on(interleave.ended()).unwrap();
+        let handled = block_on(total.receive()).unwrap();
+        assert_eq!(handled + stolen + work.len(), posted);
+        assert_eq!(work.waiting() + stop.waiting(), 0);
+    });
+}

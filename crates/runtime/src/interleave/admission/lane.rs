@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::task::Waker;
 
-use super::{Admission, Group, Operation, Phase};
+use super::running::Running;
+use super::{Admission, CONCURRENT, EXCLUSIVE, Group, Operation, Order, Phase};
 use crate::interleave::calls::Frame;
 use crate::port::waiters::Ticket;
 use crate::port::wake::Wake;
@@ -101,8 +102,10 @@ impl Lane {
 }
 
 /// What a turn of a branch is to do.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::interleave) enum Next {
-    Run(Grant),
+    /// Run what it has been granted.
+    Run,
     /// Wait: it will be woken.
     Park,
     End,
@@ -118,20 +121,22 @@ pub(in crate::interleave) struct Abandoned {
 }
 
 impl Admission {
-    /// What a turn of the branch is to do next. `is_held` says that the branch needs it even if it has no work.
+    /// What a turn of the branch is to do next; what it is granted comes into `granted`. `is_held` says that the branch needs it even if it has no work.
     pub(in crate::interleave) fn next(
         &mut self,
         (index, identity): (usize, u64),
         turn: u64,
         is_held: bool,
         waker: &Waker,
+        granted: &mut Option<Grant>,
     ) -> Next {
         let is_over = self.phase == Phase::Ended;
         let lane = self.lanes[index].as_mut().filter(|lane| lane.identity == identity);
         let Some(lane) = lane else { return Next::End };
         lane.idle.retain(|(other, _)| *other != turn);
-        if let Some(grant) = lane.granted.pop_front() {
-            return Next::Run(grant);
+        if !lane.granted.is_empty() {
+            *granted = lane.granted.pop_front();
+            return Next::Run;
         }
         if is_over || lane.is_spent || (!is_held && lane.idle.len() >= lane.turns_kept) {
             lane.turns -= usize::from(!is_held);
@@ -141,23 +146,62 @@ impl Admission {
         Next::Park
     }
 
-    /// A turn of the branch has ended its handler, and looks for more: ends the operation, and gives the turn what it is to do next if
-    /// that is there and `may_go_on`. If not, the turn is to ask with [`next`](Self::next), before it waits for anything else.
-    pub(in crate::interleave) fn go_on(
+    /// A turn of an exclusive branch has ended its handler, and next is the next item of the same branch: ends the one and starts the other, whose grant comes into
+    /// `granted`. False if anything else is to be asked; then nothing has been done.
+    ///
+    /// It decides what [`end`](Self::end) and [`next`](Self::next) would, for a queue of one client's changes, without letting go of what the next needs at once: the
+    /// slot, the place on the stack, the turn.
+    pub(in crate::interleave) fn pass_on(
         &mut self,
         (index, identity): (usize, u64),
         operation: Operation,
-        may_go_on: bool,
+        granted: &mut Option<Grant>,
+    ) -> bool {
+        let is_plain = self.phase == Phase::Open
+            && self.nested.is_empty()
+            && matches!(self.stack.as_slice(), [top] if *top == operation);
+        let (Some((stamp, first)), true) = (self.heads[EXCLUSIVE].first(), is_plain) else { return false };
+        // What is concurrent and waits may wait on only if it came later, and if that is what decides.
+        let concurrent = self.heads[CONCURRENT].first();
+        if concurrent.is_some_and(|(waiting, _)| self.order != Order::Arrival || waiting < stamp) {
+            return false;
+        }
+        let Some(lane) = self.lanes[index].as_mut().filter(|lane| lane.identity == identity) else { return false };
+        if first != index || lane.is_spent || !lane.granted.is_empty() {
+            return false;
+        }
+        let (generation, running) = &mut self.operations[operation.slot()];
+        let Some(running) = running.as_mut().filter(|running| running.holders == 1) else { return false };
+        let Some(entry) = lane.pending.pop_front() else { return false };
+        debug_assert!(entry.stamp == stamp, "it leads its list");
+        *generation = generation.wrapping_add(1);
+        *running = Running::new(index, true);
+        let operation = operation.next();
+        self.stack[0] = operation;
+        self.phase_end = self.next_stamp;
+        self.activity.started += 1;
+        self.count_pending(Group::Exclusive, -1);
+        self.relist(index);
+        *granted = Some(Grant { operation, item: entry.item, call: entry.call });
+        true
+    }
+
+    /// A turn of the branch has ended its handler: ends the operation. What the branch may start next waits for this turn, which is to ask with
+    /// [`next`](Self::next) before it waits for anything else.
+    pub(in crate::interleave) fn end(
+        &mut self,
+        (index, identity): (usize, u64),
+        operation: Operation,
         wake: &mut Wake,
-    ) -> Option<Grant> {
+    ) {
         let is_ours = |lane: &&mut Lane| lane.identity == identity;
         if let Some(lane) = self.lanes[index].as_mut().filter(is_ours) {
             lane.is_one_coming = true;
         }
         self.release(operation, wake);
-        let lane = self.lanes[index].as_mut().filter(is_ours)?;
-        lane.is_one_coming = false;
-        if may_go_on && self.phase != Phase::Ended { lane.granted.pop_front() } else { None }
+        if let Some(lane) = self.lanes[index].as_mut().filter(is_ours) {
+            lane.is_one_coming = false;
+        }
     }
 
     /// A turn that was made for a start was dropped, because its queue is closed or takes nothing from the thread that made it. What

@@ -5,12 +5,33 @@ use std::task::Waker;
 use super::Admission;
 use crate::port::wake::Wake;
 
-/// A handler that was granted its start and has not ended.
+/// A handler that was granted its start and has not ended: its slot (high) and which use of the slot it is (low). One word, since what is written in two parts and read as one costs
+/// as much as a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Operation {
-    pub(super) slot: u32,
-    /// Tells the uses of a slot apart.
-    pub(super) generation: u32,
+pub struct Operation(u64);
+
+impl Operation {
+    pub(super) fn new(slot: u32, generation: u32) -> Self {
+        Self((u64::from(slot) << 32) | u64::from(generation))
+    }
+
+    pub(super) fn slot(self) -> usize {
+        (self.0 >> 32) as usize
+    }
+
+    fn generation(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// The next use of the same slot.
+    pub(super) fn next(self) -> Self {
+        Self((self.0 & !u64::from(u32::MAX)) | u64::from(self.generation().wrapping_add(1)))
+    }
+
+    /// The slot, to be used again.
+    pub(super) fn into_slot(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
 }
 
 pub(super) struct Running {
@@ -26,6 +47,13 @@ pub(super) struct Running {
     pub(super) waker: Option<Waker>,
     /// Whom to wake when the calls to which it has lent its exclusivity have ended.
     pub(super) lender: Option<Waker>,
+}
+
+impl Running {
+    /// A handler that starts: its turn holds it.
+    pub(super) fn new(lane: usize, is_stacked: bool) -> Self {
+        Self { lane, is_stacked, is_lent: false, is_cancelled: false, holders: 1, waker: None, lender: None }
+    }
 }
 
 impl Admission {
@@ -68,12 +96,12 @@ impl Admission {
     }
 
     pub(super) fn running(&self, operation: Operation) -> Option<&Running> {
-        let (generation, running) = self.operations.get(operation.slot as usize)?;
-        running.as_ref().filter(|_| *generation == operation.generation)
+        let (generation, running) = self.operations.get(operation.slot())?;
+        running.as_ref().filter(|_| *generation == operation.generation())
     }
 
     pub(super) fn running_mut(&mut self, operation: Operation) -> Option<&mut Running> {
-        let (generation, running) = self.operations.get_mut(operation.slot as usize)?;
-        running.as_mut().filter(|_| *generation == operation.generation)
+        let (generation, running) = self.operations.get_mut(operation.slot())?;
+        running.as_mut().filter(|_| *generation == operation.generation())
     }
 }

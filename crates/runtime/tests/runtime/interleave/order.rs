@@ -1,6 +1,8 @@
 //! Who runs beside whom, and in which order.
 
-use lehr_runtime::{Exclusive, Handlers, Interleave, Order, Port, Settings, Snapshot, block_on, yield_now};
+use lehr_runtime::{
+    Exclusive, Handlers, Interleave, InterleaveHandle, Order, Port, Settings, Shed, Snapshot, block_on, yield_now,
+};
 
 use super::{Gate, Rig};
 use crate::{Arbitrary, on_each};
@@ -268,5 +270,91 @@ fn a_branch_has_a_limit_of_its_own() {
         assert_eq!(begun, ["narrow", "wide", "wide", "wide"]);
         assert_eq!((interleave.activity().concurrent, interleave.pending_at(&narrow)), (4, 2));
         (0..6).for_each(|_| assert!(!gate.let_go().is_empty()));
+    });
+}
+
+/// A queue of one branch whose handlers are started one after the other by one turn: what each of them does to the rest of the queue counts before the next.
+#[test]
+fn a_queue_that_one_turn_works_off_stops_for_whatever_comes_between() {
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Between {
+        Nothing,
+        Reader,
+        Writer,
+        Theft,
+        Shedding,
+        Teardown,
+    }
+    on_each(|dispatcher| {
+        for order in [Order::Arrival, Order::PhaseFair, Order::ExclusiveBias] {
+            for between in [
+                Between::Nothing,
+                Between::Reader,
+                Between::Writer,
+                Between::Theft,
+                Between::Shedding,
+                Between::Teardown,
+            ] {
+                let (work, read, other, stop) = (Port::new(), Port::new(), Port::new(), Port::new());
+                let (done, hold, me) = (Port::new(), Port::new(), Port::<InterleaveHandle<()>>::new());
+                let ports = (work.clone(), read.clone(), other.clone(), stop.clone());
+                let (first, second, third) = (done.clone(), done.clone(), done.clone());
+                let (held, own) = (hold.clone(), me.clone());
+                let handlers = Handlers::new()
+                    .exclusive(&work, move |_: Exclusive<()>, number: u32| {
+                        let ((work, read, other, stop), done) = (ports.clone(), first.clone());
+                        let (held, own) = (held.clone(), own.clone());
+                        async move {
+                            if number == 0 {
+                                let () = held.receive().await.unwrap();
+                            }
+                            if number == 3 {
+                                match between {
+                                    Between::Nothing => {}
+                                    Between::Reader => read.post(()).unwrap(),
+                                    Between::Writer => other.post(()).unwrap(),
+                                    Between::Theft => assert_eq!(work.try_receive(), Some(4)),
+                                    Between::Shedding => {
+                                        let interleave = own.receive().await.unwrap();
+                                        assert_eq!(interleave.shed(&work, Shed::Oldest, 0), Some(4));
+                                    }
+                                    Between::Teardown => stop.post(()).unwrap(),
+                                }
+                            }
+                            done.post(number).unwrap();
+                        }
+                    })
+                    .concurrent(&read, move |_: Snapshot<()>, ()| {
+                        second.post(100).unwrap();
+                        async {}
+                    })
+                    .exclusive(&other, move |_: Exclusive<()>, ()| {
+                        third.post(200).unwrap();
+                        async {}
+                    })
+                    .teardown(&stop, |(), ()| async {});
+                let interleave = Settings::new().order(order).start(dispatcher.handle(), (), handlers);
+                me.post(interleave.handle().clone()).unwrap();
+                (0..8).for_each(|number| work.post(number).unwrap());
+                hold.post(()).unwrap();
+                let expected: Vec<u32> = match (between, order) {
+                    (Between::Nothing, _) => (0..8).collect(),
+                    // Its phase is the next one.
+                    (Between::Reader, Order::PhaseFair) => vec![0, 1, 2, 3, 100, 4, 5, 6, 7],
+                    (Between::Reader, _) => vec![0, 1, 2, 3, 4, 5, 6, 7, 100],
+                    (Between::Writer, _) => vec![0, 1, 2, 3, 4, 5, 6, 7, 200],
+                    (Between::Theft | Between::Shedding, _) => vec![0, 1, 2, 3, 5, 6, 7],
+                    (Between::Teardown, _) => vec![0, 1, 2, 3],
+                };
+                assert_eq!(block_on(done.take(expected.len())), Ok(expected), "{between:?}, {order:?}");
+                if between == Between::Teardown {
+                    block_on(interleave.ended()).unwrap();
+                    assert_eq!(work.drain(), [4, 5, 6, 7], "what waits stays where it is");
+                } else {
+                    assert_eq!(block_on(interleave.stop()), Ok(()));
+                }
+                assert!(done.is_empty());
+            }
+        }
     });
 }

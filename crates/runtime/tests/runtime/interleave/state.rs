@@ -1,8 +1,8 @@
 //! What handlers see of the state, and what becomes of an item that is shed, cancelled, or fails.
 
 use lehr_runtime::{
-    Context, Exclusive, Handlers, Interleave, Port, Refusal, Settings, Shed, Snapshot, Source, TaskError, block_on,
-    yield_now,
+    Context, Exclusive, Handlers, Interleave, Port, Refusal, Reply, Settings, Shed, Snapshot, Source, TaskError,
+    block_on, in_place, yield_now,
 };
 
 use super::{Gate, Question, Rig};
@@ -44,6 +44,150 @@ fn independent_handlers_run_at_any_time_and_see_what_the_last_guard_left() {
         assert_eq!(gate.let_go(), "stop");
         block_on(interleave.ended()).unwrap();
         assert!(peek.post(()).is_err());
+    });
+}
+
+/// What a handler does with its guard, and how it ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fate {
+    Ends,
+    WaitsAndEnds,
+    DropsItAndEnds,
+    DropsItAndWaits,
+    WaitsAndDropsIt,
+    Panics,
+    DropsItAndPanics,
+    DropsItAndWaitsAndPanics,
+    GivesItAway,
+    DropsItInTheMiddleOfAnother,
+}
+
+impl Fate {
+    const ALL: [Self; 10] = [
+        Self::Ends,
+        Self::WaitsAndEnds,
+        Self::DropsItAndEnds,
+        Self::DropsItAndWaits,
+        Self::WaitsAndDropsIt,
+        Self::Panics,
+        Self::DropsItAndPanics,
+        Self::DropsItAndWaitsAndPanics,
+        Self::GivesItAway,
+        Self::DropsItInTheMiddleOfAnother,
+    ];
+}
+
+// 42
+#[test]
+fn a_state_is_back_however_its_guard_was_let_go() {
+    on_each(|dispatcher| {
+        let (work, read, seen, given) = (Port::new(), Port::new(), Port::new(), Port::named("given"));
+        // Another interleave, whose handler is polled in the middle of a handler's poll and drops what it is given there.
+        let sink = Port::<(Exclusive<Vec<Fate>>, Reply<()>)>::new();
+        let drops =
+            Handlers::new().exclusive(&sink, |_: Exclusive<()>, (guard, reply): (Exclusive<Vec<Fate>>, Reply<()>)| {
+                drop(guard);
+                reply.answer(()).unwrap();
+                async {}
+            });
+        let _dropping = Interleave::start(dispatcher.handle(), (), drops);
+        let (out, aside, away) = (seen.clone(), given.clone(), sink.clone());
+        let handlers = Handlers::new()
+            .exclusive(&work, move |mut state: Exclusive<Vec<Fate>>, fate: Fate| {
+                let (aside, away) = (aside.clone(), away.clone());
+                async move {
+                    state.push(fate);
+                    match fate {
+                        Fate::Ends => {}
+                        Fate::WaitsAndEnds => yield_now().await,
+                        Fate::DropsItAndEnds => drop(state),
+                        Fate::DropsItAndWaits => {
+                            drop(state);
+                            yield_now().await;
+                        }
+                        Fate::WaitsAndDropsIt => {
+                            yield_now().await;
+                            drop(state);
+                        }
+                        Fate::Panics => panic!("with the state in hand"),
+                        Fate::DropsItAndPanics => {
+                            drop(state);
+                            panic!("without it");
+                        }
+                        Fate::DropsItAndWaitsAndPanics => {
+                            drop(state);
+                            yield_now().await;
+                            panic!("without it");
+                        }
+                        Fate::GivesItAway => aside.post(state).unwrap(),
+                        Fate::DropsItInTheMiddleOfAnother => {
+                            in_place(|| away.ask(|reply| (state, reply)).unwrap()).await.unwrap();
+                        }
+                    }
+                }
+            })
+            .concurrent(&read, move |state: Snapshot<Vec<Fate>>, ()| {
+                out.post((state.to_vec(), state.version())).unwrap();
+                async {}
+            });
+        let interleave = Settings::new().on_failure(|_| {}).start(dispatcher.handle(), Vec::new(), handlers);
+        // By ones, each with a look behind it; then each behind each, without.
+        let mut all = Vec::new();
+        for fate in Fate::ALL {
+            work.post(fate).unwrap();
+            read.post(()).unwrap();
+            if fate == Fate::GivesItAway {
+                let guard = block_on(given.receive()).unwrap();
+                assert!(seen.try_receive().is_none(), "the state is out as long as the guard is there");
+                drop(guard);
+            }
+            all.push(fate);
+            assert_eq!(block_on(seen.receive()), Ok((all.clone(), all.len() as u64)), "{fate:?}");
+        }
+        // The guards that are given away are dropped on a thread that is no worker.
+        let handle = dispatcher.handle().clone();
+        let receiver = given.on(&handle, 1, |guard| async move { drop(guard) });
+        for first in Fate::ALL {
+            for second in Fate::ALL {
+                work.post(first).unwrap();
+                work.post(second).unwrap();
+                all.extend([first, second]);
+            }
+        }
+        read.post(()).unwrap();
+        assert_eq!(block_on(seen.receive()), Ok((all.clone(), all.len() as u64)));
+        let activity = interleave.activity();
+        assert_eq!((activity.exclusive, activity.pending_exclusive), (0, 0));
+        let panics =
+            |fate: &&Fate| matches!(fate, Fate::Panics | Fate::DropsItAndPanics | Fate::DropsItAndWaitsAndPanics);
+        assert_eq!(activity.panicked, all.iter().filter(panics).count() as u64);
+        drop(receiver);
+        assert_eq!(block_on(interleave.stop()), Ok(all));
+    });
+}
+
+#[test]
+fn a_state_that_is_let_go_before_the_handler_ends_is_seen_by_who_follows_it() {
+    on_each(|dispatcher| {
+        let (add, gate) = (Port::new(), Gate::new());
+        let pass = gate.clone();
+        let handlers = Handlers::new().exclusive(&add, move |mut total: Exclusive<u64>, n: u64| {
+            *total += n;
+            drop(total);
+            pass.pass("add")
+        });
+        let interleave = Interleave::start(dispatcher.handle(), 0, handlers);
+        let follower = interleave.handle().clone();
+        assert_eq!(follower.latest().as_deref(), Some(&0));
+        for expected in [1, 2] {
+            add.post(1).unwrap();
+            assert_eq!(gate.next_begun(), "add");
+            // The handler has not ended; nothing else may start, and who looks sees the change.
+            assert_eq!(follower.latest().as_deref(), Some(&expected));
+            assert!(follower.glance().is_none());
+            assert_eq!(gate.let_go(), "add");
+        }
+        assert_eq!(block_on(interleave.stop()), Ok(2));
     });
 }
 

@@ -1,0 +1,84 @@
+//! Lanes by the stamp of their oldest entry: the least at hand, the rest in order.
+//!
+//! A decision asks for the least alone, and most often it is the lane with the least that moves, to the stamp of its next entry, and stays the least. So it stands
+//! outside of the map, which an interleave with one lane at work in each group never touches.
+
+use std::collections::BTreeMap;
+
+/// See the module's page.
+#[derive(Debug, Default)]
+pub(super) struct Heads {
+    /// Nothing only if the rest is empty.
+    first: Option<(u64, usize)>,
+    /// All with greater stamps.
+    rest: BTreeMap<u64, usize>,
+}
+
+impl Heads {
+    /// The least stamp, and its lane.
+    #[inline]
+    pub(super) fn first(&self) -> Option<(u64, usize)> {
+        self.first
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
+    /// A lane stands under another stamp than before, or did not, or does not any more.
+    pub(super) fn relist(&mut self, lane: usize, before: Option<u64>, after: Option<u64>) {
+        let was_first = before.is_some() && before == self.first.map(|(stamp, _)| stamp);
+        match (was_first, after) {
+            (true, Some(stamp)) if self.rest.first_key_value().is_none_or(|(next, _)| stamp < *next) => {
+                self.first = Some((stamp, lane));
+                return;
+            }
+            (true, _) => self.first = self.rest.pop_first(),
+            (false, _) => {
+                if let Some(before) = before {
+                    self.rest.remove(&before);
+                }
+            }
+        }
+        let Some(stamp) = after else { return };
+        match self.first {
+            Some((least, other)) if stamp < least => {
+                self.rest.insert(least, other);
+                self.first = Some((stamp, lane));
+            }
+            Some(_) => {
+                self.rest.insert(stamp, lane);
+            }
+            None => self.first = Some((stamp, lane)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A sequence of moves that meets every case, from a generator of its own, against a list that is searched.
+    #[test]
+    fn the_least_stamp_is_at_hand_whoever_moves() {
+        let (mut heads, mut lanes, mut seed) = (Heads::default(), [None; 6], 7_u64);
+        let mut met = [false; 3];
+        for step in 1..4000 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let lane = (seed >> 33) as usize % lanes.len();
+            // Stamps are unique; a lane's next one may be less than another's.
+            let after = ((seed >> 40) & 3 != 0).then_some(step * 8 + (seed >> 50) % 800 * 8 + lane as u64);
+            let is_taken = after.is_some() && lanes.contains(&after);
+            if is_taken {
+                continue;
+            }
+            let before = std::mem::replace(&mut lanes[lane], after);
+            heads.relist(lane, before, after);
+            let least = lanes.iter().enumerate().filter_map(|(lane, stamp)| Some(((*stamp)?, lane))).min();
+            assert_eq!((heads.first(), heads.is_empty()), (least, least.is_none()), "after {step} moves");
+            met[lanes.iter().flatten().count().min(2)] = true;
+        }
+        assert_eq!(met, [true; 3], "none, one and several were listed");
+    }
+}
