@@ -7,7 +7,7 @@ use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context as Polling, Poll};
 
 use lehr_runtime::{
@@ -20,7 +20,7 @@ use crate::contract::OperationDescription;
 use crate::fault::{Code, Fault};
 use crate::lifecycle::Stop;
 use crate::main_port::MainPort;
-use crate::operation::{Operation, Replace, Request};
+use crate::operation::{Envelope, Operation, Replace, Request};
 use crate::publisher::Change;
 use crate::running::{Watched, watched};
 use crate::service::{Concurrent, Exclusive, Independent, Service};
@@ -36,11 +36,25 @@ pub(crate) struct Held<S> {
     pub(crate) service: S,
     /// The version of the document: how many changes it has seen in this life.
     pub(crate) revision: u64,
+    /// What a handler is told of a request with nothing about it but the operation: the same for all, so it is here, and not made for each.
+    plain: Call,
+}
+
+impl<S> Held<S> {
+    pub(crate) fn new(service: S, shared: Arc<Shared>) -> Self {
+        Self { service, revision: 0, plain: Call::new(shared, None) }
+    }
+
+    /// The call of a request that comes with an envelope; nothing for others, whose call is `plain`.
+    fn call(&self, envelope: Option<Box<Envelope>>) -> Option<Call> {
+        envelope.map(|envelope| Call::new(self.plain.shared().clone(), Some(envelope)))
+    }
 }
 
 impl<S: Clone> Clone for Held<S> {
     fn clone(&self) -> Self {
-        Self { service: self.service.clone(), revision: self.revision }
+        let plain = Call::new(self.plain.shared().clone(), None);
+        Self { service: self.service.clone(), revision: self.revision, plain }
     }
 }
 
@@ -208,10 +222,10 @@ pub(crate) fn port<T>(shared: &Shared, name: &str, limit: usize) -> Port<T> {
 }
 
 /// Makes the port of an operation, and makes it known.
-fn opened<O: Operation>(shared: &Arc<Shared>, limit: usize, main: &mut MainPort) -> (Port<Request<O>>, Arc<Shared>) {
+fn opened<O: Operation>(shared: &Shared, limit: usize, main: &mut MainPort) -> Port<Request<O>> {
     let port = port(shared, O::NAME, limit);
     main.add::<O>(port.clone());
-    (port, shared.clone())
+    port
 }
 
 fn install_concurrent<S: Concurrent<O>, O: Operation<Contract = S::Document>>(
@@ -220,15 +234,13 @@ fn install_concurrent<S: Concurrent<O>, O: Operation<Contract = S::Document>>(
     branches: Branches<Held<S>>,
     main: &mut MainPort,
 ) -> Branches<Held<S>> {
-    let (port, shared) = opened::<O>(shared, limit, main);
-    branches.concurrent(&port, move |held: Snapshot<Held<S>>, request: Request<O>| {
-        let shared = shared.clone();
-        async move {
-            let Request { operation, reply, envelope } = request;
-            let call = Call::new(shared, envelope);
-            let handler = async { S::handle(&held.service, operation, &call).await };
-            look::<O>(&call, reply, Some(held.revision), handler).await;
-        }
+    let port = opened::<O>(shared, limit, main);
+    branches.concurrent(&port, |held: Snapshot<Held<S>>, request: Request<O>| async move {
+        let Request { operation, reply, envelope } = request;
+        let own = held.call(envelope);
+        let call = own.as_ref().unwrap_or(&held.plain);
+        let handler = pin!(async { pin!(S::handle(&held.service, operation, call)).await });
+        look::<O>(call, reply, Some(held.revision), handler).await;
     })
 }
 
@@ -238,13 +250,16 @@ fn install_independent<S: Independent<O>, O: Operation<Contract = S::Document>>(
     branches: Branches<Held<S>>,
     main: &mut MainPort,
 ) -> Branches<Held<S>> {
-    let (port, shared) = opened::<O>(shared, limit, main);
-    branches.independent(&port, move |_: Snapshot<Held<S>>, request: Request<O>| {
+    let port = opened::<O>(shared, limit, main);
+    let shared = shared.clone();
+    branches.independent(&port, move |held: Snapshot<Held<S>>, request: Request<O>| {
+        // It may run for long: a state that it does not see is not to be kept for it.
+        drop(held);
         let shared = shared.clone();
         async move {
             let Request { operation, reply, envelope } = request;
             let call = Call::new(shared, envelope);
-            let handler = async { S::handle(operation, &call).await };
+            let handler = pin!(async { pin!(S::handle(operation, &call)).await });
             look::<O>(&call, reply, None, handler).await;
         }
     })
@@ -255,7 +270,7 @@ async fn look<O: Operation>(
     call: &Call,
     reply: Option<Reply<Result<O::Reply, Fault>>>,
     version: Option<u64>,
-    handler: impl Future<Output = Result<O::Reply, Fault>>,
+    handler: Pin<&mut impl Future<Output = Result<O::Reply, Fault>>>,
 ) {
     match admit::<O>(call, version) {
         Err(known) => answer(call, reply, known),
@@ -298,26 +313,35 @@ fn install_exclusive<S: Service, O: Operation<Contract = S::Document>, C: Change
     branches: Branches<Held<S>>,
     main: &mut MainPort,
 ) -> Branches<Held<S>> {
-    let (port, shared) = opened::<O>(shared, limit, main);
-    branches.exclusive(&port, move |held: ExclusiveGuard<Held<S>>, request: Request<O>| {
-        let shared = shared.clone();
-        async move {
-            let Request { operation, reply, envelope } = request;
-            let call = Call::new(shared, envelope);
-            match admit::<O>(&call, Some(held.revision)) {
-                Err(known) => {
-                    drop(held);
-                    answer(&call, reply, known);
-                }
-                Ok(keyed) => {
-                    let told = told(&call, &operation);
-                    let mut attempt = Attempt::of::<O>(held, &call);
-                    let handler = async { C::change(&mut attempt.held.service, operation, &call).await };
-                    let ended = caught(&call, O::NAME, handler).await;
-                    let outcome = attempt.end(&call, ended, told);
-                    keyed.settle(&outcome);
-                    answer(&call, reply, outcome);
-                }
+    let port = opened::<O>(shared, limit, main);
+    branches.exclusive(&port, |mut held: ExclusiveGuard<Held<S>>, request: Request<O>| async move {
+        let Request { operation, reply, envelope } = request;
+        let own = held.call(envelope);
+        // Asked before the state is touched: who is not admitted changes nothing.
+        let admitted = match &own {
+            None => Ok(Keyed::without(O::NAME)),
+            Some(call) => match admit::<O>(call, Some(held.revision)) {
+                Err(known) => Err((call, known)),
+                Ok(keyed) => Ok(keyed),
+            },
+        };
+        match admitted {
+            Err((call, known)) => {
+                drop(held);
+                answer(call, reply, known);
+            }
+            Ok(keyed) => {
+                let Held { service, revision, plain } = &mut *held;
+                let call = own.as_ref().unwrap_or(plain);
+                let told = told(call, &operation);
+                let attempt = Attempt::of::<O>(service, revision, call);
+                let ended = {
+                    let handler = pin!(async { pin!(C::change(attempt.service, operation, call)).await });
+                    caught(call, O::NAME, handler).await
+                };
+                let outcome = attempt.end(call, ended, told);
+                keyed.settle(&outcome);
+                answer(call, reply, outcome);
             }
         }
     })
@@ -333,7 +357,8 @@ fn told<O: Operation>(call: &Call, operation: &O) -> Option<Change> {
 
 /// An exclusive handler on its way: if it does not come to its end, nobody knows what it did to the state.
 struct Attempt<'a, S: Service> {
-    held: ExclusiveGuard<Held<S>>,
+    service: &'a mut S,
+    revision: &'a mut u64,
     shared: &'a Shared,
     operation: &'static str,
     changes: bool,
@@ -343,14 +368,14 @@ struct Attempt<'a, S: Service> {
 }
 
 impl<'a, S: Service> Attempt<'a, S> {
-    fn of<O: Operation>(held: ExclusiveGuard<Held<S>>, call: &'a Call) -> Self {
+    fn of<O: Operation>(service: &'a mut S, revision: &'a mut u64, call: &'a Call) -> Self {
         let changes = <O::Verb as Kind>::VERB.changes_state();
         let shared: &Shared = call.shared();
-        let before = shared.store.is_some().then(|| held.service.document().clone());
-        Self { held, shared, operation: O::NAME, changes, before, is_settled: false }
+        let before = shared.store.is_some().then(|| service.document().clone());
+        Self { service, revision, shared, operation: O::NAME, changes, before, is_settled: false }
     }
 
-    /// Makes the change known, or what became of it; then others may start.
+    /// Makes the change known, or what became of it.
     fn end<T>(mut self, call: &Call, ended: Ended<T>, told: Option<Change>) -> Result<T, Fault> {
         let (outcome, panic) = ended.outcome(call, self.operation);
         match panic {
@@ -364,9 +389,9 @@ impl<'a, S: Service> Attempt<'a, S> {
                 }
                 self.is_settled = true;
                 if outcome.is_ok() && self.changes {
-                    self.held.revision += 1;
+                    *self.revision += 1;
                     if let Some(change) = told {
-                        self.shared.publisher.publish(change.at(self.held.revision));
+                        self.shared.publisher.publish(change.at(*self.revision));
                     }
                 }
             }
@@ -384,7 +409,7 @@ impl<'a, S: Service> Attempt<'a, S> {
     /// Writes the state to disk, if it is kept there.
     fn keep(&self) -> Result<(), Fault> {
         let Some(store) = &self.shared.store else { return Ok(()) };
-        blocking("the disk", || store.save(self.held.service.document()))
+        blocking("the disk", || store.save(self.service.document()))
     }
 }
 
@@ -395,10 +420,10 @@ impl<S: Service> Drop for Attempt<'_, S> {
         }
         // Panicked, cancelled, or not kept.
         match self.before.take() {
-            Some(before) => *self.held.service.document_mut() = before,
+            Some(before) => *self.service.document_mut() = before,
             None => {
                 // A new version, which everybody has to look at anew.
-                self.held.revision += 1;
+                *self.revision += 1;
                 self.shared.publisher.reset();
             }
         }
@@ -414,6 +439,11 @@ struct Keyed<T: Clone + Send + 'static> {
 }
 
 impl<T: Clone + Send + 'static> Keyed<T> {
+    /// Of a request without a key.
+    fn without(operation: &'static str) -> Self {
+        Self { operation, key: None, _outcome: std::marker::PhantomData }
+    }
+
     fn settle(mut self, outcome: &Result<T, Fault>) {
         if let Some((shared, key)) = self.key.take() {
             // What may pass, or failed inside, may be tried again; any other answer, be it a fault, stands.
@@ -434,13 +464,13 @@ impl<T: Clone + Send + 'static> Drop for Keyed<T> {
 
 /// Whether the handler is to run; if not, the answer.
 fn admit<O: Operation>(call: &Call, version: Option<u64>) -> Result<Keyed<O::Reply>, Result<O::Reply, Fault>> {
-    let mut keyed = Keyed { operation: O::NAME, key: None, _outcome: std::marker::PhantomData };
+    let mut keyed = Keyed::without(O::NAME);
     let Some(envelope) = call.envelope() else { return Ok(keyed) };
     if let Some(key) = &envelope.key {
         match call.shared().remember::<Result<O::Reply, Fault>>(O::NAME, key) {
             Remembered::New => keyed.key = Some((call.shared().clone(), key.clone())),
             Remembered::Done(outcome) => {
-                call.shared().count(|counts| counts.repeated += 1);
+                call.shared().counters.repeated.add(1);
                 return Err(outcome);
             }
             Remembered::Running => {
@@ -461,12 +491,13 @@ fn admit<O: Operation>(call: &Call, version: Option<u64>) -> Result<Keyed<O::Rep
 
 /// Counts, and gives the answer: whoever has it finds it counted. Whether it came too late is known only afterwards.
 fn answer<T>(call: &Call, reply: Option<Reply<Result<T, Fault>>>, outcome: Result<T, Fault>) {
-    call.shared().count(|counts| {
-        counts.handled += 1;
-        counts.faults += u64::from(outcome.is_err());
-    });
+    let counters = &call.shared().counters;
+    counters.handled.add(1);
+    if outcome.is_err() {
+        counters.faults.add(1);
+    }
     if reply.is_some_and(|reply| reply.answer(outcome).is_err()) {
-        call.shared().count(|counts| counts.late += 1);
+        call.shared().counters.late.add(1);
     }
 }
 
@@ -482,7 +513,7 @@ impl<T> Ended<T> {
         match self {
             Self::Returned(outcome) => (outcome.map_err(Fault::here), None),
             Self::Panicked(message) => {
-                call.shared().count(|counts| counts.panics += 1);
+                call.shared().counters.panics.add(1);
                 let fault = Fault::new(Code::OperationFailed, "the operation failed inside the service")
                     .log(format!("{}: {operation} panicked: {message}", call.path()));
                 (Err(fault.here()), Some(message))

@@ -288,7 +288,7 @@ impl Local {
     /// The state, if it can be had without a message: nothing changes it and nothing waits that would.
     pub(crate) fn glance<D: Contract>(&self) -> Option<State<D>> {
         let state = self.whole::<D>()?.glance()?;
-        self.shared.count(|counts| counts.handled += 1);
+        self.shared.counters.handled.add(1);
         Some(state)
     }
 

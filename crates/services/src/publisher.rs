@@ -16,7 +16,7 @@ use crate::format::Format;
 use crate::inspection::SubscriberView;
 use crate::operation::{Anything, Operation};
 use crate::subscription::{End, Filter, Slow};
-use crate::sync::{Arc, Mutex, OnceLock};
+use crate::sync::{Arc, Count, Mutex, OnceLock};
 use crate::verb::{Kind, Verb};
 
 /// A change of a service's state: the operation that made it.
@@ -165,15 +165,29 @@ impl Change {
 #[derive(Debug, Default)]
 pub(crate) struct Publisher {
     subscribers: Mutex<Vec<Arc<Subscriber>>>,
+    /// How many they are, for [`is_watched`](Self::is_watched); set under their lock.
+    watching: Count,
 }
 
 impl Publisher {
+    /// Whether anybody hears of changes. Asked by exclusive handlers, before each change.
+    ///
+    /// No lock: whoever subscribed before this handler started did so in a concurrent one, which the interleave has ended, under its own lock, before it started this one. One who leaves meanwhile
+    /// may be counted still, and then is told nothing.
     pub(crate) fn is_watched(&self) -> bool {
-        !self.subscribers.lock().is_empty()
+        self.watching.get() > 0
     }
 
     pub(crate) fn count(&self) -> usize {
         self.subscribers.lock().len()
+    }
+
+    /// Changes who they are.
+    fn change<R>(&self, change: impl FnOnce(&mut Vec<Arc<Subscriber>>) -> R) -> R {
+        let mut subscribers = self.subscribers.lock();
+        let result = change(&mut subscribers);
+        self.watching.set(subscribers.len() as u64);
+        result
     }
 
     /// How each of them stands.
@@ -188,20 +202,19 @@ impl Publisher {
 
     /// Adds a subscriber in the place of the one with the same name, if it has one.
     pub(crate) fn add(&self, subscriber: Arc<Subscriber>) {
-        let replaced = {
-            let mut subscribers = self.subscribers.lock();
+        let replaced = self.change(|subscribers| {
             let same = |other: &Arc<Subscriber>| subscriber.name.is_some() && other.name == subscriber.name;
             let replaced = subscribers.iter().position(same).map(|index| subscribers.remove(index));
             subscribers.push(subscriber);
             replaced
-        };
+        });
         if let Some(replaced) = replaced {
             replaced.end(End::Replaced);
         }
     }
 
     pub(crate) fn remove(&self, subscriber: &Arc<Subscriber>) {
-        self.subscribers.lock().retain(|other| !Arc::ptr_eq(other, subscriber));
+        self.change(|subscribers| subscribers.retain(|other| !Arc::ptr_eq(other, subscriber)));
     }
 
     pub(crate) fn publish(&self, change: Arc<Change>) {
@@ -214,17 +227,19 @@ impl Publisher {
     }
 
     pub(crate) fn end(&self, why: &End) {
-        let subscribers = std::mem::take(&mut *self.subscribers.lock());
+        let subscribers = self.change(std::mem::take);
         subscribers.iter().for_each(|subscriber| subscriber.end(why.clone()));
     }
 
     /// Does something to each subscriber; those that are over leave.
     fn each(&self, mut act: impl FnMut(&Subscriber) -> Step) {
         let mut wakers = Vec::new();
-        self.subscribers.lock().retain(|subscriber| {
-            let step = act(subscriber);
-            wakers.extend(step.waker);
-            step.goes_on
+        self.change(|subscribers| {
+            subscribers.retain(|subscriber| {
+                let step = act(subscriber);
+                wakers.extend(step.waker);
+                step.goes_on
+            });
         });
         // After the lock: a waker is somebody else's code.
         wakers.into_iter().for_each(Waker::wake);

@@ -14,7 +14,7 @@ use crate::placement::Placement;
 use crate::publisher::Publisher;
 use crate::running::Handling;
 use crate::store::Store;
-use crate::sync::{Arc, Mutex};
+use crate::sync::{Arc, Count, Mutex};
 
 /// How many keys of requests a service remembers; the oldest go first.
 const KEYS_MAX: usize = 4096;
@@ -34,7 +34,7 @@ pub(crate) struct Shared {
     pub(crate) handling: Handling,
     phase: Mutex<Phase>,
     keys: Mutex<Keys>,
-    counts: Mutex<Counts>,
+    pub(crate) counters: Counters,
     /// Who waits for the end that has come, and why it came.
     ended: Mutex<Option<StopRequest>>,
 }
@@ -62,6 +62,16 @@ pub struct Counts {
     pub late: u64,
     /// Requests answered from memory, by their key.
     pub repeated: u64,
+}
+
+/// [`Counts`] as they are counted: each by itself, since every request counts.
+#[derive(Default)]
+pub(crate) struct Counters {
+    pub(crate) handled: Count,
+    pub(crate) faults: Count,
+    pub(crate) panics: Count,
+    pub(crate) late: Count,
+    pub(crate) repeated: Count,
 }
 
 /// An operation and a key.
@@ -115,7 +125,7 @@ impl Shared {
             handling: Handling::default(),
             phase: Mutex::new(Phase::Starting),
             keys: Mutex::default(),
-            counts: Mutex::default(),
+            counters: Counters::default(),
             ended: Mutex::default(),
         }
     }
@@ -133,11 +143,14 @@ impl Shared {
     }
 
     pub(crate) fn counts(&self) -> Counts {
-        *self.counts.lock()
-    }
-
-    pub(crate) fn count(&self, change: impl FnOnce(&mut Counts)) {
-        change(&mut self.counts.lock());
+        let Counters { handled, faults, panics, late, repeated } = &self.counters;
+        Counts {
+            handled: handled.get(),
+            faults: faults.get(),
+            panics: panics.get(),
+            late: late.get(),
+            repeated: repeated.get(),
+        }
     }
 
     pub(crate) fn leave_end(&self, request: StopRequest) {

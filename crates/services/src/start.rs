@@ -284,6 +284,7 @@ async fn begin<S: Service>(
             held.service.stop(why).await;
         });
     let (incarnation, document) = (shared.incarnation, Whole::new(asks));
+    let held = shared.clone();
     let local = Arc::new(Local::new::<S::Document>(shared, main, document.clone(), is_permanent));
     let unfinished = Gone(local.clone());
     host.occupy(path, Occupant::Starting(Some(local.clone())));
@@ -300,7 +301,7 @@ async fn begin<S: Service>(
         Fault::new(Code::StartFailed, format!("{path} cannot start")).log(format!("{path}, while it started: {error}"))
     })?;
     prepared.map_err(failed)?;
-    let interleave = settings.start(workers, Held { service, revision: 0 }, branches);
+    let interleave = settings.start(workers, Held::new(service, held), branches);
     let shown = interleave.handle().clone();
     document.show(move || shown.glance().map(|held| State::of::<S>(held, incarnation)));
     Ok((unfinished, interleave))
@@ -319,7 +320,7 @@ impl Drop for Gone {
 fn answer_whole<S: Service>(shared: &Shared, held: Snapshot<Held<S>>, ask: Ask<S::Document>) {
     let state = State::of::<S>(held, shared.incarnation);
     // Whoever has the answer finds it counted.
-    shared.count(|counts| counts.handled += 1);
+    shared.counters.handled.add(1);
     let _unwanted = match ask {
         Ask::Get(reply) => reply.answer(state),
         Ask::Subscribe(subscriber, reply) => {
