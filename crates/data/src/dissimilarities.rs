@@ -332,6 +332,30 @@ impl Dissimilarities {
         &self.values
     }
 
+    /// The numbers in condensed form, as they are stored: N (N - 1) / 2.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
+    /// let full = Values::U16(vec![0, 1, 2, 1, 0, 3, 2, 3, 0]);
+    /// let matrix = Dissimilarities::new(3, Form::Full, full, 0.5)?;
+    /// assert_eq!(matrix.into_condensed(), Values::U16(vec![1, 2, 3]));
+    /// # Ok::<(), lehr_data::Error>(())
+    /// ```
+    pub fn into_condensed(self) -> Values {
+        fn above<T: Copy>(values: Vec<T>, items: usize, form: Form) -> Vec<T> {
+            match form {
+                Form::Condensed => values,
+                Form::Full => (0..items).flat_map(|i| &values[i * items + i + 1..(i + 1) * items]).copied().collect(),
+            }
+        }
+        match self.values {
+            Values::F64(values) => Values::F64(above(values, self.items, self.form)),
+            Values::F32(values) => Values::F32(above(values, self.items, self.form)),
+            Values::U16(values) => Values::U16(above(values, self.items, self.form)),
+        }
+    }
+
     /// What a stored number is worth.
     pub fn scale(&self) -> f64 {
         self.scale

@@ -7,9 +7,10 @@ mod measure;
 
 use std::path::{Path, PathBuf};
 
+use lehr_data::dissimilarities::Element;
 use lehr_data::duplicates::Duplicates;
 use lehr_data::sequences::Sequences;
-use lehr_data::write::dissimilarities::Extent;
+use lehr_data::write::dissimilarities::{Extent, fixed};
 use lehr_data::{Fingerprints, Incomplete};
 use lehr_distances::checkpoint::{Kept, Log};
 use lehr_distances::columns;
@@ -21,6 +22,7 @@ use lehr_services::Version;
 
 use crate::datasets::Limits;
 use crate::job::{Job, Progress};
+use crate::matrix::COLUMN;
 use crate::method::{Failure, Inputs, Method, Outputs};
 use crate::sync::{Arc, Mutex};
 use crate::table::{Builder, Columns, Table};
@@ -118,17 +120,21 @@ impl Method for Distances {
         *self.unkept.lock() = None;
         let log = (&*log, &*self.unkept);
         let found = items.compared(name, options, |metric| match options.bits {
-            64 => matrix::<f64>(job, log, metric, |values| Table::builder().numbers(COLUMN, values)),
-            _ => matrix::<f32>(job, log, metric, |values| {
-                Table::builder().singles(COLUMN, values.into_iter().map(|value| value as f32).collect())
+            64 => matrix::<f64>(job, log, metric, |half, _| {
+                Table::builder().numbers(COLUMN, condensed(half, |value| value))
+            }),
+            // What is kept with 16 bits is compared with 32.
+            16 => matrix::<f32>(job, log, metric, |half, largest| {
+                let scale = Element::U16.scale(largest);
+                Table::builder().fixed(COLUMN, condensed(half, |value| fixed(value, scale)), scale)
+            }),
+            _ => matrix::<f32>(job, log, metric, |half, _| {
+                Table::builder().singles(COLUMN, condensed(half, |value| value as f32))
             }),
         })?;
         found.map_or(Ok(Outputs::new()), |found| outputs(&ids, collapsed.as_ref(), items.len(), found))
     }
 }
-
-/// The column of a matrix.
-const COLUMN: &str = "dissimilarity";
 
 /// What is compared.
 enum Items {
@@ -242,7 +248,7 @@ fn matrix<T: Precision>(
     job: &Job,
     (path, unkept): (&Path, &Mutex<Option<String>>),
     metric: &dyn Metric,
-    column: impl FnOnce(Vec<f64>) -> Builder,
+    column: impl FnOnce(&Half<T>, f64) -> Builder,
 ) -> Result<Option<Found>, Failure> {
     let items = metric.items();
     // More than a data set may have: said before hours are spent, and not after.
@@ -263,14 +269,19 @@ fn matrix<T: Precision>(
     }
     let mut extent = Extent::default();
     half.for_each(|value| extent.add(value));
+    Ok(Some(Found { matrix: column(&half, extent.largest).gaps(extent.missing > 0).build()?, extent }))
+}
+
+/// The pairs (0,1), (0,2), …, (1,2), …, as they are to be kept.
+fn condensed<T: Precision, V>(half: &Half<T>, kept: impl Fn(f64) -> V) -> Vec<V> {
+    let items = half.items();
     let mut values = Vec::with_capacity(items * (items - 1) / 2);
     let mut row = vec![0.0; items];
     for item in 0..items {
         half.row(item, &mut row);
-        values.extend_from_slice(&row[item + 1..]);
+        values.extend(row[item + 1..].iter().map(|&value| kept(value)));
     }
-    drop(half);
-    Ok(Some(Found { matrix: column(values).gaps(extent.missing > 0).build()?, extent }))
+    values
 }
 
 /// Reports and keeps for a job.

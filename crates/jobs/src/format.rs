@@ -10,8 +10,10 @@ mod parquet;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
+use lehr_data::read::dissimilarities::{array_path, header_from, matrix_from};
 use lehr_data::read::fasta::{Expected, sequences_from};
 use lehr_data::read::fps::fingerprints_from;
 use lehr_data::read::{Selection, incomplete_from, points_from};
@@ -23,7 +25,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::bytes::Bytes;
+use crate::matrix::table_of;
 use crate::table::{Columns, Kind, Table};
+
+/// The most bytes that the header of dissimilarities may have.
+pub(crate) const HEADER_BYTES: u64 = 1 << 20;
 
 /// The most bytes of values in one piece of rows.
 const PIECE_BYTES: usize = 4 << 20;
@@ -51,6 +57,9 @@ pub enum Form {
     Fasta,
     /// Fingerprints of compounds, plain or gzip: the columns `id` and `fingerprint`, hexadecimal as in the file.
     Fps,
+    /// Dissimilarities of all pairs as `lehr distances` writes them: the header (JSON), and behind it the array that it names. Of a file under the data root the header alone, with the array
+    /// beside it. One column, the pairs (0,1), (0,2), …, (1,2), …, in as many bits as the file has.
+    Dissimilarities,
 }
 
 /// What to read from a file. What is left open is found out, or stays as it is.
@@ -94,7 +103,7 @@ impl Reading {
             return invalid("gaps: expected without weights, which may not be missing");
         }
         let is_told = self.columns.is_some() || self.weights.is_some() || self.id.is_some() || self.gaps;
-        if matches!(form, Form::Fasta | Form::Fps) && is_told {
+        if matches!(form, Form::Fasta | Form::Fps | Form::Dissimilarities) && is_told {
             return invalid("columns, weights, id and gaps: expected with tables only");
         }
         self.delimiter().map(|_| ())
@@ -135,8 +144,43 @@ pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, by
         Form::Parquet => parquet::read(file, &reading.wanted(), reading.gaps, name, bytes_max),
         Form::Arrow => arrow::read_from(io::BufReader::new(file), &reading.wanted(), reading.gaps, name, bytes_max),
         Form::Fasta | Form::Fps => read_items(&mut file, form, name, bytes_max),
+        Form::Dissimilarities => {
+            let matrix = limited(&mut file, name, bytes_max, |plain| matrix_from(plain, name))?;
+            table_of(matrix, name)
+        }
     };
-    let table = guarded(&format!("{name}: expected a sound {form:?} file"), read)?;
+    sound(guarded(&format!("{name}: expected a sound {form:?} file"), read)?, name, bytes_max)
+}
+
+/// Reads dissimilarities whose header and array are two files: `open` gives the one that stands under a name beside the header.
+///
+/// # Errors
+/// As for [`read`]; those of `open`.
+pub(crate) fn read_beside(
+    header: File,
+    open: impl FnOnce(&Path) -> Result<File, Fault>,
+    name: &str,
+    bytes_max: u64,
+) -> Result<Table, Fault> {
+    let read = || {
+        let mut text = Vec::new();
+        let failed = |cause| fault_of(&lehr_data::Error::Read { name: name.to_owned(), cause });
+        header.take(HEADER_BYTES).read_to_end(&mut text).map_err(failed)?;
+        let head = header_from(&mut &text[..], name).map_err(|error| fault_of(&error))?;
+        let path = array_path(Path::new(name), &head).map_err(|error| fault_of(&error))?;
+        let array = open(&path)?;
+        let plain: Box<dyn Read> = Box::new(array);
+        let mut limited = Limited { plain, left: bytes_max, is_over: false };
+        let matrix = matrix_from((&text[..]).chain(&mut limited), name);
+        if limited.is_over {
+            return Err(too_large(name, bytes_max));
+        }
+        table_of(matrix.map_err(|error| fault_of(&error))?, name)
+    };
+    sound(guarded(&format!("{name}: expected sound dissimilarities"), read)?, name, bytes_max)
+}
+
+fn sound(table: Table, name: &str, bytes_max: u64) -> Result<Table, Fault> {
     if table.rows() == 0 {
         return Err(Fault::new(Code::InvalidValue, format!("{name}: expected rows, found none")));
     }
@@ -376,6 +420,7 @@ impl Form {
             "arrow" | "arrows" | "feather" | "ipc" => Self::Arrow,
             "fasta" | "fa" | "fna" | "faa" => Self::Fasta,
             "fps" => Self::Fps,
+            "json" => Self::Dissimilarities,
             _ => return None,
         })
     }

@@ -9,14 +9,18 @@
 
 use std::borrow::Cow;
 
-use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
+use lehr_data::dissimilarities::{Dissimilarities, Form, MISSING_U16, Values};
+use lehr_services::{Code, Fault};
 
 use crate::method::{Failure, Inputs};
-use crate::table::{Kind, Table};
+use crate::table::{Builder, Kind, Table};
 
 /// The names of the inputs of a method on a matrix.
 pub(crate) const MATRIX: &str = "matrix";
 pub(crate) const ITEMS: &str = "items";
+
+/// The column of a condensed matrix that is made here.
+pub(crate) const COLUMN: &str = "dissimilarity";
 
 /// A matrix and what is known of its items.
 pub(crate) struct Matrix {
@@ -82,11 +86,12 @@ impl Table {
         if let [column] = columns[..]
             && let Some(items) = items_of(rows)
         {
-            let values = match self.singles(column) {
-                Some(singles) => Values::F32(singles.to_vec()),
-                None => Values::F64(self.numbers(column).unwrap_or_default().into_owned()),
+            let (values, scale) = match (self.singles(column), self.fixed(column)) {
+                (Some(singles), _) => (Values::F32(singles.to_vec()), 1.0),
+                (None, Some((values, scale))) => (Values::U16(values.to_vec()), scale),
+                (None, None) => (Values::F64(self.numbers(column).unwrap_or_default().into_owned()), 1.0),
             };
-            return Dissimilarities::new(items, Form::Condensed, values, 1.0).map_err(named);
+            return Dissimilarities::new(items, Form::Condensed, values, scale).map_err(named);
         }
         if columns.len() == rows && rows > 0 {
             let columns: Vec<Cow<'_, [f64]>> = columns.iter().filter_map(|column| self.numbers(column)).collect();
@@ -97,6 +102,28 @@ impl Table {
             "expected dissimilarities of all pairs: N (N - 1) / 2 rows of one column, or N rows of N columns";
         Err(Failure::input(format!("{name}: {expected}; found {rows} rows, {} columns of numbers", columns.len())))
     }
+}
+
+/// The table of a matrix: a column of its pairs, as they are stored.
+pub(crate) fn table_of(matrix: Dissimilarities, name: &str) -> Result<Table, Fault> {
+    if matrix.items() < 2 {
+        let reason = format!("{name}: expected at least 2 items, which make a pair, found {}", matrix.items());
+        return Err(Fault::new(Code::InvalidValue, reason));
+    }
+    let scale = matrix.scale();
+    let (has_gaps, builder) = match matrix.into_condensed() {
+        Values::U16(values) => (values.contains(&MISSING_U16), Table::builder().fixed(COLUMN, values, scale)),
+        Values::F32(values) if scale == 1.0 => {
+            (values.iter().any(|value| value.is_nan()), Table::builder().singles(COLUMN, values))
+        }
+        Values::F32(values) => of_numbers(values.into_iter().map(|value| f64::from(value) * scale).collect()),
+        Values::F64(values) => of_numbers(values.into_iter().map(|value| value * scale).collect()),
+    };
+    builder.gaps(has_gaps).build()
+}
+
+fn of_numbers(values: Vec<f64>) -> (bool, Builder) {
+    (values.iter().any(|value| value.is_nan()), Table::builder().numbers(COLUMN, values))
 }
 
 /// The matrix of two items, to check options against before there are data.
@@ -129,6 +156,9 @@ mod tests {
         let condensed = Table::builder().singles("d", vec![1.0, 2.0, f32::NAN]).gaps(true).build().unwrap();
         let found = condensed.dissimilarities("pairs").unwrap();
         assert_eq!((found.items(), found.get(0, 2), found.get(1, 2)), (3, Some(2.0), None));
+        let fixed = Table::builder().fixed("d", vec![2, 4, u16::MAX], 0.5).gaps(true).build().unwrap();
+        let found = fixed.dissimilarities("pairs").unwrap();
+        assert_eq!((found.get(0, 1), found.get(0, 2), found.get(1, 2)), (Some(1.0), Some(2.0), None));
         let full = Table::builder().texts("id", ["a", "b"].map(String::from).to_vec()).id(Some("id".into()));
         let full = full.numbers("a", vec![0.0, 4.0]).numbers("b", vec![4.0, 0.0]).build().unwrap();
         assert_eq!(full.dissimilarities("square").unwrap().get(1, 0), Some(4.0));

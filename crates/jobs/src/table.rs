@@ -10,9 +10,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Float64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, Float32Array, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_array::types::{Float32Type, Float64Type, UInt16Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, Float32Array, Float64Array, RecordBatch, StringArray, UInt16Array, UInt64Array};
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
+use lehr_data::dissimilarities::{LARGEST_U16, MISSING_U16};
 use lehr_services::{Code, Fault};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -29,6 +30,8 @@ pub(crate) const WEIGHTS: &str = "lehr.weights";
 pub(crate) const ID: &str = "lehr.id";
 /// The name under which they say that numbers may be missing.
 pub(crate) const GAPS: &str = "lehr.gaps";
+/// The name under which the metadata of a column in fixed point have what a unit of it is worth.
+const SCALE: &str = "lehr.scale";
 
 /// What a column holds.
 ///
@@ -41,7 +44,7 @@ pub(crate) const GAPS: &str = "lehr.gaps";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Floating point numbers of 64 bits, or of 32 where half the memory is worth it; finite, or NaN where the table says that values may be missing.
+    /// Floating point numbers of 64 bits, or of 32 where half the memory is worth it, or fixed point of 16; finite, or NaN where the table says that values may be missing.
     Number,
     /// Whole numbers from 0 on.
     Count,
@@ -67,6 +70,8 @@ pub struct Table {
 #[derive(Debug, Default)]
 pub struct Builder {
     columns: Vec<(String, ArrayRef)>,
+    /// Of columns in fixed point, by name.
+    scales: BTreeMap<String, f64>,
     weights: Option<String>,
     id: Option<String>,
     has_gaps: bool,
@@ -83,6 +88,23 @@ impl Builder {
     /// Adds a column of numbers that are kept in 32 bits.
     pub fn singles(mut self, name: impl Into<String>, values: Vec<f32>) -> Self {
         self.columns.push((name.into(), Arc::new(Float32Array::from(values))));
+        self
+    }
+
+    /// Adds a column of numbers that are kept in 16 bits: each is `scale` times what stands there, and 65535 is missing.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_jobs::Table;
+    /// let table = Table::builder().fixed("dissimilarity", vec![0, 3, u16::MAX], 0.25).gaps(true).build()?;
+    /// let numbers = table.numbers("dissimilarity").unwrap();
+    /// assert_eq!((numbers[1], numbers[2].is_nan(), table.bytes()), (0.75, true, 6));
+    /// # Ok::<(), lehr_services::Fault>(())
+    /// ```
+    pub fn fixed(mut self, name: impl Into<String>, values: Vec<u16>, scale: f64) -> Self {
+        let name = name.into();
+        self.scales.insert(name.clone(), scale);
+        self.columns.push((name, Arc::new(UInt16Array::from(values))));
         self
     }
 
@@ -131,14 +153,21 @@ impl Builder {
     /// The table.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] for no columns, columns of different lengths, names that are there twice, and roles of columns that are not there;
+    /// [`Code::InvalidValue`] for no columns, columns of different lengths, names that are there twice, roles of columns that are not there, and a scale that is not finite and above 0;
     /// [`Code::TooLarge`] for a column of text beyond 2 GiB.
     pub fn build(self) -> Result<Table, Fault> {
         if let Some(name) = self.is_too_long {
             return Err(Fault::new(Code::TooLarge, format!("column {name:?} has more than 2 GiB of text")));
         }
-        let fields = self.columns.iter().map(|(name, values)| Field::new(name, values.data_type().clone(), false));
-        let fields: Vec<Field> = fields.collect();
+        let field = |(name, values): &(String, ArrayRef)| {
+            let field = Field::new(name, values.data_type().clone(), false);
+            match self.scales.get(name).filter(|_| *values.data_type() == DataType::UInt16) {
+                // The shortest text that reads back as the same number.
+                Some(scale) => field.with_metadata([(SCALE.to_owned(), format!("{scale:?}"))]),
+                None => field,
+            }
+        };
+        let fields: Vec<Field> = self.columns.iter().map(field).collect();
         let roles = [(WEIGHTS, self.weights), (ID, self.id)].into_iter();
         let mut roles: BTreeMap<String, String> =
             roles.filter_map(|(role, column)| column.map(|column| (role.to_owned(), column))).collect();
@@ -170,7 +199,8 @@ impl Table {
         let schema = batch.schema();
         for (index, field) in schema.fields().iter().enumerate() {
             let (name, of) = (field.name(), field.data_type());
-            if !matches!(of, DataType::Float64 | DataType::Float32 | DataType::UInt64 | DataType::Utf8) {
+            let is_fixed = *of == DataType::UInt16 && scale_of(field)?.is_some();
+            if !is_fixed && !matches!(of, DataType::Float64 | DataType::Float32 | DataType::UInt64 | DataType::Utf8) {
                 return Err(invalid(format!("column {name:?}: expected numbers, counts or text, found {of}")));
             }
             if batch.column(index).null_count() > 0 {
@@ -228,7 +258,21 @@ impl Table {
         if let Some(numbers) = column.as_primitive_opt::<Float32Type>() {
             return Some(numbers.values().iter().map(|&number| f64::from(number)).collect());
         }
+        if let Some((values, scale)) = self.fixed(name) {
+            let number = |&value: &u16| if value == MISSING_U16 { f64::NAN } else { f64::from(value) * scale };
+            return Some(values.iter().map(number).collect());
+        }
         Some(column.as_primitive_opt::<UInt64Type>()?.values().iter().map(|&count| count as f64).collect())
+    }
+
+    /// A column of numbers that are kept in 16 bits, and what a unit is worth; nothing if it is not there or something else.
+    ///
+    /// # Example
+    /// See [`Builder::fixed`].
+    pub fn fixed(&self, name: &str) -> Option<(&[u16], f64)> {
+        let (index, field) = self.batch.schema_ref().column_with_name(name)?;
+        let values = self.batch.column(index).as_primitive_opt::<UInt16Type>()?.values();
+        Some((values, scale_of(field).ok()??))
     }
 
     /// A column of numbers that are kept in 32 bits; nothing if it is not there or something else.
@@ -252,6 +296,9 @@ impl Table {
         }
         if let Some(numbers) = column.as_primitive_opt::<Float32Type>() {
             return Some(numbers.values().iter().map(f32::to_string).collect());
+        }
+        if self.fixed(name).is_some() {
+            return Some(self.numbers(name)?.iter().map(f64::to_string).collect());
         }
         Some(column.as_primitive_opt::<Float64Type>()?.values().iter().map(f64::to_string).collect())
     }
@@ -282,6 +329,11 @@ impl Table {
             builder = match kind {
                 Kind::Number if parts.clone().all(|part| part.singles(name).is_some()) => builder
                     .singles(name, parts.flat_map(|part| part.singles(name).unwrap_or_default().to_vec()).collect()),
+                Kind::Number if of_one_scale(parts.as_slice(), name) => {
+                    let scale = first.fixed(name).map_or(1.0, |(_, scale)| scale);
+                    let all = parts.flat_map(|part| part.fixed(name).map_or(&[][..], |(values, _)| values).to_vec());
+                    builder.fixed(name, all.collect(), scale)
+                }
                 Kind::Number => builder.numbers(
                     name,
                     parts.flat_map(|part| part.numbers(name).unwrap_or_default().into_owned()).collect(),
@@ -305,6 +357,7 @@ impl Table {
                 .zip(texts.value_offsets().first())
                 .map_or(0, |(last, first)| (last - first) as usize + size_of::<i32>() * (texts.len() + 1)),
             None if *column.data_type() == DataType::Float32 => size_of::<f32>() * column.len(),
+            None if *column.data_type() == DataType::UInt16 => size_of::<u16>() * column.len(),
             None => size_of::<u64>() * column.len(),
         };
         self.batch.columns().iter().map(of).sum()
@@ -332,6 +385,9 @@ impl Table {
                 in_blocks(numbers.values(), |number| number.to_bits().to_le_bytes(), &mut add);
             } else if let Some(numbers) = column.as_primitive_opt::<Float32Type>() {
                 in_blocks(numbers.values(), |number| number.to_bits().to_le_bytes(), &mut add);
+            } else if let Some((values, scale)) = self.fixed(name) {
+                add(&scale.to_bits().to_le_bytes());
+                in_blocks(values, |value| value.to_le_bytes(), &mut add);
             } else if let Some(counts) = column.as_primitive_opt::<UInt64Type>() {
                 in_blocks(counts.values(), |count| count.to_le_bytes(), &mut add);
             }
@@ -352,6 +408,27 @@ fn in_blocks<T: Copy, const N: usize>(values: &[T], bytes: impl Fn(T) -> [u8; N]
         block.extend(values.iter().flat_map(|&value| bytes(value)));
         add(&block);
     }
+}
+
+/// What a unit of a column in fixed point is worth; nothing if it is none.
+///
+/// # Errors
+/// [`Code::InvalidValue`] if it says something that no unit is worth.
+pub(crate) fn scale_of(field: &Field) -> Result<Option<f64>, Fault> {
+    let Some(text) = field.metadata().get(SCALE) else { return Ok(None) };
+    let is_sound = |scale: &f64| *scale > 0.0 && (scale * f64::from(LARGEST_U16)).is_finite();
+    text.parse().ok().filter(is_sound).map(Some).ok_or_else(|| {
+        let name = field.name();
+        let reason = format!("column {name:?}: {SCALE}: expected a finite number above 0, found {text:?}");
+        Fault::new(Code::InvalidValue, reason)
+    })
+}
+
+/// Whether a column is in fixed point in all parts, with the same scale.
+fn of_one_scale(parts: &[Table], name: &str) -> bool {
+    let scale = |part: &Table| part.fixed(name).map(|(_, scale)| scale.to_bits());
+    parts.first().is_some_and(|first| scale(first).is_some())
+        && parts.iter().all(|part| scale(part) == scale(&parts[0]))
 }
 
 fn kind_of(of: &DataType) -> Kind {

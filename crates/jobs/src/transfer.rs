@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek, SeekFrom};
 use std::path::Path;
 
+use lehr_data::read::dissimilarities::{array_path, header_from};
 use lehr_runtime::blocking;
 use lehr_services::{Code, Fault, Reference};
 use sha2::{Digest, Sha256};
@@ -11,8 +12,50 @@ use sha2::{Digest, Sha256};
 use crate::bytes::Bytes;
 use crate::datasets::contents::digest;
 use crate::datasets::{Append, Begin, Dataset, Datasets, Finish, Put, Read, Take};
-use crate::format::{Form, RowFormat, arrow};
+use crate::format::{Form, HEADER_BYTES, RowFormat, arrow, fault_of};
 use crate::table::{Handle, Table};
+
+/// What is sent of a file, behind bytes that come from another one.
+struct Sent {
+    head: Vec<u8>,
+    file: File,
+}
+
+impl Sent {
+    /// Dissimilarities: the file, if header and array stand in it together, or else the header and the array beside it.
+    fn with_array(path: &Path, unreadable: impl Fn(io::Error) -> Fault) -> Result<Self, Fault> {
+        let mut reader = io::BufReader::new(File::open(path).map_err(&unreadable)?);
+        let header = header_from(&mut reader, &path.display().to_string()).map_err(|error| fault_of(&error))?;
+        let mut rest = Vec::new();
+        reader.take(HEADER_BYTES).read_to_end(&mut rest).map_err(&unreadable)?;
+        if rest.iter().any(|byte| !byte.is_ascii_whitespace()) {
+            return Ok(Self { head: Vec::new(), file: File::open(path).map_err(unreadable)? });
+        }
+        let array = array_path(path, &header).map_err(|error| fault_of(&error))?;
+        let missing =
+            |error| Fault::new(Code::UnknownEntry, format!("{}: it cannot be read: {error}", array.display()));
+        let file = File::open(&array).map_err(missing)?;
+        Ok(Self { head: std::fs::read(path).map_err(unreadable)?, file })
+    }
+
+    fn bytes(&self) -> io::Result<u64> {
+        Ok(self.head.len() as u64 + self.file.metadata()?.len())
+    }
+
+    fn digest(&mut self) -> io::Result<String> {
+        self.file.rewind()?;
+        digest(&mut (&self.head[..]).chain(&mut self.file))
+    }
+
+    fn read_at(&mut self, offset: u64, piece: &mut [u8]) -> io::Result<()> {
+        let head = &self.head[usize::try_from(offset).map_or(self.head.len(), |at| at.min(self.head.len()))..];
+        let of_head = head.len().min(piece.len());
+        let (first, second) = piece.split_at_mut(of_head);
+        first.copy_from_slice(&head[..of_head]);
+        self.file.seek(SeekFrom::Start(offset.saturating_sub(self.head.len() as u64)))?;
+        self.file.read_exact(second)
+    }
+}
 
 /// How much is sent in one body, so that a node of default limits takes it.
 const BODY_BYTES: usize = 8 << 20;
@@ -82,7 +125,8 @@ pub async fn store(datasets: &Reference<Datasets>, name: &str, table: &Table, re
     datasets.call(Finish { name }).await
 }
 
-/// Uploads a file in pieces, going on where an upload of the same file under the same name was interrupted.
+/// Uploads a file in pieces, going on where an upload of the same file under the same name was interrupted. Behind the header of dissimilarities goes the array that it names, if that stands
+/// beside it and not behind it already.
 ///
 /// # Errors
 /// [`Code::UnknownEntry`] if the file cannot be read; those of [`Begin`], [`Append`] and [`Finish`]. Called again, it goes on.
@@ -104,15 +148,18 @@ pub async fn store(datasets: &Reference<Datasets>, name: &str, table: &Table, re
 pub async fn upload(datasets: &Reference<Datasets>, path: &Path, begin: Begin) -> Result<Dataset, Fault> {
     let unreadable =
         |error: io::Error| Fault::new(Code::UnknownEntry, format!("{}: it cannot be read: {error}", path.display()));
-    let mut file = File::open(path).map_err(unreadable)?;
-    let bytes = file.metadata().map_err(unreadable)?.len();
-    let sum = blocking("a checksum", || digest(&mut file)).map_err(unreadable)?;
+    let mut file = match begin.format {
+        Form::Dissimilarities => Sent::with_array(path, unreadable)?,
+        _ => Sent { head: Vec::new(), file: File::open(path).map_err(unreadable)? },
+    };
+    let bytes = file.bytes().map_err(unreadable)?;
+    let sum = blocking("a checksum", || file.digest()).map_err(unreadable)?;
     let name = begin.name.clone();
     let begin = Begin { bytes: Some(bytes), sha256: Some(sum), ..begin };
     let mut offset = datasets.call(begin).await?.offset;
     while offset < bytes {
         let mut piece = vec![0; BODY_BYTES.min((bytes - offset) as usize)];
-        file.seek(SeekFrom::Start(offset)).and_then(|_| file.read_exact(&mut piece)).map_err(unreadable)?;
+        file.read_at(offset, &mut piece).map_err(unreadable)?;
         offset = datasets.call(Append { name: name.clone(), offset, data: piece.into() }).await?.offset;
     }
     datasets.call(Finish { name }).await

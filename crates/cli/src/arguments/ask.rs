@@ -149,7 +149,7 @@ pub struct UploadArguments {
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
 
-    /// What the file is: csv, tsv, npy, parquet, arrow, fasta or fps [default: what its name says]
+    /// What the file is: csv, tsv, npy, parquet, arrow, fasta, fps or dissimilarities [default: what its name says]
     #[arg(long, value_name = "FORMAT", value_parser = form)]
     pub format: Option<Form>,
 
@@ -207,8 +207,14 @@ Example:
   lehr upload genes.fasta
       the columns id and sequence, to be compared by a service of distances; FPS files likewise
   lehr upload survey.csv --id person --gaps
-      a table in which values are missing";
+      a table in which values are missing
+
+  lehr upload genes/dissimilarities.json http://127.0.0.1:8420/datasets --name genes
+      a matrix as lehr distances wrote it, with the array beside its header";
 
 fn form(text: &str) -> Result<Form, String> {
-    Form::of_name(&format!(".{text}")).ok_or_else(|| "expected csv, tsv, npy, parquet, arrow, fasta or fps".to_owned())
+    let by_name = || Form::of_name(&format!(".{text}"));
+    let told = (text == "dissimilarities").then_some(Form::Dissimilarities);
+    told.or_else(by_name)
+        .ok_or_else(|| "expected csv, tsv, npy, parquet, arrow, fasta, fps or dissimilarities".to_owned())
 }

@@ -412,5 +412,92 @@ fn sequences_fingerprints_and_tables_with_gaps_are_uploaded_and_compared() {
     assert_eq!(refused.code, 2);
     let refused = ask(&["upload", "genes.seq", &datasets]);
     assert_eq!(refused.code, 2);
-    assert!(refused.stderr.contains("--format csv, tsv, npy, parquet, arrow, fasta or fps"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("--format csv, tsv, npy, parquet, arrow, fasta, fps or dissimilarities"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
+fn a_matrix_of_16_bits_is_the_one_of_the_command_wherever_it_comes_from() {
+    let letter = |at: usize| char::from(b"ACGT"[at.wrapping_mul(2_654_435_761) >> 7 & 3]);
+    let text = |row: usize| -> String {
+        (0..80).map(|at| letter(if (row * 31 + at).is_multiple_of(11) { row % 35 * 1000 + at } else { at })).collect()
+    };
+    let genes: String = (0..40).map(|row| format!(">s{row}\n{}\n", text(row))).collect();
+    let sandbox = Sandbox::with("genes.fasta", genes);
+    for (form, out) in [("condensed", "half"), ("full", "whole")] {
+        let line = ["distances", "genes.fasta", "--element", "u16", "--form", form, "-q", "--out", out];
+        sandbox.lehr(&line).succeeded();
+    }
+    sandbox.lehr(&["pairwise", "half/dissimilarities.json", "-k", "3", "-q", "--out", "clusters"]).succeeded();
+    sandbox.lehr(&["embed", "half/dissimilarities.json", "-q", "--out", "map"]).succeeded();
+    let root = sandbox.path("").display().to_string();
+    let node = Served::start(&[
+        "--data-root",
+        &root,
+        "--start",
+        "lehr.distances=/distances",
+        "--start",
+        "lehr.pairwise=/pairwise",
+        "--start",
+        "lehr.embedding=/embedding",
+    ]);
+    let ask = |words: &[&str]| sandbox.lehr(&[words, &["--timeout", "3000"]].concat());
+    let datasets = node.at("/datasets");
+    let uploaded = ask(&["upload", "half/dissimilarities.json", &datasets, "--name", "half"]).succeeded();
+    assert_eq!(uploaded.stdout, "half: 780 rows of dissimilarity\n");
+    // Header and array in one file.
+    let both = ["json", "npy"].map(|end| std::fs::read(sandbox.path(&format!("whole/dissimilarities.{end}"))).unwrap());
+    sandbox.write("one", both.concat());
+    ask(&["upload", "one", &datasets, "--format", "dissimilarities"]).succeeded();
+    // Under the data root, with the array beside it.
+    let open = r#"{"name": "opened", "path": "whole/dissimilarities.json"}"#;
+    ask(&["submit", &datasets, "open", open]).succeeded();
+    ask(&["upload", "genes.fasta", &datasets]).succeeded();
+    let run = |service: &str, order: serde_json::Value| {
+        let at = node.at(service);
+        let job = ask(&["submit", &at, "run", &order.to_string()]).succeeded().stdout;
+        let done = ask(&["query", &at, "wait", &job]).succeeded().stdout;
+        assert!(done.contains("\"done\""), "{done}");
+        serde_json::from_str::<serde_json::Value>(&job).unwrap()["job"].as_str().unwrap().to_owned()
+    };
+    let compared = run("/distances", serde_json::json!({ "input": "genes", "options": { "bits": 16 } }));
+    let state: serde_json::Value = serde_json::from_str(&ask(&["get", &datasets]).succeeded().stdout).unwrap();
+    let checksum = |name: &str| state["datasets"][name]["checksum"].as_str().unwrap();
+    for name in ["half", "opened", &format!("{compared}/matrix")] {
+        assert_eq!(checksum(name), checksum("one"), "{name}");
+    }
+    // The rows that the commands write, but for names that are not in a matrix.
+    let behind_id =
+        |csv: &str| -> Vec<String> { csv.lines().map(|line| line.split_once(',').unwrap().1.to_owned()).collect() };
+    let of_job = |service: &str, table: &str, options: serde_json::Value| {
+        let job = run(service, serde_json::json!({ "input": "half", "options": options }));
+        let rows = serde_json::json!({ "job": job, "table": table, "format": "csv" });
+        let piece = ask(&["query", &node.at(service), "result", &rows.to_string()]).succeeded().stdout;
+        behind_id(serde_json::from_str::<serde_json::Value>(&piece).unwrap()["csv"].as_str().unwrap())
+    };
+    let labels = of_job("/pairwise", "labels", serde_json::json!({ "clusters": 3 }));
+    assert_eq!(labels, behind_id(&sandbox.read("clusters/labels.csv")));
+    let positions = of_job("/embedding", "positions", serde_json::json!({}));
+    assert_eq!(positions, behind_id(&sandbox.read("map/positions.csv")));
+
+    // What is wrong is said: an array that is not there, a name that leads elsewhere, a header that is none.
+    let header = sandbox.read("half/dissimilarities.json");
+    sandbox.write("alone/dissimilarities.json", &header);
+    sandbox.write("away/dissimilarities.json", header.replace("dissimilarities.npy", "../half/dissimilarities.npy"));
+    sandbox.write("none/dissimilarities.json", "{}");
+    for (path, uploading, opening) in [
+        ("alone", "alone/dissimilarities.npy: it cannot be read", "no such file under the data root"),
+        ("away", "expected the name of a file in the same folder", "expected the name of a file in the same folder"),
+        ("none", "expected a header \"lehr dissimilarities 1\"", "expected a header \"lehr dissimilarities 1\""),
+    ] {
+        let path = format!("{path}/dissimilarities.json");
+        let refused = ask(&["upload", &path, &datasets, "--name", "wrong"]);
+        assert!(refused.code != 0 && refused.stderr.contains(uploading), "{}", refused.stderr);
+        let open = serde_json::json!({ "name": path.replace('/', "-"), "path": path });
+        let refused = ask(&["submit", &datasets, "open", &open.to_string()]);
+        assert!(refused.code != 0 && refused.stderr.contains(opening), "{}", refused.stderr);
+    }
 }

@@ -1,12 +1,17 @@
 //! Dissimilarities from files: what [`crate::write::dissimilarities`] writes, what NumPy and SciPy write, and big-endian 16-bit rows.
 
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
 
 use crate::dissimilarities::{Dissimilarities, Element, FORMAT, Form, Header, MISSING_U16, Values};
 use crate::error::{Error, quoted};
 use crate::read::npy;
 use crate::read::source::{Source, open};
+
+/// The most bytes that a header may have.
+const HEADER_BYTES: u64 = 1 << 20;
 
 /// Dissimilarities from an array or from its header; either name will do.
 ///
@@ -60,19 +65,68 @@ pub fn matrix(path: &Path) -> Result<Dissimilarities, Error> {
     }
 }
 
+/// Dissimilarities from one run of bytes: the header, and behind it the array that it names, as `cat d.json d.npy` makes them. `name` is what messages call it.
+///
+/// # Errors
+/// As [`matrix`].
+///
+/// # Example
+/// ```
+/// use lehr_data::read::dissimilarities::matrix_from;
+/// let error = matrix_from(&b"{}"[..], "genes").unwrap_err().to_string();
+/// assert!(error.starts_with("genes: expected a header \"lehr dissimilarities 1\", found missing field"), "{error}");
+/// ```
+pub fn matrix_from(reader: impl Read, name: &str) -> Result<Dissimilarities, Error> {
+    let mut reader = BufReader::new(reader);
+    let header = header_from(&mut reader, name)?;
+    // The line end of the header. Arrays begin with bytes that are no white space.
+    let failed = |cause| Error::Read { name: name.into(), cause };
+    while let Some(byte) = reader.fill_buf().map_err(failed)?.first()
+        && byte.is_ascii_whitespace()
+    {
+        reader.consume(1);
+    }
+    if header.element == Element::I16be {
+        let mut bytes = Vec::new();
+        reader.read_to_end(&mut bytes).map_err(failed)?;
+        return of_rows(&bytes, name, header);
+    }
+    of_array(&mut Source::new(reader, name)?, name, header)
+}
+
 /// The header of dissimilarities.
 ///
 /// # Errors
 /// As [`matrix`].
 pub fn header(path: &Path) -> Result<Header, Error> {
     let shown = path.display().to_string();
-    let mut text = Vec::new();
-    open(path)?.read_to_end(&mut text).map_err(|cause| Error::Read { name: shown.clone(), cause })?;
-    let wrong = |found: String| Error::Format { name: shown.clone(), expected: format!("a header {FORMAT:?}"), found };
-    let header: Header = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
+    let mut file = BufReader::new(open(path)?);
+    let header = header_from(&mut file, &shown)?;
+    let failed = |cause| Error::Read { name: shown.clone(), cause };
+    let mut rest = Vec::new();
+    file.take(HEADER_BYTES).read_to_end(&mut rest).map_err(failed)?;
+    if rest.iter().all(u8::is_ascii_whitespace) {
+        return Ok(header);
+    }
+    let expected = format!("a header {FORMAT:?} and nothing behind it");
+    Err(Error::Format { name: shown, expected, found: "more bytes".into() })
+}
+
+/// Reads a header, and not what stands behind it.
+///
+/// # Errors
+/// As [`matrix`].
+pub fn header_from(reader: &mut impl BufRead, name: &str) -> Result<Header, Error> {
+    let wrong = |found: String| Error::Format { name: name.into(), expected: format!("a header {FORMAT:?}"), found };
+    let mut text = serde_json::Deserializer::from_reader(reader.take(HEADER_BYTES));
+    let header = Header::deserialize(&mut text).map_err(|error| match error.classify() {
+        serde_json::error::Category::Io => Error::Read { name: name.into(), cause: error.into() },
+        _ => wrong(error.to_string()),
+    })?;
     if header.format != FORMAT {
         return Err(wrong(quoted(&header.format)));
     }
+    // Which file is the array's is looked at where there are files.
     Ok(header)
 }
 
@@ -83,21 +137,33 @@ pub fn header(path: &Path) -> Result<Header, Error> {
 /// As [`matrix`]; [`Error::Format`] if the file's length is that of no N.
 pub fn big_endian_rows(path: &Path, scale: f64) -> Result<Dissimilarities, Error> {
     let shown = path.display().to_string();
+    rows_of(&bytes_of(path, &shown)?, scale, &shown)
+}
+
+fn bytes_of(path: &Path, shown: &str) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
-    open(path)?.read_to_end(&mut bytes).map_err(|cause| Error::Read { name: shown.clone(), cause })?;
+    open(path)?.read_to_end(&mut bytes).map_err(|cause| Error::Read { name: shown.into(), cause })?;
+    Ok(bytes)
+}
+
+fn rows_of(bytes: &[u8], scale: f64, name: &str) -> Result<Dissimilarities, Error> {
     let items = (bytes.len() / 2).isqrt();
     if items == 0 || 2 * items * items != bytes.len() {
         let expected = "N x N numbers of 16 bits, 2 N² bytes".into();
-        return Err(Error::Format { name: shown, expected, found: format!("{} bytes", bytes.len()) });
+        return Err(Error::Format { name: name.into(), expected, found: format!("{} bytes", bytes.len()) });
     }
     let (numbers, _) = bytes.as_chunks::<2>();
     let values =
         numbers.iter().map(|number| u16::try_from(i16::from_be_bytes(*number)).unwrap_or(MISSING_U16)).collect();
-    Dissimilarities::named(items, Form::Full, Values::U16(values), scale, &shown)
+    Dissimilarities::named(items, Form::Full, Values::U16(values), scale, name)
 }
 
-fn array_path(header_path: &Path, header: &Header) -> Result<PathBuf, Error> {
-    // The array stands beside its header: a name with folders in it is none that we wrote, and may lead anywhere.
+/// Where the array of a header stands: beside it.
+///
+/// # Errors
+/// [`Error::Format`] if the header names no file of its own folder.
+pub fn array_path(header_path: &Path, header: &Header) -> Result<PathBuf, Error> {
+    // A name with folders in it is none that we wrote, and may lead anywhere.
     let name = Path::new(&header.array);
     if name.file_name() != Some(name.as_os_str()) {
         return Err(Error::Format {
@@ -112,30 +178,37 @@ fn array_path(header_path: &Path, header: &Header) -> Result<PathBuf, Error> {
 fn with_header(path: &Path, header: Header) -> Result<Dissimilarities, Error> {
     let shown = path.display().to_string();
     if header.element == Element::I16be {
-        let mut matrix = big_endian_rows(path, header.scale)?;
-        agree(&shown, "items", header.items, matrix.items())?;
-        matrix.header = Some(header);
-        return Ok(matrix);
+        return of_rows(&bytes_of(path, &shown)?, &shown, header);
     }
-    let mut source = Source::open(path)?;
-    let array = npy::Header::read(&mut source)?;
+    of_array(&mut Source::open(path)?, &shown, header)
+}
+
+fn of_rows(bytes: &[u8], name: &str, header: Header) -> Result<Dissimilarities, Error> {
+    let mut matrix = rows_of(bytes, header.scale, name)?;
+    agree(name, "items", header.items, matrix.items())?;
+    matrix.header = Some(header);
+    Ok(matrix)
+}
+
+fn of_array(source: &mut Source<'_>, shown: &str, header: Header) -> Result<Dissimilarities, Error> {
+    let array = npy::Header::read(source)?;
     let values = match (header.element, array.element) {
-        (Element::F64, npy::Element::F64) => doubles(&array, &mut source)?,
-        (Element::F32, npy::Element::F32) => singles(&array, &mut source)?,
+        (Element::F64, npy::Element::F64) => doubles(&array, source)?,
+        (Element::F32, npy::Element::F32) => singles(&array, source)?,
         (Element::U16, npy::Element::U16) => {
             let mut values = Vec::new();
-            array.stream(&mut source, |block| values.extend(block.iter().map(|value| *value as u16)))?;
+            array.stream(source, |block| values.extend(block.iter().map(|value| *value as u16)))?;
             Values::U16(values)
         }
         (element, _) => {
             let expected = format!("{element} numbers, as its header says");
-            return Err(Error::Format { name: shown, expected, found: "another element type".into() });
+            return Err(Error::Format { name: shown.into(), expected, found: "another element type".into() });
         }
     };
-    let (items, form) = shape(&array, &shown)?;
-    agree(&shown, "items", header.items, items)?;
-    agree(&shown, "form", header.form, form)?;
-    let mut matrix = Dissimilarities::named(items, form, values, header.scale, &shown)?;
+    let (items, form) = shape(&array, shown)?;
+    agree(shown, "items", header.items, items)?;
+    agree(shown, "form", header.form, form)?;
+    let mut matrix = Dissimilarities::named(items, form, values, header.scale, shown)?;
     matrix.header = Some(header);
     Ok(matrix)
 }

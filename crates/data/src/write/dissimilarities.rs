@@ -99,8 +99,16 @@ pub fn header(header: &Header) -> String {
     text
 }
 
-/// The nearest fixed-point number; the largest value gives [`LARGEST_U16`] itself, whichever way its quotient was rounded.
-fn fixed(value: f64, scale: f64) -> u16 {
+/// The nearest fixed-point number; the largest value gives [`LARGEST_U16`] itself, whichever way its quotient was rounded. NaN gives [`MISSING_U16`].
+///
+/// # Example
+/// ```
+/// use lehr_data::dissimilarities::Element;
+/// use lehr_data::write::dissimilarities::fixed;
+/// let scale = Element::U16.scale(3.0);
+/// assert_eq!([0.0, 1.5, 3.0, f64::NAN].map(|value| fixed(value, scale)), [0, 32767, 65534, 65535]);
+/// ```
+pub fn fixed(value: f64, scale: f64) -> u16 {
     if value.is_nan() { MISSING_U16 } else { (value / scale).round().clamp(0.0, f64::from(LARGEST_U16)) as u16 }
 }
 

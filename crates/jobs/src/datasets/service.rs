@@ -5,7 +5,7 @@
 //! Files are read on threads of their own. Every change leaves contents of which the document may not know yet; so they are removed one change later.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use lehr_runtime::{block_on, blocking};
 use lehr_services::{
@@ -190,7 +190,12 @@ impl Inner {
             }
             Source::File { path, format } => {
                 let root = self.root.as_ref().ok_or_else(no_root)?;
-                format::read(root.open(path)?, *format, &upload.reading, path, most)
+                let file = root.open(path)?;
+                if *format == Form::Dissimilarities {
+                    let beside = |array: &Path| root.open(&array.to_string_lossy());
+                    return format::read_beside(file, beside, path, most);
+                }
+                format::read(file, *format, &upload.reading, path, most)
             }
             Source::Table => Err(Fault::new(Code::OperationFailed, "a table is not read")),
         }
@@ -364,7 +369,7 @@ impl Independent<Open> for DatasetService {
         let Open { name, path, format, replace, .. } = open;
         let format = format.or_else(|| Form::of_name(&path)).ok_or_else(|| {
             let reason = format!(
-                "format: expected csv, tsv, npy, parquet, arrow, fasta or fps, since the name of {path:?} does not say"
+                "format: expected csv, tsv, npy, parquet, arrow, fasta, fps or dissimilarities, since the name of {path:?} does not say"
             );
             Fault::new(Code::InvalidValue, reason)
         })?;

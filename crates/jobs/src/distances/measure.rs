@@ -40,7 +40,7 @@ pub struct Options {
     pub standardise: bool,
     /// Whether equal items become one, with their number as its weight. Default: no.
     pub collapse: bool,
-    /// Bits of a dissimilarity, 32 or 64. Default: 32.
+    /// Bits of a dissimilarity: 64, 32, or 16 (fixed point, to 8e-6 of the largest). Default: 32.
     pub bits: u32,
 }
 
@@ -172,8 +172,8 @@ impl Options {
     /// What can be said against them before there are data.
     pub(super) fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
-        if !matches!(self.bits, 32 | 64) {
-            faults.push(format!("bits: expected 32 or 64, found {}", self.bits));
+        if !matches!(self.bits, 16 | 32 | 64) {
+            faults.push(format!("bits: expected 16, 32 or 64, found {}", self.bits));
         }
         if self.columns.as_ref().is_some_and(Vec::is_empty) {
             faults.push("columns: expected at least one, found none".to_owned());
@@ -324,7 +324,7 @@ mod tests {
     fn words_that_do_not_go_together_are_all_named() {
         assert_eq!(faults("{}"), Vec::<String>::new());
         assert_eq!(faults(r#"{ "measure": "kimura", "alignment": "given" }"#), Vec::<String>::new());
-        let found = faults(r#"{ "measure": "hamming", "alignment": "local", "bits": 16, "overlap": 2 }"#);
+        let found = faults(r#"{ "measure": "hamming", "alignment": "local", "bits": 8, "overlap": 2 }"#);
         assert_eq!(found.len(), 4, "{found:?}");
         let found = faults(r#"{ "measure": "tanimoto", "standardise": true }"#);
         assert_eq!(found, ["standardise: expected with records, found fingerprints"]);

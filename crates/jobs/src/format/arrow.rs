@@ -13,7 +13,7 @@ use arrow_schema::{ArrowError, DataType, Schema};
 use lehr_services::{Code, Fault};
 
 use super::column::{Column, Intake, Values, chosen, table, unsupported};
-use crate::table::{Columns, GAPS, ID, Table, WEIGHTS};
+use crate::table::{Columns, GAPS, ID, Table, WEIGHTS, scale_of};
 
 /// What a file, as opposed to a stream, begins with.
 const MAGIC: &[u8] = b"ARROW1";
@@ -95,8 +95,12 @@ fn collect(
     let has_gaps = has_gaps || schema.metadata().contains_key(GAPS);
     let mut columns = Vec::new();
     for index in chosen(&names, &wanted, name)? {
-        let of = schema.field(index).data_type();
-        let values = values_of(of).ok_or_else(|| unsupported(name, index, &names[index], &of.to_string()))?;
+        let (field, of) = (schema.field(index), schema.field(index).data_type());
+        let scale = scale_of(field).map_err(|fault| Fault::new(fault.code(), format!("{name}: {}", fault.reason())))?;
+        // Of another program's, whole numbers of 16 bits are counts.
+        let fixed = scale.filter(|_| *of == DataType::UInt16).map(|scale| Values::Fixed(Vec::new(), scale));
+        let values = fixed.or_else(|| values_of(of));
+        let values = values.ok_or_else(|| unsupported(name, index, &names[index], &of.to_string()))?;
         columns.push(Column { index, name: names[index].clone(), values, has_gaps });
     }
     let mut intake = Intake::new(name, bytes_max);
@@ -143,7 +147,7 @@ fn take(array: &ArrayRef, column: &mut Column, intake: &mut Intake) {
         DataType::Int32 => each!(Int32Type, value => column.whole(i64::from(value), intake)),
         DataType::Int64 => each!(Int64Type, value => column.whole(value, intake)),
         DataType::UInt8 => each!(UInt8Type, value => column.count(u64::from(value), intake)),
-        DataType::UInt16 => each!(UInt16Type, value => column.count(u64::from(value), intake)),
+        DataType::UInt16 => each!(UInt16Type, value => column.small(value, intake)),
         DataType::UInt32 => each!(UInt32Type, value => column.count(u64::from(value), intake)),
         DataType::UInt64 => each!(UInt64Type, value => column.count(value, intake)),
         DataType::Dictionary(..) => {
@@ -186,7 +190,7 @@ fn texts_of(array: &ArrayRef) -> Box<dyn Iterator<Item = Option<&str>> + '_> {
 #[cfg(test)]
 mod tests {
     use arrow_array::builder::StringDictionaryBuilder;
-    use arrow_array::{Float32Array, Int32Array, Int64Array, LargeStringArray, TimestampSecondArray};
+    use arrow_array::{Float32Array, Int32Array, Int64Array, LargeStringArray, TimestampSecondArray, UInt16Array};
     use arrow_ipc::writer::FileWriter;
 
     use super::*;
@@ -251,6 +255,22 @@ mod tests {
     }
 
     #[test]
+    fn a_scale_that_is_none_and_a_gap_where_there_may_be_none_are_faults() {
+        let of = |scale: &str| {
+            let field = arrow_schema::Field::new("d", DataType::UInt16, false);
+            let field = field.with_metadata([("lehr.scale".to_owned(), scale.to_owned())]);
+            let values: ArrayRef = Arc::new(UInt16Array::from(vec![3, u16::MAX]));
+            let batch = RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![values]).unwrap();
+            read(&written(&batch, false), "m").unwrap_err().reason().to_owned()
+        };
+        for scale in ["0", "-1", "NaN", "1e305", "much", ""] {
+            let expected = format!("m: column \"d\": lehr.scale: expected a finite number above 0, found {scale:?}");
+            assert_eq!(of(scale), expected);
+        }
+        assert!(of("0.5").starts_with("m, row 1, column 1 (\"d\"): expected a value, found none"));
+    }
+
+    #[test]
     fn a_table_that_was_written_is_the_same_when_it_is_read() {
         let table = Table::builder()
             .texts("site", vec!["A".into(), "B".into()])
@@ -258,6 +278,7 @@ mod tests {
             .counts("n", vec![u64::MAX, 0])
             .numbers("w", vec![1.0, 2.0])
             .singles("d", vec![0.1, f32::NAN])
+            .fixed("f", vec![7, u16::MAX], 0.1)
             .gaps(true)
             .weights(Some("w".into()))
             .id(Some("site".into()))
@@ -267,6 +288,7 @@ mod tests {
         assert_eq!((again.checksum(), again.weights(), again.id()), (table.checksum(), Some("w"), Some("site")));
         let part = read(&write(&table.slice(1, 1)).unwrap(), "t").unwrap();
         assert_eq!((part.rows(), part.texts("site").unwrap()), (1, vec!["B".to_owned()]));
+        assert_eq!((part.fixed("f"), again.numbers("f").unwrap()[0]), (Some((&[u16::MAX][..], 0.1)), 7.0 * 0.1));
         assert_eq!(Table::joined(&[table.slice(0, 1), part]).unwrap().checksum(), table.checksum());
     }
 

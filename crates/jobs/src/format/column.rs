@@ -1,6 +1,7 @@
 //! Columns as they are read from a file of columns, a batch after the other, with what is wrong in them.
 
 use arrow_array::builder::StringBuilder;
+use lehr_data::dissimilarities::MISSING_U16;
 use lehr_data::error::{Column as ColumnOfFault, Fault as FaultOfRow, Faults, Place};
 use lehr_services::{Code, Fault};
 
@@ -15,6 +16,8 @@ const EXACT: u64 = 1 << 53;
 pub(crate) enum Values {
     Numbers(Vec<f64>),
     Singles(Vec<f32>),
+    /// With what a unit is worth.
+    Fixed(Vec<u16>, f64),
     Whole(Vec<i64>),
     Counts(Vec<u64>),
     Texts(StringBuilder),
@@ -104,6 +107,7 @@ impl Column {
         match &self.values {
             Values::Numbers(values) => values.len(),
             Values::Singles(values) => values.len(),
+            Values::Fixed(values, _) => values.len(),
             Values::Whole(values) => values.len(),
             Values::Counts(values) => values.len(),
             Values::Texts(values) => arrow_array::builder::ArrayBuilder::len(values),
@@ -133,11 +137,12 @@ impl Column {
 
     /// A row without a value: a fault. What stands in its place is never seen.
     pub(crate) fn gap(&mut self, intake: &mut Intake) {
-        if !(self.has_gaps && matches!(self.values, Values::Numbers(_) | Values::Singles(_))) {
+        if !(self.has_gaps && matches!(self.values, Values::Numbers(_) | Values::Singles(_) | Values::Fixed(..))) {
             self.fault(intake, "a value", || "none".to_owned());
         }
         match &self.values {
             Values::Numbers(_) | Values::Singles(_) => self.put_number(f64::NAN, intake),
+            Values::Fixed(..) => self.put_fixed(MISSING_U16, intake),
             Values::Whole(_) => self.whole(0, intake),
             Values::Counts(_) => self.count(0, intake),
             Values::Texts(_) => self.text("", intake),
@@ -159,6 +164,24 @@ impl Column {
             // It was one before it was widened.
             Values::Singles(values) if has_room => values.push(number as f32),
             _ => {}
+        }
+    }
+
+    /// A whole number of 16 bits: a number in fixed point, or a count.
+    pub(crate) fn small(&mut self, value: u16, intake: &mut Intake) {
+        match self.values {
+            Values::Fixed(..) if value == MISSING_U16 => self.gap(intake),
+            Values::Fixed(..) => self.put_fixed(value, intake),
+            _ => self.count(u64::from(value), intake),
+        }
+    }
+
+    fn put_fixed(&mut self, value: u16, intake: &mut Intake) {
+        let has_room = self.has_room(size_of::<u16>(), intake);
+        if let Values::Fixed(values, _) = &mut self.values
+            && has_room
+        {
+            values.push(value);
         }
     }
 
@@ -208,6 +231,7 @@ impl Column {
         match self.values {
             Values::Numbers(values) => builder.numbers(name, values),
             Values::Singles(values) => builder.singles(name, values),
+            Values::Fixed(values, scale) => builder.fixed(name, values, scale),
             Values::Counts(values) => builder.counts(name, values),
             Values::Texts(mut values) => builder.text_array(name, values.finish()),
             Values::Whole(values) if values.iter().all(|&value| value >= 0) => {

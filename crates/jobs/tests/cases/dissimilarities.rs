@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use lehr_data::dissimilarities::{Dissimilarities, Form as MatrixForm, Values};
+use lehr_data::dissimilarities::{Dissimilarities, Element, Form as MatrixForm, Values};
 use lehr_data::sequences::{Alphabet, Sequences};
 use lehr_distances::sequence::{Aligned, Parameters};
 use lehr_distances::{Silent as Unwatched, all_pairs};
-use lehr_jobs::datasets::{Begin, Datasets, Take};
+use lehr_jobs::datasets::{Begin, Datasets, Remove, Take};
 use lehr_jobs::jobs::{Cancel, Input, Jobs, Order, Record, ResultOf, Resume, Rows, State};
 use lehr_jobs::{
     DatasetService, Distances, Embedding, Form, Handle, Method, MethodService, Pairwise, RowFormat, Setup, Table,
@@ -14,7 +14,7 @@ use lehr_jobs::{
 };
 use lehr_mining::anneal::Silent;
 use lehr_mining::{Execution, smacof};
-use lehr_services::{Host, Reference};
+use lehr_services::{Code, Host, Reference};
 
 use super::restarts::life;
 use super::samples::*;
@@ -271,6 +271,138 @@ fn what_is_no_matrix_and_what_cannot_be_compared_is_a_fault_that_says_so() {
         assert!(
             run(&services.embedding, Order::new("pairs", wrong)).await.unwrap_err().reason().starts_with("dimension")
         );
+    });
+}
+
+#[test]
+fn a_matrix_of_16_bits_takes_half_the_memory_and_is_what_the_methods_read() {
+    on_one_host(async |host| {
+        let services = Services::on(&host).await;
+        let (_, fasta) = genes(60);
+        upload(&services.datasets, Begin::new("genes", Form::Fasta), fasta.as_bytes()).await.unwrap();
+        let of_bits = |bits| distances::Options { bits, ..Default::default() };
+        let wide = done(&services.distances, Order::new("genes", of_bits(32))).await;
+        let narrow = done(&services.distances, Order::new("genes", of_bits(16))).await;
+        let (wide_matrix, matrix) =
+            (services.table(&wide.outputs["matrix"]).await, services.table(&narrow.outputs["matrix"]).await);
+        assert_eq!((matrix.bytes(), wide_matrix.bytes()), (2 * 1770, 4 * 1770));
+        let (_, scale) = matrix.fixed("dissimilarity").unwrap();
+        assert_eq!(scale, narrow.figures["largest"] / 65534.0);
+        let numbers = |matrix: &Table| matrix.numbers("dissimilarity").unwrap().into_owned();
+        for (near, value) in numbers(&matrix).into_iter().zip(numbers(&wide_matrix)) {
+            let is_missing = near.is_nan() && value.is_nan();
+            assert!(is_missing || (near - value).abs() <= 0.5000001 * scale, "{near} for {value}");
+        }
+        // Through bytes and back.
+        let text = serde_json::to_string(&Handle(matrix.clone())).unwrap();
+        assert_eq!(serde_json::from_str::<Handle>(&text).unwrap().0.checksum(), matrix.checksum());
+        // The bits of the library on the same numbers.
+        let expected = matrix.dissimilarities("matrix").unwrap();
+        assert!(matches!(expected.values(), Values::U16(_)) && expected.scale() == scale);
+        let (parameters, execution) = (clustered(3).parameters(), Execution::default());
+        let model = lehr_mining::pairwise::cluster(&expected, None, &parameters, &execution, &mut Silent).unwrap();
+        let input = of(&narrow.outputs["matrix"], &narrow.outputs["items"]);
+        let clusters = done(&services.pairwise, Order { input, ..Order::new("", clustered(3)) }).await;
+        assert_eq!(clusters.figures["cost"], model.cost);
+        let labels = services.table(&clusters.outputs["labels"]).await;
+        assert_eq!(*labels.numbers("probability").unwrap(), model.probabilities);
+    });
+}
+
+/// What `lehr distances` writes: header and array.
+fn written(form: MatrixForm, element: Element, scale: f64) -> (String, Vec<u8>) {
+    let header = lehr_data::dissimilarities::Header {
+        format: lehr_data::dissimilarities::FORMAT.into(),
+        array: "d.npy".into(),
+        items: 3,
+        collapsed_from: None,
+        form,
+        element,
+        scale,
+        missing: "65535".into(),
+        missing_pairs: 1,
+        largest: 3.0,
+        mean: 2.0,
+        metric: "identity".into(),
+        parameters: serde_json::Map::new(),
+        source: "genes.fasta".into(),
+        fingerprint: "0".into(),
+    };
+    let value = |i: usize, j: usize| match (i.min(j), i.max(j)) {
+        (0, 1) => 1.0,
+        (0, 2) => 3.0,
+        (1, 2) => f64::NAN,
+        _ => 0.0,
+    };
+    let mut array = Vec::new();
+    let row = |i: usize, row: &mut [f64]| (0..3).for_each(|j| row[j] = value(i, j));
+    lehr_data::write::dissimilarities::numbers(&mut array, 3, form, element, element.scale(3.0), row).unwrap();
+    (lehr_data::write::dissimilarities::header(&header), array)
+}
+
+#[test]
+fn a_header_and_its_array_are_one_data_set_in_the_bits_that_they_have() {
+    on_one_host(async |host| {
+        let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+        let table = async |name: &str| datasets.call(Take { name: name.into() }).await.unwrap().0;
+        for (name, element) in
+            [("u16", Element::U16), ("f32", Element::F32), ("f64", Element::F64), ("i16be", Element::I16be)]
+        {
+            let mut sums = Vec::new();
+            for form in [MatrixForm::Condensed, MatrixForm::Full] {
+                if (form, element) == (MatrixForm::Condensed, Element::I16be) {
+                    continue;
+                }
+                let (header, array) = written(form, element, element.scale(3.0));
+                let name = format!("{name}-{form}");
+                let bytes = [header.as_bytes(), &array].concat();
+                let read = upload(&datasets, Begin::new(&name, Form::Dissimilarities), &bytes).await.unwrap();
+                assert_eq!((read.rows, read.columns[0].name.as_str()), (3, "dissimilarity"));
+                sums.push(read.checksum);
+                let table = table(&name).await;
+                assert!(table.has_gaps());
+                let values = table.numbers("dissimilarity").unwrap();
+                assert!((values[0] - 1.0).abs() < 1e-4 && (values[1] - 3.0).abs() < 1e-12 && values[2].is_nan());
+                let is_fixed = matches!(element, Element::U16 | Element::I16be);
+                assert_eq!((table.fixed("dissimilarity").is_some(), table.bytes()), (is_fixed, 3 * element.bytes()));
+            }
+            sums.dedup();
+            assert_eq!(sums.len(), 1, "{name}: either form is the same data set");
+        }
+        let (header, array) = written(MatrixForm::Condensed, Element::U16, 3.0 / 65534.0);
+        let refused = async |header: &str, array: &[u8]| {
+            let bytes = [header.as_bytes(), array].concat();
+            let begin = Begin { replace: true, ..Begin::new("m", Form::Dissimilarities) };
+            let fault = upload(&datasets, begin, &bytes).await.unwrap_err();
+            datasets.call(Remove { name: "m".into() }).await.unwrap();
+            assert_eq!(fault.code(), Code::InvalidValue, "{fault}");
+            fault.reason().to_owned()
+        };
+        let scale = serde_json::to_string(&(3.0 / 65534.0)).unwrap();
+        for (from, to, reason) in [
+            (scale.as_str(), "0", "m: expected a scale that is finite and above 0, found 0"),
+            (scale.as_str(), "-1", "m: expected a scale that is finite and above 0, found -1"),
+            (scale.as_str(), "1e305", "m, row 0, column 2: expected a finite number"),
+            ("\"items\": 3", "\"items\": 4", "m: expected items 4, as its header says, found 3"),
+            ("condensed", "full", "m: expected form full, as its header says, found condensed"),
+            ("u16", "f32", "m: expected f32 numbers, as its header says, found another element type"),
+            ("dissimilarities 1", "dissimilarities 9", "m: expected a header \"lehr dissimilarities 1\", found"),
+            (
+                "\"scale\"",
+                "\"scales\"",
+                "m: expected a header \"lehr dissimilarities 1\", found unknown field `scales`",
+            ),
+        ] {
+            assert!(header.contains(from), "{from} in {header}");
+            let found = refused(&header.replace(from, to), &array).await;
+            assert!(found.starts_with(reason), "{found}");
+        }
+        assert!(refused(&header, &array[..array.len() - 1]).await.starts_with("m"));
+        assert!(refused("", &array).await.starts_with("m: expected a header"));
+        assert!(refused(&header, b"").await.starts_with("m"));
+        let wrong = Begin { gaps: true, ..Begin::new("m", Form::Dissimilarities) };
+        let fault = datasets.call(wrong).await.unwrap_err();
+        assert!(fault.reason().contains("expected with tables only"), "{fault}");
     });
 }
 
