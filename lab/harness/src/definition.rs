@@ -167,7 +167,7 @@ pub struct Maps {
 }
 
 /// Items of this project, evenly chosen: so many Alu repeats, or so many patients.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub struct MapSet {
     /// Its name.
     pub name: String,

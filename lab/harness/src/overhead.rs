@@ -2,7 +2,7 @@
 //!
 //! Every side is a job of its own ([`launch`]): `lehr` alone or under `mpiexec`, told by one line what to do ([`task`]). In each round every side solves the same problem once
 //! ([`turns`]), and all must end with the same bits. From the overheads follow the laws of the papers ([`fits`], [`model`]). The kernel in synchronised stages tells how evenly ranks run
-//! ([`stages`], [`fluctuation`]), a model of sums that share cache lines what they would cost ([`padding`]).
+//! ([`stages`], [`fluctuation`]), a model of sums that share cache lines what they would cost ([`padding`]). Maps are made by each engine ([`scaling`]).
 
 pub mod definition;
 pub mod figure;
@@ -11,6 +11,7 @@ pub mod fluctuation;
 pub mod launch;
 pub mod model;
 pub mod padding;
+pub mod scaling;
 pub mod stages;
 pub mod table;
 pub mod task;
@@ -33,7 +34,7 @@ use launch::Starter;
 
 /// What was asked for.
 ///
-/// `only` is compared with the names of cases: `N = 20000, K = 10` for whole runs, `pairs, N = 1000, K = 10` for pairwise ones, `stages, n = 10000, K = 80` for the kernel, `padding` for sums beside each other.
+/// `only` is compared with the names of cases: `N = 20000, K = 10` for whole runs, `pairs, N = 1000, K = 10` for pairwise ones, `stages, n = 10000, K = 80` for the kernel, `padding` for sums beside each other, `scaling, alu 3,000` for maps.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// A few cases, in under two minutes.
@@ -156,7 +157,13 @@ fn measure(
         .into_iter()
         .filter(|case| wants(&case.name()) && !kept.knows(padding::PADDING, &case.name()))
         .collect();
-    let count = cases.len() + staged.len() + padded.len();
+    let maps: Vec<_> = definition
+        .scaling
+        .sets
+        .iter()
+        .filter(|set| wants(&scaling::name(set)) && !kept.knows(scaling::SECONDS, &scaling::name(set)))
+        .collect();
+    let count = cases.len() + staged.len() + padded.len() + maps.len();
     let rounds = options.rounds.unwrap_or(definition.rounds);
     let left = definition.layouts.iter().filter(|layout| layout.ranks() > cores).map(ToString::to_string);
     let left: Vec<String> = left.collect();
@@ -182,6 +189,15 @@ fn measure(
         let place = cases.len() + staged.len() + place + 1;
         output::note(&format!("[{place} of {count}] {}, {rounds} rounds", case.name()));
         match padding::measure(*case, rounds, stop) {
+            Some(figures) => kept.add(figures)?,
+            None => return Ok(End::Stopped),
+        }
+    }
+    let sides = scaling::sides(definition, cores, starter);
+    for (place, set) in maps.into_iter().enumerate() {
+        let place = cases.len() + staged.len() + padded.len() + place + 1;
+        output::note(&format!("[{place} of {count}] {}, {} sides, {rounds} rounds", scaling::name(set), sides.len()));
+        match scaling::measure(set, definition, rounds, &sides, starter, stop)? {
             Some(figures) => kept.add(figures)?,
             None => return Ok(End::Stopped),
         }

@@ -92,7 +92,7 @@ pub struct OverheadArguments {
     #[arg(long)]
     pub json: bool,
 
-    /// Only cases whose name contains this: "K = 20", "N = 200000", "stages"
+    /// Only cases whose name contains this: "K = 20", "N = 200000", "stages", "scaling, alu"
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
 

@@ -48,6 +48,26 @@ fn a_run_is_measured_in_each_layout_and_kept() {
 }
 
 #[test]
+fn maps_are_measured_by_each_engine_with_the_same_bits() {
+    let sandbox = Sandbox::new();
+    let line = ["lab", "overhead", "--quick", "--rounds", "1", "--json", "--only", "scaling, alu 80"];
+    let found = figures(&sandbox.lehr(&line).succeeded());
+    let of = |experiment: &str, engine: &str| {
+        let is = |figure: &&Value| figure["experiment"] == experiment && figure["engine"] == engine;
+        found.iter().find(is).map(|figure| figure["median"].as_f64().unwrap())
+    };
+    assert!(found.iter().all(|figure| figure["case"] == "scaling, alu 80" && figure["rows"] == 80));
+    assert!(of("scaling", "ranks 1x1x1").is_some());
+    let (by_loop, ports) = (of("scaling", "loop 1x1x1").unwrap(), of("scaling", "ports 1x1x1").unwrap());
+    assert!((of("ports over loop", "ports 1x1x1").unwrap() - ports / by_loop).abs() < 1e-9);
+    if let Some(two) = of("scaling", "loop 2x1x1") {
+        assert!((of("efficiency of scaling", "loop 2x1x1").unwrap() - by_loop / (2.0 * two)).abs() < 1e-9);
+    }
+    let shown = sandbox.lehr(&["lab", "overhead", "--quick", "--rounds", "1", "--only", "scaling, alu 80"]).succeeded();
+    assert!(shown.stdout.contains("seconds of scaling (003 figures 15, 17 and 19)"), "{}", shown.stdout);
+}
+
+#[test]
 fn what_cannot_be_measured_is_said() {
     let sandbox = Sandbox::new();
     let outcome = sandbox.lehr(&["lab", "overhead", "--quick", "--only", "K = 11"]);

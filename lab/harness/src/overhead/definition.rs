@@ -3,6 +3,8 @@
 use lehr_ranks::Layout;
 use serde::{Deserialize, Deserializer};
 
+use crate::definition::MapSet;
+
 /// The definition as its file has it: two sizes of the same thing.
 #[derive(Clone, Debug, Deserialize)]
 pub struct File {
@@ -29,6 +31,8 @@ pub struct Definition {
     pub by_clusters: Cases,
     /// The cases of pairwise clustering, for the models of 003.
     pub pairs: Cases,
+    /// Maps, for 003 figures 15 to 20.
+    pub scaling: Maps,
     /// Where the ranks are; those with more ranks than cores are left out. One rank is always there.
     #[serde(deserialize_with = "layouts")]
     pub layouts: Vec<Layout>,
@@ -47,6 +51,17 @@ pub struct Definition {
     pub separations: Vec<usize>,
     /// Centres whose sums follow each other thread after thread.
     pub packed_clusters: Vec<usize>,
+}
+
+/// Maps of the same dissimilarities, made by each engine.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Maps {
+    /// Dimensions of a map.
+    pub dimension: usize,
+    /// Iterations at most.
+    pub iterations: u64,
+    /// The items.
+    pub sets: Vec<MapSet>,
 }
 
 /// Every number of rows with every number of clusters.

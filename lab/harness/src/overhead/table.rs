@@ -1,7 +1,7 @@
 //! The figures as a person reads them: overheads by case, the laws, map-reduce beside ranks, fluctuations.
 
 use super::figure::Figure;
-use super::{padding, stages};
+use super::{padding, scaling, stages};
 use crate::compare::verdict;
 use crate::output::laid_out;
 
@@ -30,6 +30,14 @@ pub fn text(figures: &[Figure], aim: f64) -> String {
         &["case", "side", "median (least most)"],
         of("map-reduce").into_iter().map(row).collect(),
     );
+    for (experiment, title) in [
+        (scaling::SECONDS, "seconds of scaling (003 figures 15, 17 and 19)"),
+        (scaling::EFFICIENCY, "its efficiency (003 figures 16, 18 and 20)"),
+        (scaling::PORTS, "ports over the loop, on as many threads"),
+    ] {
+        let rows = of(experiment).into_iter().map(row).collect();
+        table(title, &[32, 20, 24], &["case", "side", "median (least most)"], rows);
+    }
     let noted = |figure: &Figure| [row(figure), vec![figure.note.clone().unwrap_or_default()]].concat();
     table(
         "laws of the overhead, fitted to each round",

@@ -3,13 +3,14 @@
 //! Every process of the job calls [`Task::work`]; each makes the points for itself, by number, so that they are the same everywhere.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
-use lehr_data::Points;
 use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
+use lehr_data::{Points, read};
 use lehr_mining::anneal::Silent;
-use lehr_mining::pairwise;
 use lehr_mining::vector::{Model, Parameters};
+use lehr_mining::{pairwise, smacof};
 use lehr_numerics::soft::{SoftCenters, SoftScratch, Sums, soft_sums};
 use lehr_numerics::tiles::Tiles;
 use lehr_ranks::{Engine, Error, Execution, Job, Partition, Program, Round, Rounds, drive};
@@ -34,6 +35,8 @@ pub enum Task {
     Cluster(Problem),
     /// Whole pairwise clustering runs of the same points, of which the distances alone are known.
     Pairs(Problem),
+    /// Whole maps of dissimilarities.
+    Scale(Scaling),
     /// The kernel alone, in stages that all ranks begin together.
     Stages {
         /// Rows of each rank.
@@ -68,15 +71,32 @@ pub struct Problem {
     pub runs: usize,
 }
 
+/// A map, and who makes it how often.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scaling {
+    /// The file with the dissimilarities.
+    pub matrix: PathBuf,
+    /// Dimensions of the map.
+    pub dimension: usize,
+    /// Iterations at most.
+    pub iterations: u64,
+    /// The engine by its name.
+    pub engine: String,
+    /// Ranks in each process, each with a worker; threads of engines that have no ranks.
+    pub threads: usize,
+    /// Runs that are timed, after one that is not.
+    pub runs: usize,
+}
+
 /// What came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// Of clustering runs.
+    /// Of whole runs.
     Cluster {
         /// Of each timed run, from before its threads start to after they ended.
         seconds: Vec<f64>,
-        /// Of labels, centres and number of rounds: equal for equal bits.
+        /// Of labels, centres and number of rounds, or of positions: equal for equal bits.
         bits: u64,
         /// Passes over the rows.
         iterations: u64,
@@ -101,15 +121,23 @@ impl Task {
                 let points = problem.points()?;
                 let parameters = Parameters { clusters: Some(problem.clusters), ..Parameters::default() };
                 let execution = problem.execution(job)?;
-                problem.repeated(|| Ok(Ended::of_points(&run_with(&points, &parameters, &execution)?)))
+                repeated(problem.runs, || Ok(Ended::of_points(&run_with(&points, &parameters, &execution)?)))
             }
             Self::Pairs(problem) => {
                 let matrix = distances(&problem.points()?)?;
                 let parameters =
                     pairwise::Parameters { clusters: Some(problem.clusters), ..pairwise::Parameters::default() };
                 let execution = problem.execution(job)?;
-                problem.repeated(|| {
+                repeated(problem.runs, || {
                     Ok(Ended::of_pairs(&pairwise::cluster(&matrix, None, &parameters, &execution, &mut Silent)?))
+                })
+            }
+            Self::Scale(scaling) => {
+                let matrix = read::dissimilarities::matrix(&scaling.matrix)?;
+                let execution = execution(&scaling.engine, scaling.threads, job)?;
+                repeated(scaling.runs, || {
+                    let input = smacof::Input::new(&matrix);
+                    Ok(Ended::of_map(&smacof::embed(&input, &scaling.parameters(), &execution, &mut Silent)?))
                 })
             }
             Self::Stages { rows, dimension, clusters, threads, stages, seconds_max } => {
@@ -131,21 +159,41 @@ impl Problem {
     }
 
     fn execution(&self, job: Option<Job>) -> Result<Execution> {
-        Ok(Execution { engine: self.engine.parse()?, ranks: self.threads, threads: self.threads, job })
+        execution(&self.engine, self.threads, job)
     }
+}
 
-    /// Solves it once for nothing, and then as often as it is timed.
-    fn repeated(&self, run: impl Fn() -> Result<Ended>) -> Result<Answer> {
-        let first = run()?;
-        let mut seconds = Vec::new();
-        for _ in 0..self.runs {
-            let (taken, ended) = timed(&run);
-            ensure!(ended?.bits == first.bits, "a run ended with other bits than the one before");
-            seconds.push(taken);
+impl Scaling {
+    /// The method as 003 has it: from random positions, with steps of one length, as many as were asked for unless nothing changes any more.
+    fn parameters(&self) -> smacof::Parameters {
+        smacof::Parameters {
+            dimension: self.dimension,
+            start: smacof::Start::Random,
+            starts: 1,
+            relaxed: false,
+            tolerance: 1e-15,
+            most_iterations: self.iterations,
+            ..smacof::Parameters::default()
         }
-        let Ended { bits, iterations, imbalance } = first;
-        Ok(Answer::Cluster { seconds, bits, iterations, imbalance })
     }
+}
+
+fn execution(engine: &str, threads: usize, job: Option<Job>) -> Result<Execution> {
+    let engine: Engine = engine.parse()?;
+    Ok(Execution { engine, ranks: if engine.has_ranks() { threads } else { 1 }, threads, job })
+}
+
+/// Solves it once for nothing, and then as often as it is timed.
+fn repeated(runs: usize, run: impl Fn() -> Result<Ended>) -> Result<Answer> {
+    let first = run()?;
+    let mut seconds = Vec::new();
+    for _ in 0..runs {
+        let (taken, ended) = timed(&run);
+        ensure!(ended?.bits == first.bits, "a run ended with other bits than the one before");
+        seconds.push(taken);
+    }
+    let Ended { bits, iterations, imbalance } = first;
+    Ok(Answer::Cluster { seconds, bits, iterations, imbalance })
 }
 
 /// Euclidean distances of all pairs, whole rows as the method reads them.
@@ -178,6 +226,12 @@ impl Ended {
         (&model.labels, model.iterations).hash(&mut hasher);
         model.centers.iter().for_each(|value| value.to_bits().hash(&mut hasher));
         Self { bits: hasher.finish(), iterations: model.iterations, imbalance: model.imbalance }
+    }
+
+    fn of_map(map: &smacof::Map) -> Self {
+        let mut hasher = DefaultHasher::new();
+        map.positions.iter().chain([&map.stress]).for_each(|value| value.to_bits().hash(&mut hasher));
+        Self { bits: hasher.finish(), iterations: map.passes, imbalance: map.imbalance }
     }
 
     fn of_pairs(model: &pairwise::Model) -> Self {
@@ -280,6 +334,8 @@ impl Program for Staged {
 
 #[cfg(test)]
 mod tests {
+    use lehr_data::dissimilarities::Element;
+
     use super::*;
 
     fn problem(rows: usize, engine: &str, threads: usize) -> Problem {
@@ -304,6 +360,21 @@ mod tests {
         assert_eq!(of(cluster("map-reduce", 2)), one);
         let pairs = |threads| of(Task::Pairs(problem(80, "ranks", threads)));
         assert_eq!(pairs(2), pairs(1));
+        let folder = tempfile::tempdir().unwrap();
+        let matrix = folder.path().join("matrix.npy");
+        let mut file = lehr_data::write::AtomicFile::create(&matrix).unwrap();
+        let row =
+            |i: usize, row: &mut [f64]| row.iter_mut().enumerate().for_each(|(j, value)| *value = i.abs_diff(j) as f64);
+        lehr_data::write::dissimilarities::numbers(&mut file, 90, Form::Condensed, Element::F32, 1.0, row).unwrap();
+        file.commit().unwrap();
+        let scale = |engine: &str, threads| {
+            let (matrix, engine) = (matrix.clone(), engine.to_owned());
+            of(Task::Scale(Scaling { matrix, dimension: 2, iterations: 5, engine, threads, runs: 2 }))
+        };
+        let one = scale("ranks", 1);
+        for (engine, threads) in [("ranks", 3), ("loop", 1), ("loop", 2), ("ports", 2)] {
+            assert_eq!(scale(engine, threads), one, "{engine}, {threads} threads");
+        }
     }
 
     #[test]
