@@ -406,24 +406,53 @@ fn a_header_and_its_array_are_one_data_set_in_the_bits_that_they_have() {
     });
 }
 
+/// Cancels a job of a method at its first report, has it go on from there, and gives what it made then.
+async fn cancelled_and_resumed<M: Method + Default>(
+    host: &Host,
+    path: &str,
+    order: Order<M::Options>,
+) -> Record<M::Options> {
+    let method = Held::<M>::default();
+    let held = Setup::default().start_method(host, path, method.clone()).await.unwrap();
+    method.holds.post(()).unwrap();
+    let job = run(&held, order).await.unwrap();
+    assert_eq!(method.begun.receive().await.unwrap(), (job.clone(), false));
+    held.call(Cancel::of(named(&job))).await.unwrap();
+    assert_eq!(wait(&held, &job).await.state, State::Cancelled);
+    held.call(Resume::of(named(&job))).await.unwrap();
+    // From what it had, and not from the beginning.
+    assert_eq!(method.begun.receive().await.unwrap(), (job.clone(), true));
+    let record = wait(&held, &job).await;
+    assert_eq!((record.state, record.fault.as_ref()), (State::Done, None), "{job}");
+    record
+}
+
 #[test]
-fn a_matrix_that_is_computed_when_it_is_cancelled_goes_on_where_it_was() {
+fn what_is_computed_when_it_is_cancelled_goes_on_where_it_was() {
     on_hosts(async |host| {
         let services = Services::on(&host).await;
         let (_, fasta) = genes(150);
         upload(&services.datasets, Begin::new("genes", Form::Fasta), fasta.as_bytes()).await.unwrap();
-        let whole = done(&services.distances, Order::new("genes", distances::Options::default())).await;
-        let whole = services.table(&whole.outputs["matrix"]).await.checksum();
-        let job = run(&services.distances, Order::new("genes", distances::Options::default())).await.unwrap();
-        // Whether it runs by now, waits or is done: each is an end that is gone on from, or one already.
-        services.distances.call(Cancel::of(named(&job))).await.unwrap();
-        let record = wait(&services.distances, &job).await;
-        assert!(matches!(record.state, State::Cancelled | State::Done), "{:?}", record.state);
-        if record.state == State::Cancelled {
-            services.distances.call(Resume::of(named(&job))).await.unwrap();
+        let order = || Order::new("genes", distances::Options::default());
+        let whole = done(&services.distances, order()).await;
+        let resumed = cancelled_and_resumed::<Distances>(&host, "/held-distances", order()).await;
+        let checksum = async |name: &str| services.table(name).await.checksum();
+        assert_eq!(checksum(&resumed.outputs["matrix"]).await, checksum(&whole.outputs["matrix"]).await);
+
+        let input = of(&whole.outputs["matrix"], &whole.outputs["items"]);
+        let order = || Order { input: input.clone(), ..Order::new("", clustered(5)) };
+        let clusters = done(&services.pairwise, order()).await;
+        let resumed = cancelled_and_resumed::<Pairwise>(&host, "/held-pairwise", order()).await;
+        for table in ["clusters", "history", "labels", "splits"] {
+            assert_eq!(checksum(&resumed.outputs[table]).await, checksum(&clusters.outputs[table]).await, "{table}");
         }
-        let record = wait(&services.distances, &job).await;
-        assert_eq!(services.table(&record.outputs["matrix"]).await.checksum(), whole);
+        let options = || embedding::Options { start: embedding::Start::Random, ..Default::default() };
+        let order = || Order { input: input.clone(), ..Order::new("", options()) };
+        let map = done(&services.embedding, order()).await;
+        let resumed = cancelled_and_resumed::<Embedding>(&host, "/held-embedding", order()).await;
+        for table in ["history", "positions", "shepard", "starts"] {
+            assert_eq!(checksum(&resumed.outputs[table]).await, checksum(&map.outputs[table]).await, "{table}");
+        }
     });
 }
 

@@ -71,12 +71,14 @@ impl<M: Method> Method for Held<M> {
     const NAME: &'static str = M::NAME;
     const VERSION: Version = M::VERSION;
     const INPUTS: &'static [&'static str] = M::INPUTS;
+    const INPUTS_OPTIONAL: &'static [&'static str] = M::INPUTS_OPTIONAL;
     const OUTPUTS: &'static [&'static str] = M::OUTPUTS;
     type Options = M::Options;
 
     fn run(&self, job: &Job, inputs: &Inputs, options: &M::Options) -> Result<Outputs, Failure> {
         let is_held = self.holds.try_receive().is_some();
-        self.begun.post((job.id().to_owned(), job.saved()?.is_some())).unwrap();
+        let has_saved = job.saved()?.is_some() || job.log()?.is_file();
+        self.begun.post((job.id().to_owned(), has_saved)).unwrap();
         while is_held && !job.is_stopping() {
             std::thread::yield_now();
         }
