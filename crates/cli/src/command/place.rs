@@ -186,7 +186,7 @@ fn place(
     let width = map.dimension + 1;
     let (before, mut watch) = (placed.len() / width, PlaceWatch::new(interrupt, plan.quiet));
     let mut block = BLOCK_FIRST;
-    let (mut is_stopped, mut failed) = (watch.shows(before, before, ids.len()), None);
+    let (mut is_stopped, mut failed) = (watch.is_stopped(), None);
     while placed.len() < ids.len() * width && !is_stopped {
         let first = placed.len() / width;
         let count = block.min(ids.len() - first);
@@ -201,7 +201,8 @@ fn place(
         placed.extend(found);
         let speed = count as f64 / around.seconds().max(1e-6);
         block = ((speed * BLOCK_SECONDS) as usize).clamp(1, BLOCK_MOST);
-        is_stopped = watch.shows(before, placed.len() / width, ids.len());
+        watch.show(before, placed.len() / width, ids.len());
+        is_stopped = watch.is_stopped();
         if is_stopped || log.seconds() >= plan.checkpoint_seconds {
             log.append(&placed);
         }

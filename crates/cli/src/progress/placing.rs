@@ -27,8 +27,13 @@ impl<'a> PlaceWatch<'a> {
         Self { display, interrupt, run: Stopwatch::start() }
     }
 
-    /// Shows how many of `items` are placed, of which an earlier run placed `before`; says whether a stop was asked for.
-    pub fn shows(&mut self, before: usize, done: usize, items: usize) -> bool {
+    /// Whether a stop was asked for.
+    pub fn is_stopped(&mut self) -> bool {
+        self.interrupt.is_requested()
+    }
+
+    /// Shows how many of `items` are placed, of which an earlier run placed `before`.
+    pub fn show(&mut self, before: usize, done: usize, items: usize) {
         let (fraction, now) = (done as f64 / items.max(1) as f64, self.run.seconds());
         let rate = if now > 0.0 { (done - before) as f64 / now } else { 0.0 };
         let left = if rate > 0.0 && (FRACTION_MIN..1.0).contains(&fraction) {
@@ -51,7 +56,6 @@ impl<'a> PlaceWatch<'a> {
             }
             Display::Silent => {}
         }
-        self.interrupt.is_requested()
     }
 
     /// Takes the bar away.

@@ -153,7 +153,7 @@ fn ctrl_c_keeps_what_is_placed_and_going_on_gives_the_same_bytes() {
     let text = sandbox.read("many.fasta");
     let sample: Vec<&str> = text.split_inclusive('>').collect();
     // What follows the k-th `>`, which itself ends the piece before.
-    let sample: String = sample[..=60].concat();
+    let sample: String = sample[..=120].concat();
     sandbox.write("sample.fasta", sample.trim_end_matches('>'));
     sandbox.lehr(&["distances", "sample.fasta", "--out", "d", "--quiet"]).succeeded();
     sandbox.lehr(&["embed", "d/dissimilarities.json", "--out", "map", "--quiet"]).succeeded();
