@@ -93,6 +93,8 @@ struct Table {
     /// Whom to wake when a service is ready or gone.
     waiting: Vec<Waker>,
     incarnation: u64,
+    /// The directory has heard of itself.
+    is_listed: bool,
     is_closed: bool,
 }
 
@@ -205,12 +207,12 @@ impl Host {
         Context::named(name).detached().build().run(|| self.inner.dispatcher.spawn(future))
     }
 
-    /// Waits until its directory answers. [`start`](Self::start) does so by itself.
+    /// Waits until its directory answers, and stands in itself. [`start`](Self::start) does so by itself.
     ///
     /// # Example
     /// See [`Directory`].
     pub async fn ready(&self) {
-        self.until(|host| host.is_ready(DIRECTORY).then_some(())).await;
+        self.until(|host| (host.is_ready(DIRECTORY) && host.inner.table.lock().is_listed).then_some(())).await;
     }
 
     /// Starts a service and waits until it is ready. `make` is called for each of its lives.
@@ -441,6 +443,16 @@ impl Host {
         .await
     }
 
+    /// The directory has heard of itself: who waits for it may look.
+    fn list(&self) {
+        let waiting = {
+            let mut table = self.inner.table.lock();
+            table.is_listed = true;
+            std::mem::take(&mut table.waiting)
+        };
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
     fn reserve(&self, path: &str) -> Result<u64, Fault> {
         let mut table = self.inner.table.lock();
         if table.is_closed {
@@ -583,9 +595,10 @@ async fn tell_directory(host: WeakHost, news: Port<(News, Reply<()>)>) {
     drop(strong);
     let Ok(Ok(directory)) = directory.await else { return };
     let itself = News::Announce(Announce { path: DIRECTORY.to_owned(), record: record(&directory, Phase::Ready) });
-    let directory = Reference::<Directory>::local(directory, weak);
+    let directory = Reference::<Directory>::local(directory, weak.clone());
     let (unread, _) = Reply::new();
     let mut next = Some((itself, unread));
+    let mut host = Some(weak);
     while let Some((news_item, reply)) = next {
         // A withdrawal of what was never announced, and the end of the directory itself, are no faults of anybody's.
         let _ = match news_item {
@@ -593,6 +606,10 @@ async fn tell_directory(host: WeakHost, news: Port<(News, Reply<()>)>) {
             News::Withdraw(withdraw) => directory.call(withdraw).await,
         };
         let _ = reply.answer(());
+        // The first is its own.
+        if let Some(host) = host.take().and_then(|host| host.upgrade()) {
+            host.list();
+        }
         next = news.receive().await.ok();
     }
 }

@@ -195,6 +195,18 @@ fn a_drop_waits_for_what_runs_refuses_what_waits_and_cleans_up_last() {
     });
 }
 
+#[test]
+fn a_host_that_is_ready_stands_in_its_own_directory() {
+    // Again and again: what is announced a moment later is mostly there.
+    for _ in 0..20 {
+        everywhere(async |world| {
+            world.host().ready().await;
+            let listed = world.to::<Directory>(DIRECTORY).get().await.unwrap();
+            assert!(listed.services.contains_key(DIRECTORY));
+        });
+    }
+}
+
 // 111
 #[test]
 fn the_directory_tells_of_comings_and_goings_in_order() {
