@@ -15,8 +15,10 @@ Results are the same, to the last bit, on any number of threads, and of processe
 """
 
 from lehr import _job, datasets, plot
+from lehr._asking import Event, Fault
 from lehr._job import process
 from lehr._native import Progress, Stopped, __version__
+from lehr.async_node import AsyncJob, AsyncNode
 from lehr.cluster import DAClustering, PairwiseClustering
 from lehr.distances import (
     Fingerprints,
@@ -28,7 +30,7 @@ from lehr.distances import (
 )
 from lehr.manifold import SMACOF, align
 from lehr.mixture import DAGaussianMixture
-from lehr.node import AsyncJob, AsyncNode, Event, Fault, Job, Node
+from lehr.node import Job, Node
 
 __all__ = [
     "AsyncJob",

@@ -11,7 +11,7 @@ import pytest
 
 import lehr
 
-MODULES = ["lehr", "lehr.cluster", "lehr.datasets", "lehr.distances", "lehr.manifold", "lehr.mixture", "lehr.node", "lehr.plot"]
+MODULES = ["lehr", "lehr.async_node", "lehr.cluster", "lehr.datasets", "lehr.distances", "lehr.manifold", "lehr.mixture", "lehr.node", "lehr.plot"]
 #: Named in an interface that is documented elsewhere: scikit-learn's, or their class.
 WITHOUT_EXAMPLES = {"Progress", "Stopped", "__version__"}
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import lehr
+from lehr import _asking, async_node
 from lehr import node as module
 
 pytest.importorskip("httpx")
@@ -31,8 +32,9 @@ def node(url):
 
 def test_examples_run(url):
     names = {"lehr": lehr, "url": url, "asyncio": asyncio}
-    failed, tried = doctest.testmod(module, extraglobs=names, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
-    assert tried > 50 and failed == 0
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    counts = [doctest.testmod(part, extraglobs=names, optionflags=flags) for part in (_asking, module, async_node)]
+    assert all(tried > 3 and failed == 0 for failed, tried in counts) and sum(tried for _, tried in counts) > 50
 
 
 def test_labels_are_those_of_the_estimator(node, wine):
@@ -49,7 +51,7 @@ def test_labels_are_those_of_the_estimator(node, wine):
 def test_large_files_go_in_pieces_and_say_the_same(node, monkeypatch):
     X = np.random.default_rng(0).normal(size=(400, 3))
     whole = node.upload(X, "whole", replace=True)
-    monkeypatch.setattr(module, "_BODY_BYTES", 2000)
+    monkeypatch.setattr(_asking, "_BODY_BYTES", 2000)
     pieces = node.upload(X, "pieces", replace=True)
     assert whole["checksum"] == pieces["checksum"] and pieces["rows"] == 400
     np.testing.assert_array_equal(node.table("pieces")["x2"], X[:, 2])
@@ -101,7 +103,7 @@ def test_a_subscription_is_taken_up_again_after_a_break(monkeypatch):
         text = f'event: seed\ndata: {{"version": {len(starts)}}}\n\n'
         return httpx.Response(200, text=text)
 
-    monkeypatch.setattr(module, "_AGAIN_SECONDS", (0.001, 0.01))
+    monkeypatch.setattr(_asking, "_AGAIN_SECONDS", (0.001, 0.01))
     node = lehr.Node("http://127.0.0.1:1")
     node._client = httpx.Client(base_url="http://127.0.0.1:1", transport=httpx.MockTransport(answer))
     events = node.watch("/log")

@@ -1,0 +1,356 @@
+"""What is asked of a node, without anybody who sends it: generators that give requests and take responses, which :mod:`lehr.node` and :mod:`lehr.async_node` send."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Event", "Fault"]
+
+#: What a request may carry; larger files go in pieces of half of it.
+_BODY_BYTES = 16 << 20
+#: Seconds that the node is asked to wait for the end of a job before it says how far that is.
+_WAIT_SECONDS = 20.0
+#: What the connection may take beyond the time that the node has.
+_GRACE_SECONDS = 5.0
+#: Seconds before a broken subscription is taken up again; doubled each time, up to the second.
+_AGAIN_SECONDS = (0.1, 5.0)
+_ENDED = ("done", "failed", "cancelled")
+
+
+class Fault(Exception):
+    """A node's answer that something cannot be done, or that it cannot be reached.
+
+    Attributes
+    ----------
+    code : str
+        What kind of fault: ``"unknown_service"``, ``"invalid_value"``, ``"unavailable"``, ….
+    reason : str
+        What happened, in a sentence.
+    details : dict
+        Everything that the answer says: a problem document (RFC 9457) with fields of ours.
+    status : int or None
+        The status of HTTP; ``None`` if there was no answer.
+    retry_after : float or None
+        Seconds after which the node wants to be asked again, if it says so.
+
+    Examples
+    --------
+    >>> node = lehr.Node(url)
+    >>> try:
+    ...     node.get("/nowhere")
+    ... except lehr.Fault as fault:
+    ...     print(fault.code, fault.status)
+    unknown_service 404
+    """
+
+    def __init__(
+        self,
+        code: str,
+        reason: str,
+        *,
+        details: Mapping[str, Any] | None = None,
+        status: int | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(f"{reason} ({code})")
+        self.code = code
+        self.reason = reason
+        self.details = dict(details or {})
+        self.status = status
+        self.retry_after = retry_after
+
+
+@dataclass(frozen=True)
+class Event:
+    """A change of a service, as :meth:`Node.watch` tells it.
+
+    Attributes
+    ----------
+    kind : str
+        ``"seed"``: the whole state; ``"change"``: an operation that was done; ``"gap"``: some changes are missing, and a seed follows; ``"end"``: there are no more.
+    data : Any
+        What the node says of it. A seed has ``"state"`` and ``"version"``.
+
+    Examples
+    --------
+    >>> event = next(lehr.Node(url).watch("/log"))
+    >>> event.kind, sorted(event.data)
+    ('seed', ['incarnation', 'state', 'version'])
+    """
+
+    kind: str
+    data: Any
+
+
+@dataclass(frozen=True)
+class _Request:
+    method: str
+    path: str
+    params: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    content: bytes | None = None
+
+
+@dataclass(frozen=True)
+class _Response:
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
+_T = TypeVar("_T")
+#: Gives requests, takes the response of each, and returns what was asked for.
+_Asking = Generator[_Request, _Response, _T]
+
+
+def _path(path: str) -> str:
+    if not isinstance(path, str) or not path.startswith("/") or any(sign in path for sign in "?#: "):
+        raise ValueError(f"The path of a service begins with / and has no colon, such as '/clustering'. Got {path!r} instead.")
+    return path
+
+
+def _json_of(value: Any) -> bytes:
+    def plain(thing: Any) -> Any:
+        if isinstance(thing, np.generic):
+            return thing.item()
+        if isinstance(thing, np.ndarray):
+            return thing.tolist()
+        raise TypeError(f"A body is JSON, which has no {type(thing).__name__}.")
+
+    return json.dumps(value, default=plain, allow_nan=False).encode()
+
+
+def _answer(response: _Response) -> Any:
+    """The value of an answer.
+
+    Raises
+    ------
+    Fault
+        If it is one.
+    """
+    if response.status < 400:
+        return json.loads(response.content) if response.content else None
+    try:
+        details = json.loads(response.content)
+        assert isinstance(details, dict)
+    except (ValueError, AssertionError):
+        text = response.content[:200].decode("utf-8", "replace")
+        raise Fault("no_node", f"expected an answer of a node, found status {response.status}: {text}", status=response.status) from None
+    after = response.headers.get("retry-after")
+    raise Fault(
+        str(details.get("code", "unknown")),
+        str(details.get("detail", details.get("title", ""))),
+        details=details,
+        status=response.status,
+        retry_after=float(after) if after is not None and after.replace(".", "", 1).isdigit() else None,
+    )
+
+
+def _operation(path: str, name: str, body: Any = None, key: str | None = None) -> _Asking[Any]:
+    headers = {"content-type": "application/json"}
+    if key is not None:
+        headers["idempotency-key"] = key
+    content = _json_of({} if body is None else body)
+    return _answer((yield _Request("POST", f"{_path(path)}:{name}", headers=headers, content=content)))
+
+
+def _table(path: str, operation: str, body: Mapping[str, Any]) -> _Asking[dict[str, NDArray[Any]]]:
+    rows: list[dict[str, Any]] = []
+    columns: dict[str, None] = {}
+    while True:
+        # The node gives as many rows as it sends at once.
+        piece = yield from _operation(path, operation, {**body, "format": "json", "from": len(rows)})
+        rows.extend(piece["json"])
+        for row in piece["json"][:1]:
+            columns.update(dict.fromkeys(row))
+        if len(rows) >= piece["rows"] or not piece["json"]:
+            break
+    return {name: _column([row[name] for row in rows]) for name in columns}
+
+
+def _column(values: list[Any]) -> NDArray[Any]:
+    if any(isinstance(value, str) for value in values):
+        return np.array(values, dtype=object)
+    if all(isinstance(value, int) for value in values):
+        return np.array(values, dtype=np.int64)
+    # A gap comes as null.
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+
+def _file(source: Any) -> tuple[bytes, str | None]:
+    """The bytes of what is uploaded, and the format that they are in, where that is known."""
+    if isinstance(source, (str, os.PathLike)):
+        path = os.fspath(source)
+        with open(path, "rb") as file:
+            return file.read(), _format(str(path))
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return bytes(source), None
+    for method in ("write_csv", "to_csv"):
+        if hasattr(source, method):
+            text = source.write_csv() if method == "write_csv" else source.to_csv(index=False)
+            return text.encode(), "csv"
+    array = np.asarray(source)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"Expected a path, bytes, a table or an array of numbers. Got {type(source).__name__} instead.")
+    out = io.BytesIO()
+    np.save(out, np.ascontiguousarray(array, dtype=np.float32 if array.dtype == np.float32 else np.float64))
+    return out.getvalue(), "npy"
+
+
+def _format(path: str) -> str | None:
+    stem = path.lower().removesuffix(".gz")
+    endings = {
+        ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".npy": "npy", ".parquet": "parquet", ".arrow": "arrow",
+        ".fasta": "fasta", ".fa": "fasta", ".fna": "fasta", ".faa": "fasta", ".fps": "fps",
+    }  # fmt: skip
+    return next((name for ending, name in endings.items() if stem.endswith(ending)), None)
+
+
+def _upload(source: Any, name: str, file_format: str | None, replace: bool, options: Mapping[str, Any], path: str) -> _Asking[dict[str, Any]]:
+    content, found = _file(source)
+    file_format = file_format or found
+    if file_format is None:
+        raise ValueError("The format of the data is not known: format='csv', 'npy', 'parquet', 'arrow', 'fasta' or 'fps' says it.")
+    begin: dict[str, Any] = {"name": name, "format": file_format, **options}
+    if replace:
+        begin["replace"] = True
+    octets = {"content-type": "application/octet-stream"}
+    if len(content) <= _BODY_BYTES // 2:
+        params = {key: _written(value) for key, value in begin.items() if value is not None}
+        answer = _answer((yield _Request("POST", f"{_path(path)}:upload", params=params, headers=octets, content=content)))
+        assert isinstance(answer, dict)
+        return answer
+    begun = yield from _operation(path, "begin", {**begin, "bytes": len(content)})
+    offset, most = int(begun["offset"]), min(int(begun["piece_bytes_max"]), _BODY_BYTES // 2)
+    while offset < len(content):
+        params = {"name": name, "offset": str(offset)}
+        piece = content[offset : offset + most]
+        offset = int(_answer((yield _Request("POST", f"{path}:append", params=params, headers=octets, content=piece)))["offset"])
+    answer = yield from _operation(path, "finish", {"name": name})
+    assert isinstance(answer, dict)
+    return answer
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def _run(path: str, data: Any, options: Mapping[str, Any], output: str | None, key: str | None) -> _Asking[str]:
+    body: dict[str, Any] = {"input": data, "options": {name: value for name, value in options.items() if value is not None}}
+    if output is not None:
+        body["output"] = output
+    if key is not None:
+        body["key"] = key
+    return str((yield from _operation(path, "run", body))["job"])
+
+
+def _wait(path: str, job: str, seconds: float) -> _Asking[dict[str, Any]]:
+    body = {"job": job, "timeout_ms": max(1, int(1000 * min(seconds, _WAIT_SECONDS)))}
+    answer = yield from _operation(path, "wait", body)
+    assert isinstance(answer, dict)
+    return answer
+
+
+def _ended(job: str, state: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What a job came to, if it has ended.
+
+    Raises
+    ------
+    Fault
+        If it failed or was cancelled.
+    """
+    if state["state"] == "done":
+        return dict(state)
+    if state["state"] in _ENDED:
+        fault = state.get("fault") or {}
+        reason = str(fault.get("reason") or f"{job} was {state['state']}")
+        raise Fault(str(fault.get("code", state["state"])), reason, details=state)
+    return None
+
+
+def _too_late(job: str, timeout: float, state: Mapping[str, Any]) -> NoReturn:
+    raise TimeoutError(f"{job} is {state['state']} after {timeout} seconds; it goes on.")
+
+
+class _Lines:
+    """Server-sent events out of the lines of a stream."""
+
+    def __init__(self) -> None:
+        self._kind, self._data = "message", ""
+
+    def take(self, line: str) -> Event | None:
+        """The event that a line ends, if it ends one."""
+        if line == "":
+            kind, data = self._kind, self._data
+            self._kind, self._data = "message", ""
+            return Event(kind, json.loads(data)) if data else None
+        name, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if name == "event":
+            self._kind = value
+        elif name == "data":
+            self._data += value
+        # A line that begins with a colon is a sign of life, and an id is of no use without a node that knows it.
+        return None
+
+
+def _httpx() -> Any:
+    try:
+        import httpx
+    except ImportError as cause:
+        raise ImportError("lehr.Node asks over HTTP with httpx, which is not installed: pip install 'lehr[services]'.") from cause
+    return httpx
+
+
+def _settings(url: str, token: str | None, timeout: float, verify: Any, cert: Any) -> dict[str, Any]:
+    if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+        raise ValueError(f"The address of a node begins with http:// or https://. Got {url!r} instead.")
+    if not timeout > 0:
+        raise ValueError(f"The 'timeout' parameter must be seconds above 0. Got {timeout!r} instead.")
+    headers = {"accept": "application/json", "lehr-timeout-ms": str(int(1000 * timeout))}
+    if token is not None:
+        headers["authorization"] = f"Bearer {token}"
+    httpx = _httpx()
+    if cert is not None:
+        context = httpx.create_ssl_context(verify=verify)
+        context.load_cert_chain(*((cert,) if isinstance(cert, str) else cert))
+        verify = context
+    # A node is asked itself: what a proxy of the environment is for is not on it.
+    return {"base_url": url, "headers": headers, "timeout": timeout + _GRACE_SECONDS, "verify": verify, "trust_env": False}
+
+
+def _unreachable(url: str, cause: Exception) -> Fault:
+    what = type(cause).__name__
+    return Fault("unavailable", f"{url} does not answer: {cause or what} ({what})")
+
+
+def _patience(client: Any) -> Any:
+    """A stream is silent for a while: a sign of life comes every 15 seconds."""
+    return _httpx().Timeout(client.timeout.read, read=60.0)
+
+
+def _is_over(event: Event) -> bool:
+    """Whether a subscription has ended as it may.
+
+    Raises
+    ------
+    Fault
+        If it was ended otherwise: it was too slow, another of its name came, the service was lost.
+    """
+    if event.kind != "end":
+        return False
+    why = event.data["why"]
+    name = why if isinstance(why, str) else next(iter(why))
+    if name.lower() in ("completed", "expired", "stopped"):
+        return True
+    raise Fault("subscription_ended", str(event.data["text"]), details=event.data)

@@ -1,0 +1,471 @@
+"""Services of a node, asked from asyncio: :class:`AsyncNode`, with the methods of :class:`lehr.node.Node`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from lehr import _asking
+from lehr._asking import (
+    Event,
+    _Asking,
+    _Lines,
+    _Request,
+    _Response,
+    _T,
+    _answer,
+    _ended,
+    _httpx,
+    _is_over,
+    _operation,
+    _path,
+    _patience,
+    _run,
+    _settings,
+    _table,
+    _unreachable,
+    _upload,
+    _wait,
+    _written,
+)
+
+__all__ = ["AsyncJob", "AsyncNode"]
+
+
+class AsyncNode:
+    """The same for asyncio: each method of :class:`Node` that asks is awaited here.
+
+    Parameters
+    ----------
+    url : str
+        The address of the node.
+    token : str or None, default=None
+        The token that the node's policy asks for.
+    timeout : float, default=30.0
+        Seconds that an answer may take.
+    verify : bool or str, default=True
+        As for :class:`Node`.
+    cert : str or tuple of str or None, default=None
+        As for :class:`Node`.
+
+    Examples
+    --------
+    >>> async def largest(url):
+    ...     async with lehr.AsyncNode(url) as node:
+    ...         await node.upload(lehr.datasets.load_iris().data, "flowers", replace=True)
+    ...         jobs = [await node.run("/clustering", "flowers", clusters=k) for k in (2, 3)]
+    ...         await asyncio.gather(*(job.wait() for job in jobs))
+    ...         return [(await job.table("centers"))["weight"].max() for job in jobs]
+    >>> import asyncio
+    >>> asyncio.run(largest(url))
+    [np.float64(97.0), np.float64(62.0)]
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: str | None = None,
+        timeout: float = 30.0,
+        verify: bool | str = True,
+        cert: str | tuple[str, str] | None = None,
+    ) -> None:
+        self.url = url
+        self._client = _httpx().AsyncClient(**_settings(url, token, timeout, verify, cert))
+
+    async def __aenter__(self) -> AsyncNode:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def __repr__(self) -> str:
+        return f"AsyncNode({self.url!r})"
+
+    async def close(self) -> None:
+        """End the connection.
+
+        Returns
+        -------
+        None
+
+        Examples
+        --------
+        >>> import asyncio
+        >>> asyncio.run(lehr.AsyncNode(url).close())
+        """
+        await self._client.aclose()
+
+    async def _ask(self, asking: _Asking[_T]) -> _T:
+        try:
+            request = next(asking)
+            while True:
+                request = asking.send(await self._send(request))
+        except StopIteration as stop:
+            result: _T = stop.value
+            return result
+
+    async def _send(self, request: _Request) -> _Response:
+        try:
+            response = await self._client.request(
+                request.method, request.path, params=dict(request.params), headers=dict(request.headers), content=request.content
+            )
+        except _httpx().TransportError as cause:
+            raise _unreachable(self.url, cause) from cause
+        return _Response(response.status_code, response.headers, response.content)
+
+    async def ls(self) -> list[dict[str, Any]]:
+        """The services of the node, as :meth:`Node.ls` lists them.
+
+        Returns
+        -------
+        services : list of dict
+            Of each its ``"path"``, ``"contract"``, ``"version"`` and ``"phase"``.
+
+        Examples
+        --------
+        >>> import asyncio
+        >>> len(asyncio.run(lehr.AsyncNode(url).ls())) > 5
+        True
+        """
+        return list(_answer(await self._send(_Request("GET", "/")))["services"])
+
+    async def get(self, path: str) -> Any:
+        """The state of a service, as :meth:`Node.get` gives it.
+
+        Parameters
+        ----------
+        path : str
+            The service.
+
+        Returns
+        -------
+        state : Any
+            Its document.
+
+        Examples
+        --------
+        >>> import asyncio
+        >>> asyncio.run(lehr.AsyncNode(url).get("/clustering"))["datasets"]
+        '/datasets'
+        """
+        return _answer(await self._send(_Request("GET", _path(path))))
+
+    async def query(self, path: str, operation: str, body: Any = None) -> Any:
+        """Ask for a part of a state, as :meth:`Node.query` does.
+
+        Parameters
+        ----------
+        path : str
+            The service.
+        operation : str
+            What its contract calls it.
+        body : Any, default=None
+            What it is told.
+
+        Returns
+        -------
+        answer : Any
+            What it says.
+
+        Examples
+        --------
+        >>> import asyncio
+        >>> async def read():
+        ...     async with lehr.AsyncNode(url) as node:
+        ...         await node.upload([[1.0], [2.0]], "two", replace=True)
+        ...         return await node.query("/datasets", "read", {"name": "two", "format": "csv"})
+        >>> asyncio.run(read())["rows"]
+        2
+        """
+        return await self._ask(_operation(path, operation, body))
+
+    async def submit(self, path: str, operation: str, body: Any = None, *, key: str | None = None) -> Any:
+        """Any operation of a service, as :meth:`Node.submit` sends it.
+
+        Parameters
+        ----------
+        path : str
+            The service.
+        operation : str
+            What its contract calls it.
+        body : Any, default=None
+            What it is told.
+        key : str or None, default=None
+            The same order with the same key is done once.
+
+        Returns
+        -------
+        answer : Any
+            What it says, or ``None``.
+
+        Examples
+        --------
+        >>> import asyncio
+        >>> async def remove():
+        ...     async with lehr.AsyncNode(url) as node:
+        ...         await node.upload([[1.0]], "one", replace=True)
+        ...         return await node.submit("/datasets", "remove", {"name": "one"})
+        >>> asyncio.run(remove())
+        """
+        return await self._ask(_operation(path, operation, body, key))
+
+    async def drop(self, path: str) -> None:
+        """End a service.
+
+        Parameters
+        ----------
+        path : str
+            The service.
+
+        Returns
+        -------
+        None
+
+        Examples
+        --------
+        >>> import asyncio
+        >>> try:
+        ...     asyncio.run(lehr.AsyncNode(url).drop("/nowhere"))
+        ... except lehr.Fault as fault:
+        ...     print(fault.code)
+        unknown_service
+        """
+        _answer(await self._send(_Request("DELETE", _path(path))))
+
+    async def upload(
+        self, source: Any, name: str, *, format: str | None = None, replace: bool = False, path: str = "/datasets", **options: Any
+    ) -> dict[str, Any]:
+        """Bring data into the data sets of the node, as :meth:`Node.upload` does.
+
+        Parameters
+        ----------
+        source : path, bytes, array-like or table
+            The data.
+        name : str
+            What the data set is called there.
+        format : str or None, default=None
+            What they are, where neither name nor kind says it.
+        replace : bool, default=False
+            Whether a data set of that name may be there, and is replaced.
+        path : str, default="/datasets"
+            The service of data sets.
+        **options : Any
+            What else is said of the data.
+
+        Returns
+        -------
+        dataset : dict
+            Its rows, columns, bytes and checksum.
+
+        Examples
+        --------
+        >>> import asyncio
+        >>> asyncio.run(lehr.AsyncNode(url).upload([[1.0, 2.0]], "pair", replace=True))["rows"]
+        1
+        """
+        return await self._ask(_upload(source, name, format, replace, options, path))
+
+    async def table(self, name: str, *, path: str = "/datasets") -> dict[str, NDArray[Any]]:
+        """A data set, as :meth:`Node.table` gives it.
+
+        Parameters
+        ----------
+        name : str
+            The data set.
+        path : str, default="/datasets"
+            The service of data sets.
+
+        Returns
+        -------
+        columns : dict of ndarray
+            By name.
+
+        Examples
+        --------
+        >>> import asyncio
+        >>> async def pair():
+        ...     async with lehr.AsyncNode(url) as node:
+        ...         await node.upload([[1.0, 2.0]], "pair", replace=True)
+        ...         return await node.table("pair")
+        >>> asyncio.run(pair())["x1"]
+        array([2.])
+        """
+        return await self._ask(_table(path, "read", {"name": name}))
+
+    async def run(
+        self, path: str, data: str | Mapping[str, str], *, output: str | None = None, key: str | None = None, **options: Any
+    ) -> AsyncJob:
+        """Order a job of a method, as :meth:`Node.run` does.
+
+        Parameters
+        ----------
+        path : str
+            The method's service.
+        data : str or dict of str
+            What it is to work on.
+        output : str or None, default=None
+            What its results are called.
+        key : str or None, default=None
+            The same order with the same key is one job.
+        **options : Any
+            The method's.
+
+        Returns
+        -------
+        job : AsyncJob
+            To be waited for.
+
+        Examples
+        --------
+        >>> import asyncio
+        >>> async def state():
+        ...     async with lehr.AsyncNode(url) as node:
+        ...         await node.upload([[0.0], [1.0], [2.0], [9.0]], "line", replace=True)
+        ...         job = await node.run("/clustering", "line", clusters=2)
+        ...         return (await job.wait())["state"]
+        >>> asyncio.run(state())
+        'done'
+        """
+        return AsyncJob(self, path, await self._ask(_run(path, data, options, output, key)))
+
+    async def watch(self, path: str, **wishes: Any) -> AsyncIterator[Event]:
+        """The state of a service, and its changes as they come, as :meth:`Node.watch` tells them.
+
+        Parameters
+        ----------
+        path : str
+            The service.
+        **wishes : Any
+            As for :meth:`Node.watch`.
+
+        Returns
+        -------
+        events : asynchronous iterator of Event
+            Without an end, unless the service ends or ``count`` is reached.
+
+        Examples
+        --------
+        >>> import asyncio
+        >>> async def first():
+        ...     async with lehr.AsyncNode(url) as node:
+        ...         async for event in node.watch("/log"):
+        ...             return event.kind
+        >>> asyncio.run(first())
+        'seed'
+        """
+        pause = _asking._AGAIN_SECONDS[0]
+        params = {name: _written(value) for name, value in wishes.items()}
+        while True:
+            lines, heard = _Lines(), False
+            try:
+                async with self._client.stream("GET", f"{_path(path)}:events", params=params, timeout=_patience(self._client)) as response:
+                    if response.status_code >= 400:
+                        _answer(_Response(response.status_code, response.headers, await response.aread()))
+                    async for line in response.aiter_lines():
+                        event = lines.take(line)
+                        if event is None:
+                            continue
+                        heard, pause = True, _asking._AGAIN_SECONDS[0]
+                        if _is_over(event):
+                            return
+                        yield event
+            except _httpx().TransportError as cause:
+                if not heard and pause >= _asking._AGAIN_SECONDS[1]:
+                    raise _unreachable(self.url, cause) from cause
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _asking._AGAIN_SECONDS[1])
+
+
+class AsyncJob:
+    """A job of a method on a node, as :meth:`AsyncNode.run` gives it.
+
+    Parameters
+    ----------
+    node : AsyncNode
+        Where it is.
+    path : str
+        The method's service.
+    id : str
+        What the node calls it.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> async def labels():
+    ...     async with lehr.AsyncNode(url) as node:
+    ...         await node.upload([[0.0], [1.0], [2.0], [9.0]], "line", replace=True)
+    ...         job = await node.run("/clustering", "line", clusters=2)
+    ...         await lehr.AsyncJob(node, "/clustering", job.id).wait()
+    ...         return (await job.table("labels"))["cluster"]
+    >>> asyncio.run(labels())
+    array([0, 0, 0, 1])
+    """
+
+    def __init__(self, node: AsyncNode, path: str, id: str) -> None:
+        self._node, self._path, self.id = node, _path(path), id
+
+    def __repr__(self) -> str:
+        return f"AsyncJob({self._node!r}, {self._path!r}, {self.id!r})"
+
+    async def wait(self) -> dict[str, Any]:
+        """Wait until it has ended; ``asyncio.timeout`` bounds it, and the job goes on.
+
+        Returns
+        -------
+        job : dict
+            What the node says of it.
+
+        Raises
+        ------
+        Fault
+            If it failed or was cancelled.
+
+        Examples
+        --------
+        See :class:`AsyncJob`.
+        """
+        while True:
+            ended = _ended(self.id, await self._node._ask(_wait(self._path, self.id, _asking._WAIT_SECONDS)))
+            if ended is not None:
+                return ended
+
+    async def table(self, name: str) -> dict[str, NDArray[Any]]:
+        """One of its results, as :meth:`Job.table` gives it.
+
+        Parameters
+        ----------
+        name : str
+            Which.
+
+        Returns
+        -------
+        columns : dict of ndarray
+            By name.
+
+        Examples
+        --------
+        See :class:`AsyncJob`.
+        """
+        return await self._node._ask(_table(self._path, "result", {"job": self.id, "table": name}))
+
+    async def cancel(self) -> None:
+        """End it without a result.
+
+        Returns
+        -------
+        None
+
+        Examples
+        --------
+        >>> import asyncio
+        >>> async def cancelled():
+        ...     async with lehr.AsyncNode(url) as node:
+        ...         await node.upload([[0.0], [1.0], [2.0], [9.0]], "line", replace=True)
+        ...         await (await node.run("/clustering", "line", clusters=2)).cancel()
+        >>> asyncio.run(cancelled())
+        """
+        await self._node._ask(_operation(self._path, "cancel", {"job": self.id}))
