@@ -1,12 +1,13 @@
-//! Fingerprints: rows of bits, packed 64 to a word; checked once, then immutable.
+//! Fingerprints: rows of bits, packed 64 to a word, with optional weights; checked once, then immutable.
 //!
 //! A chemical fingerprint says of a compound which of some thousand properties it has. Bit b of a row is bit `b % 64` of word `b / 64`; bits beyond the
-//! last are 0. 1,047 bits are 17 words, 136 bytes, where 64-bit numbers would take 8,376. They are read from FPS files by [`crate::read::fps`].
+//! last are 0. 1,047 bits are 17 words, 136 bytes, where 64-bit numbers would take 8,376. They are read from FPS files by [`crate::read::fps`] and from packed arrays by [`crate::read::packed`].
 
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::duplicates::Duplicates;
 use crate::error::{Error, Fault, Faults, Place};
+use crate::points::checked_weights;
 
 /// Owned, checked rows of bits.
 ///
@@ -17,12 +18,14 @@ use crate::error::{Error, Fault, Faults, Place};
 /// assert_eq!((rows.len(), rows.bits(), rows.count(0)), (2, 4, 3));
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Fingerprints {
     /// Row after row, `bits.div_ceil(64)` words each.
     words: Vec<u64>,
     bits: usize,
     ids: Vec<String>,
+    /// One a row, finite, >= 0, at least one > 0, and with a finite sum.
+    weights: Option<Vec<f64>>,
     name: String,
 }
 
@@ -52,7 +55,7 @@ impl Fingerprints {
         }
         faults.or(())?;
         let ids = (0..words.len() / width).map(|row| row.to_string()).collect();
-        Ok(Fingerprints { words, bits, ids, name: "fingerprints".into() })
+        Ok(Fingerprints { words, bits, ids, weights: None, name: "fingerprints".into() })
     }
 
     /// The same rows under these ids.
@@ -68,18 +71,28 @@ impl Fingerprints {
         Ok(self)
     }
 
+    /// The same rows with a weight each. What counts rows, as `lehr distances` does, passes them over.
+    ///
+    /// # Errors
+    /// - [`Error::Shape`] if there is not one weight a row.
+    /// - [`Error::Faults`] with each weight that is negative or not finite, or if all are 0, or if their sum is not finite.
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
+        self.weights = Some(checked_weights(weights, self.len(), &self.name)?);
+        Ok(self)
+    }
+
     /// The same rows under another name in messages.
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// The distinct rows, in the order in which they came up first and with the id that they had there, and which of these each was.
+    /// The distinct rows, in the order in which they came up first and with the id that they had there, without weights, and which of these each was.
     pub fn distinct(&self) -> (Self, Duplicates) {
         let duplicates = Duplicates::of((0..self.len()).map(|row| self.row(row)));
         let words = duplicates.first().iter().flat_map(|row| self.row(*row)).copied().collect();
         let ids = duplicates.first().iter().map(|row| self.ids[*row].clone()).collect();
-        (Fingerprints { words, bits: self.bits, ids, name: self.name.clone() }, duplicates)
+        (Fingerprints { words, bits: self.bits, ids, weights: None, name: self.name.clone() }, duplicates)
     }
 
     /// How many rows there are, at least 1.
@@ -118,17 +131,39 @@ impl Fingerprints {
         &self.ids
     }
 
+    /// The weights, if there are any.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// The weight of a row; 1 if there are no weights.
+    ///
+    /// # Panics
+    /// If there are weights and no row `index`.
+    pub fn weight(&self, index: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |weights| weights[index])
+    }
+
+    /// The sum of the weights, finite and above 0; the number of rows if there are no weights.
+    pub fn total_weight(&self) -> f64 {
+        self.weights.as_ref().map_or(self.len() as f64, |weights| weights.iter().sum())
+    }
+
     /// What messages call these fingerprints: the path they were read from, or `fingerprints`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// A number that tells these data from others: XXH3 (64 bits) over shape and bits. Ids and the name do not count.
+    /// A number that tells these data from others: XXH3 (64 bits) over shape, bits and weights. Ids and the name do not count.
     pub fn fingerprint(&self) -> u64 {
         let mut hash = Xxh3::new();
         hash.update(b"fingerprints");
         hash.update(&(self.bits as u64).to_le_bytes());
         self.words.iter().for_each(|word| hash.update(&word.to_le_bytes()));
+        if let Some(weights) = &self.weights {
+            hash.update(b"weights");
+            weights.iter().for_each(|weight| hash.update(&weight.to_bits().to_le_bytes()));
+        }
         hash.digest()
     }
 }
@@ -143,5 +178,18 @@ mod tests {
         assert_eq!(message, "fingerprints, row 1: expected 5 bits, found a bit beyond");
         assert!(Fingerprints::new(vec![0; 3], 65).is_err() && Fingerprints::new(vec![], 8).is_err());
         assert_eq!(Fingerprints::new(vec![!0; 4], 128).unwrap().count(1), 128);
+    }
+
+    #[test]
+    fn weights_are_checked_and_tell_data_from_others() {
+        let rows = || Fingerprints::new(vec![1, 2], 5).unwrap();
+        let weighted = |weights: &[f64]| rows().with_weights(weights.to_vec());
+        let message = weighted(&[1.0, -1.0]).unwrap_err().to_string();
+        assert_eq!(message, "fingerprints, row 1: expected a weight of 0 or more, found a weight of -1");
+        assert!(weighted(&[1.0]).is_err() && weighted(&[0.0, 0.0]).is_err());
+        let heavy = weighted(&[1.0, 2.5]).unwrap();
+        assert_eq!((heavy.weight(1), heavy.total_weight(), rows().total_weight()), (2.5, 3.5, 2.0));
+        assert_ne!(heavy.fingerprint(), weighted(&[2.5, 1.0]).unwrap().fingerprint());
+        assert_ne!(weighted(&[1.0, 1.0]).unwrap().fingerprint(), rows().fingerprint());
     }
 }

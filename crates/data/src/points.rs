@@ -89,23 +89,9 @@ impl Points {
     /// # Errors
     /// - [`Error::Shape`] if there is not one weight a row.
     /// - [`Error::Faults`] with each weight that is negative or not finite, or if all are 0, or if their sum is not finite.
-    pub fn with_weights(mut self, mut weights: Vec<f64>) -> Result<Self, Error> {
-        if weights.len() != self.len() {
-            return Err(shape("weights", format!("{}, one a row", self.len()), weights.len().to_string()));
-        }
-        let mut faults = Faults::new(self.name.clone());
-        for (row, weight) in weights.iter_mut().enumerate() {
-            if let Some(expected) = weight_fault(*weight) {
-                let (place, found) = (Place::Row(row as u64), format!("a weight of {weight}"));
-                faults.add_with(|| Fault { place, column: None, expected: expected.into(), found });
-            }
-            *weight += 0.0; // -0.0 becomes 0.0: one zero, one fingerprint
-        }
-        if let (true, Some((expected, found))) = (faults.is_empty(), total_weight_fault(&weights)) {
-            faults.add(Fault { place: Place::Whole, column: None, expected, found });
-        }
-        self.weights = Some(weights);
-        faults.or(self)
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
+        self.weights = Some(checked_weights(weights, self.len(), &self.name)?);
+        Ok(self)
     }
 
     /// The same points with an id for each row.
@@ -245,6 +231,28 @@ impl Points {
             found,
         }
     }
+}
+
+/// Weights of so many rows of what messages call `name`, if they are weights.
+///
+/// # Errors
+/// [`Error::Shape`] if there is not one a row, [`Error::Faults`] with each that is negative or not finite, or if all are 0, or if their sum is not finite.
+pub(crate) fn checked_weights(mut weights: Vec<f64>, rows: usize, name: &str) -> Result<Vec<f64>, Error> {
+    if weights.len() != rows {
+        return Err(shape("weights", format!("{rows}, one a row"), weights.len().to_string()));
+    }
+    let mut faults = Faults::new(name);
+    for (row, weight) in weights.iter_mut().enumerate() {
+        if let Some(expected) = weight_fault(*weight) {
+            let (place, found) = (Place::Row(row as u64), format!("a weight of {weight}"));
+            faults.add_with(|| Fault { place, column: None, expected: expected.into(), found });
+        }
+        *weight += 0.0; // -0.0 becomes 0.0: one zero, one fingerprint
+    }
+    if let (true, Some((expected, found))) = (faults.is_empty(), total_weight_fault(&weights)) {
+        faults.add(Fault { place: Place::Whole, column: None, expected, found });
+    }
+    faults.or(weights)
 }
 
 /// What a weight should have been, if it is none.

@@ -1,4 +1,4 @@
-//! Data with known truth: mixtures, lattices, uniform points, rings.
+//! Data with known truth: mixtures, lattices, uniform points, rings, templates of bits.
 //!
 //! Every number is drawn by (seed, purpose, index) and in no order ([`lehr_numerics::random`]): the same arguments give the same points,
 //! and a larger set of the same seed begins with the rows of the smaller one, except where the number of rows decides what a row is.
@@ -6,6 +6,7 @@
 
 use lehr_numerics::random::Stream;
 
+use crate::fingerprints::Fingerprints;
 use crate::points::Points;
 
 /// One part of a mixture: a round Gaussian cloud.
@@ -170,6 +171,45 @@ pub fn rings(radii: &[f64], rows_each: usize, noise: f64, seed: u64) -> (Points,
         }
     }
     (checked(values, 2), labels)
+}
+
+/// Rows of bits, each one of `templates` random templates with some bits flipped, with the number of its template; row r is of template r modulo their number.
+///
+/// Each bit of a template is set with probability `density`, each bit of a row flipped with probability `flip`.
+///
+/// # Panics
+/// If there are no templates, rows or bits, or a probability is none.
+///
+/// # Example
+/// ```
+/// let (rows, labels) = lehr_data::synthetic::bit_templates(10, 500, 1052, 0.15, 0.05, 1);
+/// assert_eq!((rows.len(), rows.bits(), labels[4999]), (5000, 1052, 9));
+/// let share = f64::from((0..5000).map(|row| rows.count(row)).sum::<u32>()) / (5000.0 * 1052.0);
+/// assert!((share - 0.185).abs() < 0.01); // 0.15 * 0.95 + 0.85 * 0.05
+/// ```
+pub fn bit_templates(
+    templates: usize,
+    rows_each: usize,
+    bits: usize,
+    density: f64,
+    flip: f64,
+    seed: u64,
+) -> (Fingerprints, Vec<u32>) {
+    assert!(templates > 0 && rows_each > 0 && bits > 0, "templates, rows and bits");
+    assert!((0.0..=1.0).contains(&density) && (0.0..=1.0).contains(&flip), "probabilities");
+    let (set, noise) = (Stream::new(seed, "template bits"), Stream::new(seed, "flipped bits"));
+    let (width, rows) = (bits.div_ceil(64), templates * rows_each);
+    let mut words = vec![0u64; rows * width];
+    for (row, words) in words.chunks_exact_mut(width).enumerate() {
+        for j in 0..bits {
+            let is_set = set.uniform((row % templates * bits + j) as u64) < density;
+            let is_flipped = noise.uniform((row * bits + j) as u64) < flip;
+            words[j / 64] |= u64::from(is_set != is_flipped) << (j % 64);
+        }
+    }
+    let rows = Fingerprints::new(words, bits).expect("rows of bits");
+    let labels = (0..rows.len()).map(|row| (row % templates) as u32).collect();
+    (rows, labels)
 }
 
 fn checked(values: Vec<f64>, dimension: usize) -> Points {

@@ -9,7 +9,6 @@ mod model;
 mod parameters;
 mod seeding;
 
-use lehr_data::Points;
 use lehr_ranks::timing::Phases;
 
 pub use model::Model;
@@ -19,11 +18,11 @@ use crate::Error;
 use crate::anneal::checkpoint::Method;
 use crate::anneal::{Observer, Stage, run as shared};
 use crate::round::{Execution, LeafCells, Program, Rounds, drive};
-use crate::vector::Precision;
 use crate::vector::e_step::Kept;
 use crate::vector::hard::Remembered;
 use crate::vector::label::{Hardness, Labelled, label_all};
 use crate::vector::rows::Rows;
+use crate::vector::{Input, Precision};
 use course::{Course, State};
 use model::Outcome;
 use seeding::Near;
@@ -56,47 +55,48 @@ impl Method for Parameters {
 ///
 /// Cost: a start takes K x (2 + ln K) passes of N x D operations for its centres, then its sweeps, each N x K x D operations at most and, in up to 16 dimensions, far
 /// fewer once most centres stand still. Memory: the points, and a copy of them in the precision asked for.
-pub fn cluster(
-    points: &Points,
+pub fn cluster<'a>(
+    input: impl Into<Input<'a>>,
     parameters: &Parameters,
     execution: &Execution,
     observer: &mut dyn Observer<Checkpoint>,
 ) -> Result<Model, Error> {
-    parameters.check(points)?;
-    dispatch(points, parameters.clone(), None, execution, observer)
+    let input = input.into();
+    parameters.check(input)?;
+    dispatch(input, parameters.clone(), None, execution, observer)
 }
 
 /// Goes on with an interrupted run, to the same bits as if it had not been interrupted.
 ///
 /// # Errors
 /// [`Error::OtherData`] if the points are not those of the checkpoint; otherwise as for [`cluster`].
-pub fn resume(
-    points: &Points,
+pub fn resume<'a>(
+    input: impl Into<Input<'a>>,
     checkpoint: Checkpoint,
     execution: &Execution,
     observer: &mut dyn Observer<Checkpoint>,
 ) -> Result<Model, Error> {
-    let parameters = checkpoint.parameters().clone();
-    let state = checkpoint.state_on(points.fingerprint())?;
-    parameters.check(points)?;
-    dispatch(points, parameters, Some(state), execution, observer)
+    let (input, parameters) = (input.into(), checkpoint.parameters().clone());
+    let state = checkpoint.state_on(input.fingerprint())?;
+    parameters.check(input)?;
+    dispatch(input, parameters, Some(state), execution, observer)
 }
 
 fn dispatch(
-    points: &Points,
+    input: Input<'_>,
     parameters: Parameters,
     state: Option<State>,
     execution: &Execution,
     observer: &mut dyn Observer<Checkpoint>,
 ) -> Result<Model, Error> {
     match parameters.precision {
-        Precision::F64 => run::<f64>(points, parameters, state, execution, observer),
-        Precision::F32 => run::<f32>(points, parameters, state, execution, observer),
+        Precision::F64 => run::<f64>(input, parameters, state, execution, observer),
+        Precision::F32 => run::<f32>(input, parameters, state, execution, observer),
     }
 }
 
 fn run<T: Kept>(
-    points: &Points,
+    input: Input<'_>,
     parameters: Parameters,
     state: Option<State>,
     execution: &Execution,
@@ -104,24 +104,24 @@ fn run<T: Kept>(
 ) -> Result<Model, Error> {
     let mut phases = Phases::new();
     phases.enter("arranging");
-    let rows = Rows::<T>::new(points)?;
+    let rows = Rows::<T>::new(input)?;
     phases.leave();
     let trace = observer.trace().cloned();
     let run = Run {
-        points,
+        input,
         memory: LeafCells::new(rows.leaves.len(), |_| Remembered::default()),
         near: LeafCells::new(rows.leaves.len(), |_| Near::default()),
         labelled: LeafCells::new(rows.leaves.len(), |_| Labelled::default()),
         rows,
-        shared: shared::Run::new(points.fingerprint(), parameters, state, observer, trace, phases),
+        shared: shared::Run::new(input.fingerprint(), parameters, state, observer, trace, phases),
     };
     let outcome = drive(execution, run.rows.count, &run)?.expect("the first loop of a process brings the outcome");
-    Ok(Model::new(points, &run.rows, outcome, run.labelled.into_values(), &run.shared.parameters))
+    Ok(Model::new(input, &run.rows, outcome, run.labelled.into_values(), &run.shared.parameters))
 }
 
 /// A run as the engines see it.
 struct Run<'a, 'o, T: Kept> {
-    points: &'a Points,
+    input: Input<'a>,
     rows: Rows<T>,
     memory: LeafCells<Remembered>,
     near: LeafCells<Near>,
@@ -138,12 +138,12 @@ impl<T: Kept> Program for Run<'_, '_, T> {
         rounds.record(&self.shared.trace).await?;
         let mut phases = Phases::new();
         let state = self.shared.state.clone().unwrap_or_default();
-        let mut course = Course::new(self.points, &self.rows, &self.shared.parameters, &self.memory, &self.near, state);
+        let mut course = Course::new(self.input, &self.rows, &self.shared.parameters, &self.memory, &self.near, state);
         self.shared.walk(rounds, &mut phases, &mut course).await?;
         shared::begin(rounds, &mut phases, Stage::Labelling.name());
         // Nobody asks how surely a row is where it is.
         let hardness = Hardness { temperature: f64::MIN_POSITIVE, sponge: None };
-        let totals = label_all(rounds, self.points, &self.rows, course.centers(), hardness, &self.labelled).await?;
+        let totals = label_all(rounds, self.input, &self.rows, course.centers(), hardness, &self.labelled).await?;
         phases.leave();
         let spent = self.shared.end(rounds, phases).await?;
         Ok(spent.map(|spent| Outcome { state: course.state, totals, spent }))

@@ -11,6 +11,7 @@ pub(crate) mod course;
 pub(crate) mod e_step;
 mod equilibrium;
 pub(crate) mod hard;
+pub(crate) mod input;
 pub(crate) mod label;
 mod m_step;
 mod model;
@@ -20,7 +21,6 @@ pub(crate) mod sponge;
 mod swap;
 mod system;
 
-use lehr_data::Points;
 use lehr_ranks::timing::Phases;
 
 pub use crate::anneal::{Plateau, Suggestion};
@@ -29,6 +29,7 @@ pub use clusters::{Cluster, Outliers};
 pub use components::Mode;
 pub use course::Finish;
 pub use equilibrium::{Equilibrium, Start, equilibrium};
+pub use input::Input;
 pub use model::Model;
 pub(crate) use parameters::MOST_CLUSTERS;
 pub use parameters::{Parameters, Precision};
@@ -61,7 +62,7 @@ impl Checkpoint {
     }
 }
 
-/// Clusters points by deterministic annealing.
+/// Clusters points, or rows of bits, by deterministic annealing.
 ///
 /// # Errors
 /// Those of [`Parameters::check`]; [`Error::TooFar`]; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
@@ -81,48 +82,50 @@ impl Checkpoint {
 ///
 /// Cost: some hundred passes over the points, each N x K exponentials at most, far fewer at low temperatures in few dimensions. Then the search by swaps: some K trials to some
 /// tens of sweeps each, of which one goes over the leaves near the centres moved in up to 16 dimensions, and over all points beyond; `patience` 0 leaves it out.
-/// Memory: the points, and a copy of them in the precision asked for.
-pub fn cluster(
-    points: &Points,
+/// Of rows of bits a pass takes N x K x (set bits) additions, twice, in place of N x K x D multiply-adds.
+/// Memory: the points, and a copy of them in the precision asked for; of bits, as bits.
+pub fn cluster<'a>(
+    input: impl Into<Input<'a>>,
     parameters: &Parameters,
     execution: &Execution,
     observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
-    parameters.check(points)?;
-    dispatch(points, parameters.clone(), None, execution, observer)
+    let input = input.into();
+    parameters.check(input)?;
+    dispatch(input, parameters.clone(), None, execution, observer)
 }
 
 /// Goes on with an interrupted run, to the same bits as if it had not been interrupted.
 ///
 /// # Errors
 /// [`Error::OtherData`] if the points are not those of the checkpoint; otherwise as for [`cluster`].
-pub fn resume(
-    points: &Points,
+pub fn resume<'a>(
+    input: impl Into<Input<'a>>,
     checkpoint: Checkpoint,
     execution: &Execution,
     observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
-    let parameters = checkpoint.parameters().clone();
-    let state = checkpoint.state_on(points.fingerprint())?;
-    parameters.check(points)?;
-    dispatch(points, parameters, Some(state), execution, observer)
+    let (input, parameters) = (input.into(), checkpoint.parameters().clone());
+    let state = checkpoint.state_on(input.fingerprint())?;
+    parameters.check(input)?;
+    dispatch(input, parameters, Some(state), execution, observer)
 }
 
 fn dispatch(
-    points: &Points,
+    input: Input<'_>,
     parameters: Parameters,
     state: Option<State>,
     execution: &Execution,
     observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
     match parameters.precision {
-        Precision::F64 => anneal::<f64>(points, parameters, state, execution, observer),
-        Precision::F32 => anneal::<f32>(points, parameters, state, execution, observer),
+        Precision::F64 => anneal::<f64>(input, parameters, state, execution, observer),
+        Precision::F32 => anneal::<f32>(input, parameters, state, execution, observer),
     }
 }
 
 fn anneal<T: Kept>(
-    points: &Points,
+    input: Input<'_>,
     parameters: Parameters,
     state: Option<State>,
     execution: &Execution,
@@ -130,23 +133,23 @@ fn anneal<T: Kept>(
 ) -> Result<Model, Error> {
     let mut phases = Phases::new();
     phases.enter("arranging");
-    let rows = Rows::<T>::new(points)?;
+    let rows = Rows::<T>::new(input)?;
     phases.leave();
     let trace = observer.trace().cloned();
     let run = Run {
-        points,
+        input,
         memory: LeafCells::new(rows.leaves.len(), |_| Remembered::default()),
         labelled: LeafCells::new(rows.leaves.len(), |_| Labelled::default()),
         rows,
-        shared: shared::Run::new(points.fingerprint(), parameters, state, observer, trace, phases),
+        shared: shared::Run::new(input.fingerprint(), parameters, state, observer, trace, phases),
     };
     let outcome = drive(execution, run.rows.count, &run)?.expect("the first loop of a process brings the outcome");
-    Ok(Model::new(points, &run.rows, outcome, run.labelled.into_values(), &run.shared.parameters))
+    Ok(Model::new(input, &run.rows, outcome, run.labelled.into_values(), &run.shared.parameters))
 }
 
 /// A run as the engines see it.
 struct Run<'a, 'o, T: Kept> {
-    points: &'a Points,
+    input: Input<'a>,
     rows: Rows<T>,
     memory: LeafCells<Remembered>,
     labelled: LeafCells<Labelled>,
@@ -172,7 +175,7 @@ impl<T: Kept> Program for Run<'_, '_, T> {
         shared::begin(rounds, &mut phases, Stage::Labelling.name());
         let temperature = course.state.grown.last_soft_temperature.max(f64::MIN_POSITIVE);
         let hardness = Hardness { temperature, sponge: course.sponge().map(|sponge| sponge.cost) };
-        let totals = label_all(rounds, self.points, &self.rows, course.centers(), hardness, &self.labelled).await?;
+        let totals = label_all(rounds, self.input, &self.rows, course.centers(), hardness, &self.labelled).await?;
         if let Some(sponge) = course.sponge() {
             sponge.check(totals.outside[1] / self.rows.total_weight)?;
         }

@@ -5,6 +5,7 @@ mod mining {
     mod acceptance;
     mod bits;
     mod edges;
+    mod fingerprints;
     mod gtm;
     mod gtm_brute_force;
     mod gtm_runs;

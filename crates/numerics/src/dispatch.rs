@@ -22,13 +22,13 @@ macro_rules! kernel {
 
             #[cfg(target_arch = "x86_64")]
             {
-                #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma,bmi2")]
+                #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,avx2,fma,bmi1,bmi2,popcnt")]
                 #[allow(clippy::too_many_arguments)]
                 fn avx512<$real: $crate::lanes::Real $(, const $constant: $kind)*>($($argument: $type),*) $(-> $result)? {
                     body::<$real, $real::Avx512 $(, $constant)*>($($argument),*)
                 }
 
-                #[target_feature(enable = "avx2,fma,bmi2")]
+                #[target_feature(enable = "avx2,fma,bmi1,bmi2,popcnt")]
                 #[allow(clippy::too_many_arguments)]
                 fn avx2<$real: $crate::lanes::Real $(, const $constant: $kind)*>($($argument: $type),*) $(-> $result)? {
                     body::<$real, $real::Avx2 $(, $constant)*>($($argument),*)
@@ -70,8 +70,11 @@ thread_local! {
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub fn instruction_set() -> InstructionSet {
-    let narrow =
-        is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("bmi2");
+    let narrow = is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("popcnt");
     let wide = is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512bw")

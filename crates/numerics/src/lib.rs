@@ -3,9 +3,11 @@
 //! No input or output, no ranks, no threads, no allocation in loops: everything here is a function of its arguments. Rows stand in [`tiles`];
 //! [`soft`] and [`nearest`] go over a block of them and add up what the next centres are made of; [`lanes`] is the arithmetic
 //! that both are written in, with the same bits on every processor; [`dispatch`] chooses the instruction set. Dissimilarities of all pairs are read as compact as they are stored, by products
-//! with columns ([`compact`]) and by SMACOF's pass ([`guttman`]). [`gaussian`] is to mixtures what [`soft`] is to centres, [`observed`] is [`soft`] for rows with missing cells. [`factor`], [`cholesky`] and [`elementary`] keep that promise
+//! with columns ([`compact`]) and by SMACOF's pass ([`guttman`]). [`gaussian`] is to mixtures what [`soft`] is to centres, [`observed`] is [`soft`] for rows with missing cells,
+//! [`bits`] are [`soft`] and [`nearest`] for rows of bits. [`factor`], [`cholesky`] and [`elementary`] keep that promise
 //! where a library would not.
 
+pub mod bits;
 pub mod cholesky;
 pub mod compact;
 pub mod dispatch;

@@ -184,11 +184,11 @@ impl Table {
         let mut column_weights = vec![0.0; dimension];
         let mut row = vec![1.0; dimension];
         for (index, leaf) in rows.leaves.iter().enumerate() {
-            for at in 0..leaf.tiles.rows() {
+            for at in 0..leaf.block.rows() {
                 if let Some(observed) = &observed {
                     observed[index].tiles.read_row(at, &mut row);
                 }
-                let weight = leaf.tiles.weight(at);
+                let weight = leaf.block.weight(at);
                 column_weights.iter_mut().zip(&row).for_each(|(sum, there)| *sum += weight * there);
             }
         }

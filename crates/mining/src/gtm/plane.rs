@@ -5,7 +5,6 @@
 
 use lehr_numerics::factor::{eigenpairs, orient};
 use lehr_numerics::random::Stream;
-use lehr_numerics::tiles::Tiles;
 use serde::{Deserialize, Serialize};
 
 use super::input::Table;
@@ -131,7 +130,7 @@ impl Round for ProductRound<'_> {
     fn map(&self, leaf: usize, partial: &mut [f64]) {
         partial.fill(0.0);
         let dimension = self.table.rows.dimension;
-        let tiles: &Tiles<f64> = &self.table.rows.leaves[leaf].tiles;
+        let tiles = self.table.rows.leaves[leaf].block.numbers();
         let mut row = vec![0.0; dimension];
         for index in 0..tiles.rows() {
             tiles.read_row(index, &mut row);

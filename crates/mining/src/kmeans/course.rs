@@ -1,6 +1,5 @@
 //! The course of a run: the starts one after the other, in steps of some sweeps, each of which can be resumed; the best is kept.
 
-use lehr_data::Points;
 use serde::{Deserialize, Serialize};
 
 use super::parameters::{Parameters, Sweeps};
@@ -8,6 +7,7 @@ use super::seeding::{Near, draw};
 use crate::Error;
 use crate::anneal::{Stage, Step, run};
 use crate::round::{LeafCells, Rounds};
+use crate::vector::Input;
 use crate::vector::e_step::Kept;
 use crate::vector::hard::{Centers, Lloyd, Patience, Remembered};
 use crate::vector::rows::Rows;
@@ -40,7 +40,7 @@ pub struct State {
 
 /// A run.
 pub(super) struct Course<'a, T: Kept> {
-    points: &'a Points,
+    input: Input<'a>,
     rows: &'a Rows<T>,
     parameters: &'a Parameters,
     memory: &'a LeafCells<Remembered>,
@@ -50,14 +50,14 @@ pub(super) struct Course<'a, T: Kept> {
 
 impl<'a, T: Kept> Course<'a, T> {
     pub fn new(
-        points: &'a Points,
+        input: Input<'a>,
         rows: &'a Rows<T>,
         parameters: &'a Parameters,
         memory: &'a LeafCells<Remembered>,
         near: &'a LeafCells<Near>,
         state: State,
     ) -> Self {
-        Self { points, rows, parameters, memory, near, state }
+        Self { input, rows, parameters, memory, near, state }
     }
 
     /// The best centres, once the run is done.
@@ -115,7 +115,7 @@ impl<T: Kept> run::Course<Parameters> for Course<'_, T> {
         let dimension = self.rows.dimension;
         let Some(Start { centers, sweeps: done, cost }) = self.state.current.take() else {
             let start = self.state.costs.len() as u64;
-            let centers = draw(self.points, self.rows, self.near, rounds, (clusters, seed, start)).await?;
+            let centers = draw(self.input, self.rows, self.near, rounds, (clusters, seed, start)).await?;
             self.state.current = Some(Start { centers: centers.values, sweeps: 0, cost: None });
             return Ok(());
         };

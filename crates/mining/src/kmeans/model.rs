@@ -1,6 +1,5 @@
 //! The result of k-means.
 
-use lehr_data::Points;
 use lehr_ranks::timing::Spread;
 
 use super::course::State;
@@ -10,7 +9,7 @@ use crate::vector::clusters::Clusters;
 use crate::vector::e_step::Kept;
 use crate::vector::label::{Labelled, Totals};
 use crate::vector::rows::Rows;
-use crate::vector::{Centroids, Cluster};
+use crate::vector::{Centroids, Cluster, Input};
 
 /// Clusters, their centres, each row's label, and what the starts came to. Clusters are numbered by falling weight.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,14 +56,14 @@ impl Model {
 
     /// Puts a run's outcome into the units and the order that users see.
     pub(super) fn new<T: Kept>(
-        points: &Points,
+        input: Input<'_>,
         rows: &Rows<T>,
         outcome: Outcome,
         labelled: impl Iterator<Item = Labelled>,
         parameters: &Parameters,
     ) -> Self {
         let Outcome { state, totals, spent } = outcome;
-        let found = Clusters::new(points, rows, &totals, labelled);
+        let found = Clusters::new(input, rows, &totals, labelled);
         let mut warnings = Vec::new();
         if found.clusters.len() < parameters.clusters {
             warnings.push(format!(

@@ -1,10 +1,9 @@
 //! What a run of k-means may be told, and the one check of it.
 
-use lehr_data::Points;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::vector::{MOST_CLUSTERS, Precision};
+use crate::vector::{Input, MOST_CLUSTERS, Precision};
 
 /// How rows are assigned in a sweep. Both give the same bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,7 +63,8 @@ impl Parameters {
     ///
     /// # Errors
     /// [`Error::Parameter`], [`Error::TooManyClusters`], [`Error::TooManyPoints`].
-    pub fn check(&self, points: &Points) -> Result<(), Error> {
+    pub fn check<'a>(&self, input: impl Into<Input<'a>>) -> Result<(), Error> {
+        let points = input.into();
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         if self.clusters == 0 {
             return wrong("clusters", "at least 1", "0".into());

@@ -4,14 +4,14 @@
 //! lowers the sum of squares most. A draw walks down a tree that does not depend on ranks: groups of leaves, the leaves of one group, the rows of one leaf. So the rows drawn are the
 //! same on any layout.
 
-use lehr_data::Points;
 use lehr_numerics::random::Stream;
 
 use crate::Error;
 use crate::round::{LeafCells, Round, Rounds, total_of};
+use crate::vector::Input;
 use crate::vector::e_step::Kept;
 use crate::vector::hard::Centers;
-use crate::vector::rows::Rows;
+use crate::vector::rows::{DistanceTo, Rows};
 
 /// What a leaf knows of its rows while centres are drawn.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ pub(super) struct Near {
 
 /// Draws the centres of one start; fewer than `clusters` if the rows have fewer positions.
 pub(super) async fn draw<T: Kept, R: Rounds>(
-    points: &Points,
+    input: Input<'_>,
     rows: &Rows<T>,
     near: &LeafCells<Near>,
     rounds: &mut R,
@@ -39,8 +39,9 @@ pub(super) async fn draw<T: Kept, R: Rounds>(
     let groups = rows.leaves.len().div_ceil(group);
     let mut total = Vec::new();
     while centers.len() < clusters {
-        let newest = centers.len().checked_sub(1).map(|k| centers.center(k));
-        let update = UpdateRound { points, rows, near, newest, is_first: centers.len() <= 1, group, groups };
+        let newest = centers.len().checked_sub(1).map(|k| DistanceTo::new(rows, input, centers.center(k)));
+        let update =
+            UpdateRound { input, rows, near, newest: newest.as_ref(), is_first: centers.len() <= 1, group, groups };
         total_of(rounds, &update, &mut total).await?;
         if total.iter().sum::<f64>() <= 0.0 {
             break;
@@ -63,12 +64,16 @@ pub(super) async fn draw<T: Kept, R: Rounds>(
         for (number, draw) in draws.iter().enumerate() {
             let leaf = &rows.leaves[leaves[number]].rows;
             let row = leaf[pick(&total[number * longest..][..leaf.len()], draw[2])];
-            candidates.values.extend(rows.stored(points, row));
+            let start = candidates.values.len();
+            candidates.values.resize(start + dimension, 0.0);
+            rows.read_stored(input, row, &mut candidates.values[start..]);
         }
         let best = if count == 1 {
             0
         } else {
-            total_of(rounds, &PotentialRound { points, rows, near, candidates: &candidates }, &mut total).await?;
+            let distances: Vec<DistanceTo<'_>> =
+                (0..count).map(|number| DistanceTo::new(rows, input, candidates.center(number))).collect();
+            total_of(rounds, &PotentialRound { input, rows, near, candidates: &distances }, &mut total).await?;
             (0..count).min_by(|&a, &b| total[a].total_cmp(&total[b])).unwrap_or(0)
         };
         centers.values.extend_from_slice(candidates.center(best));
@@ -90,16 +95,12 @@ fn pick(shares: &[f64], number: f64) -> usize {
     last
 }
 
-fn squared_distance(row: impl Iterator<Item = f64>, center: &[f64]) -> f64 {
-    row.zip(center).map(|(x, y)| (x - y) * (x - y)).sum()
-}
-
 /// Takes the newest centre into account; sums the shares of each group of leaves.
 struct UpdateRound<'a, T: Kept> {
-    points: &'a Points,
+    input: Input<'a>,
     rows: &'a Rows<T>,
     near: &'a LeafCells<Near>,
-    newest: Option<&'a [f64]>,
+    newest: Option<&'a DistanceTo<'a>>,
     /// Whether there was none before the newest.
     is_first: bool,
     group: usize,
@@ -125,9 +126,9 @@ impl<T: Kept> Round for UpdateRound<'_, T> {
         self.near.with(index, |near| {
             near.shares.resize(leaf.len(), 0.0);
             for (share, &row) in near.shares.iter_mut().zip(leaf) {
-                let weight = self.rows.stored_weight(self.points, row);
+                let weight = self.rows.stored_weight(self.input, row);
                 let now = match self.newest {
-                    Some(center) => weight * squared_distance(self.rows.stored(self.points, row), center),
+                    Some(distance) => weight * distance.of(row),
                     None => weight,
                 };
                 *share = if self.is_first { now } else { share.min(now) };
@@ -198,10 +199,10 @@ impl Round for RowsRound<'_> {
 
 /// What the sum of squares would be with each candidate.
 struct PotentialRound<'a, T: Kept> {
-    points: &'a Points,
+    input: Input<'a>,
     rows: &'a Rows<T>,
     near: &'a LeafCells<Near>,
-    candidates: &'a Centers,
+    candidates: &'a [DistanceTo<'a>],
 }
 
 impl<T: Kept> Round for PotentialRound<'_, T> {
@@ -221,10 +222,9 @@ impl<T: Kept> Round for PotentialRound<'_, T> {
         partial.fill(0.0);
         self.near.with(index, |near| {
             for (&share, &row) in near.shares.iter().zip(&self.rows.leaves[index].rows) {
-                let weight = self.rows.stored_weight(self.points, row);
-                for (k, potential) in partial.iter_mut().enumerate() {
-                    let stored = self.rows.stored(self.points, row);
-                    *potential += share.min(weight * squared_distance(stored, self.candidates.center(k)));
+                let weight = self.rows.stored_weight(self.input, row);
+                for (potential, candidate) in partial.iter_mut().zip(self.candidates) {
+                    *potential += share.min(weight * candidate.of(row));
                 }
             }
         });

@@ -165,7 +165,7 @@ pub(crate) struct Course<'a> {
 fn variances(points: &Points, rows: &Rows<f64>, covariance: Covariance) -> Result<Vec<f64>, Error> {
     let mut variances = vec![0.0; rows.dimension];
     let mut row = vec![0.0; rows.dimension];
-    for tiles in rows.leaves.iter().map(|leaf| &leaf.tiles) {
+    for tiles in rows.leaves.iter().map(|leaf| leaf.block.numbers()) {
         for index in 0..tiles.rows() {
             tiles.read_row(index, &mut row);
             let share = tiles.weight(index) / rows.total_weight;

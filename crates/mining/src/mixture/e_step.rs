@@ -46,7 +46,7 @@ impl Round for MixtureRound<'_> {
 
     fn map(&self, leaf: usize, partial: &mut [f64]) {
         partial.fill(0.0);
-        let tiles = &self.rows.leaves[leaf].tiles;
+        let tiles = self.rows.leaves[leaf].block.numbers();
         SCRATCH.with_borrow_mut(|scratch| {
             let sums = &mut partial[TOTALS..];
             let totals = gaussian_sums(tiles, self.components, self.scatter, &mut scratch.gaussian, sums);
@@ -146,9 +146,9 @@ impl Round for AssignRound<'_> {
         let leaf = &self.rows.leaves[index];
         self.cells.with(index, |assigned| {
             *assigned = Assigned::default();
-            partial.copy_from_slice(&assigned.add(&leaf.tiles, self.components));
+            partial.copy_from_slice(&assigned.add(leaf.block.numbers(), self.components));
             if let Some(bystanders) = &leaf.bystanders {
-                assigned.add(bystanders, self.components);
+                assigned.add(bystanders.numbers(), self.components);
             }
         });
     }

@@ -117,7 +117,7 @@ fn add_scores_of_covariance(covariance: Covariance, dimension: usize, score: &mu
 
 fn for_rows(rows: &Rows<f64>, mut each: impl FnMut(&[f64], f64)) {
     let mut row = vec![0.0; rows.dimension];
-    for tiles in rows.leaves.iter().map(|leaf| &leaf.tiles) {
+    for tiles in rows.leaves.iter().map(|leaf| leaf.block.numbers()) {
         for index in 0..tiles.rows() {
             tiles.read_row(index, &mut row);
             each(&row, tiles.weight(index));

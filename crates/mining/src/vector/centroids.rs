@@ -1,6 +1,5 @@
 //! What a clustering says of other rows: the nearest centre, how surely, and how far away it is.
 
-use lehr_data::Points;
 use lehr_numerics::gaussian::{Components, GaussianScratch, Whitening, posterior};
 use lehr_numerics::membership::{MembershipScratch, nearest_membership};
 use lehr_numerics::nearest::{HardCenters, HardScratch, Kind, nearest_sums};
@@ -8,6 +7,7 @@ use lehr_numerics::soft::SoftCenters;
 use lehr_numerics::tiles::Tiles;
 use serde::{Deserialize, Serialize};
 
+use super::input::Input;
 use super::sponge::{self, OUTLIER};
 use crate::Error;
 
@@ -144,8 +144,9 @@ impl Centroids {
     ///
     /// # Errors
     /// [`Error::Parameter`] if the points have another number of columns.
-    pub fn assign(&self, points: &Points) -> Result<Assignment, Error> {
-        self.fits(points)?;
+    pub fn assign<'a>(&self, input: impl Into<Input<'a>>) -> Result<Assignment, Error> {
+        let input = input.into();
+        self.fits(input)?;
         let (origin, dimension) = (self.origin(), self.dimension);
         let is_vast = self.has_vast_centers(&origin);
         let (mut hard, mut soft) = (HardCenters::default(), SoftCenters::default());
@@ -163,14 +164,15 @@ impl Centroids {
         let mut sums = vec![0.0; self.len() * Kind::Centers.len(dimension)];
         let (mut nearest, mut membership) = (HardScratch::default(), MembershipScratch::default());
         let mut found = Assignment::default();
-        for first in (0..points.len()).step_by(BLOCK) {
-            let tiles = self.tiles(points, &origin, first);
+        let mut values = Vec::new();
+        for first in (0..input.len()).step_by(BLOCK) {
+            let tiles = self.tiles(input, &origin, first, &mut values);
             nearest_sums(&tiles, &hard, Kind::Centers, &mut nearest, &mut sums);
             if self.temperature > 0.0 {
                 nearest_membership(&tiles, &soft, &mut membership);
             }
             for row in 0..tiles.rows() {
-                let coordinates = points.row(first + row);
+                let coordinates = &values[row * dimension..][..dimension];
                 let (label, share) = if is_vast || self.is_vast(coordinates, &origin) {
                     let (label, memberships) = self.memberships_of(coordinates);
                     (label, memberships[label])
@@ -209,8 +211,9 @@ impl Centroids {
     /// assert!((memberships[0] / memberships[1] - 1f64.exp()).abs() < 1e-12);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn memberships(&self, points: &Points) -> Result<Vec<f64>, Error> {
-        self.fits(points)?;
+    pub fn memberships<'a>(&self, input: impl Into<Input<'a>>) -> Result<Vec<f64>, Error> {
+        let input = input.into();
+        self.fits(input)?;
         let (origin, dimension, count) = (self.origin(), self.dimension, self.len());
         // exp(-d / T) is a Gaussian of variance T / 2.
         let inverse = vec![(2.0 / self.temperature).sqrt(); dimension];
@@ -220,21 +223,23 @@ impl Centroids {
             let center: Vec<f64> = self.center(k).iter().zip(&origin).map(|(x, origin)| x - origin).collect();
             components.push(&center, &inverse, 0.0);
         }
-        let mut memberships = vec![0.0; points.len() * count];
+        let mut memberships = vec![0.0; input.len() * count];
+        let mut values = Vec::new();
         let (mut scratch, mut densities) = (GaussianScratch::default(), [0.0; BLOCK]);
         for (block, memberships) in memberships.chunks_mut(BLOCK * count).enumerate().filter(|_| is_soft) {
-            let tiles = self.tiles(points, &origin, block * BLOCK);
+            let tiles = self.tiles(input, &origin, block * BLOCK, &mut values);
             posterior(&tiles, &components, &mut scratch, memberships, &mut densities[..tiles.rows()]);
         }
         let is_vast = self.has_vast_centers(&origin);
+        let mut row = vec![0.0; dimension];
         for (index, memberships) in memberships.chunks_exact_mut(count).enumerate() {
-            let row = points.row(index);
+            input.read(index, &mut row);
             let is_member = (memberships.iter().sum::<f64>() - 1.0).abs() < 0.5;
-            if !is_member || is_vast || self.is_vast(row, &origin) {
-                memberships.copy_from_slice(&self.memberships_of(row).1);
+            if !is_member || is_vast || self.is_vast(&row, &origin) {
+                memberships.copy_from_slice(&self.memberships_of(&row).1);
             }
             if self.sponge.is_some() {
-                let distances = (0..count).map(|k| distance(row, self.center(k)));
+                let distances = (0..count).map(|k| distance(&row, self.center(k)));
                 let (nearest, least) = distances.enumerate().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0));
                 let left = match self.within(least, memberships[nearest]) {
                     Ok(share) if memberships[nearest] > 0.0 => share / memberships[nearest],
@@ -286,14 +291,14 @@ impl Centroids {
         (nearest, memberships)
     }
 
-    fn fits(&self, points: &Points) -> Result<(), Error> {
-        if points.dimension() == self.dimension {
+    fn fits(&self, input: Input<'_>) -> Result<(), Error> {
+        if input.dimension() == self.dimension {
             return Ok(());
         }
         Err(Error::Parameter {
             name: "points",
             expected: "as many columns as the centres have",
-            found: format!("{} columns, where the centres have {}", points.dimension(), self.dimension),
+            found: format!("{} columns, where the centres have {}", input.dimension(), self.dimension),
         })
     }
 
@@ -303,10 +308,12 @@ impl Centroids {
         (0..self.dimension).map(|j| self.centers[j..].iter().step_by(self.dimension).map(|x| x / count).sum()).collect()
     }
 
-    /// A block of rows.
-    fn tiles(&self, points: &Points, origin: &[f64], first: usize) -> Tiles<f64> {
-        let rows = BLOCK.min(points.len() - first);
-        Tiles::new(rows, self.dimension, origin, |i| points.row(first + i), |_| 1.0)
+    /// A block of rows, which `values` then holds as they are.
+    fn tiles(&self, input: Input<'_>, origin: &[f64], first: usize, values: &mut Vec<f64>) -> Tiles<f64> {
+        let (rows, dimension) = (BLOCK.min(input.len() - first), self.dimension);
+        values.resize(rows * dimension, 0.0);
+        values.chunks_exact_mut(dimension).enumerate().for_each(|(i, values)| input.read(first + i, values));
+        Tiles::new(rows, dimension, origin, |i| &values[i * dimension..][..dimension], |_| 1.0)
     }
 }
 
@@ -317,6 +324,8 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use lehr_data::Points;
+
     use super::*;
 
     #[test]

@@ -1,8 +1,7 @@
 //! Clusters as users see them, whichever method found their centres: numbered by falling weight, in the unit of the points.
 
-use lehr_data::Points;
-
 use super::e_step::Kept;
+use super::input::Input;
 use super::label::{Labelled, Totals};
 use super::rows::Rows;
 use super::sponge::OUTLIER;
@@ -49,7 +48,7 @@ pub(crate) struct Clusters {
 impl Clusters {
     /// Puts what [`label_all`](super::label::label_all) found into units and order. A cluster that no row is in is left out.
     pub fn new<T: Kept>(
-        points: &Points,
+        input: Input<'_>,
         rows: &Rows<T>,
         totals: &Totals,
         labelled: impl Iterator<Item = Labelled>,
@@ -62,7 +61,7 @@ impl Clusters {
         for (new, &old) in order.iter().enumerate() {
             number[old] = new as u32;
         }
-        let (mut labels, mut probabilities) = (vec![0; points.len()], vec![0.0; points.len()]);
+        let (mut labels, mut probabilities) = (vec![0; input.len()], vec![0.0; input.len()]);
         for (leaf, labelled) in rows.leaves.iter().zip(labelled) {
             let places = leaf.rows.iter().chain(&leaf.bystander_rows);
             for ((&row, label), probability) in places.zip(labelled.labels).zip(labelled.probabilities) {

@@ -4,6 +4,7 @@
 
 use std::cell::RefCell;
 
+use lehr_numerics::bits::{BitRows, BitScratch, SoftBitCenters, soft_bit_sums};
 use lehr_numerics::elementary::ln;
 use lehr_numerics::lanes::Real;
 use lehr_numerics::membership::MembershipScratch;
@@ -12,13 +13,13 @@ use lehr_numerics::soft::{SoftCenters, SoftScratch, Sums, soft_sums};
 use lehr_numerics::tiles::{DIRECT_DIMENSION, Tiles};
 
 use super::components::{Components, Mode};
-use super::rows::Rows;
+use super::rows::{Block, Rows};
 use super::sponge::{SpongeScratch, soak};
 use crate::round::Round;
 
 /// Sums of a whole block: `-T sum w ln sum exp` and `sum w (1 - max m)`.
 const TOTALS: usize = 2;
-/// Behind them, where there is a sponge: the weight in it, and `sum w |x|^2` of what is not.
+/// Behind them, where there is a sponge: the weight in it, and `sum w |x|^2` of what is not, which of rows of bits [`Sums::First`] alone tells.
 const SOAKED: usize = 2;
 
 /// What a thread keeps between leaves, so that no round allocates.
@@ -32,6 +33,7 @@ pub(crate) struct Scratch<T: Real> {
     pub hard_centers: HardCenters<T>,
     pub hard: HardScratch<T>,
     pub membership: MembershipScratch<T>,
+    pub bits: BitScratch<T>,
     pub sponge: SpongeScratch<T>,
 }
 
@@ -75,6 +77,8 @@ pub(crate) struct SoftRound<'a, T: Real> {
     pub components: &'a Components,
     /// `ln g_k` of each component ([`log_priors`]).
     pub log_priors: &'a [f64],
+    /// The same components in the coordinates of the bits ([`prepare_bits`]), for rows that are kept as bits.
+    pub bit_centers: &'a SoftBitCenters<T>,
     pub temperature: f64,
     pub sums: Sums,
     /// The sponge's score, if there is one.
@@ -105,6 +109,65 @@ pub(crate) fn log_priors(components: &Components, mode: Mode, whole: f64, out: &
     }));
 }
 
+/// Makes components ready for rows of bits, and behind them the sponge, if it has a score: once a pass, since it takes as long as some ten rows.
+pub(crate) fn prepare_bits<T: Real>(
+    rows: &Rows<T>,
+    components: &Components,
+    log_priors: &[f64],
+    temperature: f64,
+    sums: Sums,
+    sponge: Option<f64>,
+    centers: &mut SoftBitCenters<T>,
+) {
+    let dimension = rows.dimension;
+    let count = components.len() + usize::from(sponge.is_some());
+    centers.begin(dimension, count, rows.squared(temperature), sums == Sums::Along);
+    for (k, &log_prior) in log_priors.iter().enumerate() {
+        let position = rows.position(components.center(k));
+        centers.set(k, &position, log_prior);
+        if sums == Sums::Along {
+            centers.set_direction(k, &position, &components.directions[k * dimension..][..dimension]);
+        }
+    }
+    if let Some(score) = sponge {
+        centers.set_equally_far(components.len(), score);
+    }
+}
+
+impl<T: Real> SoftRound<'_, T> {
+    /// The sums of rows of bits, in stored units. The sponge is one more component of the same pass.
+    fn map_bits(&self, bits: &BitRows, scratch: &mut Scratch<T>, partial: &mut [f64]) {
+        partial.fill(0.0);
+        let (rows, unit, per_center) = (self.rows, self.rows.unit, self.per_center());
+        let (totals, sums) = partial.split_at_mut(self.totals());
+        let found = if self.sponge.is_some() {
+            scratch.sums.clear();
+            scratch.sums.resize(self.bit_centers.len() * per_center, 0.0);
+            let found = soft_bit_sums(bits, self.bit_centers, self.sums, &mut scratch.bits, &mut scratch.sums);
+            let (of_centers, of_sponge) = scratch.sums.split_at(sums.len());
+            sums.copy_from_slice(of_centers);
+            totals[2] = of_sponge[0];
+            if self.sums == Sums::First {
+                let left = of_centers.chunks_exact(per_center);
+                totals[3] = left.map(|sums| rows.square_of_moments(sums[0], &sums[1..])).sum();
+            }
+            found
+        } else {
+            soft_bit_sums(bits, self.bit_centers, self.sums, &mut scratch.bits, sums)
+        };
+        totals[0] = found.free_energy / unit / unit;
+        totals[1] = found.softness;
+        for sums in sums.chunks_exact_mut(per_center) {
+            let (mass, moments) = sums.split_at_mut(1);
+            rows.store_moments(mass[0], moments);
+            if self.sums == Sums::Along {
+                // What is along the direction is a length itself.
+                sums.iter_mut().for_each(|sum| *sum /= unit);
+            }
+        }
+    }
+}
+
 impl<T: Kept> Round for SoftRound<'_, T> {
     fn len(&self) -> usize {
         self.totals() + self.components.len() * self.per_center()
@@ -122,6 +185,10 @@ impl<T: Kept> Round for SoftRound<'_, T> {
         let leaf = &self.rows.leaves[leaf];
         let (dimension, per_center) = (self.rows.dimension, self.per_center());
         T::with_scratch(|scratch| {
+            let tiles = match &leaf.block {
+                Block::Numbers(tiles) => tiles,
+                Block::Bits(bits) => return self.map_bits(bits, scratch, partial),
+            };
             let components = self.components;
             let cut = T::CUT + (components.len() as f64).ln();
             active(
@@ -147,9 +214,9 @@ impl<T: Kept> Round for SoftRound<'_, T> {
             partial.fill(0.0);
             let soaked = self.sponge.map(|score| {
                 let centers = scratch.active.iter().map(|&k| (components.center(k), self.log_priors[k]));
-                soak(&leaf.tiles, centers, self.temperature, score, &mut scratch.sponge)
+                soak(tiles, centers, self.temperature, score, &mut scratch.sponge)
             });
-            let tiles = soaked.as_ref().map_or(&leaf.tiles, |(tiles, _)| tiles);
+            let tiles = soaked.as_ref().map_or(tiles, |(left, _)| left);
             let totals = soft_sums(tiles, &scratch.soft_centers, self.sums, &mut scratch.soft, &mut scratch.sums);
             match soaked {
                 None => partial[..TOTALS].copy_from_slice(&[totals.free_energy, totals.softness]),
@@ -186,12 +253,12 @@ impl<T: Real> Round for CovarianceRound<'_, T> {
     }
 
     fn map(&self, leaf: usize, partial: &mut [f64]) {
-        let (tiles, dimension) = (&self.rows.leaves[leaf].tiles, self.rows.dimension);
+        let (block, dimension) = (&self.rows.leaves[leaf].block, self.rows.dimension);
         partial.fill(0.0);
         let mut row = vec![0.0; dimension];
-        for index in 0..tiles.rows() {
-            tiles.read_row(index, &mut row);
-            let weight = tiles.weight(index);
+        for index in 0..block.rows() {
+            self.rows.read_row(block, index, &mut row);
+            let weight = block.weight(index);
             for i in 0..dimension {
                 let value = weight * row[i];
                 for j in 0..=i {

@@ -1,8 +1,7 @@
 //! The fixed point of soft assignment at one temperature, as a function: the physics without the cooling.
 
-use lehr_data::Points;
-
 use super::components::{Components, Mode};
+use super::input::Input;
 use super::rows::{FARTHEST, Rows};
 use super::system::VectorSystem;
 use crate::Error;
@@ -68,8 +67,13 @@ impl Equilibrium {
 /// assert!((found.centers[0] - 0.957504024).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn equilibrium(points: &Points, start: &Start<'_>, execution: &Execution) -> Result<Equilibrium, Error> {
-    let dimension = points.dimension();
+pub fn equilibrium<'a>(
+    input: impl Into<Input<'a>>,
+    start: &Start<'_>,
+    execution: &Execution,
+) -> Result<Equilibrium, Error> {
+    let input = input.into();
+    let dimension = input.dimension();
     let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
     if start.centers.is_empty() || !start.centers.len().is_multiple_of(dimension) {
         return wrong("centers", "rows as long as the points", format!("{} numbers", start.centers.len()));
@@ -82,7 +86,7 @@ pub fn equilibrium(points: &Points, start: &Start<'_>, execution: &Execution) ->
             return wrong(name, "a positive number", value.to_string());
         }
     }
-    let rows = Rows::<f64>::new(points)?;
+    let rows = Rows::<f64>::new(input)?;
     if !(start.temperature / rows.squared(1.0)).is_normal() {
         return wrong(
             "temperature",

@@ -1,10 +1,11 @@
 //! The hard limit: Lloyd's sweeps, recomputed only where a centre has moved.
 
+use lehr_numerics::bits::{BitRows, BitScratch, HardBitCenters, nearest_bit_sums};
 use lehr_numerics::nearest::{Kind, nearest_sums};
 use lehr_numerics::tiles::DIRECT_DIMENSION;
 
 use super::e_step::Kept;
-use super::rows::Rows;
+use super::rows::{Block, Rows};
 use crate::Error;
 use crate::round::{LeafCells, Round, Rounds, total_of};
 
@@ -51,6 +52,8 @@ pub(crate) struct HardRound<'a, T: Kept> {
     pub rows: &'a Rows<T>,
     pub centers: &'a Centers,
     pub planes: Option<&'a Planes>,
+    /// The same in the coordinates of the bits ([`prepare_bits`]), for rows that are kept as bits.
+    pub bit_centers: &'a HardBitCenters<T>,
     pub memory: &'a LeafCells<Remembered>,
     /// Whether every row is held against every centre, and nothing is remembered.
     pub is_plain: bool,
@@ -59,6 +62,41 @@ pub(crate) struct HardRound<'a, T: Kept> {
 impl<T: Kept> HardRound<'_, T> {
     fn kind(&self) -> Kind {
         if self.planes.is_some() { Kind::Swaps } else { Kind::Centers }
+    }
+
+    /// The sums of rows of bits, in stored units.
+    fn map_bits(&self, bits: &BitRows, scratch: &mut BitScratch<T>, partial: &mut [f64]) {
+        let (rows, kind) = (self.rows, self.kind());
+        let dimension = rows.dimension;
+        nearest_bit_sums(bits, self.bit_centers, kind, scratch, partial);
+        for sums in partial.chunks_exact_mut(kind.len(dimension)) {
+            let (own, beyond) = sums.split_at_mut(Kind::Centers.len(dimension));
+            rows.store_moments(own[0], &mut own[1..][..dimension]);
+            own[1 + dimension] /= rows.unit * rows.unit;
+            if let [removal, mass, moments @ ..] = beyond {
+                *removal /= rows.unit * rows.unit;
+                rows.store_moments(*mass, moments);
+            }
+        }
+    }
+}
+
+/// Makes centres ready for rows of bits: once a pass, since it takes as long as some ten rows.
+pub(crate) fn prepare_bits<T: Kept>(
+    rows: &Rows<T>,
+    centers: &Centers,
+    planes: Option<&Planes>,
+    prepared: &mut HardBitCenters<T>,
+) {
+    let dimension = rows.dimension;
+    prepared.begin(dimension, centers.len());
+    for k in 0..centers.len() {
+        prepared.set(k, &rows.position(centers.center(k)));
+        if let Some(planes) = planes {
+            let normal = &planes.normals[k * dimension..][..dimension];
+            let zero: f64 = normal.iter().zip(&rows.origin).map(|(n, zero)| n * zero).sum();
+            prepared.push_plane(normal, rows.unit * planes.thresholds[k] + zero);
+        }
     }
 }
 
@@ -81,6 +119,10 @@ impl<T: Kept> Round for HardRound<'_, T> {
         let (dimension, per_center) = (self.rows.dimension, kind.len(self.rows.dimension));
         partial.fill(0.0);
         T::with_scratch(|scratch| {
+            let tiles = match &leaf.block {
+                Block::Numbers(tiles) => tiles,
+                Block::Bits(bits) => return self.map_bits(bits, &mut scratch.bits, partial),
+            };
             let nearest = if self.planes.is_some() { 2 } else { 1 };
             if self.is_plain {
                 scratch.active.clear();
@@ -106,14 +148,14 @@ impl<T: Kept> Round for HardRound<'_, T> {
             };
             // In many dimensions every centre matters to every leaf: what a leaf would remember is as much as the sums of all, and is of use only where none has moved.
             if self.is_plain || self.planes.is_some() || dimension > DIRECT_DIMENSION {
-                nearest_sums(&leaf.tiles, &scratch.hard_centers, kind, &mut scratch.hard, &mut scratch.sums);
+                nearest_sums(tiles, &scratch.hard_centers, kind, &mut scratch.hard, &mut scratch.sums);
                 spread(&scratch.sums);
                 return;
             }
             self.memory.with(index, |memory| {
                 let positions = || scratch.active.iter().flat_map(|&k| self.centers.center(k)).copied();
                 if memory.active != scratch.active || !positions().eq(memory.positions.iter().copied()) {
-                    nearest_sums(&leaf.tiles, &scratch.hard_centers, kind, &mut scratch.hard, &mut scratch.sums);
+                    nearest_sums(tiles, &scratch.hard_centers, kind, &mut scratch.hard, &mut scratch.sums);
                     memory.active.clone_from(&scratch.active);
                     memory.positions.clear();
                     memory.positions.extend(positions());
@@ -177,7 +219,9 @@ impl<T: Kept> Round for DifferenceRound<'_, T> {
                 }
                 scratch.sums.clear();
                 scratch.sums.resize(scratch.active.len() * per_center, 0.0);
-                nearest_sums(&leaf.tiles, &scratch.hard_centers, Kind::Centers, &mut scratch.hard, &mut scratch.sums);
+                // Leaves remember in few dimensions, in which bits are numbers.
+                let tiles = leaf.block.numbers();
+                nearest_sums(tiles, &scratch.hard_centers, Kind::Centers, &mut scratch.hard, &mut scratch.sums);
                 for (&k, sums) in scratch.active.iter().zip(scratch.sums.chunks_exact(per_center)) {
                     partial[1 + k * per_center..][..per_center].copy_from_slice(sums);
                 }
@@ -274,6 +318,7 @@ pub(crate) struct Lloyd<'a, T: Kept> {
     base: Centers,
     base_total: Vec<f64>,
     moved: Vec<usize>,
+    bit_centers: HardBitCenters<T>,
 }
 
 /// When sweeps end, beside at a fixed point.
@@ -314,6 +359,7 @@ impl<'a, T: Kept> Lloyd<'a, T> {
             base,
             base_total: Vec::new(),
             moved: Vec::new(),
+            bit_centers: HardBitCenters::default(),
         }
     }
 
@@ -330,7 +376,11 @@ impl<'a, T: Kept> Lloyd<'a, T> {
         planes: Option<&Planes>,
     ) -> Result<(), Error> {
         self.sweeps += 1;
-        let round = HardRound { rows: self.rows, centers, planes, memory: self.memory, is_plain: self.is_plain };
+        if self.rows.are_bits() {
+            prepare_bits(self.rows, centers, planes, &mut self.bit_centers);
+        }
+        let Self { rows, memory, is_plain, ref bit_centers, .. } = *self;
+        let round = HardRound { rows, centers, planes, bit_centers, memory, is_plain };
         total_of(rounds, &round, &mut self.total).await?;
         if planes.is_none() && self.remembers() {
             self.base.clone_from(centers);

@@ -4,17 +4,20 @@
 //! rows, those of weight 0 too, and sums each cluster's rows, so that centres are means to the last digit. The second
 //! measures the distances from those centres.
 
-use lehr_data::Points;
 use lehr_numerics::membership::nearest_membership;
 use lehr_numerics::nearest::{Kind, nearest_sums};
 use lehr_numerics::tiles::Tiles;
 
 use super::e_step::Kept;
 use super::hard::Centers;
-use super::rows::Rows;
+use super::input::Input;
+use super::rows::{Block, Rows};
 use super::sponge::{OUTLIER, within};
 use crate::Error;
 use crate::round::{LeafCells, Round, Rounds, total_of};
+
+/// Rows that are made numbers of double precision together, where they are not kept so.
+const UNPACKED: usize = 256;
 
 /// The labels of a leaf's rows, then of its bystanders, in their order.
 #[derive(Clone, Debug, Default)]
@@ -71,17 +74,17 @@ pub(crate) struct Totals {
 /// Labels all rows, moves each centre to the mean of its rows, and gives every process all labels.
 pub(crate) async fn label_all<T: Kept, R: Rounds>(
     rounds: &mut R,
-    points: &Points,
+    input: Input<'_>,
     rows: &Rows<T>,
     mut centers: Centers,
     hardness: Hardness,
     cells: &LeafCells<Labelled>,
 ) -> Result<Totals, Error> {
     let (mut sums, mut spreads) = (Vec::new(), Vec::new());
-    let label = LabelRound { points, rows, centers: &centers, hardness, cells };
+    let label = LabelRound { input, rows, centers: &centers, hardness, cells };
     total_of(rounds, &label, &mut sums).await?;
     exact_means(&mut centers, &sums);
-    let spread = SpreadRound { points, rows, centers: &centers, has_sponge: hardness.sponge.is_some(), cells };
+    let spread = SpreadRound { input, rows, centers: &centers, has_sponge: hardness.sponge.is_some(), cells };
     total_of(rounds, &spread, &mut spreads).await?;
     rounds.share(cells, Labelled::write, Labelled::read).await?;
     let outside = match spreads.split_off(2 * centers.len())[..] {
@@ -105,7 +108,7 @@ fn exact_means(centers: &mut Centers, sums: &[f64]) {
 
 /// First round: labels into `cells`; sums are mass and first moment of each cluster (1 + D), stored units.
 pub(crate) struct LabelRound<'a, T: Kept> {
-    pub points: &'a Points,
+    pub input: Input<'a>,
     pub rows: &'a Rows<T>,
     pub centers: &'a Centers,
     pub hardness: Hardness,
@@ -113,16 +116,25 @@ pub(crate) struct LabelRound<'a, T: Kept> {
 }
 
 impl<T: Kept> LabelRound<'_, T> {
-    /// Labels rows of the input, which `tiles` hold: in double precision, whatever precision these are of.
-    fn label(&self, tiles: &Tiles<T>, rows: &[u32], out: &mut Labelled) {
-        if let Some(tiles) = T::exact(tiles) {
+    /// Labels rows of the input, which the block holds: in double precision, whatever it keeps of them.
+    fn label(&self, block: &Block<T>, rows: &[u32], out: &mut Labelled) {
+        if let Block::Numbers(tiles) = block
+            && let Some(tiles) = T::exact(tiles)
+        {
             return self.label_tiles(tiles, out);
         }
         let dimension = self.rows.dimension;
-        let values: Vec<f64> = rows.iter().flat_map(|&row| self.rows.stored(self.points, row)).collect();
-        let row = |i: usize| &values[i * dimension..][..dimension];
-        let weight = |i: usize| self.rows.stored_weight(self.points, rows[i]);
-        self.label_tiles(&Tiles::new(rows.len(), dimension, &vec![0.0; dimension], row, weight), out);
+        let zero = vec![0.0; dimension];
+        let mut values = Vec::new();
+        for rows in rows.chunks(UNPACKED) {
+            values.resize(rows.len() * dimension, 0.0);
+            for (&row, values) in rows.iter().zip(values.chunks_exact_mut(dimension)) {
+                self.rows.read_stored(self.input, row, values);
+            }
+            let row = |i: usize| &values[i * dimension..][..dimension];
+            let weight = |i: usize| self.rows.stored_weight(self.input, rows[i]);
+            self.label_tiles(&Tiles::new(rows.len(), dimension, &zero, row, weight), out);
+        }
     }
 
     fn label_tiles(&self, tiles: &Tiles<f64>, out: &mut Labelled) {
@@ -178,15 +190,17 @@ impl<T: Kept> Round for LabelRound<'_, T> {
         partial.fill(0.0);
         self.cells.with(index, |labelled| {
             *labelled = Labelled::default();
-            self.label(&leaf.tiles, &leaf.rows, labelled);
+            self.label(&leaf.block, &leaf.rows, labelled);
             if let Some(bystanders) = &leaf.bystanders {
                 self.label(bystanders, &leaf.bystander_rows, labelled);
             }
+            let mut position = vec![0.0; self.rows.dimension];
             for (&row, &label) in leaf.rows.iter().zip(&labelled.labels).filter(|(_, label)| **label != OUTLIER) {
                 let sums = &mut partial[label as usize * (1 + self.rows.dimension)..][..1 + self.rows.dimension];
-                let weight = self.rows.stored_weight(self.points, row);
+                let weight = self.rows.stored_weight(self.input, row);
                 sums[0] += weight;
-                for (sum, x) in sums[1..].iter_mut().zip(self.rows.stored(self.points, row)) {
+                self.rows.read_stored(self.input, row, &mut position);
+                for (sum, x) in sums[1..].iter_mut().zip(&position) {
                     *sum += weight * x;
                 }
             }
@@ -196,7 +210,7 @@ impl<T: Kept> Round for LabelRound<'_, T> {
 
 /// Second round: for each cluster the number of rows, those of weight 0 too, and `sum w d`; then, if there is a sponge, the number of rows in it, and their weight.
 pub(crate) struct SpreadRound<'a, T: Kept> {
-    pub points: &'a Points,
+    pub input: Input<'a>,
     pub rows: &'a Rows<T>,
     pub centers: &'a Centers,
     pub has_sponge: bool,
@@ -219,21 +233,22 @@ impl<T: Kept> Round for SpreadRound<'_, T> {
     fn map(&self, index: usize, partial: &mut [f64]) {
         let leaf = &self.rows.leaves[index];
         partial.fill(0.0);
+        let mut position = vec![0.0; self.rows.dimension];
         self.cells.with(index, |labelled| {
             let rows = leaf.rows.iter().chain(&leaf.bystander_rows);
             for (&row, &label) in rows.zip(&labelled.labels) {
                 if label == OUTLIER {
                     partial[2 * self.centers.len()] += 1.0;
-                    partial[2 * self.centers.len() + 1] += self.rows.stored_weight(self.points, row);
+                    partial[2 * self.centers.len() + 1] += self.rows.stored_weight(self.input, row);
                     continue;
                 }
                 let center = self.centers.center(label as usize);
                 partial[2 * label as usize] += 1.0;
-                let weight = self.rows.stored_weight(self.points, row);
+                let weight = self.rows.stored_weight(self.input, row);
                 // Nothing times the square of a row that is too far away is no number.
                 if weight > 0.0 {
-                    let distance: f64 =
-                        self.rows.stored(self.points, row).zip(center).map(|(x, y)| (x - y) * (x - y)).sum();
+                    self.rows.read_stored(self.input, row, &mut position);
+                    let distance: f64 = position.iter().zip(center).map(|(x, y)| (x - y) * (x - y)).sum();
                     partial[2 * label as usize + 1] += weight * distance;
                 }
             }

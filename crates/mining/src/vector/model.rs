@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use lehr_data::Points;
 use lehr_ranks::timing::Spread;
 
 use super::centroids::Centroids;
 use super::clusters::{Cluster, Clusters, Outliers};
 use super::course::{Finish, LEAST_CRITICAL, State};
 use super::e_step::Kept;
+use super::input::Input;
 use super::label::{Labelled, Totals};
 use super::parameters::Parameters;
 use super::rows::Rows;
@@ -83,7 +83,7 @@ impl Model {
 
     /// Puts a run's outcome into the units and the order that users see. A cluster that no row is in is left out.
     pub(crate) fn new<T: Kept>(
-        points: &Points,
+        input: Input<'_>,
         rows: &Rows<T>,
         outcome: Outcome,
         labelled: impl Iterator<Item = Labelled>,
@@ -94,14 +94,14 @@ impl Model {
         let suggest = parameters.clusters.is_none() && is_open;
         let Outcome { state, totals, spent } = outcome;
         let grown = state.grown;
-        let found = Clusters::new(points, rows, &totals, labelled);
+        let found = Clusters::new(input, rows, &totals, labelled);
         let mut warnings = Vec::new();
-        if grown.critical_temperature == 0.0 && points.len() > 1 {
+        if grown.critical_temperature == 0.0 && input.len() > 1 {
             warnings.push("all points of positive weight are the same point: there is one cluster".to_string());
         } else if let Some(asked) = asked
             && found.clusters.len() < asked
         {
-            let positions = distinct_positions(points, asked);
+            let positions = distinct_positions(input, asked);
             warnings.push(if positions < asked {
                 format!("{asked} clusters were asked for, but the points of positive weight have only {positions} distinct positions")
             } else {
@@ -165,14 +165,17 @@ impl Model {
 }
 
 /// How many different rows of positive weight there are; `most` if there are as many or more.
-fn distinct_positions(points: &Points, most: usize) -> usize {
+fn distinct_positions(input: Input<'_>, most: usize) -> usize {
     let mut seen = HashSet::new();
-    for row in (0..points.len()).filter(|&row| points.weight(row) > 0.0) {
+    for row in (0..input.len()).filter(|&row| input.weight(row) > 0.0) {
         if seen.len() == most {
             break;
         }
-        // The two zeros are one position.
-        seen.insert(points.row(row).iter().map(|value| (value + 0.0).to_bits()).collect::<Vec<_>>());
+        seen.insert(match input {
+            // The two zeros are one position.
+            Input::Numbers(points) => points.row(row).iter().map(|value| (value + 0.0).to_bits()).collect::<Vec<_>>(),
+            Input::Bits(rows) => rows.row(row).to_vec(),
+        });
     }
     seen.len()
 }

@@ -1,8 +1,8 @@
 //! What a run of vector annealing may be told, and the one check of it.
 
-use lehr_data::Points;
 use serde::{Deserialize, Serialize};
 
+use super::input::Input;
 use crate::Error;
 
 /// Numbers of centres are kept in single-precision lanes, which count this far without a gap.
@@ -96,7 +96,8 @@ impl Parameters {
     ///
     /// # Errors
     /// [`Error::Parameter`], [`Error::TooManyClusters`], [`Error::TooManyPoints`].
-    pub fn check(&self, points: &Points) -> Result<(), Error> {
+    pub fn check<'a>(&self, input: impl Into<Input<'a>>) -> Result<(), Error> {
+        let points = input.into();
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         if let Some(clusters) = self.clusters {
             if clusters == 0 {

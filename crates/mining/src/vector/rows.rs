@@ -10,11 +10,16 @@
 //!
 //! The origin is the weighted mean and the unit a power of two near the largest deviation: subtracting the one saves the digits
 //! that large offsets cost, the other keeps squares from overflowing, and neither changes a bit of what is left.
+//!
+//! Rows of bits have the same origin and unit, but stay bits ([`Block::Bits`]): their kernels see zeros and ones, and what goes in and comes out is put from stored coordinates into those of
+//! the bits and back, where it is a centre or a sum and no longer a row. In up to 16 columns they are numbers like others.
 
-use lehr_data::Points;
+use lehr_data::Fingerprints;
+use lehr_numerics::bits::{BitRows, for_each_set_bit};
 use lehr_numerics::lanes::Real;
 use lehr_numerics::tiles::{DIRECT_DIMENSION, Tiles};
 
+use super::input::Input;
 use crate::Error;
 use crate::round::Partition;
 
@@ -24,16 +29,52 @@ const SECTION: usize = 1 << 16;
 /// Coordinates further than this from the mean have squares, times weights, that double precision may not hold.
 pub(crate) const FARTHEST: f64 = 1e140;
 
+/// Rows as kernels read them.
+#[derive(Clone, Debug)]
+pub(crate) enum Block<T: Real> {
+    /// Stored coordinates.
+    Numbers(Tiles<T>),
+    /// The bits of the input, in more than [`DIRECT_DIMENSION`] columns.
+    Bits(BitRows),
+}
+
+impl<T: Real> Block<T> {
+    /// The tiles of rows of numbers.
+    ///
+    /// # Panics
+    /// For bits, which only methods are given that have kernels for them.
+    pub fn numbers(&self) -> &Tiles<T> {
+        match self {
+            Block::Numbers(tiles) => tiles,
+            Block::Bits(_) => unreachable!("this method takes rows of numbers only"),
+        }
+    }
+
+    pub fn rows(&self) -> usize {
+        match self {
+            Block::Numbers(tiles) => tiles.rows(),
+            Block::Bits(rows) => rows.rows(),
+        }
+    }
+
+    pub fn weight(&self, index: usize) -> f64 {
+        match self {
+            Block::Numbers(tiles) => tiles.weight(index),
+            Block::Bits(rows) => rows.weight(index),
+        }
+    }
+}
+
 /// A leaf's rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Leaf<T: Real> {
-    pub tiles: Tiles<T>,
-    /// Least, then greatest value of each coordinate.
+    pub block: Block<T>,
+    /// Least, then greatest value of each coordinate; nothing for bits.
     pub bounds: Vec<f64>,
     /// Where the rows stand in the input.
     pub rows: Vec<u32>,
     /// Rows of weight 0, to be labelled only.
-    pub bystanders: Option<Tiles<T>>,
+    pub bystanders: Option<Block<T>>,
     pub bystander_rows: Vec<u32>,
 }
 
@@ -60,45 +101,35 @@ impl<T: Real> Rows<T> {
     ///
     /// # Errors
     /// [`Error::TooFar`] if squared distances would overflow, [`Error::TooManyPoints`].
-    pub fn new(points: &Points) -> Result<Self, Error> {
-        let dimension = points.dimension();
-        if u32::try_from(points.len()).is_err() {
-            return Err(Error::TooManyPoints { points: points.len() });
+    pub fn new<'a>(input: impl Into<Input<'a>>) -> Result<Self, Error> {
+        let input = input.into();
+        let dimension = input.dimension();
+        if u32::try_from(input.len()).is_err() {
+            return Err(Error::TooManyPoints { points: input.len() });
         }
         let (mut heavy, light): (Vec<u32>, Vec<u32>) =
-            (0..points.len() as u32).partition(|&row| points.weight(row as usize) > 0.0);
+            (0..input.len() as u32).partition(|&row| input.weight(row as usize) > 0.0);
         let count = heavy.len();
-        let weight_sum = Sum::of(heavy.iter().map(|&row| points.weight(row as usize)));
+        let weight_sum = Sum::of(heavy.iter().map(|&row| input.weight(row as usize)));
         let weight_unit = power_of_two_near(weight_sum / count as f64);
         let total_weight = weight_sum / weight_unit;
-        let (mut least, mut most) = (vec![f64::INFINITY; dimension], vec![f64::NEG_INFINITY; dimension]);
-        for &row in &heavy {
-            for ((value, least), most) in points.row(row as usize).iter().zip(&mut least).zip(&mut most) {
-                *least = least.min(*value);
-                *most = most.max(*value);
-            }
-        }
+        let (least, most) = extremes(input, &heavy);
         let largest = least.iter().chain(&most).fold(0.0f64, |largest, value| largest.max(value.abs()));
         // Rows of about 1 cannot overflow when they are weighted and added.
         let guard = power_of_two_near(largest.max(f64::MIN_POSITIVE));
         let mut sums = vec![Sum::default(); dimension];
         for &row in &heavy {
-            let weight = points.weight(row as usize) / weight_unit;
-            for (value, sum) in points.row(row as usize).iter().zip(&mut sums) {
-                sum.add(weight * (value / guard));
-            }
+            let weight = input.weight(row as usize) / weight_unit;
+            input.for_each_value(row as usize, |j, value| sums[j].add(weight * (value / guard)));
         }
         // A mean lies between the least and the greatest value. Rounding may put it a digit outside, and rows that are all equal beside themselves.
         let mean = |sum: &Sum| sum.value() / total_weight * guard;
         let ends = least.iter().zip(&most);
         let origin: Vec<f64> =
             sums.iter().zip(ends).map(|(sum, (least, most))| mean(sum).clamp(*least, *most)).collect();
-        let mut deviation = 0.0f64;
-        for &row in &heavy {
-            for (value, zero) in points.row(row as usize).iter().zip(&origin) {
-                deviation = deviation.max((value - zero).abs());
-            }
-        }
+        // Nothing is further from the mean than the least and the greatest are.
+        let ends = least.iter().zip(&most).zip(&origin);
+        let deviation = ends.fold(0.0f64, |far, ((least, most), zero)| far.max(zero - least).max(most - zero));
         if deviation >= FARTHEST || deviation.is_nan() {
             return Err(Error::TooFar { distance: deviation, most: FARTHEST });
         }
@@ -108,44 +139,89 @@ impl<T: Real> Rows<T> {
         let leaf_rows = partition.leaf_size();
         if dimension <= DIRECT_DIMENSION {
             for section in heavy.chunks_mut(SECTION.max(leaf_rows)) {
-                arrange(points, section, leaf_rows);
+                arrange(input, section, leaf_rows);
                 deal(section, leaf_rows);
             }
         }
         let scaled_origin: Vec<f64> = origin.iter().map(|zero| zero / unit).collect();
-        let tiles = |rows: &[u32]| {
-            let values = rows.iter().flat_map(|&row| points.row(row as usize));
-            let scaled: Vec<f64> = values.map(|value| value / unit).collect();
-            Tiles::new(
-                rows.len(),
-                dimension,
-                &scaled_origin,
-                |i| &scaled[i * dimension..][..dimension],
-                |i| points.weight(rows[i] as usize) / weight_unit,
-            )
+        let block = |rows: &[u32]| {
+            let weight = |i: usize| input.weight(rows[i] as usize) / weight_unit;
+            if let Input::Bits(bits) = input
+                && dimension > DIRECT_DIMENSION
+            {
+                return Block::Bits(BitRows::new(rows.len(), dimension, |i| bits.row(rows[i] as usize), weight));
+            }
+            let mut scaled = vec![0.0; rows.len() * dimension];
+            for (&row, values) in rows.iter().zip(scaled.chunks_exact_mut(dimension)) {
+                input.read(row as usize, values);
+                values.iter_mut().for_each(|value| *value /= unit);
+            }
+            let row = |i: usize| &scaled[i * dimension..][..dimension];
+            Block::Numbers(Tiles::new(rows.len(), dimension, &scaled_origin, row, weight))
         };
         let leaves = partition.leaves();
         let leaves: Vec<Leaf<T>> = (0..leaves)
             .map(|leaf| {
                 let rows = heavy[partition.leaf_rows(leaf)].to_vec();
                 let bystander_rows = light[light.len() * leaf / leaves..light.len() * (leaf + 1) / leaves].to_vec();
-                let bystanders = (!bystander_rows.is_empty()).then(|| tiles(&bystander_rows));
-                let tiles = tiles(&rows);
-                Leaf { bounds: tiles.bounds(), tiles, rows, bystanders, bystander_rows }
+                let bystanders = (!bystander_rows.is_empty()).then(|| block(&bystander_rows));
+                let block = block(&rows);
+                let bounds = if let Block::Numbers(tiles) = &block { tiles.bounds() } else { Vec::new() };
+                Leaf { bounds, block, rows, bystanders, bystander_rows }
             })
             .collect();
-        let square = Sum::of(leaves.iter().map(|leaf| leaf.tiles.square()));
-        Ok(Self { leaves, dimension, count, origin, unit, weight_unit, total_weight, square })
+        let mut rows = Self { leaves, dimension, count, origin, unit, weight_unit, total_weight, square: 0.0 };
+        rows.square = rows.square_about_origin(input);
+        Ok(rows)
     }
 
-    /// Row `row` of the input as a stored position, in double precision.
-    pub fn stored<'a>(&'a self, points: &'a Points, row: u32) -> impl Iterator<Item = f64> + 'a {
-        points.row(row as usize).iter().zip(&self.origin).map(|(value, zero)| (value - zero) / self.unit)
+    fn square_about_origin(&self, input: Input<'_>) -> f64 {
+        let distance = DistanceTo::new(self, input, &vec![0.0; self.dimension]);
+        Sum::of(self.leaves.iter().map(|leaf| match &leaf.block {
+            Block::Numbers(tiles) => tiles.square(),
+            Block::Bits(bits) => {
+                Sum::of(leaf.rows.iter().enumerate().map(|(i, &row)| bits.weight(i) * distance.of(row)))
+            }
+        }))
+    }
+
+    /// Whether rows are kept as bits.
+    pub fn are_bits(&self) -> bool {
+        self.leaves.first().is_some_and(|leaf| matches!(leaf.block, Block::Bits(_)))
+    }
+
+    /// Copies row `row` of the input to `out` as a stored position, in double precision.
+    pub fn read_stored(&self, input: Input<'_>, row: u32, out: &mut [f64]) {
+        input.read(row as usize, out);
+        out.iter_mut().zip(&self.origin).for_each(|(value, zero)| *value = (*value - zero) / self.unit);
+    }
+
+    /// Copies row `index` of a block to `out`, as stored.
+    pub fn read_row(&self, block: &Block<T>, index: usize, out: &mut [f64]) {
+        match block {
+            Block::Numbers(tiles) => tiles.read_row(index, out),
+            Block::Bits(rows) => {
+                out.fill(0.0);
+                for_each_set_bit(rows.row(index), |j| out[j] = 1.0);
+                out.iter_mut().zip(&self.origin).for_each(|(value, zero)| *value = (*value - zero) / self.unit);
+            }
+        }
     }
 
     /// The weight of row `row` of the input, as stored.
-    pub fn stored_weight(&self, points: &Points, row: u32) -> f64 {
-        points.weight(row as usize) / self.weight_unit
+    pub fn stored_weight(&self, input: Input<'_>, row: u32) -> f64 {
+        input.weight(row as usize) / self.weight_unit
+    }
+
+    /// Turns a mass and the moments of bits into moments of stored positions; the mass stays.
+    pub fn store_moments(&self, mass: f64, moments: &mut [f64]) {
+        moments.iter_mut().zip(&self.origin).for_each(|(sum, zero)| *sum = (*sum - zero * mass) / self.unit);
+    }
+
+    /// `sum w |x|^2` of stored positions, from a mass and the moments of bits, whose squares are themselves.
+    pub fn square_of_moments(&self, mass: f64, moments: &[f64]) -> f64 {
+        let columns = moments.iter().zip(&self.origin);
+        columns.map(|(sum, zero)| sum * (1.0 - 2.0 * zero) + mass * zero * zero).sum::<f64>() / self.unit / self.unit
     }
 
     /// A stored position in the input's unit.
@@ -159,18 +235,100 @@ impl<T: Real> Rows<T> {
     }
 }
 
+/// Squared distances of rows of the input from one stored position.
+#[derive(Debug)]
+pub(crate) enum DistanceTo<'a> {
+    /// The difference of each coordinate.
+    Numbers { input: Input<'a>, center: Vec<f64>, origin: &'a [f64], unit: f64 },
+    /// By the set bits.
+    Bits { rows: &'a Fingerprints, distance: BitDistance },
+}
+
+impl<'a> DistanceTo<'a> {
+    pub fn new<T: Real>(rows: &'a Rows<T>, input: Input<'a>, center: &[f64]) -> Self {
+        match input {
+            Input::Numbers(_) => {
+                Self::Numbers { input, center: center.to_vec(), origin: &rows.origin, unit: rows.unit }
+            }
+            Input::Bits(bits) => Self::Bits { rows: bits, distance: BitDistance::to(rows, center) },
+        }
+    }
+
+    /// From row `row` of the input.
+    pub fn of(&self, row: u32) -> f64 {
+        match self {
+            Self::Numbers { input, center, origin, unit } => {
+                let mut sum = 0.0;
+                input.for_each_value(row as usize, |j, value| {
+                    let apart = (value - origin[j]) / unit - center[j];
+                    sum += apart * apart;
+                });
+                sum
+            }
+            Self::Bits { rows, distance } => distance.of(rows.row(row as usize)),
+        }
+    }
+}
+
+/// Squared distances of rows of bits from one stored position, in double precision: what the empty row has, and what each set bit adds.
+#[derive(Debug)]
+pub(crate) struct BitDistance {
+    constant: f64,
+    terms: Vec<f64>,
+}
+
+impl BitDistance {
+    pub fn to<T: Real>(rows: &Rows<T>, center: &[f64]) -> Self {
+        let (position, unit) = (rows.position(center), rows.unit);
+        let constant = position.iter().map(|y| (y / unit) * (y / unit)).sum();
+        Self { constant, terms: position.iter().map(|y| (1.0 - 2.0 * y) / unit / unit).collect() }
+    }
+
+    /// From the row that these words are.
+    pub fn of(&self, words: &[u64]) -> f64 {
+        let mut sum = self.constant;
+        for_each_set_bit(words, |j| sum += self.terms[j]);
+        // What rounding leaves of nothing is no distance below it.
+        sum.max(0.0)
+    }
+}
+
+/// The least and the greatest value of each column over some rows.
+fn extremes(input: Input<'_>, rows: &[u32]) -> (Vec<f64>, Vec<f64>) {
+    let dimension = input.dimension();
+    if let Input::Bits(bits) = input {
+        let (mut all, mut any) = (vec![!0u64; bits.width()], vec![0u64; bits.width()]);
+        for &row in rows {
+            for ((word, all), any) in bits.row(row as usize).iter().zip(&mut all).zip(&mut any) {
+                *all &= word;
+                *any |= word;
+            }
+        }
+        let of = |words: &[u64]| (0..dimension).map(|j| (words[j / 64] >> (j % 64) & 1) as f64).collect();
+        return (of(&all), of(&any));
+    }
+    let (mut least, mut most) = (vec![f64::INFINITY; dimension], vec![f64::NEG_INFINITY; dimension]);
+    for &row in rows {
+        input.for_each_value(row as usize, |j, value| {
+            least[j] = least[j].min(value);
+            most[j] = most[j].max(value);
+        });
+    }
+    (least, most)
+}
+
 /// Puts rows in the order of a k-d tree: halves along the widest coordinate, at a whole number of leaves, until one leaf is left.
-fn arrange(points: &Points, rows: &mut [u32], leaf_rows: usize) {
+fn arrange(input: Input<'_>, rows: &mut [u32], leaf_rows: usize) {
     if rows.len() <= leaf_rows {
         // The order inside a leaf is the input's.
         rows.sort_unstable();
         return;
     }
     let mut widest = (0, -1.0);
-    for j in 0..points.dimension() {
+    for j in 0..input.dimension() {
         let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
         for &row in rows.iter() {
-            let value = points.row(row as usize)[j];
+            let value = input.value(row as usize, j);
             least = least.min(value);
             most = most.max(value);
         }
@@ -183,11 +341,11 @@ fn arrange(points: &Points, rows: &mut [u32], leaf_rows: usize) {
     let half = rows.len().div_ceil(leaf_rows).div_ceil(2) * leaf_rows;
     // Equal values in the order of the input: the arrangement is a function of the data alone.
     rows.select_nth_unstable_by(half, |&a, &b| {
-        points.row(a as usize)[widest.0].total_cmp(&points.row(b as usize)[widest.0]).then(a.cmp(&b))
+        input.value(a as usize, widest.0).total_cmp(&input.value(b as usize, widest.0)).then(a.cmp(&b))
     });
     let (left, right) = rows.split_at_mut(half);
-    arrange(points, left, leaf_rows);
-    arrange(points, right, leaf_rows);
+    arrange(input, left, leaf_rows);
+    arrange(input, right, leaf_rows);
 }
 
 /// Puts the whole leaves of a section in bit-reversed order, so that any run of leaves is a sample of all regions.

@@ -4,9 +4,10 @@
 //! distance `d` from its centre leaves for the sponge where `d > radius^2 + T ln(P_k / P_sponge)`: hot, that is far beyond all that belongs together, and cold it is the radius. So it need
 //! neither be brought in late nor have a radius of its own for each temperature.
 //!
-//! Soft sums with it are those without it of other weights: a row keeps the share `1 / (1 + g exp(-radius^2 / T) / Z)` of its weight, `Z` being its sum over the centres. So the kernels do not know of it; a leaf takes
-//! two passes in place of one.
+//! Soft sums with it are those without it of other weights: a row keeps the share `1 / (1 + g exp(-radius^2 / T) / Z)` of its weight, `Z` being its sum over the centres. So the kernels of numbers do not know of it; a leaf takes
+//! two passes in place of one. To those of bits, for which a component is a constant and a term for each set bit, it is one whose terms are 0.
 
+use lehr_numerics::bits::{BitRows, HardBitCenters, for_each_set_bit, nearest_bit_sums};
 use lehr_numerics::elementary::{exp, ln};
 use lehr_numerics::gaussian::{Components as Gaussians, GaussianScratch, Whitening, posterior};
 use lehr_numerics::lanes::Real;
@@ -14,9 +15,9 @@ use lehr_numerics::nearest::{Kind, nearest_sums};
 use lehr_numerics::tiles::Tiles;
 
 use super::components::Mode;
-use super::e_step::Kept;
-use super::hard::{Centers, nearest_active};
-use super::rows::Rows;
+use super::e_step::{Kept, Scratch};
+use super::hard::{Centers, nearest_active, prepare_bits};
+use super::rows::{BitDistance, Block, Rows};
 use crate::Error;
 use crate::round::{Round, Rounds, total_of};
 
@@ -165,12 +166,40 @@ pub(crate) fn soak<'a, T: Real>(
 struct TrimmedRound<'a, T: Kept> {
     rows: &'a Rows<T>,
     centers: &'a Centers,
+    /// The same in the coordinates of the bits, and squared distances from them, for rows that are kept as bits.
+    bit_centers: &'a HardBitCenters<T>,
+    bit_distances: &'a [BitDistance],
     cost: f64,
 }
 
 impl<T: Kept> TrimmedRound<'_, T> {
     fn per_center(&self) -> usize {
         2 + self.rows.dimension
+    }
+
+    /// The sums of rows of bits, in stored units. Which row is within the radius is said in double precision, as of numbers.
+    fn map_bits(&self, bits: &BitRows, scratch: &mut Scratch<T>, partial: &mut [f64]) {
+        let (dimension, per_center) = (self.rows.dimension, self.per_center());
+        scratch.sums.clear();
+        scratch.sums.resize(self.centers.len() * Kind::Centers.len(dimension), 0.0);
+        nearest_bit_sums(bits, self.bit_centers, Kind::Centers, &mut scratch.bits, &mut scratch.sums);
+        let (of_centers, outside) = partial.split_at_mut(partial.len() - 1);
+        for at in 0..bits.rows() {
+            let (k, weight) = (scratch.bits.nearest(at), bits.weight(at));
+            let squared = self.bit_distances[k].of(bits.row(at));
+            if squared > self.cost {
+                outside[0] += weight;
+                continue;
+            }
+            let sums = &mut of_centers[k * per_center..][..per_center];
+            sums[0] += weight;
+            sums[1 + dimension] += weight * squared;
+            for_each_set_bit(bits.row(at), |j| sums[1 + j] += weight);
+        }
+        for sums in of_centers.chunks_exact_mut(per_center) {
+            let mass = sums[0];
+            self.rows.store_moments(mass, &mut sums[1..][..dimension]);
+        }
     }
 }
 
@@ -192,6 +221,10 @@ impl<T: Kept> Round for TrimmedRound<'_, T> {
         partial.fill(0.0);
         let outside = partial.len() - 1;
         T::with_scratch(|scratch| {
+            let tiles = match &leaf.block {
+                Block::Numbers(tiles) => tiles,
+                Block::Bits(bits) => return self.map_bits(bits, scratch, partial),
+            };
             nearest_active(&leaf.bounds, self.centers, 1, &mut scratch.active, &mut scratch.reach);
             scratch.hard_centers.begin(dimension);
             for &k in &scratch.active {
@@ -199,12 +232,12 @@ impl<T: Kept> Round for TrimmedRound<'_, T> {
             }
             scratch.sums.clear();
             scratch.sums.resize(scratch.active.len() * Kind::Centers.len(dimension), 0.0);
-            nearest_sums(&leaf.tiles, &scratch.hard_centers, Kind::Centers, &mut scratch.hard, &mut scratch.sums);
+            nearest_sums(tiles, &scratch.hard_centers, Kind::Centers, &mut scratch.hard, &mut scratch.sums);
             let mut row = vec![0.0; dimension];
-            for at in 0..leaf.tiles.rows() {
+            for at in 0..tiles.rows() {
                 let k = scratch.active[scratch.hard.nearest(at)];
-                leaf.tiles.read_row(at, &mut row);
-                let weight = leaf.tiles.weight(at);
+                tiles.read_row(at, &mut row);
+                let weight = tiles.weight(at);
                 let squared: f64 = row.iter().zip(self.centers.center(k)).map(|(x, y)| (x - y) * (x - y)).sum();
                 if squared > self.cost {
                     partial[outside] += weight;
@@ -241,8 +274,16 @@ pub(crate) async fn trim<T: Kept, R: Rounds>(
 ) -> Result<Trimmed, Error> {
     let dimension = rows.dimension;
     let (mut total, mut sweeps, mut last) = (Vec::new(), 0, f64::INFINITY);
+    let (mut bit_centers, mut bit_distances) = (HardBitCenters::default(), Vec::new());
     loop {
-        total_of(rounds, &TrimmedRound { rows, centers, cost: sponge.cost }, &mut total).await?;
+        if rows.are_bits() {
+            prepare_bits(rows, centers, None, &mut bit_centers);
+            bit_distances.clear();
+            bit_distances.extend((0..centers.len()).map(|k| BitDistance::to(rows, centers.center(k))));
+        }
+        let (bit_centers, bit_distances) = (&bit_centers, &bit_distances[..]);
+        let round = TrimmedRound { rows, centers, bit_centers, bit_distances, cost: sponge.cost };
+        total_of(rounds, &round, &mut total).await?;
         sweeps += 1;
         let (of_centers, outside) = total.split_at(total.len() - 1);
         let outside = outside[0];

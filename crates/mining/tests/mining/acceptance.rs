@@ -2,13 +2,16 @@
 
 use lehr_data::{Points, datasets, synthetic};
 use lehr_mining::Execution;
+use lehr_mining::agreement::Agreement;
 use lehr_mining::anneal::Silent;
 use lehr_mining::kmeans;
-use lehr_mining::vector::{Equilibrium, Mode, Model, OUTLIER, Parameters, Precision, Start, cluster, equilibrium};
+use lehr_mining::vector::{
+    Equilibrium, Input, Mode, Model, OUTLIER, Parameters, Precision, Start, cluster, equilibrium,
+};
 use lehr_numerics::random::Stream;
 
-fn run(points: &Points, parameters: &Parameters) -> Model {
-    cluster(points, parameters, &Execution::default(), &mut Silent).unwrap()
+fn run<'a>(input: impl Into<Input<'a>>, parameters: &Parameters) -> Model {
+    cluster(input, parameters, &Execution::default(), &mut Silent).unwrap()
 }
 
 fn at(points: &Points, centers: &[f64], mode: Mode, temperature: f64) -> Equilibrium {
@@ -379,7 +382,7 @@ fn e11_two_gaussians_in_noise_are_found_where_k_means_is_drawn_away() {
 }
 
 /// For each row the first row of its cluster: equal for equal partitions, whatever the numbers.
-fn partition(labels: &[u32]) -> Vec<usize> {
+pub fn partition(labels: &[u32]) -> Vec<usize> {
     labels.iter().map(|label| labels.iter().position(|other| other == label).unwrap()).collect()
 }
 
@@ -493,4 +496,31 @@ fn mutual_information(points: &Points, found: &Equilibrium, temperature: f64) ->
         }
     }
     information / points.len() as f64
+}
+
+/// Rows of bits as rows of numbers.
+pub fn unpacked<'a>(rows: impl Into<Input<'a>>) -> Points {
+    let rows = rows.into();
+    let dimension = rows.dimension();
+    let mut values = vec![0.0; rows.len() * dimension];
+    values.chunks_exact_mut(dimension).enumerate().for_each(|(row, values)| rows.read(row, values));
+    Points::new(values, dimension).unwrap()
+}
+
+#[test]
+fn e10_bits_are_clustered_as_the_same_rows_of_numbers() {
+    let (bits, templates) = synthetic::bit_templates(10, 500, 1052, 0.15, 0.05, 1);
+    assert_eq!(size_of_val(bits.row(0)), 136);
+    // Templates so far apart leave the second branch and the search by swaps nothing to find.
+    let parameters = |precision| Parameters { overshoot: 1.0, patience: 1, precision, ..clusters(10) };
+    let numbers = run(&unpacked(&bits), &parameters(Precision::F64));
+    for (precision, relative) in [(Precision::F64, 1e-10), (Precision::F32, 1e-5)] {
+        let packed = run(&bits, &parameters(precision));
+        assert_eq!(packed.labels, numbers.labels, "{precision:?}");
+        close(packed.sum_of_squares, numbers.sum_of_squares, relative * numbers.sum_of_squares);
+        close(packed.critical_temperature, numbers.critical_temperature, 1e-4 * numbers.critical_temperature);
+        assert_eq!(Agreement::new(&packed.labels, &templates).adjusted_rand, 1.0);
+        let apart = packed.centers.iter().zip(&numbers.centers).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(apart < 1e-12, "{precision:?}: frequencies of bits differ by {apart:e}");
+    }
 }

@@ -1,0 +1,106 @@
+//! What is clustered: points, or rows of bits, as one type.
+
+use lehr_data::{Fingerprints, Points};
+use lehr_numerics::bits::for_each_set_bit;
+
+/// Rows for a clustering, borrowed. Rows of bits are points whose coordinates are 0 and 1, in a sixty-fourth of the memory, and have the same clusters.
+///
+/// # Example
+/// ```
+/// use lehr_data::Fingerprints;
+/// use lehr_mining::{Execution, anneal::Silent, vector::{Parameters, cluster}};
+/// let rows = Fingerprints::new(vec![0b0011, 0b0111, 0b1100, 0b1110], 4)?;
+/// let parameters = Parameters { clusters: Some(2), ..Parameters::default() };
+/// let model = cluster(&rows, &parameters, &Execution::default(), &mut Silent)?;
+/// assert_eq!(model.labels, [0, 0, 1, 1]);
+/// assert_eq!(model.sum_of_squares, 1.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub enum Input<'a> {
+    /// Rows of numbers.
+    Numbers(&'a Points),
+    /// Rows of bits.
+    Bits(&'a Fingerprints),
+}
+
+impl<'a> From<&'a Points> for Input<'a> {
+    fn from(points: &'a Points) -> Self {
+        Input::Numbers(points)
+    }
+}
+
+impl<'a> From<&'a Fingerprints> for Input<'a> {
+    fn from(rows: &'a Fingerprints) -> Self {
+        Input::Bits(rows)
+    }
+}
+
+#[allow(clippy::len_without_is_empty)] // there is always at least one row
+impl<'a> Input<'a> {
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Input::Numbers(points) => points.len(),
+            Input::Bits(rows) => rows.len(),
+        }
+    }
+
+    /// How many columns there are.
+    pub fn dimension(&self) -> usize {
+        match self {
+            Input::Numbers(points) => points.dimension(),
+            Input::Bits(rows) => rows.bits(),
+        }
+    }
+
+    /// The weight of a row; 1 if there are no weights.
+    ///
+    /// # Panics
+    /// If there are weights and no row `index`.
+    pub fn weight(&self, index: usize) -> f64 {
+        match self {
+            Input::Numbers(points) => points.weight(index),
+            Input::Bits(rows) => rows.weight(index),
+        }
+    }
+
+    /// A number that tells these data from others. Bits and the same rows as numbers have different ones.
+    pub fn fingerprint(&self) -> u64 {
+        match self {
+            Input::Numbers(points) => points.fingerprint(),
+            Input::Bits(rows) => rows.fingerprint(),
+        }
+    }
+
+    /// Copies a row to `out`, bits as 0 and 1.
+    ///
+    /// # Panics
+    /// If there is no row `index`, or `out` has not a number for each column.
+    pub fn read(&self, index: usize, out: &mut [f64]) {
+        assert_eq!(out.len(), self.dimension());
+        match self {
+            Input::Numbers(points) => out.copy_from_slice(points.row(index)),
+            Input::Bits(rows) => {
+                out.fill(0.0);
+                for_each_set_bit(rows.row(index), |j| out[j] = 1.0);
+            }
+        }
+    }
+
+    /// One coordinate of a row.
+    pub(crate) fn value(&self, index: usize, column: usize) -> f64 {
+        match self {
+            Input::Numbers(points) => points.row(index)[column],
+            Input::Bits(rows) => (rows.row(index)[column / 64] >> (column % 64) & 1) as f64,
+        }
+    }
+
+    /// Calls `each` with the columns of a row that are not known to be 0, and what is there.
+    pub(crate) fn for_each_value(&self, index: usize, mut each: impl FnMut(usize, f64)) {
+        match self {
+            Input::Numbers(points) => points.row(index).iter().enumerate().for_each(|(j, &value)| each(j, value)),
+            Input::Bits(rows) => for_each_set_bit(rows.row(index), |j| each(j, 1.0)),
+        }
+    }
+}
