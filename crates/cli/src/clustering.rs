@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use lehr_data::Points;
 use lehr_mining::anneal::{Observer, Split, Step};
-use lehr_mining::vector::{Centroids, Cluster, Finish, OUTLIER, Outliers, Precision, Suggestion};
+use lehr_mining::vector::{Centroids, Cluster, Finish, Input, OUTLIER, Outliers, Precision, Suggestion};
 use lehr_mining::{Error, Execution, kmeans, vector};
 use lehr_ranks::timing::Spread;
 use serde::{Deserialize, Serialize};
@@ -178,26 +177,26 @@ impl Beginning {
         }
     }
 
-    /// Clusters the points from here, watched.
+    /// Clusters the rows from here, watched.
     ///
     /// # Errors
     /// Those of the method.
-    pub fn run<O>(self, points: &Points, execution: &Execution, observer: &mut O) -> Result<Clustering, Error>
+    pub fn run<O>(self, input: Input<'_>, execution: &Execution, observer: &mut O) -> Result<Clustering, Error>
     where
         O: Observer<vector::Checkpoint> + Observer<kmeans::Checkpoint>,
     {
         match self {
             Beginning::Anneal(parameters) => {
-                vector::cluster(points, &parameters, execution, observer).map(Clustering::from)
+                vector::cluster(input, &parameters, execution, observer).map(Clustering::from)
             }
             Beginning::AnnealOn(checkpoint) => {
-                vector::resume(points, *checkpoint, execution, observer).map(Clustering::from)
+                vector::resume(input, *checkpoint, execution, observer).map(Clustering::from)
             }
             Beginning::KMeans(parameters) => {
-                kmeans::cluster(points, &parameters, execution, observer).map(Clustering::from)
+                kmeans::cluster(input, &parameters, execution, observer).map(Clustering::from)
             }
             Beginning::KMeansOn(checkpoint) => {
-                kmeans::resume(points, *checkpoint, execution, observer).map(Clustering::from)
+                kmeans::resume(input, *checkpoint, execution, observer).map(Clustering::from)
             }
         }
     }

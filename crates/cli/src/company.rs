@@ -7,7 +7,7 @@
 //!
 //! | message | bytes |
 //! | --- | --- |
-//! | order | the length of its head in 8 bytes; the head as JSON ([`Head`]); coordinates and weights as 64-bit numbers, low byte first |
+//! | order | the length of its head in 8 bytes; the head as JSON ([`Head`]); coordinates (of rows of bits their words) and weights as 64-bit numbers, low byte first |
 //! | place | JSON ([`Place`]): the file that all write their rows to |
 //! | last word | one byte: the exit code |
 //!
@@ -25,8 +25,9 @@ pub mod pairs;
 use std::io;
 use std::path::Path;
 
-use lehr_data::Points;
+use lehr_data::{Fingerprints, Points};
 use lehr_mining::anneal::Observer;
+use lehr_mining::vector::Input;
 use lehr_ranks::trace::Trace;
 use lehr_ranks::{Execution, Job, Layout};
 use lehr_ranks_mpi::Process;
@@ -53,8 +54,28 @@ struct Head<S> {
     dimension: usize,
     rows: usize,
     has_weights: bool,
+    /// Whether rows are of bits.
+    are_bits: bool,
     /// Whether all note what their ranks do.
     is_traced: bool,
+}
+
+impl<S> Head<S> {
+    fn of_points(start: S, points: &Points, is_traced: bool) -> Self {
+        let (dimension, has_weights) = (points.dimension(), points.weights().is_some());
+        Self { start, dimension, rows: points.len(), has_weights, are_bits: false, is_traced }
+    }
+
+    fn of_bits(start: S, rows: &Fingerprints, is_traced: bool) -> Self {
+        let (dimension, has_weights) = (rows.bits(), rows.weights().is_some());
+        Self { start, dimension, rows: rows.len(), has_weights, are_bits: true, is_traced }
+    }
+}
+
+/// What an order is about.
+enum Ordered {
+    Numbers(Points),
+    Bits(Fingerprints),
 }
 
 /// The file that all write their rows to.
@@ -78,15 +99,17 @@ impl<'a> Company<'a> {
     ///
     /// # Errors
     /// [`Kind::Environment`] if they cannot be reached.
-    pub fn order(&self, start: &Start, points: &Points, is_traced: bool) -> Result<(), Failure> {
+    pub fn order(&self, start: &Start, input: Input<'_>, is_traced: bool) -> Result<(), Failure> {
         let Some(process) = self.process else { return Ok(()) };
         let start = match start {
             Start::Fresh(parameters) => Beginning::fresh(parameters.clone()),
             Start::Resumed(checkpoint, _) => Beginning::resumed(checkpoint.clone()),
         };
-        let has_weights = points.weights().is_some();
-        let head = Head { start, dimension: points.dimension(), rows: points.len(), has_weights, is_traced };
-        process.share(encode(&head, points)?).map(|_| ()).map_err(unreachable)
+        let order = match input {
+            Input::Numbers(points) => encode(&Head::of_points(start, points, is_traced), points)?,
+            Input::Bits(rows) => encode_bits(&Head::of_bits(start, rows, is_traced), rows)?,
+        };
+        process.share(order).map(|_| ()).map_err(unreachable)
     }
 
     /// The last word: how it ended. Ends with the others.
@@ -154,13 +177,17 @@ pub fn follow(process: Process, arguments: &ExecutionArguments) -> Result<u8, Fa
     let code = match order[..] {
         [code] => code,
         _ => {
-            let (head, points) = decode::<Beginning>(&order)?;
+            let (head, ordered) = decode_any::<Beginning>(&order)?;
             drop(order);
+            let input = match &ordered {
+                Ordered::Numbers(points) => Input::Numbers(points),
+                Ordered::Bits(rows) => Input::Bits(rows),
+            };
             let mut observer = Follower { trace: head.is_traced.then(Trace::new) };
             // The lead refuses these arguments before it gives an order, if there is anything to refuse.
             let (execution, _) = execution(arguments, Some(process.job()))?;
             // The outcome is the lead's, who tells it: all agree on it.
-            let outcome = head.start.run(&points, &execution, &mut observer);
+            let outcome = head.start.run(input, &execution, &mut observer);
             loop {
                 let word = process.share(Vec::new()).map_err(unreachable)?;
                 match (&word[..], &outcome) {
@@ -217,30 +244,62 @@ impl<C> Observer<C> for Follower {
 }
 
 fn encode<S: Serialize>(head: &Head<S>, points: &Points) -> Result<Vec<u8>, Failure> {
+    let numbers = points.values().iter().chain(points.weights().unwrap_or_default());
+    encode_words(head, points.len() * (points.dimension() + 1), numbers.map(|number| number.to_bits()))
+}
+
+fn encode_bits<S: Serialize>(head: &Head<S>, rows: &Fingerprints) -> Result<Vec<u8>, Failure> {
+    let weights = rows.weights().unwrap_or_default().iter().map(|weight| weight.to_bits());
+    let words = (0..rows.len()).flat_map(|row| rows.row(row)).copied();
+    encode_words(head, rows.len() * (rows.width() + 1), words.chain(weights))
+}
+
+fn encode_words<S: Serialize>(
+    head: &Head<S>,
+    most: usize,
+    words: impl Iterator<Item = u64>,
+) -> Result<Vec<u8>, Failure> {
     let head = serde_json::to_vec(head)
         .map_err(|cause| Failure::new(Kind::NoResult, format!("an order cannot be written as JSON: {cause}")))?;
-    let numbers = points.values().iter().chain(points.weights().unwrap_or_default());
-    let mut order = Vec::with_capacity(size_of::<u64>() * (1 + points.len() * (points.dimension() + 1)) + head.len());
+    let mut order = Vec::with_capacity(size_of::<u64>() * (1 + most) + head.len());
     order.extend_from_slice(&(head.len() as u64).to_le_bytes());
     order.extend_from_slice(&head);
-    numbers.for_each(|number| order.extend_from_slice(&number.to_le_bytes()));
+    words.for_each(|word| order.extend_from_slice(&word.to_le_bytes()));
     Ok(order)
 }
 
+fn misread(cause: &str) -> Failure {
+    Failure::new(Kind::NoResult, format!("the order of process 0 cannot be read: {cause}"))
+}
+
 fn decode<S: DeserializeOwned>(order: &[u8]) -> Result<(Head<S>, Points), Failure> {
-    let misread = |cause: &str| Failure::new(Kind::NoResult, format!("the order of process 0 cannot be read: {cause}"));
+    match decode_any(order)? {
+        (head, Ordered::Numbers(points)) => Ok((head, points)),
+        (_, Ordered::Bits(_)) => Err(misread("it is about rows of bits")),
+    }
+}
+
+fn decode_any<S: DeserializeOwned>(order: &[u8]) -> Result<(Head<S>, Ordered), Failure> {
     let (length, rest) = order.split_first_chunk().ok_or_else(|| misread("it is cut"))?;
     let (head, numbers) =
         rest.split_at_checked(u64::from_le_bytes(*length) as usize).ok_or_else(|| misread("its head is cut"))?;
     let head: Head<S> = serde_json::from_slice(head).map_err(|cause| misread(&cause.to_string()))?;
-    let number = |bytes: &[u8]| f64::from_le_bytes(bytes.try_into().expect("chunks of eight"));
-    let mut numbers = numbers.chunks_exact(size_of::<f64>()).map(number);
-    let values: Vec<f64> = numbers.by_ref().take(head.rows * head.dimension).collect();
+    let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("chunks of eight"));
+    let mut words = numbers.chunks_exact(size_of::<u64>()).map(word);
+    if head.are_bits {
+        let of_rows = words.by_ref().take(head.rows * head.dimension.div_ceil(64)).collect();
+        let mut rows = Fingerprints::new(of_rows, head.dimension)?;
+        if head.has_weights {
+            rows = rows.with_weights(words.map(f64::from_bits).collect())?;
+        }
+        return Ok((head, Ordered::Bits(rows)));
+    }
+    let values = words.by_ref().take(head.rows * head.dimension).map(f64::from_bits).collect();
     let mut points = Points::new(values, head.dimension)?;
     if head.has_weights {
-        points = points.with_weights(numbers.collect())?;
+        points = points.with_weights(words.map(f64::from_bits).collect())?;
     }
-    Ok((head, points))
+    Ok((head, Ordered::Numbers(points)))
 }
 
 fn unreachable(error: lehr_ranks_mpi::Error) -> Failure {
@@ -261,11 +320,21 @@ mod tests {
         let kmeans = kmeans::Parameters { starts: 7, ..kmeans::Parameters::default() };
         for parameters in [Parameters::Annealing(annealing), Parameters::KMeans(kmeans)] {
             let start = Beginning::fresh(parameters.clone());
-            let head = Head { start, dimension: 2, rows: 2, has_weights: true, is_traced: true };
+            let head = Head::of_points(start, &points, true);
             let (head, read) = decode::<Beginning>(&encode(&head, &points).unwrap()).unwrap();
             assert_eq!(read.fingerprint(), points.fingerprint());
             assert!(head.is_traced && head.start.parameters() == parameters);
         }
+    }
+
+    #[test]
+    fn an_order_of_bits_says_the_same_on_the_other_side() {
+        let rows = Fingerprints::new(vec![1, 2, u64::MAX, 0], 70).unwrap().with_weights(vec![0.5, 2.0]).unwrap();
+        let head = Head::of_bits(Beginning::fresh(Parameters::Annealing(vector::Parameters::default())), &rows, false);
+        let order = encode_bits(&head, &rows).unwrap();
+        let Ordered::Bits(read) = decode_any::<Beginning>(&order).unwrap().1 else { panic!("rows of numbers") };
+        assert_eq!(read, rows);
+        assert!(decode::<Beginning>(&order).is_err(), "what takes points takes no bits");
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod exit;
 mod folder;
 mod interrupt;
 mod items;
+mod marks;
 mod matrix;
 mod memory;
 mod model;

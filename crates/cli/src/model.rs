@@ -88,6 +88,11 @@ impl ModelFile {
         self.lonlat
     }
 
+    /// Whether columns were shifted or divided.
+    pub fn is_scaled(&self) -> bool {
+        self.shifts.iter().any(|shift| *shift != 0.0) || self.divisors.iter().any(|divisor| *divisor != 1.0)
+    }
+
     /// The file's text.
     pub fn text(&self) -> serde_json::Result<String> {
         serde_json::to_string(self).map(|text| text + "\n")

@@ -66,6 +66,8 @@ pub enum Source {
         path: PathBuf,
         /// Which of its columns mean what.
         selection: Selection,
+        /// How many packed bits its rows have, if it is an array of such.
+        bits: Option<usize>,
     },
     /// A data set that is built in.
     BuiltIn(Dataset),
@@ -115,7 +117,10 @@ impl Plan {
                     delimiter: table.delimiter,
                     header,
                 };
-                let source = Source::Table { path: cluster.input, selection };
+                if cluster.bits.is_some() {
+                    of_bits_only(&selection, frame, "--bits")?;
+                }
+                let source = Source::Table { path: cluster.input, selection, bits: cluster.bits };
                 (source, frame, cluster.method, cluster.execution, cluster.results)
             }
             Command::Demo(demo) => {
@@ -153,6 +158,28 @@ impl Plan {
             quiet: results.quiet,
             trace: results.trace,
         })
+    }
+}
+
+/// That nothing is asked for which tables have and rows of bits have not; `what` says why there are bits.
+///
+/// # Errors
+/// [`Kind::Usage`] with the option.
+pub fn of_bits_only(selection: &Selection, frame: Frame, what: &str) -> Result<(), Failure> {
+    let asked = [
+        ("--columns", selection.columns.is_some()),
+        ("--weights", selection.weights.is_some()),
+        ("--id", selection.id.is_some()),
+        ("--lonlat", frame == Frame::Sphere),
+        ("--scale", !matches!(frame, Frame::Sphere | Frame::Columns(Scale::None))),
+        ("--delimiter", selection.delimiter.is_some()),
+        ("--header and --no-header", selection.header.is_some()),
+    ];
+    match asked.iter().find(|(_, is_asked)| *is_asked) {
+        Some((option, _)) => {
+            Err(Failure::new(Kind::Usage, format!("{option}: for tables of numbers; {what} has rows of bits")))
+        }
+        None => Ok(()),
     }
 }
 
@@ -448,6 +475,18 @@ mod tests {
         let line = ["cluster", "a.csv", "--method", "kmeans", "-k", "3", "--starts", "4", "--sweeps", "plain"];
         let Start::Fresh(Parameters::KMeans(parameters)) = plan(&line).unwrap().start else { panic!("no k-means") };
         assert_eq!((parameters.clusters, parameters.starts, parameters.sweeps), (3, 4, Sweeps::Plain));
+    }
+
+    #[test]
+    fn bits_have_nothing_that_tables_have() {
+        for (option, value) in
+            [("--columns", "x"), ("--weights", "x"), ("--id", "x"), ("--scale", "std"), ("--delimiter", "tab")]
+        {
+            let message = usage(&["cluster", "a.npy", "--bits", "8", option, value]);
+            assert_eq!(message, format!("{option}: for tables of numbers; --bits has rows of bits"));
+        }
+        assert!(usage(&["cluster", "a.npy", "--bits", "8", "--lonlat"]).starts_with("--lonlat: for tables"));
+        assert!(usage(&["cluster", "a.npy", "--bits", "8", "--no-header"]).contains("--no-header: for tables"));
     }
 
     #[test]

@@ -19,6 +19,7 @@ use serde_json::json;
 
 use crate::clustering::{Annealed, Clustering, Course, Parameters};
 use crate::command::demo;
+use crate::marks;
 use crate::numbers::{amount, column, counted, duration, grouped, quantity, share, significant};
 use crate::plan::{Plan, Source, processes_counted};
 use crate::space::Space;
@@ -38,6 +39,8 @@ const OUTLIER_DARK: &str = "#6e7681";
 
 /// Columns of centres that the table shows; `centers.csv` has all.
 const COLUMNS_MAX: usize = 12;
+/// Marks of a cluster of rows of bits that the table shows in their place.
+const MARKS_MAX: usize = 4;
 
 /// The whole page. `phases`: seconds by name so far; `resumed`: whether the run went on from a checkpoint.
 pub fn page(
@@ -57,7 +60,7 @@ pub fn page(
         Source::BuiltIn(dataset) => demo::subject(dataset).0,
     };
     let headline =
-        format!("{} in {}", counted(space.table().len() as u64, row), counted(model.clusters.len() as u64, "cluster"));
+        format!("{} in {}", counted(space.len() as u64, row), counted(model.clusters.len() as u64, "cluster"));
     let (source, _, _) = summary::described(&plan.source);
     fill(PAGE, |name| match name {
         "version" => env!("CARGO_PKG_VERSION").to_owned(),
@@ -108,8 +111,10 @@ impl Run<'_> {
             return format!("{}. {} on the sphere.", demo::subject(dataset).1, self.method());
         }
         let (source, weights, _) = summary::described(&self.plan.source);
-        let columns = self.space.table().columns();
-        let columns = if columns.len() <= 6 {
+        let columns = self.space.columns();
+        let columns = if self.space.are_bits() {
+            format!("rows of {} bits", columns.len())
+        } else if columns.len() <= 6 {
             columns.join(", ")
         } else {
             format!("{}, … ({} columns)", columns[..4].join(", "), columns.len())
@@ -150,7 +155,7 @@ impl Run<'_> {
         let zero = summary::rows_of_weight_zero(space);
         let mut tiles = vec![tile(
             "Rows",
-            grouped(space.table().len() as u64),
+            grouped(space.len() as u64),
             "",
             if zero > 0 { format!("{} of weight 0", grouped(zero as u64)) } else { "all of them counted".to_owned() },
         )];
@@ -163,9 +168,9 @@ impl Run<'_> {
                 Course::Started(starts) => format!("the best of {}", counted(starts.len() as u64, "start")),
             },
         ));
-        if space.table().weights().is_some() {
+        if space.weights().is_some() {
             let heaviest = model.clusters.iter().map(|cluster| cluster.weight).fold(0.0, f64::max);
-            let total = space.table().total_weight();
+            let total = space.total_weight();
             tiles.push(tile("Weight", amount(total), "", format!("heaviest cluster {}", share(heaviest, total))));
         }
         tiles.push(tile(
@@ -185,7 +190,7 @@ impl Run<'_> {
             ));
         }
         if let Some(outliers) = &model.outliers {
-            let part = share(outliers.weight, space.table().total_weight());
+            let part = share(outliers.weight, space.total_weight());
             tiles.push(tile("Outliers", grouped(outliers.rows), "", format!("in no cluster; {part} of the weight")));
         }
         tiles.push(tile("Time", duration(self.seconds()), "", counted(model.iterations, "iteration")));
@@ -253,18 +258,23 @@ impl Run<'_> {
             (_, true) => ", in scaled units; centres are in the columns' own units.",
             _ => ", in the unit of the columns.",
         });
-        if self.space.table().columns().len() > COLUMNS_MAX {
+        if self.space.are_bits() {
+            note.push_str(&format!(
+                " Bits set is how many of {} a row of the cluster has on average; marks are the bits whose frequency differs most from that in all clusters. centers.csv has the frequencies of all.",
+                self.space.columns().len()
+            ));
+        } else if self.space.columns().len() > COLUMNS_MAX {
             note.push_str(&format!(
                 " Centres have {} columns: the first {COLUMNS_MAX} are shown, centers.csv has all.",
-                self.space.table().columns().len()
+                self.space.columns().len()
             ));
         }
         note
     }
 
     fn shown_columns(&self) -> &[String] {
-        let columns = self.space.table().columns();
-        &columns[..columns.len().min(COLUMNS_MAX)]
+        let columns = self.space.columns();
+        &columns[..if self.space.are_bits() { 0 } else { columns.len().min(COLUMNS_MAX) }]
     }
 
     fn table_head(&self) -> String {
@@ -273,7 +283,9 @@ impl Run<'_> {
         let names = ["cluster".to_owned(), "rows".to_owned(), "weight".to_owned(), "share".to_owned()]
             .into_iter()
             .chain(self.shown_columns().iter().cloned())
-            .chain([spread]);
+            .chain(self.space.are_bits().then(|| "bits set".to_owned()))
+            .chain([spread])
+            .chain(self.space.are_bits().then(|| "marks".to_owned()));
         names
             .enumerate()
             .map(|(place, name)| {
@@ -298,6 +310,14 @@ impl Run<'_> {
             let texts = column(&values, 5);
             columns.push((values, texts));
         }
+        let marks = if self.space.are_bits() {
+            let set: Vec<f64> = centers.iter().map(|center| center.iter().sum()).collect();
+            let texts = column(&set, 4);
+            columns.push((set, texts));
+            marks::of_clusters(self.model, MARKS_MAX)
+        } else {
+            Vec::new()
+        };
         let texts = column(&spreads, 4);
         columns.push((spreads, texts));
         let mut body = Vec::new();
@@ -320,6 +340,10 @@ impl Run<'_> {
             for (values, texts) in &columns {
                 row.push_str(&cell(values[cluster], &texts[cluster]));
             }
+            if let Some(marks) = marks.get(cluster) {
+                let words: Vec<String> = marks.iter().map(marks::words).collect();
+                row.push_str(&format!("<td data-value=\"{cluster}\">{}</td>", escape(&words.join("; "))));
+            }
             row.push_str("</tr>");
             body.push(row);
         }
@@ -332,7 +356,7 @@ impl Run<'_> {
         let squared = space.unit_squared();
         let mut input = vec![
             ("Input", source),
-            ("Fingerprint", format!("{:016x}", space.points().fingerprint())),
+            ("Fingerprint", format!("{:016x}", space.rows().fingerprint())),
             ("Weights", weights.unwrap_or("none: every row counts the same").to_owned()),
             ("Identifiers", id.unwrap_or("the row, from 0").to_owned()),
             (
@@ -440,20 +464,25 @@ impl Run<'_> {
         };
         let total: f64 = model.clusters.iter().map(|cluster| cluster.weight).sum();
         let centers = model.centers.chunks_exact(model.dimension);
-        let columns = space.table().columns();
+        let columns = space.columns();
         let clusters: Vec<_> = fractions(picture)
             .into_iter()
             .zip(&model.clusters)
             .zip(centers)
             .map(|((place, facts), center)| {
-                let center: Vec<String> = (space.center(center).iter().zip(columns).take(3))
+                let shown: Vec<String> = (space.center(center).iter().zip(columns).take(3))
                     .map(|(&value, name)| format!("{name} {}", significant(value, 5)))
                     .collect();
                 let more = if columns.len() > 3 { ", …" } else { "" };
+                let center = if space.are_bits() {
+                    format!("{} bits set on average", significant(center.iter().sum(), 4))
+                } else {
+                    format!("centre {}{more}", shown.join(", "))
+                };
                 let lines = [
                     counted(facts.rows, "row"),
                     format!("weight {} ({})", amount(facts.weight), share(facts.weight, total)),
-                    format!("centre {}{more}", center.join(", ")),
+                    center,
                     format!("spread {}", quantity(space.distance(facts.spread), space.unit())),
                 ];
                 json!({ "x": place.0, "y": place.1, "weight": facts.weight, "lines": lines })

@@ -6,15 +6,23 @@
 use lehr_data::counter::{counts_rows, counts_rows_incomplete};
 use lehr_data::geography;
 use lehr_data::scale::{Scale, Scaling, scales_differ, scales_differ_incomplete};
-use lehr_data::{Incomplete, Points};
+use lehr_data::{Fingerprints, Incomplete, Points};
 use lehr_mining::gtm::Input;
+use lehr_mining::vector;
 
 use crate::exit::Failure;
 use crate::plan::Frame;
 
+/// Rows as they were read.
+enum Table {
+    Numbers(Points),
+    /// With a name for each column, as files of bits have none: `bit0`, `bit1`, ….
+    Bits(Fingerprints, Vec<String>),
+}
+
 /// A table, the points it is clustered as, and the way back.
 pub struct Space {
-    table: Points,
+    table: Table,
     clustered: Option<Points>,
     /// The same with their gaps, for methods that can do with them.
     gaps: Option<Incomplete>,
@@ -43,7 +51,13 @@ impl Space {
                 (Some(scaling.apply(&table)), Kind::Scaled(scaling))
             }
         };
-        Ok(Space { table, clustered, gaps: None, told_of_gaps: None, kind })
+        Ok(Space { table: Table::Numbers(table), clustered, gaps: None, told_of_gaps: None, kind })
+    }
+
+    /// Rows of bits, as they are.
+    pub fn of_bits(rows: Fingerprints) -> Self {
+        let columns = (0..rows.bits()).map(|bit| format!("bit{bit}")).collect();
+        Space { table: Table::Bits(rows, columns), clustered: None, gaps: None, told_of_gaps: None, kind: Kind::Plain }
     }
 
     /// The same for rows with missing cells. As [`Space::table`] and [`Space::points`] they have the mean of what is there of their column in place of a gap;
@@ -68,10 +82,12 @@ impl Space {
         let scaling = Scaling::fit_incomplete(&rows, scale);
         let gaps = Some(scaling.apply_incomplete(&rows));
         Ok(match scale {
-            Scale::None => Space { table, clustered: None, gaps, told_of_gaps, kind: Kind::Plain },
+            Scale::None => {
+                Space { table: Table::Numbers(table), clustered: None, gaps, told_of_gaps, kind: Kind::Plain }
+            }
             _ => {
                 let clustered = Some(scaling.apply(&table));
-                Space { clustered, table, gaps, told_of_gaps, kind: Kind::Scaled(scaling) }
+                Space { clustered, table: Table::Numbers(table), gaps, told_of_gaps, kind: Kind::Scaled(scaling) }
             }
         })
     }
@@ -81,14 +97,85 @@ impl Space {
         self.gaps.as_ref().map_or_else(|| Input::from(self.points()), Input::from)
     }
 
-    /// The rows as they were read.
+    /// The rows as they were read, for what takes tables of numbers only.
+    ///
+    /// # Panics
+    /// For rows of bits.
     pub fn table(&self) -> &Points {
-        &self.table
+        match &self.table {
+            Table::Numbers(points) => points,
+            Table::Bits(..) => unreachable!("rows of bits are clustered, and nothing else is done with them"),
+        }
+    }
+
+    /// The rows as they are clustered, for what takes tables of numbers only.
+    ///
+    /// # Panics
+    /// For rows of bits.
+    pub fn points(&self) -> &Points {
+        self.clustered.as_ref().unwrap_or_else(|| self.table())
+    }
+
+    /// The rows as they were read.
+    fn read_rows(&self) -> vector::Input<'_> {
+        match &self.table {
+            Table::Numbers(points) => points.into(),
+            Table::Bits(rows, _) => rows.into(),
+        }
     }
 
     /// The rows as they are clustered.
-    pub fn points(&self) -> &Points {
-        self.clustered.as_ref().unwrap_or(&self.table)
+    pub fn rows(&self) -> vector::Input<'_> {
+        self.clustered.as_ref().map_or_else(|| self.read_rows(), vector::Input::from)
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.read_rows().len()
+    }
+
+    /// A row as it was read.
+    pub fn row(&self, index: usize) -> Vec<f64> {
+        let mut row = vec![0.0; self.columns().len()];
+        self.read_rows().read(index, &mut row);
+        row
+    }
+
+    /// The names of the columns.
+    pub fn columns(&self) -> &[String] {
+        match &self.table {
+            Table::Numbers(points) => points.columns(),
+            Table::Bits(_, columns) => columns,
+        }
+    }
+
+    /// The ids, if there are any.
+    pub fn ids(&self) -> Option<&[String]> {
+        match &self.table {
+            Table::Numbers(points) => points.ids(),
+            Table::Bits(rows, _) => Some(rows.ids()),
+        }
+    }
+
+    /// The weights, if there are any.
+    pub fn weights(&self) -> Option<&[f64]> {
+        match &self.table {
+            Table::Numbers(points) => points.weights(),
+            Table::Bits(rows, _) => rows.weights(),
+        }
+    }
+
+    /// The sum of the weights; the number of rows if there are none.
+    pub fn total_weight(&self) -> f64 {
+        match &self.table {
+            Table::Numbers(points) => points.total_weight(),
+            Table::Bits(rows, _) => rows.total_weight(),
+        }
+    }
+
+    /// Whether the rows are of bits.
+    pub fn are_bits(&self) -> bool {
+        matches!(self.table, Table::Bits(..))
     }
 
     /// Whether the columns are longitude and latitude.
@@ -103,13 +190,15 @@ impl Space {
 
     /// What an owner of such a table would want to know before trusting distances in it.
     pub fn warnings(&self) -> Vec<String> {
+        // Bits have one scale, and count nothing.
+        let Table::Numbers(table) = &self.table else { return Vec::new() };
         let (differ, counts) = match &self.told_of_gaps {
             Some([differ, counts]) => (differ.clone(), counts.clone()),
-            None => (scales_differ(&self.table), counts_rows(&self.table)),
+            None => (scales_differ(table), counts_rows(table)),
         };
         let mut warnings = Vec::new();
         if matches!(self.kind, Kind::Plain) {
-            if geography::looks_like_degrees(&self.table) {
+            if geography::looks_like_degrees(table) {
                 warnings.push(
                     "the columns look like longitude and latitude in degrees, which are not a distance; \
                      lehr cluster --lonlat clusters on the sphere, in km"
@@ -144,7 +233,7 @@ impl Space {
         match &self.kind {
             Kind::Scaled(scaling) => (scaling.shifts().to_vec(), scaling.divisors().to_vec()),
             Kind::Plain | Kind::Sphere => {
-                let dimension = self.points().dimension();
+                let dimension = self.rows().dimension();
                 (vec![0.0; dimension], vec![1.0; dimension])
             }
         }

@@ -184,18 +184,17 @@ struct Phase<'a> {
 
 impl<'a> Input<'a> {
     fn new(space: &'a Space, source: String, weights: Option<&'a str>, id: Option<&'a str>, scale: Scale) -> Self {
-        let table = space.table();
         Input {
             source,
-            rows: table.len(),
+            rows: space.len(),
             rows_of_weight_zero: rows_of_weight_zero(space),
-            total_weight: table.total_weight(),
-            columns: table.columns(),
+            total_weight: space.total_weight(),
+            columns: space.columns(),
             weights,
             id,
             lonlat: space.is_sphere(),
             scale: scale.to_string(),
-            fingerprint: format!("{:016x}", space.points().fingerprint()),
+            fingerprint: format!("{:016x}", space.rows().fingerprint()),
         }
     }
 }
@@ -268,7 +267,6 @@ impl<'a> Summary<'a> {
         phases: &'a [(String, f64)],
         resumed: bool,
     ) -> Self {
-        let table = space.table();
         let (source, weights, id) = described(&plan.source);
         let unit = space.unit_name();
         let annealed = model.annealed();
@@ -304,7 +302,7 @@ impl<'a> Summary<'a> {
                 .enumerate()
                 .map(|(cluster, (center, facts))| ClusterFacts {
                     cluster,
-                    center: Center { columns: table.columns(), values: space.center(center) },
+                    center: Center { columns: space.columns(), values: space.center(center) },
                     rows: facts.rows,
                     weight: facts.weight,
                     spread: space.distance(facts.spread),
@@ -349,13 +347,13 @@ pub fn is_of_placing(bytes: &[u8]) -> bool {
 
 /// How many rows influence nothing.
 pub fn rows_of_weight_zero(space: &Space) -> usize {
-    space.table().weights().map_or(0, |weights| weights.iter().filter(|&&weight| weight == 0.0).count())
+    space.weights().map_or(0, |weights| weights.iter().filter(|&&weight| weight == 0.0).count())
 }
 
 /// The input by name, its weights column and its id column.
 pub fn described(source: &Source) -> (String, Option<&str>, Option<&str>) {
     match source {
-        Source::Table { path, selection } => {
+        Source::Table { path, selection, .. } => {
             (path.display().to_string(), selection.weights.as_deref(), selection.id.as_deref())
         }
         Source::BuiltIn(_) => ("demo census".to_owned(), Some("pop"), Some("geoid")),

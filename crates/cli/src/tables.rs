@@ -50,9 +50,9 @@ pub fn label_rows(rows: Range<usize>, ids: Option<&[String]>, labels: &[u32], pr
 /// `cluster`, the columns, `weight`, `spread`, a line per cluster, by falling weight.
 ///
 /// Centres are in the units of the columns (degrees with `--lonlat`); the spread is the root mean square distance of the
-/// cluster's rows to the centre, in km along the surface with `--lonlat`, in scaled units with `--scale`.
+/// cluster's rows to the centre, in km along the surface with `--lonlat`, in scaled units with `--scale`. Of bits, a centre is how frequent each is.
 pub fn centers(out: &mut impl Write, space: &Space, model: &Clustering) -> io::Result<()> {
-    let columns = names::beside(&["cluster", "weight", "spread"], space.table().columns(), &[]);
+    let columns = names::beside(&["cluster", "weight", "spread"], space.columns(), &[]);
     let names: Vec<&str> =
         std::iter::once("cluster").chain(columns.iter().map(String::as_str)).chain(["weight", "spread"]).collect();
     let mut table = Table::new(out, &names)?;

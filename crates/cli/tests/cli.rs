@@ -5,6 +5,7 @@
 mod cli {
     mod application;
     mod bad_input;
+    mod bits;
     mod demonstrations;
     mod distances;
     mod full_disk;

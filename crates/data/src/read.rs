@@ -1,4 +1,4 @@
-//! Reading points from files: text tables (CSV, TSV, and the like, plain or gzip) and NPY arrays.
+//! Reading points from files: text tables (CSV, TSV, and the like, plain or gzip) and NPY arrays; rows of bits from FPS files and packed arrays.
 //!
 //! What a file is, is seen from its first bytes; a name decides only that `.tsv` has tabs. What is read from it is said by a
 //! [`Selection`]; everything it leaves open is found out from the data, as `read/csv.rs` describes. Nothing is repaired in silence: a
@@ -10,6 +10,7 @@ pub mod dissimilarities;
 pub mod fasta;
 pub mod fps;
 mod npy;
+pub mod packed;
 pub(crate) mod records;
 pub(crate) mod source;
 
@@ -17,6 +18,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::error::Error;
+use crate::fingerprints::Fingerprints;
 use crate::incomplete::Incomplete;
 use crate::points::Points;
 use source::Source;
@@ -71,6 +73,48 @@ pub struct Selection {
 /// - [`Error::Faults`]: fields, rows or weights that are wrong, the first ten and their number.
 pub fn points(path: &Path, selection: &Selection) -> Result<Points, Error> {
     any_points(Source::open(path)?, selection)
+}
+
+/// What a file may hold that is clustered.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Table {
+    /// Rows of numbers.
+    Numbers(Points),
+    /// Rows of bits.
+    Bits(Fingerprints),
+}
+
+/// A table as [`points`] reads it, or, if the file begins as FPS or is called `.fps`, fingerprints, to which the selection does not apply.
+///
+/// # Errors
+/// As [`points`] and [`fps::fingerprints`].
+pub fn table(path: &Path, selection: &Selection) -> Result<Table, Error> {
+    table_of(Source::open(path)?, selection)
+}
+
+/// As [`table`], from a reader; `name` is what messages call it.
+///
+/// # Errors
+/// As [`table`], except for those of opening a file.
+///
+/// # Example
+/// ```
+/// use lehr_data::read::{Selection, Table, table_from};
+/// let read = |text: &str| table_from(text.as_bytes(), "t", &Selection::default());
+/// assert!(matches!(read("#FPS1\n0f\tone\n")?, Table::Bits(rows) if rows.bits() == 8));
+/// assert!(matches!(read("x,y\n1,2\n")?, Table::Numbers(points) if points.dimension() == 2));
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn table_from(reader: impl Read, name: &str, selection: &Selection) -> Result<Table, Error> {
+    table_of(Source::new(reader, name)?, selection)
+}
+
+fn table_of(mut source: Source<'_>, selection: &Selection) -> Result<Table, Error> {
+    Ok(if fps::is_fps(&mut source)? {
+        Table::Bits(fps::read(source)?)
+    } else {
+        Table::Numbers(any_points(source, selection)?)
+    })
 }
 
 /// Points from a table of text, plain or packed by gzip; `name` is what messages call it.

@@ -12,9 +12,13 @@ use super::{at_least_one, positive};
 #[derive(Debug, Args)]
 #[command(after_help = CLUSTER_HELP)]
 pub struct ClusterArguments {
-    /// The table: .csv, .tsv, .txt (each may be gzipped) or .npy
+    /// The table: .csv, .tsv, .txt (each may be gzipped) or .npy; or fingerprints: .fps (may be gzipped), or .npy with --bits
     #[arg(value_name = "INPUT")]
     pub input: PathBuf,
+
+    /// The .npy holds rows of this many bits, packed as numpy.packbits(rows, axis=1) packs them: clustered as columns of 0 and 1, in a 64th of the memory
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub bits: Option<usize>,
 
     /// Which columns mean what.
     #[command(flatten)]
@@ -158,6 +162,9 @@ Example:
 
   lehr cluster measurements.csv --method kmeans --clusters 20 --starts 50
       k-means to compare with: the best of fifty starts
+
+  lehr cluster compounds.fps.gz --clusters 20
+      compounds by their fingerprints; centers.csv has how frequent each bit is
 
   mpiexec -n 4 lehr cluster measurements.csv --clusters 20
       the same result, bit for bit, computed by four processes

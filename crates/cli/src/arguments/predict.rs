@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::at_least_one;
 use super::table::delimiter;
 
 /// What `lehr predict` takes.
@@ -14,9 +15,13 @@ pub struct PredictArguments {
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 
-    /// The table: .csv, .tsv, .txt (each may be gzipped) or .npy
+    /// The table: .csv, .tsv, .txt (each may be gzipped) or .npy; or fingerprints: .fps (may be gzipped), or .npy with --bits
     #[arg(value_name = "INPUT")]
     pub input: PathBuf,
+
+    /// The .npy holds rows of this many bits, packed as numpy.packbits(rows, axis=1) packs them. Of clusters only
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub bits: Option<usize>,
 
     /// The model's columns in this table, in the model's order, by name or 0-based index [default: the names they have in the model]
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use lehr_data::read;
+use lehr_data::read::{self, Selection, Table};
 use lehr_data::write::AtomicFile;
 use lehr_ranks::timing::Stopwatch;
 use lehr_ranks::trace::Trace;
@@ -18,7 +18,7 @@ use crate::folder::{self, Folder, Results};
 use crate::interrupt::Interrupt;
 use crate::model::{Learnt, ModelFile};
 use crate::output::{self, ClusterRow, ClusterTable};
-use crate::plan::{Plan, Source, Start};
+use crate::plan::{Frame, Plan, Source, Start, of_bits_only};
 use crate::progress::{Saved, Units, Watch};
 use crate::resume::stopped;
 use crate::space::Space;
@@ -33,16 +33,16 @@ use crate::{report, tables};
 pub fn run(plan: Plan, company: &Company<'_>) -> Result<(), Failure> {
     let mut interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
-    let table = match &plan.source {
-        Source::Table { path, selection } => read::points(path, selection)?,
-        Source::BuiltIn(dataset) => demo::points(*dataset),
+    let space = match &plan.source {
+        Source::Table { path, selection, bits } => read_space(path, selection, *bits, plan.frame)?,
+        Source::BuiltIn(dataset) => Space::new(demo::points(*dataset), plan.frame)?,
     };
-    let space = Space::new(table, plan.frame)?;
     if let Source::Table { selection, .. } = &plan.source
         && selection.columns.is_none()
+        && !space.are_bits()
         && !plan.quiet
     {
-        output::note(&format!("clustering by {}; --columns chooses others", space.table().columns().join(", ")));
+        output::note(&format!("clustering by {}; --columns chooses others", space.columns().join(", ")));
     }
     let mut warnings = space.warnings();
     let mut phases = vec![("reading".to_owned(), clock.seconds())];
@@ -64,7 +64,7 @@ pub fn run(plan: Plan, company: &Company<'_>) -> Result<(), Failure> {
     let is_resumed = resumed.is_some();
     let mut folder = Folder::claim(&plan.out, Results::Clustering, input, plan.force, resumed)?;
     let trace = plan.trace.as_deref().map(|path| TraceFile::claim(path, input, &folder, plan.force)).transpose()?;
-    company.order(&plan.start, space.points(), trace.is_some())?;
+    company.order(&plan.start, space.rows(), trace.is_some())?;
     let noted = trace.as_ref().map(|file| file.trace().clone());
     let (parameters, model) = cluster(&plan, &space, &mut folder, &mut interrupt, noted)?;
     phases.extend(model.phases.iter().cloned());
@@ -77,6 +77,20 @@ pub fn run(plan: Plan, company: &Company<'_>) -> Result<(), Failure> {
         Finished { plan: &plan, space: &space, parameters: &parameters, model: &model, warnings, phases, is_resumed };
     let text = publish(finished, &mut folder, company, trace)?;
     output::result(&text)
+}
+
+/// Reads what is to be clustered: a table, or rows of bits.
+fn read_space(path: &Path, selection: &Selection, bits: Option<usize>, frame: Frame) -> Result<Space, Failure> {
+    if bits.is_some() {
+        return Ok(Space::of_bits(read::packed::fingerprints(path, bits)?));
+    }
+    match read::table(path, selection)? {
+        Table::Numbers(points) => Space::new(points, frame),
+        Table::Bits(rows) => {
+            of_bits_only(selection, frame, "an FPS file")?;
+            Ok(Space::of_bits(rows))
+        }
+    }
 }
 
 /// A model, and what its results tell of how it came about.
@@ -113,15 +127,13 @@ pub fn publish(
     let clock = Stopwatch::start();
     let path = folder.path().to_path_buf();
     let mut staged = folder.stage();
-    staged.write(folder::LABELS, |out| {
-        company.write_labels(out.temporary(), space.table().ids(), model, &plan.execution)
-    })?;
+    staged.write(folder::LABELS, |out| company.write_labels(out.temporary(), space.ids(), model, &plan.execution))?;
     staged.write(folder::CENTERS, |out| tables::centers(out, space, model))?;
     let learnt = Learnt::Clusters(model.centroids.clone());
     let learnt = if space.is_sphere() {
-        ModelFile::on_sphere(space.table().columns(), learnt)
+        ModelFile::on_sphere(space.columns(), learnt)
     } else {
-        ModelFile::new(space.table().columns(), space.shifts_and_divisors(), learnt)
+        ModelFile::new(space.columns(), space.shifts_and_divisors(), learnt)
     };
     let learnt = learnt
         .text()
@@ -162,7 +174,7 @@ fn cluster(
         Start::Resumed(checkpoint, _) => Beginning::resumed(checkpoint.clone()),
     };
     let parameters = beginning.parameters();
-    let outcome = beginning.run(space.points(), &plan.execution, &mut watch);
+    let outcome = beginning.run(space.rows(), &plan.execution, &mut watch);
     let saved = watch.finish();
     if saved == Saved::Checkpoint {
         folder.keep();
@@ -180,8 +192,10 @@ fn cluster(
 
 /// The table of clusters and where the results are.
 fn told(space: &Space, model: &Clustering, folder: &Path, seconds: f64) -> String {
+    let set = ["bits set".to_owned()];
+    let columns = if space.are_bits() { &set[..] } else { space.columns() };
     let table = ClusterTable {
-        columns: space.table().columns(),
+        columns,
         rows: model
             .centers
             .chunks_exact(model.dimension)
@@ -189,15 +203,16 @@ fn told(space: &Space, model: &Clustering, folder: &Path, seconds: f64) -> Strin
             .map(|(center, facts)| ClusterRow {
                 rows: facts.rows,
                 weight: facts.weight,
-                center: space.center(center),
+                // A thousand frequencies are for centers.csv; their sum is how many bits a row has set on average.
+                center: if space.are_bits() { vec![center.iter().sum()] } else { space.center(center) },
                 spread: space.distance(facts.spread),
             })
             .collect(),
         unit: space.unit(),
     };
     let headline =
-        output::headline(space.table().len() as u64, model.clusters.len() as u64, model.objective.sqrt(), space.unit());
-    let outside = model.outliers.as_ref().map(|outliers| output::outside(outliers.rows, space.table().len() as u64));
+        output::headline(space.len() as u64, model.clusters.len() as u64, model.objective.sqrt(), space.unit());
+    let outside = model.outliers.as_ref().map(|outliers| output::outside(outliers.rows, space.len() as u64));
     let suggested = model.annealed().and_then(|annealed| annealed.suggestion.as_ref()).and_then(|suggestion| {
         let plateau = suggestion
             .plateaus

@@ -1,10 +1,12 @@
 //! `lehr predict`: a model and a table in, a line for each row out: its cluster, its component, or its place on a map.
 
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
-use lehr_data::read::{self, Selection};
+use lehr_data::read::{self, Selection, Table};
+use lehr_data::scale::Scale;
 use lehr_data::write::AtomicFile;
-use lehr_data::{Incomplete, Points, geography};
+use lehr_data::{Fingerprints, Incomplete, Points, geography};
 use lehr_mining::gtm::Projection;
 use lehr_mining::mixture::Posterior;
 use lehr_mining::vector::Assignment;
@@ -12,6 +14,7 @@ use lehr_mining::vector::Assignment;
 use crate::arguments::PredictArguments;
 use crate::exit::{Failure, Kind};
 use crate::model::{Learnt, ModelFile};
+use crate::plan::{Frame, of_bits_only};
 use crate::{output, tables};
 
 /// Asks the model about the rows, and writes what it says.
@@ -19,7 +22,7 @@ use crate::{output, tables};
 /// # Errors
 /// [`Kind::BadData`]: a file that is no model, a table that has not its columns; [`Kind::Usage`]: options that do not suit the model; [`Kind::Environment`]: files that cannot be read or written.
 pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
-    let PredictArguments { model, input, columns, id, missing, memberships, delimiter, header, no_header, out } =
+    let PredictArguments { model, input, bits, columns, id, missing, memberships, delimiter, header, no_header, out } =
         arguments;
     let model = ModelFile::read(&model)?;
     if let Some(columns) = &columns
@@ -49,13 +52,27 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
         }
         _ => {}
     }
-    let columns = Some(columns.unwrap_or_else(|| model.columns.clone()));
-    let selection = Selection { columns, weights: None, id, delimiter, header };
+    let asked = Selection { columns, weights: None, id, delimiter, header };
+    let said_of_bits = |rows: &Fingerprints, what: &str| {
+        of_bits_only(&asked, Frame::Columns(Scale::None), what)?;
+        Said::of_bits(&model, rows, &input, memberships)
+    };
+    if bits.is_some() {
+        let rows = read::packed::fingerprints(&input, bits)?;
+        return write(&said_of_bits(&rows, "--bits")?, Some(rows.ids()), out);
+    }
+    let columns = Some(asked.columns.clone().unwrap_or_else(|| model.columns.clone()));
+    let selection = Selection { columns, ..asked.clone() };
     let (rows, found, ids) = if missing {
         let rows = read::incomplete(&input, &selection)?;
         (model.scaled(rows.values()), rows.dimension(), rows.ids().map(<[String]>::to_vec))
     } else {
-        let points = read::points(&input, &selection)?;
+        let points = match read::table(&input, &selection)? {
+            Table::Numbers(points) => points,
+            Table::Bits(rows) => {
+                return write(&said_of_bits(&rows, "an FPS file")?, Some(rows.ids()), out);
+            }
+        };
         let ids = points.ids().map(<[String]>::to_vec);
         let values = if model.is_sphere() {
             // What is not in degrees is told with its row and column.
@@ -70,17 +87,20 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
         let message = format!("{}: expected {expected} columns, as the model has, found {found}", input.display());
         return Err(Failure::new(Kind::BadData, message));
     }
-    let said = Said::of(&model, rows, memberships)?;
+    write(&Said::of(&model, rows, memberships)?, ids.as_deref(), out)
+}
+
+fn write(said: &Said, ids: Option<&[String]>, out: Option<PathBuf>) -> Result<(), Failure> {
     match out {
         Some(path) => {
             let mut file = AtomicFile::create(&path)?;
-            said.write(&mut file, ids.as_deref()).and_then(|()| file.flush()).map_err(|cause| file.failed(cause))?;
+            said.write(&mut file, ids).and_then(|()| file.flush()).map_err(|cause| file.failed(cause))?;
             file.commit()?;
             Ok(())
         }
         None => {
             let mut text = Vec::new();
-            said.write(&mut text, ids.as_deref()).expect("memory takes any text");
+            said.write(&mut text, ids).expect("memory takes any text");
             output::result(&String::from_utf8(text).expect("a table is text"))
         }
     }
@@ -96,6 +116,25 @@ enum Said {
 }
 
 impl Said {
+    /// Of rows of bits, which only clusters of columns as they are say something.
+    fn of_bits(model: &ModelFile, rows: &Fingerprints, input: &Path, memberships: bool) -> Result<Self, Failure> {
+        let bad = |expected: String, found: String| {
+            Failure::new(Kind::BadData, format!("{}: expected {expected}, found {found}", input.display()))
+        };
+        let Learnt::Clusters(centroids) = &model.model else {
+            return Err(bad("a table of the model's columns".into(), "rows of bits".into()));
+        };
+        if model.is_sphere() || model.is_scaled() {
+            return Err(bad("a table of the columns that the model scales".into(), "rows of bits".into()));
+        }
+        if rows.bits() != centroids.dimension() {
+            let expected = format!("{} bits, as the model has columns", centroids.dimension());
+            return Err(bad(expected, rows.bits().to_string()));
+        }
+        let all = memberships.then(|| centroids.memberships(rows)).transpose()?;
+        Ok(Said::Clusters(centroids.assign(rows)?, false, all))
+    }
+
     /// `values`: row after row as the model wants them, NaN where a cell is missing.
     fn of(model: &ModelFile, values: Vec<f64>, memberships: bool) -> Result<Self, Failure> {
         Ok(match &model.model {

@@ -31,9 +31,7 @@ impl Company<'_> {
             GtmStart::Fresh(parameters) => Beginning::Fresh(parameters.clone()),
             GtmStart::Resumed(checkpoint, _) => Beginning::Resumed(checkpoint.clone()),
         };
-        let has_weights = points.weights().is_some();
-        let head = Head { start, dimension: points.dimension(), rows: points.len(), has_weights, is_traced: false };
-        process.share(encode(&head, points)?).map(|_| ()).map_err(unreachable)
+        process.share(encode(&Head::of_points(start, points, false), points)?).map(|_| ()).map_err(unreachable)
     }
 }
 

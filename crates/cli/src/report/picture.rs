@@ -51,15 +51,15 @@ impl Picture {
     /// Lays out the rows of `space` and the centres of a result (`centers`: K × d as clustered).
     pub fn new(space: &Space, centers: &[f64]) -> Self {
         let (rows, faint) = drawn_rows(space);
-        let dimension = space.points().dimension();
-        let columns = space.table().columns();
+        let dimension = space.rows().dimension();
+        let columns = space.columns();
         let mut picture = if space.is_sphere() {
             on_the_map(space, &rows, centers)
         } else if columns.len() == 1 {
             along_a_line(space, &rows, centers)
         } else if columns.len() == 2 {
             let pair = |values: &[f64]| (values[0], values[1]);
-            let points = rows.iter().map(|&row| pair(space.table().row(row))).collect();
+            let points = rows.iter().map(|&row| pair(&space.row(row))).collect();
             let centers = centers.chunks_exact(dimension).map(|center| pair(&space.center(center))).collect();
             let caption = format!("Each dot is a row: {} across, {} upwards.", columns[0], columns[1]);
             let mut picture = plain(points, centers, caption);
@@ -70,11 +70,11 @@ impl Picture {
         } else {
             along_principal_axes(space, &rows, centers)
         };
-        if rows.len() < space.table().len() {
+        if rows.len() < space.len() {
             picture.caption.push_str(&format!(
                 " {} of {} rows are drawn, evenly chosen.",
                 crate::numbers::grouped(rows.len() as u64),
-                crate::numbers::grouped(space.table().len() as u64)
+                crate::numbers::grouped(space.len() as u64)
             ));
         }
         if faint > 0 {
@@ -111,10 +111,10 @@ impl Picture {
 
 /// At most [`ROWS_MAX`] rows, evenly chosen; those of weight 0 first, so that they lie underneath.
 fn drawn_rows(space: &Space) -> (Vec<usize>, usize) {
-    let count = space.table().len();
+    let count = space.len();
     let kept = count.min(ROWS_MAX);
     let chosen = (0..kept).map(|index| (index as u128 * count as u128 / kept as u128) as usize);
-    let (mut rows, rest): (Vec<usize>, Vec<usize>) = chosen.partition(|&row| space.table().weight(row) == 0.0);
+    let (mut rows, rest): (Vec<usize>, Vec<usize>) = chosen.partition(|&row| space.rows().weight(row) == 0.0);
     let faint = rows.len();
     rows.extend(rest);
     (rows, faint)
@@ -144,7 +144,7 @@ fn on_the_map(space: &Space, rows: &[usize], centers: &[f64]) -> Picture {
     let positions: Vec<(f64, f64)> = rows
         .iter()
         .map(|&row| {
-            let row = space.table().row(row);
+            let row = space.row(row);
             (row[0], row[1])
         })
         .collect();
@@ -166,7 +166,7 @@ fn on_the_map(space: &Space, rows: &[usize], centers: &[f64]) -> Picture {
     }
     let latitudes = extent(points.iter().map(|point| point.1), 0.0);
     let narrowing = (0.5 * (latitudes.0 + latitudes.1)).to_radians().cos().max(0.2);
-    let columns = space.table().columns();
+    let columns = space.columns();
     let mut picture = plain(
         points,
         centers,
@@ -231,13 +231,11 @@ fn breaks(longitudes: impl Iterator<Item = f64>) -> Vec<(f64, f64, f64)> {
 }
 
 fn along_a_line(space: &Space, rows: &[usize], centers: &[f64]) -> Picture {
-    let points = rows.iter().enumerate().map(|(index, &row)| (space.table().row(row)[0], scatter(index))).collect();
-    let dimension = space.points().dimension();
+    let points = rows.iter().enumerate().map(|(index, &row)| (space.row(row)[0], scatter(index))).collect();
+    let dimension = space.rows().dimension();
     let centers = centers.chunks_exact(dimension).map(|center| (space.center(center)[0], 0.5)).collect();
-    let caption = format!(
-        "Each dot is a row: {} across. The height means nothing: it keeps rows apart.",
-        space.table().columns()[0]
-    );
+    let caption =
+        format!("Each dot is a row: {} across. The height means nothing: it keeps rows apart.", space.columns()[0]);
     let mut picture = plain(points, centers, caption);
     picture.range[1] = (-0.05, 1.05);
     picture.aspect = None;
@@ -251,10 +249,18 @@ pub fn scatter(index: usize) -> f64 {
 }
 
 fn along_principal_axes(space: &Space, rows: &[usize], centers: &[f64]) -> Picture {
-    let points = space.points();
-    let dimension = points.dimension();
-    let axes = PrincipalAxes::of(dimension, rows.iter().map(|&row| (points.row(row), points.weight(row))));
-    let drawn = rows.iter().map(|&row| axes.project(points.row(row))).collect();
+    let input = space.rows();
+    let dimension = input.dimension();
+    let axes = PrincipalAxes::of(dimension, rows.len(), |place, row| {
+        input.read(rows[place], row);
+        input.weight(rows[place])
+    });
+    let mut row = vec![0.0; dimension];
+    let mut drawn = Vec::with_capacity(rows.len());
+    for &index in rows {
+        input.read(index, &mut row);
+        drawn.push(axes.project(&row));
+    }
     let centers = centers.chunks_exact(dimension).map(|center| axes.project(center)).collect();
     let caption = format!(
         "Each dot is a row along the first two principal axes of the {dimension} columns{}, with {:.0} % (across) and {:.0} % \

@@ -19,10 +19,18 @@ pub struct PrincipalAxes {
 }
 
 impl PrincipalAxes {
-    /// From rows with their weights; a sample of them if they are many. Cost: [`AXES_WORK`] × 8 × [`AXES_PASSES`] at most.
-    pub fn of<'a>(dimension: usize, rows: impl ExactSizeIterator<Item = (&'a [f64], f64)>) -> Self {
-        let every = rows.len().div_ceil((AXES_WORK / dimension).max(2)).max(1);
-        let sample: Vec<(&[f64], f64)> = rows.step_by(every).collect();
+    /// From rows, of which `read` copies one and gives its weight; a sample of them if they are many. Cost: [`AXES_WORK`] × 8 × [`AXES_PASSES`] at most.
+    pub fn of(dimension: usize, rows: usize, read: impl Fn(usize, &mut [f64]) -> f64) -> Self {
+        let every = rows.div_ceil((AXES_WORK / dimension).max(2)).max(1);
+        let mut values = vec![0.0; rows.div_ceil(every) * dimension];
+        let sample: Vec<(&[f64], f64)> = values
+            .chunks_exact_mut(dimension)
+            .enumerate()
+            .map(|(place, row)| {
+                let weight = read(place * every, row);
+                (&*row, weight)
+            })
+            .collect();
         let total: f64 = sample.iter().map(|(_, weight)| weight).sum();
         // A sample may hold only rows of weight 0; then all count the same.
         let weight_of = |weight: f64| if total > 0.0 { weight / total } else { 1.0 / sample.len() as f64 };
@@ -129,7 +137,10 @@ mod tests {
                 [5.0 + a / 2f64.sqrt(), a / 2f64.sqrt(), z]
             })
             .collect();
-        let axes = PrincipalAxes::of(3, rows.iter().map(|row| (&row[..], 1.0)));
+        let axes = PrincipalAxes::of(3, rows.len(), |index, row| {
+            row.copy_from_slice(&rows[index]);
+            1.0
+        });
         assert!((axes.shares[0] - 0.9).abs() < 1e-9 && (axes.shares[1] - 0.1).abs() < 1e-9);
         assert!((axes.directions[0][0] - 0.5f64.sqrt()).abs() < 1e-6);
         assert!((axes.directions[1][2] - 1.0).abs() < 1e-6);
@@ -140,7 +151,10 @@ mod tests {
     #[test]
     fn equal_rows_have_axes_too() {
         let rows = [[1.0, 2.0, 3.0]; 5];
-        let axes = PrincipalAxes::of(3, rows.iter().map(|row| (&row[..], 0.0)));
+        let axes = PrincipalAxes::of(3, rows.len(), |index, row| {
+            row.copy_from_slice(&rows[index]);
+            0.0
+        });
         let (x, y) = axes.project(&rows[0]);
         assert!(x.abs() < 1e-12 && y.abs() < 1e-12);
         assert_eq!(axes.shares, [0.0, 0.0]);

@@ -10,8 +10,17 @@ use crate::error::{Error, Fault, Faults, Place, quoted};
 use crate::fingerprints::Fingerprints;
 use crate::read::source::{Source, foreign_format, open};
 
+/// How a file with a header begins.
+const MAGIC: &[u8] = b"#FPS";
+
 /// More bits than this are taken for a damaged header.
 const BITS_MAX: usize = 1 << 24;
+
+/// Whether a source is to be read as FPS: it begins as one, or is called `.fps`.
+pub(super) fn is_fps(source: &mut Source<'_>) -> Result<bool, Error> {
+    let is_called = source.name().to_lowercase().trim_end_matches(".gz").ends_with(".fps");
+    Ok(source.fill(MAGIC.len(), Some(0))?.starts_with(MAGIC) || is_called)
+}
 
 /// Fingerprints from an FPS file, plain or packed by gzip.
 ///
@@ -37,9 +46,13 @@ pub fn fingerprints(path: &Path) -> Result<Fingerprints, Error> {
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub fn fingerprints_from(reader: impl Read, name: &str) -> Result<Fingerprints, Error> {
-    let mut source = Source::new(reader, name)?;
+    read(Source::new(reader, name)?)
+}
+
+pub(super) fn read(mut source: Source<'_>) -> Result<Fingerprints, Error> {
+    let name = source.name().to_owned();
     let wrong = |found: String| Error::Format {
-        name: name.into(),
+        name: name.clone(),
         expected: "fingerprints in FPS, lines of hexadecimal digits, a tab and an id".into(),
         found,
     };
@@ -49,12 +62,12 @@ pub fn fingerprints_from(reader: impl Read, name: &str) -> Result<Fingerprints, 
     // The whole text: rows are most of it, and half of what they become.
     let mut number = 0;
     let (mut bits, mut words, mut ids) = (None, Vec::new(), Vec::new());
-    let mut faults = Faults::new(name);
+    let mut faults = Faults::new(name.clone());
     while let Some(length) = source.line(number, BITS_MAX, || wrong("a line longer than 16 MiB".into()))? {
         let line = &source.window()[..length];
         number += 1;
         let text = std::str::from_utf8(line.trim_ascii_end()).map_err(|error| Error::Encoding {
-            name: name.into(),
+            name: name.clone(),
             line: number,
             byte: source.offset() + error.valid_up_to() as u64,
             found: format!("the byte {:02X}", line[error.valid_up_to()]),

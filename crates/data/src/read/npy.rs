@@ -87,6 +87,24 @@ pub(super) fn incomplete(mut source: Source<'_>, selection: &Selection) -> Resul
     Ok(Incomplete::named(chosen.of(values, rows), chosen.names(), name)?.with_ids(ids))
 }
 
+/// The shape and the bytes of an array of bytes in two dimensions, row after row.
+pub(super) fn bytes(source: &mut Source<'_>) -> Result<([usize; 2], Vec<u8>), Error> {
+    let header = Header::read(source)?;
+    if header.element != Element::U8 || header.is_flat {
+        let expected = "an NPY array of packed bits, bytes (u1) in two dimensions".into();
+        let found = if header.is_flat { "one of one dimension" } else { "numbers of another type" };
+        return Err(Error::Format { name: source.name().into(), expected, found: found.into() });
+    }
+    let [rows, width] = header.shape;
+    let mut bytes = Vec::with_capacity((rows * width).min(1 << 20));
+    header.stream(source, |block| bytes.extend(block.iter().map(|byte| *byte as u8)))?;
+    if header.is_fortran_order && rows > 1 && width > 1 {
+        let columns = bytes;
+        bytes = (0..rows).flat_map(|row| columns[row..].iter().step_by(rows)).copied().collect();
+    }
+    Ok((header.shape, bytes))
+}
+
 /// Which columns of an array are what.
 struct Chosen {
     /// How many columns the array has.

@@ -1,0 +1,184 @@
+//! Fingerprints and packed arrays as rows of columns: the clusters of the same table, what the results say of a thousand bits, `lehr predict`, and what is refused.
+
+use std::fmt::Write as _;
+
+use lehr_data::Fingerprints;
+use lehr_data::synthetic::bit_templates;
+
+use super::sandbox::Sandbox;
+
+const BITS: usize = 70;
+
+fn rows() -> Fingerprints {
+    bit_templates(3, 40, BITS, 0.3, 0.05, 2).0
+}
+
+fn bit(rows: &Fingerprints, row: usize, j: usize) -> u8 {
+    (rows.row(row)[j / 64] >> (j % 64) & 1) as u8
+}
+
+/// The same rows as FPS, as a table of numbers and as a packed array.
+fn sandbox() -> Sandbox {
+    let rows = rows();
+    let (mut fps, mut table) = (format!("#FPS1\n#num_bits={BITS}\n"), String::from("id"));
+    (0..BITS).for_each(|j| write!(table, ",bit{j}").unwrap());
+    table.push('\n');
+    let mut packed = Vec::new();
+    for row in 0..rows.len() {
+        let bytes: Vec<u8> = rows.row(row).iter().flat_map(|word| word.to_le_bytes()).take(BITS.div_ceil(8)).collect();
+        bytes.iter().for_each(|byte| write!(fps, "{byte:02x}").unwrap());
+        writeln!(fps, "\tc{row}").unwrap();
+        packed.extend(bytes.iter().map(|byte| byte.reverse_bits()));
+        let fields: String = (0..BITS).map(|j| format!(",{}", bit(&rows, row, j))).collect();
+        writeln!(table, "c{row}{fields}").unwrap();
+    }
+    let sandbox = Sandbox::with("compounds.fps", fps);
+    sandbox.write("table.csv", table);
+    let width = BITS.div_ceil(8);
+    let header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({}, {width}), }}\n", rows.len());
+    let mut npy = b"\x93NUMPY\x01\x00".to_vec();
+    npy.extend((header.len() as u16).to_le_bytes());
+    npy.extend(header.as_bytes());
+    npy.extend(packed);
+    sandbox.write("packed.npy", npy);
+    sandbox
+}
+
+fn column(text: &str, at: usize) -> Vec<String> {
+    text.lines().skip(1).map(|line| line.split(',').nth(at).unwrap().to_owned()).collect()
+}
+
+#[test]
+fn fingerprints_packed_arrays_and_tables_of_the_same_rows_have_the_same_clusters() {
+    let sandbox = sandbox();
+    let line = ["cluster", "compounds.fps", "-k", "3", "--out", "f"];
+    let outcome = sandbox.lehr(&line).succeeded();
+    assert!(!outcome.stderr.contains("clustering by"), "seventy names of bits are no help: {}", outcome.stderr);
+    assert!(outcome.stdout.contains("bits set"), "{}", outcome.stdout);
+    sandbox.lehr(&["cluster", "packed.npy", "--bits", "70", "-k", "3", "--out", "p", "--quiet"]).succeeded();
+    sandbox.lehr(&["cluster", "table.csv", "--id", "id", "-k", "3", "--out", "t", "--quiet"]).succeeded();
+    let labels = ["f", "p", "t"].map(|folder| column(&sandbox.read(&format!("{folder}/labels.csv")), 1));
+    assert_eq!(labels[0], labels[1]);
+    assert_eq!(labels[0], labels[2]);
+    assert_eq!(column(&sandbox.read("f/labels.csv"), 0)[5], "c5");
+    assert_eq!(column(&sandbox.read("p/labels.csv"), 0)[5], "5");
+    let read = |name: &str| sandbox.read(&format!("{name}/centers.csv"));
+    assert_eq!(read("f"), read("p"));
+    assert!(read("f").starts_with("cluster,bit0,bit1,"));
+    // A centre is how frequent each bit is among the rows of the cluster.
+    let rows = rows();
+    for cluster in 0..3 {
+        let members: Vec<usize> = (0..rows.len()).filter(|row| labels[0][*row] == cluster.to_string()).collect();
+        let set = members.iter().filter(|row| bit(&rows, **row, 69) == 1).count();
+        let frequency: f64 = column(&read("f"), 1 + 69)[cluster].parse().unwrap();
+        assert!((frequency - set as f64 / members.len() as f64).abs() < 1e-12, "{frequency}");
+    }
+    let (f, t) = (sandbox.summary("f"), sandbox.summary("t"));
+    let squares = |summary: &serde_json::Value| summary["result"]["sum_of_squares"].as_f64().unwrap();
+    assert!((squares(&f) - squares(&t)).abs() < 1e-10 * squares(&t));
+    assert_eq!((&f["input"]["rows"], f["input"]["columns"].as_array().unwrap().len()), (&120.into(), BITS));
+}
+
+#[test]
+fn the_page_shows_axes_and_marks_and_not_seventy_columns() {
+    let sandbox = sandbox();
+    sandbox.lehr(&["cluster", "compounds.fps", "-k", "3", "--quiet"]).succeeded();
+    let page = sandbox.read("lehr-out/report.html");
+    for words in [
+        "rows of 70 bits",
+        "along the first two principal axes of the 70 columns",
+        ">bits set<",
+        ">marks<",
+        "% (of all ",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(!page.contains(">bit0<") && !page.contains("{{"));
+}
+
+#[test]
+fn a_model_says_of_fingerprints_what_it_says_of_the_table() {
+    let sandbox = sandbox();
+    sandbox.lehr(&["cluster", "compounds.fps", "-k", "3", "--quiet"]).succeeded();
+    let predict = |rest: &[&str]| {
+        sandbox.lehr(&[&["predict", "lehr-out/model.json"][..], rest, &["--memberships"]].concat()).succeeded().stdout
+    };
+    let of_fps = predict(&["compounds.fps"]);
+    assert_eq!(of_fps, predict(&["table.csv", "--id", "id"]));
+    assert_eq!(column(&of_fps, 1), column(&sandbox.read("lehr-out/labels.csv"), 1));
+    assert_eq!(column(&predict(&["packed.npy", "--bits", "70"]), 3), column(&of_fps, 3));
+}
+
+#[test]
+fn a_row_that_is_like_no_other_is_an_outlier_of_fingerprints_as_of_the_table() {
+    let sandbox = sandbox();
+    // The others are some three from their centre at most, this one six from each.
+    let all = format!("{}{}3f\tall\n", sandbox.read("compounds.fps"), "ff".repeat(8));
+    sandbox.write("more.fps", all);
+    sandbox.write("more.csv", format!("{}all{}\n", sandbox.read("table.csv"), ",1".repeat(BITS)));
+    let cluster = |rest: &[&str]| {
+        sandbox.lehr(&[&["cluster", "-k", "3", "--sponge", "4", "--quiet"][..], rest].concat()).succeeded().stdout
+    };
+    let told = cluster(&["more.fps", "--out", "f"]);
+    assert!(told.contains("\n1 row (0.8 %) in no cluster, labelled -1\n"), "{told}");
+    cluster(&["more.csv", "--id", "id", "--out", "t"]);
+    let labels = ["f", "t"].map(|folder| column(&sandbox.read(&format!("{folder}/labels.csv")), 1));
+    assert_eq!(labels[0], labels[1]);
+    let outside: Vec<usize> = (0..labels[0].len()).filter(|row| labels[0][*row] == "-1").collect();
+    assert_eq!(outside, [120]);
+    assert_eq!(sandbox.summary("f")["result"]["outliers"], serde_json::json!({ "rows": 1, "weight": 1.0 }));
+    assert!(sandbox.read("f/report.html").contains("<dt>Outliers</dt>"));
+    let predicted = sandbox.lehr(&["predict", "f/model.json", "more.fps"]).succeeded().stdout;
+    assert_eq!(column(&predicted, 1), labels[0]);
+}
+
+#[test]
+fn what_bits_cannot_be_asked_is_told_and_nothing_is_left_behind() {
+    let sandbox = sandbox();
+    sandbox.write("short.fps", "#FPS1\n#num_bits=16\n00ff\ta\n0f\tb\n");
+    for (line, code, words) in [
+        (
+            &["cluster", "compounds.fps", "-k", "2", "--scale", "std"][..],
+            2,
+            "--scale: for tables of numbers; an FPS file has rows of bits",
+        ),
+        (&["cluster", "compounds.fps", "-k", "2", "--weights", "w"][..], 2, "--weights: for tables of numbers"),
+        (&["cluster", "packed.npy", "--bits", "72", "-k", "2", "--id", "x"][..], 2, "--bits has rows of bits"),
+        (
+            &["cluster", "packed.npy", "--bits", "80", "-k", "2"][..],
+            3,
+            "packed.npy: expected rows of 10 bytes, for 80 packed bits, found rows of 9 bytes",
+        ),
+        (&["cluster", "packed.npy", "--bits", "65", "-k", "2"][..], 3, "expected 65 bits, found a bit beyond the last"),
+        (&["cluster", "table.csv", "--bits", "8", "-k", "2"][..], 3, "expected an NPY file"),
+        (
+            &["cluster", "short.fps", "-k", "2"][..],
+            3,
+            "short.fps, line 4: expected 4 hexadecimal digits, for 16 bits, found 2",
+        ),
+        (&["cluster", "compounds.fps", "-k", "121"][..], 3, "121 clusters of 120 points"),
+    ] {
+        let outcome = sandbox.lehr(line);
+        assert_eq!(outcome.code, code, "{line:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(words), "{line:?}: {}", outcome.stderr);
+        assert!(!sandbox.path("lehr-out").exists(), "{line:?}");
+    }
+    sandbox.lehr(&["cluster", "table.csv", "--id", "id", "-k", "2", "--scale", "std", "--quiet"]).succeeded();
+    let outcome = sandbox.lehr(&["predict", "lehr-out/model.json", "compounds.fps"]);
+    assert_eq!(outcome.code, 3);
+    assert!(
+        outcome.stderr.contains("expected a table of the columns that the model scales, found rows of bits"),
+        "{}",
+        outcome.stderr
+    );
+    sandbox.lehr(&["cluster", "compounds.fps", "-k", "2", "--quiet", "--out", "b"]).succeeded();
+    let outcome = sandbox.lehr(&["predict", "b/model.json", "short.fps"]);
+    assert_eq!(outcome.code, 3, "{}", outcome.stderr);
+    sandbox.write("other.fps", "00ff\ta\n");
+    let outcome = sandbox.lehr(&["predict", "b/model.json", "other.fps"]);
+    assert!(
+        outcome.stderr.contains("other.fps: expected 70 bits, as the model has columns, found 16"),
+        "{}",
+        outcome.stderr
+    );
+}
