@@ -71,6 +71,23 @@ pub struct Kernels {
     pub threads: Vec<usize>,
     /// Largest relative error of a right answer, by element type.
     pub tolerance: BTreeMap<String, f64>,
+    /// Rows of bits, compared with the same rows as numbers.
+    pub bits: BitCase,
+}
+
+/// Rows of bits with the numbers of clusters to try.
+#[derive(Debug, Deserialize)]
+pub struct BitCase {
+    /// The time of bits over that of numbers should not exceed this.
+    pub aim: f64,
+    /// Points.
+    pub rows: usize,
+    /// Columns.
+    pub bits: usize,
+    /// The share of bits that are set.
+    pub density: f64,
+    /// Numbers of centres.
+    pub clusters: Vec<usize>,
 }
 
 /// A shape of points with the numbers of clusters to try.
