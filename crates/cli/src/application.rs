@@ -3,16 +3,20 @@
 //! An application is a workflow over services ([`Subject::workflow`]), and what a user would do with three commands, `lehr distances`, `lehr pairwise` and `lehr embed`; a test sees that both come to the same bytes.
 //! What it adds is what only somebody who knows the data can say: the classes beside the clusters, and the features that mark them.
 
+use std::collections::HashMap;
+use std::path::Path;
+
 use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
-use lehr_data::read::Selection;
 use lehr_data::read::fasta::Expected;
+use lehr_data::read::{self, Selection};
 use lehr_data::sequences::Alphabet;
-use lehr_data::{Incomplete, Sequences, datasets};
+use lehr_data::{Fingerprints, Incomplete, Sequences, datasets};
 use lehr_distances::alignment::Mode;
 use lehr_distances::{Half, rows, sequence};
 use lehr_mining::{pairwise, smacof};
 
 use crate::arguments::ApplicationArguments;
+use crate::enrichment::Enrichment;
 use crate::exit::{Failure, Kind};
 use crate::items::Items;
 use crate::matrix::Classes;
@@ -22,6 +26,8 @@ use crate::plan::distances::{SequencePlan, What};
 const ITEMS: usize = 1500;
 /// Clusters of patients unless the user says how many: among so many features no number stands out.
 const PATIENT_GROUPS: usize = 6;
+/// Clusters of compounds unless the user says how many.
+const COMPOUND_GROUPS: usize = 10;
 /// Features named as marks of a cluster.
 const MARKS: usize = 6;
 /// A feature marks a cluster only where at least this share of its members have a value.
@@ -34,6 +40,8 @@ pub enum Subject {
     Genes,
     /// `lehr demo patients`.
     Patients,
+    /// `lehr demo chemistry`.
+    Compounds,
 }
 
 impl Subject {
@@ -42,6 +50,7 @@ impl Subject {
         match self {
             Subject::Genes => "demo genes",
             Subject::Patients => "demo patients",
+            Subject::Compounds => "demo chemistry",
         }
     }
 
@@ -50,6 +59,7 @@ impl Subject {
         match self {
             Subject::Genes => ("genes.toml", include_str!("../workflows/genes.toml")),
             Subject::Patients => ("patients.toml", include_str!("../workflows/patients.toml")),
+            Subject::Compounds => ("chemistry.toml", include_str!("../workflows/chemistry.toml")),
         }
     }
 
@@ -58,6 +68,7 @@ impl Subject {
         match self {
             Subject::Genes => "sequence",
             Subject::Patients => "patient",
+            Subject::Compounds => "compound",
         }
     }
 
@@ -66,6 +77,7 @@ impl Subject {
         match self {
             Subject::Genes => "lehr-genes",
             Subject::Patients => "lehr-patients",
+            Subject::Compounds => "lehr-chemistry",
         }
     }
 
@@ -78,7 +90,46 @@ impl Subject {
             Subject::Patients => {
                 "Adults of the US National Health and Nutrition Examination Survey, 2009 to 2012: 113 standardised features with gaps, clustered by pairwise annealing, mapped by SMACOF"
             }
+            Subject::Compounds => {
+                "Compounds of an antiviral screen by their fingerprints (the NCI's AIDS screen and 1,047 structural keys, unless others were given), compared by Tanimoto, clustered by pairwise annealing, mapped by SMACOF"
+            }
         }
+    }
+
+    /// How its items are compared.
+    pub fn what(self) -> What {
+        match self {
+            Subject::Genes => {
+                let plan = SequencePlan {
+                    measure: sequence::Measure::Identity,
+                    mode: Mode::Local,
+                    matrix: None,
+                    gap: None,
+                    overlap: None,
+                };
+                What::Sequences(Expected { alphabet: Some(Alphabet::Dna), is_aligned: false }, plan)
+            }
+            Subject::Patients => {
+                let measure = rows::Measure::Euclidean;
+                What::Rows { selection: Selection::default(), standardise: true, measure }
+            }
+            Subject::Compounds => What::Fingerprints,
+        }
+    }
+
+    /// How so many of its items are clustered and mapped.
+    pub fn methods(self, arguments: &ApplicationArguments, items: usize) -> (pairwise::Parameters, smacof::Parameters) {
+        let groups = match self {
+            Subject::Genes => FAMILIES.len(),
+            Subject::Patients => PATIENT_GROUPS,
+            Subject::Compounds => COMPOUND_GROUPS,
+        };
+        let (dimension, seed) = (arguments.dimension, arguments.seed);
+        let clusters = arguments.clusters.or(Some(groups.min(items)));
+        (
+            pairwise::Parameters { clusters, seed, ..pairwise::Parameters::default() },
+            smacof::Parameters { dimension, seed, ..smacof::Parameters::default() },
+        )
     }
 }
 
@@ -92,6 +143,10 @@ pub struct Application {
     pub ids: Vec<String>,
     /// How many were to choose from.
     pub from: usize,
+    /// Whether those are built in.
+    pub is_built_in: bool,
+    /// What each is, for people, if more is known than its name: a compound's structure.
+    pub structures: Option<Vec<String>>,
     /// Their classes, if any are known.
     pub known: Option<Classes>,
     /// The names of the features, if the items are rows of them.
@@ -107,25 +162,16 @@ impl Application {
     ///
     /// # Errors
     /// [`Kind::Usage`] for another number of items than there can be; [`Kind::BadData`] for more clusters than items.
-    pub fn new(subject: Subject, arguments: &ApplicationArguments) -> Result<(Self, What), Failure> {
-        let (items, ids, from, what, known, features, clusters) = match subject {
+    pub fn new(subject: Subject, arguments: &ApplicationArguments) -> Result<Self, Failure> {
+        let application = match subject {
             Subject::Genes => {
                 let (all, subfamilies) = datasets::alu_repeats();
                 let rows = asked(arguments.items, all.len())?;
                 let texts: Vec<&[u8]> = rows.iter().map(|row| all.sequence(*row)).collect();
                 let ids: Vec<String> = rows.iter().map(|row| all.ids()[*row].clone()).collect();
                 let genes = Sequences::new(&texts, Alphabet::Dna)?.with_ids(ids.clone())?;
-                let plan = SequencePlan {
-                    measure: sequence::Measure::Identity,
-                    mode: Mode::Local,
-                    matrix: None,
-                    gap: None,
-                    overlap: None,
-                };
-                let what = What::Sequences(Expected { alphabet: Some(Alphabet::Dna), is_aligned: false }, plan);
                 let known = families(rows.iter().map(|row| subfamilies[*row].as_str()));
-                let clusters = arguments.clusters.or(Some(known.classes.len().min(rows.len())));
-                (Items::Sequences(genes), ids, all.len(), what, Some(known), Vec::new(), clusters)
+                Self { known: Some(known), ..Self::of(subject, arguments, Items::Sequences(genes), all.len()) }
             }
             Subject::Patients => {
                 let all = datasets::patients();
@@ -134,20 +180,77 @@ impl Application {
                 let ids = all.ids().unwrap_or_default();
                 let ids: Vec<String> = rows.iter().map(|row| ids[*row].clone()).collect();
                 let patients = Incomplete::new(values, all.dimension())?.standardised();
-                let measure = rows::Measure::Euclidean;
-                let what = What::Rows { selection: Selection::default(), standardise: true, measure };
                 let features = all.columns().to_vec();
-                let clusters = arguments.clusters.or(Some(PATIENT_GROUPS.min(rows.len())));
-                (Items::Records(patients), ids, all.len(), what, None, features, clusters)
+                Self { ids, features, ..Self::of(subject, arguments, Items::Records(patients), all.len()) }
+            }
+            Subject::Compounds => {
+                let (keys, compounds) = datasets::compounds();
+                let rows = asked(arguments.items, keys.len())?;
+                let known = activity(rows.iter().map(|row| compounds[*row].activity != "CI"));
+                let structures = rows.iter().map(|row| compounds[*row].smiles.clone()).collect();
+                let items = Items::Fingerprints(some(&keys, &rows)?);
+                let (known, structures) = (Some(known), Some(structures));
+                Self { known, structures, ..Self::of(subject, arguments, items, keys.len()) }
             }
         };
-        if let Some(clusters) = clusters.filter(|clusters| *clusters > items.len()) {
-            return Err(lehr_mining::Error::TooManyClusters { clusters, points: items.len() }.into());
+        application.checked()
+    }
+
+    /// Compounds of the user's: fingerprints from an FPS file, and of a table with their ids which are active (`active`, 1 or 0), with their structures if it has any (`smiles`).
+    ///
+    /// # Errors
+    /// As [`Application::new`]; what is wrong with the files, and compounds of which nothing is said.
+    pub fn of_files(fingerprints: &Path, activities: &Path, arguments: &ApplicationArguments) -> Result<Self, Failure> {
+        let keys = read::fps::fingerprints(fingerprints)?;
+        let rows = asked(arguments.items, keys.len())?;
+        let keys_chosen = some(&keys, &rows)?;
+        let column = |name: &str| -> Result<HashMap<String, String>, lehr_data::Error> {
+            Ok(read::classes::classes(activities, "id", name)?.into_iter().collect())
+        };
+        let told = column("active")?;
+        let bad = |message: String| Failure::new(Kind::BadData, format!("{}: {message}", activities.display()));
+        let mut are_active = Vec::with_capacity(rows.len());
+        for id in keys_chosen.ids() {
+            are_active.push(match told.get(id).map(String::as_str) {
+                Some("0") => false,
+                Some("1") => true,
+                Some(other) => {
+                    return Err(bad(format!("expected 0 or 1 in the column active for {id}, found {other:?}")));
+                }
+                None => return Err(bad(format!("expected a row for each compound, found none for {id}"))),
+            });
         }
-        let clustering = pairwise::Parameters { clusters, seed: arguments.seed, ..pairwise::Parameters::default() };
-        let (dimension, seed) = (arguments.dimension, arguments.seed);
-        let embedding = smacof::Parameters { dimension, seed, ..smacof::Parameters::default() };
-        Ok((Self { subject, items, ids, from, known, features, clustering, embedding }, what))
+        let structures = match column("smiles") {
+            Ok(known) => Some(keys_chosen.ids().iter().map(|id| known.get(id).cloned().unwrap_or_default()).collect()),
+            Err(lehr_data::Error::NoSuchColumns { .. }) => None,
+            Err(error) => return Err(error.into()),
+        };
+        let known = Some(activity(are_active.into_iter()));
+        let items = Items::Fingerprints(keys_chosen);
+        let of = Self::of(Subject::Compounds, arguments, items, keys.len());
+        Self { known, structures, is_built_in: false, ..of }.checked()
+    }
+
+    /// Items of which nothing more is known.
+    fn of(subject: Subject, arguments: &ApplicationArguments, items: Items, from: usize) -> Self {
+        let (clustering, embedding) = subject.methods(arguments, items.len());
+        let ids = items.ids();
+        let (known, structures, features) = (None, None, Vec::new());
+        Self { subject, items, ids, from, is_built_in: true, structures, known, features, clustering, embedding }
+    }
+
+    fn checked(self) -> Result<Self, Failure> {
+        let items = self.items.len();
+        if let Some(clusters) = self.clustering.clusters.filter(|clusters| *clusters > items) {
+            return Err(lehr_mining::Error::TooManyClusters { clusters, points: items }.into());
+        }
+        Ok(self)
+    }
+
+    /// Where the active compounds are, if the items are compounds.
+    pub fn enrichment(&self, labels: &[u32], clusters: usize) -> Option<Enrichment> {
+        let known = self.known.as_ref().filter(|_| self.subject == Subject::Compounds)?;
+        Some(Enrichment::new(labels, clusters, |item| known.of[item] == ACTIVE))
     }
 
     /// What marks each cluster: the features whose means in it are furthest from those of all, in standard deviations, the furthest first. Nothing where items have no features.
@@ -191,9 +294,24 @@ fn asked(items: Option<usize>, from: usize) -> Result<Vec<usize>, Failure> {
 /// What is expected, and what was found.
 pub fn chosen(items: usize, from: usize) -> Result<Vec<usize>, String> {
     if !(2..=from).contains(&items) {
-        return Err(format!("expected 2 to {from}, which are built in, found {items}"));
+        return Err(format!("expected 2 to {from}, as many as there are, found {items}"));
     }
     Ok((0..items).map(|item| item * from / items).collect())
+}
+
+/// Some of the rows, of whole bytes, as services have them: what a job has kept of them is then known again.
+fn some(keys: &Fingerprints, rows: &[usize]) -> Result<Fingerprints, Failure> {
+    let words = rows.iter().flat_map(|row| keys.row(*row)).copied().collect();
+    let ids = rows.iter().map(|row| keys.ids()[*row].clone()).collect();
+    Ok(Fingerprints::new(words, keys.bits().next_multiple_of(8))?.with_ids(ids)?)
+}
+
+/// The number of the class of compounds that are active.
+const ACTIVE: u32 = 1;
+
+fn activity(are_active: impl Iterator<Item = bool>) -> Classes {
+    let of = are_active.map(u32::from).collect();
+    Classes { name: "activity".into(), classes: vec!["inactive".into(), "active".into()], of }
 }
 
 /// The families of Alu repeats: the letter behind `Alu`, from old to young.
@@ -257,7 +375,7 @@ mod tests {
 
     #[test]
     fn every_repeat_has_a_family() {
-        let (genes, _) = Application::new(Subject::Genes, &arguments(&["--items", "9892"])).unwrap();
+        let genes = Application::new(Subject::Genes, &arguments(&["--items", "9892"])).unwrap();
         let known = genes.known.unwrap();
         let count = |class: u32| known.of.iter().filter(|of| **of == class).count();
         assert_eq!((0..3).map(count).sum::<usize>(), 9892);
@@ -267,7 +385,7 @@ mod tests {
 
     #[test]
     fn marks_are_the_furthest_means_of_what_most_members_have() {
-        let (mut patients, _) = Application::new(Subject::Patients, &arguments(&["--items", "4"])).unwrap();
+        let mut patients = Application::new(Subject::Patients, &arguments(&["--items", "4"])).unwrap();
         let gap = f64::NAN;
         let values = vec![1.0, -3.0, 9.0, 2.0, -3.0, gap, 0.5, 0.0, gap, -3.5, gap, gap];
         patients.items = Items::Records(Incomplete::new(values, 3).unwrap());
@@ -275,6 +393,33 @@ mod tests {
         let marks = patients.marks(&[0, 0, 0, 1], 2);
         assert_eq!(marks[0], [("b", -2.0), ("a", 3.5 / 3.0)]);
         assert_eq!(marks[1], [("a", -3.5)]);
+    }
+
+    #[test]
+    fn compounds_of_files_are_active_as_their_table_says_and_each_must_be_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let keys = write("k.fps", "#FPS1\n#num_bits=8\n01\ta\n03\tb\nf0\tc\n");
+        let read = |table: &str| Application::of_files(&keys, &write("t.tsv", table), &arguments(&["-k", "2"]));
+        let found = read("id\tsmiles\tactive\nc\tCO\t1\na\tC\t0\nb\tCC\t0\nd\tO\t1\n").unwrap();
+        assert_eq!(found.known.as_ref().unwrap().of, [0, 0, 1]);
+        assert_eq!((found.structures.as_ref().unwrap()[2].as_str(), found.from, found.is_built_in), ("CO", 3, false));
+        let enrichment = found.enrichment(&[0, 0, 1], 2).unwrap();
+        assert_eq!((enrichment.clusters[1].active, enrichment.clusters[1].factor), (1, 3.0));
+        assert_eq!(read("id\tactive\na\t0\nb\t0\nc\t1\n").unwrap().structures, None);
+        for (table, words) in [
+            ("id\tactive\na\t0\nb\t1\n", "expected a row for each compound, found none for c"),
+            ("id\tactive\na\t0\nb\t1\nc\tyes\n", "expected 0 or 1 in the column active for c, found \"yes\""),
+            ("id\tactivity\na\t0\n", "active"),
+        ] {
+            let failure = read(table).err().unwrap();
+            assert_eq!(failure.kind, Kind::BadData);
+            assert!(failure.message.contains(words), "{}", failure.message);
+        }
     }
 
     #[test]

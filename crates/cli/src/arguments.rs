@@ -27,7 +27,7 @@ pub use ask::{
     DropArguments, GetArguments, LsArguments, RequestArguments, SendArguments, UploadArguments, WatchArguments,
 };
 pub use cluster::{ClusterArguments, ClusterMethod, MethodArguments, PrecisionArgument, SweepsArgument};
-pub use demo::{ApplicationArguments, Dataset, DemoApplication, DemoArguments, PartArgument};
+pub use demo::{ApplicationArguments, CompoundsArguments, Dataset, DemoApplication, DemoArguments, PartArgument};
 pub use distances::{
     AlignmentArgument, AlphabetArgument, DistancesArguments, ElementArgument, FormArgument, MetricArgument,
     RecordArguments, SequenceArguments,

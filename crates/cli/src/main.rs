@@ -10,6 +10,7 @@ mod arguments;
 mod clustering;
 mod command;
 mod company;
+mod enrichment;
 mod exit;
 mod folder;
 mod interrupt;
@@ -39,8 +40,10 @@ use std::process::ExitCode;
 use clap::Parser;
 use lehr_ranks_mpi::{Kept, Launcher, Process, keep};
 
-use crate::application::Subject;
-use crate::arguments::{Arguments, Command, Dataset, DemoApplication, DemoArguments, LabCommand};
+use crate::application::{Application, Subject};
+use crate::arguments::{
+    ApplicationArguments, Arguments, Command, CompoundsArguments, Dataset, DemoApplication, DemoArguments, LabCommand,
+};
 use crate::company::Company;
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
@@ -201,6 +204,9 @@ fn start(arguments: Arguments, typed: &[OsString]) -> Result<ExitCode, Failure> 
             Command::Demo(DemoArguments { application: Some(DemoApplication::Patients(arguments)), .. }) => {
                 company::application::follow(process, Subject::Patients, &arguments).map(ExitCode::from)
             }
+            Command::Demo(DemoArguments { application: Some(DemoApplication::Chemistry(arguments)), .. }) => {
+                company::application::follow(process, Subject::Compounds, &arguments.application).map(ExitCode::from)
+            }
             Command::Pairwise(_) | Command::Embed(_) => company::matrix::follow(process, execution).map(ExitCode::from),
             Command::Mixture(_) => company::mixture::follow(process, execution).map(ExitCode::from),
             Command::Gtm(_) => company::gtm::follow(process, execution).map(ExitCode::from),
@@ -229,10 +235,20 @@ fn lead(arguments: Arguments, typed: &[OsString], company: &Company<'_>) -> Resu
     match arguments.command {
         Command::Distances(distances) => command::distances::run(*distances, typed, company),
         Command::Demo(DemoArguments { application: Some(DemoApplication::Genes(arguments)), .. }) => {
-            command::application::run(Subject::Genes, *arguments, typed, company)
+            let read = |arguments: &ApplicationArguments| Application::new(Subject::Genes, arguments);
+            command::application::run(Subject::Genes, read, *arguments, typed, company)
         }
         Command::Demo(DemoArguments { application: Some(DemoApplication::Patients(arguments)), .. }) => {
-            command::application::run(Subject::Patients, *arguments, typed, company)
+            let read = |arguments: &ApplicationArguments| Application::new(Subject::Patients, arguments);
+            command::application::run(Subject::Patients, read, *arguments, typed, company)
+        }
+        Command::Demo(DemoArguments { application: Some(DemoApplication::Chemistry(arguments)), .. }) => {
+            let CompoundsArguments { fingerprints, activities, application } = *arguments;
+            let read = |application: &ApplicationArguments| match (&fingerprints, &activities) {
+                (Some(fingerprints), Some(activities)) => Application::of_files(fingerprints, activities, application),
+                _ => Application::new(Subject::Compounds, application),
+            };
+            command::application::run(Subject::Compounds, read, application, typed, company)
         }
         Command::Pairwise(pairwise) => command::pairwise::run(*pairwise, typed, company),
         Command::Embed(embed) => command::embed::run(*embed, typed, company),

@@ -24,15 +24,20 @@ pub enum Sample {
     AluRepeats,
     /// Adults of a health survey: `id` and 113 features, one value in five of which is missing.
     Patients,
+    /// Compounds of an antiviral screen: `id`, `fingerprint`, `smiles`, `activity`.
+    Compounds,
 }
 
 impl Sample {
-    const ALL: [Self; 2] = [Self::AluRepeats, Self::Patients];
+    const ALL: [Self; 3] = [Self::AluRepeats, Self::Patients, Self::Compounds];
 
     fn about(self) -> &'static str {
         match self {
             Self::AluRepeats => "9,892 full-length Alu repeats of the human genome: id, sequence, family",
             Self::Patients => "2,944 adults of a health survey: id and 113 features, some of which are missing",
+            Self::Compounds => {
+                "10,280 compounds of an antiviral screen: id, fingerprint of 1,047 keys, smiles, activity"
+            }
         }
     }
 
@@ -61,6 +66,22 @@ impl Sample {
                     table = table.numbers(name.clone(), rows.iter().map(|row| all.row(*row)[column]).collect());
                 }
                 Ok((table.build()?, all.len()))
+            }
+            Self::Compounds => {
+                let (keys, compounds) = datasets::compounds();
+                let rows = chosen(items.unwrap_or(keys.len()), keys.len()).map_err(invalid)?;
+                // As FPS writes them: the lowest bits in the first byte.
+                let digits = |row: &usize| {
+                    let bytes = keys.row(*row).iter().flat_map(|word| word.to_le_bytes());
+                    bytes.take(keys.bits().div_ceil(8)).map(|byte| format!("{byte:02x}")).collect::<String>()
+                };
+                let table = Table::builder()
+                    .texts("id", rows.iter().map(|row| keys.ids()[*row].clone()).collect())
+                    .texts("fingerprint", rows.iter().map(digits).collect())
+                    .texts("smiles", rows.iter().map(|row| compounds[*row].smiles.clone()).collect())
+                    .texts("activity", rows.iter().map(|row| compounds[*row].activity.clone()).collect())
+                    .id(Some("id".to_owned()));
+                Ok((table.build()?, keys.len()))
             }
         }
     }
@@ -167,7 +188,7 @@ mod tests {
 
     #[test]
     fn samples_are_as_large_as_they_say_and_so_many_items_of_them_are_chosen_evenly() {
-        for (sample, columns) in [(Sample::AluRepeats, 3), (Sample::Patients, 114)] {
+        for (sample, columns) in [(Sample::AluRepeats, 3), (Sample::Patients, 114), (Sample::Compounds, 4)] {
             let (all, from) = sample.table(None).unwrap();
             assert_eq!((all.rows(), all.columns().count()), (from, columns));
             let thousands = format!("{},{:03} ", from / 1000, from % 1000);

@@ -1,9 +1,11 @@
 //! The data sets in the folder `datasets/`, inside the program: for demonstrations, examples and tests.
 //!
 //! Where each comes from and under which terms stands in its folder (`SOURCE.md`, `LICENCE.md`). Labels are classes known
-//! beforehand, counted from 0; they are not part of the points. The census blocks (2.1 MiB), the Alu repeats (0.5 MiB) and the patients (0.2 MiB) are linked only with the features
-//! `census`, `genes` and `patients`.
+//! beforehand, counted from 0; they are not part of the points. The census blocks (2.1 MiB), the compounds (0.8 MiB), the Alu repeats (0.5 MiB) and the patients (0.2 MiB) are linked only with the features
+//! `census`, `compounds`, `genes` and `patients`.
 
+#[cfg(feature = "compounds")]
+use crate::Fingerprints;
 #[cfg(feature = "patients")]
 use crate::Incomplete;
 use crate::points::Points;
@@ -116,6 +118,41 @@ pub fn alu_repeats() -> (Sequences, Vec<String>) {
     let heads = text.lines().map(|line| line.expect(SOUND)).filter(|line| line.starts_with('>'));
     let subfamilies = heads.map(|head| head.split_whitespace().nth(1).expect(SOUND).to_owned()).collect();
     (sequences, subfamilies)
+}
+
+/// The name that [`compounds`] go by in messages.
+#[cfg(feature = "compounds")]
+pub const COMPOUNDS_NAME: &str = "nci_aids_keys1047.fps.gz";
+
+/// A compound as its screen knows it, beside its fingerprint.
+#[cfg(feature = "compounds")]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compound {
+    /// Its structure, in SMILES.
+    pub smiles: String,
+    /// What the screen said: `CI` inactive, `CM` moderately active, `CA` active.
+    pub activity: String,
+}
+
+/// 10,280 compounds of the NCI's antiviral screen, 1,047 structural keys each, and their structures and activities; 395 are active or moderately so.
+///
+/// # Example
+/// ```
+/// let (keys, compounds) = lehr_data::datasets::compounds();
+/// assert_eq!((keys.len(), keys.bits(), compounds.len()), (10_280, 1047, 10_280));
+/// assert_eq!((keys.ids()[1].as_str(), compounds[1].activity.as_str()), ("DTP00005", "CI"));
+/// ```
+#[cfg(feature = "compounds")]
+pub fn compounds() -> (Fingerprints, Vec<Compound>) {
+    use crate::read::{classes::classes_from, fps::fingerprints_from};
+    const SOUND: &str = "the file inside the program is sound, as a test shows";
+
+    let keys = include_bytes!("../../../datasets/compounds/nci_aids_keys1047.fps.gz");
+    let keys = fingerprints_from(&keys[..], COMPOUNDS_NAME).expect(SOUND);
+    let table = include_bytes!("../../../datasets/compounds/nci_aids.tsv.gz");
+    let column = |name| classes_from(&table[..], "nci_aids.tsv", "id", name).expect(SOUND);
+    let rows = column("smiles").into_iter().zip(column("activity"));
+    (keys, rows.map(|((_, smiles), (_, activity))| Compound { smiles, activity }).collect())
 }
 
 /// The name that [`patients`] go by in messages.

@@ -80,6 +80,12 @@ pub enum DemoApplication {
     /// patients out in three dimensions; the report says what marks each cluster.
     #[command(after_help = PATIENTS_HELP)]
     Patients(Box<ApplicationArguments>),
+    /// Compare, cluster and map compounds, and find where the active ones are
+    ///
+    /// A workflow over services: compares the fingerprints of compounds by Tanimoto, clusters them by pairwise annealing and lays them out in three dimensions; the report says of each
+    /// cluster how many of its compounds are active, how much more frequent they are in it than in all, and how likely that is by chance.
+    #[command(after_help = CHEMISTRY_HELP)]
+    Chemistry(Box<CompoundsArguments>),
 }
 
 impl DemoApplication {
@@ -87,18 +93,35 @@ impl DemoApplication {
     pub fn execution(&self) -> &ExecutionArguments {
         match self {
             DemoApplication::Genes(application) | DemoApplication::Patients(application) => &application.execution,
+            DemoApplication::Chemistry(compounds) => &compounds.application.execution,
         }
     }
+}
+
+/// What `lehr demo chemistry` takes.
+#[derive(Debug, Args)]
+pub struct CompoundsArguments {
+    /// Other compounds than those built in: their fingerprints, as FPS, also gzipped
+    #[arg(long, value_name = "FILE.fps", requires = "activities")]
+    pub fingerprints: Option<PathBuf>,
+
+    /// Which of them are active: a table, also gzipped, with the columns id and active (1 or 0), and perhaps smiles
+    #[arg(long, value_name = "TABLE", requires = "fingerprints")]
+    pub activities: Option<PathBuf>,
+
+    /// What all applications take.
+    #[command(flatten)]
+    pub application: ApplicationArguments,
 }
 
 /// What `lehr demo genes` and `lehr demo patients` take.
 #[derive(Debug, Args)]
 pub struct ApplicationArguments {
-    /// How many items, evenly chosen from those built in: time and memory grow with the square [default: 1500]
+    /// How many items, evenly chosen from those there are: time and memory grow with the square [default: 1500]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub items: Option<usize>,
 
-    /// The number of clusters [default: 3 of genes, as there are families; 6 of patients]
+    /// The number of clusters [default: 3 of genes, as there are families; 6 of patients; 10 of compounds]
     #[arg(long, short = 'k', value_name = "K", value_parser = at_least_one)]
     pub clusters: Option<usize>,
 
@@ -124,7 +147,7 @@ pub struct ApplicationArguments {
 #[command(next_help_heading = "The results")]
 pub struct ApplicationResultsArguments {
     /// The folder for the matrix, tables, summary.json and report.html; results of an earlier run of the same command in it are replaced, other files
-    /// are left alone [default: lehr-genes or lehr-patients, or the folder of --resume]
+    /// are left alone [default: lehr-genes, lehr-patients or lehr-chemistry, or the folder of --resume]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
 
@@ -176,6 +199,20 @@ Example:
 
   lehr demo patients --items 2944 --clusters 8 --json | jq '.clusters[].marks'
       what marks each of eight clusters of all that are built in";
+
+const CHEMISTRY_HELP: &str = "\
+Example:
+  lehr demo chemistry
+      1,500 compounds of the NCI's antiviral screen compared, clustered and mapped; open lehr-chemistry/report.html
+
+  lehr demo chemistry --items 6000 --clusters 20 --json | jq '.enrichment.clusters[] | select(.chance < 0.001)'
+      the clusters of 6,000 compounds in which more are active than chance gives
+
+  lehr demo chemistry --fingerprints keys.fps.gz --activities screen.tsv.gz --items 4000
+      compounds of one's own
+
+  lehr cluster keys.fps.gz --clusters 20
+      all of them at once, by their bits";
 
 fn dimension(text: &str) -> Result<usize, String> {
     match text.parse() {

@@ -1,4 +1,4 @@
-//! `lehr demo genes` and `lehr demo patients`: from items that are built in to clusters and a map, in one run.
+//! `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`: from items that are built in to clusters and a map, in one run.
 //!
 //! In one process the run is a workflow over services ([`composed`]); several processes, and engines that jobs do not have, do the same stages one after the other ([`in_turn`]), as
 //! `lehr distances`, `lehr pairwise` and `lehr embed` do. The files are those of these commands, with the same bytes either way. Comparing is the long stage: what is finished of
@@ -28,6 +28,7 @@ use super::pairwise as pairwise_command;
 use crate::application::{Application, Subject, whole};
 use crate::arguments::ApplicationArguments;
 use crate::company::Company;
+use crate::enrichment::{RICH, Share};
 use crate::exit::Failure;
 use crate::folder::{self, Folder, Results};
 use crate::interrupt::Interrupt;
@@ -50,19 +51,20 @@ const MARKS: usize = 3;
 /// [`Failure`], with nothing but a checkpoint left behind.
 pub fn run(
     subject: Subject,
+    read: impl FnOnce(&ApplicationArguments) -> Result<Application, Failure>,
     arguments: ApplicationArguments,
     typed: &[OsString],
     company: &Company<'_>,
 ) -> Result<(), Failure> {
     let (execution, layout) = execution(&arguments.execution, company.job())?;
     let mut clock = Stages { watch: Stopwatch::start(), stages: Vec::new() };
-    let (application, what) = Application::new(subject, &arguments)?;
+    let application = read(&arguments)?;
     clock.end("reading");
     let results = arguments.results;
     let out = results.out.or(results.resume.clone()).unwrap_or_else(|| subject.out().into());
     let plan = DistancesPlan {
         input: subject.source().into(),
-        what,
+        what: subject.what(),
         execution,
         element: Element::F32,
         form: Form::Full,
@@ -81,7 +83,8 @@ pub fn run(
     }
     let mut folder = Folder::claim(&plan.out, Results::Application, None, plan.force, plan.resumed.as_deref())?;
     // What a job has: ranks on threads of this process, one each.
-    let is_composed = !company.is_several()
+    let is_composed = application.is_built_in
+        && !company.is_several()
         && plan.execution.engine == Engine::Ranks
         && plan.execution.ranks == plan.execution.threads;
     let Outcome { header, matrix, model, map } = if is_composed {
@@ -95,6 +98,7 @@ pub fn run(
     warnings.iter().for_each(|warning| output::warning(warning));
     let agreement = application.known.as_ref().map(|known| Agreement::new(&model.labels, &known.of));
     let marks = application.marks(&model.labels, model.clusters.len());
+    let enrichment = application.enrichment(&model.labels, model.clusters.len());
     let clusters = Classes::numbered("cluster", &model.labels);
     let found = Found {
         application: &application,
@@ -106,6 +110,7 @@ pub fn run(
         shepard: &shepard,
         agreement: agreement.as_ref(),
         marks: &marks,
+        enrichment: enrichment.as_ref(),
         warnings: &warnings,
     };
     let mut staged = folder.stage();
@@ -263,6 +268,16 @@ fn facts(found: &Found<'_>, plan: &DistancesPlan, layout: Layout, clock: &Stages
             "adjusted_rand": agreement.adjusted_rand,
         })
     });
+    let enrichment = found.enrichment.map(|found| {
+        let share = |share: &Share| json!({ "items": share.items, "active": share.active, "factor": share.factor, "chance": share.chance });
+        let (active, items) = found.in_rich();
+        json!({
+            "items": found.items,
+            "active": found.active,
+            "clusters": found.clusters.iter().map(share).collect::<Vec<_>>(),
+            "rich": { "from_factor": RICH, "items": items, "active": active },
+        })
+    });
     let stages = clock.stages.iter().map(|(stage, seconds)| json!({ "stage": stage, "seconds": seconds }));
     json!({
         "program": summary::PROGRAM,
@@ -287,6 +302,7 @@ fn facts(found: &Found<'_>, plan: &DistancesPlan, layout: Layout, clock: &Stages
         "map": embed::result_facts(map, found.shepard),
         "clusters": clusters,
         "agreement": agreement,
+        "enrichment": enrichment,
         "warnings": found.warnings,
         "execution": {
             "engine": plan.execution.engine.to_string(),
@@ -316,6 +332,8 @@ fn tell(found: &Found<'_>, folder: &Folder, clock: &Stages) -> Result<(), Failur
         let index = significant(agreement.adjusted_rand, 3);
         format!("clusters and known {} agree by an adjusted Rand index of {index}\n", known.name)
     });
+    // A partition into few classes of very unlike sizes is not what clusters are to agree with.
+    let agreement = found.enrichment.map_or(agreement, |found| format!("{}\n", page::in_rich(found)));
     let stages: Vec<String> =
         clock.stages.iter().map(|(stage, seconds)| format!("{stage} {}", duration(*seconds))).collect();
     output::result(&format!(

@@ -1,4 +1,4 @@
-//! The same for `lehr demo genes` and `lehr demo patients`: the order is that of dissimilarities ([`super::pairs`]), and all go on from there.
+//! The same for `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`: the order is that of dissimilarities ([`super::pairs`]), and all go on from there.
 //!
 //! Every process has all pairs when they are compared, so clusters and map need no order of their own. Between the order and the last word nothing can happen
 //! to the lead alone: what ends a stage early ends it for all.
@@ -12,7 +12,7 @@ use lehr_ranks::Execution;
 use lehr_ranks_mpi::Process;
 
 use super::{pairs, unreachable};
-use crate::application::{Application, Subject, whole};
+use crate::application::{Subject, whole};
 use crate::arguments::ApplicationArguments;
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
@@ -33,8 +33,8 @@ pub fn follow(process: Process, subject: Subject, arguments: &ApplicationArgumen
             drop(order);
             // The lead refuses these arguments before it gives an order, if there is anything to refuse.
             let (execution, _) = execution(&arguments.execution, Some(process.job()))?;
-            let (application, what) = Application::new(subject, arguments)?;
-            items.compared(&what, |metric| compute(metric, &application, &execution, log))?;
+            let methods = subject.methods(arguments, items.len());
+            items.compared(&subject.what(), |metric| compute(metric, &methods, &execution, log))?;
             let word = process.share(Vec::new()).map_err(unreachable)?;
             if let [code] = word[..] { code } else { Kind::NoResult.code() }
         }
@@ -46,7 +46,7 @@ pub fn follow(process: Process, subject: Subject, arguments: &ApplicationArgumen
 /// Computes this process's part of all stages. The outcome is the lead's, who tells it: all agree on it.
 fn compute(
     metric: &dyn Metric,
-    application: &Application,
+    (clustering, embedding): &(pairwise::Parameters, smacof::Parameters),
     execution: &Execution,
     log: Option<Vec<u8>>,
 ) -> Result<(), Failure> {
@@ -55,9 +55,9 @@ fn compute(
     let Ok(half) = all_pairs::<f32>(metric, execution, kept.as_mut(), &mut Silent) else { return Ok(()) };
     let matrix = whole(&half)?;
     drop(half);
-    if pairwise::cluster(&matrix, None, &application.clustering, execution, &mut anneal::Silent).is_ok() {
+    if pairwise::cluster(&matrix, None, clustering, execution, &mut anneal::Silent).is_ok() {
         let input = smacof::Input::new(&matrix);
-        let _ = smacof::embed(&input, &application.embedding, execution, &mut anneal::Silent);
+        let _ = smacof::embed(&input, embedding, execution, &mut anneal::Silent);
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The page of `lehr demo genes` and `lehr demo patients`: map, matrix, clusters and what is known of them, and the time of each stage.
+//! The page of `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`: map, matrix, clusters and what is known of them, and the time of each stage.
 
 use lehr_data::dissimilarities::{Dissimilarities, Header};
 use lehr_mining::agreement::Agreement;
@@ -9,8 +9,9 @@ use serde_json::json;
 use super::escape;
 use super::pairs::{self, Colouring};
 use crate::application::Application;
+use crate::enrichment::{Enrichment, RICH};
 use crate::matrix::Classes;
-use crate::numbers::{counted, duration, grouped, share, significant};
+use crate::numbers::{self, counted, duration, grouped, share, significant};
 
 /// What a run found.
 pub struct Found<'a> {
@@ -32,17 +33,34 @@ pub struct Found<'a> {
     pub agreement: Option<&'a Agreement>,
     /// What marks each cluster, where items have features.
     pub marks: &'a [Vec<(&'a str, f64)>],
+    /// Where the active items are, where some are known to be.
+    pub enrichment: Option<&'a Enrichment>,
     /// What the user should know.
     pub warnings: &'a [String],
 }
 
 /// What [`knowledge`] is about.
 pub fn knowledge_name(found: &Found<'_>) -> &'static str {
-    if found.agreement.is_some() { "known classes" } else { "marked by (standard deviations from the mean)" }
+    if found.enrichment.is_some() {
+        "active"
+    } else if found.agreement.is_some() {
+        "known classes"
+    } else {
+        "marked by (standard deviations from the mean)"
+    }
 }
 
 /// What is known of a cluster beyond its dissimilarities: its items by known class, or the features that mark it, so many at most.
 pub fn knowledge(found: &Found<'_>, cluster: usize, most: usize) -> String {
+    if let Some(share) = found.enrichment.and_then(|enrichment| enrichment.clusters.get(cluster)) {
+        return format!(
+            "{} ({}, {} times as frequent as in all; by chance {})",
+            grouped(share.active),
+            numbers::share(share.active as f64, share.items as f64),
+            significant(share.factor, 2),
+            significant(share.chance, 1)
+        );
+    }
     if let (Some(known), Some(agreement)) = (&found.application.known, found.agreement) {
         let counts = &agreement.counts[cluster * agreement.classes..][..agreement.classes];
         let of = |(class, count): (&String, &u64)| format!("{} {class}", grouped(*count));
@@ -63,7 +81,8 @@ pub fn page(found: &Found<'_>, stages: &[(&'static str, f64)]) -> String {
     );
     let pairs = header.items as u64 * (header.items as u64 - 1) / 2;
     let chosen = match application.from - application.ids.len() {
-        0 => "All that are built in".to_owned(),
+        0 if application.is_built_in => "All that are built in".to_owned(),
+        0 => "All of the file".to_owned(),
         _ => format!("Evenly chosen from {}", grouped(application.from as u64)),
     };
     let mut lead = format!(
@@ -84,7 +103,10 @@ pub fn page(found: &Found<'_>, stages: &[(&'static str, f64)]) -> String {
         + &pairs::shepard_section()
         + &pairs::fall_section();
     let mut tables = String::from("<h2>The clusters</h2>\n") + &pairs::clusters_table(&application.ids, model);
-    if let (Some(known), Some(agreement)) = (&application.known, found.agreement) {
+    if let Some(enrichment) = found.enrichment {
+        lead += &format!(" {}.", in_rich(enrichment));
+        tables += &enrichment_table(found, enrichment);
+    } else if let (Some(known), Some(agreement)) = (&application.known, found.agreement) {
         let index = significant(agreement.adjusted_rand, 3);
         lead += &format!(" Clusters and known {} agree by an adjusted Rand index of {index}.", known.name);
         tables += &agreement_table(known, agreement);
@@ -100,6 +122,56 @@ pub fn page(found: &Found<'_>, stages: &[(&'static str, f64)]) -> String {
         "curves": { "growth": pairs::growth(model), "fall": pairs::fall(map) },
     });
     pairs::fill(subject.about(), &headline, &lead, found.warnings, &figures, &tables, &data)
+}
+
+/// How much of what is active the rich clusters hold, in a sentence without its full stop.
+pub fn in_rich(enrichment: &Enrichment) -> String {
+    let (active, items) = enrichment.in_rich();
+    format!(
+        "{} of {} active items ({}) are in clusters where they are at least {RICH} times as frequent as in all, which hold {} of the items",
+        grouped(active),
+        grouped(enrichment.active),
+        numbers::share(active as f64, enrichment.active as f64),
+        numbers::share(items as f64, enrichment.items as f64)
+    )
+}
+
+fn enrichment_table(found: &Found<'_>, enrichment: &Enrichment) -> String {
+    let structures = found.application.structures.as_ref();
+    let rows: String = enrichment
+        .clusters
+        .iter()
+        .zip(&found.model.clusters)
+        .enumerate()
+        .map(|(cluster, (of, facts))| {
+            let number = |text: String| format!("<td class=\"number\">{}</td>", escape(&text));
+            let cells = number(grouped(of.items))
+                + &number(grouped(of.active))
+                + &number(numbers::share(of.active as f64, of.items as f64))
+                + &number(significant(of.factor, 3))
+                + &number(significant(of.chance, 2));
+            let structure = structures.map_or(String::new(), |known| {
+                format!(
+                    "<td>{} <code>{}</code></td>",
+                    escape(&found.application.ids[facts.medoid]),
+                    escape(&known[facts.medoid])
+                )
+            });
+            format!(
+                "<tr><td><i class=\"swatch\" data-cluster=\"{cluster}\"></i>{cluster}</td>{cells}{structure}</tr>\n"
+            )
+        })
+        .collect();
+    let structure = if structures.is_some() { "<th>medoid</th>" } else { "" };
+    format!(
+        "<h2>Where the active compounds are</h2><p class=\"caption\">Of {} compounds {} are active. The factor is how many times as frequent they are in the cluster as in all; chance, how likely so many \
+         or more are among as many compounds drawn at random. {}.</p>\n\
+         <div class=\"scroll\"><table><thead><tr><th>cluster</th><th class=\"number\">compounds</th><th class=\"number\">active</th><th class=\"number\">share</th>\
+         <th class=\"number\">factor</th><th class=\"number\">chance</th>{structure}</tr></thead><tbody>\n{rows}</tbody></table></div>\n",
+        grouped(enrichment.items),
+        grouped(enrichment.active),
+        in_rich(enrichment)
+    )
 }
 
 fn agreement_table(known: &Classes, agreement: &Agreement) -> String {

@@ -1,4 +1,4 @@
-//! `lehr demo genes` and `lehr demo patients`: that they are three commands in one run, whether that is a workflow or not, what they say of classes and features, and that they stop and go on.
+//! `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`: that they are three commands in one run, whether that is a workflow or not, what they say of classes and features, and that they stop and go on.
 
 use std::fmt::Write as _;
 use std::io::Read;
@@ -107,6 +107,87 @@ fn genes_are_three_commands_in_one_run() {
         assert!(page.contains(words), "{words}");
     }
     assert!(!page.contains("http://") && !page.contains("https://") && !page.contains("{{"));
+}
+
+#[test]
+fn compounds_are_three_commands_in_one_run_and_active_ones_are_counted() {
+    let (all, compounds) = datasets::compounds();
+    let chosen: Vec<usize> = (0..120).map(|item| item * all.len() / 120).collect();
+    let (mut fps, mut screen) = (String::from("#FPS1\n#num_bits=1047\n"), String::from("id\tsmiles\tactive\n"));
+    for &row in &chosen {
+        let bytes = all.row(row).iter().flat_map(|word| word.to_le_bytes()).take(131);
+        bytes.for_each(|byte| write!(fps, "{byte:02x}").unwrap());
+        writeln!(fps, "\t{}", all.ids()[row]).unwrap();
+        let is_active = u8::from(compounds[row].activity != "CI");
+        writeln!(screen, "{}\t{}\t{is_active}", all.ids()[row], compounds[row].smiles).unwrap();
+    }
+    let sandbox = Sandbox::with("keys.fps", fps);
+    sandbox.write("screen.tsv", screen);
+    let outcome = sandbox.lehr(&["demo", "chemistry", "--items", "120", "-k", "4", "--quiet"]).succeeded();
+    assert_eq!(sandbox.list("lehr-chemistry"), RESULTS);
+    sandbox.lehr(&["distances", "keys.fps", "--out", "d", "--quiet"]).succeeded();
+    sandbox.lehr(&["pairwise", "d/dissimilarities.json", "-k", "4", "--out", "d", "--quiet"]).succeeded();
+    same(&sandbox, "lehr-chemistry", "d", &["dissimilarities.npy", "labels.csv", "clusters.csv"]);
+    // The same compounds from files, one stage after the other.
+    let line = [
+        "demo",
+        "chemistry",
+        "--fingerprints",
+        "keys.fps",
+        "--activities",
+        "screen.tsv",
+        "--items",
+        "120",
+        "-k",
+        "4",
+        "--quiet",
+        "--out",
+        "own",
+    ];
+    sandbox.lehr(&line).succeeded();
+    same(
+        &sandbox,
+        "lehr-chemistry",
+        "own",
+        &["dissimilarities.npy", "labels.csv", "clusters.csv", "positions.csv", "ids.csv"],
+    );
+
+    let clusters: Vec<String> =
+        rows(&sandbox, "lehr-chemistry/labels.csv").into_iter().map(|mut row| row.remove(1)).collect();
+    let is_active = |item: usize| compounds[chosen[item]].activity != "CI";
+    let active = (0..120).filter(|item| is_active(*item)).count();
+    assert!(active > 0, "there is something to find");
+    let summary = sandbox.summary("lehr-chemistry");
+    let enrichment = &summary["enrichment"];
+    assert_eq!((&enrichment["items"], &enrichment["active"]), (&120.into(), &active.into()));
+    for cluster in 0..4 {
+        let members = || (0..120).filter(|item| clusters[*item] == cluster.to_string());
+        let share = &enrichment["clusters"][cluster];
+        let (count, found) = (members().count(), members().filter(|item| is_active(*item)).count());
+        assert_eq!((&share["items"], &share["active"]), (&count.into(), &found.into()));
+        let factor = found as f64 / count as f64 / (active as f64 / 120.0);
+        assert!((share["factor"].as_f64().unwrap() - factor).abs() < 1e-9);
+        assert!((0.0..=1.0).contains(&share["chance"].as_f64().unwrap()));
+    }
+    assert!(
+        outcome.stdout.starts_with("120 compounds in 4 clusters, a map in 3 dimensions of stress "),
+        "{}",
+        outcome.stdout
+    );
+    assert!(outcome.stdout.contains("times as frequent as in all"), "{}", outcome.stdout);
+    let page = sandbox.read("lehr-chemistry/report.html");
+    for words in [
+        "Where the active compounds are",
+        "<th>medoid</th>",
+        "\"names\":[\"inactive\",\"active\"]",
+        "The time of each stage",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(!page.contains("adjusted Rand") && !page.contains("{{"));
+    let refused = sandbox.lehr(&["demo", "chemistry", "--fingerprints", "keys.fps", "--quiet", "--out", "n"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("--activities"), "{}", refused.stderr);
 }
 
 #[test]
@@ -306,7 +387,7 @@ fn the_workflows_of_the_applications_run_alone_and_on_a_node() {
 fn what_cannot_be_meant_is_refused_and_leaves_nothing() {
     let sandbox = Sandbox::new();
     for (line, code, words) in [
-        (&["demo", "genes", "--items", "9893"][..], 2, "--items: expected 2 to 9892, which are built in, found 9893"),
+        (&["demo", "genes", "--items", "9893"][..], 2, "--items: expected 2 to 9892, as many as there are, found 9893"),
         (&["demo", "patients", "--items", "1"], 2, "--items: expected 2 to 2944"),
         (&["demo", "genes", "--items", "5", "-k", "6"], 3, "6 clusters of 5"),
         (&["demo", "genes", "-d", "65"], 2, "expected a whole number from 1 to 64"),

@@ -76,6 +76,10 @@ fn fingerprints_packed_arrays_and_tables_of_the_same_rows_have_the_same_clusters
     let (f, t) = (sandbox.summary("f"), sandbox.summary("t"));
     let squares = |summary: &serde_json::Value| summary["result"]["sum_of_squares"].as_f64().unwrap();
     assert!((squares(&f) - squares(&t)).abs() < 1e-10 * squares(&t));
+    let line = ["cluster", "compounds.fps", "--method", "kmeans", "-k", "3", "--out", "m", "--quiet"];
+    sandbox.lehr(&line).succeeded();
+    let m = sandbox.summary("m");
+    assert!((squares(&m) - squares(&t)).abs() < 1e-10 * squares(&t), "k-means comes to the same optimum");
     assert_eq!((&f["input"]["rows"], f["input"]["columns"].as_array().unwrap().len()), (&120.into(), BITS));
 }
 

@@ -38,6 +38,11 @@ fn help_of_demo_patients() {
 }
 
 #[test]
+fn help_of_demo_chemistry() {
+    Sandbox::new().lehr(&["demo", "chemistry", "--help"]).matches_golden("help_demo_chemistry");
+}
+
+#[test]
 fn help_of_gtm() {
     Sandbox::new().lehr(&["gtm", "--help"]).matches_golden("help_gtm");
 }

@@ -104,6 +104,18 @@ fn alu_repeats_have_the_lengths_and_families_that_are_said() {
     assert!(!repeats.has_gaps() && repeats.distinct().0.len() == 9886);
 }
 
+#[cfg(feature = "compounds")]
+#[test]
+fn compounds_have_the_keys_and_activities_that_a_count_of_the_file_gives() {
+    let (keys, compounds) = datasets::compounds();
+    let count = |activity: &str| compounds.iter().filter(|compound| compound.activity == activity).count();
+    assert_eq!(["CI", "CM", "CA"].map(count), [9885, 288, 107]);
+    let set: u32 = (0..keys.len()).map(|row| keys.count(row)).sum();
+    assert!((f64::from(set) / keys.len() as f64 - 175.2).abs() < 0.05);
+    assert_eq!(keys.distinct().0.len(), 10_244);
+    assert_eq!((keys.ids()[0].as_str(), compounds[1].smiles.as_str()), ("DTP00001", "O=S(=O)(O)CCS(=O)(=O)O"));
+}
+
 #[cfg(feature = "patients")]
 #[test]
 fn patients_have_the_gaps_and_means_that_a_count_of_the_file_gives() {

@@ -35,7 +35,7 @@ fn bits_have_the_same_bits_on_every_layout() {
         let on = |execution| comparable(cluster(&rows, &parameters(precision), &execution, &mut Silent).unwrap());
         let reference = on(Execution { engine: Engine::Ranks, ranks: 1, threads: 1, job: None });
         for execution in executions() {
-            assert_eq!(on(execution.clone()), reference, "{execution:?}");
+            assert_eq!(on(execution), reference, "{execution:?}");
         }
     }
 }
@@ -148,7 +148,7 @@ fn with_a_sponge_bits_have_the_same_bits_on_every_layout_and_after_a_stop() {
         let on = |execution| comparable(cluster(&rows, &run, &execution, &mut Silent).unwrap());
         let reference = on(Execution { engine: Engine::Ranks, ranks: 1, threads: 1, job: None });
         for execution in executions() {
-            assert_eq!(on(execution.clone()), reference, "{execution:?}");
+            assert_eq!(on(execution), reference, "{execution:?}");
         }
         for calls in [1, 20] {
             let mut observer = StopAfter { calls, last: None };

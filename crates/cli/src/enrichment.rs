@@ -1,0 +1,119 @@
+//! Where the active items are: how many of each cluster, how much more frequent they are in it than in all, and how likely so many would be by chance.
+//!
+//! A cluster rich in active compounds is what a screen is clustered for: the inactive and untested ones in it are the next to be looked at. A small cluster may be rich by chance; the
+//! hypergeometric tail says how likely that is.
+
+/// One cluster's share.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Share {
+    /// Items.
+    pub items: u64,
+    /// The active ones among them.
+    pub active: u64,
+    /// How many times as frequent active items are in it as in all; 0 where there are none at all.
+    pub factor: f64,
+    /// The probability of so many or more among as many items drawn at random.
+    pub chance: f64,
+}
+
+/// All clusters' shares.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Enrichment {
+    /// Items.
+    pub items: u64,
+    /// Active ones.
+    pub active: u64,
+    /// One a cluster.
+    pub clusters: Vec<Share>,
+}
+
+/// Clusters count as rich from this factor on.
+pub const RICH: f64 = 2.0;
+
+impl Enrichment {
+    /// From the cluster of each item, and whether it is active.
+    pub fn new(labels: &[u32], clusters: usize, is_active: impl Fn(usize) -> bool) -> Self {
+        let mut counts = vec![(0u64, 0u64); clusters];
+        for (item, &label) in labels.iter().enumerate() {
+            let (items, active) = &mut counts[label as usize];
+            *items += 1;
+            *active += u64::from(is_active(item));
+        }
+        let items = labels.len() as u64;
+        let active = counts.iter().map(|(_, active)| active).sum();
+        let logs = LogFactorials::up_to(items);
+        let share = |(of, found): (u64, u64)| Share {
+            items: of,
+            active: found,
+            factor: if of > 0 && active > 0 { found as f64 / of as f64 * (items as f64 / active as f64) } else { 0.0 },
+            chance: logs.tail(items, active, of, found),
+        };
+        Self { items, active, clusters: counts.into_iter().map(share).collect() }
+    }
+
+    /// The active items in rich clusters, and all items in them.
+    pub fn in_rich(&self) -> (u64, u64) {
+        let rich = self.clusters.iter().filter(|share| share.factor >= RICH);
+        rich.fold((0, 0), |(active, items), share| (active + share.active, items + share.items))
+    }
+}
+
+struct LogFactorials(Vec<f64>);
+
+impl LogFactorials {
+    fn up_to(most: u64) -> Self {
+        let mut logs = Vec::with_capacity(most as usize + 1);
+        let mut sum = 0.0;
+        logs.push(0.0);
+        for n in 1..=most {
+            sum += (n as f64).ln();
+            logs.push(sum);
+        }
+        Self(logs)
+    }
+
+    fn choose(&self, n: u64, k: u64) -> f64 {
+        self.0[n as usize] - self.0[k as usize] - self.0[(n - k) as usize]
+    }
+
+    /// The probability of `found` or more active items among `of` drawn from `items` with `active` active ones.
+    fn tail(&self, items: u64, active: u64, of: u64, found: u64) -> f64 {
+        let all = self.choose(items, of);
+        // As many inactive ones as are drawn besides must be there.
+        let least = found.max((of + active).saturating_sub(items));
+        let terms = (least..=of.min(active))
+            .map(|k| (self.choose(active, k) + self.choose(items - active, of - k) - all).exp());
+        terms.sum::<f64>().min(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_and_chances_are_those_of_an_urn() {
+        // Ten items, four active; a cluster of three with two active, and the rest.
+        let labels = [0, 0, 0, 1, 1, 1, 1, 1, 1, 1];
+        let found = Enrichment::new(&labels, 2, |item| [0, 1, 5, 9].contains(&item));
+        assert_eq!((found.items, found.active), (10, 4));
+        let first = &found.clusters[0];
+        assert_eq!((first.items, first.active), (3, 2));
+        assert!((first.factor - (2.0 / 3.0) / 0.4).abs() < 1e-12);
+        // (6 x 6 + 4) of 120 ways to draw three have two or three of the four.
+        assert!((first.chance - 40.0 / 120.0).abs() < 1e-12, "{}", first.chance);
+        // Seven drawn of ten with six inactive ones have at least one active one: two or more in all but 4 of 120 ways.
+        assert!((found.clusters[1].chance - 116.0 / 120.0).abs() < 1e-12);
+        assert_eq!(found.in_rich(), (0, 0));
+    }
+
+    #[test]
+    fn nothing_active_is_no_enrichment() {
+        let found = Enrichment::new(&[0, 1, 1], 2, |_| false);
+        assert!(found.clusters.iter().all(|share| share.factor == 0.0 && (share.chance - 1.0).abs() < 1e-12));
+        let all = Enrichment::new(&[0, 1, 1], 2, |_| true);
+        assert!(
+            all.clusters.iter().all(|share| (share.factor - 1.0).abs() < 1e-12 && (share.chance - 1.0).abs() < 1e-12)
+        );
+    }
+}
