@@ -4,7 +4,9 @@
 :class:`DAClustering`       clusters of points; finds their number if none is given
 :class:`DAGaussianMixture`  mixtures of Gaussians; finds the number of components if none is given
 :class:`PairwiseClustering` clusters of items that know each other by their dissimilarities
+:class:`KMeans`             the baseline: centres drawn, and moved until they stand still
 :class:`SMACOF`             items placed in few dimensions
+:class:`GTM`                rows on a map through their space, cells missing or not
 :func:`pairwise_distances`  dissimilarities of sequences, fingerprints and rows
 :class:`Node`               services of a node, asked over HTTP; :class:`AsyncNode` for asyncio
 :mod:`lehr.datasets`        small real data sets
@@ -19,7 +21,7 @@ from lehr._asking import Event, Fault
 from lehr._job import process
 from lehr._native import Progress, Stopped, __version__
 from lehr.async_node import AsyncJob, AsyncNode
-from lehr.cluster import DAClustering, PairwiseClustering
+from lehr.cluster import DAClustering, KMeans, PairwiseClustering
 from lehr.distances import (
     Fingerprints,
     Sequences,
@@ -28,7 +30,7 @@ from lehr.distances import (
     read_fasta,
     read_fps,
 )
-from lehr.manifold import SMACOF, align
+from lehr.manifold import GTM, SMACOF, align
 from lehr.mixture import DAGaussianMixture
 from lehr.node import Job, Node
 
@@ -40,7 +42,9 @@ __all__ = [
     "Event",
     "Fault",
     "Fingerprints",
+    "GTM",
     "Job",
+    "KMeans",
     "Node",
     "PairwiseClustering",
     "Progress",

@@ -96,8 +96,9 @@ def _encoded(value: Any) -> Any:
         values = value.ravel().tolist()
         if value.dtype.kind == "f":
             values = [_number(number) for number in values]
-        # Names of columns are objects.
-        return {"dtype": "object" if value.dtype.kind == "O" else value.dtype.name, "shape": list(value.shape), "values": values}
+        # Names of columns are objects, and words as long as they are.
+        kind = {"O": "object", "U": value.dtype.str}.get(value.dtype.kind, value.dtype.name)
+        return {"dtype": kind, "shape": list(value.shape), "values": values}
     if isinstance(value, (np.bool_, np.integer, np.floating)):
         value = value.item()
     if isinstance(value, float):
@@ -163,7 +164,7 @@ class SavedMixin(BaseEstimator):
         """
         check_is_fitted(self)
         parameters = {name: value for name, value in self.get_params(deep=False).items() if name not in _UNSAVED}
-        if not isinstance(parameters.get("random_state"), (int, np.integer)):
+        if not isinstance(parameters.get("random_state", 0), (int, np.integer)):
             # A generator's state has moved on: what it drew is part of the result.
             parameters["random_state"] = None
         fitted = {

@@ -103,6 +103,40 @@ class _Mixture(_Run):
     ascent: _Floats
     is_converged: bool
 
+class _KMeans(_Run):
+    cluster_centers: _Floats
+    labels: NDArray[np.int32]
+    clusters: _Columns
+    inertia: float
+    inertias: _Floats
+
+class _Places(TypedDict):
+    positions: _Floats
+    modes: NDArray[np.int32]
+    probabilities: _Floats
+    entropies: _Floats
+    log_densities: _Floats
+
+class _Topography(_Run, _Places):
+    n_nodes: int
+    n_basis: int
+    weights: _Floats
+    origin: _Floats
+    noise_variance: float
+    nodes: _Floats
+    log_likelihood: float
+    order: float
+    is_annealed: bool
+    candidates: _Columns
+    history: _Columns
+    ascent: _Floats
+    critical_temperature: float
+    is_converged: bool
+
+class _Images(TypedDict):
+    data: _Floats
+    magnifications: _Floats
+
 class _Posterior(TypedDict):
     memberships: _Floats
     labels: NDArray[np.int32]
@@ -173,6 +207,26 @@ def fit_mixture(
     callback: _Callback | None = None,
     checkpoint: _Path | None = None,
 ) -> _Mixture: ...
+def fit_kmeans(
+    x: _Points,
+    sample_weight: _Floats | None,
+    parameters: str,
+    *,
+    threads: int | None = None,
+    callback: _Callback | None = None,
+    checkpoint: _Path | None = None,
+) -> _KMeans: ...
+def fit_gtm(
+    x: _Points,
+    sample_weight: _Floats | None,
+    parameters: str,
+    *,
+    threads: int | None = None,
+    callback: _Callback | None = None,
+    checkpoint: _Path | None = None,
+) -> _Topography: ...
+def project(x: _Points, map: dict[str, Any]) -> _Places: ...
+def images(places: _Floats, map: dict[str, Any]) -> _Images: ...
 def posterior(x: _Points, form: str, weights: _Floats, means: _Floats, numbers: _Floats) -> _Posterior: ...
 def sample(rows: int, seed: int, form: str, weights: _Floats, means: _Floats, numbers: _Floats) -> _Drawn: ...
 def embed(

@@ -12,20 +12,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.metrics import pairwise_distances_argmin, pairwise_distances_argmin_min
-from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lehr import _checks, _native
+from lehr._centers import FLOATS, CentersMixin
 from lehr._model import SavedMixin, symmetric, table, tell, weights
 from lehr._progress import Watch
 from lehr.distances import FEATURE_METRICS, pairwise_distances, scipy_name
+from lehr.kmeans import KMeans
 
-__all__ = ["DAClustering", "PairwiseClustering"]
+__all__ = ["DAClustering", "KMeans", "PairwiseClustering"]
 
 _PRECISIONS = {"double": "f64", "single": "f32"}
-_FLOATS = (np.float64, np.float32)
 
 
 class _Annealed(SavedMixin):
@@ -45,7 +44,7 @@ class _Annealed(SavedMixin):
         tell(found)
 
 
-class DAClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, _Annealed):
+class DAClustering(CentersMixin, ClusterMixin, _Annealed):
     """Clusters of points by deterministic annealing.
 
     Finds centres that make the weighted sum of squared distances small, as KMeans does, in one run from one centre: the centre divides when its own
@@ -64,6 +63,9 @@ class DAClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         The same said as a length, ``sqrt(T / 2)``, in the unit of ``X``.
     max_clusters : int, default=None
         The most clusters where ``n_clusters`` is not given. ``None`` means 32, or no limit with a final temperature.
+    sponge : float, default=None
+        A radius, above 0: rows farther than it from every centre are in no cluster. They are labelled -1 and move no centre. ``None``: every row is in a
+        cluster.
     cooling : float, default=0.95
         The temperature over the one before, 0.5 to 0.999.
     tol : float, default=1e-4
@@ -90,14 +92,14 @@ class DAClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Weighted means, in the unit of ``X``. Clusters are numbered by falling weight.
     labels_ : ndarray of shape (n_samples,), int32
-        The cluster of each row. After a run that ended at a temperature, centres have moved to the means of these rows, and a row on a border may be
-        given to another by ``predict``.
+        The cluster of each row; -1 for one that is in the sponge. After a run that ended at a temperature, centres have moved to the means of these rows,
+        and a row on a border may be given to another by ``predict``.
     probabilities_ : ndarray of shape (n_samples,)
-        The membership of each row in its cluster at ``temperature_``.
+        The membership of each row in its cluster at ``temperature_``; of one with label -1, in the sponge.
     clusters_ : structured ndarray of shape (n_clusters,)
         ``n_samples``, ``weight`` and ``spread`` (root mean square distance from the centre).
     inertia_ : float
-        Weighted sum of squared distances, in the squared unit of ``X``.
+        Weighted sum of squared distances, in the squared unit of ``X``; with a sponge of the rows that are in clusters.
     free_energy_ : float
         At the last temperature.
     temperature_ : float
@@ -121,6 +123,7 @@ class DAClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
     See Also
     --------
+    KMeans : The baseline, from starts that are drawn.
     PairwiseClustering : The same for dissimilarities.
 
     References
@@ -138,7 +141,8 @@ class DAClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     """
 
     _method = "vector"
-    _kept = ("_n_features_out",)
+    _kept = ("_n_features_out", "_sponge")
+    _sponge: float | None = None
 
     def __init__(
         self,
@@ -147,6 +151,7 @@ class DAClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         stop_temperature: float | None = None,
         stop_length: float | None = None,
         max_clusters: int | None = None,
+        sponge: float | None = None,
         cooling: float = 0.95,
         tol: float = 1e-4,
         overshoot: float = 1.5,
@@ -162,6 +167,7 @@ class DAClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self.stop_temperature = stop_temperature
         self.stop_length = stop_length
         self.max_clusters = max_clusters
+        self.sponge = sponge
         self.cooling = cooling
         self.tol = tol
         self.overshoot = overshoot
@@ -205,11 +211,13 @@ class DAClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         >>> lehr.DAClustering(n_clusters=1).fit([[0.0], [3.0]], sample_weight=[2.0, 1.0]).cluster_centers_
         array([[1.]])
         """
+        sponge = _checks.real("sponge", self.sponge, optional=True)
         parameters = {
             "clusters": _checks.integer("n_clusters", self.n_clusters, optional=True),
             "stop_temperature": _checks.real("stop_temperature", self.stop_temperature, optional=True),
             "stop_length": _checks.real("stop_length", self.stop_length, optional=True),
             "max_clusters": _checks.integer("max_clusters", self.max_clusters, optional=True),
+            "sponge": sponge,
             "cooling": _checks.real("cooling", self.cooling),
             "tolerance": _checks.real("tol", self.tol),
             "overshoot": _checks.real("overshoot", self.overshoot),
@@ -217,7 +225,7 @@ class DAClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             "seed": _checks.seed(self.random_state),
             "precision": _PRECISIONS[_checks.choice("precision", self.precision, tuple(_PRECISIONS))],
         }
-        rows = validate_data(self, X, dtype=_FLOATS)
+        rows = validate_data(self, X, dtype=FLOATS)
         row_weights = weights(sample_weight, rows)
         with Watch("DAClustering", self.verbose, self.callback) as callback:
             found = _native.fit_vector(
@@ -231,109 +239,13 @@ class DAClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self.cluster_centers_ = found["cluster_centers"]
         self.inertia_ = found["inertia"]
         self._n_features_out = len(self.cluster_centers_)
+        # As fitted, whatever the parameter is set to later.
+        self._sponge = sponge
         self._take(found)
         return self
 
-    def predict(self, X: ArrayLike) -> NDArray[np.int32]:
-        """Give each row the cluster whose centre is nearest.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, in the unit of those that were fitted.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,), int32
-
-        Examples
-        --------
-        >>> import lehr
-        >>> model = lehr.DAClustering(n_clusters=2).fit([[0.0], [1.0], [10.0]])
-        >>> model.predict([[9.0], [2.0]]).tolist()
-        [1, 0]
-        """
-        check_is_fitted(self)
-        rows = validate_data(self, X, dtype=_FLOATS, reset=False)
-        return pairwise_distances_argmin(rows, self.cluster_centers_).astype(np.int32)
-
-    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Distances to the centres.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, in the unit of those that were fitted.
-
-        Returns
-        -------
-        distances : ndarray of shape (n_samples, n_clusters)
-
-        Examples
-        --------
-        >>> import lehr
-        >>> lehr.DAClustering(n_clusters=1).fit([[0.0], [2.0]]).transform([[4.0]])
-        array([[3.]])
-        """
-        check_is_fitted(self)
-        rows = validate_data(self, X, dtype=_FLOATS, reset=False)
-        return euclidean_distances(rows, self.cluster_centers_)
-
-    def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
-        """The weighted sum of squared distances to the nearest centre, less than 0: greater is better.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, in the unit of those that were fitted.
-        y : ignored
-            For scikit-learn's interface.
-        sample_weight : array-like of shape (n_samples,), default=None
-            One a row.
-
-        Returns
-        -------
-        score : float
-
-        Examples
-        --------
-        >>> import lehr
-        >>> lehr.DAClustering(n_clusters=1).fit([[0.0], [2.0]]).score([[4.0]])
-        -9.0
-        """
-        check_is_fitted(self)
-        rows = validate_data(self, X, dtype=_FLOATS, reset=False)
-        row_weights = weights(sample_weight, rows)
-        _, distances = pairwise_distances_argmin_min(rows, self.cluster_centers_)
-        squares = np.square(distances, dtype=np.float64)
-        return -float(np.sum(squares) if row_weights is None else np.dot(squares, row_weights))
-
-    def plot(self, X: ArrayLike, *, ax: Any = None) -> Any:
-        """Rows and centres in the plane of the two leading principal axes. See :func:`lehr.plot.clusters`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows that were fitted.
-        ax : matplotlib.axes.Axes, default=None
-            Where to draw; ``None``: a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-
-        Examples
-        --------
-        >>> import matplotlib
-        >>> matplotlib.use("Agg")
-        >>> import lehr
-        >>> X = [[0.0, 1.0], [1.0, 1.0], [10.0, 2.0]]
-        >>> lehr.DAClustering(n_clusters=2).fit(X).plot(X).get_title()
-        '2 clusters'
-        """
-        from lehr import plot
-
-        return plot.clusters(self, X, ax=ax)
+    def _radius(self) -> float | None:
+        return self._sponge
 
 
 class PairwiseClustering(ClusterMixin, _Annealed):
@@ -448,7 +360,7 @@ class PairwiseClustering(ClusterMixin, _Annealed):
 
     def _validated(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
         finite = "allow-nan" if self.metric == "precomputed" else True
-        return validate_data(self, X, dtype=_FLOATS, ensure_all_finite=finite, reset=reset)
+        return validate_data(self, X, dtype=FLOATS, ensure_all_finite=finite, reset=reset)
 
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> PairwiseClustering:
         """Find the clusters of the items.
@@ -540,11 +452,42 @@ class PairwiseClustering(ClusterMixin, _Annealed):
         >>> bool(model.predict([[9.0]])[0] == model.labels_[2])
         True
         """
+        return np.argmin(self._fields(X, "predict"), axis=1).astype(np.int32)
+
+    def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
+        """The weighted sum over items of their least field, less than 0: greater is better. Of the items that were fitted it is ``-cost_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_samples) or (n_items, n_features)
+            As for :meth:`predict`.
+        y : ignored
+            For scikit-learn's interface.
+        sample_weight : array-like of shape (n_items,), default=None
+            One an item.
+
+        Returns
+        -------
+        score : float
+
+        Examples
+        --------
+        >>> import lehr
+        >>> X = [[0.0], [1.0], [10.0], [11.0]]
+        >>> lehr.PairwiseClustering(n_clusters=2, metric="sqeuclidean").fit(X).score(X)
+        -1.0
+        """
+        least = self._fields(X, "score").min(axis=1)
+        item_weights = weights(sample_weight, least)
+        return -float(np.sum(least) if item_weights is None else np.dot(least, item_weights))
+
+    def _fields(self, X: ArrayLike, asked: str) -> NDArray[np.float64]:
+        """The field of each item in each cluster; infinite in one of which nothing is known."""
         check_is_fitted(self)
         items = self._validated(X, reset=False)
         to_fitted = items if self._fit_X is None else cdist(items, self._fit_X, scipy_name(self.metric))
         if np.any(to_fitted < 0):
-            raise ValueError("Negative values in data passed to PairwiseClustering.predict: dissimilarities are 0 or more.")
+            raise ValueError(f"Negative values in data passed to PairwiseClustering.{asked}: dissimilarities are 0 or more.")
         item_weights = np.ones(len(self.labels_)) if self._weights is None else self._weights
         members = np.zeros((len(self.labels_), len(self.clusters_)))
         members[np.arange(len(self.labels_)), self.labels_] = item_weights
@@ -556,5 +499,4 @@ class PairwiseClustering(ClusterMixin, _Annealed):
         sums = np.where(is_known, to_fitted, 0.0) @ members
         # A cluster of which nothing is known is no candidate.
         with np.errstate(divide="ignore", invalid="ignore"):
-            fields = np.where(known > 0, sums / known - 0.5 * self.clusters_["mean_within"], np.inf)
-        return np.argmin(fields, axis=1).astype(np.int32)
+            return np.where(known > 0, sums / known - 0.5 * self.clusters_["mean_within"], np.inf)

@@ -1,4 +1,4 @@
-"""Multidimensional scaling: items placed in few dimensions so that distances say dissimilarities."""
+"""Maps: items placed in few dimensions so that distances say dissimilarities, and rows on a sheet through their space."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ from lehr import _checks, _native
 from lehr._model import SavedMixin, symmetric, table, tell, weights
 from lehr._progress import Watch
 from lehr.distances import FEATURE_METRICS, pairwise_distances, scipy_name
+from lehr.topographic import GTM
 
-__all__ = ["SMACOF", "align"]
+__all__ = ["GTM", "SMACOF", "align"]
 
 _FLOATS = (np.float64, np.float32)
 _WEIGHTINGS = {"equal": "Equal", "sammon": "Sammon", "inverse_square": "InverseSquare"}
+#: The power of a dissimilarity that weights it.
+_POWERS = {"equal": 0.0, "sammon": -1.0, "inverse_square": -2.0}
 _STARTS = {"classical": "Classical", "random": "Random"}
 
 
@@ -54,6 +57,8 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         Whether steps are lengthened where that lowers the stress, which about halves the iterations.
     cooling : float, default=0.95
         The temperature over the one before, while annealing, 0.5 to 0.999.
+    warm_start : bool, default=False
+        Whether ``fit`` starts from the ``embedding_`` of the fit before, where that has the same shape and ``fit`` is given no positions.
     n_neighbors : int, default=10
         Items of the map that place a new one, more than ``n_components``.
     random_state : int, RandomState instance or None, default=None
@@ -113,7 +118,8 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
     """
 
     _method = "smacof"
-    _kept = ("_fit_X", "_n_features_out")
+    _kept = ("_fit_X", "_n_features_out", "_weights")
+    _weights: NDArray[np.float64] | None = None
 
     def __init__(
         self,
@@ -128,6 +134,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         tol: float = 1e-6,
         relaxed: bool = True,
         cooling: float = 0.95,
+        warm_start: bool = False,
         n_neighbors: int = 10,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -145,6 +152,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         self.tol = tol
         self.relaxed = relaxed
         self.cooling = cooling
+        self.warm_start = warm_start
         self.n_neighbors = n_neighbors
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -230,6 +238,8 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         matrix = symmetric(items) if is_given else pairwise_distances(items, self.metric, n_jobs=self.n_jobs)
         pairs = None if pair_weight is None else check_array(pair_weight, dtype=_FLOATS, input_name="pair_weight")
         positions = None if init is None else check_array(init, dtype=np.float64, input_name="init")
+        if positions is None and self.warm_start:
+            positions = self._former(len(items))
         stays = [] if fixed is None else [int(item) for item in np.asarray(fixed).ravel()]
         if any(item < 0 for item in stays):
             raise ValueError("The 'fixed' parameter must be items counted from 0. Got a negative number instead.")
@@ -246,6 +256,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
                 checkpoint=self.checkpoint,
             )
         self._fit_X = None if is_given else items
+        self._weights = item_weights
         self.embedding_ = found["embedding"]
         self._n_features_out = self.embedding_.shape[1]
         self.stress_ = found["stress"]
@@ -261,6 +272,11 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         self.n_iter_ = max(1, found["n_iter"])
         tell(found)
         return self
+
+    def _former(self, items: int) -> NDArray[np.float64] | None:
+        """The positions of the fit before, if they are of as many items in as many dimensions."""
+        former = getattr(self, "embedding_", None)
+        return former if former is not None and former.shape == (items, self.n_components) else None
 
     def fit_transform(self, X: ArrayLike, y: object = None, **fit_params: Any) -> NDArray[np.float64]:
         """Place the items, and return where they are.
@@ -313,13 +329,19 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         >>> bool(abs(lehr.SMACOF().fit(square).transform([[0.5, 0.5]])).max() < 1e-5)
         True
         """
+        return self._placed(self._to_map(X, "transform"))
+
+    def _to_map(self, X: ArrayLike, asked: str) -> NDArray[np.float64]:
+        """The dissimilarities of items to those of the map."""
         check_is_fitted(self)
         items = self._validated(X, reset=False)
-        metric = scipy_name(self.metric)
-        to_map = items if self._fit_X is None else cdist(items, self._fit_X, metric)
+        to_map = items if self._fit_X is None else cdist(items, self._fit_X, scipy_name(self.metric))
         to_map = np.asarray(to_map, dtype=np.float64)
         if np.any(to_map < 0):
-            raise ValueError("Negative values in data passed to SMACOF.transform: dissimilarities are 0 or more.")
+            raise ValueError(f"Negative values in data passed to SMACOF.{asked}: dissimilarities are 0 or more.")
+        return to_map
+
+    def _placed(self, to_map: NDArray[np.float64]) -> NDArray[np.float64]:
         positions = np.empty((len(to_map), self.embedding_.shape[1]))
         least = np.where(np.isnan(to_map), np.inf, to_map)
         is_there = least.min(axis=1) == 0
@@ -335,6 +357,44 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
             )
             positions[~is_there] = placed["positions"]
         return positions
+
+    def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
+        """The stress between items, placed as :meth:`transform` does, and those of the map, less than 0: greater is better.
+
+        The weighted sum of squared errors over that of the squared dissimilarities. Of the items that were fitted, with their weights and without
+        ``pair_weight``, it is ``-stress_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_samples) or (n_items, n_features)
+            As for :meth:`transform`.
+        y : ignored
+            For scikit-learn's interface.
+        sample_weight : array-like of shape (n_items,), default=None
+            One an item.
+
+        Returns
+        -------
+        score : float
+
+        Examples
+        --------
+        >>> import lehr
+        >>> square = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
+        >>> lehr.SMACOF().fit(square).score(square) > -1e-12
+        True
+        """
+        to_map = self._to_map(X, "score")
+        item_weights = weights(sample_weight, to_map)
+        shares = np.ones(len(to_map)) if item_weights is None else item_weights
+        of_map = np.ones(len(self.embedding_)) if self._weights is None else self._weights
+        with np.errstate(divide="ignore"):
+            by_size = to_map ** _POWERS[self.weighting]
+        # Nothing is weighted by a dissimilarity that is missing, or whose inverse is infinite.
+        pairs = np.where(np.isfinite(by_size) & ~np.isnan(to_map), by_size, 0.0) * shares[:, None] * of_map
+        targets = np.where(np.isnan(to_map), 0.0, to_map)
+        errors = np.square(cdist(self._placed(to_map), self.embedding_) - targets)
+        return -float(np.sum(pairs * errors) / np.sum(pairs * np.square(targets)))
 
     def plot(self, labels: ArrayLike | None = None, *, ax: Any = None) -> Any:
         """The map, in its first two dimensions. See :func:`lehr.plot.embedding`.

@@ -74,6 +74,10 @@ class DAGaussianMixture(DensityMixin, SavedMixin):
         One row a number that was tried: ``n_components``, ``log_likelihood``, ``bic``, ``aic``, ``icl``, ``is_converged``.
     ascent_ : ndarray
         The log-likelihood of a row before each sweep of the fit: it never falls.
+    history_ : structured ndarray
+        One row a sweep of the fit: ``log_likelihood``, that of a row before it.
+    free_energy_ : float
+        ``-log_likelihood_``: the free energy at temperature 1, where the annealed clusters have become a mixture.
     converged_ : bool
         Whether the fit ended with nothing left to gain.
     n_iter_ : int
@@ -194,6 +198,8 @@ class DAGaussianMixture(DensityMixin, SavedMixin):
         self.icl_ = found["icl"]
         self.candidates_ = table(found["candidates"])
         self.ascent_ = found["ascent"]
+        self.history_ = table({"log_likelihood": found["ascent"]})
+        self.free_energy_ = -self.log_likelihood_
         self.converged_ = found["is_converged"]
         self.n_iter_ = found["n_iter"]
         tell(found)

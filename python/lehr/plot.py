@@ -1,4 +1,4 @@
-"""Pictures of models, on matplotlib: clusters, maps, annealing, the Shepard diagram.
+"""Pictures of models, on matplotlib: clusters, maps, topographic maps, annealing, the Shepard diagram.
 
 Each draws on axes and returns them, so that pictures can be put together. matplotlib is imported when one is drawn.
 """
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.decomposition import PCA
 from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["annealing", "clusters", "embedding", "shepard"]
+__all__ = ["annealing", "clusters", "embedding", "shepard", "topography"]
 
 #: Points drawn at most: beyond, at even intervals.
 _MOST_POINTS = 100_000
@@ -44,11 +44,11 @@ def _plane(rows: NDArray[Any], centers: NDArray[Any]) -> tuple[NDArray[Any], NDA
 
 
 def clusters(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
-    """Rows by cluster, and their centres; in more than two dimensions in the plane of the two leading principal axes.
+    """Rows by cluster, and their centres; in more than two dimensions in the plane of the two leading principal axes. Rows in no cluster are grey.
 
     Parameters
     ----------
-    model : DAClustering
+    model : DAClustering or KMeans
         Fitted.
     X : array-like of shape (n_samples, n_features)
         The rows that were fitted.
@@ -80,7 +80,11 @@ def clusters(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
     ax = _axes(ax)
     places, centers, names = _plane(rows, model.cluster_centers_)
     shown = _thinned(len(rows))
-    ax.scatter(*places[shown].T, c=model.labels_[shown], cmap="tab20", s=8, linewidths=0)
+    inside = shown[model.labels_[shown] >= 0]
+    outside = shown[model.labels_[shown] < 0]
+    ax.scatter(*places[inside].T, c=model.labels_[inside], cmap="tab20", s=8, linewidths=0)
+    if len(outside):
+        ax.scatter(*places[outside].T, c="lightgrey", s=8, linewidths=0)
     ax.scatter(*centers.T, c="black", marker="x", s=40)
     ax.set(xlabel=names[0], ylabel=names[1], title=f"{len(centers)} clusters")
     return ax
@@ -197,4 +201,64 @@ def shepard(model: Any, *, ax: Any = None) -> Any:
     most = min(extent[1], extent[3])
     ax.plot([0, most], [0, most], color="tab:red", linewidth=1)
     ax.set(xlabel="distance in the map", ylabel="dissimilarity", title=f"correlation {diagram['correlation']:.3f}")
+    return ax
+
+
+def topography(model: Any, labels: ArrayLike | None = None, *, ax: Any = None) -> Any:
+    """Rows on a topographic map, over how much it is stretched: dark is far to go between nodes that are neighbours, so walls between groups show.
+
+    A map of one dimension is drawn as a profile, with the rows below it; of three dimensions, the first two.
+
+    Parameters
+    ----------
+    model : GTM
+        Fitted.
+    labels : array-like of shape (n_samples,), default=None
+        A class of each row, for its colour.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; ``None``: a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If there are not as many labels as rows that were fitted.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import lehr
+    >>> model = lehr.GTM(n_nodes=4, n_basis=2).fit([[0.0, 0.0], [1.0, 0.5], [2.0, 2.0], [3.0, 1.0]])
+    >>> lehr.plot.topography(model).get_xlabel()
+    'axis 1'
+    """
+    check_is_fitted(model)
+    ax = _axes(ax)
+    rows = model.embedding_
+    shown = _thinned(len(rows))
+    colours = None
+    if labels is not None:
+        classes = np.unique(np.asarray(labels), return_inverse=True)[1]
+        if len(classes) != len(rows):
+            raise ValueError(f"expected labels of the {len(rows)} rows that were fitted, found {len(classes)}")
+        colours = classes[shown]
+    style = {"c": colours, "cmap": None if colours is None else "tab20", "s": 8, "linewidths": 0, "zorder": 2}
+    title = f"log-likelihood {model.log_likelihood_:.1f}, order {model.order_:.2f}"
+    side = model.n_nodes_
+    if rows.shape[1] == 1:
+        ax.plot(model.nodes_[:, 0], model.magnifications_, color="black", linewidth=1)
+        ax.scatter(rows[shown, 0], np.zeros(len(shown)), **style)
+        ax.set(xlabel="axis 1", ylabel="magnification", ylim=(0 - 0.05 * model.magnifications_.max(), None), title=title)
+        return ax
+    if rows.shape[1] == 2:
+        # Nodes run along the last axis first. Magnifications are of areas; their logarithm shows walls beside plains.
+        stretched = np.log(np.maximum(model.magnifications_, np.finfo(float).tiny)).reshape(side, side)
+        axis = model.nodes_[:side, 1]
+        ax.pcolormesh(axis, axis, stretched.T, cmap="Greys", shading="gouraud", alpha=0.6)
+    ax.scatter(rows[shown, 0], rows[shown, 1], **style)
+    ax.set(xlabel="axis 1", ylabel="axis 2", aspect="equal", title=title)
     return ax

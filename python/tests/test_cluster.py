@@ -79,6 +79,15 @@ def test_pairwise_finds_the_pairs(two_pairs):
     assert model.predict([[8.0, 8.0, 2.0, 2.0], [np.nan, 1.0, np.nan, 7.0]]).tolist() == [1, 0]
 
 
+def test_the_score_of_what_was_fitted_is_its_cost(wine):
+    weight = np.arange(len(wine)) % 3
+    model = lehr.PairwiseClustering(3).fit(wine)
+    assert model.score(wine) == pytest.approx(-model.cost_)
+    model = lehr.PairwiseClustering(3).fit(wine, sample_weight=weight)
+    assert model.score(wine, sample_weight=weight) == pytest.approx(-model.cost_)
+    assert model.score(wine[:9]) < model.score(wine[:3]) < 0
+
+
 def test_pairwise_on_squared_distances_is_vector_annealing(wine):
     points = lehr.DAClustering(3).fit(wine)
     pairs = lehr.PairwiseClustering(3, metric="sqeuclidean").fit(wine)

@@ -60,16 +60,23 @@ def test_four_processes_find_what_one_finds(mpiexec, wine, tmp_path):
         X = np.load({str(table)!r})
         model = lehr.DAClustering(5, verbose=1).fit(X)
         positions = lehr.SMACOF().fit_transform(X)
-        np.savez({str(tmp_path)!r} + f"/of{{number}}.npz", labels=model.labels_, centers=model.cluster_centers_, positions=positions)
+        gaps = np.where(np.arange(X.size).reshape(X.shape) % 11, X, np.nan)
+        places = lehr.GTM(n_nodes=6, n_basis=3).fit_transform(gaps)
+        centers = lehr.KMeans(6).fit(X).cluster_centers_
+        np.savez({str(tmp_path)!r} + f"/of{{number}}.npz", labels=model.labels_, centers=model.cluster_centers_, positions=positions, places=places, kmeans=centers)
         """,
     )
     assert ended.returncode == 0, ended.stderr
     model, positions = lehr.DAClustering(5).fit(wine), lehr.SMACOF().fit_transform(wine)
+    gaps = np.where(np.arange(wine.size).reshape(wine.shape) % 11, wine, np.nan)
+    places, centers = lehr.GTM(n_nodes=6, n_basis=3).fit_transform(gaps), lehr.KMeans(6).fit(wine).cluster_centers_
     for number in range(4):
         found = np.load(tmp_path / f"of{number}.npz")
         np.testing.assert_array_equal(found["labels"], model.labels_)
         np.testing.assert_array_equal(found["centers"], model.cluster_centers_)
         np.testing.assert_array_equal(found["positions"], positions)
+        np.testing.assert_array_equal(found["places"], places)
+        np.testing.assert_array_equal(found["kmeans"], centers)
     # One process speaks.
     assert ended.stderr.count("annealing,   0%") <= 1
 

@@ -11,7 +11,18 @@ from lehr import _native
 
 
 @pytest.mark.parametrize(
-    "model", [lehr.DAClustering(3), lehr.DAClustering(), lehr.DAGaussianMixture(2), lehr.PairwiseClustering(3), lehr.SMACOF()], ids=repr
+    "model",
+    [
+        lehr.DAClustering(3),
+        lehr.DAClustering(),
+        lehr.DAGaussianMixture(2),
+        lehr.GTM(n_nodes=6, n_basis=3),
+        lehr.GTM(1, n_nodes=20, n_basis=4, init="plane"),
+        lehr.KMeans(3),
+        lehr.PairwiseClustering(3),
+        lehr.SMACOF(),
+    ],
+    ids=repr,
 )
 def test_a_model_comes_back_as_it_was(model, wine, tmp_path):
     path = tmp_path / "model"
@@ -24,7 +35,7 @@ def test_a_model_comes_back_as_it_was(model, wine, tmp_path):
             assert read.dtype == value.dtype
             for column in value.dtype.names or [...]:
                 np.testing.assert_array_equal(read[column], value[column], err_msg=name)
-    method = "transform" if isinstance(model, lehr.SMACOF) else "predict"
+    method = "transform" if isinstance(model, (lehr.GTM, lehr.SMACOF)) else "predict"
     np.testing.assert_array_equal(getattr(copy, method)(wine[:9]), getattr(model, method)(wine[:9]))
 
 

@@ -23,10 +23,52 @@ ROWS = [[0.0], [1.0], [5.0]]
         (np.array([[1j], [2j]]), ValueError, "Complex data not supported"),
     ],
 )
-def test_data_that_cannot_be(X, kind, words):
-    for estimator in (lehr.DAClustering(1), lehr.PairwiseClustering(1), lehr.SMACOF(1)):
-        with pytest.raises(kind, match=words):
-            estimator.fit(X)
+@pytest.mark.parametrize(
+    "estimator",
+    [lehr.DAClustering(1), lehr.DAGaussianMixture(1), lehr.GTM(1), lehr.KMeans(1), lehr.PairwiseClustering(1), lehr.SMACOF(1)],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_data_that_cannot_be(estimator, X, kind, words):
+    if isinstance(estimator, lehr.GTM) and "NaN" in words:
+        pytest.skip("a map takes rows with missing cells")
+    with pytest.raises(kind, match=words):
+        estimator.fit(X)
+
+
+@pytest.mark.parametrize(
+    ("fitted", "asked"),
+    [
+        (lehr.DAClustering(1), "predict"),
+        (lehr.DAClustering(1), "transform"),
+        (lehr.DAGaussianMixture(1), "score_samples"),
+        (lehr.GTM(1, n_nodes=5, n_basis=2), "transform"),
+        (lehr.KMeans(1), "predict"),
+        (lehr.PairwiseClustering(1), "predict"),
+        (lehr.SMACOF(1), "score"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_rows_of_another_width_than_those_fitted(fitted, asked):
+    fitted.fit([[0.0, 1.0], [1.0, 3.0], [5.0, 2.0]])
+    with pytest.raises(ValueError, match="X has 3 features, but .* is expecting 2 features as input"):
+        getattr(fitted, asked)([[0.0, 1.0, 2.0]])
+    with pytest.raises(ValueError, match="infinity"):
+        getattr(fitted, asked)([[0.0, np.inf]])
+
+
+def test_too_many_clusters_or_components_are_told_with_both_numbers():
+    for estimator in (lehr.DAClustering(4), lehr.KMeans(4), lehr.PairwiseClustering(4)):
+        with pytest.raises(ValueError, match="n_samples=3 should be >= n_clusters=4"):
+            estimator.fit(ROWS)
+    with pytest.raises(ValueError, match="n_samples=3 should be >= n_components=4"):
+        lehr.DAGaussianMixture(4).fit(ROWS)
+
+
+def test_negative_dissimilarities_to_fitted_items():
+    matrix = np.array([[0.0, 1.0, 4.0], [1.0, 0.0, 4.0], [4.0, 4.0, 0.0]])
+    for estimator, asked in ((lehr.PairwiseClustering(2, metric="precomputed"), "predict"), (lehr.SMACOF(1, metric="precomputed"), "transform")):
+        with pytest.raises(ValueError, match=f"Negative values in data passed to .*{asked}"):
+            getattr(estimator.fit(matrix), asked)([[-1.0, 1.0, 1.0]])
 
 
 @pytest.mark.parametrize(

@@ -78,3 +78,27 @@ def test_positions_do_not_depend_on_threads(wine):
     maps = [lehr.SMACOF(3, n_jobs=threads).fit_transform(wine) for threads in (1, 2, 8)]
     for other in maps[1:]:
         np.testing.assert_array_equal(other, maps[0])
+
+
+def test_the_score_of_what_was_fitted_is_its_stress(wine):
+    weight = 1.0 + np.arange(len(wine)) % 3
+    for weighting in ("equal", "sammon", "inverse_square"):
+        model = lehr.SMACOF(weighting=weighting).fit(wine)
+        assert model.score(wine) == pytest.approx(-model.stress_, rel=1e-9)
+    model = lehr.SMACOF().fit(wine, sample_weight=weight)
+    assert model.score(wine, sample_weight=weight) == pytest.approx(-model.stress_, rel=1e-9)
+    gaps = lehr.pairwise_distances(wine)
+    gaps[3, 5] = gaps[5, 3] = np.nan
+    model = lehr.SMACOF(metric="precomputed").fit(gaps)
+    assert model.score(gaps) == pytest.approx(-model.stress_, rel=1e-9)
+
+
+def test_a_warm_start_goes_on_where_the_last_fit_ended(wine):
+    model = lehr.SMACOF(warm_start=True).fit(wine)
+    cold, stress = model.n_iter_, model.stress_
+    again = model.fit(wine)
+    assert again.n_iter_ < cold / 2 and again.stress_ <= stress * (1 + 1e-9)
+    # Of another number of items, or in other dimensions, there is nothing to go on from.
+    fewer = model.fit(wine[:50])
+    np.testing.assert_array_equal(fewer.embedding_, lehr.SMACOF().fit(wine[:50]).embedding_)
+    np.testing.assert_array_equal(model.set_params(n_components=3).fit(wine).embedding_, lehr.SMACOF(3).fit(wine).embedding_)

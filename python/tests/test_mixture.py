@@ -18,6 +18,8 @@ def test_the_likelihood_is_no_worse_than_that_of_twenty_starts(form, wine):
         assert ours.score(wine) >= theirs.score(wine) - 1e-3
     assert ours.covariances_.shape == theirs.covariances_.shape
     assert np.all(np.diff(ours.ascent_) >= -1e-9)
+    np.testing.assert_array_equal(ours.history_["log_likelihood"], ours.ascent_)
+    assert ours.free_energy_ == -ours.log_likelihood_
 
 
 def test_the_number_of_components_is_found(wine):

@@ -11,7 +11,7 @@ import pytest
 
 import lehr
 
-MODULES = ["lehr", "lehr.async_node", "lehr.cluster", "lehr.datasets", "lehr.distances", "lehr.manifold", "lehr.mixture", "lehr.node", "lehr.plot"]
+MODULES = ["lehr", "lehr.async_node", "lehr.cluster", "lehr.datasets", "lehr.distances", "lehr.kmeans", "lehr.manifold", "lehr.mixture", "lehr.node", "lehr.plot", "lehr.topographic"]
 #: Named in an interface that is documented elsewhere: scikit-learn's, or their class.
 WITHOUT_EXAMPLES = {"Progress", "Stopped", "__version__"}
 
@@ -43,12 +43,12 @@ def test_is_documented_with_parameters_and_an_example(name, thing):
             return
         for parameter in parameters:
             if parameter != "self":
-                assert f"\n{parameter}" in text or f"**{parameter}" in text, f"says nothing of {parameter}"
+                assert any(f"\n{stars}{parameter}" in text for stars in ("", "*", "**")), f"says nothing of {parameter}"
         assert "Returns\n-------" in text or name.endswith(".save"), "does not say what it returns"
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("module", ["_job", "_model", "cluster", "datasets", "distances", "manifold", "mixture", "plot"])
+@pytest.mark.parametrize("module", ["_centers", "_job", "_model", "cluster", "datasets", "distances", "kmeans", "manifold", "mixture", "plot", "topographic"])
 def test_examples_run(module):
     matplotlib.use("Agg")
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS

@@ -92,9 +92,9 @@ pub(crate) fn table<'py, T: Element>(
     values.into_pyarray(py).reshape([rows, columns])
 }
 
-/// Labels as estimators have them.
+/// Labels as estimators have them: -1 for what is in no cluster, which is the largest number here.
 pub(crate) fn labels(labels: &[u32]) -> Vec<i32> {
-    labels.iter().map(|label| *label as i32).collect()
+    labels.iter().map(|label| label.cast_signed()).collect()
 }
 
 /// A dictionary of one-dimensional arrays: the columns of a table whose rows are things of one kind.

@@ -20,7 +20,7 @@ pyo3::create_exception!(
 );
 
 /// A parameter's name in Rust, and what estimators call it.
-const NAMES: [(&str, &str); 9] = [
+const NAMES: [(&str, &str); 12] = [
     ("clusters", "n_clusters"),
     ("components", "n_components"),
     ("covariance", "covariance_type"),
@@ -30,6 +30,9 @@ const NAMES: [(&str, &str); 9] = [
     ("dimension", "n_components"),
     ("starts", "n_init"),
     ("neighbours", "n_neighbors"),
+    ("latent", "n_components"),
+    ("nodes", "n_nodes"),
+    ("basis", "n_basis"),
 ];
 
 fn name_in_python(name: &str) -> &str {
@@ -83,6 +86,7 @@ pub(crate) fn mining(error: lehr_mining::Error) -> PyErr {
         Error::TooManyClusters { clusters, points } => {
             value(format!("n_samples={points} should be >= n_clusters={clusters}."))
         }
+        Error::MostlyOutside { .. } => value(format!("{message}. Take a larger 'sponge', or more clusters.")),
         Error::Stopped => stopped(),
         Error::OtherData { .. } => value(format!(
             "{message}. Fit the data that the checkpoint was written for, or delete the file to start anew."

@@ -9,8 +9,10 @@ mod arrays;
 mod datasets;
 mod distances;
 mod errors;
+mod gtm;
 mod items;
 mod job;
+mod kmeans;
 mod mixture;
 mod model_file;
 mod pairwise;
@@ -29,9 +31,13 @@ mod _native {
     #[pymodule_export]
     use crate::distances::{distances_of_fingerprints, distances_of_rows, distances_of_sequences};
     #[pymodule_export]
+    use crate::gtm::{fit_gtm, images, project};
+    #[pymodule_export]
     use crate::items::{Fingerprints, Sequences, read_fasta, read_fps};
     #[pymodule_export]
     use crate::job::{abort, finish, is_joined, process};
+    #[pymodule_export]
+    use crate::kmeans::fit_kmeans;
     #[pymodule_export]
     use crate::mixture::{fit_mixture, posterior, sample};
     #[pymodule_export]

@@ -41,7 +41,13 @@ pub(crate) fn fit_mixture<'py>(
         None => mixture::fit(&points, &wanted, &execution, relay),
         Some(start) => mixture::resume(&points, start, &execution, relay),
     })?;
-    let model = watched.outcome.map_err(errors::mining)?;
+    let model = watched.outcome.map_err(|error| match error {
+        // A mixture's are called components.
+        lehr_mining::Error::TooManyClusters { clusters, points } => {
+            errors::value(format!("n_samples={points} should be >= n_components={clusters}."))
+        }
+        error => errors::mining(error),
+    })?;
     if company.is_lead {
         watch::remove(checkpoint.as_deref());
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use lehr_mining::anneal::{Split, Step};
-use lehr_mining::vector::{self, Checkpoint, Model, Parameters, Suggestion};
+use lehr_mining::vector::{self, Checkpoint, Cluster, Model, Parameters, Suggestion};
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -57,11 +57,7 @@ fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
     found.set_item("cluster_centers", arrays::table(py, model.centers, model.dimension)?)?;
     found.set_item("labels", arrays::labels(&model.labels).into_pyarray(py))?;
     found.set_item("probabilities", model.probabilities.into_pyarray(py))?;
-    let clusters = Columns::of(py, &model.clusters)
-        .with("n_samples", |cluster| cluster.rows as i64)?
-        .with("weight", |cluster| cluster.weight)?
-        .with("spread", |cluster| cluster.spread)?;
-    found.set_item("clusters", clusters.done())?;
+    found.set_item("clusters", clusters(py, &model.clusters)?)?;
     found.set_item("inertia", model.sum_of_squares)?;
     found.set_item("free_energy", model.free_energy)?;
     found.set_item("temperature", model.last_temperature)?;
@@ -72,6 +68,15 @@ fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
     found.set_item("plateaus", plateaus(py, model.suggestion.as_ref())?)?;
     found.set_item("warnings", model.warnings)?;
     Ok(found)
+}
+
+/// One row a cluster.
+pub(crate) fn clusters<'py>(py: Python<'py>, clusters: &[Cluster]) -> PyResult<Bound<'py, PyDict>> {
+    Ok(Columns::of(py, clusters)
+        .with("n_samples", |cluster| cluster.rows as i64)?
+        .with("weight", |cluster| cluster.weight)?
+        .with("spread", |cluster| cluster.spread)?
+        .done())
 }
 
 /// One row a temperature.

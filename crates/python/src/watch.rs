@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use lehr_mining::anneal::{self, Control};
-use lehr_mining::{mixture, pairwise, smacof};
+use lehr_mining::{gtm, kmeans, mixture, pairwise, smacof};
 use lehr_ranks::timing::Stopwatch;
 use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
@@ -42,7 +42,7 @@ pub(crate) struct Progress {
     temperature: Option<f64>,
     /// Clusters or components at present.
     n_clusters: Option<usize>,
-    /// The quantity that falls: free energy, or stress.
+    /// The quantity that falls: free energy, stress, mean squared distance, or a likelihood with its sign turned.
     objective: Option<f64>,
     /// Sweeps or iterations so far; pairs finished, for dissimilarities.
     n_iter: u64,
@@ -130,6 +130,43 @@ impl anneal::Observer<pairwise::Checkpoint> for Relay {
     }
 
     fn checkpoint(&mut self, checkpoint: &pairwise::Checkpoint) {
+        let is_last = self.is_last();
+        self.saver.offer(is_last, |path| checkpoint.write(path));
+    }
+}
+
+impl anneal::Observer<kmeans::Checkpoint> for Relay {
+    fn progress(&mut self, progress: &anneal::Progress<'_>) -> Control {
+        self.tell(|| Progress {
+            stage: progress.stage.name().to_owned(),
+            fraction: progress.fraction,
+            temperature: None,
+            n_clusters: Some(progress.step.clusters),
+            objective: Some(progress.step.mean_cost),
+            n_iter: progress.sweeps,
+        })
+    }
+
+    fn checkpoint(&mut self, checkpoint: &kmeans::Checkpoint) {
+        let is_last = self.is_last();
+        self.saver.offer(is_last, |path| checkpoint.write(path));
+    }
+}
+
+impl gtm::Observer for Relay {
+    fn progress(&mut self, progress: &gtm::Progress) -> Control {
+        self.tell(|| Progress {
+            stage: progress.stage.name().to_owned(),
+            fraction: progress.fraction,
+            // None is known before the principal axes are.
+            temperature: (progress.temperature > 0.0).then_some(progress.temperature),
+            n_clusters: None,
+            objective: progress.objective.map(|objective| -objective),
+            n_iter: progress.sweeps,
+        })
+    }
+
+    fn checkpoint(&mut self, checkpoint: &gtm::Checkpoint) {
         let is_last = self.is_last();
         self.saver.offer(is_last, |path| checkpoint.write(path));
     }

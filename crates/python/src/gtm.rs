@@ -1,0 +1,219 @@
+//! Generative topographic maps for `lehr.GTM`.
+
+use std::path::PathBuf;
+
+use lehr_data::{Incomplete, Points};
+use lehr_mining::gtm::{self, Checkpoint, Input, Map, Model, Parameters, Projection, Start};
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde::{Deserialize, Serialize};
+
+use crate::arrays::{self, Columns};
+use crate::errors;
+use crate::job::Company;
+use crate::watch;
+
+/// Rows as the method takes them. Whole ones are points, so that a checkpoint of them is also the command's.
+enum Rows {
+    Whole(Points),
+    Gaps(Incomplete, Option<Vec<f64>>),
+}
+
+impl Rows {
+    fn of(x: &Bound<'_, PyAny>, weights: Option<&PyReadonlyArray1<'_, f64>>) -> PyResult<Self> {
+        let rows = arrays::records(x)?;
+        if rows.missing() > 0 {
+            return Ok(Rows::Gaps(rows, weights.map(arrays::numbers)));
+        }
+        arrays::points(x, weights).map(Rows::Whole)
+    }
+
+    fn input(&self) -> Input<'_> {
+        match self {
+            Rows::Whole(points) => Input::from(points),
+            Rows::Gaps(rows, None) => Input::from(rows),
+            Rows::Gaps(rows, Some(weights)) => Input::from(rows).with_weights(weights),
+        }
+    }
+}
+
+/// Fits a map to the rows of `x`, NaN where a cell is missing.
+#[pyfunction]
+#[pyo3(signature = (x, sample_weight, parameters, *, threads = None, callback = None, checkpoint = None))]
+pub(crate) fn fit_gtm<'py>(
+    py: Python<'py>,
+    x: &Bound<'py, PyAny>,
+    sample_weight: Option<PyReadonlyArray1<'py, f64>>,
+    parameters: &str,
+    threads: Option<usize>,
+    callback: Option<&Bound<'py, PyAny>>,
+    checkpoint: Option<PathBuf>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let wanted: Parameters = watch::parameters(parameters)?;
+    let rows = Rows::of(x, sample_weight.as_ref())?;
+    drop(sample_weight);
+    let company = Company::new(py, threads)?;
+    let start = watch::saved(checkpoint.as_deref(), Checkpoint::read)?;
+    if let Some(start) = &start {
+        watch::same_parameters(checkpoint.as_deref(), &wanted, start.parameters())?;
+    }
+    company.agree(py, "GTM.fit", || {
+        let resumed = u8::from(start.is_some());
+        [parameters.as_bytes(), &rows.input().fingerprint().to_le_bytes(), &[resumed]].concat()
+    })?;
+    let execution = company.execution;
+    let watched = watch::run(py, callback, checkpoint.clone(), company.is_in_job, move |relay| match start {
+        None => gtm::fit(rows.input(), &wanted, &execution, relay),
+        Some(start) => gtm::resume(rows.input(), start, &execution, relay),
+    })?;
+    let model = watched.outcome.map_err(errors::mining)?;
+    if company.is_lead {
+        watch::remove(checkpoint.as_deref());
+    }
+    let found = found(py, model)?;
+    found.set_item("checkpoint_failure", watched.checkpoint_failure)?;
+    found.set_item("is_lead", company.is_lead)?;
+    Ok(found)
+}
+
+fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
+    let found = placed(py, model.places)?;
+    let parts = Parts::of(&model.map)?;
+    found.set_item("n_nodes", parts.grid.nodes)?;
+    found.set_item("n_basis", parts.grid.basis)?;
+    found.set_item("weights", arrays::table(py, parts.weights, parts.origin.len())?)?;
+    found.set_item("origin", parts.origin.into_pyarray(py))?;
+    found.set_item("noise_variance", parts.noise)?;
+    let nodes = (0..model.map.len()).flat_map(|k| model.map.node(k)).collect();
+    found.set_item("nodes", arrays::table(py, nodes, model.map.latent())?)?;
+    found.set_item("log_likelihood", model.log_likelihood)?;
+    found.set_item("order", model.order)?;
+    found.set_item("is_annealed", model.start == Start::Annealed)?;
+    let candidates = Columns::of(py, &model.candidates)
+        .with("is_annealed", |candidate| candidate.start == Start::Annealed)?
+        .with("log_likelihood", |candidate| candidate.log_likelihood)?
+        .with("order", |candidate| candidate.order)?
+        .with("is_converged", |candidate| candidate.is_converged)?
+        .with("n_iter", |candidate| candidate.sweeps as i64)?;
+    found.set_item("candidates", candidates.done())?;
+    let history = Columns::of(py, &model.history)
+        .with("temperature", |step| step.temperature)?
+        .with("objective", |step| step.objective)?
+        .with("noise_variance", |step| step.noise)?
+        .with("softness", |step| step.softness)?
+        .with("sweeps", |step| step.sweeps as i64)?;
+    found.set_item("history", history.done())?;
+    found.set_item("ascent", model.ascent.into_pyarray(py))?;
+    found.set_item("critical_temperature", model.critical_temperature)?;
+    found.set_item("is_converged", model.is_converged)?;
+    found.set_item("n_iter", model.sweeps)?;
+    found.set_item("warnings", model.warnings)?;
+    Ok(found)
+}
+
+/// Where rows are on a map.
+fn placed(py: Python<'_>, places: Projection) -> PyResult<Bound<'_, PyDict>> {
+    let found = PyDict::new(py);
+    found.set_item("positions", arrays::table(py, places.positions, places.latent)?)?;
+    found.set_item("modes", arrays::labels(&places.modes).into_pyarray(py))?;
+    found.set_item("probabilities", places.probabilities.into_pyarray(py))?;
+    found.set_item("entropies", places.entropies.into_pyarray(py))?;
+    found.set_item("log_densities", places.log_densities.into_pyarray(py))?;
+    Ok(found)
+}
+
+/// The fields of a map as its file has them: a map is made and taken apart by its own form only, which [`Map::check`] looks over.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Parts {
+    grid: Grid,
+    origin: Vec<f64>,
+    weights: Vec<f64>,
+    noise: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Grid {
+    latent: usize,
+    nodes: usize,
+    basis: usize,
+    width: f64,
+}
+
+impl Parts {
+    fn of(map: &Map) -> PyResult<Self> {
+        let value = serde_json::to_value(map).and_then(serde_json::from_value);
+        value.map_err(|cause| errors::runtime(format!("a map has other fields than expected: {cause}")))
+    }
+
+    fn map(&self) -> PyResult<Map> {
+        let value = serde_json::to_value(self).and_then(serde_json::from_value);
+        let map: Map = value.map_err(|cause| errors::value(format!("no map: {cause}")))?;
+        map.check().map_err(errors::mining)?;
+        Ok(map)
+    }
+}
+
+/// A map as an estimator keeps it: what `fit_gtm` found, and the width that it was asked for.
+#[derive(FromPyObject)]
+pub(crate) struct Kept<'py> {
+    #[pyo3(item("nodes"))]
+    nodes: usize,
+    #[pyo3(item("basis"))]
+    basis: usize,
+    #[pyo3(item("latent"))]
+    latent: usize,
+    #[pyo3(item("width"))]
+    width: f64,
+    #[pyo3(item("noise"))]
+    noise: f64,
+    #[pyo3(item("origin"))]
+    origin: PyReadonlyArray1<'py, f64>,
+    #[pyo3(item("weights"))]
+    weights: PyReadonlyArray2<'py, f64>,
+}
+
+impl Kept<'_> {
+    fn map(&self) -> PyResult<Map> {
+        let grid = Grid { latent: self.latent, nodes: self.nodes, basis: self.basis, width: self.width };
+        let (origin, weights) = (arrays::numbers(&self.origin), arrays::matrix(&self.weights));
+        Parts { grid, origin, weights, noise: self.noise }.map()
+    }
+}
+
+/// Where on a map rows come from that it has not seen, NaN where a cell is missing.
+#[pyfunction]
+pub(crate) fn project<'py>(py: Python<'py>, x: &Bound<'py, PyAny>, map: Kept<'py>) -> PyResult<Bound<'py, PyDict>> {
+    let map = map.map()?;
+    let rows = arrays::records(x)?;
+    let places = py.detach(|| map.project(&rows)).map_err(errors::mining)?;
+    placed(py, places)
+}
+
+/// Where places of a map, an N x L array, are in the space of the data, and how much the map is stretched there.
+#[pyfunction]
+pub(crate) fn images<'py>(
+    py: Python<'py>,
+    places: PyReadonlyArray2<'py, f64>,
+    map: Kept<'py>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let map = map.map()?;
+    if places.as_array().ncols() != map.latent() {
+        let (expected, found) = (map.latent(), places.as_array().ncols());
+        return Err(errors::value(format!("expected places of {expected} coordinates, found {found}")));
+    }
+    let numbers = arrays::matrix(&places);
+    drop(places);
+    let (values, magnifications) = py.detach(|| {
+        let each = || numbers.chunks_exact(map.latent());
+        let values: Vec<f64> = each().flat_map(|place| map.at(place)).collect();
+        let magnifications: Vec<f64> = each().map(|place| map.magnification(place)).collect();
+        (values, magnifications)
+    });
+    let found = PyDict::new(py);
+    found.set_item("data", arrays::table(py, values, map.dimension())?)?;
+    found.set_item("magnifications", magnifications.into_pyarray(py))?;
+    Ok(found)
+}

@@ -1,0 +1,180 @@
+"""K-means: the baseline in the house, on the kernels, threads and processes that annealing has."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from numpy.typing import ArrayLike
+from sklearn.base import ClusterMixin
+from sklearn.utils.validation import validate_data
+
+from lehr import _checks, _native
+from lehr._centers import FLOATS, CentersMixin
+from lehr._model import SavedMixin, table, tell, weights
+from lehr._progress import Watch
+
+__all__ = ["KMeans"]
+
+_PRECISIONS = {"double": "f64", "single": "f32"}
+
+
+class KMeans(CentersMixin, ClusterMixin, SavedMixin):
+    """K-means: centres drawn by k-means++, moved to the means of their rows until they stand still, the best of several starts.
+
+    To be compared with, and for whoever knows what it does: :class:`DAClustering` finds what takes this many starts, in one run. A sweep leaves out centres
+    that cannot be nearest to the rows of a box, and boxes around which no centre has moved; with the same result as a plain one. The same bits on
+    any number of threads and processes.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        How many clusters, at least 1.
+    n_init : int, default=10
+        Starts, of which the best is kept.
+    max_iter : int, default=300
+        The most sweeps of a start.
+    tol : float, default=0.0
+        A sweep that lowers the sum of squares by no more than this share is the last of its start, 0 to 1; 0 goes on to the fixed point.
+    algorithm : {'bounded', 'plain'}, default='bounded'
+        Whether a sweep leaves out what cannot change. The result is the same, to the last bit.
+    precision : {'double', 'single'}, default='double'
+        In which rows are kept while sweeping. Single takes half the memory and is faster; labels and centres are made in double precision either way.
+    random_state : int, RandomState instance or None, default=None
+        Draws the starts. ``None`` is 0: the same call gives the same result.
+    n_jobs : int, default=None
+        Threads. ``None`` means all processors, or one a process in an MPI job. The result does not depend on it, to the last bit.
+    verbose : int, default=0
+        Above 0: a line of progress on standard error.
+    callback : callable, default=None
+        Called with a :class:`lehr.Progress` after every few sweeps, in the thread that called ``fit``; returns ``False`` to stop.
+    checkpoint : path-like, default=None
+        A file that an interrupted run is kept in. If it is there, ``fit`` goes on from it, to the same bits; a run that ends removes it.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Weighted means, in the unit of ``X``. Clusters are numbered by falling weight.
+    labels_ : ndarray of shape (n_samples,), int32
+        The cluster of each row.
+    clusters_ : structured ndarray of shape (n_clusters,)
+        ``n_samples``, ``weight`` and ``spread`` (root mean square distance from the centre).
+    inertia_ : float
+        Weighted sum of squared distances, in the squared unit of ``X``.
+    inertias_ : ndarray of shape (n_init,)
+        What each start came to.
+    n_iter_ : int
+        Sweeps of all starts.
+    n_features_in_ : int
+        Columns of ``X``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if ``X`` has any.
+
+    See Also
+    --------
+    DAClustering : One run, no starts.
+
+    References
+    ----------
+    Arthur and Vassilvitskii, "k-means++: the advantages of careful seeding", SODA 2007. Lloyd, "Least squares quantization in PCM", IEEE Transactions on
+    Information Theory 28 (1982).
+
+    Examples
+    --------
+    >>> import lehr
+    >>> model = lehr.KMeans(2).fit([[0.0], [1.0], [10.0], [11.0]])
+    >>> model.inertia_, model.cluster_centers_.ravel().tolist() in ([0.5, 10.5], [10.5, 0.5])
+    (1.0, True)
+    """
+
+    _method = "kmeans"
+    _kept = ("_n_features_out",)
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_init: int = 10,
+        max_iter: int = 300,
+        tol: float = 0.0,
+        algorithm: str = "bounded",
+        precision: str = "double",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Any = None,
+        checkpoint: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.algorithm = algorithm
+        self.precision = precision
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.checkpoint = checkpoint
+
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> KMeans:
+        """Find the clusters of the rows of ``X``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            float64 or float32, in C or Fortran order: read where it lies.
+        y : ignored
+            For scikit-learn's interface.
+        sample_weight : array-like of shape (n_samples,), default=None
+            0 or more. A weight of 3 is the row three times; a row of weight 0 influences nothing and is labelled. Of repeated rows other starts are drawn
+            than of one with their weight.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For data or parameters that cannot be.
+        Stopped
+            If the callback said stop.
+        KeyboardInterrupt
+            After Ctrl-C, within a second.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> lehr.KMeans(1).fit([[0.0], [3.0]], sample_weight=[2.0, 1.0]).cluster_centers_
+        array([[1.]])
+        """
+        parameters = {
+            "clusters": _checks.integer("n_clusters", self.n_clusters),
+            "starts": _checks.integer("n_init", self.n_init),
+            "max_sweeps": _checks.integer("max_iter", self.max_iter),
+            "tolerance": _checks.real("tol", self.tol),
+            "sweeps": _checks.choice("algorithm", self.algorithm, ("bounded", "plain")),
+            "seed": _checks.seed(self.random_state),
+            "precision": _PRECISIONS[_checks.choice("precision", self.precision, tuple(_PRECISIONS))],
+        }
+        rows = validate_data(self, X, dtype=FLOATS)
+        row_weights = weights(sample_weight, rows)
+        with Watch("KMeans", self.verbose, self.callback) as callback:
+            found = _native.fit_kmeans(
+                rows,
+                row_weights,
+                json.dumps(parameters),
+                threads=_checks.threads(self.n_jobs),
+                callback=callback,
+                checkpoint=self.checkpoint,
+            )
+        self.cluster_centers_ = found["cluster_centers"]
+        self._n_features_out = len(self.cluster_centers_)
+        self.labels_ = found["labels"]
+        self.clusters_ = table(found["clusters"])
+        self.inertia_ = found["inertia"]
+        self.inertias_ = found["inertias"]
+        self.n_iter_ = found["n_iter"]
+        tell(found)
+        return self

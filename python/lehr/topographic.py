@@ -1,0 +1,478 @@
+"""Generative topographic mapping: rows seen on a sheet that was stretched through their space, with a density that says how well they are seen."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from lehr import _checks, _native
+from lehr._model import SavedMixin, table, tell, weights
+from lehr._progress import Watch
+
+__all__ = ["GTM"]
+
+_FLOATS = (np.float64, np.float32)
+_STARTS = {"both": None, "annealed": "annealed", "plane": "plane"}
+
+
+class GTM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
+    """Generative topographic mapping, annealed.
+
+    A grid of nodes on a line, a plane or a cube is stretched through the space of the rows by a smooth function; each node is a Gaussian of one width for
+    all. ``transform`` says where on the map a row came from, ``score_samples`` how well it is seen there. The map is begun as a point that unfolds while
+    it cools and as the principal plane, and the likelier end is kept. Cells may be missing: NaN is left out of every distance.
+
+    Nothing is drawn at random, so there is no ``random_state``. Columns should be in comparable units: put a ``StandardScaler`` before it where they are
+    not.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions of the map, 1 to 3, and at most the columns.
+    n_nodes : int, default=None
+        Nodes along each axis of the map, at least 2; 10,000 in all at most. ``None`` means 50 in one dimension, 15 in two (20 from 2,000 rows on), 8 in
+        three.
+    n_basis : int, default=None
+        Basis functions along each axis, at least 2, in all fewer than nodes; 400 in all at most. ``None`` means 8 in one dimension, 5 in two, 3 in
+        three. More of them follow the rows more closely.
+    width : float, default=1.0
+        Standard deviation of a basis function over the distance to the next one, 0.1 to 10.
+    regularisation : float, default=0.1
+        How stiff the map is: the precision of the prior of the basis' weights in one over the mean variance of a column, 0 to 1e6.
+    init : {'both', 'annealed', 'plane'}, default='both'
+        Where the map begins: as a point at the mean that is annealed, as the plane of the principal axes at temperature 1, or as one after the other,
+        of which the likelier end is kept.
+    cooling : float, default=0.95
+        The temperature over the one before, 0.5 to 0.999.
+    tol : float, default=1e-6
+        The fit ends when the objective of a row has no more than this still to gain, 1e-12 to 1e-2.
+    max_iter : int, default=1000
+        Passes over the rows at temperature 1 at most, from each beginning.
+    n_jobs : int, default=None
+        Threads. ``None`` means all processors, or one a process in an MPI job. The result does not depend on it, to the last bit.
+    verbose : int, default=0
+        Above 0: a line of progress on standard error.
+    callback : callable, default=None
+        Called with a :class:`lehr.Progress` after every few passes; returns ``False`` to stop.
+    checkpoint : path-like, default=None
+        A file that an interrupted run is kept in. If it is there, ``fit`` goes on from it, to the same bits; a run that ends removes it.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Where each row came from, -1 to 1 along each axis: the mean of its posterior over the nodes. Between two far modes it may be where neither is;
+        ``entropies_`` tells.
+    modes_ : ndarray of shape (n_samples,), int32
+        The likeliest node of each row.
+    probabilities_ : ndarray of shape (n_samples,)
+        Its share of the posterior.
+    entropies_ : ndarray of shape (n_samples,)
+        The entropy of the posterior over nodes, in nats: 0 where one node has it all.
+    nodes_ : ndarray of shape (n_nodes, n_components)
+        Where the nodes are on the map. The last axis runs fastest.
+    means_ : ndarray of shape (n_nodes, n_features)
+        Where they are among the rows, in the unit of ``X``.
+    magnifications_ : ndarray of shape (n_nodes,)
+        How much the map is stretched there: length, area or volume among the rows over that on the map. Walls of it stand between groups.
+    noise_variance_ : float
+        The variance around the map, the same along every column, in the squared unit of ``X``.
+    n_nodes_, n_basis_ : int
+        Nodes and basis functions along each axis.
+    weights_ : ndarray of shape (n_functions, n_features)
+        Of the basis functions, in the unit of ``X``; that of the constant is the last.
+    origin_ : ndarray of shape (n_features,)
+        What the functions' sum is added to.
+    log_likelihood_ : float
+        The weighted sum of the logarithms of the densities.
+    free_energy_ : float
+        The objective per unit of weight at temperature 1 with its sign turned: what the fit made small.
+    order_ : float
+        Spearman's correlation of the distances of nodes on the map and among the rows: near 1 for a map without folds, which likelihood does not see.
+    init_ : str
+        Where the map that is kept began: ``'annealed'`` or ``'plane'``.
+    candidates_ : structured ndarray
+        One row a beginning that was followed to its end: ``init``, ``log_likelihood``, ``order``, ``is_converged``, ``n_iter``.
+    history_ : structured ndarray
+        One row a temperature of the map that is kept: ``temperature`` (a pure number, which ends at 1), ``objective``, ``noise_variance``,
+        ``softness``, ``sweeps``.
+    ascent_ : ndarray
+        The objective of a row before each sweep at temperature 1: it never falls.
+    critical_temperature_ : float
+        The temperature below which a map that is a point begins to unfold.
+    converged_ : bool
+        Whether the fit ended with nothing left to gain.
+    n_iter_ : int
+        Passes over the rows, from all beginnings.
+    n_features_in_ : int
+        Columns of ``X``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if ``X`` has any.
+
+    References
+    ----------
+    Bishop, Svensen and Williams, "GTM: the generative topographic mapping", Neural Computation 10 (1998). Choi, Bae, Qiu and Fox, "Generative topographic
+    mapping by deterministic annealing", ICCS 2010.
+
+    Examples
+    --------
+    >>> import numpy as np, lehr
+    >>> t = np.linspace(0.0, 1.0, 40)
+    >>> X = np.column_stack([t, t**2])
+    >>> model = lehr.GTM(1, n_nodes=20, n_basis=4).fit(X)
+    >>> along = model.embedding_[:, 0]
+    >>> bool(abs(np.corrcoef(along, t)[0, 1]) > 0.98)
+    True
+    """
+
+    _method = "gtm"
+    _kept = ("_n_features_out", "_width")
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_nodes: int | None = None,
+        n_basis: int | None = None,
+        width: float = 1.0,
+        regularisation: float = 0.1,
+        init: str = "both",
+        cooling: float = 0.95,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Any = None,
+        checkpoint: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_nodes = n_nodes
+        self.n_basis = n_basis
+        self.width = width
+        self.regularisation = regularisation
+        self.init = init
+        self.cooling = cooling
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.checkpoint = checkpoint
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _validated(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
+        least = 2 if reset else 1
+        return validate_data(self, X, dtype=_FLOATS, ensure_all_finite="allow-nan", reset=reset, ensure_min_samples=least)
+
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> GTM:
+        """Fit the map to the rows of ``X``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            At least two rows, NaN where a cell is missing; each column has a value in some row, and one at least varies.
+        y : ignored
+            For scikit-learn's interface.
+        sample_weight : array-like of shape (n_samples,), default=None
+            0 or more. A weight of 3 is the row three times; a row of weight 0 is placed and influences nothing. Only the grid that is taken without
+            ``n_nodes`` counts rows.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For data or parameters that cannot be, for a column without a value, and for rows that are all the same.
+        Stopped
+            If the callback said stop.
+        KeyboardInterrupt
+            After Ctrl-C, within a second.
+
+        Examples
+        --------
+        >>> import numpy as np, lehr
+        >>> X = np.array([[0.0, 0.0], [1.0, np.nan], [2.0, 2.1], [3.0, 2.9]])
+        >>> lehr.GTM(1, n_nodes=5, n_basis=2).fit(X).embedding_.shape
+        (4, 1)
+        """
+        start = _STARTS[_checks.choice("init", self.init, tuple(_STARTS))]
+        parameters = {
+            "latent": _checks.integer("n_components", self.n_components),
+            "nodes": _checks.integer("n_nodes", self.n_nodes, optional=True),
+            "basis": _checks.integer("n_basis", self.n_basis, optional=True),
+            "width": _checks.real("width", self.width),
+            "regularisation": _checks.real("regularisation", self.regularisation),
+            "start": start,
+            "cooling": _checks.real("cooling", self.cooling),
+            "tolerance": _checks.real("tol", self.tol),
+            "max_sweeps": _checks.integer("max_iter", self.max_iter),
+        }
+        rows = self._validated(X, reset=True)
+        if 0 < self.n_components <= 3 and self.n_components > rows.shape[1]:
+            raise ValueError(
+                f"n_components={self.n_components} must be at most n_features={rows.shape[1]}: "
+                "a map has no more dimensions than the rows have columns."
+            )
+        row_weights = weights(sample_weight, rows)
+        with Watch("GTM", self.verbose, self.callback) as callback:
+            found = _native.fit_gtm(
+                rows,
+                row_weights,
+                json.dumps(parameters),
+                threads=_checks.threads(self.n_jobs),
+                callback=callback,
+                checkpoint=self.checkpoint,
+            )
+        self.embedding_ = found["positions"]
+        self._n_features_out = self.embedding_.shape[1]
+        self.modes_ = found["modes"]
+        self.probabilities_ = found["probabilities"]
+        self.entropies_ = found["entropies"]
+        self.n_nodes_ = found["n_nodes"]
+        self.n_basis_ = found["n_basis"]
+        self._width = parameters["width"]
+        self.weights_ = found["weights"]
+        self.origin_ = found["origin"]
+        self.noise_variance_ = found["noise_variance"]
+        self.nodes_ = found["nodes"]
+        there = _native.images(self.nodes_, self._map())
+        self.means_ = there["data"]
+        self.magnifications_ = there["magnifications"]
+        self.log_likelihood_ = found["log_likelihood"]
+        self.order_ = found["order"]
+        self.init_ = "annealed" if found["is_annealed"] else "plane"
+        candidates = dict(found["candidates"])
+        inits = np.where(candidates.pop("is_annealed"), "annealed", "plane")
+        self.candidates_ = table({"init": inits, **candidates})
+        self.history_ = table(found["history"])
+        self.free_energy_ = -float(self.history_["objective"][-1])
+        self.ascent_ = found["ascent"]
+        self.critical_temperature_ = found["critical_temperature"]
+        self.converged_ = found["is_converged"]
+        self.n_iter_ = found["n_iter"]
+        tell(found)
+        return self
+
+    def fit_transform(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> NDArray[np.float64]:
+        """Fit the map, and return where each row came from.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            As for :meth:`fit`.
+        y : ignored
+            For scikit-learn's interface.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As for :meth:`fit`.
+
+        Returns
+        -------
+        embedding : ndarray of shape (n_samples, n_components)
+
+        Examples
+        --------
+        >>> import lehr
+        >>> places = lehr.GTM(1, n_nodes=5, n_basis=2).fit_transform([[0.0], [1.0], [2.0], [3.0]])
+        >>> bool(abs(places[0, 0] + places[3, 0]) < 0.1)
+        True
+        """
+        return self.fit(X, y, sample_weight).embedding_
+
+    def _map(self) -> dict[str, Any]:
+        """The map as the native half takes it."""
+        return {
+            "latent": self.nodes_.shape[1],
+            "nodes": self.n_nodes_,
+            "basis": self.n_basis_,
+            "width": self._width,
+            "noise": self.noise_variance_,
+            "origin": self.origin_,
+            "weights": self.weights_,
+        }
+
+    def _projected(self, X: ArrayLike) -> Any:
+        check_is_fitted(self)
+        return _native.project(self._validated(X, reset=False), self._map())
+
+    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Where on the map rows come from: the means of their posteriors over the nodes. The map stays as it is.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows in the unit of those that were fitted, NaN where a cell is missing.
+
+        Returns
+        -------
+        positions : ndarray of shape (n_samples, n_components)
+            -1 to 1 along each axis.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> model = lehr.GTM(1, n_nodes=5, n_basis=2).fit([[0.0], [1.0], [2.0], [3.0]])
+        >>> bool(abs(model.transform([[1.5]])[0, 0]) < 0.1)
+        True
+        """
+        return self._projected(X)["positions"]
+
+    def modes(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Where the likeliest node of each row is on the map: what to draw where posteriors have several summits.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows in the unit of those that were fitted, NaN where a cell is missing.
+
+        Returns
+        -------
+        positions : ndarray of shape (n_samples, n_components)
+            Each is a row of ``nodes_``.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> model = lehr.GTM(1, n_nodes=5, n_basis=2).fit([[0.0], [1.0], [2.0], [3.0]])
+        >>> bool(model.modes([[1.5]])[0, 0] in model.nodes_)
+        True
+        """
+        return self.nodes_[self._projected(X)["modes"]]
+
+    def responsibilities(self, X: ArrayLike) -> NDArray[np.float64]:
+        """The posterior of each row over the nodes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows in the unit of those that were fitted, NaN where a cell is missing.
+
+        Returns
+        -------
+        memberships : ndarray of shape (n_samples, n_nodes)
+            Each row adds up to 1.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> model = lehr.GTM(1, n_nodes=5, n_basis=2).fit([[0.0], [1.0], [2.0], [3.0]])
+        >>> model.responsibilities([[1.5]]).shape
+        (1, 5)
+        """
+        check_is_fitted(self)
+        rows = np.asarray(self._validated(X, reset=False), dtype=np.float64) - self.origin_
+        is_there = ~np.isnan(rows)
+        rows = np.where(is_there, rows, 0.0)
+        images = self.means_ - self.origin_
+        # Squared distances over the cells that are there, less the rows' own squares, which every node has in common.
+        exponents = (2.0 * (rows @ images.T) - is_there @ np.square(images).T) / (2.0 * self.noise_variance_)
+        return np.exp(exponents - logsumexp(exponents, axis=1, keepdims=True))
+
+    def inverse_transform(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Where places of the map are among the rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Places, such as those of :meth:`transform`.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features)
+            In the unit of the rows that were fitted.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> model = lehr.GTM(1, n_nodes=5, n_basis=2).fit([[0.0], [1.0], [2.0], [3.0]])
+        >>> bool(abs(model.inverse_transform([[0.0]])[0, 0] - 1.5) < 0.1)
+        True
+        """
+        check_is_fitted(self)
+        places = check_array(X, dtype=np.float64, input_name="X")
+        return _native.images(places, self._map())["data"]
+
+    def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
+        """The logarithm of the density at each row, over the cells that are there: by it rows that fit nowhere stand out.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows in the unit of those that were fitted, NaN where a cell is missing.
+
+        Returns
+        -------
+        log_densities : ndarray of shape (n_samples,)
+
+        Examples
+        --------
+        >>> import lehr
+        >>> model = lehr.GTM(1, n_nodes=5, n_basis=2).fit([[0.0], [1.0], [2.0], [3.0]])
+        >>> bool(model.score_samples([[1.0]])[0] > model.score_samples([[9.0]])[0])
+        True
+        """
+        return self._projected(X)["log_densities"]
+
+    def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
+        """The weighted mean of the logarithm of the density.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows in the unit of those that were fitted, NaN where a cell is missing.
+        y : ignored
+            For scikit-learn's interface.
+        sample_weight : array-like of shape (n_samples,), default=None
+            One a row.
+
+        Returns
+        -------
+        score : float
+
+        Examples
+        --------
+        >>> import lehr
+        >>> model = lehr.GTM(1, n_nodes=5, n_basis=2).fit([[0.0], [1.0], [2.0], [3.0]])
+        >>> model.score([[1.0]]) > model.score([[9.0]])
+        True
+        """
+        densities = self.score_samples(X)
+        return float(np.average(densities, weights=weights(sample_weight, densities)))
+
+    def plot(self, labels: ArrayLike | None = None, *, ax: Any = None) -> Any:
+        """The rows on the map, over how much it is stretched. See :func:`lehr.plot.topography`.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n_samples,), default=None
+            A class of each row, for its colour.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; ``None``: a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> import lehr
+        >>> model = lehr.GTM(1, n_nodes=5, n_basis=2).fit([[0.0], [1.0], [2.0], [3.0]])
+        >>> model.plot(labels=["a", "a", "b", "b"]).get_ylabel()
+        'magnification'
+        """
+        from lehr import plot
+
+        return plot.topography(self, labels, ax=ax)

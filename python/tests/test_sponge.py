@@ -1,0 +1,64 @@
+"""The sponge: rows that no centre is near to are in no cluster."""
+
+import csv
+import subprocess
+
+import matplotlib
+import numpy as np
+import pytest
+
+import lehr
+
+matplotlib.use("Agg")
+
+
+@pytest.fixture(scope="module")
+def scattered():
+    """Two groups, 1 wide and 20 apart, and ten rows that are in neither: the last ones."""
+    random = np.random.default_rng(11)
+    groups = [random.normal(center, 1.0, (60, 2)) for center in ([0.0, 0.0], [20.0, 0.0])]
+    far = np.column_stack([np.linspace(-60.0, 60.0, 10), np.full(10, 45.0)])
+    return np.concatenate([*groups, far])
+
+
+def test_what_is_far_from_all_is_an_outlier_and_moves_no_centre(scattered):
+    model = lehr.DAClustering(2, sponge=6.0).fit(scattered)
+    assert np.flatnonzero(model.labels_ == -1).tolist() == list(range(120, 130))
+    np.testing.assert_allclose(np.sort(model.cluster_centers_[:, 0]), [0.0, 20.0], atol=0.5)
+    assert model.clusters_["n_samples"].sum() == 120
+    inside = lehr.DAClustering(2).fit(scattered[:120])
+    assert model.inertia_ == pytest.approx(inside.inertia_)
+    np.testing.assert_array_equal(model.predict(scattered), model.labels_)
+    assert model.predict([[0.0, 5.9], [0.0, 30.0]]).tolist() == [model.labels_[0], -1]
+    # Rows outside count as if they stood at the radius.
+    assert model.score(scattered) == pytest.approx(-(model.inertia_ + 10 * 36.0))
+
+
+def test_labels_are_those_of_the_command(command, scattered, tmp_path):
+    np.save(tmp_path / "rows.npy", scattered)
+    line = [command, "cluster", tmp_path / "rows.npy", "--clusters", "2", "--sponge", "6", "--scale", "none"]
+    subprocess.run([*line, "--out", tmp_path / "out", "--quiet"], check=True)
+    with open(tmp_path / "out" / "labels.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    model = lehr.DAClustering(2, sponge=6.0).fit(scattered)
+    assert [int(row["cluster"]) for row in rows] == model.labels_.tolist()
+    assert [float(row["probability"]) for row in rows] == model.probabilities_.tolist()
+
+
+def test_a_saved_sponge_is_one(scattered, tmp_path):
+    lehr.DAClustering(2, sponge=6.0).fit(scattered).save(tmp_path / "model")
+    loaded = lehr.DAClustering.load(tmp_path / "model")
+    assert loaded.set_params(sponge=None).predict([[0.0, 30.0]]).tolist() == [-1]
+
+
+def test_outliers_are_drawn_apart(scattered):
+    ax = lehr.DAClustering(2, sponge=6.0).fit(scattered).plot(scattered)
+    assert [len(drawn.get_offsets()) for drawn in ax.collections] == [120, 10, 2]
+
+
+def test_a_sponge_that_holds_most_is_refused(scattered):
+    with pytest.raises(ValueError, match="Take a larger 'sponge', or more clusters"):
+        lehr.DAClustering(1, sponge=1e-3).fit(scattered)
+    for wrong in (0.0, -1.0):
+        with pytest.raises(ValueError, match="'sponge' parameter must be a positive number"):
+            lehr.DAClustering(1, sponge=wrong).fit(scattered)
