@@ -9,6 +9,8 @@
 :class:`GTM`                rows on a map through their space, cells missing or not
 :func:`pairwise_distances`  dissimilarities of sequences, fingerprints and rows
 :class:`Node`               services of a node, asked over HTTP; :class:`AsyncNode` for asyncio
+:mod:`lehr.ranks`           one program on many ranks: message passing on arrays
+:mod:`lehr.runtime`         ports awaited in asyncio, and a state with handlers around it
 :mod:`lehr.datasets`        small real data sets
 :mod:`lehr.plot`            pictures
 ==========================  ==============================================================
@@ -16,7 +18,7 @@
 Results are the same, to the last bit, on any number of threads, and of processes under ``mpiexec``.
 """
 
-from lehr import _job, datasets, plot
+from lehr import _job, datasets, plot, ranks, runtime
 from lehr._asking import Event, Fault
 from lehr._job import process
 from lehr._native import Progress, Stopped, __version__
@@ -58,8 +60,10 @@ __all__ = [
     "pairwise_distances",
     "plot",
     "process",
+    "ranks",
     "read_fasta",
     "read_fps",
+    "runtime",
 ]
 
 _job.install()

@@ -133,3 +133,84 @@ def test_a_fork_of_a_process_in_a_job_is_refused(mpiexec):
         """,
     )
     assert ended.returncode == 0, ended.stderr
+
+
+def test_programs_on_ranks_of_several_processes(mpiexec):
+    ended = _run(
+        mpiexec,
+        2,
+        """
+        import numpy as np, lehr
+        number, count = lehr.process()
+
+        def program(comm):
+            array = np.arange(5.0) * comm.rank
+            comm.all_reduce(array)
+            parts = comm.gather(np.full(comm.rank, comm.rank), root=3)
+            part = comm.scatter(np.arange(8).reshape(4, 2) if comm.rank == 1 else None, root=1)
+            before = np.array([comm.rank + 1])
+            comm.scan(before)
+            comm.send([comm.rank], to=(comm.rank + 3) % 4, tag=comm.rank)
+            heard = comm.receive((comm.rank + 1) % 4, tag=(comm.rank + 1) % 4)
+            comm.barrier()
+            try:
+                comm.all_reduce(np.zeros(1 + comm.rank))
+            except ValueError as error:
+                assert "rank 0 calls all_reduce" in str(error)
+            return array.tolist(), parts and [len(part) for part in parts], part.tolist(), before.item(), heard.item(), comm.shift([comm.rank]).item()
+
+        mine = lehr.ranks.run(program, ranks=4)
+        for rank, found in zip(range(2 * number, 2 * number + 2), mine, strict=True):
+            expected = ([0.0, 6.0, 12.0, 18.0, 24.0], [0, 1, 2, 3] if rank == 3 else None, [[2 * rank, 2 * rank + 1]],
+                        [1, 3, 6, 10][rank], (rank + 1) % 4, (rank + 3) % 4)
+            assert found == expected, (rank, found)
+        # One rank a process, and a method after it.
+        assert [comm.size for comm in lehr.ranks.run(lambda comm: comm)] == [2]
+        assert len(set(lehr.DAClustering(2).fit([[0.0], [1.0], [9.0]]).labels_)) == 2
+        try:
+            lehr.ranks.run(lambda comm: None, ranks=3)
+        except ValueError as error:
+            assert "multiple of the 2 processes" in str(error), error
+        print("well")
+        """,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.count("well") == 2
+
+
+def test_a_rank_that_raises_is_heard_of_in_all_processes(mpiexec):
+    ended = _run(
+        mpiexec,
+        2,
+        """
+        import numpy as np, lehr
+        number, count = lehr.process()
+
+        def program(comm):
+            if comm.rank == 1:
+                raise KeyError("of rank 1")
+            comm.all_reduce(np.zeros(1))
+
+        try:
+            lehr.ranks.run(program)
+        except KeyError as error:
+            assert number == 1, error
+            print("raised")
+        except lehr.ranks.RankError as error:
+            assert number == 0 and "rank 1 raised KeyError" in str(error), error
+            print("heard")
+
+        def nested(comm):
+            lehr.DAClustering(1).fit([[0.0], [1.0]])
+
+        try:
+            lehr.ranks.run(nested)
+        except RuntimeError as error:
+            assert "before or after it" in str(error), error
+            print("refused")
+        assert lehr.DAClustering(1).fit([[0.0], [1.0]]).inertia_ == 0.5
+        """,
+    )
+    assert ended.returncode == 0, ended.stderr
+    # Lines of two processes may run into each other.
+    assert [ended.stdout.count(word) for word in ("heard", "raised", "refused")] == [1, 1, 2]

@@ -11,9 +11,9 @@ import pytest
 
 import lehr
 
-MODULES = ["lehr", "lehr.async_node", "lehr.cluster", "lehr.datasets", "lehr.distances", "lehr.kmeans", "lehr.manifold", "lehr.mixture", "lehr.node", "lehr.plot", "lehr.topographic"]
+MODULES = ["lehr", "lehr.async_node", "lehr.cluster", "lehr.datasets", "lehr.distances", "lehr.kmeans", "lehr.manifold", "lehr.mixture", "lehr.node", "lehr.plot", "lehr.ranks", "lehr.runtime", "lehr.topographic"]
 #: Named in an interface that is documented elsewhere: scikit-learn's, or their class.
-WITHOUT_EXAMPLES = {"Progress", "Stopped", "__version__"}
+WITHOUT_EXAMPLES = {"Closed", "Full", "Progress", "RankError", "Stopped", "__version__"}
 
 
 def _public():
@@ -48,7 +48,7 @@ def test_is_documented_with_parameters_and_an_example(name, thing):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("module", ["_centers", "_job", "_model", "cluster", "datasets", "distances", "kmeans", "manifold", "mixture", "plot", "topographic"])
+@pytest.mark.parametrize("module", ["_centers", "_job", "_model", "cluster", "datasets", "distances", "kmeans", "manifold", "mixture", "plot", "ranks", "runtime", "topographic"])
 def test_examples_run(module):
     matplotlib.use("Agg")
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS

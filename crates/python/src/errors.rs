@@ -6,11 +6,13 @@
 //! | files, disks | `OSError` |
 //! | stopped by a callback | `lehr.Stopped` |
 //! | the processes of a job, threads | `RuntimeError` |
+//! | other ranks of a user's program | `lehr.ranks.RankError` |
+//! | ports | `lehr.runtime.Closed`, `lehr.runtime.Full` |
 
 use std::path::Path;
 
 use pyo3::PyErr;
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 
 pyo3::create_exception!(
     lehr,
@@ -18,6 +20,22 @@ pyo3::create_exception!(
     PyRuntimeError,
     "A callback said stop. If the estimator has a `checkpoint`, the next `fit` on the same data goes on from it."
 );
+
+pyo3::create_exception!(
+    lehr,
+    RankError,
+    PyRuntimeError,
+    "What a rank is told when it cannot go on because of another: that has ended or failed, or the program was stopped."
+);
+
+pyo3::create_exception!(
+    lehr,
+    Closed,
+    PyRuntimeError,
+    "A port is closed and does not hold what was asked of it, or an interleave has ended."
+);
+
+pyo3::create_exception!(lehr, Full, PyRuntimeError, "A port has no place for one more item.");
 
 /// A parameter's name in Rust, and what estimators call it.
 const NAMES: [(&str, &str); 12] = [
@@ -50,6 +68,33 @@ pub(crate) fn value(message: impl Into<String>) -> PyErr {
 
 pub(crate) fn runtime(message: impl Into<String>) -> PyErr {
     PyRuntimeError::new_err(message.into())
+}
+
+pub(crate) fn type_error(message: impl Into<String>) -> PyErr {
+    PyTypeError::new_err(message.into())
+}
+
+pub(crate) fn rank(message: impl Into<String>) -> PyErr {
+    RankError::new_err(message.into())
+}
+
+pub(crate) fn closed(message: impl Into<String>) -> PyErr {
+    Closed::new_err(message.into())
+}
+
+pub(crate) fn full(message: impl Into<String>) -> PyErr {
+    Full::new_err(message.into())
+}
+
+/// What a rank of a user's program is told.
+pub(crate) fn of_ranks(error: &lehr_ranks::Error) -> PyErr {
+    use lehr_ranks::Error;
+    match error {
+        Error::Mismatch { .. } | Error::Truncated { .. } | Error::Decoding { .. } | Error::Invalid { .. } => {
+            value(error.to_string())
+        }
+        _ => rank(error.to_string()),
+    }
 }
 
 /// A file that could not be read or written, as Python raises it: `FileNotFoundError` and its kind, if the system said which.

@@ -10,7 +10,7 @@
 
 use std::time::Duration;
 
-use lehr_ranks::{Execution, Job};
+use lehr_ranks::{Communicator, Execution, Job, Outcome};
 use lehr_ranks_mpi::{Launcher, Process};
 use lehr_runtime::Dispatcher;
 use pyo3::prelude::*;
@@ -18,7 +18,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::errors;
 use crate::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
-use crate::sync::{OnceLock, pause, spawn};
+use crate::sync::{Held, OnceLock, pause, spawn};
 
 /// How often signals are looked at.
 const TICK: Duration = Duration::from_millis(50);
@@ -43,6 +43,8 @@ struct Place {
     /// The system's number of the process that joined: a fork of it is no part of the job.
     id: u32,
     requests: Sender<Request>,
+    /// Whether a user's program runs on ranks of the whole job.
+    has_program: Held<bool>,
 }
 
 static PLACE: OnceLock<Result<Option<Place>, String>> = OnceLock::new();
@@ -73,7 +75,10 @@ fn join() -> Result<Option<Place>, String> {
     spawn("lehr-mpi", move || serve(&tell, &asked)).map_err(|cause| format!("no thread for MPI: {cause}"))?;
     match told.recv().map_err(|_| "MPI did not start".to_owned())?? {
         None => Ok(None),
-        Some((job, number, count)) => Ok(Some(Place { job, number, count, id: std::process::id(), requests })),
+        Some((job, number, count)) => {
+            let (id, has_program) = (std::process::id(), Held::new(false));
+            Ok(Some(Place { job, number, count, id, requests, has_program }))
+        }
     }
 }
 
@@ -139,6 +144,11 @@ impl Company {
     /// Alone on `threads` threads, or in a job: then with one thread a process unless more are asked for.
     pub(crate) fn new(py: Python<'_>, threads: Option<usize>) -> PyResult<Self> {
         let place = place(py)?;
+        if place.is_some_and(|place| place.has_program.with(|it_has| *it_has)) {
+            return Err(errors::runtime(
+                "a program of lehr.ranks runs on all processes of this MPI job, which can do one thing at a time.                  Call lehr's methods before or after it.",
+            ));
+        }
         let mut execution = Execution { job: place.map(|place| place.job), ..Execution::default() };
         if place.is_some() {
             (execution.threads, execution.ranks) = (1, 1);
@@ -171,6 +181,47 @@ impl Company {
             ))),
         }
     }
+}
+
+/// A user's program on ranks of the whole job.
+pub(crate) struct Program {
+    place: &'static Place,
+}
+
+/// Begins a program on so many ranks in each process of the job: the communicators of those of this one.
+pub(crate) fn begin(py: Python<'_>, ranks: usize) -> PyResult<(Vec<Communicator>, Program)> {
+    let place = place(py)?.ok_or_else(|| errors::runtime("this process is in no MPI job"))?;
+    if place.has_program.with(|it_has| std::mem::replace(it_has, true)) {
+        return Err(errors::runtime("another thread has begun a program of lehr.ranks in this process of the MPI job"));
+    }
+    // No rank spins: its thread is Python's.
+    let begun = py.detach(|| place.job.0.begin(ranks, false));
+    let world = begun.map_err(|error| {
+        place.has_program.with(|it_has| *it_has = false);
+        errors::of_ranks(&error)
+    })?;
+    Ok((world, Program { place }))
+}
+
+impl Program {
+    /// Waits for the other processes' ranks to end; what all agree on that went wrong, if something did. `own` is what did here.
+    pub(crate) fn end(&self, py: Python<'_>, own: Option<Outcome>) -> PyResult<Option<String>> {
+        let (reply, replies) = sync_channel(1);
+        let place = self.place;
+        spawn("lehr-ranks", move || {
+            let agreed = place.job.0.end(own).map(|outcome| outcome.map(|outcome| outcome.message));
+            let _ = reply.send(agreed.map_err(|error| error.to_string()));
+        })
+        .map_err(|cause| errors::runtime(format!("no thread to wait on: {cause}")))?;
+        let agreed = answer(py, replies)?;
+        place.has_program.with(|it_has| *it_has = false);
+        Ok(agreed)
+    }
+}
+
+/// How many processes the job has; 1 for a process that is alone.
+pub(crate) fn count(py: Python<'_>) -> PyResult<usize> {
+    Ok(place(py)?.map_or(1, |place| place.count))
 }
 
 /// `(number, count)` of this process in the job that mpiexec started; `(0, 1)` for a process that is alone.

@@ -1,8 +1,8 @@
 //! The native half of the Python package `lehr`: arrays in, arrays out, the interpreter free meanwhile.
 //!
 //! Nothing is computed here and nothing is decided: estimators, their names and their documentation stand in `python/lehr`, methods in the rooms below.
-//! This crate turns arrays into points (`arrays`), lets a method run while Python goes on (`watch`), joins the processes of a job (`job`), and
-//! turns errors into exceptions (`errors`). `docs/design/python.md` says why.
+//! This crate turns arrays into points (`arrays`), lets a method run while Python goes on (`watch`), joins the processes of a job (`job`), has users' own
+//! programs talk on ranks (`ranks`) and wait at ports (`ports`), and turns errors into exceptions (`errors`). `docs/design/python.md` says why.
 #![forbid(unsafe_code)]
 
 mod arrays;
@@ -16,6 +16,8 @@ mod kmeans;
 mod mixture;
 mod model_file;
 mod pairwise;
+mod ports;
+mod ranks;
 mod smacof;
 mod sync;
 mod vector;
@@ -45,6 +47,10 @@ mod _native {
     #[pymodule_export]
     use crate::pairwise::fit_pairwise;
     #[pymodule_export]
+    use crate::ports::{Ended, PyDispatcher, PyInterleave, PyPort, Wait, choose, join_ports};
+    #[pymodule_export]
+    use crate::ranks::{Rank, Ranks, begin_ranks};
+    #[pymodule_export]
     use crate::smacof::{align, embed, interpolate};
     #[pymodule_export]
     use crate::vector::fit_vector;
@@ -53,6 +59,9 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("Closed", module.py().get_type::<crate::errors::Closed>())?;
+        module.add("Full", module.py().get_type::<crate::errors::Full>())?;
+        module.add("RankError", module.py().get_type::<crate::errors::RankError>())?;
         module.add("Stopped", module.py().get_type::<crate::errors::Stopped>())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

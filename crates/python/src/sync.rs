@@ -2,10 +2,12 @@
 #![allow(clippy::disallowed_types, clippy::disallowed_methods, reason = "this is the door")]
 
 use std::io;
-
-use std::sync::Arc;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) use std::sync::{OnceLock, mpsc};
-use std::thread::JoinHandle;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{JoinHandle, Thread};
+use std::time::Duration;
 
 /// Starts a thread that goes on by itself if its handle is dropped.
 ///
@@ -34,6 +36,53 @@ impl Stop {
 }
 
 /// Waits for so long.
-pub(crate) fn pause(time: std::time::Duration) {
+pub(crate) fn pause(time: Duration) {
     std::thread::sleep(time);
+}
+
+/// Something that one thread uses at a time.
+#[derive(Debug)]
+pub(crate) struct Held<T>(Mutex<T>);
+
+impl<T> Held<T> {
+    pub(crate) fn new(of: T) -> Self {
+        Self(Mutex::new(of))
+    }
+
+    /// Uses it. Not to be called from within.
+    pub(crate) fn with<R>(&self, of: impl FnOnce(&mut T) -> R) -> R {
+        of(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// How often a wait looks whether it is to end.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Wakes a thread that sleeps in [`wait_for`].
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Polls a future on this thread until it is ready; nothing if `stop` is said before.
+pub(crate) fn wait_for<F: Future>(future: F, stop: &Stop) -> Option<F::Output> {
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut context = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return Some(output);
+        }
+        if stop.is_said() {
+            return None;
+        }
+        std::thread::park_timeout(TICK);
+    }
 }

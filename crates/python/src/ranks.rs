@@ -1,0 +1,604 @@
+//! Programs on ranks for `lehr.ranks`: NumPy arrays between Python threads, and between the processes of a job.
+//!
+//! A communicator is carried out of the run that made it and polled on the Python thread whose rank it is, which waits without the interpreter: no worker and no
+//! copy lies between an array and the call that reads or writes it. What a thread that is late would cost the others is a wake, since nobody spins.
+//!
+//! Arrays of different ranks must be of one type, and mostly of one shape. Bytes do not say what they are, so before each collective the ranks tell each other what they are
+//! about to do ([`Words`]): a rank that has come with another array ends the call on all of them with one error.
+
+use lehr_ranks::{Communicator, Layout, Outcome, Plain, Status, Wanted};
+use lehr_runtime::Dispatcher;
+use numpy::{
+    Element, IntoPyArray, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyReadwriteArrayDyn, PyUntypedArray,
+    PyUntypedArrayMethods,
+};
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use crate::errors;
+use crate::job::{self, Company};
+use crate::sync::{Stop, wait_for};
+
+/// Numbers that arrays are of.
+trait Number: Element + Plain + Default + PartialOrd {
+    /// Its place in [`NAMES`].
+    const CODE: u64;
+    fn plus(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
+    /// Whether it is no number, which wins against all others.
+    fn is_none(self) -> bool;
+}
+
+/// The types by their codes, as NumPy calls them.
+const NAMES: [&str; 10] =
+    ["float64", "float32", "int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8"];
+
+macro_rules! integers {
+    ($($type:ident $code:literal)*) => {$(
+        impl Number for $type {
+            const CODE: u64 = $code;
+            // As NumPy's: modulo a power of two.
+            fn plus(self, other: Self) -> Self { self.wrapping_add(other) }
+            fn times(self, other: Self) -> Self { self.wrapping_mul(other) }
+            fn is_none(self) -> bool { false }
+        }
+    )*};
+}
+
+macro_rules! floats {
+    ($($type:ident $code:literal)*) => {$(
+        impl Number for $type {
+            const CODE: u64 = $code;
+            fn plus(self, other: Self) -> Self { self + other }
+            fn times(self, other: Self) -> Self { self * other }
+            fn is_none(self) -> bool { self.is_nan() }
+        }
+    )*};
+}
+
+floats! { f64 0 f32 1 }
+integers! { i64 2 i32 3 i16 4 i8 5 u64 6 u32 7 u16 8 u8 9 }
+
+/// Calls a function with an array as one of the type that it has, and a tuple of all else.
+macro_rules! by_array {
+    ($array:expr => $function:ident $rest:tt) => { by_array!($array => $function $rest for f64 f32 i64 i32 i16 i8 u64 u32 u16 u8) };
+    ($array:expr => $function:ident $rest:tt for $($type:ident)*) => {{
+        $(if let Ok(array) = $array.cast::<PyArrayDyn<$type>>() {
+            return $function(array, $rest);
+        })*
+        Err(no_array($array))
+    }};
+}
+
+/// Calls a function for the type of a code, with a tuple of all else.
+macro_rules! by_code {
+    ($code:expr => $function:ident $rest:tt) => { by_code!($code => $function $rest for f64 f32 i64 i32 i16 i8 u64 u32 u16 u8) };
+    ($code:expr => $function:ident $rest:tt for $($type:ident)*) => {
+        match $code {
+            $(<$type as Number>::CODE => $function::<$type>($rest),)*
+            code => Err(errors::runtime(format!("a message says that it is of type {code}, which there is not"))),
+        }
+    };
+}
+
+fn no_array(found: &Bound<'_, PyAny>) -> PyErr {
+    let found = match found.cast::<PyUntypedArray>() {
+        Ok(array) => format!("one of {}", array.dtype()),
+        Err(_) => found.get_type().to_string(),
+    };
+    errors::type_error(format!(
+        "expected a NumPy array of {} in the order of bytes of this machine, found {found}",
+        NAMES.join(", ")
+    ))
+}
+
+/// How values are combined.
+#[derive(Clone, Copy)]
+enum Operation {
+    Sum,
+    Product,
+    Least,
+    Largest,
+}
+
+impl Operation {
+    const ALL: [(&'static str, Self); 4] =
+        [("sum", Self::Sum), ("prod", Self::Product), ("min", Self::Least), ("max", Self::Largest)];
+
+    fn of(name: &str) -> PyResult<(u64, Self)> {
+        let found = Self::ALL.iter().zip(0..).find(|((known, _), _)| *known == name);
+        found.map(|((_, operation), number)| (number, *operation)).ok_or_else(|| {
+            errors::value(format!(
+                "The 'op' parameter must be one of 'sum', 'prod', 'min', 'max'. Got '{name}' instead."
+            ))
+        })
+    }
+
+    /// The values on the left combined with those on the right, one by one.
+    fn combine<T: Number>(self) -> impl Fn(&mut [T], &[T]) + Send + Sync {
+        let each = |left: &mut [T], right: &[T], combined: fn(T, T) -> T| {
+            left.iter_mut().zip(right).for_each(|(left, right)| *left = combined(*left, *right));
+        };
+        move |left: &mut [T], right: &[T]| match self {
+            Self::Sum => each(left, right, T::plus),
+            Self::Product => each(left, right, T::times),
+            Self::Least => each(left, right, |a, b| if a.is_none() || a < b { a } else { b }),
+            Self::Largest => each(left, right, |a, b| if a.is_none() || a > b { a } else { b }),
+        }
+    }
+}
+
+/// What a rank is about to do, in the words that all ranks compare: the call, a number of its own (a root, an operation), and of the array the type, how many dimensions and
+/// values it has, and its first four lengths.
+type Words = [u64; 9];
+
+const CALLS: [&str; 8] =
+    ["all_reduce", "reduce", "broadcast", "scan", "exclusive scan", "gather", "all_gather", "shift"];
+const SCATTER: u64 = CALLS.len() as u64;
+
+fn call_name(number: u64) -> &'static str {
+    if number == SCATTER { "scatter" } else { CALLS[number as usize] }
+}
+
+fn words(call: &str, number: u64, code: u64, shape: &[usize]) -> Words {
+    let call = CALLS.iter().position(|name| *name == call).map_or(SCATTER, |place| place as u64);
+    let mut words = [call, number, code, shape.len() as u64, shape.iter().product::<usize>() as u64, 0, 0, 0, 0];
+    words[5..].iter_mut().zip(shape).for_each(|(word, length)| *word = *length as u64);
+    words
+}
+
+/// What a rank is about to do, for people.
+fn told(words: &Words) -> String {
+    let [call, number, code, dimensions, values, ..] = *words;
+    let of = match call_name(call) {
+        "all_reduce" | "reduce" | "scan" | "exclusive scan" => {
+            format!(" by '{}'", Operation::ALL[number as usize % Operation::ALL.len()].0)
+        }
+        "shift" => format!(" by {}", number.cast_signed()),
+        _ => String::new(),
+    };
+    let of = match call_name(call) {
+        "reduce" => format!("{of} to root {}", number as usize / Operation::ALL.len()),
+        "broadcast" | "gather" | "scatter" => format!("{of} with root {number}"),
+        _ => of,
+    };
+    let array = match call_name(call) {
+        "scatter" => String::new(),
+        "gather" | "all_gather" => format!(" of {} rows of {} values", NAMES[code as usize % NAMES.len()], values),
+        _ => {
+            let lengths: Vec<String> = words[5..].iter().take(dimensions as usize).map(u64::to_string).collect();
+            let more = if dimensions > 4 { ", …" } else { "" };
+            format!(" of {} of shape ({}{more})", NAMES[code as usize % NAMES.len()], lengths.join(", "))
+        }
+    };
+    format!("{}{of}{array}", call_name(call))
+}
+
+/// The lengths of an array, in a message before it: the code of its type, then they.
+fn header(code: u64, shape: &[usize]) -> Vec<u64> {
+    std::iter::once(code).chain(shape.iter().map(|length| *length as u64)).collect()
+}
+
+/// The values of an array that is read, row after row.
+fn read<'a, T: Number>(array: &'a PyReadonlyArrayDyn<'_, T>) -> PyResult<&'a [T]> {
+    if !array.is_c_contiguous() {
+        return Err(in_order());
+    }
+    array.as_slice().map_err(|_| in_order())
+}
+
+/// The values of an array that is written, row after row.
+fn written<'a, T: Number>(array: &'a mut PyReadwriteArrayDyn<'_, T>) -> PyResult<&'a mut [T]> {
+    if !array.is_c_contiguous() {
+        return Err(in_order());
+    }
+    array.as_slice_mut().map_err(|_| in_order())
+}
+
+fn in_order() -> PyErr {
+    errors::value(
+        "expected a C-contiguous array, whose values can be used where they lie. Pass np.ascontiguousarray(array).",
+    )
+}
+
+fn borrowed<'py, T: Number>(array: &Bound<'py, PyArrayDyn<T>>) -> PyResult<PyReadonlyArrayDyn<'py, T>> {
+    array.try_readonly().map_err(|_| errors::value("the array is being written by another call"))
+}
+
+fn lent<'py, T: Number>(array: &Bound<'py, PyArrayDyn<T>>) -> PyResult<PyReadwriteArrayDyn<'py, T>> {
+    array.try_readwrite().map_err(|error| match error {
+        numpy::BorrowError::NotWriteable => {
+            errors::value("the array is read-only, and the result is written into it. Pass a copy.")
+        }
+        _ => errors::value("the array is being used by another call"),
+    })
+}
+
+/// An array over a vector, which is not copied. `shape` has a length for the values that are there.
+fn array<'py, T: Number>(py: Python<'py>, values: Vec<T>, shape: Vec<usize>) -> PyResult<Bound<'py, PyAny>> {
+    values.into_pyarray(py).reshape(shape).map(Bound::into_any)
+}
+
+/// One rank of a program.
+#[pyclass(module = "lehr._native", name = "Communicator")]
+pub(crate) struct Rank {
+    /// None after the rank has ended.
+    communicator: Option<Communicator>,
+    stop: Stop,
+    #[pyo3(get)]
+    rank: usize,
+    #[pyo3(get)]
+    size: usize,
+}
+
+impl Rank {
+    /// Awaits a call on this thread, without the interpreter.
+    fn wait<T: Send>(
+        &mut self,
+        py: Python<'_>,
+        call: impl AsyncFnOnce(&mut Communicator) -> Result<T, lehr_ranks::Error> + Send,
+    ) -> PyResult<T> {
+        let Self { communicator, stop, .. } = self;
+        let ended = || errors::rank("the program of this rank has returned: there is nobody to reach any more");
+        let communicator = communicator.as_mut().ok_or_else(ended)?;
+        match py.detach(|| wait_for(call(communicator), stop)) {
+            None => Err(errors::rank("the program was stopped")),
+            Some(outcome) => outcome.map_err(|error| errors::of_ranks(&error)),
+        }
+    }
+
+    /// Compares what all ranks are about to do.
+    fn agree(&mut self, py: Python<'_>, own: Words) -> PyResult<()> {
+        let mut all = vec![0; own.len() * self.size];
+        let gathered = &mut all;
+        self.wait(py, async move |comm| comm.all_gather(&own, gathered).await)?;
+        let each: Vec<&Words> = all.as_chunks().0.iter().collect();
+        match each.iter().position(|words| *words != each[0]) {
+            None => Ok(()),
+            Some(other) => Err(errors::value(format!(
+                "the ranks disagree: rank 0 calls {}, rank {other} {}",
+                told(each[0]),
+                told(each[other])
+            ))),
+        }
+    }
+
+    fn check(&self, name: &str, rank: usize) -> PyResult<()> {
+        if rank < self.size {
+            return Ok(());
+        }
+        Err(errors::value(format!(
+            "The '{name}' parameter must be a rank from 0 to {}. Got {rank} instead.",
+            self.size - 1
+        )))
+    }
+}
+
+/// What a function for one type is given beside the array.
+type Given<'a, 'py, T> = (&'a mut Rank, Python<'py>, T);
+
+fn all_reduce<T: Number>(array: &Bound<'_, PyArrayDyn<T>>, (rank, py, op): Given<'_, '_, &str>) -> PyResult<()> {
+    let (number, operation) = Operation::of(op)?;
+    let mut array = lent(array)?;
+    let own = words("all_reduce", number, T::CODE, array.shape());
+    let values = written(&mut array)?;
+    rank.agree(py, own)?;
+    rank.wait(py, async move |comm| comm.all_reduce_elementwise(values, operation.combine()).await)
+}
+
+fn reduce<T: Number>(
+    array: &Bound<'_, PyArrayDyn<T>>,
+    (rank, py, (root, op)): Given<'_, '_, (usize, &str)>,
+) -> PyResult<()> {
+    rank.check("root", root)?;
+    let (number, operation) = Operation::of(op)?;
+    let mut array = lent(array)?;
+    let number = (root * Operation::ALL.len()) as u64 + number;
+    let own = words("reduce", number, T::CODE, array.shape());
+    let values = written(&mut array)?;
+    rank.agree(py, own)?;
+    rank.wait(py, async move |comm| comm.reduce(root, values, operation.combine()).await)
+}
+
+fn broadcast<T: Number>(array: &Bound<'_, PyArrayDyn<T>>, (rank, py, root): Given<'_, '_, usize>) -> PyResult<()> {
+    rank.check("root", root)?;
+    let mut array = lent(array)?;
+    let own = words("broadcast", root as u64, T::CODE, array.shape());
+    let values = written(&mut array)?;
+    rank.agree(py, own)?;
+    rank.wait(py, async move |comm| comm.broadcast(root, values).await)
+}
+
+fn scan<T: Number>(
+    array: &Bound<'_, PyArrayDyn<T>>,
+    (rank, py, (op, exclusive)): Given<'_, '_, (&str, bool)>,
+) -> PyResult<()> {
+    let (number, operation) = Operation::of(op)?;
+    let mut array = lent(array)?;
+    let own = words(if exclusive { "exclusive scan" } else { "scan" }, number, T::CODE, array.shape());
+    let values = written(&mut array)?;
+    rank.agree(py, own)?;
+    rank.wait(py, async move |comm| {
+        if exclusive {
+            comm.exclusive_scan(values, operation.combine()).await
+        } else {
+            comm.scan(values, operation.combine()).await
+        }
+    })
+}
+
+/// Everybody's arrays, which may differ in their first length, at the root or, without one, at all.
+fn gather<'py, T: Number>(
+    array: &Bound<'py, PyArrayDyn<T>>,
+    (rank, py, root): Given<'_, 'py, Option<usize>>,
+) -> PyResult<Option<Bound<'py, PyList>>> {
+    if let Some(root) = root {
+        rank.check("root", root)?;
+    }
+    let borrowed = borrowed(array)?;
+    let shape = borrowed.shape().to_vec();
+    let row = shape.get(1..).unwrap_or_default();
+    let own = match root {
+        Some(root) => words("gather", root as u64, T::CODE, row),
+        None => words("all_gather", 0, T::CODE, row),
+    };
+    let values = read(&borrowed)?;
+    rank.agree(py, own)?;
+    let gathered = rank.wait(py, async move |comm| match root {
+        Some(root) => comm.gather(root, values).await,
+        None => comm.all_gather_v(values).await.map(Some),
+    })?;
+    let width: usize = row.iter().product();
+    let Some(gathered) = gathered else { return Ok(None) };
+    let parts = gathered.into_iter().map(|part| {
+        let mut shape = shape.clone();
+        if let Some(length) = shape.first_mut()
+            && width > 0
+        {
+            *length = part.len() / width;
+        }
+        self::array(py, part, shape)
+    });
+    PyList::new(py, parts.collect::<PyResult<Vec<_>>>()?).map(Some)
+}
+
+/// What the root deals, and to whom.
+struct Deal<'a> {
+    root: usize,
+    /// The lengths of the root's array, after the code of its type.
+    shape: &'a [u64],
+}
+
+fn scatter<'py, T: Number>(
+    (rank, py, deal, array): (&mut Rank, Python<'py>, Deal<'_>, Option<&Bound<'py, PyAny>>),
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut shape: Vec<usize> = deal.shape.iter().map(|length| *length as usize).collect();
+    shape[0] /= rank.size;
+    let mut part = vec![T::default(); shape.iter().product()];
+    let borrowed = array.map(|array| array.cast::<PyArrayDyn<T>>()).transpose()?.map(borrowed).transpose()?;
+    let values = borrowed.as_ref().map(read).transpose()?.unwrap_or_default();
+    let (root, own) = (deal.root, &mut part);
+    rank.wait(py, async move |comm| comm.scatter(root, values, own).await)?;
+    self::array(py, part, shape)
+}
+
+/// The type and lengths of the array that the root deals; what can be wrong with it, all ranks hear.
+fn dealt<T: Number>(array: &Bound<'_, PyArrayDyn<T>>, (): ()) -> PyResult<Vec<u64>> {
+    Ok(header(T::CODE, array.shape()))
+}
+
+fn send<T: Number>(
+    array: &Bound<'_, PyArrayDyn<T>>,
+    (rank, py, (to, tag)): Given<'_, '_, (usize, u32)>,
+) -> PyResult<()> {
+    rank.check("to", to)?;
+    let borrowed = borrowed(array)?;
+    let header = header(T::CODE, borrowed.shape());
+    let values = read(&borrowed)?;
+    rank.wait(py, async move |comm| {
+        comm.send(to, tag, &header).await?;
+        comm.send(to, tag, values).await
+    })
+}
+
+fn receive<'py, T: Number>(
+    (rank, py, status, shape): (&mut Rank, Python<'py>, Status, Vec<usize>),
+) -> PyResult<Bound<'py, PyAny>> {
+    let Status { source, tag, .. } = status;
+    let values = rank.wait(py, async move |comm| comm.receive::<T>(source, tag).await)?;
+    array(py, values, shape)
+}
+
+fn shift<'py, T: Number>(
+    array: &Bound<'py, PyArrayDyn<T>>,
+    (rank, py, displacement): Given<'_, 'py, isize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let borrowed = borrowed(array)?;
+    let shape = borrowed.shape().to_vec();
+    let own = words("shift", (displacement as i64).cast_unsigned(), T::CODE, &shape);
+    let values = read(&borrowed)?;
+    rank.agree(py, own)?;
+    let mut received = vec![T::default(); values.len()];
+    let room = &mut received;
+    rank.wait(py, async move |comm| comm.shift(displacement, values, room).await)?;
+    self::array(py, received, shape)
+}
+
+#[pymethods]
+impl Rank {
+    /// Ends this rank: who waits for it hears so.
+    fn close(&mut self) {
+        self.communicator = None;
+    }
+
+    fn barrier(&mut self, py: Python<'_>) -> PyResult<()> {
+        self.wait(py, async |comm| comm.barrier().await)
+    }
+
+    fn all_reduce(&mut self, py: Python<'_>, array: &Bound<'_, PyAny>, op: &str) -> PyResult<()> {
+        by_array!(array => all_reduce (self, py, op))
+    }
+
+    fn reduce(&mut self, py: Python<'_>, array: &Bound<'_, PyAny>, root: usize, op: &str) -> PyResult<()> {
+        by_array!(array => reduce (self, py, (root, op)))
+    }
+
+    fn broadcast(&mut self, py: Python<'_>, array: &Bound<'_, PyAny>, root: usize) -> PyResult<()> {
+        by_array!(array => broadcast (self, py, root))
+    }
+
+    fn scan(&mut self, py: Python<'_>, array: &Bound<'_, PyAny>, op: &str, exclusive: bool) -> PyResult<()> {
+        by_array!(array => scan (self, py, (op, exclusive)))
+    }
+
+    fn gather<'py>(
+        &mut self,
+        py: Python<'py>,
+        array: &Bound<'py, PyAny>,
+        root: usize,
+    ) -> PyResult<Option<Bound<'py, PyList>>> {
+        by_array!(array => gather (self, py, Some(root)))
+    }
+
+    fn all_gather<'py>(&mut self, py: Python<'py>, array: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyList>>> {
+        by_array!(array => gather (self, py, None))
+    }
+
+    fn scatter<'py>(
+        &mut self,
+        py: Python<'py>,
+        array: Option<&Bound<'py, PyAny>>,
+        root: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.check("root", root)?;
+        let array = array.filter(|_| self.rank == root);
+        let described = match array {
+            _ if self.rank != root => Ok(Vec::new()),
+            None => Err(errors::value("the root deals an array: got none")),
+            Some(array) => described(array),
+        };
+        self.agree(py, words("scatter", root as u64, 0, &[]))?;
+        // What is wrong with the root's array is told by an empty description.
+        let mut length = [described.as_ref().map_or(0, Vec::len) as u64];
+        let room = &mut length;
+        self.wait(py, async move |comm| comm.broadcast(root, room).await)?;
+        let mut shape = match described {
+            Err(wrong) => return Err(wrong),
+            Ok(_) if length[0] == 0 => {
+                return Err(errors::value(format!("rank {root}, the root, has no array that it can deal")));
+            }
+            Ok(described) => described,
+        };
+        shape.resize(length[0] as usize, 0);
+        let room = &mut shape;
+        self.wait(py, async move |comm| comm.broadcast(root, room).await)?;
+        let (code, shape) = (shape[0], &shape[1..]);
+        match shape.first() {
+            None => Err(errors::value("an array without dimensions cannot be dealt")),
+            Some(rows) if *rows % self.size as u64 != 0 => Err(errors::value(format!(
+                "an array of {rows} rows cannot be dealt in equal parts to {} ranks",
+                self.size
+            ))),
+            Some(_) => by_code!(code => scatter (self, py, Deal { root, shape }, array)),
+        }
+    }
+
+    fn send(&mut self, py: Python<'_>, array: &Bound<'_, PyAny>, to: usize, tag: u32) -> PyResult<()> {
+        by_array!(array => send (self, py, (to, tag)))
+    }
+
+    /// The array, the rank that sent it, and its tag.
+    fn receive<'py>(
+        &mut self,
+        py: Python<'py>,
+        source: Option<usize>,
+        tag: Option<u32>,
+    ) -> PyResult<(Bound<'py, PyAny>, usize, u32)> {
+        if let Some(source) = source {
+            self.check("source", source)?;
+        }
+        let wanted = Wanted { source, tag };
+        let (header, status) = self.wait(py, async move |comm| comm.receive_any::<u64>(wanted).await)?;
+        let Some((code, lengths)) = header.split_first() else {
+            return Err(errors::runtime("a message has come that no Python program sends"));
+        };
+        let shape = lengths.iter().map(|length| *length as usize).collect();
+        let array = by_code!(*code => receive (self, py, status, shape))?;
+        Ok((array, status.source, status.tag))
+    }
+
+    fn shift<'py>(
+        &mut self,
+        py: Python<'py>,
+        array: &Bound<'py, PyAny>,
+        displacement: isize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        by_array!(array => shift (self, py, displacement))
+    }
+}
+
+fn described(array: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
+    by_array!(array => dealt ())
+}
+
+/// A program on ranks that has begun.
+#[pyclass(module = "lehr._native", name = "Ranks", frozen)]
+pub(crate) struct Ranks {
+    stop: Stop,
+    /// In a job: this process's place is taken until the program has ended.
+    program: Option<job::Program>,
+}
+
+#[pymethods]
+impl Ranks {
+    /// Has all waits of the program's ranks in this process end.
+    fn stop(&self) {
+        self.stop.say();
+    }
+
+    /// Hears how the ranks of the other processes ended, and says how those of this one did: whether one of them raised first, and what.
+    fn end(&self, py: Python<'_>, failure: Option<String>, is_first: bool) -> PyResult<Option<String>> {
+        let Some(program) = &self.program else { return Ok(None) };
+        program.end(py, failure.map(|message| Outcome { is_panic: is_first, message }))
+    }
+}
+
+/// The communicators of this process's ranks of a new program of `ranks` ranks in all, and the program.
+///
+/// Without a number: as many as the machine runs threads at once, or one a process in a job.
+#[pyfunction]
+#[pyo3(signature = (ranks = None))]
+pub(crate) fn begin_ranks(py: Python<'_>, ranks: Option<usize>) -> PyResult<(Vec<Rank>, Ranks)> {
+    let company = Company::new(py, None)?;
+    let stop = Stop::default();
+    let (world, program) = match company.execution.job {
+        None => (alone(ranks.unwrap_or(company.execution.ranks))?, None),
+        Some(_) => {
+            let processes = job::count(py)?;
+            let ranks = ranks.unwrap_or(processes);
+            if ranks == 0 || !ranks.is_multiple_of(processes) {
+                return Err(errors::value(format!(
+                    "The 'ranks' parameter must be a multiple of the {processes} processes of the MPI job. Got {ranks} instead."
+                )));
+            }
+            company.agree(py, "ranks.run", || ranks.to_le_bytes().to_vec())?;
+            let (world, program) = job::begin(py, ranks / processes)?;
+            (world, Some(program))
+        }
+    };
+    let rank = |communicator: Communicator| Rank {
+        rank: communicator.rank(),
+        size: communicator.size(),
+        stop: stop.clone(),
+        communicator: Some(communicator),
+    };
+    Ok((world.into_iter().map(rank).collect(), Ranks { stop: stop.clone(), program }))
+}
+
+/// Communicators of ranks on threads of this process: those of a program that hands them out and ends.
+fn alone(ranks: usize) -> PyResult<Vec<Communicator>> {
+    // One worker for several ranks, so that none spins: Python's threads are as many as they like.
+    let dispatcher = Dispatcher::new(1).map_err(|error| errors::runtime(error.to_string()))?;
+    let world = lehr_ranks::run(&dispatcher, Layout::threads(ranks), async |communicator| communicator);
+    world.map_err(|error| errors::of_ranks(&error))
+}

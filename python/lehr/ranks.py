@@ -1,0 +1,509 @@
+"""One program on many ranks: message passing on NumPy arrays, between the threads of a script and between the processes that ``mpiexec`` started.
+
+:func:`run` calls a function once a rank, each with a :class:`Communicator`. Arrays are read and written where they lie, and the interpreter is free while a
+rank waits. Sums have the same bits on every number of threads and processes for the same number of ranks.
+
+========================================================================  ================================================================
+:meth:`~Communicator.send`, :meth:`~Communicator.receive`                  a message from one rank to another
+:meth:`~Communicator.shift`                                               each passes an array on, on a ring
+:meth:`~Communicator.barrier`                                             all have arrived
+:meth:`~Communicator.broadcast`, :meth:`~Communicator.scatter`             the root's array to all; to each its part
+:meth:`~Communicator.gather`, :meth:`~Communicator.all_gather`             everybody's arrays to the root, to all
+:meth:`~Communicator.reduce`, :meth:`~Communicator.all_reduce`             everybody's arrays combined, at the root, at all
+:meth:`~Communicator.scan`                                                the combination of the arrays of the ranks before
+========================================================================  ================================================================
+
+Collectives must be called by all ranks in the same order. What they are about to do is compared first, so that a rank that has come with another array, root
+or operation ends the call on all with a ``ValueError``.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lehr import _checks, _native
+from lehr._native import RankError
+
+__all__ = ["Communicator", "RankError", "run"]
+
+T = TypeVar("T")
+
+#: How long ranks have to end after Ctrl-C before they are left behind, in seconds.
+_GRACE = 0.5
+#: How often the main thread looks for signals while it waits, in seconds.
+_TICK = 0.1
+_MOST_TAG = 2**32 - 1
+
+
+def _rank(name: str, value: Any) -> int:
+    rank = _checks.integer(name, value)
+    assert rank is not None
+    return rank
+
+
+def _tag(value: Any) -> int:
+    tag = _rank("tag", value)
+    if tag > _MOST_TAG:
+        raise _checks.wrong("tag", f"at most {_MOST_TAG}", value)
+    return tag
+
+
+def _ordered(array: ArrayLike) -> NDArray[Any]:
+    """The array itself if its values lie row after row, otherwise a copy in which they do. (``ascontiguousarray`` would add a dimension to one that has none.)"""
+    return np.asarray(array, order="C")
+
+
+class Communicator:
+    """One rank's end of all ranks. Made by :func:`run`; good as long as the program that it was given to runs, on the thread of that.
+
+    Attributes
+    ----------
+    rank : int
+        This rank's number, from 0.
+    size : int
+        How many ranks there are.
+
+    Examples
+    --------
+    >>> import numpy as np, lehr
+    >>> def program(comm):
+    ...     total = np.array([comm.rank + 1.0])
+    ...     comm.all_reduce(total)
+    ...     return total[0].item()
+    >>> lehr.ranks.run(program, ranks=4)
+    [10.0, 10.0, 10.0, 10.0]
+    """
+
+    def __init__(self, native: _native.Communicator) -> None:
+        self._native = native
+        self.rank = native.rank
+        self.size = native.size
+
+    def __repr__(self) -> str:
+        return f"Communicator(rank={self.rank}, size={self.size})"
+
+    def barrier(self) -> None:
+        """Wait until all ranks have come here.
+
+        Returns
+        -------
+        None
+
+        Raises
+        ------
+        RankError
+            If a rank has ended.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> lehr.ranks.run(lambda comm: comm.barrier(), ranks=2)
+        [None, None]
+        """
+        self._native.barrier()
+
+    def all_reduce(self, array: NDArray[Any], op: str = "sum") -> None:
+        """Overwrite everybody's array with the combination of all, value by value, in one order of ranks.
+
+        Parameters
+        ----------
+        array : ndarray
+            Of one type and shape on all ranks, C-contiguous: float64, float32, or integers. Written where it lies.
+        op : {'sum', 'prod', 'min', 'max'}, default='sum'
+            How two values become one. Sums of integers wrap as NumPy's; a NaN stays one.
+
+        Returns
+        -------
+        None
+
+        Raises
+        ------
+        ValueError
+            On all ranks, if their arrays differ in type or shape; if the array is read-only or not contiguous.
+        TypeError
+            If it is no array of such numbers.
+        RankError
+            If a rank has ended.
+
+        Examples
+        --------
+        >>> import numpy as np, lehr
+        >>> def largest(comm):
+        ...     array = np.array([comm.rank, -comm.rank])
+        ...     comm.all_reduce(array, op="max")
+        ...     return array.tolist()
+        >>> lehr.ranks.run(largest, ranks=3)
+        [[2, 0], [2, 0], [2, 0]]
+        """
+        self._native.all_reduce(array, op)
+
+    def reduce(self, array: NDArray[Any], root: int = 0, op: str = "sum") -> None:
+        """Overwrite the root's array with the combination of all. Those of the others are then of no meaning.
+
+        Parameters
+        ----------
+        array : ndarray
+            As for :meth:`all_reduce`.
+        root : int, default=0
+            The rank that wants it.
+        op : {'sum', 'prod', 'min', 'max'}, default='sum'
+            As for :meth:`all_reduce`.
+
+        Returns
+        -------
+        None
+
+        Examples
+        --------
+        >>> import numpy as np, lehr
+        >>> def total(comm):
+        ...     array = np.array([comm.rank])
+        ...     comm.reduce(array, root=1)
+        ...     return array.item() if comm.rank == 1 else None
+        >>> lehr.ranks.run(total, ranks=3)
+        [None, 3, None]
+        """
+        self._native.reduce(array, _rank("root", root), op)
+
+    def broadcast(self, array: NDArray[Any], root: int = 0) -> None:
+        """Overwrite everybody's array with the root's.
+
+        Parameters
+        ----------
+        array : ndarray
+            As for :meth:`all_reduce`.
+        root : int, default=0
+            The rank whose array it is.
+
+        Returns
+        -------
+        None
+
+        Examples
+        --------
+        >>> import numpy as np, lehr
+        >>> def told(comm):
+        ...     array = np.full(2, comm.rank)
+        ...     comm.broadcast(array, root=1)
+        ...     return array.tolist()
+        >>> lehr.ranks.run(told, ranks=2)
+        [[1, 1], [1, 1]]
+        """
+        self._native.broadcast(array, _rank("root", root))
+
+    def scan(self, array: NDArray[Any], op: str = "sum", *, exclusive: bool = False) -> None:
+        """Overwrite each rank's array with the combination of those of rank 0 to its own.
+
+        Parameters
+        ----------
+        array : ndarray
+            As for :meth:`all_reduce`.
+        op : {'sum', 'prod', 'min', 'max'}, default='sum'
+            As for :meth:`all_reduce`.
+        exclusive : bool, default=False
+            To the rank before instead: rank 0 keeps its own array then.
+
+        Returns
+        -------
+        None
+
+        Examples
+        --------
+        >>> import numpy as np, lehr
+        >>> def sums(comm):
+        ...     array = np.array([10.0 * (comm.rank + 1)])
+        ...     comm.scan(array)
+        ...     return array[0].item()
+        >>> lehr.ranks.run(sums, ranks=3)
+        [10.0, 30.0, 60.0]
+        """
+        self._native.scan(array, op, bool(exclusive))
+
+    def gather(self, array: ArrayLike, root: int = 0) -> list[NDArray[Any]] | None:
+        """Collect everybody's arrays at the root.
+
+        Parameters
+        ----------
+        array : array-like
+            Of one type on all ranks, and of one shape but for the first length.
+        root : int, default=0
+            The rank that wants them.
+
+        Returns
+        -------
+        arrays : list of ndarray
+            In order of ranks; ``None`` at the others.
+
+        Examples
+        --------
+        >>> import numpy as np, lehr
+        >>> def parts(comm):
+        ...     arrays = comm.gather(np.arange(comm.rank))
+        ...     return None if arrays is None else [array.tolist() for array in arrays]
+        >>> lehr.ranks.run(parts, ranks=3)
+        [[[], [0], [0, 1]], None, None]
+        """
+        return self._native.gather(_ordered(array), _rank("root", root))
+
+    def all_gather(self, array: ArrayLike) -> list[NDArray[Any]]:
+        """Collect everybody's arrays everywhere.
+
+        Parameters
+        ----------
+        array : array-like
+            As for :meth:`gather`.
+
+        Returns
+        -------
+        arrays : list of ndarray
+            In order of ranks.
+
+        Examples
+        --------
+        >>> import numpy as np, lehr
+        >>> lehr.ranks.run(lambda comm: np.concatenate(comm.all_gather([comm.rank])).tolist(), ranks=3)
+        [[0, 1, 2], [0, 1, 2], [0, 1, 2]]
+        """
+        gathered = self._native.all_gather(_ordered(array))
+        assert gathered is not None
+        return gathered
+
+    def scatter(self, array: ArrayLike | None = None, root: int = 0) -> NDArray[Any]:
+        """Deal the rows of the root's array to the ranks in equal parts.
+
+        Parameters
+        ----------
+        array : array-like, default=None
+            At the root: its first length is a multiple of the number of ranks. Not looked at elsewhere.
+        root : int, default=0
+            The rank that deals.
+
+        Returns
+        -------
+        part : ndarray
+            A new array: the first ``len(array) / size`` rows at rank 0, and so on.
+
+        Raises
+        ------
+        ValueError
+            On all ranks, if the root's array cannot be dealt.
+
+        Examples
+        --------
+        >>> import numpy as np, lehr
+        >>> def part(comm):
+        ...     rows = np.arange(6).reshape(3, 2) if comm.rank == 0 else None
+        ...     return comm.scatter(rows).tolist()
+        >>> lehr.ranks.run(part, ranks=3)
+        [[[0, 1]], [[2, 3]], [[4, 5]]]
+        """
+        own = _ordered(array) if array is not None and self.rank == root else None
+        return self._native.scatter(own, _rank("root", root))
+
+    def send(self, array: ArrayLike, to: int, tag: int = 0) -> None:
+        """Send an array to a rank. Complete when it has been copied: it does not wait for the receiver.
+
+        Parameters
+        ----------
+        array : array-like
+            Of any shape.
+        to : int
+            The rank, which may be this one.
+        tag : int, default=0
+            What the receiver may ask for, 0 to 2**32 - 1.
+
+        Returns
+        -------
+        None
+
+        Examples
+        --------
+        >>> import lehr
+        >>> def talk(comm):
+        ...     comm.send([1.5, comm.rank], to=1 - comm.rank)
+        ...     return comm.receive(1 - comm.rank).tolist()
+        >>> lehr.ranks.run(talk, ranks=2)
+        [[1.5, 1.0], [1.5, 0.0]]
+        """
+        self._native.send(_ordered(array), _rank("to", to), _tag(tag))
+
+    def receive(self, source: int, tag: int = 0) -> NDArray[Any]:
+        """Wait for the next array of a rank with a tag.
+
+        Parameters
+        ----------
+        source : int
+            The rank.
+        tag : int, default=0
+            The tag it was sent with.
+
+        Returns
+        -------
+        array : ndarray
+            A new array, of the type and shape that were sent.
+
+        Raises
+        ------
+        RankError
+            If the rank has ended and no such array is left.
+
+        Examples
+        --------
+        See :meth:`send`.
+        """
+        return self._native.receive(_rank("source", source), _tag(tag))[0]
+
+    def receive_any(self, source: int | None = None, tag: int | None = None) -> tuple[NDArray[Any], int, int]:
+        """Wait for the first array that will do.
+
+        Parameters
+        ----------
+        source : int, default=None
+            Of this rank; ``None``: of any.
+        tag : int, default=None
+            With this tag; ``None``: with any.
+
+        Returns
+        -------
+        array : ndarray
+            A new array.
+        source : int
+            The rank that sent it.
+        tag : int
+            The tag it was sent with.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> def first(comm):
+        ...     if comm.rank == 1:
+        ...         return comm.send([1, 2], to=0, tag=7)
+        ...     array, source, tag = comm.receive_any()
+        ...     return array.tolist(), source, tag
+        >>> lehr.ranks.run(first, ranks=2)
+        [([1, 2], 1, 7), None]
+        """
+        return self._native.receive(None if source is None else _rank("source", source), None if tag is None else _tag(tag))
+
+    def shift(self, array: ArrayLike, displacement: int = 1) -> NDArray[Any]:
+        """Pass an array to the rank some places ahead on a ring, and get that of the rank as far behind.
+
+        Parameters
+        ----------
+        array : array-like
+            Of one type and shape on all ranks.
+        displacement : int, default=1
+            How far ahead; behind, if it is negative.
+
+        Returns
+        -------
+        array : ndarray
+            A new array.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> lehr.ranks.run(lambda comm: comm.shift([comm.rank]).item(), ranks=3)
+        [2, 0, 1]
+        """
+        return self._native.shift(_ordered(array), int(displacement))
+
+
+class _Thread(threading.Thread, Generic[T]):
+    """A rank on its thread, and what came of it."""
+
+    def __init__(self, program: Callable[[Communicator], T], native: _native.Communicator) -> None:
+        # Whoever leaves ranks behind after Ctrl-C wants to leave.
+        super().__init__(name=f"lehr-rank-{native.rank}", daemon=True)
+        self.program = program
+        self.native = native
+        self.returned: T | None = None
+        self.raised: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self.returned = self.program(Communicator(self.native))
+        except BaseException as error:  # noqa: BLE001  the thread that started it raises it
+            self.raised = error
+        finally:
+            # Who waits for this rank hears that it has ended.
+            self.native.close()
+
+
+def run(program: Callable[[Communicator], T], ranks: int | None = None) -> list[T]:
+    """Call a function once a rank, all at once, each on a Python thread of its own.
+
+    Under ``mpiexec`` the ranks are divided among the processes, which all make the same call. Code in Python takes turns, except in free-threaded
+    Pythons; what NumPy computes without the interpreter overlaps.
+
+    Parameters
+    ----------
+    program : callable
+        Takes a :class:`Communicator`.
+    ranks : int, default=None
+        How many in all; in an MPI job a multiple of its processes. ``None``: as many as processors, or one a process in a job.
+
+    Returns
+    -------
+    returned : list
+        What the ranks of this process returned, in order.
+
+    Raises
+    ------
+    BaseException
+        What a rank raised: of several the one of the lowest number that did not because of another's end.
+    RankError
+        If only ranks of other processes failed.
+    KeyboardInterrupt
+        After Ctrl-C. Ranks that wait in a communicator end; those that compute are left behind.
+
+    Examples
+    --------
+    >>> import numpy as np, lehr
+    >>> rows = np.arange(12.0).reshape(6, 2)
+    >>> def mean(comm):
+    ...     part = comm.scatter(rows if comm.rank == 0 else None)
+    ...     total = part.sum(axis=0)
+    ...     comm.all_reduce(total)
+    ...     return (total / len(rows)).tolist()
+    >>> lehr.ranks.run(mean, ranks=3)
+    [[5.0, 6.0], [5.0, 6.0], [5.0, 6.0]]
+    """
+    if not callable(program):
+        raise TypeError(f"The 'program' parameter must be callable. Got {program!r} instead.")
+    count = _checks.integer("ranks", ranks, optional=True)
+    if count == 0:
+        raise _checks.wrong("ranks", "at least 1", ranks)
+    natives, whole = _native.begin_ranks(count)
+    threads = [_Thread(program, native) for native in natives]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            while thread.is_alive():
+                thread.join(_TICK)
+    except BaseException:
+        whole.stop()
+        # Those that have begun: the signal may have come before the last of them.
+        for thread in filter(threading.Thread.is_alive, threads):
+            thread.join(_GRACE / len(threads))
+        raise
+    failed = [thread for thread in threads if thread.raised is not None]
+    first = next((thread for thread in failed if not isinstance(thread.raised, RankError)), failed[0] if failed else None)
+    message = None
+    if first is not None:
+        message = f"rank {first.native.rank} raised {type(first.raised).__name__}: {first.raised}"
+    agreed = whole.end(message, first is not None and not isinstance(first.raised, RankError))
+    if agreed is not None and agreed != message:
+        raise RankError(agreed)
+    if first is not None:
+        assert first.raised is not None
+        if hasattr(first.raised, "add_note"):
+            first.raised.add_note(f"raised in rank {first.native.rank} of {first.native.size}")
+        raise first.raised
+    return [thread.returned for thread in threads]  # type: ignore[misc]

@@ -1,0 +1,519 @@
+"""Messages in asyncio: ports that are awaited, several at once, and a state with handlers around it.
+
+A :class:`Port` is a queue that anybody may post to, from any thread. What waits at ports is awaited: :meth:`Port.receive` for one item, :meth:`Port.take` for
+several, :func:`join` for one of each of several ports, :func:`choice` for whichever comes first. An :class:`Interleave` puts handlers around one state and
+says who may run beside whom.
+
+Everything that waits holds nothing: a coroutine that is cancelled while it waits leaves every item in its port, and changes no order. Handlers are coroutines of
+the event loop in which the interleave was started.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import weakref
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+from lehr import _checks, _native
+from lehr._native import Closed, Full
+
+__all__ = ["Closed", "Dispatcher", "Full", "Interleave", "Port", "Waiting", "choice", "join"]
+
+T = TypeVar("T")
+S = TypeVar("S")
+
+_OVERFLOWS = ("wait", "reject", "drop_oldest", "drop_newest")
+
+
+def _release(woken: asyncio.Future[None]) -> None:
+    if not woken.done():
+        woken.set_result(None)
+
+
+class Waiting(Generic[T]):
+    """Something to await, once: made by ports, :func:`join`, :func:`choice` and interleaves.
+
+    It waits from its first ``await`` on. A coroutine that is cancelled there takes nothing.
+
+    Examples
+    --------
+    >>> import asyncio, lehr
+    >>> async def main():
+    ...     port = lehr.runtime.Port()
+    ...     waiting = port.receive()
+    ...     port.post("an item")
+    ...     return await waiting
+    >>> asyncio.run(main())
+    'an item'
+    """
+
+    def __init__(self, native: _native.Wait) -> None:
+        self._native = native
+
+    def __await__(self) -> Generator[Any, None, T]:
+        return self._until().__await__()
+
+    async def _until(self) -> T:
+        loop = asyncio.get_running_loop()
+        try:
+            while True:
+                woken: asyncio.Future[None] = loop.create_future()
+
+                # On whichever thread posts; a loop that is closed raises, and nobody hears.
+                def wake(woken: asyncio.Future[None] = woken) -> None:
+                    loop.call_soon_threadsafe(_release, woken)
+
+                there = self._native.poll(wake)
+                if there is not None:
+                    return there[0]
+                await woken
+        finally:
+            self._native.cancel()
+
+
+class Port(Generic[T]):
+    """A queue that anybody may post to, and that is awaited.
+
+    Parameters
+    ----------
+    name : str, default=None
+        For errors. ``None``: file and line where it is made.
+    capacity : int, default=None
+        How many items it holds at most. ``None``: any number.
+    overflow : {'wait', 'reject', 'drop_oldest', 'drop_newest'}, default='wait'
+        What a full port does with one more: ``post`` raises :class:`Full`, and with ``'wait'`` ``post_wait`` waits for a place; or an item is given up.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    waiting : int
+        How many coroutines wait at it.
+    is_closed : bool
+        Whether :meth:`close` was called.
+
+    Examples
+    --------
+    >>> import asyncio, lehr
+    >>> async def main():
+    ...     port = lehr.runtime.Port("orders")
+    ...     port.post("a loom")
+    ...     port.close()
+    ...     return [item async for item in port], len(port)
+    >>> asyncio.run(main())
+    (['a loom'], 0)
+    """
+
+    def __init__(self, name: str | None = None, *, capacity: int | None = None, overflow: str = "wait") -> None:
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"The 'name' parameter must be a str or None. Got {name!r} instead.")
+        if name is None:
+            made = sys._getframe(1)
+            name = f"made at {os.path.basename(made.f_code.co_filename)}:{made.f_lineno}"
+        places = _checks.integer("capacity", capacity, optional=True)
+        self.name = name
+        self._native = _native.Port(name, places, _checks.choice("overflow", overflow, _OVERFLOWS))
+
+    @property
+    def waiting(self) -> int:
+        return self._native.waiting
+
+    @property
+    def is_closed(self) -> bool:
+        return self._native.is_closed
+
+    def __len__(self) -> int:
+        return len(self._native)
+
+    def __bool__(self) -> bool:
+        # A port without items is a port.
+        return True
+
+    def __repr__(self) -> str:
+        return f"Port({self.name!r}, items={len(self)}, waiting={self.waiting})"
+
+    async def __aiter__(self) -> AsyncIterator[T]:
+        while True:
+            try:
+                item = await self.receive()
+            except Closed:
+                return
+            yield item
+
+    def post(self, item: T) -> None:
+        """Put an item at the end. Never waits and runs nothing; from any thread.
+
+        Parameters
+        ----------
+        item : object
+            Anything.
+
+        Returns
+        -------
+        None
+
+        Raises
+        ------
+        Closed
+            If the port is closed.
+        Full
+            If it has no place.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> port = lehr.runtime.Port(capacity=1)
+        >>> port.post(1)
+        >>> len(port)
+        1
+        """
+        self._native.post(item)
+
+    def post_wait(self, item: T) -> Waiting[None]:
+        """Put an item at the end when there is a place for it. Cancelled, it has not been posted.
+
+        Parameters
+        ----------
+        item : object
+            Anything.
+
+        Returns
+        -------
+        waiting : Waiting
+            To be awaited.
+
+        Examples
+        --------
+        >>> import asyncio, lehr
+        >>> async def main():
+        ...     port = lehr.runtime.Port(capacity=1)
+        ...     port.post(1)
+        ...     later = asyncio.ensure_future(port.post_wait(2))
+        ...     return [await port.receive(), await port.receive()]
+        >>> asyncio.run(main())
+        [1, 2]
+        """
+        return Waiting(self._native.post_wait(item))
+
+    def receive(self) -> Waiting[T]:
+        """The next item.
+
+        Returns
+        -------
+        waiting : Waiting
+            To be awaited. Raises :class:`Closed` if the port is closed and empty.
+
+        Examples
+        --------
+        See :class:`Port`.
+        """
+        return Waiting(self._native.receive())
+
+    def take(self, count: int) -> Waiting[list[T]]:
+        """The next items, all together: none is taken before there are so many.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+
+        Returns
+        -------
+        waiting : Waiting
+            To be awaited: a list.
+
+        Examples
+        --------
+        >>> import asyncio, lehr
+        >>> async def main():
+        ...     port = lehr.runtime.Port()
+        ...     for number in range(3):
+        ...         port.post(number)
+        ...     return await port.take(2), len(port)
+        >>> asyncio.run(main())
+        ([0, 1], 1)
+        """
+        items = _checks.integer("count", count)
+        assert items is not None
+        return Waiting(self._native.take(items))
+
+    def try_receive(self, default: Any = None) -> Any:
+        """The next item, if there is one now.
+
+        Parameters
+        ----------
+        default : object, default=None
+            What is given where there is none.
+
+        Returns
+        -------
+        item : object
+
+        Examples
+        --------
+        >>> import lehr
+        >>> lehr.runtime.Port().try_receive("nothing")
+        'nothing'
+        """
+        there = self._native.try_receive()
+        return default if there is None else there[0]
+
+    def drain(self) -> list[T]:
+        """All items that are there now.
+
+        Returns
+        -------
+        items : list
+
+        Examples
+        --------
+        >>> import lehr
+        >>> port = lehr.runtime.Port()
+        >>> port.post(1)
+        >>> port.drain(), len(port)
+        ([1], 0)
+        """
+        return self._native.drain()
+
+    def close(self) -> None:
+        """Take no more items. What is there can still be received.
+
+        Returns
+        -------
+        None
+
+        Examples
+        --------
+        See :class:`Port`.
+        """
+        self._native.close()
+
+
+def join(*ports: Port[Any]) -> Waiting[list[Any]]:
+    """One item of each port, all together or none: who waits keeps nothing from others who want one of them only.
+
+    Parameters
+    ----------
+    *ports : Port
+        Each once.
+
+    Returns
+    -------
+    waiting : Waiting
+        To be awaited: a list in the order of the ports.
+
+    Examples
+    --------
+    >>> import asyncio, lehr
+    >>> async def main():
+    ...     orders, stock = lehr.runtime.Port(), lehr.runtime.Port()
+    ...     orders.post("Ada")
+    ...     stock.post("a loom")
+    ...     return await lehr.runtime.join(orders, stock)
+    >>> asyncio.run(main())
+    ['Ada', 'a loom']
+    """
+    return Waiting(_native.join_ports([port._native for port in ports]))
+
+
+def choice(*waits: Waiting[Any]) -> Waiting[tuple[int, Any]]:
+    """What comes first of several waits; of several that are there, the first named. The others leave everything in its port.
+
+    Parameters
+    ----------
+    *waits : Waiting
+        Receives, takes, joins, choices, none of which has been awaited.
+
+    Returns
+    -------
+    waiting : Waiting
+        To be awaited: the number of the one that came, from 0, and its outcome.
+
+    Examples
+    --------
+    >>> import asyncio, lehr
+    >>> async def main():
+    ...     bell, orders = lehr.runtime.Port(), lehr.runtime.Port()
+    ...     orders.post("Ada")
+    ...     return await lehr.runtime.choice(bell.receive(), orders.receive())
+    >>> asyncio.run(main())
+    (1, 'Ada')
+    """
+    if not waits:
+        raise ValueError("A choice is between one wait or more. Got none.")
+    return Waiting(_native.choose([wait._native for wait in waits]))
+
+
+class Dispatcher:
+    """Worker threads that keep the places of handlers. To be used with ``with``, or closed.
+
+    Parameters
+    ----------
+    threads : int, default=1
+        How many. Handlers run on the event loop, so one is nearly always enough.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> with lehr.runtime.Dispatcher() as dispatcher:
+    ...     dispatcher.threads
+    1
+    """
+
+    def __init__(self, threads: int = 1) -> None:
+        count = _checks.integer("threads", threads)
+        if not count:
+            raise _checks.wrong("threads", "at least 1", threads)
+        self.threads = count
+        self._native = _native.Dispatcher(count)
+        # Also at the end of the interpreter, which workers must not outlive.
+        self._finalizer = weakref.finalize(self, self._native.close)
+
+    def close(self) -> None:
+        """End its workers, and the interleaves on them. What is pending stays in its port.
+
+        Returns
+        -------
+        None
+
+        Examples
+        --------
+        >>> import lehr
+        >>> lehr.runtime.Dispatcher().close()
+        """
+        self._finalizer()
+
+    def __enter__(self) -> Dispatcher:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+Handler = Callable[[S, Any], Awaitable[object]]
+
+
+class Interleave(Generic[S]):
+    """A state, and handlers around it: readers run beside each other, a writer runs alone, by order of arrival across all ports.
+
+    Started in a running event loop, where its handlers are coroutines ``handler(state, item)``. A handler that may not start yet has not been called: its
+    item is still in its port. What a handler raises is told by the loop's exception handler, and the interleave goes on.
+
+    Parameters
+    ----------
+    dispatcher : Dispatcher
+        Where its handlers' places are kept.
+    state : object
+        Given to every handler. It is one object: those that may change it change it in place.
+    exclusive, concurrent, independent : iterable of (Port, handler), default=()
+        Handlers that run alone, also while they are suspended; beside each other, but not beside exclusive ones; at any time.
+    teardown : iterable of (Port, handler), default=()
+        Handlers that end it: from the item's arrival on nothing more starts, the ports are closed, and when what runs has ended the handler runs alone.
+    name : str, default=None
+        For errors.
+
+    Examples
+    --------
+    >>> import asyncio, lehr
+    >>> async def main():
+    ...     add, read = lehr.runtime.Port("add"), lehr.runtime.Port("read")
+    ...     async def added(total, number):
+    ...         total.append(number)
+    ...     async def told(total, reply):
+    ...         reply.set_result(sum(total))
+    ...     with lehr.runtime.Dispatcher() as dispatcher:
+    ...         sums = lehr.runtime.Interleave(dispatcher, [], exclusive=[(add, added)], concurrent=[(read, told)])
+    ...         add.post(1)
+    ...         add.post(2)
+    ...         reply = asyncio.get_running_loop().create_future()
+    ...         read.post(reply)
+    ...         return await reply, await sums.stop()
+    >>> asyncio.run(main())
+    (3, [1, 2])
+    """
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        state: S,
+        *,
+        exclusive: Iterable[tuple[Port[Any], Handler[S]]] = (),
+        concurrent: Iterable[tuple[Port[Any], Handler[S]]] = (),
+        independent: Iterable[tuple[Port[Any], Handler[S]]] = (),
+        teardown: Iterable[tuple[Port[Any], Handler[S]]] = (),
+        name: str | None = None,
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        running: set[asyncio.Task[object]] = set()
+
+        def end(task: asyncio.Task[object], ended: _native.Ended) -> None:
+            running.discard(task)
+            ended.tell()
+            if not task.cancelled() and task.exception() is not None:
+                loop.call_exception_handler(
+                    {"message": f"a handler of {name or 'an interleave'} raised", "exception": task.exception(), "task": task}
+                )
+
+        async def call(handler: Handler[S], state: S, item: Any) -> object:
+            return await handler(state, item)
+
+        def begin(handler: Handler[S], state: S, item: Any, ended: _native.Ended) -> None:
+            task = loop.create_task(call(handler, state, item))
+            # The loop itself would forget a task that nobody holds.
+            running.add(task)
+            task.add_done_callback(lambda task: end(task, ended))
+
+        def start(handler: Handler[S], state: S, item: Any, ended: _native.Ended) -> None:
+            loop.call_soon_threadsafe(begin, handler, state, item, ended)
+
+        groups = {"exclusive": exclusive, "concurrent": concurrent, "independent": independent, "teardown": teardown}
+        branches = []
+        for group, handlers in groups.items():
+            for port, handler in handlers:
+                if not callable(handler):
+                    raise TypeError(f"The handlers of '{group}' must be callable. Got {handler!r} instead.")
+                branches.append((group, port._native, handler))
+        self._native = _native.Interleave(dispatcher._native, name, state, branches, start)
+
+    def ended(self) -> Waiting[None]:
+        """The end, by teardown.
+
+        Returns
+        -------
+        waiting : Waiting
+            To be awaited. Raises :class:`Closed` if it was stopped, or its dispatcher closed, before.
+
+        Examples
+        --------
+        >>> import asyncio, lehr
+        >>> async def main():
+        ...     stop, total = lehr.runtime.Port("stop"), []
+        ...     async def last(state, item):
+        ...         state.append(item)
+        ...     with lehr.runtime.Dispatcher() as dispatcher:
+        ...         interleave = lehr.runtime.Interleave(dispatcher, total, teardown=[(stop, last)])
+        ...         stop.post("the end")
+        ...         await interleave.ended()
+        ...     return total, stop.is_closed
+        >>> asyncio.run(main())
+        (['the end'], True)
+        """
+        return Waiting(self._native.ended())
+
+    def stop(self) -> Waiting[S]:
+        """End it without a teardown, and without closing ports: what runs comes to its end, what is pending stays in its port.
+
+        Returns
+        -------
+        waiting : Waiting
+            To be awaited: the state.
+
+        Examples
+        --------
+        See :class:`Interleave`.
+        """
+        return Waiting(self._native.stop())
