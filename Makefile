@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-two-nodes test python test-python fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-runs bench-overhead quality peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-services lab-services-quick soak load isolation schemathesis fuzz docs fmt clean
+.PHONY: help demo demo-two-nodes test python test-python fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-runs bench-overhead bench-python quality peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-services lab-services-quick soak load isolation schemathesis fuzz docs fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -131,6 +131,19 @@ bench-maps: $(HARNESS) peers ## maps of the same matrix, beside scikit-learn's S
 
 bench-overhead: $(HARNESS) ## f(n,2) at 10,000 and 100,000 points a rank, for each engine
 	@$(HARNESS) bench overhead
+
+PYTHON_PEERS := target/peers/python
+
+bench-python: need $(PYTHON_ENVIRONMENT)/.installed $(PYTHON_PEERS)/.installed ## the Python package beside scikit-learn, faiss, kmedoids, hdbscan and ugtm: objective, agreement, time, memory (a quarter of an hour; nobody else on the machine)
+	@rm -rf $(PYTHON_PEERS)/wheel
+	@PATH=$(abspath $(PYTHON_ENVIRONMENT))/bin:$$PATH pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir $(PYTHON_PEERS)/wheel ./python
+	@$(PYTHON_PEERS)/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(PYTHON_PEERS)/wheel/lehr-*.whl
+	@$(PYTHON_PEERS)/bin/python lab/runners/python/side_by_side.py
+
+$(PYTHON_PEERS)/.installed: lab/runners/python/requirements.txt
+	@$(PYTHON) -m venv $(PYTHON_PEERS)
+	@$(PYTHON_PEERS)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
 
 bench-runs: $(HARNESS) peers ## whole runs to within 0.1 % of the best known, beside scikit-learn and faiss
 	@$(HARNESS) bench runs

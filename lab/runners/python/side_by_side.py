@@ -1,0 +1,348 @@
+"""lehr beside scikit-learn, faiss, kmedoids, hdbscan and ugtm on the same rows: objective, agreement with known classes, time and peak memory.
+
+    python side_by_side.py [--sets wine,digits] [--families centres,maps] [--threads 1] [--repeats 3] [--record FILE]
+
+Each run is a process of its own, so that its peak memory is its own and no run warms another: it imports, reads the rows, notes its memory, and fits; only the fit is timed. The least time of the
+repeats counts. Every result is judged here by one formula a family, whatever its maker says of it. A run that fails is told and left out.
+
+A family's table ends with who came first to within 0.1 % of the best objective of all: that, and not the time alone, is what is compared. Classes are known for all sets but the census.
+Times are of this machine while nobody else computes on it.
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+import warnings
+from importlib.metadata import version
+
+#: Clusters, components: as many as there are classes, and of the census what its demo takes.
+CLUSTERS = {"iris": 3, "wine": 3, "breast_cancer": 2, "digits": 10, "census_blocks": 20}
+#: Rows of the larger sets that have all pairs compared.
+MOST_PAIRED = 2000
+#: Near enough to the best.
+NEAR = 1e-3
+PACKAGES = ("faiss-cpu", "hdbscan", "kmedoids", "lehr", "numpy", "scikit-learn", "scipy", "ugtm")
+
+
+def rows_of(name):
+    """Rows, each column brought to mean 0 and standard deviation 1 (those that vary), and classes if they are known."""
+    import numpy as np
+
+    import lehr
+
+    found = getattr(lehr.datasets, f"load_{name}")()
+    data = np.asarray(found.data, dtype=np.float64)
+    spread = data.std(axis=0)
+    data = (data[:, spread > 0] - data.mean(axis=0)[spread > 0]) / spread[spread > 0]
+    return np.ascontiguousarray(data), getattr(found, "target", None)
+
+
+# Each contender: rows, classes wanted, threads -> what its family's judge takes.
+
+
+def da(X, k, threads):
+    import lehr
+
+    return lehr.DAClustering(k, n_jobs=threads).fit(X).labels_
+
+
+def lehr_kmeans(starts):
+    def fit(X, k, threads):
+        import lehr
+
+        return lehr.KMeans(k, n_init=starts, n_jobs=threads).fit(X).labels_
+
+    return fit
+
+
+def sklearn_kmeans(starts):
+    def fit(X, k, threads):
+        from sklearn.cluster import KMeans
+
+        return KMeans(k, n_init=starts, random_state=0).fit(X).labels_
+
+    return fit
+
+
+def faiss_kmeans(starts):
+    def fit(X, k, threads):
+        import faiss
+        import numpy as np
+
+        faiss.omp_set_num_threads(threads)
+        rows = X.astype(np.float32)
+        # All rows, as the others have them; by itself it takes a sample.
+        kmeans = faiss.Kmeans(X.shape[1], k, niter=100, nredo=starts, seed=1, max_points_per_centroid=len(X))
+        kmeans.train(rows)
+        return kmeans.index.search(rows, 1)[1].ravel()
+
+    return fit
+
+
+def fasterpam(X, k, threads):
+    import kmedoids
+    from sklearn.metrics import pairwise_distances
+
+    return kmedoids.fasterpam(pairwise_distances(X), k, random_state=0, n_cpu=threads).labels
+
+
+def hdbscan_labels(X, k, threads):
+    import hdbscan
+
+    # It takes no number of clusters.
+    return hdbscan.HDBSCAN(min_cluster_size=max(5, len(X) // 50), core_dist_n_jobs=threads).fit_predict(X)
+
+
+def da_mixture(X, k, threads):
+    import lehr
+
+    model = lehr.DAGaussianMixture(k, covariance_type="diag", n_jobs=threads).fit(X)
+    return model.weights_, model.means_, model.covariances_
+
+
+def sklearn_mixture(starts):
+    def fit(X, k, threads):
+        from sklearn.mixture import GaussianMixture
+
+        model = GaussianMixture(k, covariance_type="diag", n_init=starts, max_iter=2000, tol=1e-8, random_state=0).fit(X)
+        return model.weights_, model.means_, model.covariances_
+
+    return fit
+
+
+def smacof(annealed):
+    def fit(X, k, threads):
+        import lehr
+
+        return lehr.SMACOF(annealed=annealed, n_jobs=threads).fit(X).embedding_
+
+    return fit
+
+
+def sklearn_mds(starts):
+    def fit(X, k, threads):
+        from scipy.spatial.distance import pdist, squareform
+        from sklearn.manifold import smacof
+
+        return smacof(squareform(pdist(X)), n_components=2, n_init=starts, n_jobs=1, max_iter=1000, eps=1e-6, random_state=0)[0]
+
+    return fit
+
+
+def gtm(X, k, threads):
+    import lehr
+
+    model = lehr.GTM(n_nodes=10, n_basis=4, n_jobs=threads).fit(X)
+    return model.means_, model.noise_variance_, model.transform(X)
+
+
+def ugtm_map(X, k, threads):
+    import ugtm
+
+    model = ugtm.runGTM(X, k=10, m=4, s=1.0, regul=0.1, niter=1000)
+    return model.matY.T, float(model.betaInv), model.matMeans
+
+
+# Each judge: rows, classes, what a contender found -> the objective (less is better) and labels, or None.
+
+
+def judge_partition(X, found):
+    """The sum of squares about the means of a partition; rows in no cluster count from the nearest mean, so that leaving out is no way to win."""
+    import numpy as np
+
+    labels = np.asarray(found)
+    means = np.array([X[labels == k].mean(axis=0) for k in np.unique(labels[labels >= 0])])
+    if len(means) == 0:
+        means = X.mean(axis=0, keepdims=True)
+    squares = ((X**2).sum(axis=1)[:, None] - 2 * X @ means.T + (means**2).sum(axis=1)).min(axis=1)
+    return float(squares.clip(0).sum()), labels
+
+
+def judge_mixture(X, found):
+    """Minus the log-likelihood of a row; labels are the likeliest components."""
+    import numpy as np
+    from scipy.special import logsumexp
+
+    weights, means, variances = found
+    squares = ((X[:, None, :] - means) ** 2 / variances).sum(axis=2)
+    joint = np.log(weights) - 0.5 * (squares + np.log(2 * np.pi * variances).sum(axis=1))
+    return -float(logsumexp(joint, axis=1).mean()), joint.argmax(axis=1)
+
+
+def judge_map(X, found):
+    """Stress: the sum of squared errors over that of squared distances."""
+    import numpy as np
+    from scipy.spatial.distance import pdist
+
+    distances = pdist(X)
+    return float(np.square(pdist(found) - distances).sum() / np.square(distances).sum()), None
+
+
+def judge_topography(X, found):
+    """Minus the log-likelihood of a row under nodes of equal weight and one width."""
+    import numpy as np
+    from scipy.special import logsumexp
+
+    nodes, variance, _ = found
+    squares = (X**2).sum(axis=1)[:, None] - 2 * X @ nodes.T + (nodes**2).sum(axis=1)
+    normalised = X.shape[1] / 2 * np.log(2 * np.pi * variance) + np.log(len(nodes))
+    return -float((logsumexp(-squares / (2 * variance), axis=1) - normalised).mean()), None
+
+
+FAMILIES = {
+    "centres": (
+        "sum of squares",
+        judge_partition,
+        {
+            "lehr DAClustering": da,
+            "lehr KMeans, 1 start": lehr_kmeans(1),
+            "lehr KMeans, 10": lehr_kmeans(10),
+            "lehr KMeans, 100": lehr_kmeans(100),
+            "scikit-learn KMeans, 1": sklearn_kmeans(1),
+            "scikit-learn KMeans, 10": sklearn_kmeans(10),
+            "scikit-learn KMeans, 100": sklearn_kmeans(100),
+            "faiss, 1": faiss_kmeans(1),
+            "faiss, 10": faiss_kmeans(10),
+            "kmedoids fasterpam": fasterpam,
+            "hdbscan": hdbscan_labels,
+        },
+    ),
+    "mixtures": (
+        "-log-likelihood a row, diagonal",
+        judge_mixture,
+        {
+            "lehr DAGaussianMixture": da_mixture,
+            "scikit-learn GaussianMixture, 1": sklearn_mixture(1),
+            "scikit-learn GaussianMixture, 10": sklearn_mixture(10),
+            "scikit-learn GaussianMixture, 100": sklearn_mixture(100),
+        },
+    ),
+    "maps": (
+        "stress",
+        judge_map,
+        {
+            "lehr SMACOF": smacof(False),
+            "lehr SMACOF, annealed": smacof(True),
+            "scikit-learn smacof, 1": sklearn_mds(1),
+            "scikit-learn smacof, 4": sklearn_mds(4),
+        },
+    ),
+    "topographic maps": (
+        "-log-likelihood a row, 10 x 10 nodes, 4 x 4 functions",
+        judge_topography,
+        {"lehr GTM": gtm, "ugtm": ugtm_map},
+    ),
+}
+#: Contenders that compare all pairs.
+PAIRED = {"kmedoids fasterpam", *FAMILIES["maps"][2]}
+
+
+def run_one(request):
+    """In a process of its own: fits, judges, and prints the result as JSON."""
+    from threadpoolctl import threadpool_limits
+
+    warnings.simplefilter("ignore")
+    X, classes = rows_of(request["set"])
+    _, judge, contenders = FAMILIES[request["family"]]
+    fit = contenders[request["contender"]]
+    with threadpool_limits(limits=request["threads"]):
+        # Imports and first calls are not what is measured.
+        fit(X[:64], 2, request["threads"])
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        start = time.perf_counter()
+        found = fit(X, CLUSTERS[request["set"]], request["threads"])
+        seconds = time.perf_counter() - start
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    objective, labels = judge(X, found)
+    agreement = None
+    if labels is not None and classes is not None:
+        from sklearn.metrics import adjusted_rand_score
+
+        agreement = float(adjusted_rand_score(classes, labels))
+    print(json.dumps({"seconds": seconds, "objective": objective, "agreement": agreement, "peak_kib": peak - before}))
+
+
+def measured(request, repeats):
+    """The least time of some repeats, or why there is none."""
+    results = []
+    for _ in range(repeats):
+        environment = {**os.environ, "OMP_NUM_THREADS": str(request["threads"])}
+        ended = subprocess.run(
+            [sys.executable, os.path.abspath(__file__), "--one", json.dumps(request)],
+            capture_output=True,
+            text=True,
+            env=environment,
+        )
+        if ended.returncode != 0:
+            lines = ended.stderr.strip().splitlines()
+            return {"failed": lines[-1] if lines else f"exit code {ended.returncode}"}
+        results.append(json.loads(ended.stdout.strip().splitlines()[-1]))
+    return min(results, key=lambda result: result["seconds"])
+
+
+def shown(family, name, rows, results):
+    """A table, and who was first to within reach of the best."""
+    unit = FAMILIES[family][0]
+    print(f"\n{family}, {name}: {rows[0]} rows of {rows[1]} columns; {unit}")
+    good = {contender: result for contender, result in results.items() if "failed" not in result}
+    best = min(result["objective"] for result in good.values())
+    print(f"  {'':34}{'objective':>14}{'over best':>11}{'Rand':>8}{'seconds':>10}{'MiB':>8}")
+    for contender, result in results.items():
+        if "failed" in result:
+            print(f"  {contender:34}failed: {result['failed']}")
+            continue
+        over = (result["objective"] - best) / abs(best) if best else 0.0
+        rand = "" if result["agreement"] is None else f"{result['agreement']:.3f}"
+        print(
+            f"  {contender:34}{result['objective']:14.6g}{over:11.3%}{rand:>8}{result['seconds']:10.4f}{result['peak_kib'] / 1024:8.1f}"
+        )
+    near = {name: result for name, result in good.items() if result["objective"] <= best + NEAR * abs(best)}
+    first = min(near, key=lambda name: near[name]["seconds"])
+    print(f"  first to within {NEAR:.1%} of the best: {first}, {near[first]['seconds']:.4f} s")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sets", default=",".join(CLUSTERS), help="of " + ", ".join(CLUSTERS))
+    parser.add_argument("--families", default=",".join(FAMILIES), help="of " + ", ".join(FAMILIES))
+    parser.add_argument("--threads", type=int, default=1, help="of each contender (default: 1)")
+    parser.add_argument("--repeats", type=int, default=3, help="of each run, of which the fastest counts (default: 3)")
+    parser.add_argument("--record", help="write everything to this file, as JSON")
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.one:
+        return run_one(json.loads(arguments.one))
+    sets, families = arguments.sets.split(","), arguments.families.split(",")
+    unknown = [name for name in sets if name not in CLUSTERS] + [name for name in families if name not in FAMILIES]
+    if unknown:
+        parser.error(f"there is no {unknown[0]!r}: expected sets of {', '.join(CLUSTERS)} and families of {', '.join(FAMILIES)}")
+    versions = {package: version(package) for package in PACKAGES}
+    print(f"Python {sys.version.split()[0]}; " + ", ".join(f"{package} {number}" for package, number in versions.items()))
+    print(f"{arguments.threads} threads, the fastest of {arguments.repeats} runs, a process each")
+    record = {"python": sys.version.split()[0], "versions": versions, "threads": arguments.threads, "results": []}
+    for name in sets:
+        X, _ = rows_of(name)
+        for family in families:
+            contenders = [it for it in FAMILIES[family][2] if it not in PAIRED or len(X) <= MOST_PAIRED]
+            if not contenders or (family != "centres" and X.shape[1] < 3):
+                # Nothing to be laid out, or too many pairs.
+                continue
+            request = {"set": name, "family": family, "threads": arguments.threads}
+            results = {it: measured({**request, "contender": it}, arguments.repeats) for it in contenders}
+            if all("failed" in result for result in results.values()):
+                print(f"\n{family}, {name}: all failed, the first with {next(iter(results.values()))['failed']}")
+                continue
+            shown(family, name, X.shape, results)
+            record["results"].append({"set": name, "family": family, "rows": X.shape[0], "columns": X.shape[1], "runs": results})
+    if arguments.record:
+        with open(arguments.record, "w") as file:
+            json.dump(record, file, indent=1)
+            file.write("\n")
+
+
+if __name__ == "__main__":
+    main()
