@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lehr import _checks, _native
 from lehr._centers import FLOATS, CentersMixin
+from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, symmetric, table, tell, weights
 from lehr._progress import Watch
 from lehr.distances import FEATURE_METRICS, pairwise_distances, scipy_name
@@ -44,7 +45,7 @@ class _Annealed(SavedMixin):
         tell(found)
 
 
-class DAClustering(CentersMixin, ClusterMixin, _Annealed):
+class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     """Clusters of points by deterministic annealing.
 
     Finds centres that make the weighted sum of squared distances small, as KMeans does, in one run from one centre: the centre divides when its own
@@ -246,6 +247,11 @@ class DAClustering(CentersMixin, ClusterMixin, _Annealed):
 
     def _radius(self) -> float | None:
         return self._sponge
+
+    def _learnt(self) -> tuple[str, dict[str, Any]]:
+        centers = self.cluster_centers_
+        fields = {"dimension": centers.shape[1], "centers": centers.ravel().tolist(), "temperature": self.temperature_}
+        return "clusters", fields if self._sponge is None else {**fields, "sponge": self._sponge}
 
 
 class PairwiseClustering(ClusterMixin, _Annealed):
@@ -500,3 +506,34 @@ class PairwiseClustering(ClusterMixin, _Annealed):
         # A cluster of which nothing is known is no candidate.
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(known > 0, sums / known - 0.5 * self.clusters_["mean_within"], np.inf)
+
+    def plot(self, dissimilarities: ArrayLike | None = None, *, ax: Any = None) -> Any:
+        """Dissimilarities in the order of clusters. See :func:`lehr.plot.blocks`.
+
+        Parameters
+        ----------
+        dissimilarities : array-like of shape (n_samples, n_samples), default=None
+            Of the items that were fitted. ``None``: computed of the rows that were fitted; for ``metric='precomputed'`` they have to be given.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; ``None``: a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> import lehr
+        >>> lehr.PairwiseClustering(2).fit([[0.0], [10.0], [1.0]]).plot().get_xlabel()
+        'items by cluster'
+        """
+        from lehr import plot
+
+        check_is_fitted(self)
+        if dissimilarities is None:
+            if self._fit_X is None:
+                raise ValueError("The dissimilarities that were fitted are not kept. Pass them.")
+            dissimilarities = pairwise_distances(self._fit_X, self.metric, n_jobs=self.n_jobs)
+        return plot.blocks(self, dissimilarities, ax=ax)

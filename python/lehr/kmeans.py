@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from lehr import _checks, _native
 from lehr._centers import FLOATS, CentersMixin
+from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._progress import Watch
 
@@ -19,7 +20,7 @@ __all__ = ["KMeans"]
 _PRECISIONS = {"double": "f64", "single": "f32"}
 
 
-class KMeans(CentersMixin, ClusterMixin, SavedMixin):
+class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
     """K-means: centres drawn by k-means++, moved to the means of their rows until they stand still, the best of several starts.
 
     To be compared with, and for whoever knows what it does: :class:`DAClustering` finds what takes this many starts, in one run. A sweep leaves out centres
@@ -178,3 +179,8 @@ class KMeans(CentersMixin, ClusterMixin, SavedMixin):
         self.n_iter_ = found["n_iter"]
         tell(found)
         return self
+
+    def _learnt(self) -> tuple[str, dict[str, Any]]:
+        centers = self.cluster_centers_
+        # At no temperature, where a row is surely of the nearest.
+        return "clusters", {"dimension": centers.shape[1], "centers": centers.ravel().tolist(), "temperature": 0.0}

@@ -11,6 +11,7 @@ from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lehr import _checks, _native
+from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._progress import Watch
 
@@ -20,7 +21,7 @@ _FLOATS = (np.float64, np.float32)
 _FORMS = {"full": "full", "tied": "tied", "diag": "diagonal", "spherical": "spherical"}
 
 
-class DAGaussianMixture(DensityMixin, SavedMixin):
+class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
     """A mixture of Gaussians: rows as draws from a few components, each with a weight, a mean and a covariance.
 
     Clusters by deterministic annealing are where EM begins, so one fit is enough. Without ``n_components`` the number with the least BIC is taken.
@@ -229,6 +230,15 @@ class DAGaussianMixture(DensityMixin, SavedMixin):
         """
         return self.fit(X, y, sample_weight).labels_
 
+    def _learnt(self) -> tuple[str, dict[str, Any]]:
+        return "mixture", {
+            "covariance": _FORMS[self.covariance_type],
+            "dimension": self.means_.shape[1],
+            "weights": self.weights_.tolist(),
+            "means": self.means_.ravel().tolist(),
+            "covariances": self._numbers.tolist(),
+        }
+
     def _posterior(self, X: ArrayLike) -> Any:
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=_FLOATS, reset=False)
@@ -351,3 +361,30 @@ class DAGaussianMixture(DensityMixin, SavedMixin):
         seed = _checks.seed(self.random_state)
         found = _native.sample(rows, seed, form, self.weights_, self.means_, self._numbers)
         return found["data"], found["labels"]
+
+    def plot(self, X: ArrayLike, *, ax: Any = None) -> Any:
+        """Rows by component, and an ellipse for each. See :func:`lehr.plot.components`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows that were fitted.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; ``None``: a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> import lehr
+        >>> X = [[0.0, 1.0], [1.0, 1.5], [2.0, 0.5]]
+        >>> lehr.DAGaussianMixture(1, covariance_type="spherical").fit(X).plot(X).get_title()
+        '1 components'
+        """
+        from lehr import plot
+
+        return plot.components(self, X, ax=ax)

@@ -1,4 +1,4 @@
-"""Pictures of models, on matplotlib: clusters, maps, topographic maps, annealing, the Shepard diagram.
+"""Pictures of models, on matplotlib: clusters, mixtures, blocks of items, maps, topographic maps, annealing, the Shepard diagram.
 
 Each draws on axes and returns them, so that pictures can be put together. matplotlib is imported when one is drawn.
 """
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.decomposition import PCA
 from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["annealing", "clusters", "embedding", "shepard", "topography"]
+__all__ = ["annealing", "blocks", "clusters", "components", "embedding", "shepard", "topography"]
 
 #: Points drawn at most: beyond, at even intervals.
 _MOST_POINTS = 100_000
@@ -31,16 +31,33 @@ def _thinned(length: int) -> NDArray[np.int64]:
     return np.arange(0, length, max(1, -(-length // _MOST_POINTS)))
 
 
-def _plane(rows: NDArray[Any], centers: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], tuple[str, str]]:
-    """Rows and centres in two dimensions, and what the axes are."""
-    if rows.shape[1] == 1:
-        flat = np.zeros(len(rows)), np.zeros(len(centers))
-        return np.column_stack([rows, flat[0]]), np.column_stack([centers, flat[1]]), ("x0", "")
-    if rows.shape[1] == 2:
-        return rows, centers, ("x0", "x1")
-    axes = PCA(2, svd_solver="full").fit(rows)
-    shares = [f"axis {k + 1} ({share:.0%} of the variance)" for k, share in enumerate(axes.explained_variance_ratio_)]
-    return axes.transform(rows), axes.transform(centers), (shares[0], shares[1])
+class _Plane:
+    """Two dimensions in which rows are seen: their own, or those of their two leading principal axes."""
+
+    def __init__(self, rows: NDArray[Any]) -> None:
+        width = rows.shape[1]
+        if width > 2:
+            axes = PCA(2, svd_solver="full").fit(rows)
+            self.origin, self.axes = axes.mean_, axes.components_
+            shares = enumerate(axes.explained_variance_ratio_)
+            self.names = [f"axis {k + 1} ({share:.0%} of the variance)" for k, share in shares]
+        else:
+            self.origin, self.axes = np.zeros(width), np.eye(2, width)
+            self.names = ["x0", "x1" if width == 2 else ""]
+
+    def places(self, rows: NDArray[Any]) -> NDArray[Any]:
+        return (rows - self.origin) @ self.axes.T
+
+    def name(self, ax: Any) -> None:
+        ax.set(xlabel=self.names[0], ylabel=self.names[1])
+
+
+def _of_fit(model: Any, X: ArrayLike) -> NDArray[np.float64]:
+    check_is_fitted(model)
+    rows = np.asarray(X, dtype=np.float64)
+    if len(rows) != len(model.labels_):
+        raise ValueError(f"expected the {len(model.labels_)} rows that were fitted, found {len(rows)}")
+    return rows
 
 
 def clusters(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
@@ -73,12 +90,10 @@ def clusters(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
     >>> lehr.plot.clusters(lehr.DAClustering(n_clusters=2).fit(X), X).get_title()
     '2 clusters'
     """
-    check_is_fitted(model)
-    rows = np.asarray(X, dtype=np.float64)
-    if len(rows) != len(model.labels_):
-        raise ValueError(f"expected the {len(model.labels_)} rows that were fitted, found {len(rows)}")
+    rows = _of_fit(model, X)
     ax = _axes(ax)
-    places, centers, names = _plane(rows, model.cluster_centers_)
+    plane = _Plane(rows)
+    places, centers = plane.places(rows), plane.places(model.cluster_centers_)
     shown = _thinned(len(rows))
     inside = shown[model.labels_[shown] >= 0]
     outside = shown[model.labels_[shown] < 0]
@@ -86,7 +101,116 @@ def clusters(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
     if len(outside):
         ax.scatter(*places[outside].T, c="lightgrey", s=8, linewidths=0)
     ax.scatter(*centers.T, c="black", marker="x", s=40)
-    ax.set(xlabel=names[0], ylabel=names[1], title=f"{len(centers)} clusters")
+    plane.name(ax)
+    ax.set(title=f"{len(centers)} clusters")
+    return ax
+
+
+def components(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
+    """Rows by component of a mixture, with an ellipse for each: one standard deviation around its mean. In more than two dimensions in the plane of the two
+    leading principal axes.
+
+    Parameters
+    ----------
+    model : DAGaussianMixture
+        Fitted.
+    X : array-like of shape (n_samples, n_features)
+        The rows that were fitted.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; ``None``: a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If ``X`` has not as many rows as were fitted.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import lehr
+    >>> X = [[0.0, 1.0], [1.0, 1.5], [2.0, 0.5], [10.0, 2.0], [12.0, 1.0], [11.0, 4.0]]
+    >>> lehr.plot.components(lehr.DAGaussianMixture(2, covariance_type="diag").fit(X), X).get_title()
+    '2 components'
+    """
+    rows = _of_fit(model, X)
+    ax = _axes(ax)
+    # Imported already, with the axes.
+    from matplotlib.patches import Ellipse
+
+    plane = _Plane(rows)
+    places, means = plane.places(rows), plane.places(model.means_)
+    shown = _thinned(len(rows))
+    ax.scatter(*places[shown].T, c=model.labels_[shown], cmap="tab20", s=8, linewidths=0)
+    ax.scatter(*means.T, c="black", marker="x", s=40)
+    for mean, matrix in zip(means, _covariances(model), strict=True):
+        variances, directions = np.linalg.eigh(plane.axes @ matrix @ plane.axes.T)
+        # The smaller comes first; rounding may take it below 0.
+        height, width = 2.0 * np.sqrt(np.maximum(variances, 0.0))
+        angle = np.degrees(np.arctan2(directions[1, 1], directions[0, 1]))
+        ax.add_patch(Ellipse(mean, width, height, angle=angle, fill=False, color="black", linewidth=1))
+    plane.name(ax)
+    ax.set(title=f"{len(means)} components")
+    return ax
+
+
+def _covariances(model: Any) -> NDArray[Any]:
+    """A matrix for each component, whatever form they have."""
+    count, width = model.means_.shape
+    numbers = model.covariances_
+    if numbers.shape == (count, width, width):
+        return numbers
+    if model.covariance_type == "tied":
+        return np.broadcast_to(numbers, (count, width, width))
+    return np.reshape(numbers, (count, -1, 1)) * np.eye(width)
+
+
+def blocks(model: Any, dissimilarities: ArrayLike, *, ax: Any = None) -> Any:
+    """Dissimilarities of items in the order of their clusters: each a dark block on the diagonal, if it is one.
+
+    Parameters
+    ----------
+    model : PairwiseClustering
+        Fitted.
+    dissimilarities : array-like of shape (n_samples, n_samples)
+        Of the items that were fitted; NaN, which is left white, where one is missing.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; ``None``: a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If they are not those of as many items as were fitted.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import numpy as np, lehr
+    >>> D = np.array([[0, 9, 1, 9], [9, 0, 9, 1], [1, 9, 0, 9], [9, 1, 9, 0]], dtype=float)
+    >>> model = lehr.PairwiseClustering(2, metric="precomputed").fit(D)
+    >>> lehr.plot.blocks(model, D).get_title()
+    '2 clusters, cost 1'
+    """
+    matrix = _of_fit(model, dissimilarities)
+    if matrix.shape != (len(matrix), len(matrix)):
+        raise ValueError(f"expected the dissimilarities of the {len(matrix)} items, found an array of shape {matrix.shape}")
+    ax = _axes(ax)
+    order = np.argsort(model.labels_, kind="stable")
+    ax.imshow(matrix[np.ix_(order, order)], cmap="Greys_r", interpolation="antialiased")
+    borders = np.flatnonzero(np.diff(model.labels_[order])) + 0.5
+    for border in borders:
+        ax.axhline(border, color="tab:red", linewidth=0.5)
+        ax.axvline(border, color="tab:red", linewidth=0.5)
+    ax.set(title=f"{len(borders) + 1} clusters, cost {model.cost_:.6g}", xlabel="items by cluster")
     return ax
 
 

@@ -13,6 +13,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lehr import _checks, _native
+from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._progress import Watch
 
@@ -22,7 +23,7 @@ _FLOATS = (np.float64, np.float32)
 _STARTS = {"both": None, "annealed": "annealed", "plane": "plane"}
 
 
-class GTM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
+class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
     """Generative topographic mapping, annealed.
 
     A grid of nodes on a line, a plane or a cube is stretched through the space of the rows by a smooth function; each node is a Gaussian of one width for
@@ -300,6 +301,15 @@ class GTM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
             "noise": self.noise_variance_,
             "origin": self.origin_,
             "weights": self.weights_,
+        }
+
+    def _learnt(self) -> tuple[str, dict[str, Any]]:
+        parts = self._map()
+        return "gtm", {
+            "grid": {name: parts[name] for name in ("latent", "nodes", "basis", "width")},
+            "origin": self.origin_.tolist(),
+            "weights": self.weights_.ravel().tolist(),
+            "noise": self.noise_variance_,
         }
 
     def _projected(self, X: ArrayLike) -> Any:

@@ -1,6 +1,8 @@
 """Models on disk."""
 
+import csv
 import json
+import subprocess
 
 import numpy as np
 import pytest
@@ -69,3 +71,44 @@ def test_what_is_no_model_is_refused(wine, tmp_path):
             lehr.DAClustering.load(path)
     with pytest.raises(FileNotFoundError):
         lehr.DAClustering.load(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("model", "column"),
+    [
+        (lehr.DAClustering(5), "cluster"),
+        (lehr.DAClustering(3, sponge=4.0), "cluster"),
+        (lehr.KMeans(5), "cluster"),
+        (lehr.DAGaussianMixture(3, covariance_type="diag"), "component"),
+        (lehr.DAGaussianMixture(2), "component"),
+        (lehr.GTM(n_nodes=6, n_basis=3), "node"),
+    ],
+    ids=repr,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_command_says_of_other_rows_what_the_estimator_says(model, column, command, wine, tmp_path):
+    model.fit(wine[::2]).export(tmp_path / "model.json")
+    others = wine[1::2]
+    np.save(tmp_path / "others.npy", others)
+    ended = subprocess.run(
+        [command, "predict", tmp_path / "model.json", tmp_path / "others.npy"], check=True, capture_output=True, text=True
+    )
+    rows = list(csv.DictReader(ended.stdout.splitlines()))
+    if isinstance(model, lehr.GTM):
+        positions = np.array([[float(row["z1"]), float(row["z2"])] for row in rows])
+        np.testing.assert_array_equal(positions, model.transform(others))
+    else:
+        assert [int(row[column]) for row in rows] == model.predict(others).tolist()
+    if hasattr(model, "score_samples"):
+        np.testing.assert_array_equal([float(row["log_density"]) for row in rows], model.score_samples(others))
+
+
+def test_columns_have_their_names_in_what_is_exported(wine, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(NotFittedError):
+        lehr.KMeans(2).export(tmp_path / "model.json")
+    lehr.KMeans(2).fit(pandas.DataFrame(wine[:, :2], columns=["alcohol", "malic acid"])).export(tmp_path / "model.json")
+    assert json.loads((tmp_path / "model.json").read_text())["columns"] == ["alcohol", "malic acid"]
+    with pytest.raises(FileNotFoundError):
+        lehr.KMeans(2).fit(wine).export(tmp_path / "none" / "model.json")
+    assert [path.name for path in tmp_path.iterdir()] == ["model.json"]

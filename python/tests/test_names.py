@@ -48,7 +48,7 @@ def test_is_documented_with_parameters_and_an_example(name, thing):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("module", ["_centers", "_job", "_model", "cluster", "datasets", "distances", "kmeans", "manifold", "mixture", "plot", "ranks", "runtime", "topographic"])
+@pytest.mark.parametrize("module", ["_centers", "_job", "_learnt", "_model", "cluster", "datasets", "distances", "kmeans", "manifold", "mixture", "plot", "ranks", "runtime", "topographic"])
 def test_examples_run(module):
     matplotlib.use("Agg")
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS

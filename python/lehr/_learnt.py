@@ -1,0 +1,90 @@
+"""Models as the command has them: ``model.json``, which ``lehr predict`` reads.
+
+``kind``, ``format``, ``version``; ``columns`` with what was subtracted from each (``shifts``) and what it was divided by then (``divisors``); ``model``, an object with one field whose name is
+the kind of the model: ``clusters``, ``mixture`` or ``gtm``. Numbers are in their shortest form that reads back to the same bits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from os import PathLike
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from lehr import _native
+
+#: Raised by the command with every change of the content's meaning.
+_FORMAT = 1
+
+
+class LearntMixin:
+    """An estimator whose model the command can ask about other rows."""
+
+    n_features_in_: int
+
+    def _learnt(self) -> tuple[str, dict[str, Any]]:
+        """The kind of the model, and its fields."""
+        raise NotImplementedError
+
+    def export(self, path: str | PathLike[str]) -> None:
+        """Write the fitted model as the command has it, for ``lehr predict``: whole or not at all.
+
+        What was done to the columns before (a ``StandardScaler``, say) is not in it: the command is to be given rows that are as those that were fitted.
+
+        Parameters
+        ----------
+        path : path-like
+            The file, ``model.json`` by habit. One there before is replaced.
+
+        Returns
+        -------
+        None
+
+        Raises
+        ------
+        NotFittedError
+            If it has not been fitted.
+        OSError
+            If the folder cannot be written to or the disk is full.
+
+        Examples
+        --------
+        >>> import json, os, tempfile, lehr
+        >>> model = lehr.KMeans(1).fit([[0.0], [2.0]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "model.json")
+        ...     model.export(path)
+        ...     with open(path) as file:
+        ...         json.load(file)["model"]["clusters"]["centers"]
+        [1.0]
+        """
+        check_is_fitted(self)
+        kind, fields = self._learnt()
+        width = self.n_features_in_
+        names = getattr(self, "feature_names_in_", [f"x{number}" for number in range(width)])
+        content = {
+            "kind": "lehr model",
+            "format": _FORMAT,
+            "version": _native.__version__,
+            "columns": [str(name) for name in names],
+            "shifts": [0.0] * width,
+            "divisors": [1.0] * width,
+            "model": {kind: fields},
+        }
+        path = os.fspath(path)
+        # Beside it, so that it can be renamed.
+        beside = f"{path}.{os.getpid()}.part"
+        try:
+            with open(beside, "w", encoding="utf-8") as file:
+                json.dump(content, file, allow_nan=False)
+                file.write("\n")
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(beside, path)
+        except BaseException:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(beside)
+            raise

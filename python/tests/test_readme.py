@@ -1,0 +1,53 @@
+"""The README's programs, run as a reader would."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).parent.parent / "README.md"
+PROGRAMS = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def _run(program, folder):
+    environment = {**os.environ, "MPLBACKEND": "Agg"}
+    ended = subprocess.run([sys.executable, "-c", program], cwd=folder, env=environment, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def _program(word):
+    found = [program for program in PROGRAMS if word in program]
+    assert len(found) == 1, f"{len(found)} programs with {word!r}"
+    return found[0]
+
+
+def test_ten_lines_give_a_picture(tmp_path):
+    program = _program("wine.png")
+    assert len([line for line in program.splitlines() if line.strip()]) <= 10
+    assert _run(program, tmp_path).startswith("1277.928")
+    assert (tmp_path / "wine.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_program_on_ranks_prints_the_mean(tmp_path):
+    mean = [float(number) for number in _run(_program("lehr.ranks.run"), tmp_path).strip(" []\n").split()]
+    assert len(mean) == 3 and all(abs(number) < 0.2 for number in mean)
+
+
+def test_a_packer_packs(tmp_path):
+    assert _run(_program("lehr.runtime import"), tmp_path) == "for Ada a loom\n"
+
+
+def test_a_node_is_asked(command, tmp_path):
+    pytest.importorskip("httpx")
+    with subprocess.Popen([command, "serve", "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True) as serving:
+        url = serving.stdout.readline().strip()
+        # The reader ends what the program would listen to for ever.
+        program = _program("lehr.Node(").replace("http://127.0.0.1:8420", url)
+        program = "import lehr\nX = [[0.0, 1.0], [1.0, 0.0], [9.0, 8.0], [8.0, 9.0]]\n" + program
+        program = program.replace("        print(event.kind, event.data)", "        print(event.kind, event.data)\n        break")
+        assert "seed" in _run(program, tmp_path)
+        serving.terminate()
