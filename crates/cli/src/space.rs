@@ -7,8 +7,7 @@ use lehr_data::counter::{counts_rows, counts_rows_incomplete};
 use lehr_data::geography;
 use lehr_data::scale::{Scale, Scaling, scales_differ, scales_differ_incomplete};
 use lehr_data::{Fingerprints, Incomplete, Points};
-use lehr_mining::gtm::Input;
-use lehr_mining::vector;
+use lehr_mining::{Input, vector};
 
 use crate::exit::Failure;
 use crate::plan::Frame;

@@ -2,6 +2,7 @@
 //!
 //! Tables: `labels` (id, component, probability, log_density) and `components` (component, weight, rows, the means, the standard deviations), both as `lehr mixture` writes them;
 //! `covariances` (a row for each pair of columns of each component), `candidates` (a row for each number of components that was tried) and `history` (a row for each sweep of the fit).
+//! In a data set that says it has gaps, of values that are missing a component says what the rest of the row does.
 
 use lehr_data::Points;
 use lehr_data::write::names;
@@ -46,7 +47,7 @@ pub struct Mixture;
 pub struct Options {
     /// The columns of the points. Default: all of numbers, except weights and ids.
     pub columns: Option<Vec<String>>,
-    /// The column of weights. Default: the one that the data set says, or none.
+    /// The column of weights, of a data set without gaps. Default: the one that the data set says, or none.
     pub weights: Option<String>,
     /// The column of ids. Default: the one that the data set says, or the number of the row.
     pub id: Option<String>,
@@ -192,13 +193,12 @@ impl Method for Mixture {
     }
 
     fn run(&self, job: &Job, inputs: &Inputs, options: &Options) -> Result<Outputs, Failure> {
-        let scaled = Scaled::whole(inputs, &options.columns(), options.scale)?;
-        let points = scaled.points().ok_or_else(|| Failure::Internal("rows have gaps".to_owned()))?;
+        let scaled = Scaled::with_gaps(inputs, &options.columns(), options.scale)?;
         let mut watch = Watch { job };
         let execution = job.execution();
         let model = match job.saved_checkpoint::<Checkpoint>()? {
-            None => mixture::fit(points, &options.parameters(), &execution, &mut watch),
-            Some(checkpoint) => mixture::resume(points, checkpoint, &execution, &mut watch),
+            None => mixture::fit(scaled.input(), &options.parameters(), &execution, &mut watch),
+            Some(checkpoint) => mixture::resume(scaled.input(), checkpoint, &execution, &mut watch),
         };
         outputs(scaled, model)
     }
@@ -292,6 +292,7 @@ fn outputs(scaled: Scaled, model: Result<Model, lehr_mining::Error>) -> Result<O
         ("bic", criteria.bic),
         ("aic", criteria.aic),
         ("icl", criteria.icl),
+        ("missing_cells", scaled.input().missing() as f64),
         ("sweeps", model.sweeps as f64),
         ("converged", f64::from(u8::from(model.is_converged))),
     ];

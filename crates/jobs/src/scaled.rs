@@ -99,16 +99,8 @@ impl Scaled {
         })
     }
 
-    /// The rows, if none of them has a gap.
-    pub fn points(&self) -> Option<&Points> {
-        match &self.rows {
-            Rows::Whole(points) => Some(points),
-            Rows::WithGaps(_) => None,
-        }
-    }
-
     /// The rows for a method that can do with gaps.
-    pub fn input(&self) -> lehr_mining::gtm::Input<'_> {
+    pub fn input(&self) -> lehr_mining::Input<'_> {
         match &self.rows {
             Rows::Whole(points) => points.into(),
             Rows::WithGaps(records) => records.into(),

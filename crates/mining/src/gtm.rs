@@ -7,32 +7,33 @@
 mod basis;
 mod course;
 mod e_step;
-mod input;
 mod m_step;
 mod map;
 mod model;
 mod parameters;
 mod place;
 mod plane;
+mod table;
 
 use lehr_ranks::timing::Phases;
 use lehr_ranks::trace::Trace;
 
 pub use course::Step;
-pub use input::Input;
 pub use map::{Map, Projection};
 pub use model::{Candidate, Model};
 pub use parameters::{Parameters, Start};
+
+pub use crate::input::Input;
 
 use crate::Error;
 use crate::anneal::checkpoint::Method;
 use crate::anneal::{Control, Silent, Stage, run as shared};
 use crate::round::{Execution, LeafCells, Program, Rounds, drive, total_of};
 use course::{Course, Problem, State};
-use input::Table;
 use model::Outcome;
 use place::{PlaceRound, Placed, Placing};
 use plane::principal_axes;
+use table::Table;
 
 /// Deviations below this have variances that a number may not hold.
 const NEAREST: f64 = 1e-120;

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | points in a space where distance means something | [`vector::cluster`] |
 //! | the same, and a wish for the baseline that everybody knows | [`kmeans::cluster`] |
-//! | groups of their own widths, shapes and densities, and a wish for likelihoods | [`mixture::fit`] |
+//! | groups of their own widths, shapes and densities, perhaps in rows with gaps, and a wish for likelihoods | [`mixture::fit`] |
 //! | rows of many columns, perhaps with gaps, and a wish to see them | [`gtm::fit`] |
 //! | dissimilarities of all pairs | [`pairwise::cluster`] |
 //! | dissimilarities of all pairs, and a wish to see them | [`smacof::embed`] |
@@ -20,6 +20,7 @@ pub mod anneal;
 mod error;
 mod gather;
 pub mod gtm;
+mod input;
 pub mod kmeans;
 mod matrix;
 pub mod mixture;
@@ -30,4 +31,5 @@ pub mod smacof;
 pub mod vector;
 
 pub use error::Error;
+pub use input::Input;
 pub use lehr_ranks::{Engine, Execution};

@@ -2,27 +2,36 @@
 //!
 //! Paper 004 section 7 has mixtures as one of a family that annealing serves; `docs/design/mixture.md` says which way of annealing was found to work, and it is the
 //! one taken here: clusters by deterministic annealing ([`crate::vector`]), which need no lucky start, then EM from their covariances to the top of the likelihood.
-//! [`fit`] does it all; [`equilibrium`] is EM at one temperature from a given start, and [`critical_temperature`] the temperature below which one component becomes two.
+//! Rows may have missing cells ([`Input`]). [`fit`] does it all; [`equilibrium`] is EM at one temperature from a given start, and [`critical_temperature`] the temperature below which one component becomes two.
 
 mod course;
 mod criteria;
+mod critical;
 mod density;
 mod e_step;
 mod equilibrium;
 mod gaussians;
+mod information;
 mod m_step;
 mod model;
 mod parameters;
+mod pattern_e_step;
+mod patterns;
+mod seen;
+mod single;
+mod table;
 
-use lehr_data::Points;
 use lehr_ranks::timing::Phases;
 use lehr_ranks::trace::Trace;
 
 pub use criteria::{Candidate, Criteria};
+pub use critical::{Critical, critical_temperature};
 pub use density::{Mixture, Posterior};
-pub use equilibrium::{Critical, Equilibrium, Start, critical_temperature, equilibrium};
+pub use equilibrium::{Equilibrium, Start, equilibrium};
 pub use model::Model;
 pub use parameters::{Covariance, Parameters};
+
+pub use crate::input::Input;
 
 use crate::Error;
 use crate::anneal::checkpoint::Method;
@@ -30,15 +39,12 @@ use crate::anneal::{Control, Silent, Stage, run as shared};
 use crate::round::{Execution, LeafCells, Program, Rounds, drive};
 use crate::vector;
 use crate::vector::hard::Remembered;
-use crate::vector::rows::Rows;
 pub(crate) use course::left_to_gain;
-use course::{Columns, Course, Problem, State, assign, log_unit};
+use course::{Columns, Course, Problem, State, assign};
 use e_step::Assigned;
 pub(crate) use e_step::likeliest;
 use model::Outcome;
-
-/// Deviations below this have variances that a number may not hold.
-const NEAREST: f64 = 1e-120;
+use table::Table;
 
 /// How far a fit is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,13 +96,13 @@ impl Method for Parameters {
 /// Fits a mixture of Gaussians.
 ///
 /// # Errors
-/// Those of [`Parameters::check`]; [`Error::Constant`], [`Error::TooFar`], [`Error::TooNear`]; [`Error::Collapsed`], without regularisation or where columns depend on each other to the
+/// Those of [`Parameters::check`]; [`Error::Constant`], [`Error::Unobserved`], [`Error::TooFar`], [`Error::TooNear`], [`Error::Data`] for faults of weights given with [`Input::with_weights`];
+/// [`Error::Collapsed`], without regularisation or where columns depend on each other to the
 /// last digits; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
 ///
 /// # Example
 /// ```
-/// use lehr_data::Points;
-/// use lehr_mining::{Execution, anneal::Silent, mixture::{Covariance, Parameters, fit}};
+/// /// use lehr_mining::{Execution, anneal::Silent, mixture::{Covariance, Parameters, fit}};
 /// let points = Points::new(vec![0.0, 1.0, 2.0, 10.0, 12.0, 14.0], 1)?;
 /// let parameters = Parameters { components: Some(2), covariance: Covariance::Spherical, regularisation: 0.0, ..Parameters::default() };
 /// let model = fit(&points, &parameters, &Execution::default(), &mut Silent)?;
@@ -108,44 +114,38 @@ impl Method for Parameters {
 /// ```
 ///
 /// Cost: for each number of components that is tried, an annealed clustering ([`vector::cluster`]) and some tens to hundreds of passes of EM, each N x K x D (spherical, diagonal) or
-/// N x K x D² (tied, full) multiply-adds and N x K exponentials. Memory: the points and a copy of them.
-pub fn fit(
-    points: &Points,
+/// N x K x D² (tied, full) multiply-adds and N x K exponentials; with missing cells also K x D³ for each pattern of them that a leaf has, where covariances are tied or full. Memory: the rows and a
+/// copy of them; with missing cells three.
+pub fn fit<'a>(
+    input: impl Into<Input<'a>>,
     parameters: &Parameters,
     execution: &Execution,
     observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
-    parameters.check(points)?;
-    run(points, parameters.clone(), None, execution, observer)
+    let input = input.into();
+    parameters.check(input)?;
+    run(input, parameters.clone(), None, execution, observer)
 }
 
 /// Goes on with an interrupted fit, to the same bits as if it had not been interrupted.
 ///
 /// # Errors
-/// [`Error::OtherData`] if the points are not those of the checkpoint; otherwise as for [`fit`].
-pub fn resume(
-    points: &Points,
+/// [`Error::OtherData`] if the rows are not those of the checkpoint; otherwise as for [`fit`].
+pub fn resume<'a>(
+    input: impl Into<Input<'a>>,
     checkpoint: Checkpoint,
     execution: &Execution,
     observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
+    let input = input.into();
     let parameters = checkpoint.parameters().clone();
-    let state = checkpoint.state_on(points.fingerprint())?;
-    parameters.check(points)?;
-    run(points, parameters, Some(state), execution, observer)
-}
-
-/// Rows whose squares numbers can hold.
-fn rows_of(points: &Points) -> Result<Rows<f64>, Error> {
-    let rows = Rows::<f64>::new(points)?;
-    if rows.unit < NEAREST {
-        return Err(Error::TooNear { distance: rows.unit, least: NEAREST });
-    }
-    Ok(rows)
+    let state = checkpoint.state_on(input.fingerprint())?;
+    parameters.check(input)?;
+    run(input, parameters, Some(state), execution, observer)
 }
 
 fn run(
-    points: &Points,
+    input: Input<'_>,
     parameters: Parameters,
     state: Option<State>,
     execution: &Execution,
@@ -153,8 +153,8 @@ fn run(
 ) -> Result<Model, Error> {
     let mut phases = Phases::new();
     phases.enter("arranging");
-    let rows = rows_of(points)?;
-    let columns = Columns::new(points, &rows, parameters.covariance, parameters.regularisation)?;
+    let table = Table::for_clusters(input, parameters.regularisation, execution)?;
+    let (rows, columns) = (&table.rows, Columns::new(&table, parameters.covariance, parameters.regularisation)?);
     phases.leave();
     let clusterings: Vec<vector::Parameters> = parameters
         .candidates(rows.count)
@@ -170,18 +170,18 @@ fn run(
     let trace = observer.trace().cloned();
     let run = Run {
         problem: Problem {
-            rows: &rows,
+            table: &table,
             parameters: &parameters,
             columns,
             memories: clusterings.iter().map(|_| LeafCells::new(leaves, |_| Remembered::default())).collect(),
             clusterings,
             cells: LeafCells::new(leaves, |_| Assigned::default()),
         },
-        shared: shared::Run::new(points.fingerprint(), parameters.clone(), state, observer, trace, phases),
+        shared: shared::Run::new(input.fingerprint(), parameters.clone(), state, observer, trace, phases),
     };
     let outcome = drive(execution, rows.count, &run)?.expect("the first loop of a process brings the outcome");
     let Problem { columns, cells, .. } = run.problem;
-    Ok(Model::new(points, &rows, outcome, cells.into_values(), &parameters, &columns.clouds))
+    Ok(Model::new(&table, outcome, cells.into_values(), &parameters, &columns.clouds))
 }
 
 /// A fit as the engines see it.
@@ -193,12 +193,12 @@ struct Run<'a, 'o> {
 impl Run<'_, '_> {
     /// Tells the observer where the course is; true if it wants to stop. On the lead only.
     fn observe(&self, course: &mut Course<'_>, checkpoint: &mut Option<Checkpoint>) -> bool {
-        let rows = self.problem.rows;
+        let table = self.problem.table;
         let progress = Progress {
             stage: course.stage(),
             components: course.components(),
-            temperature: course.temperature().map(|temperature| rows.squared(temperature)),
-            log_likelihood: course.objective().map(|objective| objective - log_unit(rows)),
+            temperature: course.temperature().map(|temperature| table.rows.squared(temperature)),
+            log_likelihood: course.objective().map(|objective| objective - table.log_unit()),
             sweeps: course.sweeps(),
             fraction: course.fraction(),
         };
@@ -236,7 +236,7 @@ impl Program for Run<'_, '_> {
         shared::begin(rounds, &mut phases, Stage::Labelling.name());
         // The last candidate was labelled last; the best may be an earlier one.
         let best = course.state.best.as_ref().expect("a number of components was tried");
-        assign(rounds, self.problem.rows, &best.gaussians, &self.problem.cells).await?;
+        assign(rounds, self.problem.table, &best.gaussians, &self.problem.cells).await?;
         rounds.share(&self.problem.cells, Assigned::write, Assigned::read).await?;
         phases.leave();
         course.state.sweeps += 1;

@@ -11,6 +11,7 @@ mod mining {
     mod gtm_runs;
     mod kmeans;
     mod mixture;
+    mod mixture_gaps;
     mod mixture_runs;
     mod pairwise;
     mod physics;

@@ -20,6 +20,10 @@ pub struct MixtureArguments {
     #[command(flatten)]
     pub table: TableArguments,
 
+    /// Empty cells, NA and the like are missing values, of which a component says what the rest of the row does; without it they are faults
+    #[arg(long, conflicts_with = "weights", help_heading = "The table")]
+    pub missing: bool,
+
     /// What is fitted.
     #[command(flatten)]
     pub mixture: MixtureMethod,

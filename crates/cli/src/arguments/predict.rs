@@ -31,7 +31,7 @@ pub struct PredictArguments {
     #[arg(long, value_name = "COLUMN")]
     pub id: Option<String>,
 
-    /// Empty cells, NA and the like are missing values, which are left out of every distance; without it they are faults. Of a map only
+    /// Empty cells, NA and the like are missing values, which are left out of every distance and density; without it they are faults. Of a map or a mixture
     #[arg(long)]
     pub missing: bool,
 

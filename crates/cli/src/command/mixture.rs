@@ -21,6 +21,7 @@ use crate::progress::{Saved, Units, Watch};
 use crate::resume::stopped;
 use crate::space::Space;
 use crate::summary::mixture::{MixtureSummary, rows_of_each};
+use crate::summary::scale;
 use crate::{report, tables};
 
 /// Components beyond which people are sent to `components.csv`, and columns.
@@ -34,7 +35,11 @@ const SHOWN_COLUMNS: usize = 6;
 pub fn run(mut plan: MixturePlan, company: &Company<'_>) -> Result<(), Failure> {
     let mut interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
-    let space = Space::new(read::points(&plan.path, &plan.selection)?, plan.frame)?;
+    let space = if plan.missing {
+        Space::with_gaps(read::incomplete(&plan.path, &plan.selection)?, scale(plan.frame))?
+    } else {
+        Space::new(read::points(&plan.path, &plan.selection)?, plan.frame)?
+    };
     if plan.selection.columns.is_none() && !plan.quiet {
         output::note(&format!("a mixture over {}; --columns chooses others", space.table().columns().join(", ")));
     }
@@ -100,12 +105,12 @@ fn fit(
     let start = std::mem::replace(&mut plan.start, MixtureStart::Fresh(Parameters::default()));
     let (parameters, outcome) = match start {
         MixtureStart::Fresh(parameters) => {
-            let outcome = mixture::fit(space.points(), &parameters, &plan.execution, &mut watch);
+            let outcome = mixture::fit(space.input(), &parameters, &plan.execution, &mut watch);
             (parameters, outcome)
         }
         MixtureStart::Resumed(state, _) => {
             let parameters = state.parameters().clone();
-            (parameters, mixture::resume(space.points(), *state, &plan.execution, &mut watch))
+            (parameters, mixture::resume(space.input(), *state, &plan.execution, &mut watch))
         }
     };
     let saved = watch.finish();

@@ -44,9 +44,6 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
             let message = "--memberships: a map has a posterior over all of its nodes, of which places.csv has mean, mode and entropy";
             return Err(Failure::new(Kind::Usage, message));
         }
-        Learnt::Mixture(_) if missing => {
-            return Err(Failure::new(Kind::Usage, "--missing: a mixture says nothing of rows with missing cells"));
-        }
         Learnt::Clusters(_) if missing => {
             return Err(Failure::new(Kind::Usage, "--missing: clusters say nothing of rows with missing cells"));
         }
@@ -140,7 +137,7 @@ impl Said {
         Ok(match &model.model {
             Learnt::Gtm(map) => Said::Places(map.project(&Incomplete::new(values, map.dimension())?)?),
             Learnt::Mixture(mixture) => {
-                Said::Components(mixture.posterior(&Points::new(values, mixture.dimension())?)?, memberships)
+                Said::Components(mixture.posterior(&Incomplete::new(values, mixture.dimension())?)?, memberships)
             }
             Learnt::Clusters(centroids) => {
                 let points = Points::new(values, centroids.dimension())?;

@@ -21,6 +21,8 @@ pub struct MixturePlan {
     pub path: PathBuf,
     /// Which of its columns mean what.
     pub selection: Selection,
+    /// Cells without a value are missing, not faults.
+    pub missing: bool,
     /// Columns as they are, or scaled.
     pub frame: Frame,
     /// From the beginning, or from a checkpoint and the folder it came from.
@@ -57,13 +59,17 @@ impl MixturePlan {
     /// - [`Kind::Usage`]: options that contradict each other or the checkpoint.
     /// - [`Kind::Environment`], [`Kind::BadData`]: a checkpoint that cannot be read, or is damaged or of another version or method.
     pub fn new(arguments: MixtureArguments, typed: &[OsString], job: Option<Job>) -> Result<Self, Failure> {
-        let MixtureArguments { input, table, mixture, execution: computed, results } = arguments;
+        let MixtureArguments { input, table, missing, mixture, execution: computed, results } = arguments;
         if table.lonlat {
             return Err(Failure::new(
                 Kind::Usage,
                 "--lonlat: a mixture of Gaussians is one of columns, not of positions on a sphere",
             )
             .with_hint("project the positions first (km east and north), or use lehr cluster"));
+        }
+        if missing && job.is_some() {
+            return Err(Failure::new(Kind::Usage, "--missing: rows with missing cells are fitted by one process")
+                .with_hint("run it without mpiexec; --threads uses all cores of this machine"));
         }
         let header = match (table.header, table.no_header) {
             (true, _) => Some(true),
@@ -87,6 +93,7 @@ impl MixturePlan {
         Ok(MixturePlan {
             path: input,
             selection,
+            missing,
             frame,
             start,
             execution,

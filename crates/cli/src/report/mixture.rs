@@ -36,6 +36,10 @@ pub fn page(
 ) -> String {
     let drawing = Drawing::new(space, &model.mixture);
     let run = Run { plan, space, parameters, model, phases };
+    let mut caption = drawing.caption();
+    if space.input().missing() > 0 {
+        caption.push_str(" Rows that lack a value are drawn as if they had its column's mean.");
+    }
     let headline = format!(
         "{} in {}",
         counted(space.table().len() as u64, "row"),
@@ -53,8 +57,8 @@ pub fn page(
             warnings.iter().map(one).collect::<Vec<_>>().join("\n")
         }
         "tiles" => run.tiles(),
-        "caption" => escape(&drawing.caption()),
-        "picture" => drawing.svg(model, &format!("{headline}. {}", drawing.caption())),
+        "caption" => escape(&caption),
+        "picture" => drawing.svg(model, &format!("{headline}. {caption}")),
         "table_note" => escape(&run.table_note()),
         "table_head" => run.table_head(),
         "table_body" => run.table_body(&drawing.palette),
@@ -401,6 +405,7 @@ impl Run<'_> {
         let input = vec![
             ("Input", plan.path.display().to_string()),
             ("Fingerprint", format!("{:016x}", space.points().fingerprint())),
+            ("Missing cells", grouped(space.input().missing() as u64)),
             ("Weights", plan.selection.weights.clone().unwrap_or("none: every row counts the same".to_owned())),
             ("Identifiers", plan.selection.id.clone().unwrap_or("the row, from 0".to_owned())),
             ("Scale", summary::scale(plan.frame).to_string()),

@@ -17,6 +17,7 @@ pub struct MixtureSummary<'a> {
     version: &'static str,
     method: &'static str,
     input: Input<'a>,
+    missing_cells: usize,
     parameters: &'a Parameters,
     /// Of covariances and densities.
     unit: &'static str,
@@ -100,6 +101,7 @@ impl<'a> MixtureSummary<'a> {
             version: env!("CARGO_PKG_VERSION"),
             method: METHOD,
             input: Input::new(space, plan.path.display().to_string(), weights, id, scale(plan.frame)),
+            missing_cells: space.input().missing(),
             parameters,
             unit: space.unit_name(),
             result: Outcome {

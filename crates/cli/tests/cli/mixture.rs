@@ -159,9 +159,45 @@ fn rows_of_the_fit_are_of_the_components_that_the_fit_gave_them() {
             assert!((number(&said) - number(&fitted)).abs() < 1e-6, "{said:?} for {fitted:?}");
         }
     }
-    let refused = sandbox.lehr(&[&line[..], &["--missing"]].concat());
-    assert_eq!(refused.code, 2);
-    assert!(refused.stderr.contains("a mixture says nothing of rows with missing cells"), "{}", refused.stderr);
+}
+
+#[test]
+fn missing_cells_are_faults_or_told_by_the_rest_of_their_row() {
+    let text = iris().read("iris.csv");
+    let rows = text.lines().enumerate().map(|(line, row)| {
+        // One of the four measurements of every third flower.
+        let mut cells: Vec<&str> = row.split(',').collect();
+        if line > 0 && line % 3 == 0 {
+            cells[line / 3 % 4] = "";
+        }
+        cells.join(",") + "\n"
+    });
+    let sandbox = Sandbox::with("gaps.csv", rows.collect::<String>());
+    let line = ["mixture", "gaps.csv", "--columns", COLUMNS, "--scale", "std", "-k", "3", "--quiet"];
+    let refused = sandbox.lehr(&line);
+    assert_eq!(refused.code, 3, "{}", refused.stderr);
+    assert!(refused.stderr.contains("gaps.csv"), "{}", refused.stderr);
+    sandbox.lehr(&[&line[..], &["--missing"]].concat()).succeeded();
+    let summary = sandbox.summary("lehr-mixture");
+    assert_eq!(summary["missing_cells"], 50);
+    assert!(sandbox.read("lehr-mixture/report.html").contains("Rows that lack a value are drawn"));
+    let outcome =
+        sandbox.lehr(&["predict", "lehr-mixture/model.json", "gaps.csv", "--missing", "--memberships"]).succeeded();
+    let fitted = sandbox.read("lehr-mixture/labels.csv");
+    assert_eq!(outcome.stdout.lines().count(), 151);
+    for (said, fitted) in outcome.stdout.lines().zip(fitted.lines()).skip(1) {
+        let (said, fitted): (Vec<&str>, Vec<&str>) = (said.split(',').collect(), fitted.split(',').collect());
+        assert_eq!(said[..2], fitted[..2]);
+        for at in [2, 3] {
+            let number = |row: &[&str]| row[at].parse::<f64>().unwrap();
+            assert!((number(&said) - number(&fitted)).abs() < 1e-6, "{said:?} for {fitted:?}");
+        }
+        assert_eq!(said.len(), 7, "{said:?}");
+    }
+    let refused = sandbox.lehr(&["predict", "lehr-mixture/model.json", "gaps.csv"]);
+    assert_eq!(refused.code, 3, "{}", refused.stderr);
+    let refused = sandbox.lehr(&[&line[..], &["--missing", "--weights", "label"]].concat());
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
 }
 
 #[test]

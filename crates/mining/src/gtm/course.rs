@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use super::basis::{Grid, transmission};
 use super::e_step::SheetRound;
-use super::input::Table;
 use super::m_step::{Frame, Sheet};
 use super::parameters::{Parameters, Start};
 use super::plane::{Axis, principal_axes};
+use super::table::Table;
 use crate::Error;
 use crate::anneal::Stage;
 use crate::anneal::schedule::START;

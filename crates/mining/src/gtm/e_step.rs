@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use lehr_numerics::observed::{ObservedScratch, observed_sums};
 use lehr_numerics::soft::{SoftCenters, SoftScratch, Sums, soft_sums};
 
-use super::input::Table;
+use super::table::Table;
 use crate::round::Round;
 
 /// Sums of a whole block: `-2 T / beta sum w ln sum exp` and `sum w (1 - max m)`.

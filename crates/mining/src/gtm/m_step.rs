@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::basis::{factored, gram};
 use super::e_step::{TOTALS, per_node};
-use super::input::Table;
+use super::table::Table;
 
 /// A stretched sheet, in stored units.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -124,7 +124,7 @@ mod tests {
     use lehr_data::{Incomplete, Points};
 
     use super::*;
-    use crate::gtm::input::Input;
+    use crate::input::Input;
 
     /// Two nodes, at each of which one of two functions is 1.
     fn frame(prior: f64) -> Frame {

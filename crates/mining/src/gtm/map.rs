@@ -4,11 +4,12 @@ use lehr_numerics::tiles::Tiles;
 use serde::{Deserialize, Serialize};
 
 use super::basis::Grid;
-use super::input::{Input, flags};
 use super::m_step::{Frame, Sheet};
 use super::parameters::Parameters;
 use super::place::{Placed, Placing};
+use super::table::flags;
 use crate::Error;
+use crate::input::Input;
 
 /// Rows placed together.
 const BLOCK: usize = 256;

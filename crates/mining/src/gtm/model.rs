@@ -4,11 +4,11 @@ use lehr_ranks::timing::Spread;
 use serde::{Deserialize, Serialize};
 
 use super::course::{Climb, Problem, State, Step};
-use super::input::Input;
 use super::map::{Map, Projection};
 use super::parameters::Start;
 use super::place::Placed;
 use crate::anneal::run::Spent;
+use crate::input::Input;
 
 /// A noise below so many times that of the clouds that rows count as is theirs, not the rows'.
 const HELD_UP: f64 = 10.0;

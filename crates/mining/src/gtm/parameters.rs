@@ -5,8 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::basis::Grid;
-use super::input::Input;
 use crate::Error;
+use crate::input::Input;
 
 /// Rows from which on a map of two dimensions has the finer grid.
 const MANY_ROWS: usize = 2000;

@@ -9,7 +9,7 @@ use lehr_numerics::gaussian::{Components, GaussianScratch, Whitening, posterior}
 use lehr_numerics::tiles::Tiles;
 
 use super::basis::Grid;
-use super::input::Table;
+use super::table::Table;
 use crate::mixture::likeliest;
 use crate::round::{LeafCells, Round};
 

@@ -7,7 +7,7 @@ use lehr_numerics::factor::{eigenpairs, orient};
 use lehr_numerics::random::Stream;
 use serde::{Deserialize, Serialize};
 
-use super::input::Table;
+use super::table::Table;
 use crate::Error;
 use crate::round::{Round, Rounds, total_of};
 use crate::vector::e_step::CovarianceRound;

@@ -9,7 +9,6 @@
 //!
 //! All of the state is in [`State`], which is what a checkpoint holds. All ranks follow the same course, because they decide by the same bits.
 
-use lehr_data::Points;
 use lehr_numerics::cholesky::triangle;
 use lehr_numerics::gaussian::{Components, Whitening};
 use serde::{Deserialize, Serialize};
@@ -19,6 +18,9 @@ use super::e_step::{AssignRound, Assigned, MixtureRound};
 use super::gaussians::Gaussians;
 use super::m_step::{LEAST_WEIGHT, update};
 use super::parameters::{Covariance, Parameters};
+use super::pattern_e_step::{PatternAssignRound, PatternRound, collapsed};
+use super::patterns::Patterns;
+use super::table::Table;
 use crate::Error;
 use crate::anneal::Stage;
 use crate::anneal::run::Course as _;
@@ -40,7 +42,7 @@ const COLLAPSED: f64 = 1e-20;
 /// Centres nearer to each other than this share of the mean squared distance from the mean are one.
 const COINCIDENT: f64 = 1e-18;
 /// In more dimensions than this no way goes through tied covariances: its pass would cost more than all others.
-const MOST_TIED: usize = 64;
+pub(crate) const MOST_TIED: usize = 64;
 /// A mixture on the way to another is fitted to this many times the tolerance: the next fit forgets the rest.
 const ON_THE_WAY: f64 = 100.0;
 /// A way is better than another if its log-likelihood per unit of weight is higher by so many tolerances: less is the same hill.
@@ -121,10 +123,24 @@ impl Columns {
     ///
     /// # Errors
     /// [`Error::Constant`] if no column varies, or one does not along which the covariance has a width of its own.
-    pub fn new(points: &Points, rows: &Rows<f64>, covariance: Covariance, regularisation: f64) -> Result<Self, Error> {
-        let variances = variances(points, rows, covariance)?;
-        let clouds = variances.iter().map(|variance| regularisation * variance).collect();
-        Ok(Self { variances, clouds })
+    pub fn new(table: &Table<'_>, covariance: Covariance, regularisation: f64) -> Result<Self, Error> {
+        let variances = match &table.patterns {
+            Some(patterns) => patterns.moments().1,
+            None => variances(&table.rows),
+        };
+        let columns = Self { clouds: variances.iter().map(|variance| regularisation * variance).collect(), variances };
+        let constant: Vec<usize> = columns.constant().collect();
+        if constant.len() == columns.variances.len() || (covariance != Covariance::Spherical && !constant.is_empty()) {
+            let first = constant.iter().take(10).map(|&j| table.input.columns()[j].clone()).collect();
+            return Err(Error::Constant { count: constant.len(), first });
+        }
+        Ok(columns)
+    }
+
+    /// The columns that do not vary.
+    pub fn constant(&self) -> impl Iterator<Item = usize> + '_ {
+        let widest = self.variances.iter().copied().fold(0.0, f64::max);
+        (0..self.variances.len()).filter(move |&j| self.variances[j] <= LEAST_VARIANCE * widest)
     }
 
     /// The first component that is narrower along a column than numbers tell its rows apart.
@@ -139,7 +155,7 @@ impl Columns {
 
 /// What all fits of a run share.
 pub(crate) struct Problem<'a> {
-    pub rows: &'a Rows<f64>,
+    pub table: &'a Table<'a>,
     pub parameters: &'a Parameters,
     pub columns: Columns,
     /// One for each number that is tried.
@@ -159,10 +175,7 @@ pub(crate) struct Course<'a> {
 }
 
 /// The variance of each column, in stored units. Cost: one pass.
-///
-/// # Errors
-/// [`Error::Constant`] if no column varies, or one does not along which the covariance has a width of its own.
-fn variances(points: &Points, rows: &Rows<f64>, covariance: Covariance) -> Result<Vec<f64>, Error> {
+fn variances(rows: &Rows<f64>) -> Vec<f64> {
     let mut variances = vec![0.0; rows.dimension];
     let mut row = vec![0.0; rows.dimension];
     for tiles in rows.leaves.iter().map(|leaf| leaf.block.numbers()) {
@@ -172,13 +185,7 @@ fn variances(points: &Points, rows: &Rows<f64>, covariance: Covariance) -> Resul
             variances.iter_mut().zip(&row).for_each(|(variance, x)| *variance += share * x * x);
         }
     }
-    let widest = variances.iter().copied().fold(0.0, f64::max);
-    let constant: Vec<usize> = (0..variances.len()).filter(|&j| variances[j] <= LEAST_VARIANCE * widest).collect();
-    if constant.len() == variances.len() || (covariance != Covariance::Spherical && !constant.is_empty()) {
-        let first = constant.iter().take(10).map(|&j| points.columns()[j].clone()).collect();
-        return Err(Error::Constant { count: constant.len(), first });
-    }
-    Ok(variances)
+    variances
 }
 
 impl<'a> Course<'a> {
@@ -188,7 +195,7 @@ impl<'a> Course<'a> {
         let attempt = state.attempt;
         let clustering = state.clustering.take().map(|state| {
             let (parameters, memory) = (&problem.clusterings[attempt], &problem.memories[attempt]);
-            vector::course::Course::resume(problem.rows, parameters, memory, state)
+            vector::course::Course::resume(&problem.table.rows, parameters, memory, state)
         });
         Self { problem, clustering, furthest: 0.0, total: Vec::new(), state }
     }
@@ -221,7 +228,7 @@ impl<'a> Course<'a> {
         let is_open = |&form: &Covariance| {
             form != target
                 && (form == Covariance::Spherical || varies)
-                && (form != Covariance::Tied || self.problem.rows.dimension <= MOST_TIED)
+                && (form != Covariance::Tied || self.problem.table.rows.dimension <= MOST_TIED)
         };
         let through = [Covariance::Spherical, Covariance::Tied, Covariance::Diagonal];
         std::iter::once(None).chain(through.into_iter().filter(is_open).map(Some)).collect()
@@ -288,7 +295,7 @@ impl<'a> Course<'a> {
             Some(clustering) => clustering,
             None => {
                 let (parameters, memory) = (&problem.clusterings[attempt], &problem.memories[attempt]);
-                vector::course::Course::begin(problem.rows, parameters, memory, rounds).await?
+                vector::course::Course::begin(&problem.table.rows, parameters, memory, rounds).await?
             }
         };
         if !clustering.is_done() {
@@ -299,7 +306,7 @@ impl<'a> Course<'a> {
             return Ok(());
         }
         self.state.sweeps += clustering.state.sweeps;
-        self.state.centers = distinct(self.problem.rows, &clustering.centers().values);
+        self.state.centers = distinct(&self.problem.table.rows, &clustering.centers().values);
         self.state.phase = Phase::Fitting;
         self.state.way = 0;
         self.set_out(rounds).await
@@ -307,7 +314,7 @@ impl<'a> Course<'a> {
 
     /// Begins the present way: one pass of hard memberships in clusters, and an M-step from it.
     async fn set_out<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
-        let rows = self.problem.rows;
+        let rows = &self.problem.table.rows;
         let covariance = self.ways()[self.state.way].unwrap_or(self.problem.parameters.covariance);
         let centers = std::mem::take(&mut self.state.centers);
         let count = centers.len() / rows.dimension;
@@ -332,7 +339,7 @@ impl<'a> Course<'a> {
         covariance: Covariance,
         borrowed: f64,
     ) -> Result<Gaussians, Error> {
-        let rows = self.problem.rows;
+        let rows = &self.problem.table.rows;
         let (dimension, count) = (rows.dimension, components.len());
         let matrices = if covariance == Covariance::Tied { 1 } else { count };
         let mut gaussians = Gaussians {
@@ -349,6 +356,30 @@ impl<'a> Course<'a> {
         Ok(gaussians)
     }
 
+    /// Components of the form that is asked for from the memberships in those of another: one pass over the rows.
+    async fn continued<R: Rounds>(&mut self, rounds: &mut R, gaussians: Gaussians) -> Result<Gaussians, Error> {
+        let (problem, target) = (self.problem, self.problem.parameters.covariance);
+        let columns = &problem.columns;
+        let components = ready(&gaussians, 1.0, &columns.clouds)?;
+        let Some(patterns) = &problem.table.patterns else {
+            return self.reformed(rounds, &components, gaussians.means, target, 0.0).await;
+        };
+        let (dimension, count) = (gaussians.dimension, gaussians.len());
+        let matrices = if target == Covariance::Tied { 1 } else { count };
+        let round = PatternRound { patterns, gaussians: &gaussians, target, temperature: 1.0, clouds: &columns.clouds };
+        seen(rounds, &round, &mut self.total).await?;
+        self.state.sweeps += 1;
+        // What no row of a component has stays as wide as it is in all rows.
+        let widest = columns.variances.iter().copied().fold(0.0, f64::max);
+        let covariances = match target {
+            Covariance::Diagonal => columns.variances.repeat(count),
+            _ => vec![widest; matrices * target.len(dimension)],
+        };
+        let mut next = Gaussians { covariance: target, covariances, ..gaussians.clone() };
+        round.update(&mut next, &self.total, problem.table.rows.total_weight);
+        Ok(next)
+    }
+
     /// A few sweeps of EM on the present way, and what follows when there is nothing left to gain.
     async fn fit<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
         match self.climb(rounds).await {
@@ -359,14 +390,14 @@ impl<'a> Course<'a> {
     }
 
     async fn climb<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
-        let (rows, parameters) = (self.problem.rows, self.problem.parameters);
+        let (table, parameters) = (self.problem.table, self.problem.parameters);
         let mut gaussians = self.state.gaussians.take().expect("a fit has components");
         let is_on_the_way = gaussians.covariance != parameters.covariance;
         let tolerance = parameters.tolerance * if is_on_the_way { ON_THE_WAY } else { 1.0 };
         let mut end = None;
         for _ in 0..SWEEPS_A_STEP {
             let columns = &self.problem.columns;
-            let objective = sweep(rounds, rows, &mut gaussians, 1.0, columns, &mut self.total).await?;
+            let objective = sweep(rounds, table, &mut gaussians, 1.0, columns, &mut self.total).await?;
             self.state.sweeps += 1;
             // EM cannot lower the objective; rounding can, by its own size.
             debug_assert!(
@@ -389,9 +420,7 @@ impl<'a> Course<'a> {
             return Ok(());
         };
         if is_on_the_way {
-            let components = ready(&gaussians, 1.0, &self.problem.columns.clouds)?;
-            let gaussians = self.reformed(rounds, &components, gaussians.means, parameters.covariance, 0.0).await?;
-            self.state.gaussians = Some(gaussians);
+            self.state.gaussians = Some(self.continued(rounds, gaussians).await?);
             self.state.ascent.clear();
             return Ok(());
         }
@@ -418,11 +447,11 @@ impl<'a> Course<'a> {
 
     /// Measures a finished fit, keeps it if it is the best, and goes on to the next number.
     async fn judge<R: Rounds>(&mut self, rounds: &mut R, climbed: Climbed) -> Result<(), Error> {
-        let rows = self.problem.rows;
+        let (table, rows) = (self.problem.table, &self.problem.table.rows);
         let Climbed { through, gaussians, ascent, is_converged } = climbed;
         let order: Vec<usize> = by_weight(&gaussians);
         let gaussians = gaussians.chosen(&order);
-        let [log_likelihood, entropy] = assign(rounds, rows, &gaussians, &self.problem.cells).await?;
+        let [log_likelihood, entropy] = assign(rounds, table, &gaussians, &self.problem.cells).await?;
         self.state.sweeps += 1;
         let criteria = Criteria::new(
             gaussians.covariance.free_parameters(rows.dimension, gaussians.len()),
@@ -474,39 +503,70 @@ fn by_weight(gaussians: &Gaussians) -> Vec<usize> {
 /// One sweep of EM: returns the objective per unit of weight before it.
 pub(crate) async fn sweep<R: Rounds>(
     rounds: &mut R,
-    rows: &Rows<f64>,
+    table: &Table<'_>,
     gaussians: &mut Gaussians,
     temperature: f64,
     columns: &Columns,
     total: &mut Vec<f64>,
 ) -> Result<f64, Error> {
+    let rows = &table.rows;
     if let Some(component) = columns.collapsed(gaussians) {
         return Err(Error::Collapsed { component, components: gaussians.len() });
     }
     let components = ready(gaussians, temperature, &columns.clouds)?;
-    let round = MixtureRound { rows, components: &components, scatter: gaussians.covariance.scatter() };
-    total_of(rounds, &round, total).await?;
-    update(gaussians, total, rows.total_weight, &columns.clouds, 0.0);
+    match &table.patterns {
+        Some(patterns) => {
+            let (before, target) = (gaussians.clone(), gaussians.covariance);
+            let round = PatternRound { patterns, gaussians: &before, target, temperature, clouds: &columns.clouds };
+            seen(rounds, &round, total).await?;
+            round.update(gaussians, total, rows.total_weight);
+        }
+        None => {
+            let round = MixtureRound { rows, components: &components, scatter: gaussians.covariance.scatter() };
+            total_of(rounds, &round, total).await?;
+            update(gaussians, total, rows.total_weight, &columns.clouds, 0.0);
+        }
+    }
     Ok(total[0] / rows.total_weight)
+}
+
+/// A pass over rows with gaps.
+///
+/// # Errors
+/// [`Error::Collapsed`]: a covariance may be positive definite to rounding as a whole, but not among the columns of some rows.
+async fn seen<R: Rounds>(rounds: &mut R, round: &PatternRound<'_>, total: &mut Vec<f64>) -> Result<(), Error> {
+    total_of(rounds, round, total).await?;
+    if total[0].is_nan() {
+        return Err(unseen(round.patterns, round.gaussians));
+    }
+    Ok(())
+}
+
+fn unseen(patterns: &Patterns, gaussians: &Gaussians) -> Error {
+    Error::Collapsed { component: collapsed(patterns, gaussians).unwrap_or(0), components: gaussians.len() }
 }
 
 /// Gives every row its component; returns the log-likelihood and the entropy of the memberships, in the input's units.
 pub(crate) async fn assign<R: Rounds>(
     rounds: &mut R,
-    rows: &Rows<f64>,
+    table: &Table<'_>,
     gaussians: &Gaussians,
     cells: &LeafCells<Assigned>,
 ) -> Result<[f64; 2], Error> {
+    let rows = &table.rows;
     let components = ready(gaussians, 1.0, &[])?;
     let mut total = Vec::new();
-    total_of(rounds, &AssignRound { rows, components: &components, cells }, &mut total).await?;
-    let volume = log_unit(rows) * rows.total_weight;
+    match &table.patterns {
+        Some(patterns) => {
+            total_of(rounds, &PatternAssignRound { patterns, gaussians, cells }, &mut total).await?;
+            if total[0].is_nan() {
+                return Err(unseen(patterns, gaussians));
+            }
+        }
+        None => total_of(rounds, &AssignRound { rows, components: &components, cells }, &mut total).await?,
+    }
+    let volume = table.log_unit() * rows.total_weight;
     Ok([(total[0] - volume) * rows.weight_unit, total[1] * rows.weight_unit])
-}
-
-/// What a log-density in stored units is more than one in the input's.
-pub(crate) fn log_unit(rows: &Rows<f64>) -> f64 {
-    rows.dimension as f64 * lehr_numerics::elementary::ln(rows.unit)
 }
 
 /// Aitken's estimate of what an ascent has still to gain: its gains fall by about the same factor each time. Nothing is said of one that has just begun, or whose gains grow.

@@ -2,7 +2,7 @@
 
 use lehr_data::Points;
 use lehr_numerics::cholesky::{cholesky, triangle};
-use lehr_numerics::gaussian::{GaussianScratch, posterior};
+use lehr_numerics::gaussian::{Components, GaussianScratch, posterior};
 use lehr_numerics::random::Stream;
 use lehr_numerics::tiles::Tiles;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::e_step::likeliest;
 use super::gaussians::Gaussians;
 use super::parameters::Covariance;
+use super::patterns::{grouped, order};
 use crate::Error;
+use crate::input::Input;
 
 /// Rows handled together.
 const BLOCK: usize = 256;
@@ -150,34 +152,61 @@ impl Mixture {
 
     /// What the mixture says of rows: memberships, labels and densities. The rows' weights do not matter.
     ///
-    /// Cost: N x K x D (spherical, diagonal) or N x K x D² / 2 multiply-adds and N x K exponentials, on this thread; N x K numbers of memory.
+    /// Of a row with missing cells it speaks by those that are there: the density is theirs. A row without any has the components' weights as memberships, and the log-density 0.
+    ///
+    /// Cost: N x K x D (spherical, diagonal) or N x K x D² / 2 multiply-adds and N x K exponentials, on this thread; K x D³ more for each pattern of missing cells. N x K numbers of memory.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if the points have another number of columns.
-    pub fn posterior(&self, points: &Points) -> Result<Posterior, Error> {
+    /// [`Error::Parameter`] if the rows have another number of columns.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::Incomplete;
+    /// use lehr_mining::mixture::{Covariance, Mixture};
+    /// let mixture = Mixture::new(Covariance::Diagonal, 2, vec![1.0], vec![0.0, 5.0], vec![1.0, 9.0])?;
+    /// let posterior = mixture.posterior(&Incomplete::new(vec![0.0, f64::NAN], 2)?)?;
+    /// assert!((posterior.log_densities[0] + 0.5 * std::f64::consts::TAU.ln()).abs() < 1e-14); // of the first column alone
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn posterior<'a>(&self, rows: impl Into<Input<'a>>) -> Result<Posterior, Error> {
+        let input = rows.into();
         let (dimension, count) = (self.0.dimension, self.0.len());
-        if points.dimension() != dimension {
+        if input.dimension() != dimension {
             return Err(Error::Parameter {
                 name: "points",
                 expected: "as many columns as the mixture has",
-                found: format!("{} columns, where the mixture has {dimension}", points.dimension()),
+                found: format!("{} columns, where the mixture has {dimension}", input.dimension()),
             });
         }
-        let components =
-            self.0.ready(1.0, &[]).map_err(|component| Error::Collapsed { component, components: count })?;
+        if u32::try_from(input.len()).is_err() {
+            return Err(Error::TooManyPoints { points: input.len() });
+        }
         let mut found = Posterior {
             components: count,
-            memberships: vec![0.0; points.len() * count],
-            labels: Vec::with_capacity(points.len()),
-            log_densities: vec![0.0; points.len()],
+            memberships: vec![0.0; input.len() * count],
+            labels: Vec::with_capacity(input.len()),
+            log_densities: vec![0.0; input.len()],
         };
-        let (mut scratch, origin) = (GaussianScratch::default(), vec![0.0; dimension]);
-        let blocks = found.memberships.chunks_mut(BLOCK * count).zip(found.log_densities.chunks_mut(BLOCK));
-        for (block, (memberships, log_densities)) in blocks.enumerate() {
-            let row = |i: usize| points.row(block * BLOCK + i);
-            let tiles = Tiles::new(log_densities.len(), dimension, &origin, row, |_| 1.0);
-            posterior(&tiles, &components, &mut scratch, memberships, log_densities);
+        let mut numbers: Vec<u32> = (0..input.len() as u32).collect();
+        if input.missing() > 0 {
+            order(&input, &mut numbers);
         }
+        let mut scratch = GaussianScratch::default();
+        let said = grouped(&input, &numbers, |observed, rows| {
+            let mut collapsed = Ok(());
+            if observed.is_empty() {
+                rows.iter().for_each(|&row| {
+                    found.memberships[row as usize * count..][..count].copy_from_slice(&self.0.weights)
+                });
+                return collapsed;
+            }
+            match self.0.of_columns(&observed).ready(1.0, &[]) {
+                Ok(components) => said_of(&input, &observed, rows, &components, &mut scratch, &mut found),
+                Err(component) => collapsed = Err(Error::Collapsed { component, components: count }),
+            }
+            collapsed
+        });
+        said.into_iter().collect::<Result<(), Error>>()?;
         found.labels.extend(found.memberships.chunks_exact(count).map(|row| likeliest(row).0 as u32));
         Ok(found)
     }
@@ -221,5 +250,31 @@ impl Mixture {
             labels.push(k as u32);
         }
         Ok((Points::new(values, dimension)?, labels))
+    }
+}
+
+/// Asks components of some columns about rows that have these.
+fn said_of(
+    input: &Input<'_>,
+    observed: &[usize],
+    rows: &[u32],
+    components: &Components<f64>,
+    scratch: &mut GaussianScratch<f64>,
+    found: &mut Posterior,
+) {
+    let (width, count) = (observed.len(), found.components);
+    let origin = vec![0.0; width];
+    let (mut memberships, mut log_densities) = (vec![0.0; BLOCK * count], [0.0; BLOCK]);
+    let mut values = Vec::with_capacity(BLOCK * width);
+    for rows in rows.chunks(BLOCK) {
+        values.clear();
+        values.extend(rows.iter().flat_map(|&row| observed.iter().map(move |&column| input.row(row as usize)[column])));
+        let tiles = Tiles::new(rows.len(), width, &origin, |i| &values[i * width..][..width], |_| 1.0);
+        let (memberships, log_densities) = (&mut memberships[..rows.len() * count], &mut log_densities[..rows.len()]);
+        posterior(&tiles, components, scratch, memberships, log_densities);
+        for ((&row, memberships), log_density) in rows.iter().zip(memberships.chunks_exact(count)).zip(log_densities) {
+            found.memberships[row as usize * count..][..count].copy_from_slice(memberships);
+            found.log_densities[row as usize] = *log_density;
+        }
     }
 }

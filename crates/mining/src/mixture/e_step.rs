@@ -88,7 +88,7 @@ impl Assigned {
     }
 
     /// Gives a block's rows their components; returns `sum w ln p` and `- sum w sum m ln m`.
-    fn add(&mut self, tiles: &Tiles<f64>, components: &Components<f64>) -> [f64; 2] {
+    pub fn add(&mut self, tiles: &Tiles<f64>, components: &Components<f64>) -> [f64; 2] {
         let (rows, count) = (tiles.rows(), components.len());
         SCRATCH.with_borrow_mut(|scratch| {
             scratch.memberships.resize(rows * count, 0.0);
@@ -109,6 +109,14 @@ impl Assigned {
             }
             sums
         })
+    }
+
+    /// Gives a row of which nothing is known the component that is likeliest without it.
+    pub fn add_unknown(&mut self, weights: &[f64]) {
+        let (label, probability) = likeliest(weights);
+        self.labels.push(label as u32);
+        self.probabilities.push(probability);
+        self.log_densities.push(0.0);
     }
 }
 

@@ -88,6 +88,41 @@ pub(crate) fn update(gaussians: &mut Gaussians, total: &[f64], total_weight: f64
     }
 }
 
+/// The same from the sums of each column over the rows that have it: of each component its mass, then the masses, the first and the second moments of all columns about its mean.
+///
+/// The exact maximum for the memberships at hand where columns are independent within a component, that is for spherical and diagonal covariances. A column of which a component has no rows stays
+/// where it is.
+pub(crate) fn update_by_column(gaussians: &mut Gaussians, total: &[f64], total_weight: f64, clouds: &[f64]) {
+    let dimension = gaussians.dimension;
+    let length = gaussians.covariance.len(dimension);
+    for (k, sums) in total[TOTALS..].chunks_exact(1 + 3 * dimension).enumerate() {
+        gaussians.weights[k] = sums[0] / total_weight;
+        if gaussians.weights[k] <= LEAST_WEIGHT {
+            continue;
+        }
+        let (masses, moments) = sums[1..].split_at(dimension);
+        let (firsts, seconds) = moments.split_at(dimension);
+        let (mut cells, mut square) = (0.0, 0.0);
+        for j in 0..dimension {
+            let mass = masses[j];
+            if mass <= LEAST_WEIGHT * total_weight {
+                continue;
+            }
+            let shift = firsts[j] / mass;
+            gaussians.means[k * dimension + j] += shift;
+            let about = (seconds[j] - mass * shift * shift).max(0.0) + mass * clouds[j];
+            cells += mass;
+            square += about;
+            if gaussians.covariance == Covariance::Diagonal {
+                gaussians.covariances[k * length + j] = about / mass;
+            }
+        }
+        if gaussians.covariance == Covariance::Spherical && cells > 0.0 {
+            gaussians.covariances[k] = square / cells;
+        }
+    }
+}
+
 /// Calls back with the place, row and column of each entry of a packed lower triangle.
 pub(crate) fn for_pairs(dimension: usize, mut each: impl FnMut(usize, usize, usize)) {
     let mut n = 0;
@@ -138,6 +173,38 @@ mod tests {
         assert_eq!(updated(Covariance::Spherical, &[0.25, 0.75], 0.0).covariances, [1.0, 2.5]);
         // Pooled: 0.5 and 2; an average component has two rows, so each is half its own and half the pooled one.
         assert_eq!(updated(Covariance::Diagonal, &[0.0, 0.0], 1.0).covariances, [0.75, 1.0, 0.25, 3.0]);
+    }
+
+    #[test]
+    fn each_column_is_fitted_to_the_rows_that_have_it() {
+        let of = |covariance: Covariance| {
+            let mut gaussians = Gaussians {
+                covariance,
+                dimension: 2,
+                weights: vec![1.0],
+                means: vec![0.0, 5.0],
+                covariances: vec![7.0; covariance.len(2)],
+            };
+            // (0, 5), (2, ?), (4, ?): sums about (0, 5).
+            update_by_column(&mut gaussians, &[0.0, 0.0, 3.0, 3.0, 1.0, 6.0, 0.0, 20.0, 0.0], 3.0, &[0.0, 0.5]);
+            gaussians
+        };
+        let diagonal = of(Covariance::Diagonal);
+        assert_eq!((&diagonal.means[..], &diagonal.covariances[..]), (&[2.0, 5.0][..], &[8.0 / 3.0, 0.5][..]));
+        assert_eq!(of(Covariance::Spherical).covariances, [8.5 / 4.0]);
+    }
+
+    #[test]
+    fn a_column_that_no_row_of_a_component_has_stays_where_it_is() {
+        let mut gaussians = Gaussians {
+            covariance: Covariance::Diagonal,
+            dimension: 2,
+            weights: vec![1.0],
+            means: vec![0.0, 5.0],
+            covariances: vec![7.0, 9.0],
+        };
+        update_by_column(&mut gaussians, &[0.0, 0.0, 2.0, 2.0, 0.0, 2.0, 0.0, 4.0, 0.0], 2.0, &[0.0; 2]);
+        assert_eq!((&gaussians.means[..], &gaussians.covariances[..]), (&[1.0, 5.0][..], &[1.0, 9.0][..]));
     }
 
     #[test]

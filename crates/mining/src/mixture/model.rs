@@ -1,14 +1,15 @@
 //! The result of a fit.
 
-use lehr_data::Points;
 use lehr_ranks::timing::Spread;
 
-use super::course::{Fitted, State, log_unit};
+use super::course::{Fitted, State};
 use super::criteria::{Candidate, Criteria};
 use super::density::Mixture;
 use super::e_step::Assigned;
 use super::gaussians::Gaussians;
 use super::parameters::{Covariance, Parameters};
+use super::patterns::Patterns;
+use super::table::Table;
 use crate::anneal::run::Spent;
 use crate::vector::rows::Rows;
 
@@ -64,8 +65,7 @@ pub(crate) fn in_input_units(rows: &Rows<f64>, gaussians: &Gaussians) -> Gaussia
 
 impl Model {
     pub(crate) fn new(
-        points: &Points,
-        rows: &Rows<f64>,
+        table: &Table<'_>,
         outcome: Outcome,
         assigned: impl Iterator<Item = Assigned>,
         parameters: &Parameters,
@@ -74,14 +74,14 @@ impl Model {
         let Outcome { state, spent } = outcome;
         let Fitted { asked, gaussians, ascent, is_converged, criteria } =
             state.best.expect("a finished fit has a mixture");
-        let unit = log_unit(rows);
-        let (mut labels, mut probabilities) = (vec![0; points.len()], vec![0.0; points.len()]);
-        let mut log_densities = vec![0.0; points.len()];
-        for (leaf, assigned) in rows.leaves.iter().zip(assigned) {
-            for (at, &row) in leaf.rows.iter().chain(&leaf.bystander_rows).enumerate() {
-                labels[row as usize] = assigned.labels[at];
-                probabilities[row as usize] = assigned.probabilities[at];
-                log_densities[row as usize] = assigned.log_densities[at] - unit;
+        let (rows, unit, count) = (&table.rows, table.log_unit(), table.input.len());
+        let (mut labels, mut probabilities, mut log_densities) = (vec![0; count], vec![0.0; count], vec![0.0; count]);
+        for (leaf, assigned) in assigned.enumerate() {
+            for (at, row) in table.rows_of(leaf).into_iter().enumerate() {
+                let row = row as usize;
+                labels[row] = assigned.labels[at];
+                probabilities[row] = assigned.probabilities[at];
+                log_densities[row] = assigned.log_densities[at] - table.log_unit_of(row);
             }
         }
         let mut warnings = Vec::new();
@@ -119,6 +119,23 @@ impl Model {
                 "the mixture has {} free numbers, and the weights of the rows add up to {effective}: it describes these rows rather than what they were drawn from",
                 criteria.free_parameters
             ));
+        }
+        if table.empty_rows > 0 {
+            warnings.push(format!(
+                "{} of the rows have no value at all: they count for nothing, and are given the heaviest component",
+                table.empty_rows
+            ));
+        }
+        if matches!(gaussians.covariance, Covariance::Tied | Covariance::Full) {
+            let apart = table.patterns.as_ref().map(Patterns::never_together).unwrap_or_default();
+            if let [(i, j), more @ ..] = &apart[..] {
+                let names = table.input.columns();
+                let also = if more.is_empty() { String::new() } else { format!(" (and of {} more pairs)", more.len()) };
+                warnings.push(format!(
+                    "no row has both {} and {}{also}: nothing in the rows says how they vary together within a component",
+                    names[*i], names[*j]
+                ));
+            }
         }
         let tried = state.candidates.len();
         if parameters.components.is_none()

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use lehr_data::Points;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::input::Input;
 
 /// Covariances of more columns than this are not formed.
 pub(crate) const MOST_FORMED: usize = 512;
@@ -121,11 +121,12 @@ impl Parameters {
         }
     }
 
-    /// Checks each value, and the values against the points.
+    /// Checks each value, and the values against the rows.
     ///
     /// # Errors
     /// [`Error::Parameter`], [`Error::TooManyClusters`], [`Error::TooManyPoints`].
-    pub fn check(&self, points: &Points) -> Result<(), Error> {
+    pub fn check<'a>(&self, input: impl Into<Input<'a>>) -> Result<(), Error> {
+        let points = input.into();
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         for (name, value) in [("components", self.components), ("max_components", self.max_components)] {
             match value {

@@ -19,7 +19,7 @@ pub(crate) fn components(components: usize, covariance: Covariance) -> Parameter
 }
 
 #[track_caller]
-fn close(found: f64, expected: f64, tolerance: f64) {
+pub(crate) fn close(found: f64, expected: f64, tolerance: f64) {
     assert!((found - expected).abs() <= tolerance, "found {found}, expected {expected} to {tolerance:e}");
 }
 

@@ -7,7 +7,7 @@ use lehr_mining::{Engine, Error, Execution};
 
 use super::mixture::{components, run};
 
-fn without_clock(mut model: Model) -> Model {
+pub(crate) fn without_clock(mut model: Model) -> Model {
     // What may differ: the clock, and how the leaves were dealt.
     model.phases.clear();
     model.timers.clear();
@@ -15,7 +15,7 @@ fn without_clock(mut model: Model) -> Model {
     model
 }
 
-fn layouts() -> Vec<Execution> {
+pub(crate) fn layouts() -> Vec<Execution> {
     let of = |engine, ranks, threads| Execution { engine, ranks, threads, job: None };
     let ranks = [2, 4, 7, 8].map(|ranks| of(Engine::Ranks, ranks, 2));
     let others = [of(Engine::MapReduce, 3, 2), of(Engine::Loop, 1, 3), of(Engine::Ports, 1, 2)];
@@ -49,14 +49,14 @@ fn a_fit_has_the_same_bits_on_every_layout() {
 }
 
 /// Stops after a number of calls; keeps the last checkpoint.
-struct StopAfter {
+pub(crate) struct StopAfter {
     calls: usize,
     seen: Vec<Progress>,
-    last: Option<Checkpoint>,
+    pub(crate) last: Option<Checkpoint>,
 }
 
 impl StopAfter {
-    fn new(calls: usize) -> Self {
+    pub(crate) fn new(calls: usize) -> Self {
         Self { calls, seen: Vec::new(), last: None }
     }
 }

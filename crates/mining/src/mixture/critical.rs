@@ -1,0 +1,153 @@
+//! The temperature below which one component becomes two.
+
+use lehr_numerics::cholesky::{cholesky, inverse_of_factor, triangle};
+use lehr_numerics::factor::leading_eigenpair;
+
+use super::course::Columns;
+use super::density::Mixture;
+use super::gaussians::Gaussians;
+use super::information;
+use super::m_step::for_pairs;
+use super::model::in_input_units;
+use super::parameters::Covariance;
+use super::single::{SingleEnd, single};
+use super::table::Table;
+use crate::Error;
+use crate::input::Input;
+use crate::round::Execution;
+use crate::vector::rows::Rows;
+
+/// Matrices larger than this are not decomposed.
+const MOST_SCORES: usize = 256;
+
+/// The one component of rows with gaps is the likeliest to the last digits: temperatures are quotients of its derivatives.
+const LIKELIEST: SingleEnd = SingleEnd { left: 0.0, most_sweeps: 20_000 };
+
+/// Where one component becomes two.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Critical {
+    /// A pure number: 1 is ordinary EM. Two components that begin as one stay one above it.
+    pub temperature: f64,
+    /// The one component that accounts for all rows: their mean and covariance.
+    pub mixture: Mixture,
+    /// The displacement of the mean (D numbers, in the unit of the points) that grows fastest below the temperature; covariances change with it.
+    pub direction: Vec<f64>,
+}
+
+/// Finds the temperature below which a single component of this form is unstable.
+///
+/// It is the largest eigenvalue of the covariance of the component's Fisher-normalised scores (`mining-spec` 3.2): whitened rows `z`, and beside them the part
+/// that the free covariance adds, such as `(z z' - 1) / sqrt 2`. The transition may be discontinuous for skewed data. Tied covariances give 1: annealing cannot
+/// help them.
+///
+/// With missing cells it is the same quotient of what the rows say: the scores are of the cells that are there, at the one component under which these are likeliest, and they are normalised by the
+/// information in these cells.
+///
+/// Cost: one pass with M² operations a row, M² more for each pattern of missing cells, and 30 M³, on this thread; M is D + 1 (spherical), 2 D (diagonal), D (tied), D (D + 3) / 2 (full).
+///
+/// # Errors
+/// [`Error::Parameter`] if M is above 256, or the cells that are there do not tell all M numbers; [`Error::Constant`], [`Error::Collapsed`] if the rows have no width along a column or a direction;
+/// [`Error::TooFar`], [`Error::TooNear`].
+///
+/// # Example
+/// ```
+/// use lehr_data::Points;
+/// use lehr_mining::mixture::{Covariance, critical_temperature};
+/// // Two points: all of the variance is between the two.
+/// let found = critical_temperature(&Points::new(vec![-1.0, 1.0], 1)?, Covariance::Tied)?;
+/// assert!((found.temperature - 1.0).abs() < 1e-12 && found.direction == [1.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn critical_temperature<'a>(input: impl Into<Input<'a>>, covariance: Covariance) -> Result<Critical, Error> {
+    let input = input.into();
+    let dimension = input.dimension();
+    let scores = match covariance {
+        Covariance::Spherical => dimension + 1,
+        Covariance::Diagonal => 2 * dimension,
+        Covariance::Tied => dimension,
+        Covariance::Full => dimension + triangle(dimension),
+    };
+    if scores > MOST_SCORES {
+        return Err(Error::Parameter {
+            name: "covariance",
+            expected: "a form with at most 256 numbers a component (spherical D + 1, diagonal 2 D, tied D, full D (D + 3) / 2)",
+            found: format!("{covariance} in {dimension} columns, {scores} numbers"),
+        });
+    }
+    let table = Table::new(input)?;
+    let columns = Columns::new(&table, covariance, 0.0)?;
+    if table.patterns.is_some() {
+        let one = single(&table, &columns, covariance, LIKELIEST, &Execution::default())?;
+        let (temperature, direction) = information::leading(&table, &one, scores)?;
+        let direction = direction.iter().map(|d| table.rows.unit * d).collect();
+        let mixture = Mixture::from_gaussians(in_input_units(&table.rows, &one));
+        return Ok(Critical { temperature, mixture, direction });
+    }
+    let (rows, variances) = (table.rows, columns.variances);
+    let moments = match covariance {
+        Covariance::Spherical => vec![variances.iter().sum::<f64>() / dimension as f64],
+        Covariance::Diagonal => variances,
+        Covariance::Tied | Covariance::Full => second_moments(&rows),
+    };
+    let one =
+        Gaussians { covariance, dimension, weights: vec![1.0], means: vec![0.0; dimension], covariances: moments };
+    let factor = cholesky(dimension, &one.packed(0)).ok_or(Error::Collapsed { component: 0, components: 1 })?;
+    let whitening = inverse_of_factor(dimension, &factor);
+    let mut matrix = vec![0.0; scores * scores];
+    let mut score = Vec::with_capacity(scores);
+    for_rows(&rows, |row, weight| {
+        score.clear();
+        for i in 0..dimension {
+            score.push(whitening[triangle(i)..][..=i].iter().zip(row).map(|(w, x)| w * x).sum::<f64>());
+        }
+        add_scores_of_covariance(covariance, dimension, &mut score);
+        for i in 0..scores {
+            for j in 0..=i {
+                matrix[i * scores + j] += weight / rows.total_weight * score[i] * score[j];
+            }
+        }
+    });
+    let (temperature, vector) =
+        leading_eigenpair(scores, &matrix).ok_or(Error::Collapsed { component: 0, components: 1 })?;
+    let direction = (0..dimension)
+        .map(|i| rows.unit * factor[triangle(i)..][..=i].iter().zip(&vector).map(|(l, v)| l * v).sum::<f64>())
+        .collect();
+    Ok(Critical { temperature, mixture: Mixture::from_gaussians(in_input_units(&rows, &one)), direction })
+}
+
+/// What a free covariance adds to the scores of its mean, the whitened row.
+fn add_scores_of_covariance(covariance: Covariance, dimension: usize, score: &mut Vec<f64>) {
+    let root = std::f64::consts::SQRT_2;
+    match covariance {
+        Covariance::Tied => {}
+        Covariance::Spherical => {
+            let square: f64 = score.iter().map(|z| z * z).sum();
+            score.push((square - dimension as f64) / (2.0 * dimension as f64).sqrt());
+        }
+        Covariance::Diagonal => (0..dimension).for_each(|j| score.push((score[j] * score[j] - 1.0) / root)),
+        Covariance::Full => for_pairs(dimension, |_, i, j| {
+            // An entry off the diagonal stands for two.
+            score.push(if i == j { (score[i] * score[i] - 1.0) / root } else { score[i] * score[j] });
+        }),
+    }
+}
+
+fn for_rows(rows: &Rows<f64>, mut each: impl FnMut(&[f64], f64)) {
+    let mut row = vec![0.0; rows.dimension];
+    for tiles in rows.leaves.iter().map(|leaf| leaf.block.numbers()) {
+        for index in 0..tiles.rows() {
+            tiles.read_row(index, &mut row);
+            each(&row, tiles.weight(index));
+        }
+    }
+}
+
+/// Second moments about the origin, which is the mean, as a packed lower triangle.
+fn second_moments(rows: &Rows<f64>) -> Vec<f64> {
+    let mut moments = vec![0.0; triangle(rows.dimension)];
+    for_rows(rows, |row, weight| {
+        let share = weight / rows.total_weight;
+        for_pairs(rows.dimension, |n, i, j| moments[n] += share * row[i] * row[j]);
+    });
+    moments
+}

@@ -1,0 +1,152 @@
+//! What rows with gaps say of one component: the scores of its own numbers, and how much information is in the cells that are there.
+//!
+//! Two components that stand on the same spot part below a temperature at which, along some direction of their numbers, the scores vary more than the likelihood bends: with `s_i` the score of row i
+//! and J the observed information (minus the second derivative of the log-likelihood), where `delta' (sum w s s' - T J) delta` becomes positive. Without gaps J is Fisher's information at the rows'
+//! mean and covariance, and the quotient the covariance of the normalised scores (`mining-spec` 3.2). For a row that has the columns o, with `K = S_oo⁻¹`, `y = K (x_o - u_o)` and a symmetric change B of
+//! the covariance:
+//!
+//! ```text
+//! score   y of the mean, (y' B y - tr K B) / 2 of the covariance
+//! bend    a' K a + 2 a' K B y + y' B K B y - tr(K B K B) / 2      for a change (a, B)
+//! ```
+
+use lehr_numerics::cholesky::{cholesky, inverse_of_factor, triangle};
+use lehr_numerics::factor::leading_eigenpair;
+
+use super::gaussians::Gaussians;
+use super::m_step::for_pairs;
+use super::parameters::Covariance;
+use super::patterns::Patterns;
+use super::seen::entry;
+use super::table::Table;
+use crate::Error;
+
+/// A change of the covariance: the entries that it adds 1 to.
+type Change = Vec<(usize, usize)>;
+
+/// The changes that a form allows, one of each number that it has of its own.
+fn changes(covariance: Covariance, dimension: usize) -> Vec<Change> {
+    match covariance {
+        Covariance::Tied => Vec::new(),
+        Covariance::Spherical => vec![(0..dimension).map(|j| (j, j)).collect()],
+        Covariance::Diagonal => (0..dimension).map(|j| vec![(j, j)]).collect(),
+        Covariance::Full => {
+            let mut changes = Vec::with_capacity(triangle(dimension));
+            for_pairs(dimension, |_, i, j| changes.push(if i == j { vec![(i, i)] } else { vec![(i, j), (j, i)] }));
+            changes
+        }
+    }
+}
+
+/// The largest quotient of the scores' square and the information over directions of the component's own numbers, and what it does to the mean, in stored units: as far as one row tells.
+///
+/// # Errors
+/// [`Error::Parameter`] if the information is not positive definite, [`Error::Collapsed`] if the covariance is not.
+pub(crate) fn leading(table: &Table<'_>, one: &Gaussians, numbers: usize) -> Result<(f64, Vec<f64>), Error> {
+    let dimension = one.dimension;
+    let packed = one.packed(0);
+    // In columns of one width: their units would be in the digits of the matrices.
+    let widths: Vec<f64> = (0..dimension).map(|j| packed[triangle(j) + j].sqrt()).collect();
+    let changes = changes(one.covariance, dimension);
+    let mut square = vec![0.0; numbers * numbers];
+    let mut information = vec![0.0; triangle(numbers)];
+    for group in table.patterns.iter().flat_map(Patterns::groups) {
+        let (Some(tiles), observed) = (&group.tiles, &group.observed) else { continue };
+        let width = observed.len();
+        let mut among = Vec::with_capacity(triangle(width));
+        for_pairs(width, |_, i, j| {
+            let (a, b) = (observed[i], observed[j]);
+            among.push(entry(&packed, a, b) / (widths[a] * widths[b]));
+        });
+        let factor = cholesky(width, &among).ok_or(Error::Collapsed { component: 0, components: 1 })?;
+        let white = inverse_of_factor(width, &factor);
+        let mut precision = vec![0.0; dimension * dimension];
+        for i in 0..width {
+            for j in 0..width {
+                let sum: f64 = (i.max(j)..width).map(|k| white[triangle(k) + i] * white[triangle(k) + j]).sum();
+                precision[observed[i] * dimension + observed[j]] = sum;
+            }
+        }
+        let k = |a: usize, b: usize| precision[a * dimension + b];
+        // K is 0 where a column is not there, and so is y: changes that reach there say nothing of these rows.
+        let traces: Vec<f64> = changes.iter().map(|change| change.iter().map(|&(a, b)| k(a, b)).sum()).collect();
+        let (mut there, mut y, mut score) = (vec![0.0; width], vec![0.0; dimension], vec![0.0; numbers]);
+        let (mut mass, mut first, mut second) = (0.0, vec![0.0; dimension], vec![0.0; dimension * dimension]);
+        for index in 0..tiles.rows() {
+            tiles.read_row(index, &mut there);
+            for (x, &column) in there.iter_mut().zip(observed) {
+                *x = (*x - one.mean(0)[column]) / widths[column];
+            }
+            for &a in observed {
+                y[a] = observed.iter().zip(&there).map(|(&b, x)| k(a, b) * x).sum();
+            }
+            let weight = tiles.weight(index);
+            mass += weight;
+            for &a in observed {
+                first[a] += weight * y[a];
+                observed.iter().for_each(|&b| second[a * dimension + b] += weight * y[a] * y[b]);
+            }
+            score[..dimension].copy_from_slice(&y);
+            for ((score, change), trace) in score[dimension..].iter_mut().zip(&changes).zip(&traces) {
+                *score = 0.5 * (change.iter().map(|&(a, b)| y[a] * y[b]).sum::<f64>() - trace);
+            }
+            for i in 0..numbers {
+                (0..=i).for_each(|j| square[i * numbers + j] += weight * score[i] * score[j]);
+            }
+        }
+        for_pairs(numbers, |n, i, j| {
+            information[n] += match (i.checked_sub(dimension), j.checked_sub(dimension)) {
+                (None, _) => mass * k(i, j),
+                (Some(i), None) => changes[i].iter().map(|&(a, b)| k(j, a) * first[b]).sum(),
+                (Some(i), Some(j)) => {
+                    let mut sum = 0.0;
+                    for &(a, b) in &changes[i] {
+                        for &(c, d) in &changes[j] {
+                            sum += k(b, c) * (second[d * dimension + a] - 0.5 * mass * k(d, a));
+                        }
+                    }
+                    sum
+                }
+            };
+        });
+    }
+    let untold = || Error::Parameter {
+        name: "covariance",
+        expected: "a form whose numbers the cells that are there tell",
+        found: format!("{} with columns that no row has together, or hardly any", one.covariance),
+    };
+    let white = inverse_of_factor(numbers, &cholesky(numbers, &information).ok_or_else(untold)?);
+    for i in 0..numbers {
+        for j in 0..i {
+            square[j * numbers + i] = square[i * numbers + j];
+        }
+    }
+    let normalised = congruent(numbers, &white, &square);
+    let (temperature, vector) = leading_eigenpair(numbers, &normalised).ok_or_else(untold)?;
+    let length = table.rows.total_weight.sqrt();
+    let direction = (0..dimension)
+        .map(|j| {
+            let along: f64 = (j..numbers).map(|i| white[triangle(i) + j] * vector[i]).sum();
+            length * widths[j] * along
+        })
+        .collect();
+    Ok((temperature, direction))
+}
+
+/// `W M W'` of a packed lower triangular W.
+fn congruent(n: usize, white: &[f64], matrix: &[f64]) -> Vec<f64> {
+    let row = |i: usize| &white[triangle(i)..][..=i];
+    let mut half = vec![0.0; n * n];
+    for i in 0..n {
+        for j in 0..n {
+            half[i * n + j] = row(i).iter().enumerate().map(|(k, w)| w * matrix[k * n + j]).sum();
+        }
+    }
+    let mut whole = vec![0.0; n * n];
+    for i in 0..n {
+        for j in 0..n {
+            whole[i * n + j] = row(j).iter().enumerate().map(|(k, w)| w * half[i * n + k]).sum();
+        }
+    }
+    whole
+}

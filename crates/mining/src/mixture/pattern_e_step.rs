@@ -1,0 +1,239 @@
+//! The E-step of a mixture over rows with gaps: what a leaf's rows add up to, and the components they are given. This file does not know that there are ranks.
+//!
+//! A group of rows of one pattern goes through the kernel of whole rows in the columns that it has, under the components as they are seen there. What is missing enters by its expectation:
+//!
+//! - *Tied and full*: with `A` the rows' regression on what is there (the identity for what is), a group of mass C and moments M and Q about the mean counts as `A M` and `A (Q + C R) A' + C V`,
+//!   where V is the covariance of what is missing given what is there, and R the variances of the clouds that rows are. From these sums the M-step is that of whole rows.
+//! - *Spherical and diagonal*: columns are independent within a component, so each has a mass and moments of its own over the rows that have it, and the M-step is a maximum, not a step towards one.
+
+use std::cell::RefCell;
+
+use lehr_numerics::cholesky::triangle;
+use lehr_numerics::gaussian::{Components, GaussianScratch, gaussian_sums};
+
+use super::e_step::{Assigned, TOTALS};
+use super::gaussians::Gaussians;
+use super::m_step::{for_pairs, update, update_by_column};
+use super::parameters::Covariance;
+use super::patterns::{Group, Patterns};
+use super::seen::{Conditional, entry};
+use crate::round::{LeafCells, Round};
+
+#[derive(Debug, Default)]
+struct Scratch {
+    gaussian: GaussianScratch<f64>,
+    sums: Vec<f64>,
+}
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+/// One pass over all rows with fixed components, for an M-step in a form that may be another than theirs.
+pub(crate) struct PatternRound<'a> {
+    pub patterns: &'a Patterns,
+    pub gaussians: &'a Gaussians,
+    pub target: Covariance,
+    pub temperature: f64,
+    /// The variance of the cloud that a row counts as, along each column.
+    pub clouds: &'a [f64],
+}
+
+/// Whether the sums of a form are those of each column over the rows that have it.
+fn is_by_column(target: Covariance) -> bool {
+    matches!(target, Covariance::Spherical | Covariance::Diagonal)
+}
+
+impl PatternRound<'_> {
+    /// Components of the form of the round from its sums.
+    pub fn update(&self, gaussians: &mut Gaussians, total: &[f64], total_weight: f64) {
+        if is_by_column(self.target) {
+            update_by_column(gaussians, total, total_weight, self.clouds);
+        } else {
+            // The clouds are in the sums: rows that lack a column have none along it.
+            update(gaussians, total, total_weight, &vec![0.0; gaussians.dimension], 0.0);
+        }
+    }
+
+    fn per_component(&self) -> usize {
+        let dimension = self.gaussians.dimension;
+        if is_by_column(self.target) { 1 + 3 * dimension } else { self.target.scatter().per_component(dimension) }
+    }
+
+    /// What a group adds; nothing if a component's covariance is not positive definite among its columns.
+    fn add(&self, group: &Group, scratch: &mut Scratch, partial: &mut [f64]) -> Option<()> {
+        let Some(tiles) = &group.tiles else { return Some(()) };
+        let (gaussians, width, count) = (self.gaussians, group.observed.len(), self.gaussians.len());
+        let clouds: Vec<f64> = group.observed.iter().map(|&column| self.clouds[column]).collect();
+        let components: Components<f64> =
+            gaussians.of_columns(&group.observed).ready(self.temperature, &clouds).ok()?;
+        let scatter = self.target.scatter();
+        scratch.sums.clear();
+        scratch.sums.resize(scatter.len(width, count), 0.0);
+        let totals = gaussian_sums(tiles, &components, scatter, &mut scratch.gaussian, &mut scratch.sums);
+        partial[0] += totals.log_likelihood;
+        partial[1] += totals.softness;
+        let (all, of_each) = (&mut partial[TOTALS..], scatter.per_component(width));
+        let per_component = self.per_component();
+        if is_by_column(self.target) {
+            let added = all.chunks_exact_mut(per_component).zip(scratch.sums.chunks_exact(of_each));
+            added.for_each(|(all, own)| add_by_column(&group.observed, own, all));
+            return Some(());
+        }
+        let dimension = gaussians.dimension;
+        let missing = group.missing(dimension);
+        let (components, pooled) = all.split_at_mut(count * per_component);
+        let mut told: Option<Conditional> = None;
+        let mut mass = 0.0;
+        for k in 0..count {
+            let own = &scratch.sums[k * of_each..][..of_each];
+            let all = &mut components[k * per_component..][..per_component];
+            if gaussians.covariance != Covariance::Tied || told.is_none() {
+                told = Some(gaussians.conditional(k, &group.observed, &missing)?);
+            }
+            let told = told.as_ref()?;
+            all[0] += own[0];
+            let (firsts, seconds) = all[1..].split_at_mut(dimension);
+            let seconds = if self.target == Covariance::Tied { &mut *pooled } else { seconds };
+            add_means(group, &missing, told, &own[1..=width], firsts);
+            for_pairs(missing.len(), |n, i, j| {
+                seconds[triangle(missing[i]) + missing[j]] += own[0] * told.covariance[n];
+            });
+            if self.target == Covariance::Full {
+                add_moments(group, &missing, told, (own[0], &own[1 + width..]), &clouds, seconds);
+            }
+            mass += own[0];
+        }
+        if self.target == Covariance::Tied {
+            // One regression for all components: theirs is the same matrix, or has columns that are independent.
+            debug_assert!(gaussians.covariance != Covariance::Full, "no way leads from full covariances to a tied one");
+            let own = &scratch.sums[count * of_each..];
+            add_moments(group, &missing, told.as_ref()?, (mass, own), &clouds, pooled);
+        }
+        Some(())
+    }
+}
+
+/// The first component whose covariance is not positive definite among the columns of some rows: what a total that is not a number comes from.
+pub(crate) fn collapsed(patterns: &Patterns, gaussians: &Gaussians) -> Option<usize> {
+    let seen = patterns.groups().filter(|group| group.tiles.is_some());
+    seen.filter_map(|group| gaussians.of_columns(&group.observed).ready(1.0, &[]).err()).min()
+}
+
+/// Mass and moments of the columns that are there: masses of all columns, their first moments, their second moments, after the component's own mass.
+fn add_by_column(observed: &[usize], own: &[f64], all: &mut [f64]) {
+    let (width, dimension) = (observed.len(), (all.len() - 1) / 3);
+    all[0] += own[0];
+    for (at, &column) in observed.iter().enumerate() {
+        all[1 + column] += own[0];
+        all[1 + dimension + column] += own[1 + at];
+        all[1 + 2 * dimension + column] += own[1 + width + at];
+    }
+}
+
+/// Adds `A M`.
+fn add_means(group: &Group, missing: &[usize], told: &Conditional, own: &[f64], all: &mut [f64]) {
+    group.observed.iter().zip(own).for_each(|(&column, sum)| all[column] += sum);
+    for (row, sum) in told.regression.chunks_exact(missing.len().max(1)).zip(own) {
+        missing.iter().zip(row).for_each(|(&column, share)| all[column] += share * sum);
+    }
+}
+
+/// Adds `A (Q + C R) A'`, from C and the packed Q.
+fn add_moments(
+    group: &Group,
+    missing: &[usize],
+    told: &Conditional,
+    (mass, own): (f64, &[f64]),
+    clouds: &[f64],
+    all: &mut [f64],
+) {
+    let width = group.observed.len();
+    let moment = |i: usize, j: usize| entry(own, i, j) + if i == j { mass * clouds[i] } else { 0.0 };
+    let place = |i: usize, j: usize| triangle(i.max(j)) + i.min(j);
+    for_pairs(width, |_, i, j| all[place(group.observed[i], group.observed[j])] += moment(i, j));
+    if told.regression.is_empty() {
+        return;
+    }
+    let lacking = missing.len();
+    let share = |o: usize, m: usize| told.regression[o * lacking + m];
+    // Of each column that is missing with each that is there.
+    let mut across = vec![0.0; lacking * width];
+    for (m, across) in across.chunks_exact_mut(width).enumerate() {
+        for (o, sum) in across.iter_mut().enumerate() {
+            *sum = (0..width).map(|other| share(other, m) * moment(other, o)).sum();
+            all[place(missing[m], group.observed[o])] += *sum;
+        }
+    }
+    for_pairs(lacking, |_, i, j| {
+        let sum: f64 = (0..width).map(|o| across[i * width + o] * share(o, j)).sum();
+        all[place(missing[i], missing[j])] += sum;
+    });
+}
+
+impl Round for PatternRound<'_> {
+    fn len(&self) -> usize {
+        let pooled = if self.target == Covariance::Tied { triangle(self.gaussians.dimension) } else { 0 };
+        TOTALS + self.gaussians.len() * self.per_component() + pooled
+    }
+
+    fn key_len(&self) -> usize {
+        self.per_component()
+    }
+
+    fn name(&self) -> &'static str {
+        "mixture"
+    }
+
+    fn map(&self, leaf: usize, partial: &mut [f64]) {
+        partial.fill(0.0);
+        SCRATCH.with_borrow_mut(|scratch| {
+            for group in &self.patterns.leaves[leaf].groups {
+                if self.add(group, scratch, partial).is_none() {
+                    partial[0] = f64::NAN;
+                }
+            }
+        });
+    }
+}
+
+/// The last pass: each row its component, its probability and its density over the cells that are there, those of weight 0 too.
+pub(crate) struct PatternAssignRound<'a> {
+    pub patterns: &'a Patterns,
+    pub gaussians: &'a Gaussians,
+    pub cells: &'a LeafCells<Assigned>,
+}
+
+impl Round for PatternAssignRound<'_> {
+    /// The log-likelihood and the entropy of the memberships.
+    fn len(&self) -> usize {
+        2
+    }
+
+    fn name(&self) -> &'static str {
+        "labels"
+    }
+
+    fn map(&self, index: usize, partial: &mut [f64]) {
+        let leaf = &self.patterns.leaves[index];
+        partial.fill(0.0);
+        self.cells.with(index, |assigned| {
+            *assigned = Assigned::default();
+            for (group, counts) in
+                leaf.groups.iter().map(|group| (group, true)).chain(leaf.bystanders.iter().map(|group| (group, false)))
+            {
+                let Some(tiles) = &group.tiles else {
+                    group.rows.iter().for_each(|_| assigned.add_unknown(&self.gaussians.weights));
+                    continue;
+                };
+                let sums = match self.gaussians.of_columns(&group.observed).ready(1.0, &[]) {
+                    Ok(components) => assigned.add(tiles, &components),
+                    Err(_) => [f64::NAN; 2],
+                };
+                if counts {
+                    partial.iter_mut().zip(sums).for_each(|(partial, sum)| *partial += sum);
+                }
+            }
+        });
+    }
+}

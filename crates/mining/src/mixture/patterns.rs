@@ -1,0 +1,212 @@
+//! Rows with gaps, in the order of what they lack.
+//!
+//! Rows that lack the same columns see the same part of every component: the covariance of the columns that are there, and the rest given them. So rows are put in the order of
+//! their patterns before they are cut into leaves: a leaf is a few groups of one pattern each, what a pattern needs is worked out once a group, and a group's rows go through the kernels of whole
+//! rows, in as many columns as they have.
+
+use std::cmp::Ordering;
+
+use lehr_data::Points;
+use lehr_numerics::tiles::Tiles;
+
+use crate::input::Input;
+use crate::round::Partition;
+use crate::vector::rows::Rows;
+
+/// Rows that have the same columns.
+#[derive(Debug)]
+pub(crate) struct Group {
+    /// The columns that are there, ascending.
+    pub observed: Vec<usize>,
+    /// What is there of the rows, in stored units; nothing if no column is.
+    pub tiles: Option<Tiles<f64>>,
+    /// Where the rows stand in the input.
+    pub rows: Vec<u32>,
+}
+
+impl Group {
+    /// The columns that are not there, ascending.
+    pub fn missing(&self, dimension: usize) -> Vec<usize> {
+        (0..dimension).filter(|column| !self.observed.contains(column)).collect()
+    }
+}
+
+/// A leaf's rows.
+#[derive(Debug)]
+pub(crate) struct PatternLeaf {
+    pub groups: Vec<Group>,
+    /// Rows of weight 0 and rows without any value, to be labelled only.
+    pub bystanders: Vec<Group>,
+}
+
+impl PatternLeaf {
+    /// Where the rows stand in the input, those that count first.
+    pub fn rows(&self) -> impl Iterator<Item = u32> + '_ {
+        self.groups.iter().chain(&self.bystanders).flat_map(|group| group.rows.iter().copied())
+    }
+}
+
+/// All rows of a fit.
+#[derive(Debug)]
+pub(crate) struct Patterns {
+    pub leaves: Vec<PatternLeaf>,
+    dimension: usize,
+    /// The stored weight of the cells that are there.
+    pub cells: f64,
+}
+
+impl Patterns {
+    /// Arranges the rows in the units of `rows`, which are the same ones with their gaps filled; `points` says what they count. Cost: N D log N, a copy of the rows.
+    pub fn new(input: &Input<'_>, points: &Points, rows: &Rows<f64>) -> Self {
+        let dimension = rows.dimension;
+        let (mut heavy, light): (Vec<u32>, Vec<u32>) =
+            (0..points.len() as u32).partition(|&row| points.weight(row as usize) > 0.0);
+        order(input, &mut heavy);
+        let group = |observed: Vec<usize>, members: &[u32]| {
+            let values: Vec<f64> = members
+                .iter()
+                .flat_map(|&row| observed.iter().map(move |&column| input.row(row as usize)[column] / rows.unit))
+                .collect();
+            let origin: Vec<f64> = observed.iter().map(|&column| rows.origin[column] / rows.unit).collect();
+            let width = observed.len();
+            let tiles = (width > 0).then(|| {
+                let weight = |i: usize| points.weight(members[i] as usize) / rows.weight_unit;
+                Tiles::new(members.len(), width, &origin, |i| &values[i * width..][..width], weight)
+            });
+            Group { observed, tiles, rows: members.to_vec() }
+        };
+        let partition = Partition::new(heavy.len(), 1);
+        let count = partition.leaves();
+        let leaves: Vec<PatternLeaf> = (0..count)
+            .map(|leaf| {
+                let mut bystanders = light[light.len() * leaf / count..light.len() * (leaf + 1) / count].to_vec();
+                order(input, &mut bystanders);
+                PatternLeaf {
+                    groups: grouped(input, &heavy[partition.leaf_rows(leaf)], group),
+                    bystanders: grouped(input, &bystanders, group),
+                }
+            })
+            .collect();
+        let cells = leaves
+            .iter()
+            .flat_map(|leaf| &leaf.groups)
+            .flat_map(|group| group.tiles.iter().map(|tiles| (tiles, group.observed.len())))
+            .map(|(tiles, width)| (0..tiles.rows()).map(|row| tiles.weight(row)).sum::<f64>() * width as f64)
+            .sum();
+        Self { leaves, dimension, cells }
+    }
+
+    /// The groups of all leaves that count.
+    pub fn groups(&self) -> impl Iterator<Item = &Group> {
+        self.leaves.iter().flat_map(|leaf| &leaf.groups)
+    }
+
+    /// The mean and the variance of what is there of each column, in stored units.
+    pub fn moments(&self) -> (Vec<f64>, Vec<f64>) {
+        let (mut weights, mut means) = (vec![0.0; self.dimension], vec![0.0; self.dimension]);
+        let mut ends = vec![(f64::INFINITY, f64::NEG_INFINITY); self.dimension];
+        self.for_cells(|column, weight, x| {
+            weights[column] += weight;
+            means[column] += weight * x;
+            ends[column] = (ends[column].0.min(x), ends[column].1.max(x));
+        });
+        // Rounding may put a mean a digit outside, and a column of equal values beside itself.
+        for ((mean, weight), (least, most)) in means.iter_mut().zip(&weights).zip(&ends) {
+            *mean = (*mean / weight).clamp(*least, *most);
+        }
+        let mut variances = vec![0.0; self.dimension];
+        self.for_cells(|column, weight, x| {
+            let from = x - means[column];
+            variances[column] += weight / weights[column] * (from * from);
+        });
+        (means, variances)
+    }
+
+    /// Calls back with the column, the row's weight and the value of every cell that is there.
+    fn for_cells(&self, mut each: impl FnMut(usize, f64, f64)) {
+        for group in self.groups() {
+            let Some(tiles) = &group.tiles else { continue };
+            let mut row = vec![0.0; group.observed.len()];
+            for index in 0..tiles.rows() {
+                tiles.read_row(index, &mut row);
+                group.observed.iter().zip(&row).for_each(|(&column, &x)| each(column, tiles.weight(index), x));
+            }
+        }
+    }
+
+    /// Pairs of columns that no row has both of.
+    pub fn never_together(&self) -> Vec<(usize, usize)> {
+        let dimension = self.dimension;
+        let mut together = vec![false; dimension * dimension];
+        let mut last: &[usize] = &[];
+        for group in self.groups().filter(|group| group.tiles.is_some()) {
+            // A pattern that a leaf ends in the middle of begins the next.
+            if group.observed == last {
+                continue;
+            }
+            last = &group.observed;
+            for &i in last {
+                last.iter().for_each(|&j| together[i * dimension + j] = true);
+            }
+        }
+        let pairs = (0..dimension).flat_map(|i| (i + 1..dimension).map(move |j| (i, j)));
+        pairs.filter(|&(i, j)| !together[i * dimension + j]).collect()
+    }
+}
+
+/// Puts rows in the order of their patterns, those of the same one in that of the input.
+pub(crate) fn order(input: &Input<'_>, rows: &mut [u32]) {
+    rows.sort_unstable_by(|&a, &b| pattern_order(input, a, b).then(a.cmp(&b)));
+}
+
+fn pattern_order(input: &Input<'_>, a: u32, b: u32) -> Ordering {
+    let lacks = |row: u32| input.row(row as usize).iter().map(|x| x.is_nan());
+    lacks(a).cmp(lacks(b))
+}
+
+/// Makes something of each run of rows of the same pattern, given the columns that are there.
+pub(crate) fn grouped<T>(input: &Input<'_>, rows: &[u32], mut make: impl FnMut(Vec<usize>, &[u32]) -> T) -> Vec<T> {
+    rows.chunk_by(|&a, &b| pattern_order(input, a, b).is_eq())
+        .map(|run| {
+            let row = input.row(run[0] as usize);
+            make((0..row.len()).filter(|&column| !row[column].is_nan()).collect(), run)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use lehr_data::Incomplete;
+
+    use super::*;
+
+    const GAP: f64 = f64::NAN;
+
+    #[test]
+    fn rows_of_a_pattern_stand_together_and_rows_of_weight_0_beside_them() {
+        let rows = Incomplete::new(vec![1.0, GAP, 2.0, 3.0, 5.0, GAP, GAP, 7.0, GAP, GAP], 2).unwrap();
+        let input = Input::from(&rows);
+        let points = Points::new(vec![1.0, 5.0, 2.0, 3.0, 5.0, 5.0, 8.0 / 3.0, 7.0, 0.0, 0.0], 2).unwrap();
+        let points = points.with_weights(vec![1.0, 1.0, 2.0, 1.0, 0.0]).unwrap();
+        let arranged = Rows::new(&points).unwrap();
+        let patterns = Patterns::new(&input, &points, &arranged);
+        let seen: Vec<(&[usize], &[u32])> =
+            patterns.groups().map(|group| (&group.observed[..], &group.rows[..])).collect();
+        assert_eq!(seen, [(&[0, 1][..], &[1][..]), (&[0], &[0, 2]), (&[1], &[3])]);
+        assert_eq!(patterns.leaves[0].bystanders[0].rows, [4]);
+        assert_eq!((patterns.leaves[0].bystanders[0].tiles.is_none(), patterns.cells), (true, 6.0));
+        let (means, variances) = patterns.moments();
+        let stored = |x: f64, column: usize| (x - arranged.origin[column]) / arranged.unit;
+        assert!((means[0] - stored(13.0 / 4.0, 0)).abs() < 1e-14 && (means[1] - stored(5.0, 1)).abs() < 1e-14);
+        assert!((arranged.squared(variances[1]) - 4.0).abs() < 1e-13);
+        assert!(patterns.never_together().is_empty());
+    }
+
+    #[test]
+    fn columns_that_no_row_has_both_of_are_found() {
+        let rows = Incomplete::new(vec![1.0, GAP, 2.0, GAP, 3.0, 5.0, 4.0, GAP, 1.0], 3).unwrap();
+        let points = Points::new(vec![1.0, 3.0, 2.0, 2.5, 3.0, 5.0, 4.0, 3.0, 1.0], 3).unwrap();
+        let patterns = Patterns::new(&Input::from(&rows), &points, &Rows::new(&points).unwrap());
+        assert_eq!(patterns.never_together(), [(0, 1)]);
+    }
+}

@@ -1,0 +1,69 @@
+//! The one component under which rows are likeliest. Without gaps it is their mean and covariance; with gaps it is found by EM, which from one component has nowhere else to go.
+
+use super::course::{Columns, left_to_gain, sweep};
+use super::gaussians::Gaussians;
+use super::m_step::for_pairs;
+use super::parameters::Covariance;
+use super::table::Table;
+use crate::Error;
+use crate::round::{Execution, Program, Rounds, drive};
+
+/// When it is found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SingleEnd {
+    /// The log-likelihood per unit of weight has no more than this still to gain.
+    pub left: f64,
+    /// Passes over the rows at most.
+    pub most_sweeps: usize,
+}
+
+/// Fits it, in stored units.
+///
+/// # Errors
+/// [`Error::Collapsed`] if it has no width along a direction; [`Error::Ranks`].
+pub(crate) fn single(
+    table: &Table<'_>,
+    columns: &Columns,
+    covariance: Covariance,
+    end: SingleEnd,
+    execution: &Execution,
+) -> Result<Gaussians, Error> {
+    drive(execution, table.rows.count, &Single { table, columns, covariance, end })
+}
+
+struct Single<'a> {
+    table: &'a Table<'a>,
+    columns: &'a Columns,
+    covariance: Covariance,
+    end: SingleEnd,
+}
+
+impl Program for Single<'_> {
+    type Output = Gaussians;
+    type Error = Error;
+
+    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Gaussians, Error> {
+        let dimension = self.table.rows.dimension;
+        let variances = &self.columns.variances;
+        let covariances = match self.covariance {
+            Covariance::Spherical => vec![variances.iter().sum::<f64>() / dimension as f64],
+            Covariance::Diagonal => variances.clone(),
+            Covariance::Tied | Covariance::Full => {
+                let mut packed = Vec::with_capacity(self.covariance.len(dimension));
+                for_pairs(dimension, |_, i, j| packed.push(if i == j { variances[i] } else { 0.0 }));
+                packed
+            }
+        };
+        let means = vec![0.0; dimension];
+        let mut gaussians =
+            Gaussians { covariance: self.covariance, dimension, weights: vec![1.0], means, covariances };
+        let (mut ascent, mut total) = (Vec::new(), Vec::new());
+        while ascent.len() < self.end.most_sweeps {
+            ascent.push(sweep(&mut rounds, self.table, &mut gaussians, 1.0, self.columns, &mut total).await?);
+            if left_to_gain(&ascent).is_some_and(|left| left <= self.end.left) {
+                break;
+            }
+        }
+        Ok(gaussians)
+    }
+}
