@@ -4,6 +4,7 @@ mod apply;
 mod ask;
 mod cluster;
 mod demo;
+mod demography;
 mod distances;
 mod embed;
 mod execution;
@@ -28,6 +29,7 @@ pub use ask::{
 };
 pub use cluster::{ClusterArguments, ClusterMethod, MethodArguments, PrecisionArgument, SweepsArgument};
 pub use demo::{ApplicationArguments, CompoundsArguments, Dataset, DemoApplication, DemoArguments, PartArgument};
+pub use demography::DemographyArguments;
 pub use distances::{
     AlignmentArgument, AlphabetArgument, DistancesArguments, ElementArgument, FormArgument, MetricArgument,
     RecordArguments, SequenceArguments,

@@ -5,6 +5,7 @@ pub mod apply;
 pub mod ask;
 pub mod cluster;
 pub mod demo;
+pub mod demography;
 pub mod distances;
 pub mod embed;
 pub mod gtm;

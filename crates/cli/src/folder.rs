@@ -44,6 +44,8 @@ pub const IDS: &str = "ids.csv";
 pub const MEMBERS: &str = "members.csv";
 /// A row per cluster of items that have no coordinates.
 pub const CLUSTERS: &str = "clusters.csv";
+/// A row per cluster of each view of regions.
+pub const PROFILES: &str = "profiles.csv";
 /// A row per item of a map.
 pub const POSITIONS: &str = "positions.csv";
 /// The same as an array that NumPy opens.
@@ -70,6 +72,8 @@ pub enum Results {
     Placing,
     /// All three of one run.
     Application,
+    /// Regions in several views.
+    Demography,
 }
 
 impl Results {
@@ -85,6 +89,7 @@ impl Results {
             Results::Application => {
                 &[ARRAY, IDS, HEADER, LABELS, CLUSTERS, POSITIONS, POSITIONS_ARRAY, REPORT, SUMMARY]
             }
+            Results::Demography => &[LABELS, PROFILES, REPORT, SUMMARY],
             Results::Matrix => &[ARRAY, RAW_ROWS, IDS, MEMBERS, HEADER],
         }
     }
@@ -97,7 +102,7 @@ impl Results {
     /// Whether a file of the voucher's name is one that `lehr` wrote.
     fn vouches(self, bytes: &[u8]) -> bool {
         match self {
-            Results::Clustering | Results::Pairwise | Results::Map | Results::Application => {
+            Results::Clustering | Results::Pairwise | Results::Map | Results::Application | Results::Demography => {
                 summary::is_ours(bytes)
                     && !summary::mixture::is_ours(bytes)
                     && !summary::gtm::is_ours(bytes)

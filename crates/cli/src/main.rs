@@ -10,6 +10,7 @@ mod arguments;
 mod clustering;
 mod command;
 mod company;
+mod demography;
 mod enrichment;
 mod exit;
 mod folder;
@@ -82,6 +83,15 @@ fn main() -> ExitCode {
             if demo.dataset == Dataset::TwoNodes && launcher.as_ref().is_some_and(Launcher::is_several) =>
         {
             Err(Failure::new(Kind::Usage, "two-nodes starts its own processes: run it without mpiexec"))
+        }
+        Command::Demo(DemoArguments { application: Some(DemoApplication::Demography(_)), .. })
+            if launcher.as_ref().is_some_and(Launcher::is_several) =>
+        {
+            let message = "regions are clustered by one process: run lehr demo demography without mpiexec";
+            Err(Failure::new(Kind::Usage, message))
+        }
+        Command::Demo(DemoArguments { application: Some(DemoApplication::Demography(demography)), .. }) => {
+            command::demography::run(&demography).map(|()| ExitCode::SUCCESS)
         }
         Command::Serve(serve) => command::serve::run(serve).map(|()| ExitCode::SUCCESS),
         Command::Run(run) => command::run::run(run).map(|()| ExitCode::SUCCESS),

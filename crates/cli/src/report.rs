@@ -5,6 +5,7 @@
 //! ([`packed`]), laid out by [`picture`], coloured by [`palette`].
 
 pub mod application;
+pub mod demography;
 pub mod gtm;
 pub mod mixture;
 mod packed;

@@ -6,6 +6,7 @@ mod cli {
     mod application;
     mod bad_input;
     mod bits;
+    mod demography;
     mod demonstrations;
     mod distances;
     mod full_disk;

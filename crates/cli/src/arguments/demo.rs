@@ -86,6 +86,11 @@ pub enum DemoApplication {
     /// cluster how many of its compounds are active, how much more frequent they are in it than in all, and how likely that is by chance.
     #[command(after_help = CHEMISTRY_HELP)]
     Chemistry(Box<CompoundsArguments>),
+    /// Cluster regions by their people's attributes, by where a subgroup lives, and by both
+    ///
+    /// Of a table with a row a region, or of the census tracts of three states: clusters of standardised attributes, clusters on the sphere weighted by the people of a subgroup, and
+    /// clusters of both together; maps, and a table of profiles for each view.
+    Demography(Box<super::demography::DemographyArguments>),
 }
 
 impl DemoApplication {
@@ -94,6 +99,7 @@ impl DemoApplication {
         match self {
             DemoApplication::Genes(application) | DemoApplication::Patients(application) => &application.execution,
             DemoApplication::Chemistry(compounds) => &compounds.application.execution,
+            DemoApplication::Demography(demography) => &demography.execution,
         }
     }
 }

@@ -43,6 +43,11 @@ fn help_of_demo_chemistry() {
 }
 
 #[test]
+fn help_of_demo_demography() {
+    Sandbox::new().lehr(&["demo", "demography", "--help"]).matches_golden("help_demo_demography");
+}
+
+#[test]
 fn help_of_gtm() {
     Sandbox::new().lehr(&["gtm", "--help"]).matches_golden("help_gtm");
 }
