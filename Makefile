@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-two-nodes test python test-python fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-runs bench-overhead bench-python quality peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-services lab-services-quick soak load isolation schemathesis fuzz docs fmt clean
+.PHONY: help demo demo-two-nodes test python test-python fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-runs bench-overhead bench-people bench-python quality quality-densities peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-services lab-services-quick soak load isolation schemathesis fuzz docs fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -132,6 +132,9 @@ bench-maps: $(HARNESS) peers ## maps of the same matrix, beside scikit-learn's S
 bench-overhead: $(HARNESS) ## f(n,2) at 10,000 and 100,000 points a rank, for each engine
 	@$(HARNESS) bench overhead
 
+bench-people: $(HARNESS) ## 201,174 census blocks with weights beside 8.17 million people as rows: the same answer, timed
+	@$(HARNESS) bench people
+
 PYTHON_PEERS := target/peers/python
 
 bench-python: need $(PYTHON_ENVIRONMENT)/.installed $(PYTHON_PEERS)/.installed ## the Python package beside scikit-learn, faiss, kmedoids, hdbscan and ugtm: objective, agreement, time, memory (a quarter of an hour; nobody else on the machine)
@@ -148,10 +151,14 @@ $(PYTHON_PEERS)/.installed: lab/runners/python/requirements.txt
 bench-runs: $(HARNESS) peers ## whole runs to within 0.1 % of the best known, beside scikit-learn and faiss
 	@$(HARNESS) bench runs
 
-quality: $(HARNESS) ## ten seeds a set against the best known sums of squares (LEHR_DATA = folder with gis/ and benchmarks/)
+quality: $(HARNESS) ## ten seeds a set against the best known sums of squares and the known classes (LEHR_DATA = folder with gis/ and benchmarks/)
 	@$(HARNESS) quality
 
-peers: target/peers/.installed ## a Python environment with scikit-learn, faiss, kmedoids, parasail and RDKit, pinned, for bench-runs, bench-distances, bench-pairwise and bench-maps
+quality-densities: $(HARNESS) peers ## likelihoods of mixtures beside scikit-learn's best of twenty starts, and of topographic maps beside ugtm's
+	@$(HARNESS) quality mixtures
+	@$(HARNESS) quality topographic
+
+peers: target/peers/.installed ## a Python environment with scikit-learn, faiss, kmedoids, ugtm, parasail and RDKit, pinned, for bench-runs, bench-distances, bench-pairwise, bench-maps and quality-densities
 
 target/peers/.installed: lab/runners/requirements.txt
 	@$(PYTHON) -m venv target/peers
@@ -287,6 +294,11 @@ SERVICE_PAGE_RECORD := lab/records/2026-11-21/services.json
 
 docs/lab/services.md: $(wildcard lab/report/*.py lab/definitions/services/*.json) $(SERVICE_PAGE_RECORD) $(SERVICE_PAGE_RECORD:.json=.machine.json)
 	@$(PYTHON) lab/report/services.py $(SERVICE_PAGE_RECORD) > $@
+
+QUALITY_PAGE_RECORD := lab/records/2026-11-22
+
+docs/lab/quality.md: $(wildcard lab/report/*.py lab/definitions/mining/*.json) $(wildcard $(QUALITY_PAGE_RECORD)/*)
+	@$(PYTHON) lab/report/quality.py $(QUALITY_PAGE_RECORD) > $@
 
 docs: need ## the reference documentation; warnings are errors
 	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 /// Shown after a usage error.
-pub const USAGE: &str = "usage: lehr-harness bench kernels|distances|pairwise|maps|runs|overhead [OPTIONS]
-       lehr-harness quality [OPTIONS]
+pub const USAGE: &str = "usage: lehr-harness bench kernels|distances|pairwise|maps|runs|overhead|people [OPTIONS]
+       lehr-harness quality [mixtures|topographic] [OPTIONS]
 
 options:
   --data DIR       folder with gis/ and benchmarks/ (default: $LEHR_DATA)
   --only TEXT      only sets or cases whose name contains TEXT
   --all            sets of the tier `all` too
-  --rounds N       rounds of turns (bench kernels 15, distances and overhead 7) or seeds (pairwise, maps and runs 3, quality 10)
+  --rounds N       rounds of turns (bench kernels 15, distances and overhead 7) or seeds (pairwise, maps, runs, people and quality mixtures 3, quality 10)
   --threads N      threads of both sides in `pairwise`, `maps`, `runs` and `quality` (default: what the machine has)
   --peers PYTHON   the peers' Python (default: target/peers/bin/python, from `make peers`)
   --record NAME    folder of the record below lab/records (default: local, which git ignores)";
@@ -30,8 +30,14 @@ pub enum Task {
     Runs,
     /// Parallel overhead of each engine.
     Overhead,
+    /// Blocks with weights against a row for each of their people.
+    People,
     /// Ten seeds a set against the best known.
     Quality,
+    /// Mixtures of Gaussians against the best known and scikit-learn's many starts.
+    Mixtures,
+    /// Topographic maps against ugtm's.
+    Topographic,
 }
 
 /// The parsed command line.
@@ -61,9 +67,16 @@ impl Arguments {
     /// # Errors
     /// A sentence about the first word that does not fit.
     pub fn parse(words: impl IntoIterator<Item = String>, data: Option<String>) -> Result<Self, String> {
-        let mut words = words.into_iter();
+        let mut words = words.into_iter().peekable();
         let task = match (words.next().as_deref(), ()) {
-            (Some("quality"), ()) => Task::Quality,
+            (Some("quality"), ()) => match words.peek().map(String::as_str) {
+                Some("mixtures") => Task::Mixtures,
+                Some("topographic") => Task::Topographic,
+                Some(word) if !word.starts_with("--") => {
+                    return Err(format!("quality: expected mixtures, topographic or an option, found {word:?}"));
+                }
+                _ => Task::Quality,
+            },
             (Some("bench"), ()) => match words.next().as_deref() {
                 Some("kernels") => Task::Kernels,
                 Some("distances") => Task::Distances,
@@ -71,15 +84,19 @@ impl Arguments {
                 Some("maps") => Task::Maps,
                 Some("runs") => Task::Runs,
                 Some("overhead") => Task::Overhead,
+                Some("people") => Task::People,
                 other => {
                     return Err(format!(
-                        "bench: expected kernels, distances, pairwise, maps, runs or overhead, found {}",
+                        "bench: expected kernels, distances, pairwise, maps, runs, overhead or people, found {}",
                         shown(other)
                     ));
                 }
             },
             (other, ()) => return Err(format!("expected bench or quality, found {}", shown(other))),
         };
+        if matches!(task, Task::Mixtures | Task::Topographic) {
+            words.next();
+        }
         let mut arguments = Self {
             task,
             data: data.map(PathBuf::from),
@@ -143,6 +160,9 @@ mod tests {
         assert!(parse("bench speed").unwrap_err().contains("\"speed\""));
         assert!(parse("quality --rounds 0").unwrap_err().contains("above 0"));
         assert!(parse("quality --rounds").unwrap_err().contains("wants a value"));
+        assert!(parse("quality speed").unwrap_err().contains("\"speed\""));
+        assert_eq!(parse("quality --rounds 2").unwrap().task, Task::Quality);
+        assert_eq!(parse("quality topographic --rounds 2").unwrap().task, Task::Topographic);
         assert!(parse("").unwrap_err().contains("nothing"));
     }
 }

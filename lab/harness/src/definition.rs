@@ -58,6 +58,43 @@ impl BestKnown {
     }
 }
 
+/// `mining/densities.json`: mixtures of Gaussians and topographic maps beside peers'.
+#[derive(Debug, Deserialize)]
+pub struct Densities {
+    /// Relative shortfall of the log-likelihood that still counts as none.
+    pub tolerance: f64,
+    /// How many seeds ours has.
+    pub seeds: usize,
+    /// How many starts the peer has, of which it keeps the best.
+    pub starts: usize,
+    /// Mixtures.
+    pub mixtures: Vec<MixtureSet>,
+    /// Topographic maps.
+    pub maps: Vec<TopographicSet>,
+}
+
+/// A set and the mixtures that are fitted to it; its `clusters` are numbers of components.
+#[derive(Debug, Deserialize)]
+pub struct MixtureSet {
+    /// The set.
+    #[serde(flatten)]
+    pub set: SetDefinition,
+    /// Whether columns are brought to mean 0 and standard deviation 1 first.
+    pub standardise: bool,
+    /// The highest log-likelihood a row that is known, by form of the covariances.
+    pub best: BTreeMap<String, f64>,
+}
+
+/// A set and the maps that are fitted to it, of standardised columns.
+#[derive(Debug, Deserialize)]
+pub struct TopographicSet {
+    /// The set.
+    #[serde(flatten)]
+    pub set: SetDefinition,
+    /// Nodes and basis functions along each axis.
+    pub grids: Vec<[usize; 2]>,
+}
+
 /// `mining/kernels.json`: the E+M steps that are compared with C.
 #[derive(Debug, Deserialize)]
 pub struct Kernels {
@@ -230,15 +267,20 @@ mod tests {
     }
 
     #[test]
-    fn every_set_has_its_best_known_value() {
+    fn every_set_has_its_best_known_value_or_known_classes() {
         let (sets, best): (VectorSets, BestKnown) =
             (from_here("mining/vector.json"), from_here("mining/best_known.json"));
         for set in &sets.sets {
             for &clusters in &set.clusters {
-                assert!(best.get(&set.name, clusters).is_some_and(|value| value > 0.0), "{} in {clusters}", set.name);
+                match best.get(&set.name, clusters) {
+                    Some(value) => assert!(value > 0.0, "{} in {clusters}", set.name),
+                    None => assert!(set.label.is_some(), "{} in {clusters}", set.name),
+                }
             }
         }
         assert!(best.get("no such set", 3).is_none());
+        let have = |name: &String| sets.sets.iter().any(|set| set.name == *name);
+        assert!(best.sum_of_squares.keys().all(have), "every set with a best known value is measured");
     }
 
     #[test]
@@ -247,6 +289,10 @@ mod tests {
         assert!(kernels.precisions.iter().all(|precision| kernels.tolerance.contains_key(precision)));
         let distances: Distances = from_here("mining/distances.json");
         assert!(distances.bits.is_multiple_of(64) && distances.rates.values().all(|rate| *rate > 0.0));
+        let densities: Densities = from_here("mining/densities.json");
+        let mut forms = densities.mixtures.iter().flat_map(|mixture| &mixture.best);
+        assert!(forms.all(|(form, best)| ["spherical", "full"].contains(&form.as_str()) && *best < 0.0));
+        assert!(densities.maps.iter().all(|map| map.grids.iter().all(|[nodes, basis]| basis < nodes)));
         let overhead: Overhead = from_here("ranks/overhead.json");
         assert_eq!(overhead.ranks, 2);
     }

@@ -1,5 +1,6 @@
 //! The points that are measured on: sets from files, generated mixtures, and the form in which runners get them.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -33,6 +34,16 @@ pub fn load(set: &SetDefinition, path: &Path) -> Result<Points> {
         ..Selection::default()
     };
     Ok(read::points(path, &selection)?)
+}
+
+/// The known class of each row of a set that has them, by the order in which they come up.
+pub fn classes(points: &Points) -> Option<Vec<u32>> {
+    let mut known: BTreeMap<&str, u32> = BTreeMap::new();
+    let of = points.ids()?.iter().map(|id| {
+        let next = known.len() as u32;
+        *known.entry(id.as_str()).or_insert(next)
+    });
+    Some(of.collect())
 }
 
 /// A mixture of round Gaussians with centres drawn from the unit cube: `rows` points, weights between 0 and 2, and the `clusters` true centres.
@@ -88,6 +99,14 @@ pub fn write_table(name: &str, points: &Points) -> Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn classes_are_numbered_as_they_come_up() {
+        let ids = ["b", "a", "b", "c"].map(str::to_owned).to_vec();
+        let points = Points::new(vec![0.0; 4], 1).unwrap();
+        assert_eq!(classes(&points), None);
+        assert_eq!(classes(&points.with_ids(ids).unwrap()), Some(vec![0, 1, 0, 2]));
+    }
 
     #[test]
     fn mixtures_are_the_same_each_time_and_of_the_shape_asked_for() {

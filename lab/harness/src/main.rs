@@ -26,7 +26,10 @@ fn main() -> ExitCode {
         Task::Pairwise => command::pairwise::run(&arguments),
         Task::Runs => command::runs::run(&arguments),
         Task::Overhead => command::overhead::run(&arguments),
+        Task::People => command::people::run(&arguments),
         Task::Quality => command::quality::run(&arguments),
+        Task::Mixtures => command::mixtures::run(&arguments),
+        Task::Topographic => command::topographic::run(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

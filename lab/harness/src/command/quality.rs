@@ -1,7 +1,8 @@
-//! `quality`: one default run a seed, against the best sum of squares known.
+//! `quality`: one default run a seed, against the best sum of squares known and the known classes.
 
 use anyhow::Result;
 use lehr_data::Points;
+use lehr_mining::agreement::Agreement;
 use lehr_mining::anneal::Silent;
 use lehr_mining::vector::{self, Model, Parameters};
 use lehr_ranks::Execution;
@@ -16,7 +17,7 @@ use crate::output;
 use crate::record::Record;
 use crate::score::sum_of_squares;
 
-const WIDTHS: [usize; 7] = [30, 5, 16, 24, 22, 12, 8];
+const WIDTHS: [usize; 8] = [30, 5, 16, 26, 22, 22, 12, 8];
 
 /// Runs every set of `mining/vector.json` that is here, seeds 0 to 9.
 ///
@@ -29,12 +30,21 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let machine = Machine::look();
     let mut record = Record::new(&arguments.record, "quality");
     output::line(&format!(
-        "Sum of squares of one default run, seeds 0 to {}, as excess over the best known",
+        "Sum of squares of one default run, seeds 0 to {}, as excess over the best known, and adjusted Rand index to the known classes",
         seeds - 1
     ));
     output::line(&machine.line());
     let within = format!("within {} %", 100.0 * sets.tolerance);
-    let heads = ["set", "K", "best known", "excess min/med/max, %", "seconds min/med/max", &within, "imbal."];
+    let heads = [
+        "set",
+        "K",
+        "best known",
+        "excess min/med/max, %",
+        "Rand min/med/max",
+        "seconds min/med/max",
+        &within,
+        "imbal.",
+    ];
     output::row(&WIDTHS, &heads.map(String::from));
     let (mut reached, mut rows, mut absent) = (0, 0, Vec::new());
     for set in sets.sets.iter().filter(|set| (arguments.all || set.tier != "all") && arguments.wants(&set.name)) {
@@ -43,32 +53,41 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             continue;
         };
         let points = inputs::load(set, &path)?;
+        let classes = set.label.as_ref().and_then(|_| inputs::classes(&points));
         for &clusters in &set.clusters {
-            let Some(best) = best_known.get(&set.name, clusters) else { continue };
-            let (mut excess, mut seconds, mut imbalance) = (Vec::new(), Vec::new(), 0.0_f64);
+            let best = best_known.get(&set.name, clusters);
+            let (mut excess, mut rand, mut seconds, mut imbalance) = (Vec::new(), Vec::new(), Vec::new(), 0.0_f64);
             for seed in 0..seeds as u64 {
                 let (taken, model) = timed(|| ours(&points, clusters, seed, arguments.threads));
                 let model = model?;
-                excess.push(excess_percent(sum_of_squares(&points, &model.centers), best));
+                excess.extend(best.map(|best| excess_percent(sum_of_squares(&points, &model.centers), best)));
+                rand.extend(classes.as_ref().map(|classes| Agreement::new(&model.labels, classes).adjusted_rand));
                 seconds.push(taken);
                 imbalance = imbalance.max(model.imbalance);
             }
             let hits = excess.iter().filter(|&&percent| percent <= 100.0 * sets.tolerance).count();
             reached += usize::from(hits == seeds);
-            rows += 1;
-            let (percent, time) = (Spread::of(&excess), Spread::of(&seconds));
+            rows += usize::from(best.is_some());
+            let (percent, time) = (best.map(|_| Spread::of(&excess)), Spread::of(&seconds));
+            let rand = classes.as_ref().map(|_| Spread::of(&rand));
             let cells = [
                 set.name.clone(),
                 clusters.to_string(),
-                format!("{best:.8e}"),
-                format!("{:.4} {:.4} {:.4}", percent.min, percent.median, percent.max),
+                best.map_or_else(none, |best| format!("{best:.8e}")),
+                shown(percent),
+                shown(rand),
                 format!("{:.2} {:.2} {:.2}", time.min, time.median, time.max),
-                format!("{hits} of {seeds}"),
+                best.map_or_else(none, |_| format!("{hits} of {seeds}")),
                 format!("{imbalance:.3}"),
             ];
             output::row(&WIDTHS, &cells);
             let case = format!("{} K={clusters}", set.name);
-            record.add(&case, "lehr", "excess over the best known", "%", seeds, percent);
+            if let Some(percent) = percent {
+                record.add(&case, "lehr", "excess over the best known", "%", seeds, percent);
+            }
+            if let Some(rand) = rand {
+                record.add(&case, "lehr", "adjusted Rand index", "1", seeds, rand);
+            }
             record.add(&case, "lehr", "run", "s", seeds, time);
         }
     }
@@ -81,6 +100,15 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     output::line(&format!("record: {}", record.write(&machine)?.display()));
     Ok(())
+}
+
+/// What a set does not have.
+fn none() -> String {
+    "-".into()
+}
+
+fn shown(spread: Option<Spread>) -> String {
+    spread.map_or_else(none, |spread| format!("{:.4} {:.4} {:.4}", spread.min, spread.median, spread.max))
 }
 
 /// One run with default parameters.

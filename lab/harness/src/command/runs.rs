@@ -112,6 +112,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     output::line(&machine.line());
     let heads = ["engine", "seconds min/med/max", "excess min/med/max, %", "within 0.1 %", "seconds to within"];
     for set in sets.sets.iter().filter(|set| (arguments.all || set.tier != "all") && arguments.wants(&set.name)) {
+        // Sets of which only the classes are known are a matter of quality.
+        if set.clusters.iter().any(|&clusters| best_known.get(&set.name, clusters).is_none()) {
+            continue;
+        }
         let Some(path) = inputs::find(set, arguments.data.as_deref()) else {
             output::note(&format!("{} is not here (LEHR_DATA or --data)", set.name));
             continue;
