@@ -118,8 +118,8 @@ def test_messages_keep_type_shape_and_order():
 @pytest.mark.parametrize(
     ("arrays", "words"),
     [
-        ([np.zeros(3), np.zeros(4)], r"rank 0 calls all_reduce by 'sum' of float64 of shape \(3\), rank 1 all_reduce .* \(4\)"),
-        ([np.zeros(2), np.zeros(4, dtype=np.float32)], r"float64 of shape \(2\).*float32 of shape \(4\)"),
+        ([np.zeros(3), np.zeros(4)], r"rank 0 calls all_reduce by 'sum' of float64 of shape \(3,\), rank 1 all_reduce .* \(4,\)"),
+        ([np.zeros(2), np.zeros(4, dtype=np.float32)], r"float64 of shape \(2,\).*float32 of shape \(4,\)"),
         ([np.zeros((2, 3)), np.zeros((3, 2))], r"shape \(2, 3\).*shape \(3, 2\)"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import os
 import threading
 import weakref
 
@@ -293,6 +294,28 @@ def test_what_a_handler_raises_is_told_and_the_interleave_goes_on():
             Interleave(dispatcher, None)
 
     asyncio.run(asyncio.wait_for(main(), 60))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a fork is POSIX's")
+@pytest.mark.parallel_threads(1)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_has_no_workers_and_says_so():
+    async def main(dispatcher):
+        with pytest.raises(RuntimeError, match="spawn"):
+            Interleave(dispatcher, None)
+
+    with Dispatcher() as dispatcher:
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                asyncio.run(main(dispatcher))
+                # Nothing to wait for.
+                dispatcher.close()
+                code = 0
+            finally:
+                os._exit(code)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_nothing_is_kept():

@@ -205,6 +205,25 @@ impl Wait {
 #[pyclass(module = "lehr._native", name = "Dispatcher", frozen)]
 pub(crate) struct PyDispatcher {
     dispatcher: Held<Option<Dispatcher>>,
+    /// The process whose threads its workers are: a fork of it has none.
+    process: u32,
+}
+
+impl PyDispatcher {
+    fn is_of_this_process(&self) -> bool {
+        self.process == std::process::id()
+    }
+
+    /// Ends its workers. Without the interpreter, which they may wait for.
+    fn end(&self, py: Python<'_>) {
+        let Some(dispatcher) = self.dispatcher.with(Option::take) else { return };
+        if self.is_of_this_process() {
+            py.detach(|| drop(dispatcher));
+        } else {
+            // Nobody is there who could end.
+            std::mem::forget(dispatcher);
+        }
+    }
 }
 
 #[pymethods]
@@ -212,22 +231,17 @@ impl PyDispatcher {
     #[new]
     fn new(threads: usize) -> PyResult<Self> {
         let dispatcher = Dispatcher::new(threads).map_err(|error| errors::runtime(error.to_string()))?;
-        Ok(Self { dispatcher: Held::new(Some(dispatcher)) })
+        Ok(Self { dispatcher: Held::new(Some(dispatcher)), process: std::process::id() })
     }
 
-    /// Ends its workers. Without the interpreter, which they may wait for.
     fn close(&self, py: Python<'_>) {
-        if let Some(dispatcher) = self.dispatcher.with(Option::take) {
-            py.detach(|| drop(dispatcher));
-        }
+        self.end(py);
     }
 }
 
 impl Drop for PyDispatcher {
     fn drop(&mut self) {
-        if let Some(dispatcher) = self.dispatcher.with(Option::take) {
-            Python::attach(|py| py.detach(|| drop(dispatcher)));
-        }
+        Python::attach(|py| self.end(py));
     }
 }
 
@@ -295,6 +309,12 @@ impl PyInterleave {
         branches: Vec<(String, PyRef<'_, PyPort>, Item)>,
         start: Item,
     ) -> PyResult<Self> {
+        if !dispatcher.is_of_this_process() {
+            return Err(errors::runtime(
+                "this process was forked from the one whose threads the dispatcher's workers are. \
+                 Make a dispatcher in each process, or start processes with the \"spawn\" method.",
+            ));
+        }
         let mut handlers: Handlers<State> = Handlers::new();
         for (group, port, function) in branches {
             let handler = Handler { start: Python::attach(|py| start.clone_ref(py)), function };

@@ -4,7 +4,7 @@
 //! copy lies between an array and the call that reads or writes it. What a thread that is late would cost the others is a wake, since nobody spins.
 //!
 //! Arrays of different ranks must be of one type, and mostly of one shape. Bytes do not say what they are, so before each collective the ranks tell each other what they are
-//! about to do ([`Words`]): a rank that has come with another array ends the call on all of them with one error.
+//! about to do ([`Rank::agree`]): a rank that has come with another array ends the call on all of them with one error.
 
 use lehr_ranks::{Communicator, Layout, Outcome, Plain, Status, Wanted};
 use lehr_runtime::Dispatcher;
@@ -14,6 +14,7 @@ use numpy::{
 };
 use pyo3::prelude::*;
 use pyo3::types::PyList;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::errors;
 use crate::job::{self, Company};
@@ -105,9 +106,8 @@ impl Operation {
     const ALL: [(&'static str, Self); 4] =
         [("sum", Self::Sum), ("prod", Self::Product), ("min", Self::Least), ("max", Self::Largest)];
 
-    fn of(name: &str) -> PyResult<(u64, Self)> {
-        let found = Self::ALL.iter().zip(0..).find(|((known, _), _)| *known == name);
-        found.map(|((_, operation), number)| (number, *operation)).ok_or_else(|| {
+    fn of(name: &str) -> PyResult<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, operation)| *operation).ok_or_else(|| {
             errors::value(format!(
                 "The 'op' parameter must be one of 'sum', 'prod', 'min', 'max'. Got '{name}' instead."
             ))
@@ -128,50 +128,11 @@ impl Operation {
     }
 }
 
-/// What a rank is about to do, in the words that all ranks compare: the call, a number of its own (a root, an operation), and of the array the type, how many dimensions and
-/// values it has, and its first four lengths.
-type Words = [u64; 9];
-
-const CALLS: [&str; 8] =
-    ["all_reduce", "reduce", "broadcast", "scan", "exclusive scan", "gather", "all_gather", "shift"];
-const SCATTER: u64 = CALLS.len() as u64;
-
-fn call_name(number: u64) -> &'static str {
-    if number == SCATTER { "scatter" } else { CALLS[number as usize] }
-}
-
-fn words(call: &str, number: u64, code: u64, shape: &[usize]) -> Words {
-    let call = CALLS.iter().position(|name| *name == call).map_or(SCATTER, |place| place as u64);
-    let mut words = [call, number, code, shape.len() as u64, shape.iter().product::<usize>() as u64, 0, 0, 0, 0];
-    words[5..].iter_mut().zip(shape).for_each(|(word, length)| *word = *length as u64);
-    words
-}
-
-/// What a rank is about to do, for people.
-fn told(words: &Words) -> String {
-    let [call, number, code, dimensions, values, ..] = *words;
-    let of = match call_name(call) {
-        "all_reduce" | "reduce" | "scan" | "exclusive scan" => {
-            format!(" by '{}'", Operation::ALL[number as usize % Operation::ALL.len()].0)
-        }
-        "shift" => format!(" by {}", number.cast_signed()),
-        _ => String::new(),
-    };
-    let of = match call_name(call) {
-        "reduce" => format!("{of} to root {}", number as usize / Operation::ALL.len()),
-        "broadcast" | "gather" | "scatter" => format!("{of} with root {number}"),
-        _ => of,
-    };
-    let array = match call_name(call) {
-        "scatter" => String::new(),
-        "gather" | "all_gather" => format!(" of {} rows of {} values", NAMES[code as usize % NAMES.len()], values),
-        _ => {
-            let lengths: Vec<String> = words[5..].iter().take(dimensions as usize).map(u64::to_string).collect();
-            let more = if dimensions > 4 { ", …" } else { "" };
-            format!(" of {} of shape ({}{more})", NAMES[code as usize % NAMES.len()], lengths.join(", "))
-        }
-    };
-    format!("{}{of}{array}", call_name(call))
+/// An array, as a rank says what it is about to do with it.
+fn told<T: Number>(shape: &[usize]) -> String {
+    let lengths: Vec<String> = shape.iter().map(usize::to_string).collect();
+    let comma = if shape.len() == 1 { "," } else { "" };
+    format!("{} of shape ({}{comma})", NAMES[T::CODE as usize], lengths.join(", "))
 }
 
 /// The lengths of an array, in a message before it: the code of its type, then they.
@@ -247,20 +208,15 @@ impl Rank {
         }
     }
 
-    /// Compares what all ranks are about to do.
-    fn agree(&mut self, py: Python<'_>, own: Words) -> PyResult<()> {
-        let mut all = vec![0; own.len() * self.size];
-        let gathered = &mut all;
-        self.wait(py, async move |comm| comm.all_gather(&own, gathered).await)?;
-        let each: Vec<&Words> = all.as_chunks().0.iter().collect();
-        match each.iter().position(|words| *words != each[0]) {
-            None => Ok(()),
-            Some(other) => Err(errors::value(format!(
-                "the ranks disagree: rank 0 calls {}, rank {other} {}",
-                told(each[0]),
-                told(each[other])
-            ))),
-        }
+    /// Compares what all ranks are about to do: a number for each sentence, and the sentences only if those differ.
+    fn agree(&mut self, py: Python<'_>, own: &str) -> PyResult<()> {
+        let mut numbers = vec![0; self.size];
+        let (number, all) = ([xxh3_64(own.as_bytes())], &mut numbers);
+        self.wait(py, async move |comm| comm.all_gather(&number, all).await)?;
+        let Some(other) = numbers.iter().position(|number| *number != numbers[0]) else { return Ok(()) };
+        let sentences = self.wait(py, async move |comm| comm.all_gather_v(own.as_bytes()).await)?;
+        let of = |rank: usize| String::from_utf8_lossy(&sentences[rank]);
+        Err(errors::value(format!("the ranks disagree: rank 0 calls {}, rank {other} {}", of(0), of(other))))
     }
 
     fn check(&self, name: &str, rank: usize) -> PyResult<()> {
@@ -278,11 +234,11 @@ impl Rank {
 type Given<'a, 'py, T> = (&'a mut Rank, Python<'py>, T);
 
 fn all_reduce<T: Number>(array: &Bound<'_, PyArrayDyn<T>>, (rank, py, op): Given<'_, '_, &str>) -> PyResult<()> {
-    let (number, operation) = Operation::of(op)?;
+    let operation = Operation::of(op)?;
     let mut array = lent(array)?;
-    let own = words("all_reduce", number, T::CODE, array.shape());
+    let own = format!("all_reduce by '{op}' of {}", told::<T>(array.shape()));
     let values = written(&mut array)?;
-    rank.agree(py, own)?;
+    rank.agree(py, &own)?;
     rank.wait(py, async move |comm| comm.all_reduce_elementwise(values, operation.combine()).await)
 }
 
@@ -291,21 +247,20 @@ fn reduce<T: Number>(
     (rank, py, (root, op)): Given<'_, '_, (usize, &str)>,
 ) -> PyResult<()> {
     rank.check("root", root)?;
-    let (number, operation) = Operation::of(op)?;
+    let operation = Operation::of(op)?;
     let mut array = lent(array)?;
-    let number = (root * Operation::ALL.len()) as u64 + number;
-    let own = words("reduce", number, T::CODE, array.shape());
+    let own = format!("reduce by '{op}' with root {root} of {}", told::<T>(array.shape()));
     let values = written(&mut array)?;
-    rank.agree(py, own)?;
+    rank.agree(py, &own)?;
     rank.wait(py, async move |comm| comm.reduce(root, values, operation.combine()).await)
 }
 
 fn broadcast<T: Number>(array: &Bound<'_, PyArrayDyn<T>>, (rank, py, root): Given<'_, '_, usize>) -> PyResult<()> {
     rank.check("root", root)?;
     let mut array = lent(array)?;
-    let own = words("broadcast", root as u64, T::CODE, array.shape());
+    let own = format!("broadcast with root {root} of {}", told::<T>(array.shape()));
     let values = written(&mut array)?;
-    rank.agree(py, own)?;
+    rank.agree(py, &own)?;
     rank.wait(py, async move |comm| comm.broadcast(root, values).await)
 }
 
@@ -313,11 +268,12 @@ fn scan<T: Number>(
     array: &Bound<'_, PyArrayDyn<T>>,
     (rank, py, (op, exclusive)): Given<'_, '_, (&str, bool)>,
 ) -> PyResult<()> {
-    let (number, operation) = Operation::of(op)?;
+    let operation = Operation::of(op)?;
     let mut array = lent(array)?;
-    let own = words(if exclusive { "exclusive scan" } else { "scan" }, number, T::CODE, array.shape());
+    let kind = if exclusive { "exclusive scan" } else { "scan" };
+    let own = format!("{kind} by '{op}' of {}", told::<T>(array.shape()));
     let values = written(&mut array)?;
-    rank.agree(py, own)?;
+    rank.agree(py, &own)?;
     rank.wait(py, async move |comm| {
         if exclusive {
             comm.exclusive_scan(values, operation.combine()).await
@@ -338,12 +294,13 @@ fn gather<'py, T: Number>(
     let borrowed = borrowed(array)?;
     let shape = borrowed.shape().to_vec();
     let row = shape.get(1..).unwrap_or_default();
+    let rows = format!("rows of {}", told::<T>(row));
     let own = match root {
-        Some(root) => words("gather", root as u64, T::CODE, row),
-        None => words("all_gather", 0, T::CODE, row),
+        Some(root) => format!("gather with root {root} of {rows}"),
+        None => format!("all_gather of {rows}"),
     };
     let values = read(&borrowed)?;
-    rank.agree(py, own)?;
+    rank.agree(py, &own)?;
     let gathered = rank.wait(py, async move |comm| match root {
         Some(root) => comm.gather(root, values).await,
         None => comm.all_gather_v(values).await.map(Some),
@@ -415,9 +372,9 @@ fn shift<'py, T: Number>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let borrowed = borrowed(array)?;
     let shape = borrowed.shape().to_vec();
-    let own = words("shift", (displacement as i64).cast_unsigned(), T::CODE, &shape);
+    let own = format!("shift by {displacement} of {}", told::<T>(&shape));
     let values = read(&borrowed)?;
-    rank.agree(py, own)?;
+    rank.agree(py, &own)?;
     let mut received = vec![T::default(); values.len()];
     let room = &mut received;
     rank.wait(py, async move |comm| comm.shift(displacement, values, room).await)?;
@@ -477,7 +434,7 @@ impl Rank {
             None => Err(errors::value("the root deals an array: got none")),
             Some(array) => described(array),
         };
-        self.agree(py, words("scatter", root as u64, 0, &[]))?;
+        self.agree(py, &format!("scatter with root {root}"))?;
         // What is wrong with the root's array is told by an empty description.
         let mut length = [described.as_ref().map_or(0, Vec::len) as u64];
         let room = &mut length;
