@@ -188,6 +188,17 @@ macro_rules! kernels {
 
 kernels!(f32, f64);
 
+/// Has line `line` of a row brought from memory, while others are worked on. A strip of one row ends where that of the next begins elsewhere, so that
+/// the processor cannot guess where to go on: without this, most of a large matrix is waited for.
+#[inline(always)]
+pub(crate) fn prefetch<T: Real, V: Lanes<Number = T>>(stored: Stored<'_, T>, row: usize, columns: usize, line: usize) {
+    let place = row * columns + line * T::Line::COUNT;
+    match stored {
+        Stored::Numbers(numbers) => V::prefetch(numbers, place),
+        Stored::Fixed(numbers) => V::prefetch(numbers, place),
+    }
+}
+
 /// Line `line` of a row, padded with zeros.
 #[inline(always)]
 pub(crate) fn load<T: Real, V: Lanes<Number = T>, const FIXED: usize>(
@@ -283,6 +294,9 @@ fn tile<T: Real, V: Lanes<Number = T>, const R: usize, const C: usize, const FIX
         }
         let mut r = 0;
         while r < R {
+            if column == 0 {
+                prefetch::<T, V>(block.stored, row + R + r, block.columns, line);
+            }
             let raw = load::<T, V, FIXED>(block.stored, row + r, block.columns, line);
             let value = value_of::<V, KIND>(raw, entry, factor, limit, floor);
             let mut c = 0;

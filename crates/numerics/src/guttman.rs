@@ -9,7 +9,7 @@
 //! Neither distances nor B(Z) are stored: a line of dissimilarities is read, used and forgotten, so that an iteration costs one reading of the matrix.
 //! Where two points coincide the moment is 0, as B(Z) asks: the difference is, and the quotient is kept finite.
 
-use crate::compact::{Block, Columns, STRIP, Stored, load};
+use crate::compact::{Block, Columns, STRIP, Stored, load, prefetch};
 use crate::dispatch::kernel;
 use crate::lanes::{Lanes, Line, Real};
 
@@ -140,6 +140,7 @@ fn direct<T: Real, V: Lanes<Number = T>, const R: usize, const D: usize, const F
         let weight = if WEIGHING == EQUAL { zero } else { V::load(&at.weights.column(0)[line]) };
         let mut r = 0;
         while r < R {
+            prefetch::<T, V>(block.stored, row + R + r, block.columns, line);
             let raw = load::<T, V, FIXED>(block.stored, row + r, block.columns, line);
             let raw_weight = match weighing {
                 Weighing::Matrix(weights) if WEIGHING == WEIGHTED => match weights.stored {
@@ -208,6 +209,7 @@ fn by_dimension<T: Real, V: Lanes<Number = T>, const FIXED: usize, const WEIGHIN
         let end = if start + KEPT < to { start + KEPT } else { to };
         let mut line = start;
         while line < end {
+            prefetch::<T, V>(block.stored, row + 1, block.columns, line);
             let raw = load::<T, V, FIXED>(block.stored, row, block.columns, line);
             let raw_weight = match weighing {
                 Weighing::Matrix(weights) if WEIGHING == WEIGHTED => match weights.stored {

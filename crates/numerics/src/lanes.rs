@@ -86,6 +86,8 @@ pub trait Lanes: Copy + Debug {
     fn load_at(numbers: &[Self::Number]) -> Self;
     /// Reads the first numbers of a slice of whole numbers of 16 bits, each exactly. Panics if there are fewer than a line has.
     fn load_u16(numbers: &[u16]) -> Self;
+    /// Tells the processor that this place of a slice, or beyond its end, will be read soon; changes nothing.
+    fn prefetch<N>(numbers: &[N], place: usize);
     /// Writes a line.
     fn store(self, line: &mut <Self::Number as Real>::Line);
     /// The same number in every lane.

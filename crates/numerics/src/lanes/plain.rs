@@ -52,6 +52,8 @@ macro_rules! plain {
             }
 
             #[inline(always)]
+            fn prefetch<N>(_: &[N], _: usize) {}
+            #[inline(always)]
             fn store(self, line: &mut $line) {
                 *line = self.0;
             }

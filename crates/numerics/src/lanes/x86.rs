@@ -53,6 +53,11 @@ impl Lanes for Avx512F64 {
         instructions!(Self(_mm512_cvtepi32_pd(_mm256_cvtepu16_epi32(_mm_loadu_si128(numbers.as_ptr().cast())))))
     }
     #[inline(always)]
+    fn prefetch<N>(numbers: &[N], place: usize) {
+        // Any address will do: nothing is read from it.
+        instructions!(_mm_prefetch::<_MM_HINT_T0>(numbers.as_ptr().wrapping_add(place).cast()))
+    }
+    #[inline(always)]
     fn store(self, line: &mut F64Line) {
         instructions!(_mm512_store_pd(line.0.as_mut_ptr(), self.0))
     }
@@ -150,6 +155,11 @@ impl Lanes for Avx512F32 {
     fn load_u16(numbers: &[u16]) -> Self {
         let numbers = &numbers[..16];
         instructions!(Self(_mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(_mm256_loadu_si256(numbers.as_ptr().cast())))))
+    }
+    #[inline(always)]
+    fn prefetch<N>(numbers: &[N], place: usize) {
+        // Any address will do: nothing is read from it.
+        instructions!(_mm_prefetch::<_MM_HINT_T0>(numbers.as_ptr().wrapping_add(place).cast()))
     }
     #[inline(always)]
     fn store(self, line: &mut F32Line) {
@@ -257,6 +267,11 @@ impl Lanes for Avx2F64 {
             let (low, high) = (_mm_cvtepu16_epi32(whole), _mm_cvtepu16_epi32(_mm_unpackhi_epi64(whole, whole)));
             Self(_mm256_cvtepi32_pd(low), _mm256_cvtepi32_pd(high))
         })
+    }
+    #[inline(always)]
+    fn prefetch<N>(numbers: &[N], place: usize) {
+        // Any address will do: nothing is read from it.
+        instructions!(_mm_prefetch::<_MM_HINT_T0>(numbers.as_ptr().wrapping_add(place).cast()))
     }
     #[inline(always)]
     fn store(self, line: &mut F64Line) {
@@ -379,6 +394,11 @@ impl Lanes for Avx2F32 {
             let high = _mm256_cvtepu16_epi32(_mm_loadu_si128(numbers[8..].as_ptr().cast()));
             Self(_mm256_cvtepi32_ps(low), _mm256_cvtepi32_ps(high))
         })
+    }
+    #[inline(always)]
+    fn prefetch<N>(numbers: &[N], place: usize) {
+        // Any address will do: nothing is read from it.
+        instructions!(_mm_prefetch::<_MM_HINT_T0>(numbers.as_ptr().wrapping_add(place).cast()))
     }
     #[inline(always)]
     fn store(self, line: &mut F32Line) {
