@@ -387,7 +387,7 @@ impl Follower {
         let mut told = node.clone();
         let mut renewed = self.clock.now();
         loop {
-            let asked = self.within(directory.subscribe(Subscribe::default())).await;
+            let asked = self.within(|| directory.subscribe(Subscribe::default())).await;
             let why = match asked {
                 Ok(changes) => {
                     renewed = self.clock.now();
@@ -414,7 +414,21 @@ impl Follower {
         self.lease / ASKED_IN_A_LEASE
     }
 
-    async fn within<T>(&self, asked: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+    /// Asks, and waits a period for the answer.
+    ///
+    /// If the clock has gone on by far more than that, nobody has waited: the machine slept, or the process was stopped. Then the node
+    /// had no time to answer, and is asked once more.
+    async fn within<T, F: Future<Output = Result<T, Fault>>>(&self, ask: impl Fn() -> F) -> Result<T, Fault> {
+        let began = self.clock.now();
+        let answer = self.once(ask()).await;
+        let has_jumped = self.clock.now().saturating_sub(began) >= 2 * self.period();
+        match answer {
+            Err(fault) if has_jumped && fault.code() == Code::ResponseTimeout => self.once(ask()).await,
+            answer => answer,
+        }
+    }
+
+    async fn once<T>(&self, asked: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
         let late = || Fault::new(Code::ResponseTimeout, format!("{} has not answered", self.address));
         self.clock.timeout(self.period(), asked).await.unwrap_or_else(|_| Err(late()))
     }
@@ -423,7 +437,7 @@ impl Follower {
     async fn ask_back(&mut self) {
         if let Some((other, join)) = &self.back {
             // It may follow this node already, have no such service, or not let this node ask.
-            let _ = self.within(other.call(join.clone())).await;
+            let _ = self.within(|| other.call(join.clone())).await;
         }
     }
 
@@ -437,7 +451,7 @@ impl Follower {
     ) -> Fault {
         loop {
             match self.first(&mut changes).await {
-                First::Turn => match self.within(directory.lookup()).await {
+                First::Turn => match self.within(|| directory.lookup()).await {
                     Ok(_) => *renewed = self.clock.now(),
                     Err(fault) => return fault,
                 },

@@ -151,6 +151,22 @@ fn a_partition_shorter_than_the_lease_takes_nothing() {
     });
 }
 
+/// The node starts a service, and is known to be up all the time until that is heard of.
+async fn it_is_up_and_starts_a_service(pair: &Pair, heard: &mut Subscription<Nodes>) {
+    pair.far.host().start("/books", Bookkeeper::new).await.unwrap();
+    loop {
+        let Ok(Event::Change(change)) = heard.next().await else { panic!("it was told of no gap") };
+        let node = change.operation::<Heard>().unwrap().node.clone();
+        assert_eq!(node.reach, Reach::Up, "{:?}", node.fault);
+        if node.services.contains_key("/books") {
+            break;
+        }
+    }
+}
+
+/// As after a machine has slept.
+const TEN_HOURS: Duration = Duration::from_secs(36_000);
+
 #[test]
 fn a_clock_that_jumps_ends_no_lease_of_a_node_that_answers() {
     block_on(async {
@@ -158,18 +174,28 @@ fn a_clock_that_jumps_ends_no_lease_of_a_node_that_answers() {
         pair.until(|reach, _| reach == Reach::Up).await;
         let mut heard = pair.nodes.subscribe(Subscribe::default()).await.unwrap();
         assert!(matches!(heard.next().await, Ok(Event::Seed(_))));
-        // The follower waits for its turn; then ten hours are over at once, as after a machine has slept.
+        // The follower waits for its turn.
         pair.clock.wait_for_timers(1);
-        pair.clock.advance(Duration::from_secs(36_000));
-        pair.far.host().start("/books", Bookkeeper::new).await.unwrap();
-        loop {
-            let Ok(Event::Change(change)) = heard.next().await else { panic!("it was told of no gap") };
-            let node = change.operation::<Heard>().unwrap().node.clone();
-            assert_eq!(node.reach, Reach::Up, "{:?}", node.fault);
-            if node.services.contains_key("/books") {
-                break;
-            }
-        }
+        pair.clock.advance(TEN_HOURS);
+        it_is_up_and_starts_a_service(&pair, &mut heard).await;
+    });
+}
+
+#[test]
+fn a_clock_that_jumps_while_a_node_is_asked_ends_no_lease_either() {
+    block_on(async {
+        let mut pair = Pair::joined().await;
+        pair.until(|reach, _| reach == Reach::Up).await;
+        let mut heard = pair.nodes.subscribe(Subscribe::default()).await.unwrap();
+        assert!(matches!(heard.next().await, Ok(Event::Seed(_))));
+        pair.wire.be(State::Held);
+        pair.refresh().await;
+        pair.wire.wait_until_held();
+        pair.clock.advance(TEN_HOURS);
+        // It has given the first answer up.
+        pair.clock.wait_for_timers(1);
+        pair.wire.be(State::Whole);
+        it_is_up_and_starts_a_service(&pair, &mut heard).await;
     });
 }
 
