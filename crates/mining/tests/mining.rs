@@ -10,6 +10,7 @@ mod mining {
     mod gtm_brute_force;
     mod gtm_runs;
     mod kmeans;
+    mod loops;
     mod mixture;
     mod mixture_gaps;
     mod mixture_runs;
