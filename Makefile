@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-two-nodes test python test-python fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-runs bench-overhead bench-people bench-python quality quality-densities peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-services lab-services-quick soak load isolation schemathesis fuzz docs fmt clean
+.PHONY: help demo demo-two-nodes test python test-python fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-python quality quality-densities peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-services lab-services-quick soak load isolation schemathesis fuzz docs fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -128,6 +128,12 @@ bench-pairwise: $(HARNESS) peers ## clusters of items by their dissimilarities, 
 
 bench-maps: $(HARNESS) peers ## maps of the same matrix, beside scikit-learn's SMACOF: stress, time, time of an iteration
 	@$(HARNESS) bench maps
+
+bench-pairwise-all: $(HARNESS) peers ## and of 3,000 aligned Alus (LEHR_DATA)
+	@$(HARNESS) bench pairwise --all
+
+bench-maps-all: $(HARNESS) peers ## and of 3,000 and 10,000 patients (LEHR_DATA): some minutes
+	@$(HARNESS) bench maps --all
 
 bench-overhead: $(HARNESS) ## f(n,2) at 10,000 and 100,000 points a rank, for each engine
 	@$(HARNESS) bench overhead
@@ -299,6 +305,10 @@ QUALITY_PAGE_RECORD := lab/records/2026-11-22
 
 docs/lab/quality.md: $(wildcard lab/report/*.py lab/definitions/mining/*.json) $(wildcard $(QUALITY_PAGE_RECORD)/*)
 	@$(PYTHON) lab/report/quality.py $(QUALITY_PAGE_RECORD) > $@
+SCALE_PAGE_RECORD := lab/records/2026-11-22/scale.json
+
+docs/lab/scale.md: $(wildcard lab/report/*.py) $(SCALE_PAGE_RECORD) $(SCALE_PAGE_RECORD:.json=.machine.json)
+	@$(PYTHON) lab/report/scale.py $(SCALE_PAGE_RECORD) > $@
 
 docs: need ## the reference documentation; warnings are errors
 	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps

@@ -174,21 +174,42 @@ pub struct Pairwise {
     pub peers: Vec<PairwisePeer>,
 }
 
-/// Items with known classes: so many Alu repeats, or a matrix and its labels below the data folder.
+/// Items with known classes: so many Alu repeats, or a matrix or aligned sequences and their labels below the data folder.
 #[derive(Debug, Deserialize)]
 pub struct PairwiseSet {
     /// Its name.
     pub name: String,
+    /// `all`: with `--all` only.
+    #[serde(default)]
+    pub tier: String,
     /// How many Alu repeats of this project, evenly chosen.
     pub alu: Option<usize>,
     /// A square table without a head.
     pub matrix: Option<String>,
-    /// A table with the columns `index` and `label`.
+    /// Aligned sequences, which are compared place by place.
+    pub aligned: Option<Aligned>,
+    /// A table with an id and a class of each item.
     pub labels: Option<String>,
+    /// The columns of the two.
+    #[serde(default = "index_and_label")]
+    pub columns: [String; 2],
     /// The number of clusters.
     pub clusters: usize,
     /// The lowest cost that is known.
     pub best: Option<f64>,
+}
+
+fn index_and_label() -> [String; 2] {
+    ["index", "label"].map(String::from)
+}
+
+/// The first sequences of a file below the data folder.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Aligned {
+    /// The file.
+    pub file: String,
+    /// How many.
+    pub first: usize,
 }
 
 /// A method of the runner.
@@ -220,8 +241,8 @@ pub struct Maps {
     pub sets: Vec<MapSet>,
 }
 
-/// Items of this project, evenly chosen: so many Alu repeats, or so many patients.
-#[derive(Clone, Debug, Deserialize)]
+/// Items, evenly chosen: so many Alu repeats or patients of this project, or patients of a table below the data folder.
+#[derive(Clone, Debug, Default, Deserialize)]
 pub struct MapSet {
     /// Its name.
     pub name: String,
@@ -229,6 +250,15 @@ pub struct MapSet {
     pub alu: Option<usize>,
     /// How many patients.
     pub patients: Option<usize>,
+    /// The table that they are taken from, with the ids in `row`; without it, the project's.
+    pub table: Option<String>,
+    /// `all`: with `--all` only.
+    #[serde(default)]
+    pub tier: String,
+    /// How many runs each side has, in the place of the definition's.
+    pub seeds: Option<usize>,
+    /// What each run consists of, in the place of the definition's: so many iterations of each side, whose time alone is compared.
+    pub iterations: Option<usize>,
 }
 
 /// `ranks/overhead.json`: the runs whose parallel overhead is measured.

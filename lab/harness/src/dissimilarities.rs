@@ -1,9 +1,13 @@
-//! Dissimilarities that are measured on: of what comes with the project, evenly chosen, as `lehr demo genes` and `lehr demo patients` have them.
+//! Dissimilarities that are measured on: of what comes with the project or lies in the data folder, compared as `lehr demo genes` and `lehr demo patients` do.
+
+use std::path::Path;
 
 use anyhow::{Result, ensure};
 use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
+use lehr_data::read::{self, Selection, fasta};
 use lehr_data::sequences::Alphabet;
 use lehr_data::{Incomplete, Sequences, datasets};
+use lehr_distances::columns;
 use lehr_distances::sequence::{Aligned, Parameters};
 use lehr_distances::{Half, Metric, Silent, all_pairs, rows};
 use lehr_ranks::Execution;
@@ -23,16 +27,30 @@ pub fn alu_repeats(items: usize) -> Result<(Dissimilarities, Vec<String>)> {
     Ok((compared(&aligned)?, families))
 }
 
-/// So many adults of a health survey by the Euclidean distances of standardised features, over what both have.
+/// So many adults of a health survey by the Euclidean distances of standardised features, over what both have: the project's, or those of a table with the ids in `row`.
 ///
 /// # Errors
-/// More than there are, or fewer than two.
-pub fn patients(items: usize) -> Result<Dissimilarities> {
-    let all = datasets::patients();
+/// More than there are, or fewer than two; a table that cannot be read.
+pub fn patients(items: usize, table: Option<&Path>) -> Result<Dissimilarities> {
+    let of_rows = || Selection { id: Some("row".into()), header: Some(true), ..Selection::default() };
+    let all = table.map_or_else(|| Ok(datasets::patients()), |path| read::incomplete(path, &of_rows()))?;
     let rows = chosen(items, all.len())?;
     let values = rows.iter().flat_map(|row| all.row(*row)).copied().collect();
     let records = Incomplete::new(values, all.dimension())?.standardised();
     compared(&rows::Compared::new(&records, rows::Measure::Euclidean))
+}
+
+/// The first sequences of a file of aligned ones, by the share of places where they differ, and their ids. A gap is a letter like others.
+///
+/// # Errors
+/// A file that cannot be read, sequences that are not aligned, fewer than so many or than two.
+pub fn aligned(path: &Path, first: usize) -> Result<(Dissimilarities, Vec<String>)> {
+    let all = fasta::sequences(path, fasta::Expected { alphabet: None, is_aligned: true })?;
+    ensure!((2..=all.len()).contains(&first), "the first {first} sequences of {}", all.len());
+    let texts: Vec<&[u8]> = (0..first).map(|row| all.sequence(row)).collect();
+    let genes = Sequences::new(&texts, all.alphabet())?;
+    let matrix = compared(&columns::Compared::new(&genes, columns::Measure::Hamming)?)?;
+    Ok((matrix, all.ids()[..first].to_vec()))
 }
 
 fn chosen(items: usize, from: usize) -> Result<Vec<usize>> {
@@ -68,9 +86,9 @@ mod tests {
         let (genes, families) = alu_repeats(40).unwrap();
         assert_eq!((genes.items(), condensed(&genes).len()), (40, 780));
         assert!(["AluJ", "AluS", "AluY"].iter().all(|family| families.iter().any(|found| found == family)));
-        let pairs = condensed(&patients(30).unwrap());
+        let pairs = condensed(&patients(30, None).unwrap());
         assert_eq!(pairs.len(), 435);
         assert!(pairs.iter().all(|value| *value > 0.0));
-        assert!(patients(1).is_err() && alu_repeats(1 << 20).is_err());
+        assert!(patients(1, None).is_err() && alu_repeats(1 << 20).is_err());
     }
 }

@@ -4,6 +4,7 @@
 //! ([`sequences`]): of any number, and with families that clusters must find again. [`definition`] has the sizes, [`growth`] the exponents.
 
 pub mod definition;
+pub mod given;
 pub mod growth;
 pub mod sequences;
 pub mod stage;
@@ -19,6 +20,8 @@ use crate::bench::session::{self, Cases, End, Options};
 use crate::bench::{Bench, Lab, Stop};
 use crate::output;
 use definition::{Case, Definition, Extent};
+use given::Given;
+use sequences::Items;
 use stage::{Cost, Stage};
 
 /// Seconds of a stage.
@@ -44,6 +47,8 @@ pub struct Setting {
     pub free_memory: Option<u64>,
     /// GiB that the largest matrices fill, in the place of the definition's.
     pub gibibytes: Option<f64>,
+    /// Sequences to measure in the place of those that are made.
+    pub given: Option<Given>,
 }
 
 /// Measures what the options ask for and prints it: a table, or an array of records. `stop` is asked while a stage runs whether to end.
@@ -61,22 +66,31 @@ pub fn run(options: &Options, setting: &Setting, stop: Stop) -> Result<End> {
         .tempdir_in(&parent)
         .with_context(|| format!("cannot make a folder in {}", parent.display()))?;
     let cases = Cases {
-        plan: &|bench| plan(bench, definition, options),
+        plan: &|bench| plan(bench, setting, definition, options),
         measure: &|bench| measure(bench, setting, place.path(), definition, options),
         tables: &|bench| table::text(&bench.figures),
     };
     session::run(&LAB, options, stop, cases)
 }
 
-fn wanted(bench: &Bench, definition: &Definition, options: &Options) -> Vec<Case> {
-    let mut cases = definition.cases(options.rounds);
+fn wanted(bench: &Bench, setting: &Setting, definition: &Definition, options: &Options) -> Vec<Case> {
+    let mut cases = match &setting.given {
+        Some(given) => vec![Case {
+            items: given.items,
+            element: definition.growth.element.clone(),
+            rounds: options.rounds.unwrap_or(1),
+            extent: Extent::Whole,
+            given: Some(given.clone()),
+        }],
+        None => definition.cases(options.rounds),
+    };
     cases.retain(|case| options.wants(&case.name()) && !bench.knows(TIME, &case.name(), None));
     cases
 }
 
-fn plan(bench: &Bench, definition: &Definition, options: &Options) -> Plan {
+fn plan(bench: &Bench, setting: &Setting, definition: &Definition, options: &Options) -> Plan {
     let mut plan = Plan::default();
-    for case in wanted(bench, definition, options) {
+    for case in wanted(bench, setting, definition, options) {
         plan.add(case.name(), definition.seconds(&case));
     }
     plan
@@ -90,7 +104,7 @@ fn measure(
     options: &Options,
 ) -> Result<()> {
     let mut left_out = 0;
-    for case in wanted(bench, definition, options) {
+    for case in wanted(bench, setting, definition, options) {
         if bench.is_over() {
             break;
         }
@@ -130,7 +144,12 @@ fn measure_case(
     case: &Case,
 ) -> Result<Vec<Figure>> {
     let every = if let Extent::Placing(every) = case.extent { every } else { case.items };
-    let items = definition.sequences.write(case.items, every, folder)?;
+    let items = match &case.given {
+        Some(Given { path, items, .. }) => {
+            Items { path: path.clone(), compared: *items, families: None, all: path.clone(), every }
+        }
+        None => definition.sequences.write(case.items, every, folder)?,
+    };
     let stages = Stage::all(case, definition.sequences.families);
     let mut taken: Vec<Vec<Cost>> = stages.iter().map(|_| Vec::new()).collect();
     for _ in 0..case.rounds {

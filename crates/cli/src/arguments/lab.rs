@@ -132,6 +132,14 @@ pub struct ScaleArguments {
     #[arg(long, value_name = "GIB", value_parser = positive)]
     pub memory: Option<f64>,
 
+    /// Measure the stages on the sequences of this FASTA file, aligned pair by pair, in the place of made ones; equal ones are one with a weight
+    #[arg(long, value_name = "FILE", conflicts_with = "quick")]
+    pub sequences: Option<PathBuf>,
+
+    /// How many clusters of these sequences [default: what the data suggest]
+    #[arg(long, value_name = "K", requires = "sequences", value_parser = at_least_one)]
+    pub clusters: Option<usize>,
+
     /// Where items, matrices and results lie while they are needed [default: where the system has such files]
     #[arg(long, value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
@@ -175,4 +183,7 @@ Example:
       time, memory and passes of each stage, and how they grow
 
   lehr lab scale --only '35339 items'
-      the sequences of the largest set of paper 003, once: some minutes and 2.5 GB";
+      the sequences of the largest set of paper 003, once: some minutes and 2.5 GB
+
+  lehr lab scale --sequences reads.fasta.gz --clusters 10
+      alignments, clusters and map of these reads: time and memory of each stage";

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use lehr_harness::bench::Stop;
 use lehr_harness::bench::session::{End, Options};
 use lehr_harness::overhead::{self, task::Task};
+use lehr_harness::scale::given::Given;
 use lehr_harness::{ports, ranks, scale, services};
 use lehr_ranks::Job;
 
@@ -80,10 +81,12 @@ pub fn overhead(arguments: OverheadArguments) -> Result<(), Failure> {
 /// # Errors
 /// As for [`ports()`]; [`Kind::Environment`] if this program cannot find itself.
 pub fn scale(arguments: ScaleArguments) -> Result<(), Failure> {
-    let ScaleArguments { quick, json, only, rounds, memory, folder, record } = arguments;
+    let ScaleArguments { quick, json, only, rounds, memory, sequences, clusters, folder, record } = arguments;
     let options = Options { quick, json, only, rounds, peers: None, record };
-    let setting =
-        scale::Setting { program: own_program()?, folder, free_memory: crate::memory::available(), gibibytes: memory };
+    let bad_data = |error| Failure::new(Kind::BadData, format!("{error:#}"));
+    let given = sequences.map(|path| Given::read(&path, clusters)).transpose().map_err(bad_data)?;
+    let (program, free_memory) = (own_program()?, crate::memory::available());
+    let setting = scale::Setting { program, folder, free_memory, gibibytes: memory, given };
     let mut interrupt = Interrupt::listen()?;
     said(scale::run(&options, &setting, Box::new(move || interrupt.is_requested())))
 }

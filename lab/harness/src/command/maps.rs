@@ -4,11 +4,12 @@
 //! annealed; the peer from one random start and from as many as the definition says, of which it keeps the best.
 
 use std::cell::RefCell;
+use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use lehr_data::dissimilarities::Dissimilarities;
 use lehr_mining::anneal::Silent;
-use lehr_mining::smacof::{self, Input, Parameters};
+use lehr_mining::smacof::{self, Input, Parameters, Start};
 use lehr_ranks::Execution;
 use serde_json::json;
 
@@ -50,24 +51,40 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         seeds - 1
     ));
     output::line(&machine.line());
-    for set in definition.sets.iter().filter(|set| arguments.wants(&set.name)) {
-        let matrix = load(set)?;
+    let mut absent = Vec::new();
+    for set in &definition.sets {
+        if !arguments.wants(&set.name) || set.tier == "all" && !arguments.all {
+            continue;
+        }
+        let Some(matrix) = load(set, arguments.data.as_deref())? else {
+            absent.push(set.name.as_str());
+            continue;
+        };
         let pairs = condensed(&matrix);
         ensure!(pairs.iter().all(|value| value.is_finite()), "{}: the peer takes no gaps", set.name);
         let path = inputs::write_numbers("pairs.bin", &[&pairs])?;
         let known = runner.ask(&json!({ "matrix": path, "items": matrix.items() }).to_string())?;
         record.versions(&known["versions"].to_string());
-        let sides = measure(&definition, &matrix, &execution, &mut runner, seeds).with_context(|| set.name.clone())?;
+        let work = Work { set, definition: &definition, matrix: &matrix, execution: &execution };
+        let sides = work.measure(&mut runner, set.seeds.unwrap_or(seeds)).with_context(|| set.name.clone())?;
         report(set, &sides, &definition, &mut record);
+    }
+    if !absent.is_empty() {
+        output::note(&format!("not here: {} (LEHR_DATA or --data names the folder)", absent.join(", ")));
     }
     output::line(&format!("record: {}", record.write(&machine)?.display()));
     Ok(())
 }
 
-fn load(set: &MapSet) -> Result<Dissimilarities> {
-    match (set.alu, set.patients) {
-        (Some(items), None) => Ok(alu_repeats(items)?.0),
-        (None, Some(items)) => patients(items),
+/// Compares the items of a set; nothing if its table is not here.
+fn load(set: &MapSet, data: Option<&Path>) -> Result<Option<Dissimilarities>> {
+    match (set.alu, set.patients, &set.table) {
+        (Some(items), None, None) => Ok(Some(alu_repeats(items)?.0)),
+        (None, Some(items), None) => patients(items, None).map(Some),
+        (None, Some(items), Some(table)) => {
+            let table = data.map(|data| data.join(table)).filter(|path| path.is_file());
+            table.map(|path| patients(items, Some(&path))).transpose()
+        }
         _ => bail!("{}: expected alu or patients", set.name),
     }
 }
@@ -80,55 +97,101 @@ struct Runs {
     seconds: Vec<f64>,
 }
 
-fn measure(
-    definition: &Maps,
-    matrix: &Dissimilarities,
-    execution: &Execution,
-    runner: &mut Runner,
-    seeds: usize,
-) -> Result<Vec<Runs>> {
-    let dimension = definition.dimension;
-    let names = [
-        "lehr".to_owned(),
-        "lehr, annealed".to_owned(),
-        "scikit-learn, one start".to_owned(),
-        format!("scikit-learn, best of {}", definition.starts),
-    ];
-    let mut all = names.map(|name| Runs { name, stresses: Vec::new(), iterations: Vec::new(), seconds: Vec::new() });
-    let runner = RefCell::new(runner);
-    let [plain, annealed, one, several] = &mut all;
-    let mut sides: Vec<Side<'_>> = Vec::new();
-    for (runs, is_annealed) in [(plain, false), (annealed, true)] {
-        let mut next = super::pairwise::seeds_in_turn();
-        sides.push(Box::new(move || {
-            let parameters = Parameters { dimension, annealed: is_annealed, seed: next(), ..Parameters::default() };
-            let (seconds, map) = timed(|| smacof::embed(&Input::new(matrix), &parameters, execution, &mut Silent));
-            let map = map?;
-            runs.stresses.push(stress(matrix, &map.positions, dimension)?);
-            runs.iterations.push(map.passes as f64);
-            Ok(seconds)
-        }));
+impl Runs {
+    fn of(name: String) -> Self {
+        Self { name, stresses: Vec::new(), iterations: Vec::new(), seconds: Vec::new() }
     }
-    for (runs, starts) in [(one, 1), (several, definition.starts)] {
-        let (runner, mut next) = (&runner, super::pairwise::seeds_in_turn());
-        sides.push(Box::new(move || {
-            let request = json!({
-                "dimension": dimension,
-                "seed": next(),
-                "starts": starts,
-                "iterations": definition.iterations,
-                "threads": execution.threads,
-            });
-            let answer = runner.borrow_mut().ask(&request.to_string())?;
-            runs.stresses.push(stress(matrix, &numbers(&answer, "positions")?, dimension)?);
-            runs.iterations.push(number(&answer, "iterations")?);
-            number(&answer, "seconds")
-        }));
+}
+
+/// A set and what is done with it.
+struct Work<'a> {
+    set: &'a MapSet,
+    definition: &'a Maps,
+    matrix: &'a Dissimilarities,
+    execution: &'a Execution,
+}
+
+impl Work<'_> {
+    /// The sides: whole maps, or so many plain iterations from one random start.
+    fn sides(&self) -> Vec<(String, Method)> {
+        let ours = |parameters| Method::Ours(Parameters { dimension: self.definition.dimension, ..parameters });
+        if let Some(iterations) = self.set.iterations {
+            let most_iterations = iterations as u64;
+            let plain = Parameters {
+                start: Start::Random,
+                starts: 1,
+                relaxed: false,
+                tolerance: 1e-15,
+                most_iterations,
+                ..Parameters::default()
+            };
+            return vec![
+                (format!("lehr, {iterations} iterations"), ours(plain)),
+                (format!("scikit-learn, {iterations} iterations"), Method::Peers { starts: 1, iterations }),
+            ];
+        }
+        let Maps { starts, iterations, .. } = *self.definition;
+        vec![
+            ("lehr".to_owned(), ours(Parameters::default())),
+            ("lehr, annealed".to_owned(), ours(Parameters { annealed: true, ..Parameters::default() })),
+            ("scikit-learn, one start".to_owned(), Method::Peers { starts: 1, iterations }),
+            (format!("scikit-learn, best of {starts}"), Method::Peers { starts, iterations }),
+        ]
     }
-    let seconds = take_turns(seeds, &mut sides)?;
-    drop(sides);
-    let told = all.into_iter().zip(seconds).map(|(runs, seconds)| Runs { seconds, ..runs });
-    Ok(told.collect())
+
+    fn measure(&self, runner: &mut Runner, seeds: usize) -> Result<Vec<Runs>> {
+        let runner = RefCell::new(runner);
+        let (names, methods): (Vec<_>, Vec<_>) = self.sides().into_iter().unzip();
+        let mut all: Vec<Runs> = names.into_iter().map(Runs::of).collect();
+        let mut sides: Vec<Side<'_>> = Vec::new();
+        for (runs, method) in all.iter_mut().zip(methods) {
+            let (runner, mut next) = (&runner, super::pairwise::seeds_in_turn());
+            sides.push(Box::new(move || match &method {
+                Method::Ours(parameters) => self.ours(&Parameters { seed: next(), ..parameters.clone() }, runs),
+                Method::Peers { starts, iterations } => {
+                    self.peers(&mut runner.borrow_mut(), (next(), *starts, *iterations), runs)
+                }
+            }));
+        }
+        let seconds = take_turns(seeds, &mut sides)?;
+        drop(sides);
+        Ok(all.into_iter().zip(seconds).map(|(runs, seconds)| Runs { seconds, ..runs }).collect())
+    }
+
+    fn ours(&self, parameters: &Parameters, runs: &mut Runs) -> Result<f64> {
+        let input = Input::new(self.matrix);
+        let (seconds, map) = timed(|| smacof::embed(&input, parameters, self.execution, &mut Silent));
+        let map = map?;
+        runs.stresses.push(stress(self.matrix, &map.positions, parameters.dimension)?);
+        runs.iterations.push(map.passes as f64);
+        Ok(seconds)
+    }
+
+    fn peers(
+        &self,
+        runner: &mut Runner,
+        (seed, starts, iterations): (u64, usize, usize),
+        runs: &mut Runs,
+    ) -> Result<f64> {
+        let dimension = self.definition.dimension;
+        let request = json!({
+            "dimension": dimension,
+            "seed": seed,
+            "starts": starts,
+            "iterations": iterations,
+            "threads": self.execution.threads,
+        });
+        let answer = runner.ask(&request.to_string())?;
+        runs.stresses.push(stress(self.matrix, &numbers(&answer, "positions")?, dimension)?);
+        runs.iterations.push(number(&answer, "iterations")?);
+        number(&answer, "seconds")
+    }
+}
+
+/// Who makes a map, and how.
+enum Method {
+    Ours(Parameters),
+    Peers { starts: usize, iterations: usize },
 }
 
 /// Squared errors over squared dissimilarities, of positions N x dimension.
@@ -174,18 +237,23 @@ fn report(set: &MapSet, sides: &[Runs], definition: &Maps, record: &mut Record) 
             record.add(&set.name, &runs.name, quantity, unit, count, spread);
         }
     }
+    // One reading of the matrix: several starts of the peer's say the iterations of the best only.
+    let each = |side: &Runs| Spread::of(&side.seconds).median / Spread::of(&side.iterations[1..]).median;
+    let ratio_to = |one: usize| each(&sides[one]) / each(&sides[0]);
+    let aim = definition.aim;
+    let told = |ratio: f64| {
+        let reaches = if ratio >= aim { "reaches" } else { "misses" };
+        format!("an iteration of the peer takes {ratio:.0} times ours ({reaches} {aim})")
+    };
+    if set.iterations.is_some() {
+        output::line(&told(ratio_to(1)));
+        return;
+    }
     let least = |side: usize| Spread::of(&sides[side].stresses).min;
     let (ours, theirs) = (least(0).min(least(1)), least(2).min(least(3)));
     let is_never_worse = ours <= theirs * (1.0 + definition.tolerance);
-    // One reading of the matrix: several starts of the peer's say the iterations of the best only.
-    let each = |side: &Runs| Spread::of(&side.seconds).median / Spread::of(&side.iterations[1..]).median;
-    let ratio = each(&sides[2]) / each(&sides[0]);
-    output::line(&format!(
-        "our stress is {} the peer's best; an iteration of the peer takes {ratio:.0} times ours ({} {})",
-        if is_never_worse { "not above" } else { "above" },
-        if ratio >= definition.aim { "reaches" } else { "misses" },
-        definition.aim
-    ));
+    let place = if is_never_worse { "not above" } else { "above" };
+    output::line(&format!("our stress is {place} the peer's best; {}", told(ratio_to(2))));
 }
 
 #[cfg(test)]
@@ -207,8 +275,10 @@ mod tests {
     fn every_set_names_its_items() {
         let definition: Maps = serde_json::from_str(include_str!("../../../definitions/mining/maps.json")).unwrap();
         assert!(definition.sets.iter().all(|set| set.alu.is_some() != set.patients.is_some()));
-        let few = MapSet { name: "few".into(), alu: None, patients: Some(20) };
-        assert_eq!(load(&few).unwrap().items(), 20);
-        assert!(load(&MapSet { patients: None, ..few }).is_err());
+        let few = MapSet { patients: Some(20), ..MapSet::default() };
+        assert_eq!(load(&few, None).unwrap().unwrap().items(), 20);
+        let elsewhere = MapSet { table: Some("patients/none.csv.gz".into()), ..few.clone() };
+        assert!(load(&elsewhere, None).unwrap().is_none() && load(&elsewhere, Some(Path::new("."))).unwrap().is_none());
+        assert!(load(&MapSet { patients: None, ..few }, None).is_err());
     }
 }

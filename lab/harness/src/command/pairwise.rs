@@ -4,6 +4,7 @@
 //! told the number of clusters are compared by H too; one that finds its own says how many it found. Items that a side leaves out are a cluster together.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -48,7 +49,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         seeds - 1
     ));
     output::line(&machine.line());
-    for set in definition.sets.iter().filter(|set| arguments.wants(&set.name)) {
+    for set in &definition.sets {
+        if !arguments.wants(&set.name) || set.tier == "all" && !arguments.all {
+            continue;
+        }
         let Some(items) = Items::load(set, arguments.data.as_deref())? else {
             absent.push(set.name.as_str());
             continue;
@@ -196,33 +200,49 @@ struct Items {
 impl Items {
     /// Reads or computes them; nothing if the files are not here.
     fn load(set: &PairwiseSet, data: Option<&Path>) -> Result<Option<Self>> {
-        match (&set.alu, &set.matrix, &set.labels) {
-            (Some(items), None, None) => {
-                let (matrix, families) = dissimilarities::alu_repeats(*items)?;
-                Ok(Some(Self { matrix, known: numbered(families.into_iter()) }))
-            }
-            (None, Some(matrix), Some(labels)) => {
-                let Some(data) = data else { return Ok(None) };
-                let (matrix, labels) = (data.join(matrix), data.join(labels));
-                if !matrix.is_file() || !labels.is_file() {
-                    return Ok(None);
-                }
-                Self::of_files(&matrix, &labels).map(Some)
-            }
-            _ => bail!("{}: expected alu, or matrix and labels", set.name),
+        if let (Some(items), None, None, None) = (set.alu, &set.matrix, &set.aligned, &set.labels) {
+            let (matrix, families) = dissimilarities::alu_repeats(items)?;
+            return Ok(Some(Self { matrix, known: numbered(families.into_iter()) }));
         }
+        let (None, Some(labels)) = (set.alu, &set.labels) else {
+            bail!("{}: expected alu, or labels and a matrix or aligned sequences", set.name)
+        };
+        let Some(data) = data else { return Ok(None) };
+        let here = |path: &str| Some(data.join(path)).filter(|path| path.is_file());
+        let (file, first) = match (&set.matrix, &set.aligned) {
+            (Some(matrix), None) => (matrix, None),
+            (None, Some(aligned)) => (&aligned.file, Some(aligned.first)),
+            _ => bail!("{}: expected a matrix or aligned sequences", set.name),
+        };
+        let (Some(file), Some(labels)) = (here(file), here(labels)) else { return Ok(None) };
+        let [id, class] = &set.columns;
+        let known = read::classes::classes(&labels, id, class)?;
+        match first {
+            None => Self::of_matrix(&file, known),
+            Some(first) => Self::of_sequences(&file, first, known),
+        }
+        .with_context(|| format!("{} of {}", file.display(), labels.display()))
+        .map(Some)
     }
 
-    /// A square table of numbers without a head, and the column `label` of another table.
-    fn of_files(matrix: &Path, labels: &Path) -> Result<Self> {
-        let table = read::points(matrix, &Selection { header: Some(false), ..Selection::default() })?;
+    /// Aligned sequences, whose classes are known by their ids.
+    fn of_sequences(path: &Path, first: usize, known: Vec<(String, String)>) -> Result<Self> {
+        let (matrix, ids) = dissimilarities::aligned(path, first)?;
+        let known: HashMap<String, String> = known.into_iter().collect();
+        let class = |id: &String| known.get(id).cloned().with_context(|| format!("{id:?} has no class"));
+        let classes: Vec<String> = ids.iter().map(class).collect::<Result<_>>()?;
+        Ok(Self { matrix, known: numbered(classes.into_iter()) })
+    }
+
+    /// A square table of numbers without a head; classes are in its order.
+    fn of_matrix(path: &Path, known: Vec<(String, String)>) -> Result<Self> {
+        let table = read::points(path, &Selection { header: Some(false), ..Selection::default() })?;
         let items = table.len();
-        ensure!(table.dimension() == items, "{}: {items} rows of {} numbers", matrix.display(), table.dimension());
+        ensure!(table.dimension() == items, "{items} rows of {} numbers", table.dimension());
         let values = (0..items).flat_map(|i| (i + 1..items).map(move |j| (i, j)));
         // Symmetric but for rounding in the file.
         let values = values.map(|(i, j)| 0.5 * (table.row(i)[j] + table.row(j)[i])).collect();
-        let known = read::classes::classes(labels, "index", "label")?;
-        ensure!(known.len() == items, "{}: {} labels of {items} items", labels.display(), known.len());
+        ensure!(known.len() == items, "{} labels of {items} items", known.len());
         let matrix = Dissimilarities::new(items, Form::Condensed, Values::F64(values), 1.0)?;
         Ok(Self { matrix, known: numbered(known.into_iter().map(|(_, class)| class)) })
     }
@@ -277,5 +297,30 @@ mod tests {
         assert!(definition.peers.iter().any(|peer| peer.finds_clusters));
         let none: PairwiseSet = serde_json::from_str(r#"{ "name": "x", "clusters": 2 }"#).unwrap();
         assert!(Items::load(&none, None).is_err());
+        let both =
+            r#"{ "name": "x", "clusters": 2, "matrix": "m", "labels": "l", "aligned": { "file": "a", "first": 3 } }"#;
+        assert!(Items::load(&serde_json::from_str(both).unwrap(), Some(Path::new("."))).is_err());
+    }
+
+    #[test]
+    fn aligned_sequences_have_the_classes_of_their_ids() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        write("aligned.fasta", ">b\nAC-T\n>a\nACGT\n>c\nAAAA\n");
+        write("classes.tsv", "id\tfamily\na\tY\nb\tJ\nc\tJ\n");
+        let set = |first: usize| -> PairwiseSet {
+            let aligned = json!({ "file": "aligned.fasta", "first": first });
+            let columns = ["id", "family"];
+            serde_json::from_value(
+                json!({ "name": "x", "clusters": 2, "aligned": aligned, "labels": "classes.tsv", "columns": columns }),
+            )
+            .unwrap()
+        };
+        let items = Items::load(&set(2), Some(folder.path())).unwrap().unwrap();
+        assert_eq!((items.known, items.matrix.items(), items.matrix.get(0, 1)), (vec![0, 1], 2, Some(0.25)));
+        assert!(Items::load(&set(4), Some(folder.path())).is_err());
+        write("classes.tsv", "id\tfamily\na\tY\nc\tJ\n");
+        assert!(Items::load(&set(2), Some(folder.path())).is_err());
+        assert!(Items::load(&set(2), None).unwrap().is_none());
     }
 }

@@ -107,7 +107,7 @@ pub fn measure(
 fn load(set: &MapSet) -> Result<Dissimilarities> {
     match (set.alu, set.patients) {
         (Some(items), None) => Ok(alu_repeats(items)?.0),
-        (None, Some(items)) => patients(items),
+        (None, Some(items)) => patients(items, None),
         _ => bail!("{}: expected alu or patients", set.name),
     }
 }

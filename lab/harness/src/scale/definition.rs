@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::given::Given;
 use super::sequences::Mutations;
 
 /// The definition as its file has it.
@@ -94,6 +95,8 @@ pub struct Case {
     pub rounds: usize,
     /// What is done with their matrix.
     pub extent: Extent,
+    /// Where the items come from, if they are not made.
+    pub given: Option<Given>,
 }
 
 /// What is done with a matrix.
@@ -111,6 +114,9 @@ impl Case {
     /// What it is called in a record, whatever is free on a machine.
     pub fn name(&self) -> String {
         let Self { items, element, .. } = self;
+        if let Some(given) = &self.given {
+            return format!("{}: {items} items, {element}", given.name);
+        }
         match self.extent {
             Extent::Whole => format!("{items} items, {element}"),
             Extent::Placing(all) => format!("{all} items among {items}, {element}"),
@@ -135,7 +141,13 @@ fn bytes(element: &str) -> f64 {
 impl Definition {
     /// All cases, in order.
     pub fn cases(&self, rounds: Option<usize>) -> Vec<Case> {
-        let case = |items, element: &String, rounds, extent| Case { items, element: element.clone(), rounds, extent };
+        let case = |items, element: &String, rounds, extent| Case {
+            items,
+            element: element.clone(),
+            rounds,
+            extent,
+            given: None,
+        };
         let rounds = rounds.unwrap_or(self.rounds);
         let growth = self.growth.items.iter();
         let growth = growth.map(|items| case(*items, &self.growth.element, rounds, Extent::Whole));
@@ -155,13 +167,15 @@ impl Definition {
         let Seconds { distances, pairwise, embed } = self.seconds_of_8000;
         let share = (case.items as f64 / 8000.0).powi(2);
         let stages = match case.extent {
+            Extent::Whole if case.given.is_some() => pairwise + embed,
             Extent::Whole => distances + pairwise + embed,
             // Of the sample one half of the pairs, of all each with the whole sample; and each has its neighbours to be chosen.
             Extent::Placing(all) => embed + distances * (1.0 + 4.0 * all as f64 / case.items as f64),
             // Its map takes a few of the hundred iterations; the matrix is on disk once.
             Extent::Iterations(_) => 8.0 * distances + embed / 10.0,
         };
-        case.rounds as f64 * (1.0 + share * stages)
+        let aligning = case.given.as_ref().map_or(0.0, Given::seconds);
+        case.rounds as f64 * (1.0 + aligning + share * stages)
     }
 }
 

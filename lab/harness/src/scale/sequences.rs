@@ -31,8 +31,10 @@ pub struct Mutations {
 pub struct Items {
     /// Where those are that are compared with each other.
     pub path: PathBuf,
-    /// The family of each of them.
-    pub families: Vec<u32>,
+    /// How many they are.
+    pub compared: usize,
+    /// The family of each of them, where it is known.
+    pub families: Option<Vec<u32>>,
     /// Where all are, of which those are the first.
     pub all: PathBuf,
     /// How many all are.
@@ -52,7 +54,7 @@ impl Mutations {
             self.write_file(every, &all)?;
         }
         let families = (0..items).map(|item| (item % self.families) as u32).collect();
-        Ok(Items { path, families, all, every: every.max(items) })
+        Ok(Items { path, compared: items, families: Some(families), all, every: every.max(items) })
     }
 
     fn write_file(&self, items: usize, path: &Path) -> Result<()> {
@@ -137,7 +139,7 @@ mod tests {
             std::fs::create_dir(&path).unwrap();
             MUTATIONS.write(7, 9, &path).unwrap()
         });
-        assert_eq!(one.families, [0, 1, 2, 0, 1, 2, 0]);
+        assert_eq!(one.families.unwrap(), [0, 1, 2, 0, 1, 2, 0]);
         let text = std::fs::read_to_string(&one.path).unwrap();
         assert_eq!(text.lines().filter(|line| line.starts_with(">sequence_")).count(), 7);
         assert_eq!(text, std::fs::read_to_string(&other.path).unwrap());

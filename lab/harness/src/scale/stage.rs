@@ -23,8 +23,11 @@ const FOUND: f64 = 0.95;
 /// Half of the mean dissimilarity of these items.
 const LARGEST_ERROR: f64 = 0.13;
 
-/// What is measured of two items.
-const MEASURE: [&str; 4] = ["--metric", "hamming", "--alphabet", "dna"];
+/// What is measured of two items that stand below each other.
+const ALIGNED: [&str; 4] = ["--metric", "hamming", "--alphabet", "dna"];
+
+/// What is done with items of a file.
+const COLLAPSED: [&str; 1] = ["--collapse"];
 
 /// What is done with the items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +43,9 @@ enum Work {
 pub struct Stage {
     work: Work,
     element: String,
-    families: usize,
+    /// What two items are compared by.
+    measure: &'static [&'static str],
+    clusters: Option<usize>,
     extent: Extent,
 }
 
@@ -65,7 +70,12 @@ impl Stage {
             Extent::Placing(_) => &[Work::Distances, Work::Embed, Work::Place],
             Extent::Iterations(_) => &[Work::Distances, Work::Embed],
         };
-        let stage = |work: &Work| Self { work: *work, element: case.element.clone(), families, extent: case.extent };
+        let (measure, clusters) = match &case.given {
+            Some(given) => (&COLLAPSED[..], given.clusters),
+            None => (&ALIGNED[..], Some(families)),
+        };
+        let stage =
+            |work: &Work| Self { work: *work, element: case.element.clone(), measure, clusters, extent: case.extent };
         works.iter().map(stage).collect()
     }
 
@@ -101,8 +111,11 @@ impl Stage {
         let mut command = Command::new(program);
         command.arg(name).arg(input).arg("--out").arg(out).args(["--force", "--quiet"]);
         match self.work {
-            Work::Distances => command.args(MEASURE).args(["--element", &self.element]),
-            Work::Pairwise => command.args(["--clusters", &self.families.to_string()]),
+            Work::Distances => command.args(self.measure).args(["--element", &self.element]),
+            Work::Pairwise => {
+                let clusters = self.clusters.map(|clusters| clusters.to_string());
+                command.args(clusters.iter().flat_map(|clusters| ["--clusters", clusters]))
+            }
             Work::Embed => {
                 let few = match self.extent {
                     Extent::Iterations(iterations) => Some(iterations.to_string()),
@@ -111,26 +124,25 @@ impl Stage {
                 command.args(["--dimension", "3"]);
                 command.args(few.iter().flat_map(|iterations| ["--max-iterations", iterations]))
             }
-            Work::Place => command.args(MEASURE).arg("--map").arg(&map).arg("--among").arg(&items.path),
+            Work::Place => command.args(self.measure).arg("--map").arg(&map).arg("--among").arg(&items.path),
         };
         let Some((seconds, peak_bytes)) = watched(command, folder, stop)? else { return Ok(None) };
         let cost = Cost { seconds, peak_bytes, passes: None, iterating: None };
         let cost = match self.work {
             Work::Distances => {
-                let header = read(&array)?;
-                ensure!(
-                    header["items"] == items.families.len(),
-                    "{} items of {}",
-                    header["items"],
-                    items.families.len()
-                );
+                let (found, expected) = (compared(&array)?, items.compared);
+                // Of a file, equal ones are one.
+                let is_right = if items.families.is_some() { found == expected } else { found <= expected };
+                ensure!(is_right, "{found} items of {expected}");
                 cost
             }
             Work::Pairwise => {
-                let found = labels(&clusters.join("labels.csv"))?;
-                ensure!(found.len() == items.families.len(), "{} labels of {}", found.len(), items.families.len());
-                let agreement = Agreement::new(&found, &items.families).adjusted_rand;
-                ensure!(agreement > FOUND, "the clusters are not the families: adjusted Rand {agreement}");
+                let (found, expected) = (labels(&clusters.join("labels.csv"))?, compared(&array)?);
+                ensure!(found.len() == expected, "{} labels of {expected}", found.len());
+                if let Some(families) = &items.families {
+                    let agreement = Agreement::new(&found, families).adjusted_rand;
+                    ensure!(agreement > FOUND, "the clusters are not the families: adjusted Rand {agreement}");
+                }
                 with_passes(cost, &read(&clusters.join("summary.json"))?, "iterations", "annealing")?
             }
             Work::Embed => {
@@ -160,6 +172,12 @@ fn with_passes(cost: Cost, summary: &Value, passes: &str, phase: &str) -> Result
     let iterating = phases.iter().find(|named| named[0] == phase).and_then(|named| named[1].as_f64());
     ensure!(passes.is_some() && iterating.is_some(), "a summary without {phase}");
     Ok(Cost { passes, iterating, ..cost })
+}
+
+/// How many items a matrix has.
+fn compared(header: &Path) -> Result<usize> {
+    let items = read(header)?["items"].as_u64();
+    Ok(items.with_context(|| format!("{} does not say how many items", header.display()))? as usize)
 }
 
 fn read(path: &Path) -> Result<Value> {
@@ -258,7 +276,7 @@ mod tests {
 
     #[test]
     fn stages_of_large_cases_leave_the_clusters_out() {
-        let case = Case { items: 10, element: "u16".into(), rounds: 1, extent: Extent::Iterations(5) };
+        let case = Case { items: 10, element: "u16".into(), rounds: 1, extent: Extent::Iterations(5), given: None };
         let engines = |case: &Case| Stage::all(case, 3).iter().map(Stage::engine).collect::<Vec<_>>();
         assert_eq!(engines(&case), ["lehr distances", "lehr embed"]);
         let placing = Case { extent: Extent::Placing(50), ..case.clone() };
