@@ -1,15 +1,16 @@
 //! Clustering as a method: the library's `vector::cluster` and `kmeans::cluster` with the command's options, under the contract `lehr.clustering` 1.0.
 //!
-//! Tables: `labels` (id, cluster, probability), `centers` (cluster, the columns, weight, spread), both as `lehr cluster` writes them, and `history`
-//! (a row for each temperature; of k-means for each start).
+//! What is clustered follows from the columns of the table `points`: rows of bits where there is a column `fingerprint` (as FPS is read) and no columns are named, or else numbers.
+//! Tables: `labels` (id, cluster, probability), `centers` (cluster, the columns, weight, spread; of bits `bit0`, `bit1`, …, how frequent each is), both as `lehr cluster` writes them, and
+//! `history` (a row for each temperature; of k-means for each start).
 
 use std::collections::BTreeMap;
 
-use lehr_data::Points;
 use lehr_data::counter::counts_rows;
 use lehr_data::geography;
 use lehr_data::scale::{Scale, Scaling, scales_differ};
 use lehr_data::write::names;
+use lehr_data::{Fingerprints, Points};
 use lehr_mining::anneal::{Control, Observer, Progress as Annealed, Stage, Step};
 use lehr_mining::vector::{self, Cluster, OUTLIER, Parameters, Precision};
 use lehr_mining::{Error, Execution, kmeans};
@@ -40,7 +41,7 @@ pub struct Clustering;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
-    /// The columns of the points. Default: all of numbers, except weights and ids.
+    /// The columns of the points. Default: the bits of the column `fingerprint` if there is one, or all columns of numbers, except weights and ids.
     pub columns: Option<Vec<String>>,
     /// The column of weights. Default: the one that the data set says, or none.
     pub weights: Option<String>,
@@ -273,8 +274,7 @@ impl Method for Clustering {
 
     fn run(&self, job: &Job, inputs: &Inputs, options: &Options) -> Result<Outputs, Failure> {
         let name = inputs.dataset("points").to_owned();
-        let table = inputs.table("points")?.points(&name, &options.columns())?;
-        let space = Space::new(table, options)?;
+        let space = Space::read(inputs.table("points")?, &name, options)?;
         let found = match options.method {
             ClusterMethod::Da => anneal(job, &space, options)?.map(|model| Found::of_annealing(&space, model)),
             ClusterMethod::Kmeans => kmeans(job, &space, options)?.map(|model| Found::of_kmeans(&space, model)),
@@ -287,7 +287,7 @@ impl Method for Clustering {
                 failure => failure,
             },
         })?;
-        found.outputs(&space.table)
+        found.outputs(&space)
     }
 }
 
@@ -295,8 +295,8 @@ impl Method for Clustering {
 fn anneal(job: &Job, space: &Space, options: &Options) -> Result<Result<vector::Model, Error>, Failure> {
     let (mut watch, execution): (_, Execution) = (Watch { job }, job.execution());
     Ok(match job.saved_checkpoint::<vector::Checkpoint>()? {
-        None => vector::cluster(space.points(), &options.parameters(), &execution, &mut watch),
-        Some(checkpoint) => vector::resume(space.points(), checkpoint, &execution, &mut watch),
+        None => vector::cluster(space.rows(), &options.parameters(), &execution, &mut watch),
+        Some(checkpoint) => vector::resume(space.rows(), checkpoint, &execution, &mut watch),
     })
 }
 
@@ -304,8 +304,8 @@ fn anneal(job: &Job, space: &Space, options: &Options) -> Result<Result<vector::
 fn kmeans(job: &Job, space: &Space, options: &Options) -> Result<Result<kmeans::Model, Error>, Failure> {
     let (mut watch, execution): (_, Execution) = (Watch { job }, job.execution());
     Ok(match job.saved_checkpoint::<kmeans::Checkpoint>()? {
-        None => kmeans::cluster(space.points(), &options.of_kmeans(), &execution, &mut watch),
-        Some(checkpoint) => kmeans::resume(space.points(), checkpoint, &execution, &mut watch),
+        None => kmeans::cluster(space.rows(), &options.of_kmeans(), &execution, &mut watch),
+        Some(checkpoint) => kmeans::resume(space.rows(), checkpoint, &execution, &mut watch),
     })
 }
 
@@ -333,30 +333,74 @@ impl<C: Serialize> Observer<C> for Watch<'_> {
     }
 }
 
-/// A table, the points that it is clustered as, and the way back.
+/// Rows as the data set has them.
+enum Given {
+    Numbers(Points),
+    /// With a name for each column: `bit0`, `bit1`, ….
+    Bits(Fingerprints, Vec<String>),
+}
+
+/// The rows of a data set, the points that they are clustered as, and the way back.
 struct Space {
-    table: Points,
+    given: Given,
     clustered: Option<Points>,
     scaling: Option<Scaling>,
 }
 
 impl Space {
-    fn new(table: Points, options: &Options) -> Result<Self, Failure> {
+    fn read(table: &Table, name: &str, options: &Options) -> Result<Self, Failure> {
+        if options.columns.is_some() || !table.has_fingerprints() {
+            return Self::of_points(table.points(name, &options.columns())?, options);
+        }
+        let of_numbers = [("lonlat", options.lonlat), ("scale", options.scale != ColumnScale::None)];
+        if let Some((option, _)) = of_numbers.iter().find(|(_, is_given)| *is_given) {
+            let reason = "for columns of numbers, which \"columns\" names; the column fingerprint has rows of bits";
+            return Err(Failure::input(format!("{name}: {option}: {reason}")));
+        }
+        let rows = table.fingerprints(name, &options.columns())?;
+        let columns = (0..rows.bits()).map(|bit| format!("bit{bit}")).collect();
+        Ok(Self { given: Given::Bits(rows, columns), clustered: None, scaling: None })
+    }
+
+    fn of_points(table: Points, options: &Options) -> Result<Self, Failure> {
+        let space = |table, clustered, scaling| Self { given: Given::Numbers(table), clustered, scaling };
         if options.lonlat {
             let clustered = Some(geography::on_sphere(&table)?);
-            return Ok(Self { table, clustered, scaling: None });
+            return Ok(space(table, clustered, None));
         }
         let scale = match options.scale {
-            ColumnScale::None => return Ok(Self { table, clustered: None, scaling: None }),
+            ColumnScale::None => return Ok(space(table, None, None)),
             ColumnScale::Std => Scale::Std,
             ColumnScale::Robust => Scale::Robust,
         };
         let scaling = Scaling::fit(&table, scale);
-        Ok(Self { clustered: Some(scaling.apply(&table)), table, scaling: Some(scaling) })
+        let clustered = Some(scaling.apply(&table));
+        Ok(space(table, clustered, Some(scaling)))
     }
 
-    fn points(&self) -> &Points {
-        self.clustered.as_ref().unwrap_or(&self.table)
+    /// The rows as they are clustered.
+    fn rows(&self) -> vector::Input<'_> {
+        match (&self.clustered, &self.given) {
+            (Some(clustered), _) => clustered.into(),
+            (None, Given::Numbers(points)) => points.into(),
+            (None, Given::Bits(rows, _)) => rows.into(),
+        }
+    }
+
+    fn ids(&self) -> Vec<String> {
+        let ids = match &self.given {
+            Given::Numbers(points) => points.ids(),
+            Given::Bits(rows, _) => Some(rows.ids()),
+        };
+        let numbers = || (0..self.rows().len()).map(|row| row.to_string()).collect();
+        ids.map_or_else(numbers, <[String]>::to_vec)
+    }
+
+    fn columns(&self) -> &[String] {
+        match &self.given {
+            Given::Numbers(points) => points.columns(),
+            Given::Bits(_, columns) => columns,
+        }
     }
 
     fn is_sphere(&self) -> bool {
@@ -380,16 +424,18 @@ impl Space {
     }
 
     fn warnings(&self) -> Vec<String> {
+        // Bits have one scale, and count nothing.
+        let Given::Numbers(table) = &self.given else { return Vec::new() };
         let mut warnings = Vec::new();
         if self.clustered.is_none() {
-            if geography::looks_like_degrees(&self.table) {
+            if geography::looks_like_degrees(table) {
                 let text = "the columns look like longitude and latitude in degrees, which are not a distance; \"lonlat\": true clusters on the sphere, in km";
                 warnings.push(text.to_owned());
             } else {
-                warnings.extend(scales_differ(&self.table));
+                warnings.extend(scales_differ(table));
             }
         }
-        warnings.extend(counts_rows(&self.table));
+        warnings.extend(counts_rows(table));
         warnings
     }
 }
@@ -508,9 +554,8 @@ impl Found {
         }
     }
 
-    fn outputs(self, table: &Points) -> Result<Outputs, Failure> {
-        let numbers = || (0..table.len()).map(|row| row.to_string()).collect();
-        let ids = Table::builder().texts("id", table.ids().map_or_else(numbers, <[String]>::to_vec));
+    fn outputs(self, space: &Space) -> Result<Outputs, Failure> {
+        let ids = Table::builder().texts("id", space.ids());
         let labelled = if self.figures.contains_key(OUTLIERS) {
             let shown = |label: &u32| if *label == OUTLIER { -1.0 } else { f64::from(*label) };
             ids.numbers("cluster", self.labels.iter().map(shown).collect())
@@ -519,7 +564,7 @@ impl Found {
         };
         let labels = labelled.numbers("probability", self.probabilities).id(Some("id".to_owned())).build()?;
         let mut centers = Table::builder().counts("cluster", (0..self.centers.len() as u64).collect());
-        let names = names::beside(&["cluster", "weight", "spread"], table.columns(), &[]);
+        let names = names::beside(&["cluster", "weight", "spread"], space.columns(), &[]);
         for (index, name) in names.into_iter().enumerate() {
             centers = centers.numbers(name, self.centers.iter().map(|center| center[index]).collect());
         }

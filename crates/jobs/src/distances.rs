@@ -25,7 +25,7 @@ use crate::job::{Job, Progress};
 use crate::matrix::COLUMN;
 use crate::method::{Failure, Inputs, Method, Outputs};
 use crate::sync::{Arc, Mutex};
-use crate::table::{Builder, Columns, Table};
+use crate::table::{Builder, Columns, FINGERPRINT, Table};
 
 pub use measure::{Alignment, Letters, Measure, Options};
 
@@ -33,9 +33,8 @@ use measure::What;
 
 /// The name of the input.
 const ITEMS: &str = "items";
-/// The columns that say what is compared.
+/// The column that says that sequences are compared.
 const SEQUENCE: &str = "sequence";
-const FINGERPRINT: &str = "fingerprint";
 
 /// Dissimilarities of all pairs of items as a [`Method`].
 ///
@@ -168,12 +167,7 @@ impl Items {
                 }
                 Ok(Self::Sequences(sequences))
             }
-            What::Fingerprints => {
-                let texts = table.texts(FINGERPRINT).unwrap_or_default();
-                let lines: String = texts.iter().enumerate().map(|(row, text)| format!("{text}\t{row}\n")).collect();
-                let read = lehr_data::read::fps::fingerprints_from(lines.as_bytes(), name);
-                Ok(Self::Fingerprints(read.map_err(Failure::from)?))
-            }
+            What::Fingerprints => Ok(Self::Fingerprints(table.hexadecimal(name).map_err(Failure::from)?)),
             What::Records => {
                 let columns =
                     Columns { columns: options.columns.clone(), id: options.id.clone(), ..Columns::default() };

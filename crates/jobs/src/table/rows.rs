@@ -1,14 +1,18 @@
-//! Tables as points and records, and back: which columns are meant, and what must be in them.
+//! Tables as points, records and rows of bits, and back: which columns are meant, and what must be in them.
 
 use std::borrow::Cow;
 
 use lehr_data::error::{Column as ColumnOfFault, Fault as FaultOfRow, Faults, Place};
-use lehr_data::{Error, Incomplete, Points};
+use lehr_data::read::fps::fingerprints_from;
+use lehr_data::{Error, Fingerprints, Incomplete, Points};
 use lehr_services::Fault;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Kind, Table};
+
+/// The column of text that rows of bits stand in, in hexadecimal digits as FPS has them.
+pub(crate) const FINGERPRINT: &str = "fingerprint";
 
 /// Which columns of a table are the points, their weights and their ids.
 ///
@@ -176,5 +180,57 @@ impl Table {
         let values: Vec<Cow<'_, [f64]>> = chosen.iter().filter_map(|column| self.numbers(column)).collect();
         let flat = (0..self.rows()).flat_map(|row| values.iter().map(move |column| column[row])).collect();
         Incomplete::named(flat, chosen, name)
+    }
+
+    /// Whether the rows are rows of bits: there is a column `fingerprint`, and it is text.
+    pub(crate) fn has_fingerprints(&self) -> bool {
+        self.columns().any(|(name, kind)| name == FINGERPRINT && kind == Kind::Text)
+    }
+
+    /// The rows as rows of bits, from the hexadecimal digits of the column `fingerprint`: eight bits for two digits. Weights and ids are chosen as for [`points`](Self::points); ids are row numbers
+    /// if there are none.
+    ///
+    /// # Errors
+    /// Of the room of data: no such column, rows of different lengths or of other letters, with their rows; weights that are none.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_jobs::{Columns, Table};
+    /// let keys = ["0f", "03"].map(String::from).to_vec();
+    /// let table = Table::builder().texts("fingerprint", keys).numbers("doses", vec![1.0, 3.0]).build()?;
+    /// let columns = Columns { weights: Some("doses".into()), ..Columns::default() };
+    /// let rows = table.fingerprints("compounds", &columns)?;
+    /// assert_eq!((rows.bits(), rows.count(0), rows.weight(1)), (8, 4, 3.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn fingerprints(&self, name: &str, columns: &Columns) -> Result<Fingerprints, Error> {
+        let weights = columns.weights.as_deref().or(self.weights());
+        let id = columns.id.as_deref().or(self.id());
+        let names: Vec<String> = self.columns().map(|(name, _)| name.to_owned()).collect();
+        let wanted = [Some(FINGERPRINT), weights, id].into_iter().flatten();
+        let missing: Vec<String> =
+            wanted.filter(|wanted| !names.iter().any(|name| name == wanted)).map(str::to_owned).collect();
+        if !missing.is_empty() {
+            return Err(Error::NoSuchColumns { name: name.to_owned(), wanted: missing, columns: names });
+        }
+        let mut rows = self.hexadecimal(name)?;
+        if let Some(column) = weights {
+            let Some(values) = self.numbers(column) else {
+                let (what, found) = (format!("{name}, column {column:?}"), "text".to_owned());
+                return Err(Error::Shape { what, expected: "numbers".to_owned(), found });
+            };
+            rows = rows.with_weights(values.into_owned())?;
+        }
+        match id.and_then(|id| self.texts(id)) {
+            Some(ids) => rows.with_ids(ids),
+            None => Ok(rows),
+        }
+    }
+
+    /// The column `fingerprint`, numbered row by row.
+    pub(crate) fn hexadecimal(&self, name: &str) -> Result<Fingerprints, Error> {
+        let texts = self.texts(FINGERPRINT).unwrap_or_default();
+        let lines: String = texts.iter().enumerate().map(|(row, text)| format!("{text}\t{row}\n")).collect();
+        fingerprints_from(lines.as_bytes(), name)
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use lehr_data::synthetic::bit_templates;
 use lehr_jobs::clustering::Options;
 use lehr_jobs::datasets::{Begin, Datasets, Put, Remove as RemoveDataset, Take};
 use lehr_jobs::jobs::{
@@ -125,6 +126,87 @@ fn a_sponge_labels_what_is_far_from_every_centre() {
         let labels = datasets.call(Take { name: format!("{job}/labels") }).await.unwrap().0;
         let labels = labels.numbers("cluster").unwrap().to_vec();
         assert_eq!((labels[20], labels[0] == labels[9], labels[0] + labels[19]), (-1.0, true, 1.0));
+    });
+}
+
+#[test]
+fn fingerprints_are_clustered_as_bits_with_the_bits_of_the_librarys() {
+    on_one_host(async |host| {
+        let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+        let clustering = host.start("/clustering", MethodService::<Clustering>::default).await.unwrap();
+        let rows = bit_templates(3, 30, 72, 0.3, 0.05, 2).0;
+        let digits = |row: usize| -> String {
+            let bytes = rows.row(row).iter().flat_map(|word| word.to_le_bytes());
+            bytes.take(9).map(|byte| format!("{byte:02x}")).collect()
+        };
+        let fps: String = (0..rows.len()).map(|row| format!("{}\tc{row}\n", digits(row))).collect();
+        let fps = format!("#FPS1\n#num_bits=72\n{fps}");
+        upload(&datasets, Begin::new("compounds", Form::Fps), fps.as_bytes()).await.unwrap();
+        let taken = async |name: String| datasets.call(Take { name }).await.unwrap().0;
+        for (given, method) in [
+            (serde_json::json!({ "clusters": 3 }), "da"),
+            (serde_json::json!({ "clusters": 3, "method": "kmeans" }), "kmeans"),
+        ] {
+            let job = run(&clustering, Order::new("compounds", options(given))).await.unwrap();
+            let done = wait(&clustering, &job).await;
+            assert_eq!((done.state, done.fault.as_ref(), done.warnings.len()), (State::Done, None, 0));
+            let (expected, centers, squares) = if method == "da" {
+                let parameters = Parameters { clusters: Some(3), ..Parameters::default() };
+                let model = cluster(&rows, &parameters, &Execution::default(), &mut Silent).unwrap();
+                (model.labels, model.centers, model.sum_of_squares)
+            } else {
+                let parameters = kmeans::Parameters { clusters: 3, ..kmeans::Parameters::default() };
+                let model = kmeans::cluster(&rows, &parameters, &Execution::default(), &mut Silent).unwrap();
+                (model.labels, model.centers, model.sum_of_squares)
+            };
+            let labels = taken(format!("{job}/labels")).await;
+            let expected: Vec<u64> = expected.into_iter().map(u64::from).collect();
+            assert_eq!(
+                (labels.counts("cluster").unwrap(), &labels.texts("id").unwrap()[89]),
+                (&expected[..], &"c89".to_owned())
+            );
+            let last: Vec<f64> = centers.chunks_exact(72).map(|center| center[71]).collect();
+            assert_eq!(*taken(format!("{job}/centers")).await.numbers("bit71").unwrap(), last);
+            assert_eq!(done.figures["sum_of_squares"], squares);
+        }
+        // With weights beside the digits, as no FPS has them; and whoever names columns means numbers.
+        let weights: Vec<f64> = (0..rows.len()).map(|row| (row % 4) as f64).collect();
+        let table = Table::builder()
+            .texts("fingerprint", (0..rows.len()).map(digits).collect())
+            .numbers("doses", weights.clone())
+            .weights(Some("doses".into()))
+            .build()
+            .unwrap();
+        datasets.call(Put { name: "doses".into(), table: Handle(table), replace: false }).await.unwrap();
+        let job = run(&clustering, Order::new("doses", options(serde_json::json!({ "clusters": 3 })))).await.unwrap();
+        let done = wait(&clustering, &job).await;
+        let heavy = rows.clone().with_weights(weights.clone()).unwrap();
+        let parameters = Parameters { clusters: Some(3), ..Parameters::default() };
+        let model = cluster(&heavy, &parameters, &Execution::default(), &mut Silent).unwrap();
+        assert_eq!(done.figures["sum_of_squares"], model.sum_of_squares);
+        assert_eq!(
+            taken(format!("{job}/centers")).await.numbers("weight").unwrap().iter().sum::<f64>(),
+            weights.iter().sum::<f64>()
+        );
+        let named = serde_json::json!({ "clusters": 2, "columns": ["doses"], "weights": "doses" });
+        let job = run(&clustering, Order::new("doses", options(named))).await.unwrap();
+        assert_eq!(wait(&clustering, &job).await.state, State::Done);
+        assert!(taken(format!("{job}/centers")).await.numbers("bit0").is_none());
+        // What bits have not is told, with what would do.
+        for (given, words) in [
+            (
+                serde_json::json!({ "clusters": 3, "scale": "std" }),
+                "compounds: scale: for columns of numbers, which \"columns\" names",
+            ),
+            (serde_json::json!({ "clusters": 3, "lonlat": true }), "compounds: lonlat: for columns of numbers"),
+            (serde_json::json!({ "clusters": 3, "weights": "doses" }), "doses"),
+            (serde_json::json!({ "clusters": 91 }), "compounds: 91 clusters of 90 points"),
+        ] {
+            let job = run(&clustering, Order::new("compounds", options(given))).await.unwrap();
+            let done = wait(&clustering, &job).await;
+            let reason = done.fault.unwrap();
+            assert!(done.state == State::Failed && reason.reason().contains(words), "{}", reason.reason());
+        }
     });
 }
 
