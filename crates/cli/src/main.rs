@@ -33,6 +33,7 @@ mod study;
 mod summary;
 mod tables;
 mod trace;
+mod weights;
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -68,6 +68,8 @@ pub enum Source {
         selection: Selection,
         /// How many packed bits its rows have, if it is an array of such.
         bits: Option<usize>,
+        /// The table with the weights of rows of bits, if they have any.
+        weights_from: Option<PathBuf>,
     },
     /// A data set that is built in.
     BuiltIn(Dataset),
@@ -117,10 +119,11 @@ impl Plan {
                     delimiter: table.delimiter,
                     header,
                 };
-                if cluster.bits.is_some() {
-                    of_bits_only(&selection, frame, "--bits")?;
+                let (bits, weights_from) = (cluster.bits, cluster.weights_from);
+                if bits.is_some() {
+                    of_bits_only(&selection, weights_from.is_some(), frame, "--bits")?;
                 }
-                let source = Source::Table { path: cluster.input, selection, bits: cluster.bits };
+                let source = Source::Table { path: cluster.input, selection, bits, weights_from };
                 (source, frame, cluster.method, cluster.execution, cluster.results)
             }
             Command::Demo(demo) => {
@@ -161,26 +164,26 @@ impl Plan {
     }
 }
 
-/// That nothing is asked for which tables have and rows of bits have not; `what` says why there are bits.
+/// That nothing is asked for which tables have and rows of bits have not; `what` says why there are bits. Where their weights stand in a table beside, the selection says how that is read.
 ///
 /// # Errors
 /// [`Kind::Usage`] with the option.
-pub fn of_bits_only(selection: &Selection, frame: Frame, what: &str) -> Result<(), Failure> {
+pub fn of_bits_only(selection: &Selection, has_table: bool, frame: Frame, what: &str) -> Result<(), Failure> {
     let asked = [
         ("--columns", selection.columns.is_some()),
-        ("--weights", selection.weights.is_some()),
-        ("--id", selection.id.is_some()),
+        ("--weights", selection.weights.is_some() && !has_table),
+        ("--id", selection.id.is_some() && !has_table),
         ("--lonlat", frame == Frame::Sphere),
         ("--scale", !matches!(frame, Frame::Sphere | Frame::Columns(Scale::None))),
-        ("--delimiter", selection.delimiter.is_some()),
-        ("--header and --no-header", selection.header.is_some()),
+        ("--delimiter", selection.delimiter.is_some() && !has_table),
+        ("--header and --no-header", selection.header.is_some() && !has_table),
     ];
-    match asked.iter().find(|(_, is_asked)| *is_asked) {
-        Some((option, _)) => {
-            Err(Failure::new(Kind::Usage, format!("{option}: for tables of numbers; {what} has rows of bits")))
-        }
-        None => Ok(()),
-    }
+    let Some((option, _)) = asked.iter().find(|(_, is_asked)| *is_asked) else { return Ok(()) };
+    let failure = Failure::new(Kind::Usage, format!("{option}: for tables of numbers; {what} has rows of bits"));
+    Err(match *option {
+        "--weights" => failure.with_hint("--weights-from names a table that has the weights"),
+        _ => failure,
+    })
 }
 
 fn frame(lonlat: bool, scale: ScaleArgument, columns: Option<&[String]>) -> Result<Frame, Failure> {
@@ -487,6 +490,10 @@ mod tests {
         }
         assert!(usage(&["cluster", "a.npy", "--bits", "8", "--lonlat"]).starts_with("--lonlat: for tables"));
         assert!(usage(&["cluster", "a.npy", "--bits", "8", "--no-header"]).contains("--no-header: for tables"));
+        // All but columns and their scale are of the table that has the weights.
+        let beside = ["cluster", "a.npy", "--bits", "8", "--weights-from", "t.csv", "--weights", "w", "--id", "i"];
+        assert!(plan(&[&beside[..], &["--delimiter", "tab", "--header"]].concat()).is_ok());
+        assert!(usage(&[&beside[..], &["--columns", "x"]].concat()).starts_with("--columns: for tables"));
     }
 
     #[test]

@@ -103,6 +103,9 @@ pub fn table(path: &Path, selection: &Selection) -> Result<Table, Error> {
 /// let read = |text: &str| table_from(text.as_bytes(), "t", &Selection::default());
 /// assert!(matches!(read("#FPS1\n0f\tone\n")?, Table::Bits(rows) if rows.bits() == 8));
 /// assert!(matches!(read("x,y\n1,2\n")?, Table::Numbers(points) if points.dimension() == 2));
+/// // What takes numbers alone says why it does not take these.
+/// let message = lehr_data::read::points_from("#FPS1\n0f\tone\n".as_bytes(), "t", &Selection::default()).unwrap_err().to_string();
+/// assert_eq!(message, "t: expected a table of text or an NPY file, found fingerprints in FPS, which are rows of bits");
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub fn table_from(reader: impl Read, name: &str, selection: &Selection) -> Result<Table, Error> {
@@ -200,8 +203,10 @@ fn any_incomplete(mut source: Source<'_>, selection: &Selection) -> Result<Incom
 /// helpful message. Other formats and impossible selections are refused here.
 fn is_npy(source: &mut Source<'_>, selection: &Selection) -> Result<bool, Error> {
     check(source.name(), selection)?;
+    let is_fps = fps::is_fps(source)?;
     let head = source.fill(16, Some(0))?;
-    if let Some(what) = source::foreign_format(head) {
+    let foreign = is_fps.then_some("fingerprints in FPS, which are rows of bits");
+    if let Some(what) = foreign.or_else(|| source::foreign_format(head)) {
         let (name, expected) = (source.name().into(), "a table of text or an NPY file".into());
         return Err(Error::Format { name, expected, found: what.into() });
     }

@@ -20,6 +20,10 @@ pub struct ClusterArguments {
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub bits: Option<usize>,
 
+    /// Of fingerprints and packed bits: the table whose column --weights has their weights, in the row with the same id in the column --id, or without --id row by row
+    #[arg(long, value_name = "TABLE", requires = "weights")]
+    pub weights_from: Option<PathBuf>,
+
     /// Which columns mean what.
     #[command(flatten)]
     pub table: TableArguments,
@@ -165,6 +169,9 @@ Example:
 
   lehr cluster compounds.fps.gz --clusters 20
       compounds by their fingerprints; centers.csv has how frequent each bit is
+
+  lehr cluster compounds.fps.gz --clusters 20 --weights-from screen.csv --weights potency --id compound
+      the same with weights, which stand in a table beside
 
   mpiexec -n 4 lehr cluster measurements.csv --clusters 20
       the same result, bit for bit, computed by four processes

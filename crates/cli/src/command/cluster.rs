@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use lehr_data::Fingerprints;
 use lehr_data::read::{self, Selection, Table};
 use lehr_data::write::AtomicFile;
 use lehr_ranks::timing::Stopwatch;
@@ -24,7 +25,7 @@ use crate::resume::stopped;
 use crate::space::Space;
 use crate::summary::Summary;
 use crate::trace::TraceFile;
-use crate::{report, tables};
+use crate::{report, tables, weights};
 
 /// Runs a plan to its end, together with the other processes of a job, if there are any.
 ///
@@ -34,7 +35,9 @@ pub fn run(plan: Plan, company: &Company<'_>) -> Result<(), Failure> {
     let mut interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
     let space = match &plan.source {
-        Source::Table { path, selection, bits } => read_space(path, selection, *bits, plan.frame)?,
+        Source::Table { path, selection, bits, weights_from } => {
+            read_space(path, selection, *bits, weights_from.as_deref(), plan.frame)?
+        }
         Source::BuiltIn(dataset) => Space::new(demo::points(*dataset), plan.frame)?,
     };
     if let Source::Table { selection, .. } = &plan.source
@@ -79,16 +82,32 @@ pub fn run(plan: Plan, company: &Company<'_>) -> Result<(), Failure> {
     output::result(&text)
 }
 
-/// Reads what is to be clustered: a table, or rows of bits.
-fn read_space(path: &Path, selection: &Selection, bits: Option<usize>, frame: Frame) -> Result<Space, Failure> {
+/// Reads what is to be clustered: a table, or rows of bits, whose weights are in a table beside.
+fn read_space(
+    path: &Path,
+    selection: &Selection,
+    bits: Option<usize>,
+    weights_from: Option<&Path>,
+    frame: Frame,
+) -> Result<Space, Failure> {
+    let weighted = |rows: Fingerprints| match weights_from {
+        Some(table) => weights::with_table(rows, table, selection).map(Space::of_bits),
+        None => Ok(Space::of_bits(rows)),
+    };
     if bits.is_some() {
-        return Ok(Space::of_bits(read::packed::fingerprints(path, bits)?));
+        return weighted(read::packed::fingerprints(path, bits)?);
     }
-    match read::table(path, selection)? {
+    // Where there is a table beside, the selection is of that one.
+    let own = if weights_from.is_some() { &Selection::default() } else { selection };
+    match read::table(path, own)? {
+        Table::Numbers(_) if weights_from.is_some() => {
+            let message = "--weights-from: for rows of bits; a table of numbers has its weights in a column of its own";
+            Err(Failure::new(Kind::Usage, message).with_hint("--weights names it"))
+        }
         Table::Numbers(points) => Space::new(points, frame),
         Table::Bits(rows) => {
-            of_bits_only(selection, frame, "an FPS file")?;
-            Ok(Space::of_bits(rows))
+            of_bits_only(selection, weights_from.is_some(), frame, "an FPS file")?;
+            weighted(rows)
         }
     }
 }

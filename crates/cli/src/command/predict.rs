@@ -51,7 +51,7 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
     }
     let asked = Selection { columns, weights: None, id, delimiter, header };
     let said_of_bits = |rows: &Fingerprints, what: &str| {
-        of_bits_only(&asked, Frame::Columns(Scale::None), what)?;
+        of_bits_only(&asked, false, Frame::Columns(Scale::None), what)?;
         Said::of_bits(&model, rows, &input, memberships)
     };
     if bits.is_some() {

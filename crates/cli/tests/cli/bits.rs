@@ -137,6 +137,59 @@ fn a_row_that_is_like_no_other_is_an_outlier_of_fingerprints_as_of_the_table() {
 }
 
 #[test]
+fn weights_in_a_table_beside_are_those_of_the_rows() {
+    let sandbox = sandbox();
+    let rows: usize = rows().len();
+    let weight = |row: usize| (row % 4) as f64 / 2.0;
+    // By id in another order, with rows that are of no compound; and row by row.
+    let by_id: String = (0..rows + 5).rev().map(|row| format!("c{row},{}\n", weight(row))).collect();
+    sandbox.write("screen.csv", format!("compound,potency\n{by_id}"));
+    let in_order: String = (0..rows).map(|row| format!("{}\n", weight(row))).collect();
+    sandbox.write("weights.txt", format!("potency\n{in_order}"));
+    let table: String = sandbox
+        .read("table.csv")
+        .lines()
+        .enumerate()
+        .map(|(line, text)| match line {
+            0 => format!("{text},potency\n"),
+            _ => format!("{text},{}\n", weight(line - 1)),
+        })
+        .collect();
+    sandbox.write("heavy.csv", table);
+    let cluster = |rest: &[&str], out: &str| {
+        sandbox
+            .lehr(&[&["cluster", "-k", "3", "--weights", "potency", "--quiet", "--out", out][..], rest].concat())
+            .succeeded();
+    };
+    cluster(&["compounds.fps", "--weights-from", "screen.csv", "--id", "compound"], "f");
+    cluster(&["packed.npy", "--bits", "70", "--weights-from", "weights.txt"], "p");
+    cluster(&["heavy.csv", "--id", "id"], "t");
+    let [f, p, t] = ["f", "p", "t"].map(|folder| sandbox.summary(folder));
+    let number = |summary: &serde_json::Value, part: &str, name: &str| summary[part][name].as_f64().unwrap();
+    for summary in [&f, &p, &t] {
+        assert_eq!(number(summary, "input", "total_weight"), (0..rows).map(weight).sum::<f64>());
+        assert_eq!(number(summary, "input", "rows_of_weight_zero"), 30.0);
+        let (found, expected) = (number(summary, "result", "sum_of_squares"), number(&t, "result", "sum_of_squares"));
+        assert!((found - expected).abs() < 1e-10 * expected, "{found} for {expected}");
+    }
+    let labels = ["f", "p", "t"].map(|folder| column(&sandbox.read(&format!("{folder}/labels.csv")), 1));
+    assert_eq!(labels[0], labels[1]);
+    assert_eq!(labels[0], labels[2]);
+    let told = sandbox.lehr(&["cluster", "compounds.fps", "-k", "3", "--weights", "potency"]);
+    assert!(told.code == 2 && told.stderr.contains("--weights-from names a table"), "{}", told.stderr);
+    let told =
+        sandbox.lehr(&["cluster", "table.csv", "-k", "3", "--weights", "potency", "--weights-from", "screen.csv"]);
+    assert!(told.code == 2 && told.stderr.contains("--weights-from: for rows of bits"), "{}", told.stderr);
+    let line = ["cluster", "compounds.fps", "-k", "3", "--weights", "potency", "--weights-from", "screen.csv"];
+    let told = sandbox.lehr(&line);
+    assert!(
+        told.code == 3 && told.stderr.contains("expected 120 rows, one for each row of bits, found 125"),
+        "{}",
+        told.stderr
+    );
+}
+
+#[test]
 fn what_bits_cannot_be_asked_is_told_and_nothing_is_left_behind() {
     let sandbox = sandbox();
     sandbox.write("short.fps", "#FPS1\n#num_bits=16\n00ff\ta\n0f\tb\n");
@@ -161,6 +214,12 @@ fn what_bits_cannot_be_asked_is_told_and_nothing_is_left_behind() {
             "short.fps, line 4: expected 4 hexadecimal digits, for 16 bits, found 2",
         ),
         (&["cluster", "compounds.fps", "-k", "121"][..], 3, "121 clusters of 120 points"),
+        (
+            &["mixture", "compounds.fps", "-k", "2"][..],
+            3,
+            "compounds.fps: expected a table of text or an NPY file, found fingerprints in FPS, which are rows of bits",
+        ),
+        (&["gtm", "compounds.fps"][..], 3, "found fingerprints in FPS"),
     ] {
         let outcome = sandbox.lehr(line);
         assert_eq!(outcome.code, code, "{line:?}: {}", outcome.stderr);
