@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-two-nodes test python test-python fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-python quality quality-densities peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-services lab-services-quick soak load isolation schemathesis fuzz docs fmt clean
+.PHONY: help demo demo-two-nodes test python test-python fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-python quality quality-densities peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-chemistry lab-chemistry-quick lab-services lab-services-quick soak load isolation schemathesis fuzz docs fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -227,6 +227,18 @@ lab-scale: need ## how time and memory of distances, clusters and maps grow with
 lab-scale-quick: need ## the same, small sizes in under two minutes
 	@cargo build --release -p lehr
 	@$(TARGET)/release/lehr lab scale --quick
+
+CHEMISTRY_RECORD ?= lab/records/local/chemistry.json
+# The whole antiviral screen, where LEHR_DATA has it; the quarter of it that comes with the project elsewhere.
+CHEMISTRY_FILES = $(if $(wildcard $(LEHR_DATA)/chem/dtp_aids41k_keys1047.fps.gz),--fingerprints $(LEHR_DATA)/chem/dtp_aids41k_keys1047.fps.gz --activities $(LEHR_DATA)/chem/dtp_aids41k.tsv.gz)
+
+lab-chemistry: need ## compounds as rows of bits beside numbers, and ten million synthetic ones (hours, 7 GB of memory; goes on with CHEMISTRY_RECORD if that is there; LEHR_DATA = folder with chem/)
+	@cargo build --release -p lehr
+	@$(TARGET)/release/lehr lab chemistry --folder $(TARGET) $(CHEMISTRY_FILES) --record $(CHEMISTRY_RECORD)
+
+lab-chemistry-quick: need ## the same, small sizes in under two minutes
+	@cargo build --release -p lehr
+	@$(TARGET)/release/lehr lab chemistry --quick
 
 RANK_RECORD ?= lab/records/local/ranks.json
 

@@ -13,10 +13,10 @@ use lehr_data::sequences::Alphabet;
 use lehr_data::{Fingerprints, Incomplete, Sequences, datasets};
 use lehr_distances::alignment::Mode;
 use lehr_distances::{Half, rows, sequence};
+use lehr_mining::enrichment::Enrichment;
 use lehr_mining::{pairwise, smacof};
 
 use crate::arguments::ApplicationArguments;
-use crate::enrichment::Enrichment;
 use crate::exit::{Failure, Kind};
 use crate::items::Items;
 use crate::matrix::Classes;
@@ -204,24 +204,12 @@ impl Application {
         let keys = read::fps::fingerprints(fingerprints)?;
         let rows = asked(arguments.items, keys.len())?;
         let keys_chosen = some(&keys, &rows)?;
-        let column = |name: &str| -> Result<HashMap<String, String>, lehr_data::Error> {
-            Ok(read::classes::classes(activities, "id", name)?.into_iter().collect())
-        };
-        let told = column("active")?;
-        let bad = |message: String| Failure::new(Kind::BadData, format!("{}: {message}", activities.display()));
-        let mut are_active = Vec::with_capacity(rows.len());
-        for id in keys_chosen.ids() {
-            are_active.push(match told.get(id).map(String::as_str) {
-                Some("0") => false,
-                Some("1") => true,
-                Some(other) => {
-                    return Err(bad(format!("expected 0 or 1 in the column active for {id}, found {other:?}")));
-                }
-                None => return Err(bad(format!("expected a row for each compound, found none for {id}"))),
-            });
-        }
-        let structures = match column("smiles") {
-            Ok(known) => Some(keys_chosen.ids().iter().map(|id| known.get(id).cloned().unwrap_or_default()).collect()),
+        let are_active = read::classes::flags(activities, "id", "active", keys_chosen.ids())?;
+        let structures = match read::classes::classes(activities, "id", "smiles") {
+            Ok(known) => {
+                let known: HashMap<String, String> = known.into_iter().collect();
+                Some(keys_chosen.ids().iter().map(|id| known.get(id).cloned().unwrap_or_default()).collect())
+            }
             Err(lehr_data::Error::NoSuchColumns { .. }) => None,
             Err(error) => return Err(error.into()),
         };
@@ -412,7 +400,7 @@ mod tests {
         assert_eq!((enrichment.clusters[1].active, enrichment.clusters[1].factor), (1, 3.0));
         assert_eq!(read("id\tactive\na\t0\nb\t0\nc\t1\n").unwrap().structures, None);
         for (table, words) in [
-            ("id\tactive\na\t0\nb\t1\n", "expected a row for each compound, found none for c"),
+            ("id\tactive\na\t0\nb\t1\n", "expected a row for each item, found none for c"),
             ("id\tactive\na\t0\nb\t1\nc\tyes\n", "expected 0 or 1 in the column active for c, found \"yes\""),
             ("id\tactivity\na\t0\n", "active"),
         ] {

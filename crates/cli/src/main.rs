@@ -11,7 +11,6 @@ mod clustering;
 mod command;
 mod company;
 mod demography;
-mod enrichment;
 mod exit;
 mod folder;
 mod interrupt;
@@ -73,6 +72,9 @@ fn main() -> ExitCode {
         Command::Lab(LabCommand::Ports(ports)) => command::lab::ports(ports).map(|()| ExitCode::SUCCESS),
         Command::Lab(LabCommand::Overhead(overhead)) => command::lab::overhead(overhead).map(|()| ExitCode::SUCCESS),
         Command::Lab(LabCommand::Scale(scale)) => command::lab::scale(scale).map(|()| ExitCode::SUCCESS),
+        Command::Lab(LabCommand::Chemistry(chemistry)) => {
+            command::lab::chemistry(chemistry).map(|()| ExitCode::SUCCESS)
+        }
         Command::Lab(LabCommand::Ranks(ranks)) => command::lab::ranks(ranks).map(|()| ExitCode::SUCCESS),
         Command::Lab(LabCommand::Services(services)) => command::lab::services(services).map(|()| ExitCode::SUCCESS),
         Command::Serve(_) | Command::Run(_) | Command::Apply(_) | Command::Watch(_)

@@ -16,6 +16,7 @@ mod cli {
     mod jobs;
     mod kmeans;
     mod lab;
+    mod lab_chemistry;
     mod lab_overhead;
     mod lab_ports;
     mod lab_ranks;

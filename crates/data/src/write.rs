@@ -9,6 +9,7 @@ pub mod csv;
 pub mod dissimilarities;
 pub mod names;
 pub mod npy;
+pub mod packed;
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};

@@ -10,6 +10,7 @@
 //! | dissimilarities of all pairs, and a wish to see them | [`smacof::embed`] |
 //! | a temperature, and an interest in what happens there | [`vector::equilibrium`] |
 //! | clusters found and classes known | [`agreement::Agreement`] |
+//! | clusters found, and some items that are active | [`enrichment::Enrichment`] |
 //!
 //! A method is a handful of files with the same names: parameters, E-step, M-step, model. [`anneal`] is what all of them share: the loop, growth,
 //! the observer and the checkpoint; `round.rs` is the only door to ranks. Results have the same bits for every engine and number of ranks and threads.
@@ -17,6 +18,7 @@
 
 pub mod agreement;
 pub mod anneal;
+pub mod enrichment;
 mod error;
 mod gather;
 pub mod gtm;

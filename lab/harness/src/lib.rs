@@ -3,11 +3,13 @@
 //! A measurement is: a definition (`lab/definitions`), sides that do the same work, rounds in which the sides take turns, a check of every
 //! answer, a table with min, median and max, and a record. `lab/METHOD.md` says why each step is as it is.
 //!
-//! Two programs use this: `lehr-harness` (kernels, overheads, whole runs, quality) and `lehr lab` ([`ports`], [`ranks`], [`services`], [`overhead`], [`scale`]).
+//! Two programs use this: `lehr-harness` (kernels, overheads, whole runs, quality) and `lehr lab` ([`ports`], [`ranks`], [`services`], [`overhead`], [`scale`], [`chemistry`]).
 #![forbid(unsafe_code)]
 
 pub mod arguments;
 pub mod bench;
+pub mod bit_step;
+pub mod chemistry;
 pub mod command;
 pub mod compare;
 pub mod definition;
@@ -18,6 +20,7 @@ pub mod measure;
 pub mod output;
 pub mod overhead;
 pub mod ports;
+pub mod process;
 pub mod ranks;
 pub mod record;
 pub mod runner;

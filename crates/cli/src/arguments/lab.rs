@@ -44,6 +44,14 @@ pub enum LabCommand {
     #[command(after_help = SCALE_HELP)]
     Scale(ScaleArguments),
 
+    /// Compounds as rows of bits beside the same rows as numbers, where the active ones are, and ten million of them
+    ///
+    /// A step of the kernels, whole runs of lehr cluster over packed bits and over numbers, what a division among threads costs, how much memory each takes, and which share of the active
+    /// compounds is in clusters rich in them; then synthetic compounds of the same density, up to ten million, clustered once. Every answer is checked. The whole takes hours:
+    /// --only names less.
+    #[command(after_help = CHEMISTRY_HELP)]
+    Chemistry(ChemistryArguments),
+
     /// One job of a measurement, which starts it with a task in JSON
     #[command(hide = true)]
     Job {
@@ -149,6 +157,42 @@ pub struct ScaleArguments {
     pub record: Option<PathBuf>,
 }
 
+/// What `lehr lab chemistry` takes.
+#[derive(Debug, Args)]
+pub struct ChemistryArguments {
+    /// Fewer and smaller cases: under two minutes
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Print an array of records (experiment, case, engine, unit, min, median, max, runs) and nothing else to standard output
+    #[arg(long)]
+    pub json: bool,
+
+    /// Only cases whose name contains this: "step, f64", "K = 10, runs", "1000000 synthetic"
+    #[arg(long, value_name = "TEXT")]
+    pub only: Option<String>,
+
+    /// Rounds of whole runs [default: 3 in ten clusters, 1 in more]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub rounds: Option<usize>,
+
+    /// Other compounds than the 10,280 that are built in: their fingerprints, as FPS, also gzipped
+    #[arg(long, value_name = "FILE.fps", requires = "activities")]
+    pub fingerprints: Option<PathBuf>,
+
+    /// Which of them are active: a table, also gzipped, with the columns id and active (1 or 0)
+    #[arg(long, value_name = "TABLE", requires = "fingerprints")]
+    pub activities: Option<PathBuf>,
+
+    /// Where inputs and results lie while they are needed [default: where the system has such files]
+    #[arg(long, value_name = "FOLDER")]
+    pub folder: Option<PathBuf>,
+
+    /// Keep what is measured in this file, case by case; go on with the record that is there
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+}
+
 const PORTS_HELP: &str = "\
 Example:
   lehr lab ports --quick
@@ -187,3 +231,14 @@ Example:
 
   lehr lab scale --sequences reads.fasta.gz --clusters 10
       alignments, clusters and map of these reads: time and memory of each stage";
+
+const CHEMISTRY_HELP: &str = "\
+Example:
+  lehr lab chemistry --quick
+      two thousand compounds, and eight thousand synthetic ones
+
+  lehr lab chemistry --fingerprints keys.fps.gz --activities screen.tsv.gz --only 'K = 10'
+      compounds of one's own in ten clusters
+
+  lehr lab chemistry --only '10000000 synthetic' --folder /var/tmp
+      ten million: an hour or two, some 5 GB of memory and 2 GB of disk";

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use lehr_harness::bench::Stop;
 use lehr_harness::bench::session::{End, Options};
+use lehr_harness::chemistry::{self, compounds::Files};
 use lehr_harness::overhead::{self, task::Task};
 use lehr_harness::scale::given::Given;
 use lehr_harness::{ports, ranks, scale, services};
 use lehr_ranks::Job;
 
-use crate::arguments::{LabArguments, OverheadArguments, ScaleArguments};
+use crate::arguments::{ChemistryArguments, LabArguments, OverheadArguments, ScaleArguments};
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
 
@@ -89,6 +90,20 @@ pub fn scale(arguments: ScaleArguments) -> Result<(), Failure> {
     let setting = scale::Setting { program, folder, free_memory, gibibytes: memory, given };
     let mut interrupt = Interrupt::listen()?;
     said(scale::run(&options, &setting, Box::new(move || interrupt.is_requested())))
+}
+
+/// Measures what bits gain over numbers, and what clusters of compounds are worth.
+///
+/// # Errors
+/// As for [`ports()`]; [`Kind::Environment`] if this program cannot find itself.
+pub fn chemistry(arguments: ChemistryArguments) -> Result<(), Failure> {
+    let ChemistryArguments { quick, json, only, rounds, fingerprints, activities, folder, record } = arguments;
+    let options = Options { quick, json, only, rounds, peers: None, record };
+    let files = fingerprints.zip(activities).map(|(fingerprints, activities)| Files { fingerprints, activities });
+    let setting =
+        chemistry::Setting { program: own_program()?, files, folder, free_memory: crate::memory::available() };
+    let mut interrupt = Interrupt::listen()?;
+    said(chemistry::run(&options, &setting, Box::new(move || interrupt.is_requested())))
 }
 
 /// Does a task of a measurement: its answer as a line.

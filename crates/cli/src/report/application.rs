@@ -2,6 +2,7 @@
 
 use lehr_data::dissimilarities::{Dissimilarities, Header};
 use lehr_mining::agreement::Agreement;
+use lehr_mining::enrichment::{Enrichment, RICH};
 use lehr_mining::pairwise::Model;
 use lehr_mining::smacof::{Map, Shepard};
 use serde_json::json;
@@ -9,7 +10,6 @@ use serde_json::json;
 use super::escape;
 use super::pairs::{self, Colouring};
 use crate::application::Application;
-use crate::enrichment::{Enrichment, RICH};
 use crate::matrix::Classes;
 use crate::numbers::{self, counted, duration, grouped, share, significant};
 

@@ -98,6 +98,11 @@ fn help_of_place() {
 }
 
 #[test]
+fn help_of_lab_chemistry() {
+    Sandbox::new().lehr(&["lab", "chemistry", "--help"]).matches_golden("help_lab_chemistry");
+}
+
+#[test]
 fn help_of_lab_scale() {
     Sandbox::new().lehr(&["lab", "scale", "--help"]).matches_golden("help_lab_scale");
 }

@@ -83,9 +83,41 @@ pub fn classes_from(reader: impl Read, name: &str, id: &str, class: &str) -> Res
     Ok(read)
 }
 
+/// Which of the items with these ids a column says 1 of, where it says 0 of the others: a property that each has or has not. Rows of other items do not matter.
+///
+/// # Errors
+/// As [`classes`]; [`Error::Format`] for an item of which nothing is said, or neither 0 nor 1.
+pub fn flags(path: &Path, id: &str, flag: &str, items: &[String]) -> Result<Vec<bool>, Error> {
+    flags_of(classes(path, id, flag)?, &path.display().to_string(), flag, items)
+}
+
+fn flags_of(told: Vec<(String, String)>, name: &str, flag: &str, items: &[String]) -> Result<Vec<bool>, Error> {
+    let told: HashMap<String, String> = told.into_iter().collect();
+    let wrong = |expected: String, found| Err(Error::Format { name: name.to_owned(), expected, found });
+    let is_set = |item: &String| match told.get(item).map(String::as_str) {
+        Some("0") => Ok(false),
+        Some("1") => Ok(true),
+        Some(other) => wrong(format!("0 or 1 in the column {flag} for {item}"), quoted(other)),
+        None => wrong("a row for each item".to_owned(), format!("none for {item}")),
+    };
+    items.iter().map(is_set).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn flags_are_those_of_the_items_in_their_order_and_what_is_none_is_told() {
+        let flags = |table: &str| {
+            let told = classes_from(table.as_bytes(), "t.csv", "id", "active").unwrap();
+            flags_of(told, "t.csv", "active", &["b", "a"].map(String::from)).map_err(|error| error.to_string())
+        };
+        assert_eq!(flags("id,active\na,0\nb,1\nz,maybe\n").unwrap(), [true, false]);
+        assert_eq!(flags("id,active\na,0\n").unwrap_err(), "t.csv: expected a row for each item, found none for b");
+        let fault = flags("id,active\na,0\nb,yes\n").unwrap_err();
+        assert_eq!(fault, "t.csv: expected 0 or 1 in the column active for b, found \"yes\"");
+    }
 
     fn read(table: &str) -> Result<Vec<(String, String)>, String> {
         classes_from(table.as_bytes(), "t.csv", "id", "class").map_err(|error| error.to_string())

@@ -1,21 +1,15 @@
 //! One stage: a command of `lehr` on files, as a process of its own, with its time and the most memory that it had.
 
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use lehr_mining::agreement::Agreement;
 use serde_json::Value;
 
 use super::definition::{Case, Extent};
 use super::sequences::Items;
-use crate::measure::{now, pause};
-
-/// Seconds between two looks at the process.
-const LOOK: f64 = 0.002;
-
-/// Every so many looks its memory is read.
-const LOOKS_A_READING: usize = 10;
+use crate::process::{self, Taken};
 
 /// Families that differ as those of [`Mutations`](super::sequences::Mutations) do are found again but for a few members.
 const FOUND: f64 = 0.95;
@@ -126,7 +120,7 @@ impl Stage {
             }
             Work::Place => command.args(self.measure).arg("--map").arg(&map).arg("--among").arg(&items.path),
         };
-        let Some((seconds, peak_bytes)) = watched(command, folder, stop)? else { return Ok(None) };
+        let Some(Taken { seconds, peak_bytes }) = process::run(command, folder, stop)? else { return Ok(None) };
         let cost = Cost { seconds, peak_bytes, passes: None, iterating: None };
         let cost = match self.work {
             Work::Distances => {
@@ -192,87 +186,9 @@ fn labels(path: &Path) -> Result<Vec<u32>> {
     text.lines().skip(1).map(|line| cell(line).with_context(|| format!("no label in {line:?}"))).collect()
 }
 
-/// Runs a command to its end; gives its seconds and most memory, or nothing if it was stopped.
-fn watched(mut command: Command, folder: &Path, stop: &mut dyn FnMut() -> bool) -> Result<Option<(f64, Option<f64>)>> {
-    let said = folder.join("said.txt");
-    let errors = std::fs::File::create(&said).with_context(|| format!("cannot write {}", said.display()))?;
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors);
-    // Ctrl-C is for the lab, which decides when its stages end.
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    let start = now();
-    let mut child =
-        Running(command.spawn().with_context(|| format!("cannot start {}", command.get_program().display()))?);
-    let mut most = None;
-    for look in 0usize.. {
-        if look.is_multiple_of(LOOKS_A_READING) {
-            most = peak_bytes(child.0.id()).or(most);
-            if stop() {
-                return Ok(None);
-            }
-        }
-        if let Some(status) = child.0.try_wait()? {
-            if !status.success() {
-                let text = std::fs::read_to_string(&said).unwrap_or_default();
-                bail!("it ended with {status}: {}", text.trim());
-            }
-            break;
-        }
-        pause(LOOK);
-    }
-    Ok(Some((start.elapsed().as_secs_f64(), most)))
-}
-
-/// A process that does not outlive what waits for it.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // Both do nothing to a process that has ended.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// The most memory of a process so far.
-fn peak_bytes(process: u32) -> Option<f64> {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM"))?;
-    Some(line.split_whitespace().nth(1)?.parse::<f64>().ok()? * 1024.0)
-}
-
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
-
-    fn shell(script: &str) -> Command {
-        let mut command = Command::new("sh");
-        command.args(["-c", script]);
-        command
-    }
-
-    #[test]
-    fn a_command_is_timed_to_its_end_and_its_fault_is_told() {
-        let folder = tempfile::tempdir().unwrap();
-        let (seconds, _) = watched(shell("sleep 0.1"), folder.path(), &mut || false).unwrap().unwrap();
-        assert!(seconds >= 0.1);
-        let error = watched(shell("echo not so >&2; exit 3"), folder.path(), &mut || false).unwrap_err().to_string();
-        assert!(error.contains("not so") && error.contains('3'), "{error}");
-    }
-
-    #[test]
-    fn a_stop_ends_the_command_at_once() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut looks = 0;
-        let mut stop = || {
-            looks += 1;
-            looks > 2
-        };
-        let left = folder.path().join("left");
-        let script = format!("sleep 600; touch {}", left.display());
-        assert!(watched(shell(&script), folder.path(), &mut stop).unwrap().is_none());
-        assert!(!left.exists());
-    }
 
     #[test]
     fn stages_of_large_cases_leave_the_clusters_out() {

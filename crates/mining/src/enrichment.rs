@@ -32,6 +32,21 @@ pub const RICH: f64 = 2.0;
 
 impl Enrichment {
     /// From the cluster of each item, and whether it is active.
+    ///
+    /// Cost: one pass, and for each cluster as many terms as it may have active items.
+    ///
+    /// # Panics
+    /// If a label is not below `clusters`.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_mining::enrichment::Enrichment;
+    /// // Two of four items are active, and both are in the first cluster: one of the six ways to draw two.
+    /// let found = Enrichment::new(&[0, 0, 1, 1], 2, |item| item < 2);
+    /// assert_eq!((found.clusters[0].factor, found.in_rich()), (2.0, (2, 2)));
+    /// assert!((found.clusters[0].chance - 1.0 / 6.0).abs() < 1e-12);
+    /// assert_eq!(found.purity(), 1.0);
+    /// ```
     pub fn new(labels: &[u32], clusters: usize, is_active: impl Fn(usize) -> bool) -> Self {
         let mut counts = vec![(0u64, 0u64); clusters];
         for (item, &label) in labels.iter().enumerate() {
@@ -51,7 +66,16 @@ impl Enrichment {
         Self { items, active, clusters: counts.into_iter().map(share).collect() }
     }
 
-    /// The active items in rich clusters, and all items in them.
+    /// What share of an active item's cluster is active, on average over the active items: the share of all that are active where clusters say nothing, 1 where they keep the active apart, and 0 if
+    /// none is.
+    pub fn purity(&self) -> f64 {
+        let share =
+            |of: &Share| if of.items > 0 { of.active as f64 * (of.active as f64 / of.items as f64) } else { 0.0 };
+        let sum: f64 = self.clusters.iter().map(share).sum();
+        if self.active > 0 { sum / self.active as f64 } else { 0.0 }
+    }
+
+    /// The active items in rich clusters ([`RICH`]), and all items in them.
     pub fn in_rich(&self) -> (u64, u64) {
         let rich = self.clusters.iter().filter(|share| share.factor >= RICH);
         rich.fold((0, 0), |(active, items), share| (active + share.active, items + share.items))
@@ -105,12 +129,15 @@ mod tests {
         // Seven drawn of ten with six inactive ones have at least one active one: two or more in all but 4 of 120 ways.
         assert!((found.clusters[1].chance - 116.0 / 120.0).abs() < 1e-12);
         assert_eq!(found.in_rich(), (0, 0));
+        // Two of the active are among three with two, two among seven with two.
+        assert!((found.purity() - (2.0 * 2.0 / 3.0 + 2.0 * 2.0 / 7.0) / 4.0).abs() < 1e-12, "{}", found.purity());
     }
 
     #[test]
     fn nothing_active_is_no_enrichment() {
         let found = Enrichment::new(&[0, 1, 1], 2, |_| false);
         assert!(found.clusters.iter().all(|share| share.factor == 0.0 && (share.chance - 1.0).abs() < 1e-12));
+        assert_eq!(found.purity(), 0.0);
         let all = Enrichment::new(&[0, 1, 1], 2, |_| true);
         assert!(
             all.clusters.iter().all(|share| (share.factor - 1.0).abs() < 1e-12 && (share.chance - 1.0).abs() < 1e-12)

@@ -1,0 +1,73 @@
+//! What sizes that were not taken would cost, from those that were.
+//!
+//! Passes over rows take time and memory in proportion to the rows, and how many passes there are depends on how the templates lie and hardly on how many rows each has. So the time is that of the largest size that was taken,
+//! in proportion; the memory is on the line through the largest two, since a program has some without any rows. A figure that was extrapolated says so in its name and is replaced once the size is taken.
+
+use super::definition::{Case, Definition};
+use super::{BITS, MEMORY, RUN};
+use crate::bench::Bench;
+use crate::bench::figure::{Figure, Place, Samples};
+
+/// Before the name of the experiment.
+pub const EXTRAPOLATED: &str = "extrapolated";
+
+/// Adds what follows from the figures, in the place of what followed from those of a session before.
+pub fn add(bench: &mut Bench, definition: &Definition) {
+    bench.figures.retain(|figure| !figure.experiment.starts_with(EXTRAPOLATED));
+    let cases: Vec<(usize, String)> = definition
+        .synthetic_cases()
+        .filter_map(|case| match case {
+            Case::Synthetic { items, .. } => Some((items, case.name())),
+            Case::Step { .. } | Case::Runs { .. } => None,
+        })
+        .collect();
+    let mut found = Vec::new();
+    for (experiment, unit, rule) in [(RUN, "s", in_proportion as Rule), (MEMORY, "MiB", on_a_line as Rule)] {
+        let taken: Vec<(f64, f64)> = cases
+            .iter()
+            .filter_map(|(items, name)| Some((*items as f64, median(&bench.figures, experiment, name)?)))
+            .collect();
+        for (items, name) in &cases {
+            if median(&bench.figures, experiment, name).is_none()
+                && let Some(value) = rule(&taken, *items as f64)
+            {
+                let mut samples = Samples::default();
+                samples.push(value, Place::Unknown);
+                let experiment = format!("{EXTRAPOLATED} {experiment}");
+                found.push(Figure::new(&experiment, name, BITS, unit, &samples, bench.unit_ns));
+            }
+        }
+    }
+    bench.figures.extend(found);
+}
+
+type Rule = fn(&[(f64, f64)], f64) -> Option<f64>;
+
+fn median(figures: &[Figure], experiment: &str, case: &str) -> Option<f64> {
+    figures.iter().find(|figure| figure.experiment == experiment && figure.case == case).map(|figure| figure.median)
+}
+
+/// From the largest that was taken, to larger ones alone.
+fn in_proportion(taken: &[(f64, f64)], items: f64) -> Option<f64> {
+    let (most, value) = taken.last()?;
+    (items > *most).then(|| value * items / most)
+}
+
+/// From the largest two, to larger ones alone.
+fn on_a_line(taken: &[(f64, f64)], items: f64) -> Option<f64> {
+    let [.., (fewer, less), (most, value)] = taken else { return None };
+    (items > *most).then(|| value + (value - less) / (most - fewer) * (items - most))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_grows_in_proportion_and_memory_on_a_line_and_only_to_what_is_larger() {
+        let taken = [(10.0, 3.0), (20.0, 4.0)];
+        assert_eq!((in_proportion(&taken, 100.0), on_a_line(&taken, 100.0)), (Some(20.0), Some(12.0)));
+        assert_eq!((in_proportion(&taken, 15.0), on_a_line(&taken, 15.0)), (None, None));
+        assert_eq!((in_proportion(&[], 15.0), on_a_line(&taken[..1], 15.0)), (None, None));
+    }
+}
