@@ -102,7 +102,8 @@ impl Method for Parameters {
 ///
 /// # Example
 /// ```
-/// /// use lehr_mining::{Execution, anneal::Silent, mixture::{Covariance, Parameters, fit}};
+/// use lehr_data::Points;
+/// use lehr_mining::{Execution, anneal::Silent, mixture::{Covariance, Parameters, fit}};
 /// let points = Points::new(vec![0.0, 1.0, 2.0, 10.0, 12.0, 14.0], 1)?;
 /// let parameters = Parameters { components: Some(2), covariance: Covariance::Spherical, regularisation: 0.0, ..Parameters::default() };
 /// let model = fit(&points, &parameters, &Execution::default(), &mut Silent)?;
