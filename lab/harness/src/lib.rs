@@ -23,6 +23,7 @@ pub mod ports;
 pub mod process;
 pub mod ranks;
 pub mod record;
+pub mod results;
 pub mod runner;
 pub mod scale;
 pub mod score;

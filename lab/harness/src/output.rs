@@ -33,6 +33,16 @@ pub fn laid_out(widths: &[usize], cells: &[String]) -> String {
     text.trim_end().to_string()
 }
 
+/// A value with the three digits that count.
+pub fn three_digits(value: f64) -> String {
+    match value.abs() {
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        size if size >= 1.0 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::measure::Spread;
+use crate::output::three_digits;
 
 /// Where the two cores were while a sample was taken, as a round trip of a cache line between them tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,6 +146,11 @@ impl Figure {
     pub fn with_values(mut self, values: Vec<f64>) -> Self {
         self.values = values;
         self
+    }
+
+    /// Least, median and most, as tables have them.
+    pub fn spread(&self) -> String {
+        [self.min, self.median, self.max].map(three_digits).join(" / ")
     }
 
     /// Whether it is one of ours.

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::process;
+use crate::results;
 
 /// Phases that are not the method's: reading and writing cost the same whatever is done in between.
 const AROUND: [&str; 3] = ["reading", "writing tables", "writing the report"];
@@ -57,8 +58,7 @@ impl Clustering {
             command.args(["--bits", &bits.to_string()]);
         }
         let Some(taken) = process::run(command, folder, stop)? else { return Ok(None) };
-        let summary = std::fs::read_to_string(out.join("summary.json")).context("no summary.json")?;
-        let summary: Value = serde_json::from_str(&summary).context("summary.json is no JSON")?;
+        let summary = results::json(&out.join("summary.json"))?;
         let number = |name: &str| summary["result"][name].as_f64().with_context(|| format!("a summary without {name}"));
         Ok(Some(Found {
             seconds: taken.seconds,
@@ -66,7 +66,7 @@ impl Clustering {
             peak_bytes: taken.peak_bytes,
             passes: number("iterations")?,
             sum_of_squares: number("sum_of_squares")?,
-            labels: labels(&out.join("labels.csv"))?,
+            labels: results::labels(&out.join("labels.csv"))?,
             centers: std::fs::read(out.join("centers.csv")).context("no centers.csv")?,
         }))
     }
@@ -79,13 +79,6 @@ fn of_method(summary: &Value) -> Result<f64> {
     let sum: f64 = seconds.filter_map(|named| named["seconds"].as_f64()).sum();
     ensure!(sum > 0.0, "phases without seconds");
     Ok(sum)
-}
-
-/// The second column of a table.
-fn labels(path: &Path) -> Result<Vec<u32>> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let cell = |line: &str| line.split(',').nth(1).and_then(|cell| cell.parse().ok());
-    text.lines().skip(1).map(|line| cell(line).with_context(|| format!("no label in {line:?}"))).collect()
 }
 
 #[cfg(test)]
@@ -101,15 +94,5 @@ mod tests {
         assert_eq!(of_method(&summary).unwrap(), 2.5);
         assert!(of_method(&serde_json::json!({ "seconds": { "phases": [phase("reading", 1.0)] } })).is_err());
         assert!(of_method(&serde_json::json!({})).is_err());
-    }
-
-    #[test]
-    fn labels_are_the_second_column_and_what_is_none_is_told() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("labels.csv");
-        std::fs::write(&path, "row,cluster,probability\n0,2,0.5\n1,0,1\n").unwrap();
-        assert_eq!(labels(&path).unwrap(), [2, 0]);
-        std::fs::write(&path, "row,cluster\n0,\n").unwrap();
-        assert!(labels(&path).unwrap_err().to_string().contains("0,"));
     }
 }

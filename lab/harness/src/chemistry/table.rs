@@ -5,7 +5,7 @@ use super::{
     AGREEMENT, MEMORY, OVERHEAD, PASS, PASSES, PURITY, RATIO, RICH_ACTIVE, RICH_ITEMS, RUN, SQUARES, STEP, WHOLE,
 };
 use crate::bench::figure::Figure;
-use crate::output::laid_out;
+use crate::output::{laid_out, three_digits};
 
 const WIDTHS: [usize; 9] = [44, 13, 8, 24, 10, 10, 10, 12, 12];
 const FOUND_WIDTHS: [usize; 7] = [44, 16, 16, 12, 12, 14, 14];
@@ -24,9 +24,11 @@ pub fn text(figures: &[Figure]) -> String {
         let heads = ["a step of E and M, one thread", "side", "", "ns a row and centre", "ratio"];
         lines.push(laid_out(&WIDTHS, &heads.map(String::from)));
         for step in of(STEP) {
-            let ratio = find(RATIO, step, &step.engine).map_or_else(String::new, |ratio| digits(ratio.median));
-            lines
-                .push(laid_out(&WIDTHS, &[step.case.clone(), step.engine.clone(), String::new(), spread(step), ratio]));
+            let ratio = find(RATIO, step, &step.engine).map_or_else(String::new, |ratio| three_digits(ratio.median));
+            lines.push(laid_out(
+                &WIDTHS,
+                &[step.case.clone(), step.engine.clone(), String::new(), step.spread(), ratio],
+            ));
         }
     }
     if of(RUN).next().is_some() {
@@ -51,10 +53,10 @@ pub fn text(figures: &[Figure]) -> String {
                         && figure.engine == run.engine
                         && figure.workers == run.workers
                 };
-                figures.iter().find(is).map_or_else(String::new, |figure| digits(figure.median))
+                figures.iter().find(is).map_or_else(String::new, |figure| three_digits(figure.median))
             };
             let threads = run.workers.map_or_else(String::new, |workers| workers.to_string());
-            let cells = [run.case.clone(), run.engine.clone(), threads, spread(run)];
+            let cells = [run.case.clone(), run.engine.clone(), threads, run.spread()];
             let more = [RATIO, OVERHEAD, PASSES, PASS, MEMORY].map(same);
             lines.push(laid_out(&WIDTHS, &[&cells[..], &more[..]].concat()));
         }
@@ -91,7 +93,7 @@ pub fn text(figures: &[Figure]) -> String {
             ));
         }
     }
-    let named = |figure: &Figure| format!("  {}: {} {}", figure.case, digits(figure.median), figure.unit);
+    let named = |figure: &Figure| format!("  {}: {} {}", figure.case, three_digits(figure.median), figure.unit);
     let beyond: Vec<&Figure> = figures.iter().filter(|figure| figure.experiment.starts_with(EXTRAPOLATED)).collect();
     if !beyond.is_empty() {
         lines.push(String::new());
@@ -105,20 +107,6 @@ pub fn text(figures: &[Figure]) -> String {
         lines.extend(wholes.iter().map(|whole| named(whole)));
     }
     lines.join("\n")
-}
-
-fn spread(figure: &Figure) -> String {
-    format!("{} / {} / {}", digits(figure.min), digits(figure.median), digits(figure.max))
-}
-
-/// Three digits that count.
-fn digits(value: f64) -> String {
-    match value.abs() {
-        size if size >= 100.0 => format!("{value:.0}"),
-        size if size >= 10.0 => format!("{value:.1}"),
-        size if size >= 1.0 => format!("{value:.2}"),
-        _ => format!("{value:.3}"),
-    }
 }
 
 #[cfg(test)]

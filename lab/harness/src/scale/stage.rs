@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::definition::{Case, Extent};
 use super::sequences::Items;
 use crate::process::{self, Taken};
+use crate::results;
 
 /// Families that differ as those of [`Mutations`](super::sequences::Mutations) do are found again but for a few members.
 const FOUND: f64 = 0.95;
@@ -131,23 +132,23 @@ impl Stage {
                 cost
             }
             Work::Pairwise => {
-                let (found, expected) = (labels(&clusters.join("labels.csv"))?, compared(&array)?);
+                let (found, expected) = (results::labels(&clusters.join("labels.csv"))?, compared(&array)?);
                 ensure!(found.len() == expected, "{} labels of {expected}", found.len());
                 if let Some(families) = &items.families {
                     let agreement = Agreement::new(&found, families).adjusted_rand;
                     ensure!(agreement > FOUND, "the clusters are not the families: adjusted Rand {agreement}");
                 }
-                with_passes(cost, &read(&clusters.join("summary.json"))?, "iterations", "annealing")?
+                with_passes(cost, &results::json(&clusters.join("summary.json"))?, "iterations", "annealing")?
             }
             Work::Embed => {
-                let summary = read(&map.join("summary.json"))?;
+                let summary = results::json(&map.join("summary.json"))?;
                 let stress = summary["result"]["stress"].as_f64().context("a summary without its stress")?;
                 ensure!(stress > 0.0 && stress < 0.5, "a stress of {stress}");
                 // Its start reads the matrix too, in another phase.
                 with_passes(cost, &summary, "iterations", "iterating")?
             }
             Work::Place => {
-                let summary = read(&places.join("summary.json"))?;
+                let summary = results::json(&places.join("summary.json"))?;
                 let placed = &summary["input"]["items"];
                 ensure!(*placed == items.every, "{placed} of {} placed", items.every);
                 // Places that say nothing are off by as much as items differ.
@@ -170,20 +171,8 @@ fn with_passes(cost: Cost, summary: &Value, passes: &str, phase: &str) -> Result
 
 /// How many items a matrix has.
 fn compared(header: &Path) -> Result<usize> {
-    let items = read(header)?["items"].as_u64();
+    let items = results::json(header)?["items"].as_u64();
     Ok(items.with_context(|| format!("{} does not say how many items", header.display()))? as usize)
-}
-
-fn read(path: &Path) -> Result<Value> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    serde_json::from_str(&text).with_context(|| format!("{} is no JSON", path.display()))
-}
-
-/// The second column of a table.
-fn labels(path: &Path) -> Result<Vec<u32>> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let cell = |line: &str| line.split(',').nth(1).and_then(|cell| cell.parse().ok());
-    text.lines().skip(1).map(|line| cell(line).with_context(|| format!("no label in {line:?}"))).collect()
 }
 
 #[cfg(test)]
@@ -205,9 +194,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("labels.csv");
         std::fs::write(&path, "id,cluster,probability\na,2,0.5\nb,0,1\n").unwrap();
-        assert_eq!(labels(&path).unwrap(), [2, 0]);
+        assert_eq!(results::labels(&path).unwrap(), [2, 0]);
         std::fs::write(&path, "id,cluster\na,\n").unwrap();
-        assert!(labels(&path).unwrap_err().to_string().contains("a,"));
+        assert!(results::labels(&path).unwrap_err().to_string().contains("a,"));
         let summary = serde_json::json!({ "result": { "passes": 4 }, "seconds": { "phases": [["starting", 1.0], ["iterating", 2.0]] } });
         let cost = Cost { seconds: 3.5, peak_bytes: None, passes: None, iterating: None };
         let with = with_passes(cost, &summary, "passes", "iterating").unwrap();

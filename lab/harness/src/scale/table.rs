@@ -3,7 +3,7 @@
 use super::growth::EXPONENT;
 use super::{MEMORY, PASS, PASSES, TIME};
 use crate::bench::figure::Figure;
-use crate::output::laid_out;
+use crate::output::{laid_out, three_digits};
 
 const WIDTHS: [usize; 6] = [34, 16, 26, 12, 10, 12];
 
@@ -16,11 +16,11 @@ pub fn text(figures: &[Figure]) -> String {
             let same = |figure: &&Figure| {
                 figure.experiment == experiment && figure.case == time.case && figure.engine == time.engine
             };
-            figures.iter().find(same).map_or_else(String::new, |figure| digits(figure.median))
+            figures.iter().find(same).map_or_else(String::new, |figure| three_digits(figure.median))
         };
         lines.push(laid_out(
             &WIDTHS,
-            &[time.case.clone(), time.engine.clone(), spread(time), of(MEMORY), of(PASSES), of(PASS)],
+            &[time.case.clone(), time.engine.clone(), time.spread(), of(MEMORY), of(PASSES), of(PASS)],
         ));
     }
     let exponents: Vec<&Figure> = figures.iter().filter(|figure| figure.experiment == EXPONENT).collect();
@@ -28,24 +28,10 @@ pub fn text(figures: &[Figure]) -> String {
         lines.push(String::new());
         lines.push(laid_out(&WIDTHS, &["exponent of", "stage", "min / med / max"].map(String::from)));
         lines.extend(
-            exponents.iter().map(|row| laid_out(&WIDTHS, &[row.case.clone(), row.engine.clone(), spread(row)])),
+            exponents.iter().map(|row| laid_out(&WIDTHS, &[row.case.clone(), row.engine.clone(), row.spread()])),
         );
     }
     lines.join("\n")
-}
-
-fn spread(figure: &Figure) -> String {
-    format!("{} / {} / {}", digits(figure.min), digits(figure.median), digits(figure.max))
-}
-
-/// Three digits that count.
-fn digits(value: f64) -> String {
-    match value.abs() {
-        size if size >= 100.0 => format!("{value:.0}"),
-        size if size >= 10.0 => format!("{value:.1}"),
-        size if size >= 1.0 => format!("{value:.2}"),
-        _ => format!("{value:.3}"),
-    }
 }
 
 #[cfg(test)]

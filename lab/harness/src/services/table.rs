@@ -4,7 +4,7 @@ use super::definition::{Aims, Papers};
 use super::http;
 use crate::bench::figure::Figure;
 use crate::bench::presence::{ABSENT, UNIT};
-use crate::output::laid_out;
+use crate::output::{laid_out, three_digits};
 
 const WIDTHS: [usize; 7] = [62, 7, 26, 12, 30, 10, 6];
 
@@ -68,23 +68,13 @@ fn line(row: &Figure, figures: &[Figure]) -> String {
         &[
             format!("{own}{}", row.case),
             row.workers.map_or_else(String::new, |workers| workers.to_string()),
-            format!("{} / {} / {}", digits(row.min), digits(row.median), digits(row.max)),
+            row.spread(),
             rate,
             fastest.map_or_else(String::new, |other| other.engine.clone()),
-            fastest.map_or_else(String::new, |other| digits(other.median)),
+            fastest.map_or_else(String::new, |other| three_digits(other.median)),
             fastest.map_or_else(String::new, |other| format!("{:.2}", row.median / other.median)),
         ],
     )
-}
-
-/// Three digits that count.
-fn digits(value: f64) -> String {
-    match value.abs() {
-        size if size >= 100.0 => format!("{value:.0}"),
-        size if size >= 10.0 => format!("{value:.1}"),
-        size if size >= 1.0 => format!("{value:.2}"),
-        _ => format!("{value:.3}"),
-    }
 }
 
 #[cfg(test)]
