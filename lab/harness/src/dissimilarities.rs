@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
 use lehr_data::read::{self, Selection, fasta};
 use lehr_data::sequences::Alphabet;
@@ -11,6 +11,24 @@ use lehr_distances::columns;
 use lehr_distances::sequence::{Aligned, Parameters};
 use lehr_distances::{Half, Metric, Silent, all_pairs, rows};
 use lehr_ranks::Execution;
+
+use crate::definition::MapSet;
+
+/// The dissimilarities of a set; nothing if its table is not below the data folder.
+///
+/// # Errors
+/// A set that is none, and those of [`alu_repeats`] and [`patients`].
+pub fn of_set(set: &MapSet, data: Option<&Path>) -> Result<Option<Dissimilarities>> {
+    match (set.alu, set.patients, &set.table) {
+        (Some(items), None, None) => Ok(Some(alu_repeats(items)?.0)),
+        (None, Some(items), None) => patients(items, None).map(Some),
+        (None, Some(items), Some(table)) => {
+            let table = data.map(|data| data.join(table)).filter(|path| path.is_file());
+            table.map(|path| patients(items, Some(&path))).transpose()
+        }
+        _ => bail!("{}: expected alu or patients", set.name),
+    }
+}
 
 /// So many Alu repeats by local alignments and identity, and the family of each.
 ///
@@ -90,5 +108,16 @@ mod tests {
         assert_eq!(pairs.len(), 435);
         assert!(pairs.iter().all(|value| *value > 0.0));
         assert!(patients(1, None).is_err() && alu_repeats(1 << 20).is_err());
+    }
+
+    #[test]
+    fn a_set_names_its_items_and_where_they_are() {
+        let few = MapSet { patients: Some(20), ..MapSet::default() };
+        assert_eq!(of_set(&few, None).unwrap().unwrap().items(), 20);
+        let elsewhere = MapSet { table: Some("patients/none.csv.gz".into()), ..few.clone() };
+        assert!(
+            of_set(&elsewhere, None).unwrap().is_none() && of_set(&elsewhere, Some(Path::new("."))).unwrap().is_none()
+        );
+        assert!(of_set(&MapSet { patients: None, ..few }, None).is_err());
     }
 }

@@ -26,6 +26,7 @@ use crate::bench::Stop;
 use crate::bench::activity::Watch;
 use crate::bench::record::{Kept as Record, Taken};
 use crate::bench::session::{End, command};
+use crate::dissimilarities;
 use crate::machine::{Machine, available_threads};
 use crate::output;
 use definition::Definition;
@@ -45,6 +46,8 @@ pub struct Options {
     pub only: Option<String>,
     /// Rounds of turns, when given.
     pub rounds: Option<usize>,
+    /// The folder of the tables that sets are taken from, when given.
+    pub data: Option<PathBuf>,
     /// The launcher of processes, when given.
     pub mpiexec: Option<PathBuf>,
     /// Where what is measured is kept, case by case; a record that is there is gone on with.
@@ -197,7 +200,12 @@ fn measure(
     for (place, set) in maps.into_iter().enumerate() {
         let place = cases.len() + staged.len() + padded.len() + place + 1;
         output::note(&format!("[{place} of {count}] {}, {} sides, {rounds} rounds", scaling::name(set), sides.len()));
-        match scaling::measure(set, definition, rounds, &sides, starter, stop)? {
+        output::note(&format!("{}: comparing all pairs", set.name));
+        let Some(matrix) = dissimilarities::of_set(set, options.data.as_deref())? else {
+            output::note(&format!("{} is left out: its table is not here (LEHR_DATA or --data)", set.name));
+            continue;
+        };
+        match scaling::measure((set, matrix), definition, rounds, &sides, starter, stop)? {
             Some(figures) => kept.add(figures)?,
             None => return Ok(End::Stopped),
         }

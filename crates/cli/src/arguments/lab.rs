@@ -108,6 +108,10 @@ pub struct OverheadArguments {
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub rounds: Option<usize>,
 
+    /// The folder of the tables that the largest sets are taken from [default: what LEHR_DATA says; without one they are left out]
+    #[arg(long, value_name = "FOLDER")]
+    pub data: Option<PathBuf>,
+
     /// The launcher of processes [default: target/mpi/bin/mpiexec, else mpiexec on the path]
     #[arg(long, value_name = "FILE")]
     pub mpiexec: Option<PathBuf>,

@@ -70,9 +70,10 @@ fn said<E: std::fmt::Display>(ended: Result<End, E>) -> Result<(), Failure> {
 /// # Errors
 /// As for [`ports()`]; [`Kind::Environment`] if this program cannot find itself.
 pub fn overhead(arguments: OverheadArguments) -> Result<(), Failure> {
-    let OverheadArguments { quick, json, only, rounds, mpiexec, record } = arguments;
+    let OverheadArguments { quick, json, only, rounds, data, mpiexec, record } = arguments;
     let program = own_program()?;
-    let options = overhead::Options { quick, json, only, rounds, mpiexec, record, program };
+    let data = data.or_else(|| std::env::var_os("LEHR_DATA").filter(|folder| !folder.is_empty()).map(PathBuf::from));
+    let options = overhead::Options { quick, json, only, rounds, data, mpiexec, record, program };
     let mut interrupt = Interrupt::listen()?;
     said(overhead::run(&options, Box::new(move || interrupt.is_requested())))
 }

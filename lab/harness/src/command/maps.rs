@@ -4,9 +4,8 @@
 //! annealed; the peer from one random start and from as many as the definition says, of which it keeps the best.
 
 use std::cell::RefCell;
-use std::path::Path;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use lehr_data::dissimilarities::Dissimilarities;
 use lehr_mining::anneal::Silent;
 use lehr_mining::smacof::{self, Input, Parameters, Start};
@@ -16,7 +15,7 @@ use serde_json::json;
 use crate::arguments::Arguments;
 use crate::compare::ratios;
 use crate::definition::{self, MapSet, Maps};
-use crate::dissimilarities::{alu_repeats, condensed, patients};
+use crate::dissimilarities::{condensed, of_set};
 use crate::inputs;
 use crate::machine::Machine;
 use crate::measure::{Side, Spread, take_turns, timed};
@@ -56,7 +55,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         if !arguments.wants(&set.name) || set.tier == "all" && !arguments.all {
             continue;
         }
-        let Some(matrix) = load(set, arguments.data.as_deref())? else {
+        let Some(matrix) = of_set(set, arguments.data.as_deref())? else {
             absent.push(set.name.as_str());
             continue;
         };
@@ -74,19 +73,6 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     output::line(&format!("record: {}", record.write(&machine)?.display()));
     Ok(())
-}
-
-/// Compares the items of a set; nothing if its table is not here.
-fn load(set: &MapSet, data: Option<&Path>) -> Result<Option<Dissimilarities>> {
-    match (set.alu, set.patients, &set.table) {
-        (Some(items), None, None) => Ok(Some(alu_repeats(items)?.0)),
-        (None, Some(items), None) => patients(items, None).map(Some),
-        (None, Some(items), Some(table)) => {
-            let table = data.map(|data| data.join(table)).filter(|path| path.is_file());
-            table.map(|path| patients(items, Some(&path))).transpose()
-        }
-        _ => bail!("{}: expected alu or patients", set.name),
-    }
 }
 
 /// What a side made of its runs.
@@ -275,10 +261,5 @@ mod tests {
     fn every_set_names_its_items() {
         let definition: Maps = serde_json::from_str(include_str!("../../../definitions/mining/maps.json")).unwrap();
         assert!(definition.sets.iter().all(|set| set.alu.is_some() != set.patients.is_some()));
-        let few = MapSet { patients: Some(20), ..MapSet::default() };
-        assert_eq!(load(&few, None).unwrap().unwrap().items(), 20);
-        let elsewhere = MapSet { table: Some("patients/none.csv.gz".into()), ..few.clone() };
-        assert!(load(&elsewhere, None).unwrap().is_none() && load(&elsewhere, Some(Path::new("."))).unwrap().is_none());
-        assert!(load(&MapSet { patients: None, ..few }, None).is_err());
     }
 }

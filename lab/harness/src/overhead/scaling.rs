@@ -16,9 +16,7 @@ use super::launch::Starter;
 use super::task::{Answer, Scaling, Task};
 use super::turns::Side;
 use crate::definition::MapSet;
-use crate::dissimilarities::{alu_repeats, patients};
 use crate::measure::Spread;
-use crate::output;
 
 /// The experiments' names in records: seconds (003 figures 15, 17 and 19), p_ref T(p_ref) / (p T(p)) with one thread of the same engine as p_ref (figures 16, 18 and 20), and the time of ports
 /// over that of the loop on as many threads.
@@ -48,12 +46,12 @@ pub fn sides(definition: &Definition, cores: usize, starter: &Starter) -> Vec<Si
     sides
 }
 
-/// Measures the map of a set. None if `stop` asked for the end.
+/// Measures the map of a set's dissimilarities. None if `stop` asked for the end.
 ///
 /// # Errors
-/// A set that is none, a job that failed, bits that differ.
+/// A file that cannot be written, a job that failed, bits that differ.
 pub fn measure(
-    set: &MapSet,
+    (set, matrix): (&MapSet, Dissimilarities),
     definition: &Definition,
     rounds: usize,
     sides: &[Side],
@@ -62,8 +60,6 @@ pub fn measure(
 ) -> Result<Option<Vec<Figure>>> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("matrix.npy");
-    output::note(&format!("{}: comparing all pairs", set.name));
-    let matrix = load(set)?;
     let items = matrix.items();
     write(&path, &matrix)?;
     drop(matrix);
@@ -102,14 +98,6 @@ pub fn measure(
         }
     }
     Ok(Some(figures(&name(set), items, sides, &seconds)))
-}
-
-fn load(set: &MapSet) -> Result<Dissimilarities> {
-    match (set.alu, set.patients) {
-        (Some(items), None) => Ok(alu_repeats(items)?.0),
-        (None, Some(items)) => patients(items, None),
-        _ => bail!("{}: expected alu or patients", set.name),
-    }
 }
 
 fn write(path: &Path, matrix: &Dissimilarities) -> Result<()> {
@@ -156,6 +144,7 @@ fn figures(case: &str, items: usize, sides: &[Side], seconds: &[Vec<f64>]) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dissimilarities::of_set;
 
     #[test]
     fn efficiencies_are_of_the_same_engine_and_ports_stand_beside_the_loop() {
@@ -193,7 +182,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("matrix.npy");
         for set in &super::super::definition::file().quick.scaling.sets {
-            let matrix = load(set).unwrap();
+            let matrix = of_set(set, None).unwrap().unwrap();
             write(&path, &matrix).unwrap();
             let read = lehr_data::read::dissimilarities::matrix(&path).unwrap();
             assert_eq!((read.items(), read.get(1, 0)), (matrix.items(), matrix.get(1, 0)));
