@@ -6,7 +6,6 @@ the kind of the model: ``clusters``, ``mixture`` or ``gtm``. Numbers are in thei
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 from os import PathLike
@@ -74,17 +73,4 @@ class LearntMixin:
             "divisors": [1.0] * width,
             "model": {kind: fields},
         }
-        path = os.fspath(path)
-        # Beside it, so that it can be renamed.
-        beside = f"{path}.{os.getpid()}.part"
-        try:
-            with open(beside, "w", encoding="utf-8") as file:
-                json.dump(content, file, allow_nan=False)
-                file.write("\n")
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(beside, path)
-        except BaseException:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(beside)
-            raise
+        _native.write_text(os.fspath(path), json.dumps(content, allow_nan=False) + "\n")

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use lehr_data::{Incomplete, Points};
-use lehr_mining::gtm::{self, Checkpoint, Input, Map, Model, Parameters, Projection, Start};
+use lehr_mining::gtm::{self, Checkpoint, Input, Map, Model, Projection, Start};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -11,8 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arrays::{self, Columns};
 use crate::errors;
-use crate::job::Company;
-use crate::watch;
+use crate::fit::{Beginning, Fit};
 
 /// Rows as the method takes them. Whole ones are points, so that a checkpoint of them is also the command's.
 enum Rows {
@@ -50,31 +49,18 @@ pub(crate) fn fit_gtm<'py>(
     callback: Option<&Bound<'py, PyAny>>,
     checkpoint: Option<PathBuf>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let wanted: Parameters = watch::parameters(parameters)?;
+    let fit = Fit::<Checkpoint>::new(py, "GTM.fit", parameters, threads, callback, checkpoint)?;
     let rows = Rows::of(x, sample_weight.as_ref())?;
     drop(sample_weight);
-    let company = Company::new(py, threads)?;
-    let start = watch::saved(checkpoint.as_deref(), Checkpoint::read)?;
-    if let Some(start) = &start {
-        watch::same_parameters(checkpoint.as_deref(), &wanted, start.parameters())?;
-    }
-    company.agree(py, "GTM.fit", || {
-        let resumed = u8::from(start.is_some());
-        [parameters.as_bytes(), &rows.input().fingerprint().to_le_bytes(), &[resumed]].concat()
-    })?;
-    let execution = company.execution;
-    let watched = watch::run(py, callback, checkpoint.clone(), company.is_in_job, move |relay| match start {
-        None => gtm::fit(rows.input(), &wanted, &execution, relay),
-        Some(start) => gtm::resume(rows.input(), start, &execution, relay),
-    })?;
-    let model = watched.outcome.map_err(errors::mining)?;
-    if company.is_lead {
-        watch::remove(checkpoint.as_deref());
-    }
-    let found = found(py, model)?;
-    found.set_item("checkpoint_failure", watched.checkpoint_failure)?;
-    found.set_item("is_lead", company.is_lead)?;
-    Ok(found)
+    let done = fit.run(
+        rows,
+        |rows| vec![rows.input().fingerprint()],
+        |rows, beginning, execution, relay| match beginning {
+            Beginning::Anew(wanted) => gtm::fit(rows.input(), &wanted, execution, relay),
+            Beginning::From(start) => gtm::resume(rows.input(), start, execution, relay),
+        },
+    )?;
+    done.found(errors::mining, found)
 }
 
 fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {

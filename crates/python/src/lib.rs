@@ -9,6 +9,7 @@ mod arrays;
 mod datasets;
 mod distances;
 mod errors;
+mod fit;
 mod gtm;
 mod items;
 mod job;
@@ -43,7 +44,7 @@ mod _native {
     #[pymodule_export]
     use crate::mixture::{fit_mixture, posterior, sample};
     #[pymodule_export]
-    use crate::model_file::{read_model, write_model};
+    use crate::model_file::{read_model, write_model, write_text};
     #[pymodule_export]
     use crate::pairwise::fit_pairwise;
     #[pymodule_export]

@@ -1,4 +1,4 @@
-//! Models on disk: the frame of a checkpoint around JSON.
+//! Models on disk: the frame of a checkpoint around JSON, or the command's own.
 //!
 //! Two lines of text: `lehr model FORMAT xxh3 HASH`, then the content as JSON, numbers in their shortest form that reads back to the same bits. The
 //! content says its method in a field `method`. Written whole or not at all.
@@ -23,9 +23,14 @@ pub(crate) fn write_model(path: PathBuf, content: &str) -> PyResult<()> {
     if content.contains('\n') {
         return Err(errors::value("a model is one line of JSON"));
     }
+    write_text(path, &format!("{MAGIC} {FORMAT} xxh3 {:016x}\n{content}\n", xxh3_64(content.as_bytes())))
+}
+
+/// Writes a text, whole or not at all; a file there before is replaced.
+#[pyfunction]
+pub(crate) fn write_text(path: PathBuf, text: &str) -> PyResult<()> {
     let mut file = AtomicFile::create(&path).map_err(errors::data)?;
-    let written = write!(file, "{MAGIC} {FORMAT} xxh3 {:016x}\n{content}\n", xxh3_64(content.as_bytes()));
-    written.map_err(|cause| errors::data(file.failed(cause)))?;
+    file.write_all(text.as_bytes()).map_err(|cause| errors::data(file.failed(cause)))?;
     file.commit().map_err(errors::data)
 }
 

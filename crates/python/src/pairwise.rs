@@ -2,16 +2,15 @@
 
 use std::path::PathBuf;
 
-use lehr_mining::pairwise::{self, Checkpoint, Model, Parameters};
+use lehr_mining::pairwise::{self, Checkpoint, Model};
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{self, Columns};
 use crate::errors;
-use crate::job::Company;
+use crate::fit::{Beginning, Fit};
 use crate::vector::{history, plateaus, splits};
-use crate::watch;
 
 /// Clusters items by their dissimilarities, an N x N array.
 #[pyfunction]
@@ -25,33 +24,19 @@ pub(crate) fn fit_pairwise<'py>(
     callback: Option<&Bound<'py, PyAny>>,
     checkpoint: Option<PathBuf>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let wanted: Parameters = watch::parameters(parameters)?;
+    let fit = Fit::<Checkpoint>::new(py, "PairwiseClustering.fit", parameters, threads, callback, checkpoint)?;
     let matrix = arrays::dissimilarities(dissimilarities)?;
     let weights = sample_weight.as_ref().map(arrays::numbers);
     drop(sample_weight);
-    let company = Company::new(py, threads)?;
-    let start = watch::saved(checkpoint.as_deref(), Checkpoint::read)?;
-    if let Some(start) = &start {
-        watch::same_parameters(checkpoint.as_deref(), &wanted, start.parameters())?;
-    }
-    company.agree(py, "PairwiseClustering.fit", || {
-        let resumed = u8::from(start.is_some());
-        let hashes = [arrays::hash(&matrix), arrays::hash_numbers(weights.as_deref().unwrap_or_default())];
-        [parameters.as_bytes(), &hashes[0].to_le_bytes(), &hashes[1].to_le_bytes(), &[resumed]].concat()
-    })?;
-    let execution = company.execution;
-    let watched = watch::run(py, callback, checkpoint.clone(), company.is_in_job, move |relay| match start {
-        None => pairwise::cluster(&matrix, weights.as_deref(), &wanted, &execution, relay),
-        Some(start) => pairwise::resume(&matrix, weights.as_deref(), start, &execution, relay),
-    })?;
-    let model = watched.outcome.map_err(errors::mining)?;
-    if company.is_lead {
-        watch::remove(checkpoint.as_deref());
-    }
-    let found = found(py, model)?;
-    found.set_item("checkpoint_failure", watched.checkpoint_failure)?;
-    found.set_item("is_lead", company.is_lead)?;
-    Ok(found)
+    let done = fit.run(
+        (matrix, weights),
+        |(matrix, weights)| vec![arrays::hash(matrix), arrays::hash_numbers(weights.as_deref().unwrap_or_default())],
+        |(matrix, weights), beginning, execution, relay| match beginning {
+            Beginning::Anew(wanted) => pairwise::cluster(matrix, weights.as_deref(), &wanted, execution, relay),
+            Beginning::From(start) => pairwise::resume(matrix, weights.as_deref(), start, execution, relay),
+        },
+    )?;
+    done.found(errors::mining, found)
 }
 
 fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {

@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 
-use lehr_mining::smacof::{self, Checkpoint, Input, Interpolation, Map, Parameters, Shepard, Stop};
+use lehr_data::dissimilarities::Dissimilarities;
+use lehr_mining::smacof::{self, Checkpoint, Input, Interpolation, Map, Shepard, Stop};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{self, Columns};
 use crate::errors;
+use crate::fit::{Beginning, Fit};
 use crate::job::Company;
 use crate::watch;
 
@@ -34,52 +36,52 @@ pub(crate) fn embed<'py>(
     callback: Option<&Bound<'py, PyAny>>,
     checkpoint: Option<PathBuf>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let wanted: Parameters = watch::parameters(parameters)?;
-    let matrix = arrays::dissimilarities(dissimilarities)?;
-    let pair_weights = pair_weight.map(arrays::dissimilarities).transpose()?;
-    let weights = sample_weight.as_ref().map(arrays::numbers);
-    let positions = init.as_ref().map(arrays::matrix);
+    let fit = Fit::<Checkpoint>::new(py, "SMACOF.fit", parameters, threads, callback, checkpoint)?;
+    let given = Given {
+        matrix: arrays::dissimilarities(dissimilarities)?,
+        pair_weights: pair_weight.map(arrays::dissimilarities).transpose()?,
+        weights: sample_weight.as_ref().map(arrays::numbers),
+        positions: init.as_ref().map(arrays::matrix),
+        fixed,
+    };
     drop((sample_weight, init));
-    let company = Company::new(py, threads)?;
-    let start = watch::saved(checkpoint.as_deref(), Checkpoint::read)?;
-    if let Some(start) = &start {
-        watch::same_parameters(checkpoint.as_deref(), &wanted, start.parameters())?;
-    }
-    company.agree(py, "SMACOF.fit", || {
-        let pairs = pair_weights.as_ref().map_or(0, arrays::hash);
-        let fixed: Vec<f64> = fixed.iter().map(|item| *item as f64).collect();
-        let vectors = [weights.as_deref(), positions.as_deref(), Some(&fixed[..])];
-        let mut bytes = parameters.as_bytes().to_vec();
-        let hashes = vectors.map(|numbers| arrays::hash_numbers(numbers.unwrap_or_default()));
-        for hash in [arrays::hash(&matrix), pairs, u64::from(start.is_some())].into_iter().chain(hashes) {
-            bytes.extend_from_slice(&hash.to_le_bytes());
-        }
-        bytes
-    })?;
-    let execution = company.execution;
-    let watched = watch::run(py, callback, checkpoint.clone(), company.is_in_job, move |relay| {
-        let input = Input {
-            dissimilarities: &matrix,
-            weights: weights.as_deref(),
-            pair_weights: pair_weights.as_ref(),
-            positions: positions.as_deref(),
-            fixed: &fixed,
-        };
-        let map = match start {
-            None => smacof::embed(&input, &wanted, &execution, relay),
-            Some(start) => smacof::resume(&input, start, &execution, relay),
+    let done = fit.run(given, Given::hashes, |given, beginning, execution, relay| {
+        let map = match beginning {
+            Beginning::Anew(wanted) => smacof::embed(&given.input(), &wanted, execution, relay),
+            Beginning::From(start) => smacof::resume(&given.input(), start, execution, relay),
         }?;
-        let shepard = Shepard::new(&matrix, &map, BINS);
-        Ok::<_, lehr_mining::Error>((map, shepard))
+        let shepard = Shepard::new(&given.matrix, &map, BINS);
+        Ok((map, shepard))
     })?;
-    let (map, shepard) = watched.outcome.map_err(errors::mining)?;
-    if company.is_lead {
-        watch::remove(checkpoint.as_deref());
+    done.found(errors::mining, |py, (map, shepard)| found(py, map, shepard))
+}
+
+/// What an embedding is made of, owned: a run may outlive the call.
+struct Given {
+    matrix: Dissimilarities,
+    pair_weights: Option<Dissimilarities>,
+    weights: Option<Vec<f64>>,
+    positions: Option<Vec<f64>>,
+    fixed: Vec<usize>,
+}
+
+impl Given {
+    fn input(&self) -> Input<'_> {
+        Input {
+            dissimilarities: &self.matrix,
+            weights: self.weights.as_deref(),
+            pair_weights: self.pair_weights.as_ref(),
+            positions: self.positions.as_deref(),
+            fixed: &self.fixed,
+        }
     }
-    let found = found(py, map, shepard)?;
-    found.set_item("checkpoint_failure", watched.checkpoint_failure)?;
-    found.set_item("is_lead", company.is_lead)?;
-    Ok(found)
+
+    fn hashes(&self) -> Vec<u64> {
+        let fixed: Vec<f64> = self.fixed.iter().map(|item| *item as f64).collect();
+        let vectors = [self.weights.as_deref(), self.positions.as_deref(), Some(&fixed[..])];
+        let matrices = [arrays::hash(&self.matrix), self.pair_weights.as_ref().map_or(0, arrays::hash)];
+        matrices.into_iter().chain(vectors.map(|numbers| arrays::hash_numbers(numbers.unwrap_or_default()))).collect()
+    }
 }
 
 fn found<'py>(py: Python<'py>, map: Map, shepard: Shepard) -> PyResult<Bound<'py, PyDict>> {

@@ -17,9 +17,9 @@ use lehr_mining::anneal::{self, Control};
 use lehr_mining::{gtm, kmeans, mixture, pairwise, smacof};
 use lehr_ranks::timing::Stopwatch;
 use pyo3::prelude::*;
-use serde::de::DeserializeOwned;
 
 use crate::errors;
+use crate::fit::Checkpoint;
 use crate::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use crate::sync::{Stop, spawn};
 
@@ -108,8 +108,8 @@ impl Relay {
         })
     }
 
-    fn is_last(&self) -> bool {
-        self.stop.is_said()
+    fn keep(&mut self, checkpoint: &impl Checkpoint) {
+        self.saver.offer(self.stop.is_said(), |path| checkpoint.write(path));
     }
 }
 
@@ -119,8 +119,7 @@ impl anneal::Observer for Relay {
     }
 
     fn checkpoint(&mut self, checkpoint: &anneal::Checkpoint) {
-        let is_last = self.is_last();
-        self.saver.offer(is_last, |path| checkpoint.write(path));
+        self.keep(checkpoint);
     }
 }
 
@@ -130,8 +129,7 @@ impl anneal::Observer<pairwise::Checkpoint> for Relay {
     }
 
     fn checkpoint(&mut self, checkpoint: &pairwise::Checkpoint) {
-        let is_last = self.is_last();
-        self.saver.offer(is_last, |path| checkpoint.write(path));
+        self.keep(checkpoint);
     }
 }
 
@@ -148,8 +146,7 @@ impl anneal::Observer<kmeans::Checkpoint> for Relay {
     }
 
     fn checkpoint(&mut self, checkpoint: &kmeans::Checkpoint) {
-        let is_last = self.is_last();
-        self.saver.offer(is_last, |path| checkpoint.write(path));
+        self.keep(checkpoint);
     }
 }
 
@@ -167,8 +164,7 @@ impl gtm::Observer for Relay {
     }
 
     fn checkpoint(&mut self, checkpoint: &gtm::Checkpoint) {
-        let is_last = self.is_last();
-        self.saver.offer(is_last, |path| checkpoint.write(path));
+        self.keep(checkpoint);
     }
 }
 
@@ -185,8 +181,7 @@ impl smacof::Observer for Relay {
     }
 
     fn checkpoint(&mut self, checkpoint: &smacof::Checkpoint) {
-        let is_last = self.is_last();
-        self.saver.offer(is_last, |path| checkpoint.write(path));
+        self.keep(checkpoint);
     }
 }
 
@@ -204,8 +199,7 @@ impl mixture::Observer for Relay {
     }
 
     fn checkpoint(&mut self, checkpoint: &mixture::Checkpoint) {
-        let is_last = self.is_last();
-        self.saver.offer(is_last, |path| checkpoint.write(path));
+        self.keep(checkpoint);
     }
 }
 
@@ -333,44 +327,4 @@ fn linger(py: Python<'_>, mut news: Receiver<Progress>, is_in_job: bool) -> PyRe
             return Ok(false);
         }
     }
-}
-
-/// A checkpoint to go on from: the file, if it is there.
-pub(crate) fn saved<C>(
-    path: Option<&Path>,
-    read: impl FnOnce(&Path) -> Result<C, lehr_mining::Error>,
-) -> PyResult<Option<C>> {
-    match path {
-        Some(path) if path.try_exists().map_err(|cause| errors::file(path, &cause))? => {
-            read(path).map(Some).map_err(errors::mining)
-        }
-        _ => Ok(None),
-    }
-}
-
-/// A checkpoint for other parameters is no one to go on from.
-pub(crate) fn same_parameters<P: PartialEq>(path: Option<&Path>, wanted: &P, kept: &P) -> PyResult<()> {
-    if wanted == kept {
-        return Ok(());
-    }
-    let path = path.map_or_else(String::new, |path| path.display().to_string());
-    Err(errors::value(format!(
-        "{path}: the checkpoint was written with other parameters. Use those, or delete the file to start anew."
-    )))
-}
-
-/// A run that is done needs no checkpoint.
-pub(crate) fn remove(path: Option<&Path>) {
-    if let Some(path) = path {
-        // It may never have been written.
-        let _ = std::fs::remove_file(path);
-    }
-}
-
-/// The parameters as the estimator wrote them.
-///
-/// # Errors
-/// `ValueError` for a text that says no parameters: the estimator and this library are of different versions.
-pub(crate) fn parameters<P: DeserializeOwned>(text: &str) -> PyResult<P> {
-    serde_json::from_str(text).map_err(|cause| errors::value(format!("parameters: {cause}")))
 }

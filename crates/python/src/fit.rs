@@ -1,0 +1,161 @@
+//! The steps of every `fit`: parameters, a checkpoint to go on from, agreement with the other processes, the run, and what is left behind at its end.
+
+use std::path::{Path, PathBuf};
+
+use lehr_mining::{Error, gtm, kmeans, mixture, pairwise, smacof, vector};
+use lehr_ranks::Execution;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde::de::DeserializeOwned;
+
+use crate::errors;
+use crate::job::Company;
+use crate::watch::{self, Relay};
+
+/// A method's checkpoint.
+pub(crate) trait Checkpoint: Sized + Send + 'static {
+    type Parameters: PartialEq + DeserializeOwned + Send + 'static;
+
+    fn parameters(&self) -> &Self::Parameters;
+    fn read(path: &Path) -> Result<Self, Error>;
+    fn write(&self, path: &Path) -> Result<(), Error>;
+}
+
+macro_rules! checkpoints {
+    ($($method:ident)*) => {$(
+        impl Checkpoint for $method::Checkpoint {
+            type Parameters = $method::Parameters;
+
+            fn parameters(&self) -> &Self::Parameters {
+                self.parameters()
+            }
+
+            fn read(path: &Path) -> Result<Self, Error> {
+                Self::read(path)
+            }
+
+            fn write(&self, path: &Path) -> Result<(), Error> {
+                self.write(path)
+            }
+        }
+    )*};
+}
+
+checkpoints! { vector kmeans mixture gtm pairwise smacof }
+
+/// What an estimator asks for, beside its data.
+pub(crate) struct Fit<'a, 'py, C: Checkpoint> {
+    py: Python<'py>,
+    /// As the other processes know it.
+    method: &'static str,
+    wanted: C::Parameters,
+    parameters: &'a str,
+    threads: Option<usize>,
+    callback: Option<&'a Bound<'py, PyAny>>,
+    checkpoint: Option<PathBuf>,
+}
+
+/// Where a run begins.
+pub(crate) enum Beginning<C: Checkpoint> {
+    Anew(C::Parameters),
+    From(C),
+}
+
+/// What came of a run.
+pub(crate) struct Done<'py, M> {
+    py: Python<'py>,
+    outcome: Result<M, Error>,
+    checkpoint: Option<PathBuf>,
+    checkpoint_failure: Option<String>,
+    is_lead: bool,
+}
+
+impl<'a, 'py, C: Checkpoint> Fit<'a, 'py, C> {
+    /// Reads the parameters as the estimator wrote them.
+    ///
+    /// # Errors
+    /// `ValueError` for a text that says no parameters: the estimator and this library are of different versions.
+    pub(crate) fn new(
+        py: Python<'py>,
+        method: &'static str,
+        parameters: &'a str,
+        threads: Option<usize>,
+        callback: Option<&'a Bound<'py, PyAny>>,
+        checkpoint: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let wanted = serde_json::from_str(parameters).map_err(|cause| errors::value(format!("parameters: {cause}")))?;
+        Ok(Self { py, method, wanted, parameters, threads, callback, checkpoint })
+    }
+
+    /// Runs the method on the data, or goes on with the run whose checkpoint is there; `hashes` tells data from others, and is asked for only in a job.
+    ///
+    /// # Errors
+    /// A checkpoint that cannot be read or is of other parameters, processes that are about to compute something else, and those of [`watch::run`]. What the method
+    /// says is told by [`Done::found`].
+    pub(crate) fn run<D: Send + 'static, M: Send + 'static>(
+        self,
+        data: D,
+        hashes: impl FnOnce(&D) -> Vec<u64>,
+        work: impl FnOnce(&D, Beginning<C>, &Execution, &mut Relay) -> Result<M, Error> + Send + 'static,
+    ) -> PyResult<Done<'py, M>> {
+        let Self { py, method, wanted, parameters, threads, callback, checkpoint } = self;
+        let company = Company::new(py, threads)?;
+        let beginning = match saved::<C>(checkpoint.as_deref())? {
+            None => Beginning::Anew(wanted),
+            Some((path, start)) if *start.parameters() != wanted => return Err(other_parameters(path)),
+            Some((_, start)) => Beginning::From(start),
+        };
+        company.agree(py, method, || {
+            let mut bytes = parameters.as_bytes().to_vec();
+            bytes.push(u8::from(matches!(beginning, Beginning::From(_))));
+            hashes(&data).iter().for_each(|hash| bytes.extend_from_slice(&hash.to_le_bytes()));
+            bytes
+        })?;
+        let execution = company.execution;
+        let watched = watch::run(py, callback, checkpoint.clone(), company.is_in_job, move |relay| {
+            work(&data, beginning, &execution, relay)
+        })?;
+        let (outcome, checkpoint_failure) = (watched.outcome, watched.checkpoint_failure);
+        Ok(Done { py, outcome, checkpoint, checkpoint_failure, is_lead: company.is_lead })
+    }
+}
+
+impl<'py, M> Done<'py, M> {
+    /// What was found as Python has it, with what every estimator is told beside; the checkpoint of a run that is done goes.
+    ///
+    /// # Errors
+    /// The method's, as `raised` says them; those of `found`.
+    pub(crate) fn found(
+        self,
+        raised: impl FnOnce(Error) -> PyErr,
+        found: impl FnOnce(Python<'py>, M) -> PyResult<Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let model = self.outcome.map_err(raised)?;
+        if let (true, Some(path)) = (self.is_lead, &self.checkpoint) {
+            // It may never have been written.
+            let _ = std::fs::remove_file(path);
+        }
+        let found = found(self.py, model)?;
+        found.set_item("checkpoint_failure", self.checkpoint_failure)?;
+        found.set_item("is_lead", self.is_lead)?;
+        Ok(found)
+    }
+}
+
+/// A checkpoint to go on from: the file, if it is there.
+fn saved<C: Checkpoint>(path: Option<&Path>) -> PyResult<Option<(&Path, C)>> {
+    match path {
+        Some(path) if path.try_exists().map_err(|cause| errors::file(path, &cause))? => {
+            C::read(path).map(|start| Some((path, start))).map_err(errors::mining)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// A checkpoint for other parameters is no one to go on from.
+fn other_parameters(path: &Path) -> PyErr {
+    errors::value(format!(
+        "{}: the checkpoint was written with other parameters. Use those, or delete the file to start anew.",
+        path.display()
+    ))
+}
