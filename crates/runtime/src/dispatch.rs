@@ -623,7 +623,7 @@ pub(crate) struct Shared {
     pub(crate) stage: CachePadded<AtomicUsize>,
     /// How many workers have not ended.
     pub(crate) running: CachePadded<AtomicUsize>,
-    /// 1 when the owner has dropped what was left and looks for the last time: what comes later its poster drops.
+    /// 1 when the owner has dropped what was left and looks for the last time: what comes later is dropped by [`Shared::drop_late`].
     pub(crate) is_swept: AtomicUsize,
     pub(crate) live: Live,
     /// What tasks are called, as far as they are.
@@ -663,19 +663,17 @@ impl Shared {
     pub(crate) fn schedule(&self, runnable: Runnable) {
         // Acquire: as in `start`.
         if self.stage.load(Ordering::Acquire) == ABORTING {
-            drop(runnable);
+            self.surrender(Job::task(runnable));
         } else {
             self.push(Job::task(runnable));
         }
     }
 
-    /// The same on a worker that queues for us.
+    /// The same on a worker that queues for us. At the end of the worker its queue goes to whoever drops what is left.
     #[inline]
     fn schedule_near(&self, current: &current::Current, runnable: Runnable) {
-        // Acquire: as in `start`.
-        if self.stage.load(Ordering::Acquire) == ABORTING {
-            drop(runnable);
-        } else if current.catch.takes() {
+        // Acquire: as in `start`. What would be polled in place is not polled any more.
+        if current.catch.takes() && self.stage.load(Ordering::Acquire) != ABORTING {
             current.catch.hold(runnable);
         } else {
             self.push_near(current, Job::task(runnable));
@@ -713,19 +711,6 @@ impl Shared {
         self.injector.push(job);
         self.sleep.notify();
         self.drop_late();
-    }
-
-    /// Drops what was queued after the owner had looked for the last time: whoever saw a running dispatcher and then lost its core
-    /// may queue work that nobody else will ever look at. Call it after the work is in the common queue and after a `SeqCst` fence
-    /// ([`Sleep::notify`] is one).
-    pub(crate) fn drop_late(&self) {
-        // Relaxed: the caller's fence orders its push before this, the fence in `drop_leftovers` the flag before the last
-        // look at the queues. So either we see the flag, or the owner sees the work.
-        if self.is_swept.load(Ordering::Relaxed) == 1 {
-            while !self.injector.is_empty() {
-                drop(self.injector.steal());
-            }
-        }
     }
 
     /// Whether some worker has forked what nobody has begun.

@@ -8,8 +8,8 @@ use super::{ABORTING, DRAINING, Dispatcher, Job, Shared};
 use crate::queue::{Core, QueueCounters};
 use crate::sync::{Arc, Moment, Ordering, fence, thread};
 
-/// What a poll that is in progress when the limit of a drain passes is given to come to its end. Polls take microseconds;
-/// this is for a machine that has given its cores to somebody else.
+/// What a poll that is in progress when the limit of a drain passes is given to come to its end, and a wake that is in progress at the end
+/// to come into a queue. Both take microseconds; this is for a machine that has given its cores to somebody else.
 const GRACE: Duration = Duration::from_millis(100);
 
 /// How often a drain looks whether the closures are done.
@@ -154,9 +154,11 @@ impl Dispatcher {
             Shutdown::Drain { limit } => self.wait_for_workers(own, Some((begin, limit))),
             Shutdown::Abort => self.wait_for_workers(own, None),
         };
-        shared.live.wait_end();
         queues.add_new(&shared);
-        let uncalled = drop_leftovers(&shared);
+        // A worker that is left behind keeps its task for as long as its poll takes.
+        let mut uncalled = if leaked == 0 { drop_all(&shared) } else { 0 };
+        shared.live.wait_end();
+        uncalled += drop_leftovers(&shared);
         let after = shared.live.ended();
         Report {
             finished: after.finished - before.finished + calls(&shared) - calls_before,
@@ -215,10 +217,68 @@ fn is_calling(shared: &Shared) -> bool {
     shared.has_work() || shared.counters.iter().any(|tally| tally.is_running())
 }
 
+impl Shared {
+    /// Hands over a task or a closure that nobody will run any more, to be dropped: by the owner, who looks into the common queue until all
+    /// tasks are gone, or, if he has looked for the last time, as [`drop_late`](Self::drop_late) says.
+    ///
+    /// It is never dropped here. Wakers are called under locks of whoever calls them, and what a future holds may want the same lock when it
+    /// is dropped: the thread would wait for itself.
+    pub(crate) fn surrender(&self, job: Job) {
+        self.injector.push(job);
+        // As `drop_late` asks for.
+        fence(Ordering::SeqCst);
+        // The owner may be waiting for this very task; see `drop_all`.
+        self.live.ring();
+        self.drop_late();
+    }
+
+    /// Drops what was queued after the owner had looked for the last time: whoever saw a running dispatcher and then lost its core
+    /// may queue work that nobody else will ever look at. Call it after the work is in the common queue and after a `SeqCst` fence
+    /// ([`Sleep::notify`](super::sleep::Sleep::notify) is one).
+    ///
+    /// A thread of its own does it, for the reason that [`surrender`](Self::surrender) gives. If the system has no thread to give, the
+    /// caller does.
+    pub(crate) fn drop_late(&self) {
+        // Relaxed: the caller's fence orders its push before this, the fence in `drop_leftovers` the flag before the last
+        // look at the queues. So either we see the flag, or the owner sees the work.
+        if self.is_swept.load(Ordering::Relaxed) == 1 {
+            self.drop_late_elsewhere();
+        }
+    }
+
+    #[cold]
+    fn drop_late_elsewhere(&self) {
+        let mut late = Vec::new();
+        while !self.injector.is_empty() {
+            late.extend(self.injector.steal().success());
+        }
+        if !late.is_empty() {
+            // If there is no thread, what it was to run is dropped with the error.
+            drop(thread::spawn("lehr-reaper".to_owned(), move || drop(late)));
+        }
+    }
+}
+
+/// Drops what is queued, and what others are about to queue; gives the number of closures.
+///
+/// Somebody outside who has marked a task as woken, and lost its core before it queued it, is the only one who can. That is waited for, so that
+/// no destructor runs after the end; but not for ever.
+fn drop_all(shared: &Shared) -> usize {
+    let (begin, mut uncalled) = (Moment::now(), drop_queued(shared));
+    while shared.live.living() > 0
+        && let Some(left) = GRACE.checked_sub(begin.elapsed())
+    {
+        // Who hands the task over rings, and so does the task that is gone.
+        thread::park_timeout(left);
+        uncalled += drop_queued(shared);
+    }
+    uncalled
+}
+
 /// Drops every task and closure that is left, also what was queued while it looked; gives the number of closures.
 ///
-/// Twice: what is there at the first look is counted here. What comes after the flag is up is dropped, and not counted, by whoever
-/// queues it; what comes between the two is seen by one of the two sides at least.
+/// Twice: what is there at the first look is counted here. What comes after the flag is up is dropped as late, and not counted; what comes
+/// between the two is seen by one of the two sides at least.
 fn drop_leftovers(shared: &Shared) -> usize {
     let uncalled = drop_queued(shared);
     // Relaxed, with the fence: see `Shared::drop_late`.
@@ -235,7 +295,7 @@ fn drop_queued(shared: &Shared) -> usize {
         drop(job);
     };
     loop {
-        // A suspended task is scheduled by this and, the stage being `ABORTING`, dropped in place.
+        // A suspended task is scheduled by this and, the stage being `ABORTING`, comes into one of the queues below.
         shared.live.wake_all();
         loop {
             match shared.injector.steal() {

@@ -319,8 +319,7 @@ impl Core {
         };
         match refused {
             None => shared.sleep.notify(),
-            // After the lock: this drops the future.
-            Some(job) => drop(job),
+            Some(job) => shared.surrender(job),
         }
     }
 

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use lehr_runtime::{Builder, Idle, Port, Shutdown, block_on};
+use shuttle::sync::Mutex;
 use shuttle::thread;
 
 use super::explore;
@@ -30,6 +31,39 @@ fn a_task_that_is_woken_while_its_dispatcher_ends_is_dropped() {
         // In whatever way it has ended: it has.
         let _ = block_on(task);
         assert_eq!(Arc::strong_count(&held), 1);
+    });
+}
+
+#[test]
+fn who_wakes_under_a_lock_does_not_drop_what_takes_it() {
+    /// Takes the lock of its connection when it is dropped.
+    struct Stream(Arc<Mutex<()>>);
+    impl Drop for Stream {
+        fn drop(&mut self) {
+            drop(self.0.lock());
+        }
+    }
+
+    explore(2000, || {
+        let dispatcher = Builder::new().threads(1).idle(Idle::SLEEP).start().unwrap();
+        let (port, connection) = (Port::new(), Arc::new(Mutex::new(())));
+        let task = {
+            let (port, stream) = (port.clone(), Stream(connection.clone()));
+            dispatcher.spawn(async move {
+                let _stream = stream;
+                port.receive().await.unwrap();
+            })
+        };
+        while port.waiting() == 0 {
+            thread::yield_now();
+        }
+        let poster = thread::spawn(move || {
+            let _held = connection.lock();
+            port.post(()).unwrap();
+        });
+        dispatcher.shutdown(Shutdown::Abort);
+        poster.join().unwrap();
+        let _ = block_on(task);
     });
 }
 

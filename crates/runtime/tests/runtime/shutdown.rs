@@ -1,5 +1,6 @@
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::ThreadId;
 use std::time::Duration;
 
 use lehr_runtime::{
@@ -114,6 +115,50 @@ fn after_an_abort_no_task_runs_and_every_destructor_has_run() {
         let (ran, dropped) = (running.load(Ordering::Relaxed), drops.load(Ordering::Relaxed));
         assert_eq!((report.finished, report.aborted, report.leaked, dropped), (0, 30, 0, 30));
         assert_eq!((running.load(Ordering::Relaxed), port.waiting()), (ran, 0));
+    }
+}
+
+/// Notes which thread drops it.
+struct Noted(Arc<Mutex<Option<ThreadId>>>);
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        *self.0.lock().unwrap() = Some(std::thread::current().id());
+    }
+}
+
+// A waker is called under the locks of whoever calls it, which the parts of a future may take when they are dropped.
+#[test]
+fn who_wakes_a_task_while_its_dispatcher_ends_does_not_drop_it() {
+    for dispatcher in each() {
+        let (port, dropper) = (Port::new(), Arc::new(Mutex::new(None)));
+        let (waits, noted) = (port.clone(), Noted(dropper.clone()));
+        let woken = dispatcher.spawn(async move {
+            let _noted = noted;
+            waits.receive().await
+        });
+        crate::until(|| port.waiting() == 1);
+        // While a poll goes on, the end has begun and is not over.
+        let (begun, goes_on) = (Port::new(), std::sync::mpsc::channel::<()>());
+        let (begins, (end_poll, poll_ends)) = (begun.clone(), goes_on);
+        dispatcher
+            .spawn(async move {
+                begins.post(()).unwrap();
+                poll_ends.recv().unwrap();
+            })
+            .detach();
+        block_on(begun.receive()).unwrap();
+        let handle = dispatcher.handle().clone();
+        let ending = std::thread::spawn(move || dispatcher.shutdown(Shutdown::Abort));
+        crate::until(|| handle.execute(|| ()).is_err());
+        port.post(()).unwrap();
+        assert_eq!(*dropper.lock().unwrap(), None);
+        end_poll.send(()).unwrap();
+        let report = ending.join().unwrap();
+        assert_eq!(report.leaked, 0);
+        assert_eq!(block_on(woken), Err(TaskError::Cancelled));
+        let dropped_by = dropper.lock().unwrap().expect("it is dropped when the end is over");
+        assert_ne!(dropped_by, std::thread::current().id());
     }
 }
 
