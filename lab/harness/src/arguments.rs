@@ -66,7 +66,7 @@ impl Arguments {
     ///
     /// # Errors
     /// A sentence about the first word that does not fit.
-    pub fn parse(words: impl IntoIterator<Item = String>, data: Option<String>) -> Result<Self, String> {
+    pub fn parse(words: impl IntoIterator<Item = String>, data: Option<PathBuf>) -> Result<Self, String> {
         let mut words = words.into_iter().peekable();
         let task = match (words.next().as_deref(), ()) {
             (Some("quality"), ()) => match words.peek().map(String::as_str) {
@@ -99,7 +99,7 @@ impl Arguments {
         }
         let mut arguments = Self {
             task,
-            data: data.map(PathBuf::from),
+            data,
             only: None,
             all: false,
             rounds: None,

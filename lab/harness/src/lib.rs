@@ -14,6 +14,7 @@ pub mod command;
 pub mod compare;
 pub mod definition;
 pub mod dissimilarities;
+pub mod environment;
 pub mod inputs;
 pub mod machine;
 pub mod measure;

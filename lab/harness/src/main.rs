@@ -4,15 +4,10 @@
 use std::process::ExitCode;
 
 use lehr_harness::arguments::{self, Arguments, Task};
-use lehr_harness::{command, output};
+use lehr_harness::{command, environment, output};
 
 fn main() -> ExitCode {
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "the harness's one look at the environment: where the larger data sets are"
-    )]
-    let data = std::env::var("LEHR_DATA").ok().filter(|folder| !folder.is_empty());
-    let arguments = match Arguments::parse(std::env::args().skip(1), data) {
+    let arguments = match Arguments::parse(std::env::args().skip(1), environment::data_folder()) {
         Ok(arguments) => arguments,
         Err(message) => {
             output::note(&format!("{message}\n\n{}", arguments::USAGE));

@@ -7,7 +7,7 @@ use lehr_harness::bench::session::{End, Options};
 use lehr_harness::chemistry::{self, compounds::Files};
 use lehr_harness::overhead::{self, task::Task};
 use lehr_harness::scale::given::Given;
-use lehr_harness::{ports, ranks, scale, services};
+use lehr_harness::{environment, ports, ranks, scale, services};
 use lehr_ranks::Job;
 
 use crate::arguments::{ChemistryArguments, LabArguments, OverheadArguments, ScaleArguments};
@@ -72,7 +72,7 @@ fn said<E: std::fmt::Display>(ended: Result<End, E>) -> Result<(), Failure> {
 pub fn overhead(arguments: OverheadArguments) -> Result<(), Failure> {
     let OverheadArguments { quick, json, only, rounds, data, mpiexec, record } = arguments;
     let program = own_program()?;
-    let data = data.or_else(|| std::env::var_os("LEHR_DATA").filter(|folder| !folder.is_empty()).map(PathBuf::from));
+    let data = data.or_else(environment::data_folder);
     let options = overhead::Options { quick, json, only, rounds, data, mpiexec, record, program };
     let mut interrupt = Interrupt::listen()?;
     said(overhead::run(&options, Box::new(move || interrupt.is_requested())))

@@ -1,0 +1,10 @@
+//! The harness's one look at the environment.
+
+use std::path::PathBuf;
+
+/// The folder of the larger data sets, which `LEHR_DATA` names; `None` where it is empty or not set.
+#[must_use]
+pub fn data_folder() -> Option<PathBuf> {
+    let folder = std::env::var_os("LEHR_DATA");
+    folder.filter(|folder| !folder.is_empty()).map(PathBuf::from)
+}
