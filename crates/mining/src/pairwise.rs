@@ -10,6 +10,7 @@ mod field;
 mod hard;
 mod model;
 mod parameters;
+mod relaxation;
 mod stability;
 mod system;
 

@@ -4,6 +4,9 @@
 //! be repeated elsewhere, or ranks on unlike machines decide by it, these are used: sums, products and quotients in one order, which IEEE 754 fixes. (Square
 //! roots are fixed by it too, so the standard library's serve.)
 
+use crate::dispatch::kernel;
+use crate::lanes::Line;
+
 /// The natural logarithm.
 ///
 /// `-inf` of 0, not a number of what is negative. Error below 2 units in the last place (tested against the standard library). Cost: about 20 operations.
@@ -112,9 +115,58 @@ pub fn exp(x: f64) -> f64 {
     sum * 2f64.powi(half) * 2f64.powi(power as i32 - half)
 }
 
+kernel! {
+    fn exponentials[T; V](values: &mut [T]) {
+        let per_power = V::splat(T::from_f64(std::f64::consts::LOG2_E));
+        let mut line = T::Line::default();
+        let mut start = 0;
+        while start < values.len() {
+            let count = if values.len() - start < T::Line::COUNT { values.len() - start } else { T::Line::COUNT };
+            line.lanes_mut()[..count].copy_from_slice(&values[start..start + count]);
+            V::load(&line).mul(per_power).exp2().store(&mut line);
+            values[start..start + count].copy_from_slice(&line.lanes()[..count]);
+            start += count;
+        }
+    }
+}
+
+/// The exponential function of many numbers, with the same bits on every machine and instruction set, a line at a time: a tenth of the time of as many [`exp`], which has other bits.
+///
+/// For numbers of at most 0, as memberships are made of. Relative error below 4 units of rounding times the larger of 1 and |x|; what is below -693 counts as that (2^-1000).
+///
+/// # Example
+/// ```
+/// use lehr_numerics::elementary::exp_each;
+/// let mut numbers = [0.0, -1.0];
+/// exp_each(&mut numbers);
+/// assert_eq!(numbers[0], 1.0);
+/// assert!((numbers[1] * std::f64::consts::E - 1.0).abs() < 1e-15);
+/// ```
+pub fn exp_each(values: &mut [f64]) {
+    exponentials(values);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dispatch::{InstructionSet, MOST};
+
+    #[test]
+    fn many_exponentials_are_good_to_four_units_on_every_instruction_set() {
+        let numbers: Vec<f64> = (0..100_003).map(|i| -f64::from(i) * 0.005).collect();
+        let mut first: Option<Vec<f64>> = None;
+        for most in [InstructionSet::Plain, InstructionSet::Avx2, InstructionSet::Avx512] {
+            MOST.set(most);
+            let mut values = numbers.clone();
+            exp_each(&mut values);
+            let error = |(value, x): (&f64, &f64)| (value / x.exp() - 1.0).abs() / (f64::EPSILON * x.abs().max(1.0));
+            assert!(values.iter().zip(&numbers).map(error).fold(0.0, f64::max) < 4.0);
+            assert_eq!(first.get_or_insert_with(|| values.clone()), &values);
+        }
+        let mut least = [-700.0, f64::NEG_INFINITY];
+        exp_each(&mut least);
+        assert!(least[0] > 0.0 && least[0] == least[1] && least[0] < 1e-250);
+    }
 
     #[test]
     fn logarithms_are_good_to_two_units_over_all_numbers() {

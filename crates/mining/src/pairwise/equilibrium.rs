@@ -130,7 +130,8 @@ impl<T: Real> Program for FixedPoint<'_, '_, T> {
         let mut system = PairwiseSystem::new(problem, components, by_mass, 0, &mut turn);
         let (mut free_energies, mut converged, mut rises) = (Vec::new(), false, 0);
         for sweep in 0..self.start.most_sweeps {
-            let (free_energy, change) = system.sweep(rounds, self.temperature, sweep > 0).await?;
+            let (figures, _) = system.sweep(rounds, self.temperature, usize::from(sweep > 0)).await?;
+            let (free_energy, change) = (figures.free_energy, figures.largest_change);
             rises += usize::from(
                 free_energies.last().is_some_and(|last: &f64| free_energy * unit > last + 1e-9 * last.abs()),
             );

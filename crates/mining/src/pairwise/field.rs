@@ -8,9 +8,11 @@
 //!
 //! The first round reads the matrix once and leaves each row's B with its leaf; the second makes memberships of them, which all ranks are given. For squared
 //! Euclidean distances eps is the squared distance to the component's mean, and a sweep is one of vector annealing.
+//!
+//! A leaf keeps the fields of the last three sweeps: from them a [`Jump`] goes where sweeps would end, without a reading of the matrix.
 
 use lehr_numerics::compact::{Columns, Entry, add_products};
-use lehr_numerics::elementary::{exp, ln};
+use lehr_numerics::elementary::{exp, exp_each, ln};
 use lehr_numerics::lanes::Real;
 
 use crate::Error;
@@ -21,14 +23,37 @@ use crate::round::{LeafCells, Partition, Round, Rounds, total_of};
 /// A row that knows less than this share of a component's members takes the component's own mean for its own.
 const LEAST_KNOWN: f64 = 1e-6;
 
-/// Figures of a soft round, per unit of weight: free energy, mean cost, softness; and the largest change of a field.
-pub(crate) const FIGURES: usize = 4;
+/// How many figures a soft round has.
+const FIGURES: usize = 6;
+
+/// What a soft round measures, per unit of weight.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Figures {
+    pub free_energy: f64,
+    pub mean_cost: f64,
+    pub softness: f64,
+    /// The mean square of what the field changed by since the sweep before.
+    pub step: f64,
+    /// The mean square of what the change changed by.
+    pub bend: f64,
+    /// The largest change of a field; infinite if there is none to compare with.
+    pub largest_change: f64,
+}
+
+impl From<Vec<f64>> for Figures {
+    fn from(sums: Vec<f64>) -> Self {
+        let [free_energy, mean_cost, softness, step, bend, largest_change] =
+            sums.try_into().expect("as many as the round has");
+        Self { free_energy, mean_cost, softness, step, bend, largest_change }
+    }
+}
 
 /// What a leaf keeps: rows x components.
 #[derive(Debug, Default)]
 pub(crate) struct Field {
     mean: Vec<f64>,
-    eps: Vec<f64>,
+    /// Fields of the last sweeps, the latest first.
+    eps: [Vec<f64>; 3],
 }
 
 /// What all ranks share.
@@ -83,6 +108,14 @@ impl<'a, T: Real> Problem<'a, T> {
             masses.iter_mut().zip(row).for_each(|(mass, m)| *mass += weight * m);
         }
         masses
+    }
+}
+
+impl<T: Real> Problem<'_, T> {
+    /// Logarithms of the components' shares, where they count by their masses, and nothing where they are all alike.
+    pub fn log_priors(&self, means: &Means, by_mass: bool) -> Vec<f64> {
+        let log_share = |mass: &f64| ln((mass / self.total_weight).max(f64::MIN_POSITIVE));
+        means.masses.iter().map(|mass| if by_mass { log_share(mass) } else { 0.0 }).collect()
     }
 }
 
@@ -187,12 +220,12 @@ pub(crate) struct Push {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Softly<'a> {
     pub means: &'a Means,
-    /// Whether components count by their masses, or all alike.
-    pub by_mass: bool,
+    /// Logarithms of the components' shares, as far as they count.
+    pub log_priors: &'a [f64],
     pub temperature: f64,
     pub pushes: &'a [Push],
-    /// Whether the fields of the sweep before stand with the leaves, to compare with.
-    pub has_previous: bool,
+    /// How many sweeps before this one have left their fields with the leaves, to compare with.
+    pub known: usize,
     /// Whether to go half the way only.
     pub is_damped: bool,
     /// Whether fields and memberships are kept, or only measured.
@@ -202,7 +235,6 @@ pub(crate) struct Softly<'a> {
 struct SoftRound<'a, T: Real> {
     problem: &'a Problem<'a, T>,
     softly: Softly<'a>,
-    log_priors: Vec<f64>,
     turn: Turn,
 }
 
@@ -223,56 +255,110 @@ impl<T: Real> Round for SoftRound<'_, T> {
     }
 
     fn map(&self, leaf: usize, partial: &mut [f64]) {
-        let (problem, softly, count) = (self.problem, &self.softly, self.log_priors.len());
+        let (problem, softly, count) = (self.problem, &self.softly, self.softly.log_priors.len());
         let rows = problem.partition.leaf_rows(leaf);
+        let share = |row: usize| problem.weights[row] / problem.total_weight;
         partial.fill(0.0);
-        let mut memberships = vec![0.0; rows.len() * count];
-        let mut eps = vec![0.0; count];
         problem.fields.with(leaf, |field| {
-            let Field { mean, eps: kept } = field;
-            let has_previous = softly.has_previous && kept.len() == mean.len();
-            if softly.is_kept && !has_previous {
-                kept.clear();
-                kept.resize(mean.len(), 0.0);
+            let mut measured = Vec::new();
+            let Field { mean, eps } = field;
+            let known = if softly.is_kept { softly.known } else { 0 };
+            if softly.is_kept {
+                eps.rotate_right(1);
             }
-            for (place, row) in rows.clone().enumerate() {
-                let share = problem.weights[row] / problem.total_weight;
-                for k in 0..count {
-                    let own = softly.means.own[k];
-                    let mean = mean[place * count + k];
-                    eps[k] = if mean.is_nan() { -own } else { mean + own };
-                }
+            let [latest, before, earlier] = eps;
+            let eps = if softly.is_kept { latest } else { &mut measured };
+            eps.clear();
+            for (row, mean) in rows.clone().zip(mean.chunks_exact(count)) {
+                let first = eps.len();
+                let own = mean.iter().zip(&softly.means.own);
+                eps.extend(own.map(|(mean, own)| if mean.is_nan() { -own } else { mean + own }));
                 for push in softly.pushes {
-                    eps[push.raised] += push.along[row];
-                    eps[push.lowered] -= push.along[row];
+                    eps[first + push.raised] += push.along[row];
+                    eps[first + push.lowered] -= push.along[row];
                 }
-                if softly.is_kept {
-                    for (eps, kept) in eps.iter_mut().zip(&mut kept[place * count..]) {
-                        if has_previous {
-                            if share > 0.0 {
-                                partial[FIGURES - 1] = partial[FIGURES - 1].max((*eps - *kept).abs());
-                            }
-                            if softly.is_damped {
-                                *eps = 0.5 * (*eps + *kept);
-                            }
+            }
+            if softly.is_kept && known == 0 {
+                partial[FIGURES - 1] = f64::INFINITY;
+            }
+            if known > 0 {
+                let pairs = eps.chunks_exact_mut(count).zip(before.chunks_exact(count));
+                for (row, (eps, before)) in rows.clone().zip(pairs) {
+                    for (eps, before) in eps.iter_mut().zip(before) {
+                        if problem.weights[row] > 0.0 {
+                            partial[FIGURES - 1] = partial[FIGURES - 1].max((*eps - before).abs());
                         }
-                        *kept = *eps;
-                    }
-                    if !has_previous {
-                        partial[FIGURES - 1] = f64::INFINITY;
+                        if softly.is_damped {
+                            *eps = 0.5 * (*eps + before);
+                        }
                     }
                 }
-                let out = &mut memberships[place * count..][..count];
-                let (log_sum, cost) = soften(&eps, &self.log_priors, softly.temperature, out);
-                let most = out.iter().copied().fold(0.0, f64::max);
-                partial[0] -= share * softly.temperature * log_sum;
-                partial[1] += share * cost;
-                partial[2] += share * (1.0 - most);
+            }
+            let mut memberships = vec![0.0; eps.len()];
+            let kept = (&eps[..], &mut memberships[..]);
+            soften_all(kept, softly.log_priors, softly.temperature, |place, row| {
+                let share = share(rows.start + place);
+                partial[0] -= share * softly.temperature * row.log_sum;
+                partial[1] += share * row.cost;
+                partial[2] += share * (1.0 - row.most);
+            });
+            if known > 0 {
+                // Where an item hardly is, its field decides nothing.
+                for (place, m) in memberships.iter().enumerate() {
+                    let (weight, step) = (m * share(rows.start + place / count), eps[place] - before[place]);
+                    partial[3] += weight * step * step;
+                    if known > 1 {
+                        let bend = step - (before[place] - earlier[place]);
+                        partial[4] += weight * bend * bend;
+                    }
+                }
+            }
+            if softly.is_kept {
+                problem.gather.write(leaf, self.turn, memberships.len(), |out| out.copy_from_slice(&memberships));
             }
         });
-        if softly.is_kept {
-            problem.gather.write(leaf, self.turn, memberships.len(), |out| out.copy_from_slice(&memberships));
+    }
+}
+
+/// What becomes of an item.
+struct Softened {
+    /// The logarithm of the sum of what is normalised to memberships.
+    log_sum: f64,
+    /// The mean field under the memberships.
+    cost: f64,
+    /// The largest membership.
+    most: f64,
+}
+
+/// Memberships of items whose fields are rows of `eps`; shows `each` what each item has become, by its place.
+fn soften_all(
+    (eps, out): (&[f64], &mut [f64]),
+    log_priors: &[f64],
+    temperature: f64,
+    mut each: impl FnMut(usize, Softened),
+) {
+    let count = log_priors.len();
+    let mut tops = Vec::with_capacity(eps.len() / count);
+    for (out, eps) in out.chunks_exact_mut(count).zip(eps.chunks_exact(count)) {
+        let mut top = f64::NEG_INFINITY;
+        for ((score, eps), log_prior) in out.iter_mut().zip(eps).zip(log_priors) {
+            *score = log_prior - eps / temperature;
+            top = top.max(*score);
         }
+        out.iter_mut().for_each(|score| *score -= top);
+        tops.push(top);
+    }
+    exp_each(out);
+    let rows = out.chunks_exact_mut(count).zip(eps.chunks_exact(count));
+    for (place, ((out, eps), top)) in rows.zip(tops).enumerate() {
+        let sum: f64 = out.iter().sum();
+        let (mut cost, mut most) = (0.0, 0.0f64);
+        for (m, eps) in out.iter_mut().zip(eps) {
+            *m /= sum;
+            cost += *m * eps;
+            most = most.max(*m);
+        }
+        each(place, Softened { log_sum: top + ln(sum), cost, most });
     }
 }
 
@@ -303,18 +389,83 @@ pub(crate) async fn soft<T: Real, R: Rounds>(
     softly: Softly<'_>,
     turn: &mut Turn,
     memberships: &mut Vec<f64>,
-) -> Result<[f64; FIGURES], Error> {
-    let log_priors = softly
-        .means
-        .masses
-        .iter()
-        .map(|mass| if softly.by_mass { ln((mass / problem.total_weight).max(f64::MIN_POSITIVE)) } else { 0.0 })
-        .collect();
-    let round = SoftRound { problem, softly, log_priors, turn: *turn };
+) -> Result<Figures, Error> {
+    let round = SoftRound { problem, softly, turn: *turn };
     let mut sums = Vec::new();
     total_of(rounds, &round, &mut sums).await?;
     if softly.is_kept {
         problem.gather.collect(rounds, turn, memberships).await?;
     }
-    Ok(sums.try_into().expect("as many as the round has"))
+    Ok(sums.into())
+}
+
+/// Where to go from the fields of the last sweeps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Jump {
+    /// From the fields x0, x1, x2 of three sweeps to `x0 + 2 a (x1 - x0) + a^2 (x2 - 2 x1 + x0)`. For a the inverse of one less the factor by which
+    /// changes shrink, that is where they end; for 1 it is x2.
+    Ahead(f64),
+    /// One sweep after a jump: to the fields from which it was made.
+    Back,
+}
+
+impl Jump {
+    /// Moves the three latest of something, latest first.
+    pub fn of(self, latest: &mut [Vec<f64>; 3]) {
+        match self {
+            Jump::Ahead(length) => {
+                let [x2, x1, x0] = latest;
+                for ((x0, x1), x2) in x0.iter_mut().zip(x1.iter()).zip(x2.iter()) {
+                    let step = x1 - *x0;
+                    *x0 += length * (2.0 * step + length * (x2 - x1 - step));
+                }
+                // Now the place of arrival, x2, x1.
+                latest.rotate_right(1);
+            }
+            // After a sweep they were: its fields, the place of arrival, x2.
+            Jump::Back => latest.swap(0, 2),
+        }
+    }
+}
+
+struct JumpRound<'a, T: Real> {
+    problem: &'a Problem<'a, T>,
+    jump: Jump,
+    log_priors: &'a [f64],
+    temperature: f64,
+    turn: Turn,
+}
+
+impl<T: Real> Round for JumpRound<'_, T> {
+    fn len(&self) -> usize {
+        0
+    }
+
+    fn name(&self) -> &'static str {
+        "memberships"
+    }
+
+    fn map(&self, leaf: usize, _partial: &mut [f64]) {
+        self.problem.fields.with(leaf, |field| {
+            self.jump.of(&mut field.eps);
+            let eps = &field.eps[0][..];
+            self.problem.gather.write(leaf, self.turn, eps.len(), |out| {
+                soften_all((eps, out), self.log_priors, self.temperature, |_, _| {});
+            });
+        });
+    }
+}
+
+/// Puts the memberships of all ranks where a jump leads, whose fields are then the latest. No reading of the matrix.
+pub(crate) async fn jump<T: Real, R: Rounds>(
+    rounds: &mut R,
+    problem: &Problem<'_, T>,
+    jump: Jump,
+    (log_priors, temperature): (&[f64], f64),
+    turn: &mut Turn,
+    memberships: &mut Vec<f64>,
+) -> Result<(), Error> {
+    let round = JumpRound { problem, jump, log_priors, temperature, turn: *turn };
+    total_of(rounds, &round, &mut Vec::new()).await?;
+    problem.gather.collect(rounds, turn, memberships).await
 }

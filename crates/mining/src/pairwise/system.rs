@@ -3,7 +3,8 @@
 use lehr_numerics::lanes::Real;
 use serde::{Deserialize, Serialize};
 
-use super::field::{Means, Problem, Push, Softly, means, soft};
+use super::field::{Figures, Jump, Means, Problem, Push, Softly, jump, means, soft};
+use super::relaxation::Relaxation;
 use super::stability::{Centered, FIRST_STEPS, FIRST_TOLERANCE, STEPS, TOLERANCE, Unstable};
 use crate::Error;
 use crate::anneal::split::{CHILD_HOLD, MERGED_HOLD};
@@ -19,8 +20,6 @@ const MERGE_RADIUS: f64 = 0.04;
 const DISPLACEMENT: f64 = 0.1;
 /// Components lighter than this share of the whole do not divide.
 const LEAST_DIVIDED: f64 = 1e-9;
-/// A rise of the free energy beyond this share of it is no rounding.
-const RISE: f64 = 1e-7;
 
 /// The state that is annealed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -89,27 +88,28 @@ impl<'a, 'm, T: Real> PairwiseSystem<'a, 'm, T> {
         Self { problem, components, by_mass, seed, turn, is_growing: by_mass, pushes: Vec::new(), unstable: Vec::new() }
     }
 
-    /// One sweep: the free energy before it, and the largest change of a field, infinite where there is none to compare with.
+    /// One sweep after `known` others: what it measured, the free energy being that before it.
     pub async fn sweep<R: Rounds>(
         &mut self,
         rounds: &mut R,
         temperature: f64,
-        has_previous: bool,
-    ) -> Result<(f64, f64), Error> {
+        known: usize,
+    ) -> Result<(Figures, Vec<f64>), Error> {
         let components = &mut self.components;
         let means = means(rounds, self.problem, &components.memberships, components.count, self.turn, None).await?;
+        let log_priors = self.problem.log_priors(&means, self.by_mass);
         let softly = Softly {
             means: &means,
-            by_mass: self.by_mass,
+            log_priors: &log_priors,
             temperature,
             pushes: &self.pushes,
-            has_previous,
+            known,
             is_damped: components.is_damped,
             is_kept: true,
         };
         let figures = soft(rounds, self.problem, softly, self.turn, &mut components.memberships).await?;
         self.pushes.clear();
-        Ok((figures[0], figures[3]))
+        Ok((figures, log_priors))
     }
 
     /// The fields of the present memberships, all of them on every rank, and what they say at a temperature.
@@ -122,20 +122,21 @@ impl<'a, 'm, T: Real> PairwiseSystem<'a, 'm, T> {
         let components = &mut self.components;
         let means =
             means(rounds, self.problem, &components.memberships, components.count, self.turn, Some(all)).await?;
+        let log_priors = self.problem.log_priors(&means, self.by_mass);
         let softly = Softly {
             means: &means,
-            by_mass: self.by_mass,
+            log_priors: &log_priors,
             temperature,
             pushes: &[],
-            has_previous: false,
+            known: 0,
             is_damped: false,
             is_kept: false,
         };
         let figures = soft(rounds, self.problem, softly, self.turn, &mut components.memberships).await?;
         let measured = Measured {
-            free_energy: figures[0],
-            mean_cost: figures[1],
-            softness: figures[2],
+            free_energy: figures.free_energy,
+            mean_cost: figures.mean_cost,
+            softness: figures.softness,
             sweeps: 1,
             ..Measured::default()
         };
@@ -185,20 +186,20 @@ impl<T: Real> System for PairwiseSystem<'_, '_, T> {
     }
 
     async fn relax<R: Rounds>(&mut self, rounds: &mut R, temperature: f64, tolerance: f64) -> Result<Relaxed, Error> {
+        let mut relaxation = Relaxation::new(temperature);
         let mut sweeps = 0;
-        let (mut last, mut rises) = (f64::INFINITY, 0);
         loop {
-            let (free_energy, change) = self.sweep(rounds, temperature, sweeps > 0).await?;
+            let (figures, log_priors) = self.sweep(rounds, temperature, relaxation.known()).await?;
             sweeps += 1;
-            // For squared distances a sweep is one of EM, and cannot raise it. Where dissimilarities are no distances, sweeps of all items at once may swing.
-            rises += usize::from(free_energy > last + RISE * last.abs().max(temperature));
-            if rises >= 2 {
-                self.components.is_damped = true;
-            }
-            last = free_energy;
-            let largest_move = change / temperature;
-            if largest_move <= tolerance || sweeps >= MOST_SWEEPS {
+            let largest_move = figures.largest_change / temperature;
+            let next = relaxation.after(&figures, log_priors, self.components.is_damped);
+            self.components.is_damped |= relaxation.is_swinging();
+            if !matches!(next, Some(Jump::Back)) && (largest_move <= tolerance || sweeps >= MOST_SWEEPS) {
                 return Ok(Relaxed { sweeps, largest_move });
+            }
+            if let Some(next) = next {
+                let at = (relaxation.jump(next), temperature);
+                jump(rounds, self.problem, next, at, self.turn, &mut self.components.memberships).await?;
             }
         }
     }
