@@ -2,10 +2,13 @@
 //!
 //! `cargo run --release -p lehr-mining --example matrix_speed -- [ITEMS]` (4,000 if none are named). All sides take their turn in each of 15 rounds; given are the least, the median and the largest ratio
 //! to reading. Reading adds up the words of the matrix: what the memory can do.
+//!
+//! `matrix_speed -- ITEMS blocks`: an iteration of SMACOF in square blocks of 16 to 1,024 rows and columns, beside blocks of 64 (paper 003, section 5.1), and as it is computed: bands of 32 rows,
+//! strips of 1,024 or 2,048 columns.
 #![allow(clippy::disallowed_macros, reason = "an example prints")]
 
 use lehr_numerics::compact::{Block, Columns, Entry, Stored, add_products};
-use lehr_numerics::guttman::{Configuration, Weighing, guttman};
+use lehr_numerics::guttman::{Configuration, Weighing, guttman, guttman_in_strips};
 use lehr_numerics::random::Stream;
 use lehr_ranks::timing::Stopwatch;
 
@@ -22,19 +25,61 @@ fn main() {
     let fixed: Vec<u16> = (0..items).flat_map(|i| &row[i * 31 % 997..][..items]).copied().collect();
     let single: Vec<f32> = fixed.iter().map(|&value| f32::from(value)).collect();
     for (name, stored) in [("16 bits", Stored::Fixed(&fixed[..])), ("32 bits", Stored::Numbers(&single[..]))] {
-        measure(name, stored, items, &stream);
+        if std::env::args().nth(2).as_deref() == Some("blocks") {
+            measure_blocks(name, stored, items, &stream);
+        } else {
+            measure(name, stored, items, &stream);
+        }
+    }
+}
+
+/// Bands of rows of a matrix.
+fn band<'a>(stored: Stored<'a, f32>, items: usize, from: usize, to: usize) -> Block<'a, f32> {
+    let range = from * items..to * items;
+    let stored = match stored {
+        Stored::Fixed(numbers) => Stored::Fixed(&numbers[range]),
+        Stored::Numbers(numbers) => Stored::Numbers(&numbers[range]),
+    };
+    Block { stored, columns: items, factor: 1.0 / 32768.0, limit: f64::INFINITY }
+}
+
+fn measure_blocks(name: &str, stored: Stored<'_, f32>, items: usize, stream: &Stream) {
+    let (mut positions, weights) = (Columns::new(items, 3), Columns::new(items, 1));
+    positions.fill(|item, k| stream.normal((item * 3 + k) as u64));
+    // Rows and columns of a block; nothing for the columns: as it is computed.
+    let sides = [16, 32, 64, 128, 256, 512, 1024].map(|size| (size, Some(size)));
+    let sides: Vec<(usize, Option<usize>)> = sides.into_iter().chain([(ROWS, None)]).collect();
+    let mut times = vec![Vec::new(); sides.len()];
+    let mut out = vec![0.0; 4 * items];
+    let mut kept = 0.0;
+    for _ in 0..ROUNDS {
+        for ((rows, columns), times) in sides.iter().zip(&mut times) {
+            let clock = Stopwatch::start();
+            for from in (0..items).step_by(*rows) {
+                let to = items.min(from + rows);
+                let at = Configuration { positions: &positions, weights: &weights, shift: 0.0, first: from };
+                let (block, out) = (band(stored, items, from, to), &mut out[..(to - from) * 4]);
+                match columns {
+                    Some(columns) => guttman_in_strips(&block, &Weighing::Equal, &at, *columns, out),
+                    None => guttman(&block, &Weighing::Equal, &at, out),
+                }
+                kept += out[0];
+            }
+            times.push(clock.seconds());
+        }
+    }
+    assert!(kept.is_finite());
+    println!("{items} items, {name}, an iteration in 3-D over that in blocks of 64 (min median max):");
+    for ((rows, columns), of) in sides.iter().zip(&times) {
+        let mut ratios: Vec<f64> = of.iter().zip(&times[2]).map(|(time, of_64)| time / of_64).collect();
+        ratios.sort_by(f64::total_cmp);
+        let side = columns.map_or_else(|| "as it is".to_owned(), |columns| format!("{rows} x {columns}"));
+        println!("  {side:>11}  {:.2} {:.2} {:.2}", ratios[0], ratios[ROUNDS / 2], ratios[ROUNDS - 1]);
     }
 }
 
 fn measure(name: &str, stored: Stored<'_, f32>, items: usize, stream: &Stream) {
-    let rows = |from: usize, to: usize| {
-        let range = from * items..to * items;
-        let stored = match stored {
-            Stored::Fixed(numbers) => Stored::Fixed(&numbers[range]),
-            Stored::Numbers(numbers) => Stored::Numbers(&numbers[range]),
-        };
-        Block { stored, columns: items, factor: 1.0 / 32768.0, limit: f64::INFINITY }
-    };
+    let rows = |from: usize, to: usize| band(stored, items, from, to);
     let bands = || (0..items).step_by(ROWS).map(|from| (from, items.min(from + ROWS)));
     let (mut positions, weights) = (Columns::new(items, 3), Columns::new(items, 1));
     positions.fill(|item, k| stream.normal((item * 3 + k) as u64));

@@ -148,8 +148,13 @@ pub(crate) trait PairKernels: Sized {
     ) where
         Self: Real;
 
-    fn guttman(block: &Block<'_, Self>, weighing: &Weighing<'_, Self>, at: &Configuration<'_, Self>, out: &mut [f64])
-    where
+    fn guttman(
+        block: &Block<'_, Self>,
+        weighing: &Weighing<'_, Self>,
+        at: &Configuration<'_, Self>,
+        strip: usize,
+        out: &mut [f64],
+    ) where
         Self: Real;
 }
 
@@ -178,9 +183,10 @@ macro_rules! kernels {
                 block: &Block<'_, Self>,
                 weighing: &Weighing<'_, Self>,
                 at: &Configuration<'_, Self>,
+                strip: usize,
                 out: &mut [f64],
             ) {
-                crate::guttman::dispatched(block, weighing, at, out);
+                crate::guttman::dispatched(block, weighing, at, strip, out);
             }
         }
     )*};

@@ -260,6 +260,7 @@ kernel! {
         block: &Block<'_, T>,
         weighing: &Weighing<'_, T>,
         at: &Configuration<'_, T>,
+        strip: usize,
         out: &mut [f64],
     ) {
         let (weight_factor, weight_limit) = match weighing {
@@ -292,7 +293,7 @@ kernel! {
         let (rows, lines) = (block.rows(), at.positions.lines());
         let mut from = 0;
         while from < lines {
-            let to = if from + STRIP < lines { from + STRIP } else { lines };
+            let to = if from + strip < lines { from + strip } else { lines };
             let mut row = 0;
             if D > 0 && V::IN_ONE_REGISTER {
                 while row + 4 <= rows {
@@ -334,6 +335,34 @@ kernel! {
 /// assert_eq!(out, [-1.0, 1.0]);
 /// ```
 pub fn guttman<T: Real>(block: &Block<'_, T>, weighing: &Weighing<'_, T>, at: &Configuration<'_, T>, out: &mut [f64]) {
+    guttman_in_strips(block, weighing, at, STRIP * T::Line::COUNT, out);
+}
+
+/// [`guttman`] with sums taken to `f64` after `columns` columns, rounded up to whole lines, where it takes 1,024 (2,048 in single precision): the blocks of the product are the block's rows by so many columns. Measured by
+/// `matrix_speed -- ITEMS blocks` beside the blocks of 64 by 64 of paper 003, section 5.1; other bits than [`guttman`], and slower.
+///
+/// # Panics
+/// As [`guttman`], and for strips of no column.
+///
+/// # Example
+/// ```
+/// use lehr_numerics::compact::{Block, Columns, Stored};
+/// use lehr_numerics::guttman::{Configuration, Weighing, guttman_in_strips};
+/// let block = Block { stored: Stored::Numbers(&[0.0, 1.0]), columns: 2, factor: 1.0, limit: f64::INFINITY };
+/// let (mut positions, weights) = (Columns::<f64>::new(2, 1), Columns::new(2, 1));
+/// positions.fill(|item, _| 2.0 * item as f64);
+/// let mut out = [0.0; 2];
+/// guttman_in_strips(&block, &Weighing::Equal, &Configuration { positions: &positions, weights: &weights, shift: 0.0, first: 0 }, 64, &mut out);
+/// assert_eq!(out, [-1.0, 1.0]);
+/// ```
+pub fn guttman_in_strips<T: Real>(
+    block: &Block<'_, T>,
+    weighing: &Weighing<'_, T>,
+    at: &Configuration<'_, T>,
+    columns: usize,
+    out: &mut [f64],
+) {
+    assert!(columns > 0, "a strip has columns");
     let (items, dimension) = (at.positions.items(), at.positions.count());
     assert!(items == block.columns && at.weights.items() == items && items > 0, "positions and weights over the items");
     assert_eq!(out.len(), block.rows() * (dimension + 1), "moments and a stress for each row");
@@ -341,7 +370,7 @@ pub fn guttman<T: Real>(block: &Block<'_, T>, weighing: &Weighing<'_, T>, at: &C
         assert!(weights.columns == items && weights.rows() == block.rows(), "a weight for each dissimilarity");
     }
     out.fill(0.0);
-    T::guttman(block, weighing, at, out);
+    T::guttman(block, weighing, at, columns.div_ceil(T::Line::COUNT), out);
 }
 
 /// Enters the kernel that was compiled for the case.
@@ -349,6 +378,7 @@ pub(crate) fn dispatched<T: Real>(
     block: &Block<'_, T>,
     weighing: &Weighing<'_, T>,
     at: &Configuration<'_, T>,
+    strip: usize,
     out: &mut [f64],
 ) {
     // Two and three dimensions are what maps have; without weights they are worth registers of their own.
@@ -362,5 +392,5 @@ pub(crate) fn dispatched<T: Real>(
         (_, Stored::Numbers(_), false) => pass::<T, 0, 0, WEIGHTED>,
         (_, Stored::Fixed(_), false) => pass::<T, 0, 1, WEIGHTED>,
     };
-    run(block, weighing, at, out);
+    run(block, weighing, at, strip, out);
 }
