@@ -13,6 +13,7 @@ use lehr_distances::{Half, Metric, Silent, all_pairs, rows};
 use lehr_ranks::Execution;
 
 use crate::definition::MapSet;
+use crate::output;
 
 /// The dissimilarities of a set; nothing if its table is not below the data folder.
 ///
@@ -95,6 +96,24 @@ pub fn condensed(matrix: &Dissimilarities) -> Vec<f64> {
     pairs.map(|(i, j)| matrix.get(i, j).unwrap_or(f64::NAN)).collect()
 }
 
+/// The same without gaps, for sides that know none: a pair without a value has the largest that there is. Says how many those are.
+///
+/// # Errors
+/// A matrix that has no value at all.
+pub fn complete(name: &str, matrix: Dissimilarities) -> Result<Dissimilarities> {
+    let mut pairs = condensed(&matrix);
+    let missing = pairs.iter().filter(|value| value.is_nan()).count();
+    if missing == 0 {
+        return Ok(matrix);
+    }
+    let largest = pairs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    ensure!(largest.is_finite(), "{name}: no pair has a value");
+    output::note(&format!("{name}: {missing} of {} pairs have no value, and are given the largest", pairs.len()));
+    pairs.iter_mut().filter(|value| value.is_nan()).for_each(|value| *value = largest);
+    let values = Values::F32(pairs.into_iter().map(|value| value as f32).collect());
+    Ok(Dissimilarities::new(matrix.items(), Form::Condensed, values, 1.0)?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,6 +127,15 @@ mod tests {
         assert_eq!(pairs.len(), 435);
         assert!(pairs.iter().all(|value| *value > 0.0));
         assert!(patients(1, None).is_err() && alu_repeats(1 << 20).is_err());
+    }
+
+    #[test]
+    fn gaps_are_filled_with_the_largest_value() {
+        let of = |values: Vec<f32>| Dissimilarities::new(3, Form::Condensed, Values::F32(values), 1.0).unwrap();
+        let filled = complete("x", of(vec![1.0, f32::NAN, 2.0])).unwrap();
+        assert_eq!(condensed(&filled), [1.0, 2.0, 2.0]);
+        assert_eq!(condensed(&complete("x", of(vec![1.0, 3.0, 2.0])).unwrap()), [1.0, 3.0, 2.0]);
+        assert!(complete("x", of(vec![f32::NAN; 3])).is_err());
     }
 
     #[test]

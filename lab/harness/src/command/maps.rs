@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::arguments::Arguments;
 use crate::compare::ratios;
 use crate::definition::{self, MapSet, Maps};
-use crate::dissimilarities::{condensed, of_set};
+use crate::dissimilarities::{complete, condensed, of_set};
 use crate::inputs;
 use crate::machine::Machine;
 use crate::measure::{Side, Spread, take_turns, timed};
@@ -59,8 +59,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             absent.push(set.name.as_str());
             continue;
         };
+        let matrix = complete(&set.name, matrix)?;
         let pairs = condensed(&matrix);
-        ensure!(pairs.iter().all(|value| value.is_finite()), "{}: the peer takes no gaps", set.name);
         let path = inputs::write_numbers("pairs.bin", &[&pairs])?;
         let known = runner.ask(&json!({ "matrix": path, "items": matrix.items() }).to_string())?;
         record.versions(&known["versions"].to_string());

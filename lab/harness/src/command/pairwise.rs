@@ -202,6 +202,7 @@ impl Items {
     fn load(set: &PairwiseSet, data: Option<&Path>) -> Result<Option<Self>> {
         if let (Some(items), None, None, None) = (set.alu, &set.matrix, &set.aligned, &set.labels) {
             let (matrix, families) = dissimilarities::alu_repeats(items)?;
+            let matrix = dissimilarities::complete(&set.name, matrix)?;
             return Ok(Some(Self { matrix, known: numbered(families.into_iter()) }));
         }
         let (None, Some(labels)) = (set.alu, &set.labels) else {
