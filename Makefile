@@ -318,6 +318,11 @@ QUALITY_PAGE_RECORD := lab/records/2026-11-22
 docs/lab/quality.md: $(wildcard lab/report/*.py lab/definitions/mining/*.json) $(wildcard $(QUALITY_PAGE_RECORD)/*)
 	@$(PYTHON) lab/report/quality.py $(QUALITY_PAGE_RECORD) > $@
 
+DISSIMILARITIES_PAGE_RECORD := lab/records/2026-11-22
+
+docs/lab/dissimilarities.md: $(wildcard lab/report/*.py lab/definitions/mining/*.json) $(wildcard $(DISSIMILARITIES_PAGE_RECORD)/*)
+	@$(PYTHON) lab/report/dissimilarities.py $(DISSIMILARITIES_PAGE_RECORD) > $@
+
 SCALE_PAGE_RECORD := lab/records/2026-11-22/scale.json
 
 docs/lab/scale.md: $(wildcard lab/report/*.py) $(SCALE_PAGE_RECORD) $(SCALE_PAGE_RECORD:.json=.machine.json)

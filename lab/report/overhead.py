@@ -106,6 +106,40 @@ def pairs(figures):
     yield from pivot("case", unique(case for case, _ in found), unique(layout for _, layout in found), lambda case, layout: found.get((case, layout)))
 
 
+def engines(figures):
+    """003 figure 9."""
+    found = {(figure["case"].removeprefix("pairs, "), figure["layout"]): figure for figure in of(figures, "ports less loop")}
+    if not found:
+        return
+    yield "### Of pairwise clustering, ports less the loop"
+    yield ""
+    yield "The difference of their overheads, both over ranks on one thread (003 figure 9, CCR less TPL): above 0, ports lose more. In processes ranks run alone, so figure 12, the same in MPI processes, has no counterpart."
+    yield ""
+    yield from pivot("case", unique(case for case, _ in found), unique(layout for _, layout in found), lambda case, layout: found.get((case, layout)))
+
+
+def scaling(figures):
+    """003 section 5.2."""
+    titles = {
+        "scaling": "Seconds of 100 iterations (003 figures 15, 17 and 19)",
+        "efficiency of scaling": "Efficiency, T(1) / (p T(p)) of the same engine (003 figures 16, 18 and 20)",
+        "ports over loop": "Ports over the loop on as many threads",
+    }
+    if not any(of(figures, experiment) for experiment in titles):
+        return
+    yield "## Maps by three engines"
+    yield ""
+    yield "`lehr lab overhead --only scaling`: the papers' sets, from the same random positions, without the longer steps that the method takes otherwise; three dimensions, the matrix in 32 bits. Every side ends with the same bits."
+    yield ""
+    for experiment, title in titles.items():
+        found = {(figure["case"].removeprefix("scaling, "), figure["engine"]): figure for figure in of(figures, experiment)}
+        if found:
+            yield f"### {title}"
+            yield ""
+            sides = unique(side for _, side in found)
+            yield from pivot("set", unique(case for case, _ in found), sides, lambda case, side: found.get((case, side)))
+
+
 def law(case):
     """("a + b/n", "K = 10, 2x1x1") of a fit's case."""
     name, group = case.split("; ", 1)
@@ -235,10 +269,12 @@ def page(figures, about):
         yield ""
         yield from overheads(figures)
         yield from pairs(figures)
+        yield from engines(figures)
         yield "## Laws"
         yield ""
         yield from laws(figures)
     yield from reduced(figures)
+    yield from scaling(figures)
     yield from stages(figures)
     yield from padding(figures)
 

@@ -5,47 +5,17 @@ What the machine was stands beside each in NAME.machine.json. A record that is n
 Usage: quality.py FOLDER > docs/lab/quality.md. Standard library only.
 """
 
-import csv
-import json
 import sys
 from pathlib import Path
 
 from comparison import ABSENT, table
+from figures import cases, machine, spread
 
 EXCESS = "excess over the best known"
 RAND = "adjusted Rand index"
 LIKELIHOOD = "log-likelihood a row"
 # A figure within this of the best counts as reaching it, in %.
 TOLERANCE = 0.1
-
-
-def cases(path):
-    """{case: {engine: {quantity: row}}}, in the order of the record; nothing if it is not there."""
-    found = {}
-    if path.is_file():
-        with path.open(newline="", encoding="utf-8") as lines:
-            for row in csv.DictReader(lines):
-                row.update({name: float(row[name]) for name in ("min", "median", "max")})
-                found.setdefault(row["case"], {}).setdefault(row["engine"], {})[row["quantity"]] = row
-    return found
-
-
-def spread(row, form="{:.4f}"):
-    """The middle, and the least to the most where they differ as shown."""
-    if row is None:
-        return ABSENT
-    least, middle, most = (form.format(row[name] + 0.0) for name in ("min", "median", "max"))
-    return f"**{middle}**" if least == most else f"**{middle}** ({least} to {most})"
-
-
-def machine(path):
-    if path.is_file():
-        about = json.loads(path.read_text(encoding="utf-8"))
-        said = [f"{name.replace('_', ' ')} {about['machine'][name]}" for name in ("processor", "threads", "system", "rust", "commit") if name in about["machine"]]
-        for text in about["versions"]:
-            said += [f"{name} {version}" for name, version in json.loads(text).items() if f"{name} {version}" not in said]
-        yield "; ".join(said) + "."
-        yield ""
 
 
 def sums(found):

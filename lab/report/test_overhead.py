@@ -77,9 +77,14 @@ class Page(unittest.TestCase):
             figure("deviation over mean", "stages, n = 10, K = 2", "2x1x1", 0.01, note="2000 samples a round", **stage),
             figure("range over mean", "stages, n = 10, K = 2", "2x1x1", 0.02, **stage),
             figure("kernel", "stages, n = 10, K = 2", "2x1x1", 1.5, **stage),
+            measured(10, 2, "2x1x1", 0.5),
+            figure("ports less loop", "pairs, N = 10, K = 2", "ports 2x1x1", 0.35, layout="2x1x1"),
+            figure("scaling", "scaling, alu 3", "loop 2x1x1", 4.5, unit="s", layout="2x1x1"),
+            figure("efficiency of scaling", "scaling, alu 3", "loop 2x1x1", 0.65, layout="2x1x1"),
+            figure("ports over loop", "scaling, alu 3", "ports 2x1x1", 1.25, layout="2x1x1"),
         ]
         page = text(figures)
-        for shown in ("| n = 10, K = 2 | 2000 |", "**2.50** (2.25 to 2.75)", "**0.010**", "**0.020**", "**1.50**", "| n = 10, K = 2 |"):
+        for shown in ("| n = 10, K = 2 | 2000 |", "**2.50** (2.25 to 2.75)", "**0.010**", "**0.020**", "**1.50**", "| n = 10, K = 2 |", "| N = 10, K = 2 | **0.350**", "| alu 3 | **4.50**", "| alu 3 | **0.650**", "| alu 3 | **1.25**"):
             self.assertIn(shown, page)
 
     def test_kinds_of_layouts(self):

@@ -1,7 +1,7 @@
 //! Tests of the kernels over dissimilarities against scalar loops, on every instruction set of this machine.
 
 use crate::compact::{Block, Columns, Entry, Stored, add_products};
-use crate::guttman::{Configuration, Weighing, guttman};
+use crate::guttman::{Configuration, Weighing, guttman, guttman_in_strips};
 use crate::lanes::Real;
 use crate::oracle::on_all_sets;
 use crate::random::Stream;
@@ -146,6 +146,11 @@ fn passes_agree<T: Real>(columns: usize, dimension: usize, kind: usize) {
     let found = on_all_sets(&what, || run(&block));
     let fixed = on_all_sets(&what, || run(&data.fixed()));
     near(&what, &fixed, &found, 8.0 * T::EPSILON * columns as f64);
+    let mut in_strips = vec![1.0; found.len()];
+    for strip in [1, 16, 64, usize::MAX] {
+        guttman_in_strips(&block, &weighing, &configuration, strip, &mut in_strips);
+        near(&format!("{what}, in strips of {strip}"), &in_strips, &found, 16.0 * T::EPSILON * columns as f64);
+    }
     let mut expected = vec![0.0; rows * (dimension + 1)];
     for row in 0..rows {
         for j in 0..columns {

@@ -1,7 +1,7 @@
 //! The figures as a person reads them: overheads by case, the laws, map-reduce beside ranks, fluctuations.
 
 use super::figure::Figure;
-use super::{padding, scaling, stages};
+use super::{padding, scaling, stages, turns};
 use crate::compare::verdict;
 use crate::output::laid_out;
 
@@ -31,6 +31,7 @@ pub fn text(figures: &[Figure], aim: f64) -> String {
         of("map-reduce").into_iter().map(row).collect(),
     );
     for (experiment, title) in [
+        (turns::PORTS_LESS_LOOP, "overhead of ports less that of the loop (003 figure 9)"),
         (scaling::SECONDS, "seconds of scaling (003 figures 15, 17 and 19)"),
         (scaling::EFFICIENCY, "its efficiency (003 figures 16, 18 and 20)"),
         (scaling::PORTS, "ports over the loop, on as many threads"),

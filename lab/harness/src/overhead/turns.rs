@@ -12,7 +12,7 @@ use crate::measure::Spread;
 /// Who solves the problem, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Side {
-    /// By rounds of an all-reduce, or of a map-reduce.
+    /// By rounds of an all-reduce or of a map-reduce, by a parallel loop or by ports.
     pub engine: Engine,
     /// Where the ranks are.
     pub layout: Layout,
@@ -24,11 +24,19 @@ impl Side {
         format!("{} {}", self.engine, self.layout)
     }
 
-    /// Whether it takes turns by this method: map-reduce is measured on points.
+    /// Whether it takes turns by this method: map-reduce is measured on points, the engines of one process on pairs, as 003 does.
     pub fn takes(self, method: Method) -> bool {
-        method == Method::Points || self.engine == Engine::Ranks
+        let apart = match self.engine {
+            Engine::Ranks => return true,
+            Engine::MapReduce => Method::Points,
+            Engine::Loop | Engine::Ports => Method::Pairs,
+        };
+        method == apart
     }
 }
+
+/// The experiment of 003 figure 9 in records: the overhead of ports less that of the loop on as many threads.
+pub const PORTS_LESS_LOOP: &str = "ports less loop";
 
 /// One rank on one thread, against which overheads are counted (p_ref = 1).
 pub fn reference() -> Side {
@@ -41,10 +49,13 @@ pub fn sides(definition: &Definition, cores: usize, starter: &Starter) -> Vec<Si
     let ranks = definition.layouts.iter().copied().filter(fits).map(|layout| Side { engine: Engine::Ranks, layout });
     let reduced =
         definition.map_reduce.iter().copied().filter(fits).map(|layout| Side { engine: Engine::MapReduce, layout });
-    std::iter::once(reference()).chain(ranks).chain(reduced).collect()
+    let in_one_process = |layout: &Layout| layout.processes * layout.nodes == 1 && layout.ranks() > 1;
+    let inside = definition.layouts.iter().copied().filter(fits).filter(in_one_process);
+    let engines = inside.flat_map(|layout| [Engine::Loop, Engine::Ports].map(|engine| Side { engine, layout }));
+    std::iter::once(reference()).chain(ranks).chain(reduced).chain(engines).collect()
 }
 
-/// Measures a case: the figures `run`, `overhead` and `map-reduce`. None if `stop` asked for the end.
+/// Measures a case: the figures `run`, `overhead`, `map-reduce` and [`PORTS_LESS_LOOP`]. None if `stop` asked for the end.
 ///
 /// # Errors
 /// A job that failed; bits that differ.
@@ -117,12 +128,22 @@ fn figures(case: Case, sides: &[Side], seconds: &[Vec<f64>], imbalances: &[f64])
             let by_round = taken.iter().zip(&seconds[0]).map(|(many, one)| overhead(ranks, *many, 1, *one));
             figures.push(of("overhead", "1", by_round.collect()));
         }
-        let beside = Side { engine: Engine::Ranks, ..*side };
+        let beside = |engine| {
+            let beside = Side { engine, ..*side };
+            sides.iter().position(|other| *other == beside).map(|place| &seconds[place])
+        };
         if side.engine == Engine::MapReduce
-            && let Some(place) = sides.iter().position(|other| *other == beside)
+            && let Some(by_ranks) = beside(Engine::Ranks)
         {
-            let by_round = taken.iter().zip(&seconds[place]).map(|(reduced, ranks)| reduced / ranks);
+            let by_round = taken.iter().zip(by_ranks).map(|(reduced, ranks)| reduced / ranks);
             figures.push(of("map-reduce", "of ranks", by_round.collect()));
+        }
+        if side.engine == Engine::Ports
+            && let Some(by_loop) = beside(Engine::Loop)
+        {
+            let rounds = taken.iter().zip(by_loop).zip(&seconds[0]);
+            let by_round = rounds.map(|((ports, by_loop), one)| overhead(ranks, ports - by_loop, 1, *one) + 1.0);
+            figures.push(of(PORTS_LESS_LOOP, "1", by_round.collect()));
         }
     }
     figures
@@ -187,6 +208,20 @@ mod tests {
         assert_eq!(parallel.samples, [0.5]);
         let reduced = Side { engine: Engine::MapReduce, layout: two };
         assert!(reduced.takes(Method::Points) && !reduced.takes(Method::Pairs) && sides[1].takes(Method::Pairs));
+    }
+
+    #[test]
+    fn ports_less_the_loop_is_a_difference_of_overheads_within_a_round() {
+        let two: Layout = "2x1x1".parse().unwrap();
+        let sides = [Engine::Loop, Engine::Ports].map(|engine| Side { engine, layout: two });
+        assert!(sides.iter().all(|side| side.takes(Method::Pairs) && !side.takes(Method::Points)));
+        let sides = [reference(), sides[0], sides[1]];
+        let case = Case { method: Method::Pairs, rows: 100, clusters: 3 };
+        let figures = figures(case, &sides, &[vec![4.0, 8.0], vec![2.5, 5.0], vec![3.0, 4.0]], &[1.0; 3]);
+        // Overheads of 0.5 and 0, less 0.25 and 0.25.
+        let less = figures.iter().find(|figure| figure.experiment == PORTS_LESS_LOOP).unwrap();
+        assert_eq!((less.engine.as_str(), &less.samples[..]), ("ports 2x1x1", &[0.25, -0.25][..]));
+        assert!(figures.iter().all(|figure| figure.experiment != "overhead"), "laws are fitted to overheads of ranks");
     }
 
     #[test]
