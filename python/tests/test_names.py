@@ -11,7 +11,7 @@ import pytest
 
 import lehr
 
-MODULES = ["lehr", "lehr.async_node", "lehr.cluster", "lehr.datasets", "lehr.distances", "lehr.kmeans", "lehr.manifold", "lehr.mixture", "lehr.node", "lehr.plot", "lehr.ranks", "lehr.runtime", "lehr.topographic"]
+MODULES = ["lehr", "lehr.async_node", "lehr.cluster", "lehr.datasets", "lehr.distances", "lehr.kmeans", "lehr.manifold", "lehr.mixture", "lehr.node", "lehr.plot", "lehr.ranks", "lehr.runtime", "lehr.services", "lehr.topographic"]
 #: Named in an interface that is documented elsewhere: scikit-learn's, or their class.
 WITHOUT_EXAMPLES = {"Closed", "Full", "Progress", "RankError", "Stopped", "__version__"}
 
