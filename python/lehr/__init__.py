@@ -12,14 +12,15 @@
 :mod:`lehr.ranks`           one program on many ranks: message passing on arrays
 :class:`Service`            services of one's own, with :func:`handler` and :func:`serve`
 :mod:`lehr.runtime`         ports awaited in asyncio, and a state with handlers around it
-:mod:`lehr.datasets`        small real data sets
+:mod:`lehr.datasets`        small real data sets, and larger ones by their addresses
 :mod:`lehr.plot`            pictures
+:mod:`lehr.report`          the command's interactive page in a notebook
 ==========================  ==============================================================
 
 Results are the same, to the last bit, on any number of threads, and of processes under ``mpiexec``.
 """
 
-from lehr import _job, datasets, plot, ranks, runtime, services
+from lehr import _job, datasets, plot, ranks, report, runtime, services
 from lehr._asking import Event, Fault
 from lehr._job import process
 from lehr._native import Progress, Stopped, __version__
@@ -67,6 +68,7 @@ __all__ = [
     "ranks",
     "read_fasta",
     "read_fps",
+    "report",
     "runtime",
     "serve",
     "services",
