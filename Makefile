@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-two-nodes test python test-python fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-python quality quality-densities peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-chemistry lab-chemistry-quick lab-services lab-services-quick soak load isolation schemathesis fuzz docs fmt clean
+.PHONY: help demo demo-two-nodes test python test-python fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-python quality quality-densities peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-chemistry lab-chemistry-quick lab-services lab-services-quick soak load isolation schemathesis fuzz docs docs-python fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -331,6 +331,18 @@ docs/lab/chemistry.md: $(wildcard lab/report/*.py) $(CHEMISTRY_PAGE_RECORD) $(CH
 docs: need ## the reference documentation; warnings are errors
 	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 	@echo "open $(TARGET)/doc/lehr_mining/index.html"
+
+PYTHON_SITE := target/python-site
+
+# What it makes of names and examples beside its sources is made anew: what went is to go there too.
+docs-python: python $(PYTHON_ENVIRONMENT)/.installed-docs ## the site of the Python package: every public name, and a gallery of examples that run; warnings are errors
+	@rm -rf $(PYTHON_SITE) python/docs/generated python/docs/gallery
+	@$(PYTHON_ENVIRONMENT)/bin/python -m sphinx -W --keep-going -q -j 2 python/docs $(PYTHON_SITE)
+	@echo "open $(PYTHON_SITE)/index.html"
+
+$(PYTHON_ENVIRONMENT)/.installed-docs: $(PYTHON_ENVIRONMENT)/.installed python/docs/requirements.txt
+	@$(PYTHON_ENVIRONMENT)/bin/pip install --quiet --disable-pip-version-check -r python/docs/requirements.txt
+	@touch $@
 
 fmt: lint-need ## format everything
 	@cargo fmt --all

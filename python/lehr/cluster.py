@@ -143,7 +143,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         Passes over the rows.
     n_features_in_ : int
         Columns of ``X``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (``n_features_in_``,)
         Names of the columns, if ``X`` has any.
 
     See Also
@@ -334,7 +334,7 @@ class PairwiseClustering(ClusterMixin, _Annealed):
         Whether sweeps were damped, because dissimilarities that are no distances made them swing.
     n_features_in_ : int
         Columns of ``X``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (``n_features_in_``,)
         Names of the columns, if ``X`` has any.
 
     References
