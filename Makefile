@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-two-nodes test python test-python fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-python quality quality-densities peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-chemistry lab-chemistry-quick lab-services lab-services-quick soak load isolation schemathesis fuzz docs docs-python fmt clean
+.PHONY: help demo demo-two-nodes test python test-python pyright fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-python quality quality-densities peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-chemistry lab-chemistry-quick lab-services lab-services-quick soak load isolation schemathesis fuzz docs docs-python fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -78,6 +78,14 @@ test-python: python $(if $(LEHR_MPIEXEC),,$(MPI_ENVIRONMENT)/.installed) ## test
 	@LEHR_COMMAND=$(abspath $(TARGET)/release/lehr) LEHR_MPIEXEC=$${LEHR_MPIEXEC:-$(abspath $(MPI_ENVIRONMENT))/bin/mpiexec} \
 		$(PYTHON_ENVIRONMENT)/bin/pytest -q python
 	@cd python && $(abspath $(PYTHON_ENVIRONMENT))/bin/mypy
+
+# With the JavaScript that it is written in it is a third as large as all else there, so it is not installed with the rest.
+pyright: python $(PYTHON_ENVIRONMENT)/.installed-pyright ## the types of the Python package by pyright too
+	@cd python && $(abspath $(PYTHON_ENVIRONMENT))/bin/basedpyright --pythonpath $(abspath $(PYTHON_ENVIRONMENT))/bin/python
+
+$(PYTHON_ENVIRONMENT)/.installed-pyright: $(PYTHON_ENVIRONMENT)/.installed python/requirements-pyright.txt
+	@$(PYTHON_ENVIRONMENT)/bin/pip install --quiet --disable-pip-version-check -r python/requirements-pyright.txt
+	@touch $@
 
 # The command that the tests run is made with the tests: by itself its dependencies would have other features, and be compiled again.
 same-bits: need ## does the command that users install give the same bits as the one that the tests run?
