@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-two-nodes test python test-python fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-python quality quality-densities peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-chemistry lab-chemistry-quick lab-services lab-services-quick soak load isolation schemathesis fuzz docs fmt clean
+.PHONY: help demo demo-two-nodes test python test-python pyright fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-python quality quality-densities peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-chemistry lab-chemistry-quick lab-services lab-services-quick soak load isolation schemathesis fuzz docs docs-python fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -78,6 +78,14 @@ test-python: python $(if $(LEHR_MPIEXEC),,$(MPI_ENVIRONMENT)/.installed) ## test
 	@LEHR_COMMAND=$(abspath $(TARGET)/release/lehr) LEHR_MPIEXEC=$${LEHR_MPIEXEC:-$(abspath $(MPI_ENVIRONMENT))/bin/mpiexec} \
 		$(PYTHON_ENVIRONMENT)/bin/pytest -q python
 	@cd python && $(abspath $(PYTHON_ENVIRONMENT))/bin/mypy
+
+# With the JavaScript that it is written in it is a third as large as all else there, so it is not installed with the rest.
+pyright: python $(PYTHON_ENVIRONMENT)/.installed-pyright ## the types of the Python package by pyright too
+	@cd python && $(abspath $(PYTHON_ENVIRONMENT))/bin/basedpyright --pythonpath $(abspath $(PYTHON_ENVIRONMENT))/bin/python
+
+$(PYTHON_ENVIRONMENT)/.installed-pyright: $(PYTHON_ENVIRONMENT)/.installed python/requirements-pyright.txt
+	@$(PYTHON_ENVIRONMENT)/bin/pip install --quiet --disable-pip-version-check -r python/requirements-pyright.txt
+	@touch $@
 
 # The command that the tests run is made with the tests: by itself its dependencies would have other features, and be compiled again.
 same-bits: need ## does the command that users install give the same bits as the one that the tests run?
@@ -336,6 +344,18 @@ docs/lab/chemistry.md: $(wildcard lab/report/*.py) $(CHEMISTRY_PAGE_RECORD) $(CH
 docs: need ## the reference documentation; warnings are errors
 	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 	@echo "open $(TARGET)/doc/lehr_mining/index.html"
+
+PYTHON_SITE := target/python-site
+
+# What it makes of names and examples beside its sources is made anew: what went is to go there too.
+docs-python: python $(PYTHON_ENVIRONMENT)/.installed-docs ## the site of the Python package: every public name, and a gallery of examples that run; warnings are errors
+	@rm -rf $(PYTHON_SITE) python/docs/generated python/docs/gallery
+	@$(PYTHON_ENVIRONMENT)/bin/python -m sphinx -W --keep-going -q -j 2 python/docs $(PYTHON_SITE)
+	@echo "open $(PYTHON_SITE)/index.html"
+
+$(PYTHON_ENVIRONMENT)/.installed-docs: $(PYTHON_ENVIRONMENT)/.installed python/docs/requirements.txt
+	@$(PYTHON_ENVIRONMENT)/bin/pip install --quiet --disable-pip-version-check -r python/docs/requirements.txt
+	@touch $@
 
 fmt: lint-need ## format everything
 	@cargo fmt --all

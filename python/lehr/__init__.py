@@ -10,15 +10,17 @@
 :func:`pairwise_distances`  dissimilarities of sequences, fingerprints and rows
 :class:`Node`               services of a node, asked over HTTP; :class:`AsyncNode` for asyncio
 :mod:`lehr.ranks`           one program on many ranks: message passing on arrays
+:class:`Service`            services of one's own, with :func:`handler` and :func:`serve`
 :mod:`lehr.runtime`         ports awaited in asyncio, and a state with handlers around it
-:mod:`lehr.datasets`        small real data sets
+:mod:`lehr.datasets`        small real data sets, and larger ones by their addresses
 :mod:`lehr.plot`            pictures
+:mod:`lehr.report`          the command's interactive page in a notebook
 ==========================  ==============================================================
 
 Results are the same, to the last bit, on any number of threads, and of processes under ``mpiexec``.
 """
 
-from lehr import _job, datasets, plot, ranks, runtime
+from lehr import _job, datasets, plot, ranks, report, runtime, services
 from lehr._asking import Event, Fault
 from lehr._job import process
 from lehr._native import Progress, Stopped, __version__
@@ -35,6 +37,7 @@ from lehr.distances import (
 from lehr.manifold import GTM, SMACOF, align
 from lehr.mixture import DAGaussianMixture
 from lehr.node import Job, Node
+from lehr.services import Service, handler, serve
 
 __all__ = [
     "AsyncJob",
@@ -52,18 +55,23 @@ __all__ = [
     "Progress",
     "SMACOF",
     "Sequences",
+    "Service",
     "Stopped",
     "__version__",
     "align",
     "datasets",
     "fingerprints_from_rdkit",
+    "handler",
     "pairwise_distances",
     "plot",
     "process",
     "ranks",
     "read_fasta",
     "read_fps",
+    "report",
     "runtime",
+    "serve",
+    "services",
 ]
 
 _job.install()

@@ -44,6 +44,30 @@ class _Annealed(SavedMixin):
         self.plateaus_ = None if found["plateaus"] is None else table(found["plateaus"])
         tell(found)
 
+    def plot_tree(self, *, ax: Any = None) -> Any:
+        """Which cluster divided at which temperature. See :func:`lehr.plot.annealing_tree`.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; ``None``: a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> import lehr
+        >>> lehr.DAClustering(2).fit([[0.0], [1.0], [9.0]]).plot_tree().get_xlabel()
+        'temperature'
+        """
+        from lehr import plot
+
+        return plot.annealing_tree(self, ax=ax)
+
 
 class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     """Clusters of points by deterministic annealing.
@@ -119,7 +143,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         Passes over the rows.
     n_features_in_ : int
         Columns of ``X``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (``n_features_in_``,)
         Names of the columns, if ``X`` has any.
 
     See Also
@@ -310,7 +334,7 @@ class PairwiseClustering(ClusterMixin, _Annealed):
         Whether sweeps were damped, because dissimilarities that are no distances made them swing.
     n_features_in_ : int
         Columns of ``X``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (``n_features_in_``,)
         Names of the columns, if ``X`` has any.
 
     References

@@ -1,4 +1,7 @@
-"""Small real data sets inside the package. Where each comes from and under which terms: the folder ``datasets`` of the source."""
+"""Small real data sets inside the package, and larger ones by their addresses.
+
+Where each of the small ones comes from and under which terms: the folder ``datasets`` of the source.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,10 @@ from typing import Any
 from sklearn.utils import Bunch
 
 from lehr import _native
+from lehr._download import fetch
 from lehr._native import Sequences
 
-__all__ = ["load_alu", "load_breast_cancer", "load_census_blocks", "load_digits", "load_iris", "load_wine"]
+__all__ = ["fetch", "load_alu", "load_breast_cancer", "load_census_blocks", "load_digits", "load_iris", "load_wine"]
 
 
 def _load(name: str, return_X_y: bool) -> Any:

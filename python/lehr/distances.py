@@ -27,8 +27,8 @@ _ROWS = {
 FEATURE_METRICS = tuple(_ROWS)
 
 
-def scipy_name(metric: str) -> str:
-    """The name of a metric of rows in SciPy."""
+def scipy_name(metric: str) -> Any:
+    """The name of a metric of rows in SciPy, whose types list every one of them."""
     return "cityblock" if metric == "manhattan" else metric
 
 

@@ -68,7 +68,7 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
         Sweeps of all starts.
     n_features_in_ : int
         Columns of ``X``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (``n_features_in_``,)
         Names of the columns, if ``X`` has any.
 
     See Also

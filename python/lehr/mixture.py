@@ -85,7 +85,7 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         Passes over the rows.
     n_features_in_ : int
         Columns of ``X``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (``n_features_in_``,)
         Names of the columns, if ``X`` has any.
 
     Examples

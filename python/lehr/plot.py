@@ -1,10 +1,13 @@
-"""Pictures of models, on matplotlib: clusters, mixtures, blocks of items, maps, topographic maps, annealing, the Shepard diagram.
+"""Pictures of models, on matplotlib: clusters, mixtures, blocks of items, maps, topographic maps, annealing and its tree of divisions, the Shepard diagram; and of overheads.
 
 Each draws on axes and returns them, so that pictures can be put together. matplotlib is imported when one is drawn.
 """
 
 from __future__ import annotations
 
+import json
+import os
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.decomposition import PCA
 from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["annealing", "blocks", "clusters", "components", "embedding", "shepard", "topography"]
+__all__ = ["annealing", "annealing_tree", "blocks", "clusters", "components", "embedding", "overhead", "shepard", "topography"]
 
 #: Points drawn at most: beyond, at even intervals.
 _MOST_POINTS = 100_000
@@ -291,6 +294,169 @@ def annealing(model: Any, *, ax: Any = None) -> Any:
     ax.set(xscale="log", xlabel="temperature", ylabel="free energy")
     ax.xaxis.set_inverted(True)
     return ax
+
+
+def annealing_tree(model: Any, *, ax: Any = None) -> Any:
+    """Which cluster divided at which temperature: from one at the left to all at the right. Divisions after the number of clusters that is kept are dotted.
+
+    Clusters that have come together again while it cooled were merged, and the run does not keep which. From there on nobody knows which line is which: the tree ends there, with a word.
+
+    Parameters
+    ----------
+    model : DAClustering or PairwiseClustering
+        Fitted.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; ``None``: a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import lehr
+    >>> model = lehr.DAClustering(n_clusters=3).fit([[0.0], [1.0], [10.0], [11.0], [30.0], [31.0]])
+    >>> lehr.plot.annealing_tree(model).get_title()
+    '3 clusters, 4 divisions'
+    """
+    check_is_fitted(model)
+    ax = _axes(ax)
+    temperature = model.history_["temperature"]
+    divisions, merged_at = _divisions(model)
+    children: dict[int, tuple[int, int]] = {}
+    # A branch is what one cluster is between two of its divisions; `ends` has the temperature of each, `of` the branch that a cluster is now.
+    # One cluster is had without cooling.
+    hottest = float(temperature[0]) if len(temperature) else float(model.critical_temperature_)
+    begins, ends, of = [hottest], [float("nan")], [0]
+    for split in divisions:
+        branch = of[split["parent"]]
+        ends[branch] = float(split["temperature"])
+        children[branch] = (len(begins), len(begins) + 1)
+        of[split["parent"]] = len(begins)
+        of.append(len(begins) + 1)
+        begins += [float(split["temperature"])] * 2
+        ends += [float("nan")] * 2
+    heights = _heights(children)
+    # What follows a rise is cooled again, without divisions.
+    rises = np.flatnonzero(np.diff(temperature) > 0)
+    coldest = temperature[: rises[0] + 1] if len(rises) else temperature
+    last = merged_at if merged_at is not None else float(min([*coldest, *begins]))
+    kept = len(model.clusters_)
+    # The number that a division leads to, by the branches that it makes.
+    counts = [0] + [2 + number // 2 for number in range(len(begins) - 1)]
+    for branch, (begin, end) in enumerate(zip(begins, ends, strict=True)):
+        style = "-" if counts[branch] <= kept else ":"
+        ax.plot([begin, last if np.isnan(end) else end], [heights[branch]] * 2, color="black", linewidth=1, linestyle=style)
+    for branch, (one, other) in children.items():
+        style = "-" if counts[one] <= kept else ":"
+        ax.plot([ends[branch]] * 2, [heights[one], heights[other]], color="tab:red", linewidth=1, linestyle=style)
+    if merged_at is not None:
+        ax.axvline(merged_at, color="lightgrey", linewidth=1, zorder=0)
+        ax.annotate("merged", (merged_at, 0), xycoords=("data", "axes fraction"), ha="right", va="bottom", fontsize=8)
+    # Time runs from hot to cold.
+    ax.set(xscale="log", xlabel="temperature", yticks=[], title=f"{kept} clusters, {len(model.splits_)} divisions")
+    ax.xaxis.set_inverted(True)
+    return ax
+
+
+def _divisions(model: Any) -> tuple[list[Any], float | None]:
+    """The divisions as long as none but they has changed the number of clusters, and the temperature at which something else did."""
+    divisions: list[Any] = []
+    for split in model.splits_:
+        if split["n_clusters"] != len(divisions) + 2:
+            return divisions, float(split["temperature"])
+        divisions.append(split)
+    return divisions, None
+
+
+def _heights(children: dict[int, tuple[int, int]]) -> dict[int, float]:
+    """Where each branch is drawn: those without children one below the other, the others in the middle of their two."""
+    heights: dict[int, float] = {}
+    rows, waiting = 0, [0]
+    while waiting:
+        branch = waiting[-1]
+        pair = children.get(branch)
+        if pair is None:
+            heights[branch] = float(rows)
+            rows += 1
+        elif pair[1] not in heights:
+            # The first of the two is to be had before the second.
+            waiting.append(pair[1] if pair[0] in heights else pair[0])
+            continue
+        else:
+            heights[branch] = (heights[pair[0]] + heights[pair[1]]) / 2
+        waiting.pop()
+    return heights
+
+
+def overhead(record: str | os.PathLike[str] | Iterable[Mapping[str, Any]], *, n_clusters: int | None = None, ax: Any = None) -> Any:
+    """What is lost by dividing a run: the overhead of each layout against the points that a rank has, with least and most of its runs.
+
+    An overhead of f on p ranks means an efficiency of 1 / (1 + f).
+
+    Parameters
+    ----------
+    record : path-like or list of dict
+        What ``lehr lab overhead --record`` wrote, or its figures.
+    n_clusters : int, default=None
+        The number of clusters that is shown. ``None``: the one with the most sizes, and of several the largest.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; ``None``: a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If there are no overheads, or none with this number of clusters.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import lehr
+    >>> figure = {"experiment": "overhead", "layout": "2x1x1", "clusters": 10, "min": 0.1, "median": 0.2, "max": 0.3}
+    >>> ax = lehr.plot.overhead([{**figure, "rows": 5000}, {**figure, "rows": 10000}])
+    >>> ax.get_title(), [text.get_text() for text in ax.get_legend().get_texts()]
+    ('10 clusters', ['2 threads'])
+    """
+    figures: Any = record
+    if isinstance(record, (str, os.PathLike)):
+        with open(record, encoding="utf-8") as file:
+            figures = json.load(file)
+    # Those of other methods say which.
+    figures = [figure for figure in figures if figure.get("experiment") == "overhead" and "method" not in figure]
+    if not figures:
+        raise ValueError("expected a record of lehr lab overhead, found no overhead in it")
+    sizes: dict[int, set[int]] = {}
+    for figure in figures:
+        sizes.setdefault(figure["clusters"], set()).add(figure["rows"])
+    chosen = max(sizes, key=lambda count: (len(sizes[count]), count)) if n_clusters is None else n_clusters
+    if chosen not in sizes:
+        raise ValueError(f"expected one of the numbers of clusters {sorted(sizes)}, found {n_clusters}")
+    ax = _axes(ax)
+    shown = [figure for figure in figures if figure["clusters"] == chosen]
+    for layout in dict.fromkeys(figure["layout"] for figure in shown):
+        here = sorted((figure for figure in shown if figure["layout"] == layout), key=lambda figure: figure["rows"])
+        ranks, name = _layout(layout)
+        median = np.array([figure["median"] for figure in here])
+        spread = np.abs(np.array([[figure["min"], figure["max"]] for figure in here]).T - median)
+        ax.errorbar([figure["rows"] / ranks for figure in here], median, yerr=spread, marker="o", markersize=4, linewidth=1, capsize=2, label=name)
+    ax.axhline(0.0, color="lightgrey", linewidth=1, zorder=0)
+    ax.set(xscale="log", xlabel="points a rank", ylabel="overhead", title=f"{chosen} clusters")
+    ax.legend()
+    return ax
+
+
+def _layout(text: str) -> tuple[int, str]:
+    """The ranks of a layout, threads by processes by nodes, and what it is in words."""
+    threads, processes, nodes = (int(number) for number in text.split("x"))
+    words = [(threads, "threads"), (processes, "processes"), (nodes, "nodes")]
+    return threads * processes * nodes, " in ".join(f"{count} {word}" for count, word in words if count > 1) or "1 thread"
 
 
 def shepard(model: Any, *, ax: Any = None) -> Any:

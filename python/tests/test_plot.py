@@ -1,12 +1,22 @@
 """Pictures: what is drawn, not how it looks."""
 
+import json
+
 import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 
 import lehr
 
 matplotlib.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def _figures_are_closed():
+    yield
+    plt.close("all")
 
 
 @pytest.mark.parametrize("columns", [1, 2, 13])
@@ -65,3 +75,62 @@ def test_items_are_shown_by_cluster(wine, two_pairs):
         lehr.PairwiseClustering(2, metric="precomputed").fit(mixed).plot()
     with pytest.raises(ValueError, match=r"found an array of shape \(4, 3\)"):
         lehr.PairwiseClustering(2, metric="precomputed").fit(mixed).plot(mixed[:, :3])
+
+
+@pytest.mark.parametrize("clusters", [1, 3, 8])
+def test_the_tree_has_a_branch_for_each_cluster_and_a_fork_for_each_division(clusters, wine):
+    for model in (lehr.DAClustering(clusters).fit(wine), lehr.PairwiseClustering(clusters).fit(wine)):
+        ax = model.plot_tree()
+        assert ax.xaxis.get_inverted() and f"{len(model.splits_)} divisions" in ax.get_title()
+        branches = [line for line in ax.lines if line.get_color() == "black"]
+        forks = [line for line in ax.lines if line.get_color() == "tab:red"]
+        divisions, merged_at = lehr.plot._divisions(model)
+        assert (len(branches), len(forks)) == (2 * len(divisions) + 1, len(divisions))
+        np.testing.assert_allclose([fork.get_xdata()[0] for fork in forks], [split["temperature"] for split in divisions])
+        # Each branch but the first begins at a fork, at one of its two ends, and no two are drawn on one another.
+        ends = {(line.get_xdata()[0], height) for line in forks for height in line.get_ydata()}
+        assert {(branch.get_xdata()[0], branch.get_ydata()[0]) for branch in branches[1:]} == ends
+        leaves = [branch.get_ydata()[0] for branch in branches if branch.get_xdata()[1] not in {x for x, _ in ends}]
+        assert len(leaves) == len(set(leaves))
+        assert (merged_at is None) == (len(ax.texts) == 0)
+
+
+def test_a_tree_ends_where_clusters_were_merged():
+    class Merged(BaseEstimator):
+        """Three clusters, of which two came together again before one divided anew."""
+
+        history_ = np.array([(9.0,), (4.0,), (3.0,), (1.0,)], dtype=[("temperature", float)])
+        splits_ = np.array([(5.0, 0, 2), (4.0, 1, 3), (3.0, 0, 3)], dtype=[("temperature", float), ("parent", int), ("n_clusters", int)])
+        clusters_ = np.zeros(3)
+
+        def fit(self):
+            pass
+
+        def __sklearn_is_fitted__(self):
+            return True
+
+    ax = lehr.plot.annealing_tree(Merged())
+    assert [text.get_text() for text in ax.texts] == ["merged"]
+    branches = [line for line in ax.lines if line.get_color() == "black"]
+    assert len(branches) == 5 and min(min(branch.get_xdata()) for branch in branches) == 3.0
+
+
+def test_overheads_are_drawn_against_the_points_of_a_rank(tmp_path):
+    figures = [
+        {"experiment": "overhead", "layout": layout, "rows": rows, "clusters": clusters, "min": 0.1, "median": 0.2 + rows / 1e6, "max": 0.5}
+        for layout in ("2x1x1", "1x4x1") for clusters in (10, 20) for rows in (20000, 5000)
+    ]  # fmt: skip
+    others = [{"experiment": "run", "layout": "2x1x1", "rows": 1, "clusters": 10, "min": 1, "median": 1, "max": 1}, {**figures[0], "method": "pairs"}]
+    record = tmp_path / "overhead.json"
+    record.write_text(json.dumps(figures + others))
+    ax = lehr.plot.overhead(record)
+    assert ax.get_title() == "20 clusters"
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["2 threads", "4 processes"]
+    lines = [container.lines[0] for container in ax.containers]
+    np.testing.assert_allclose([line.get_xdata(orig=False) for line in lines], [[2500, 10000], [1250, 5000]])
+    np.testing.assert_allclose(lines[0].get_ydata(orig=False), [0.205, 0.22])
+    assert lehr.plot.overhead(figures, n_clusters=10).get_title() == "10 clusters"
+    with pytest.raises(ValueError, match=r"one of the numbers of clusters \[10, 20\], found 7"):
+        lehr.plot.overhead(figures, n_clusters=7)
+    with pytest.raises(ValueError, match="no overhead in it"):
+        lehr.plot.overhead(others)

@@ -41,12 +41,18 @@ def test_a_packer_packs(tmp_path):
     assert _run(_program("lehr.runtime import"), tmp_path) == "for Ada a loom\n"
 
 
+def test_a_counter_serves(tmp_path):
+    pytest.importorskip("httpx")
+    program = _program("lehr.serve(").replace("port=8421", "port=0").replace("    server.wait()\n", "")
+    assert _run(program, tmp_path) == "4 {'value': 4}\n"
+
+
 def test_a_node_is_asked(command, tmp_path):
     pytest.importorskip("httpx")
     with subprocess.Popen([command, "serve", "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True) as serving:
         url = serving.stdout.readline().strip()
         # The reader ends what the program would listen to for ever.
-        program = _program("lehr.Node(").replace("http://127.0.0.1:8420", url)
+        program = _program("http://127.0.0.1:8420").replace("http://127.0.0.1:8420", url)
         program = "import lehr\nX = [[0.0, 1.0], [1.0, 0.0], [9.0, 8.0], [8.0, 9.0]]\n" + program
         program = program.replace("        print(event.kind, event.data)", "        print(event.kind, event.data)\n        break")
         assert "seed" in _run(program, tmp_path)

@@ -7,7 +7,7 @@
 //!
 //! | message | bytes |
 //! | --- | --- |
-//! | order | the length of its head in 8 bytes; the head as JSON ([`Head`]); coordinates (of rows of bits their words) and weights as 64-bit numbers, low byte first |
+//! | order | the length of its head in 8 bytes; the head as JSON ([`Head`]); coordinates (of rows of bits their words, of sparse rows where each begins, columns and values) and weights as 64-bit numbers, low byte first |
 //! | place | JSON ([`Place`]): the file that all write their rows to |
 //! | last word | one byte: the exit code |
 //!
@@ -25,7 +25,7 @@ pub mod pairs;
 use std::io;
 use std::path::Path;
 
-use lehr_data::{Fingerprints, Points};
+use lehr_data::{Fingerprints, Points, Sparse};
 use lehr_mining::anneal::Observer;
 use lehr_mining::vector::Input;
 use lehr_ranks::trace::Trace;
@@ -54,21 +54,37 @@ struct Head<S> {
     dimension: usize,
     rows: usize,
     has_weights: bool,
-    /// Whether rows are of bits.
-    are_bits: bool,
+    rows_are: RowsAre,
     /// Whether all note what their ranks do.
     is_traced: bool,
+}
+
+/// How rows are kept.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum RowsAre {
+    Numbers,
+    Bits,
+    /// So many values are not 0.
+    Sparse {
+        values: usize,
+    },
 }
 
 impl<S> Head<S> {
     fn of_points(start: S, points: &Points, is_traced: bool) -> Self {
         let (dimension, has_weights) = (points.dimension(), points.weights().is_some());
-        Self { start, dimension, rows: points.len(), has_weights, are_bits: false, is_traced }
+        Self { start, dimension, rows: points.len(), has_weights, rows_are: RowsAre::Numbers, is_traced }
     }
 
     fn of_bits(start: S, rows: &Fingerprints, is_traced: bool) -> Self {
         let (dimension, has_weights) = (rows.bits(), rows.weights().is_some());
-        Self { start, dimension, rows: rows.len(), has_weights, are_bits: true, is_traced }
+        Self { start, dimension, rows: rows.len(), has_weights, rows_are: RowsAre::Bits, is_traced }
+    }
+
+    fn of_sparse(start: S, rows: &Sparse, is_traced: bool) -> Self {
+        let (dimension, has_weights) = (rows.dimension(), rows.weights().is_some());
+        let rows_are = RowsAre::Sparse { values: rows.nonzeros() };
+        Self { start, dimension, rows: rows.len(), has_weights, rows_are, is_traced }
     }
 }
 
@@ -76,6 +92,7 @@ impl<S> Head<S> {
 enum Ordered {
     Numbers(Points),
     Bits(Fingerprints),
+    Sparse(Sparse),
 }
 
 /// The file that all write their rows to.
@@ -108,6 +125,7 @@ impl<'a> Company<'a> {
         let order = match input {
             Input::Numbers(points) => encode(&Head::of_points(start, points, is_traced), points)?,
             Input::Bits(rows) => encode_bits(&Head::of_bits(start, rows, is_traced), rows)?,
+            Input::Sparse(rows) => encode_sparse(&Head::of_sparse(start, rows, is_traced), rows)?,
         };
         process.share(order).map(|_| ()).map_err(unreachable)
     }
@@ -182,6 +200,7 @@ pub fn follow(process: Process, arguments: &ExecutionArguments) -> Result<u8, Fa
             let input = match &ordered {
                 Ordered::Numbers(points) => Input::Numbers(points),
                 Ordered::Bits(rows) => Input::Bits(rows),
+                Ordered::Sparse(rows) => Input::Sparse(rows),
             };
             let mut observer = Follower { trace: head.is_traced.then(Trace::new) };
             // The lead refuses these arguments before it gives an order, if there is anything to refuse.
@@ -254,6 +273,14 @@ fn encode_bits<S: Serialize>(head: &Head<S>, rows: &Fingerprints) -> Result<Vec<
     encode_words(head, rows.len() * (rows.width() + 1), words.chain(weights))
 }
 
+fn encode_sparse<S: Serialize>(head: &Head<S>, rows: &Sparse) -> Result<Vec<u8>, Failure> {
+    let starts = rows.starts().iter().map(|start| *start as u64);
+    let columns = rows.columns().iter().map(|column| u64::from(*column));
+    let numbers = rows.values().iter().chain(rows.weights().unwrap_or_default()).map(|number| number.to_bits());
+    let most = 2 * (rows.len() + rows.nonzeros()) + 1;
+    encode_words(head, most, starts.chain(columns).chain(numbers))
+}
+
 fn encode_words<S: Serialize>(
     head: &Head<S>,
     most: usize,
@@ -276,6 +303,7 @@ fn decode<S: DeserializeOwned>(order: &[u8]) -> Result<(Head<S>, Points), Failur
     match decode_any(order)? {
         (head, Ordered::Numbers(points)) => Ok((head, points)),
         (_, Ordered::Bits(_)) => Err(misread("it is about rows of bits")),
+        (_, Ordered::Sparse(_)) => Err(misread("it is about sparse rows")),
     }
 }
 
@@ -286,7 +314,17 @@ fn decode_any<S: DeserializeOwned>(order: &[u8]) -> Result<(Head<S>, Ordered), F
     let head: Head<S> = serde_json::from_slice(head).map_err(|cause| misread(&cause.to_string()))?;
     let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("chunks of eight"));
     let mut words = numbers.chunks_exact(size_of::<u64>()).map(word);
-    if head.are_bits {
+    if let RowsAre::Sparse { values } = head.rows_are {
+        let starts = words.by_ref().take(head.rows + 1).map(|start| start as usize).collect();
+        let columns = words.by_ref().take(values).map(|column| column as u32).collect();
+        let numbers = words.by_ref().take(values).map(f64::from_bits).collect();
+        let mut rows = Sparse::new(starts, columns, numbers, head.dimension)?;
+        if head.has_weights {
+            rows = rows.with_weights(words.map(f64::from_bits).collect())?;
+        }
+        return Ok((head, Ordered::Sparse(rows)));
+    }
+    if head.rows_are == RowsAre::Bits {
         let of_rows = words.by_ref().take(head.rows * head.dimension.div_ceil(64)).collect();
         let mut rows = Fingerprints::new(of_rows, head.dimension)?;
         if head.has_weights {
@@ -335,6 +373,20 @@ mod tests {
         let Ordered::Bits(read) = decode_any::<Beginning>(&order).unwrap().1 else { panic!("rows of numbers") };
         assert_eq!(read, rows);
         assert!(decode::<Beginning>(&order).is_err(), "what takes points takes no bits");
+    }
+
+    #[test]
+    fn an_order_of_sparse_rows_says_the_same_on_the_other_side() {
+        let rows = Sparse::from_rows([vec![(7, 0.1), (90, -1e-300)], vec![], vec![(0, 4.0)]], 91).unwrap();
+        for rows in [rows.clone().with_weights(vec![0.5, 2.0, 0.0]).unwrap(), rows] {
+            let start = Beginning::fresh(Parameters::Annealing(vector::Parameters::default()));
+            let order = encode_sparse(&Head::of_sparse(start, &rows, false), &rows).unwrap();
+            let Ordered::Sparse(read) = decode_any::<Beginning>(&order).unwrap().1 else { panic!("other rows") };
+            assert_eq!(read, rows);
+            assert!(
+                decode::<Beginning>(&order).is_err() && decode_any::<Beginning>(&order[..order.len() - 8]).is_err()
+            );
+        }
     }
 
     #[test]

@@ -1,21 +1,25 @@
-//! What marks the clusters of rows of bits: bits that are much more, or much less, frequent in one than in all together.
+//! What marks the clusters of rows of very many columns, bits or sparse ones: the columns in which one differs most from all together, and how full its rows are.
 //!
-//! A centre of a thousand frequencies says nothing at a glance; the few that differ most from those of all rows do.
+//! A centre of a thousand numbers says nothing at a glance; the few that differ most from those of all rows do.
+
+use lehr_mining::vector::OUTLIER;
 
 use crate::clustering::Clustering;
+use crate::numbers::significant;
+use crate::space::Space;
 
-/// A bit that marks a cluster.
+/// A column that marks a cluster.
 #[derive(Debug, PartialEq)]
 pub struct Mark {
-    /// Which bit, from 0.
-    pub bit: usize,
-    /// How frequent it is in the cluster, 0 to 1.
+    /// Which column, from 0.
+    pub column: usize,
+    /// Its mean in the cluster, as it was clustered; of a bit, how frequent it is, 0 to 1.
     pub inside: f64,
-    /// How frequent it is in the rows of all clusters; outliers are in none.
+    /// Its mean in the rows of all clusters; outliers are in none.
     pub overall: f64,
 }
 
-/// The bits of each cluster whose frequencies differ most from those in all clusters, the greatest difference first, `most` at most; none that does not differ.
+/// The columns of each cluster whose means differ most from those in all clusters, the greatest difference first, `most` at most; none that does not differ.
 pub fn of_clusters(model: &Clustering, most: usize) -> Vec<Vec<Mark>> {
     let centers = || model.centers.chunks_exact(model.dimension);
     let total: f64 = model.clusters.iter().map(|cluster| cluster.weight).sum();
@@ -23,45 +27,98 @@ pub fn of_clusters(model: &Clustering, most: usize) -> Vec<Vec<Mark>> {
     for (center, cluster) in centers().zip(&model.clusters) {
         overall.iter_mut().zip(center).for_each(|(sum, y)| *sum += cluster.weight / total * y);
     }
+    let largest = overall.iter().fold(0.0f64, |most, y| most.max(y.abs()));
     centers()
         .map(|center| {
             let difference = |mark: &Mark| (mark.inside - mark.overall).abs();
             let marks = center.iter().zip(&overall).enumerate();
             let mut marks: Vec<Mark> = marks
-                .map(|(bit, (&inside, &overall))| Mark { bit, inside, overall })
-                .filter(|mark| difference(mark) > 1e-9)
+                .map(|(column, (&inside, &overall))| Mark { column, inside, overall })
+                .filter(|mark| difference(mark) > 1e-9 * largest)
                 .collect();
-            marks.sort_by(|a, b| difference(b).total_cmp(&difference(a)).then(a.bit.cmp(&b.bit)));
+            marks.sort_by(|a, b| difference(b).total_cmp(&difference(a)).then(a.column.cmp(&b.column)));
             marks.truncate(most);
             marks
         })
         .collect()
 }
 
-/// A mark in words: `bit 713 in 98 % (of all 12 %)`.
-pub fn words(mark: &Mark) -> String {
-    format!("bit {} in {:.0} % (of all {:.0} %)", mark.bit, 100.0 * mark.inside, 100.0 * mark.overall)
+/// A mark in words: `bit 713 in 98 % (of all 12 %)`, or of sparse rows `x713 2.1 (of all 0.31)`, in the column's own unit.
+pub fn words(space: &Space, mark: &Mark) -> String {
+    if space.are_bits() {
+        return format!("bit {} in {:.0} % (of all {:.0} %)", mark.column, 100.0 * mark.inside, 100.0 * mark.overall);
+    }
+    let own = |value: f64| significant(value * space.divisor(mark.column), 3);
+    format!("{} {} (of all {})", space.columns()[mark.column], own(mark.inside), own(mark.overall))
+}
+
+/// How full the rows of each cluster are on average.
+pub struct Filled {
+    /// What is counted.
+    pub name: &'static str,
+    /// One a cluster.
+    pub of_clusters: Vec<f64>,
+}
+
+/// How many bits the rows of each cluster have set on average, or how many values that are not 0; nothing for rows of few columns.
+pub fn filled(space: &Space, model: &Clustering) -> Option<Filled> {
+    if space.are_bits() {
+        // The sum of the bits' frequencies.
+        let of_clusters = model.centers.chunks_exact(model.dimension).map(|center| center.iter().sum()).collect();
+        return Some(Filled { name: "bits set", of_clusters });
+    }
+    let rows = space.sparse()?;
+    let mut sums = vec![(0.0, 0.0); model.clusters.len()];
+    for (row, &label) in model.labels.iter().enumerate().filter(|(_, label)| **label != OUTLIER) {
+        let (count, weight) = &mut sums[label as usize];
+        *count += rows.weight(row) * rows.row(row).0.len() as f64;
+        *weight += rows.weight(row);
+    }
+    let of_clusters = sums.iter().map(|(count, weight)| if *weight > 0.0 { count / weight } else { 0.0 }).collect();
+    Some(Filled { name: "values a row", of_clusters })
 }
 
 #[cfg(test)]
 mod tests {
-    use lehr_data::Fingerprints;
+    use lehr_data::scale::Scale;
+    use lehr_data::{Fingerprints, Sparse};
     use lehr_mining::Execution;
     use lehr_mining::anneal::Silent;
     use lehr_mining::vector::{Parameters, cluster};
 
     use super::*;
 
+    fn clustered(space: &Space) -> Clustering {
+        let parameters = Parameters { clusters: Some(2), ..Parameters::default() };
+        Clustering::from(cluster(space.rows(), &parameters, &Execution::default(), &mut Silent).unwrap())
+    }
+
     #[test]
     fn the_bits_that_differ_most_mark_a_cluster() {
         // Three rows with bits 0 to 19, one with bits 20 to 39; bit 40 in all.
         let (low, high) = ((1 << 20) - 1, ((1 << 20) - 1) << 20);
         let rows = Fingerprints::new([low, low, low, high].map(|row: u64| row | 1 << 40).to_vec(), 41).unwrap();
-        let parameters = Parameters { clusters: Some(2), ..Parameters::default() };
-        let model = Clustering::from(cluster(&rows, &parameters, &Execution::default(), &mut Silent).unwrap());
+        let space = Space::of_bits(rows);
+        let model = clustered(&space);
         let marks = of_clusters(&model, 100);
         assert_eq!([marks[0].len(), marks[1].len()], [40, 40], "bit 40 marks nothing");
         let first = &of_clusters(&model, 1)[1][0];
-        assert_eq!(words(first), "bit 0 in 0 % (of all 75 %)");
+        assert_eq!(words(&space, first), "bit 0 in 0 % (of all 75 %)");
+        assert_eq!(filled(&space, &model).unwrap().of_clusters, [21.0, 21.0]);
+    }
+
+    #[test]
+    fn the_columns_that_differ_most_mark_a_cluster_of_sparse_rows_in_their_own_unit() {
+        let row = |topic: u32| vec![(30 * topic, 8.0), (30 * topic + 1, 2.0), (29, 3.0)];
+        let rows = Sparse::from_rows([row(0), row(0), row(0), row(1)], 40).unwrap();
+        for scale in [Scale::None, Scale::Std] {
+            let space = Space::of_sparse(rows.clone(), scale);
+            let model = clustered(&space);
+            let marks = of_clusters(&model, 100);
+            assert_eq!([marks[0].len(), marks[1].len()], [4, 4], "column 29 marks nothing");
+            let mark = marks[1].iter().find(|mark| mark.column == 30).unwrap();
+            assert_eq!(words(&space, mark), "x30 8 (of all 2)", "{scale}");
+            assert_eq!(filled(&space, &model).unwrap().of_clusters, [3.0, 3.0]);
+        }
     }
 }

@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::Path;
 
+use lehr_data::sparse::FirstColumn;
 use lehr_mining::gtm::Map;
 use lehr_mining::mixture::Mixture;
 use lehr_mining::vector::Centroids;
@@ -91,6 +92,21 @@ impl ModelFile {
     /// Whether columns were shifted or divided.
     pub fn is_scaled(&self) -> bool {
         self.shifts.iter().any(|shift| *shift != 0.0) || self.divisors.iter().any(|divisor| *divisor != 1.0)
+    }
+
+    /// Whether something was subtracted from a column.
+    pub fn is_shifted(&self) -> bool {
+        self.shifts.iter().any(|shift| *shift != 0.0)
+    }
+
+    /// What each column was divided by.
+    pub fn divisors(&self) -> &[f64] {
+        &self.divisors
+    }
+
+    /// What the first column of SVMlight's text is numbered for this model: 0 if its own first column is called `x0`.
+    pub fn first_column(&self) -> FirstColumn {
+        if self.columns.first().is_some_and(|name| name == "x0") { FirstColumn::Zero } else { FirstColumn::One }
     }
 
     /// The file's text.

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use lehr_data::read::Selection;
 use lehr_data::scale::Scale;
+use lehr_data::sparse::FirstColumn;
 use lehr_mining::kmeans::{self, Sweeps};
 use lehr_mining::vector::{self, Precision};
 use lehr_ranks::{Engine, Execution, Job, Layout};
@@ -68,8 +69,10 @@ pub enum Source {
         selection: Selection,
         /// How many packed bits its rows have, if it is an array of such.
         bits: Option<usize>,
-        /// The table with the weights of rows of bits, if they have any.
+        /// The table with the weights of rows of bits or of sparse rows, if they have any.
         weights_from: Option<PathBuf>,
+        /// What the first column of SVMlight's text is numbered, if that is said.
+        first_column: Option<FirstColumn>,
     },
     /// A data set that is built in.
     BuiltIn(Dataset),
@@ -119,11 +122,15 @@ impl Plan {
                     delimiter: table.delimiter,
                     header,
                 };
-                let (bits, weights_from) = (cluster.bits, cluster.weights_from);
+                let (bits, weights_from, first_column) = (cluster.bits, cluster.weights_from, cluster.first_column);
                 if bits.is_some() {
+                    if first_column.is_some() {
+                        let message = "--first-column: for SVMlight's text; --bits has rows of bits";
+                        return Err(Failure::new(Kind::Usage, message));
+                    }
                     of_bits_only(&selection, weights_from.is_some(), frame, "--bits")?;
                 }
-                let source = Source::Table { path: cluster.input, selection, bits, weights_from };
+                let source = Source::Table { path: cluster.input, selection, bits, weights_from, first_column };
                 (source, frame, cluster.method, cluster.execution, cluster.results)
             }
             Command::Demo(demo) => {
@@ -169,6 +176,24 @@ impl Plan {
 /// # Errors
 /// [`Kind::Usage`] with the option.
 pub fn of_bits_only(selection: &Selection, has_table: bool, frame: Frame, what: &str) -> Result<(), Failure> {
+    not_of_tables(selection, has_table, frame, &format!("{what} has rows of bits"))
+}
+
+/// The same of sparse rows, whose columns can be divided, but not shifted: `--scale std` is then a division.
+///
+/// # Errors
+/// [`Kind::Usage`] with the option.
+pub fn of_sparse_only(selection: &Selection, has_table: bool, frame: Frame) -> Result<(), Failure> {
+    if frame == Frame::Columns(Scale::Robust) {
+        let message = "--scale robust: subtracts medians, and columns that are mostly 0 have no quartiles apart; not for sparse rows";
+        let hint = "--scale std divides each column by its standard deviation and subtracts nothing, which distances do not see";
+        return Err(Failure::new(Kind::Usage, message).with_hint(hint));
+    }
+    let frame = if frame == Frame::Columns(Scale::Std) { Frame::Columns(Scale::None) } else { frame };
+    not_of_tables(selection, has_table, frame, "the file has sparse rows")
+}
+
+fn not_of_tables(selection: &Selection, has_table: bool, frame: Frame, why: &str) -> Result<(), Failure> {
     let asked = [
         ("--columns", selection.columns.is_some()),
         ("--weights", selection.weights.is_some() && !has_table),
@@ -179,7 +204,7 @@ pub fn of_bits_only(selection: &Selection, has_table: bool, frame: Frame, what: 
         ("--header and --no-header", selection.header.is_some() && !has_table),
     ];
     let Some((option, _)) = asked.iter().find(|(_, is_asked)| *is_asked) else { return Ok(()) };
-    let failure = Failure::new(Kind::Usage, format!("{option}: for tables of numbers; {what} has rows of bits"));
+    let failure = Failure::new(Kind::Usage, format!("{option}: for tables of numbers; {why}"));
     Err(match *option {
         "--weights" => failure.with_hint("--weights-from names a table that has the weights"),
         _ => failure,

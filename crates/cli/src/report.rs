@@ -115,6 +115,9 @@ impl Run<'_> {
         let columns = self.space.columns();
         let columns = if self.space.are_bits() {
             format!("rows of {} bits", columns.len())
+        } else if let Some(rows) = self.space.sparse() {
+            let share = significant(100.0 * rows.density(), 2);
+            format!("sparse rows of {} columns, {share} % of whose values are not 0", grouped(columns.len() as u64))
         } else if columns.len() <= 6 {
             columns.join(", ")
         } else {
@@ -264,6 +267,10 @@ impl Run<'_> {
                 " Bits set is how many of {} a row of the cluster has on average; marks are the bits whose frequency differs most from that in all clusters. centers.csv has the frequencies of all.",
                 self.space.columns().len()
             ));
+        } else if self.space.sparse().is_some() {
+            note.push_str(
+                " Values a row is how many columns of a row are not 0 on average; marks are the columns whose mean differs most from that in all clusters. centers.csv has the means of all.",
+            );
         } else if self.space.columns().len() > COLUMNS_MAX {
             note.push_str(&format!(
                 " Centres have {} columns: the first {COLUMNS_MAX} are shown, centers.csv has all.",
@@ -275,7 +282,7 @@ impl Run<'_> {
 
     fn shown_columns(&self) -> &[String] {
         let columns = self.space.columns();
-        &columns[..if self.space.are_bits() { 0 } else { columns.len().min(COLUMNS_MAX) }]
+        &columns[..if self.space.has_many_columns() { 0 } else { columns.len().min(COLUMNS_MAX) }]
     }
 
     fn table_head(&self) -> String {
@@ -284,9 +291,9 @@ impl Run<'_> {
         let names = ["cluster".to_owned(), "rows".to_owned(), "weight".to_owned(), "share".to_owned()]
             .into_iter()
             .chain(self.shown_columns().iter().cloned())
-            .chain(self.space.are_bits().then(|| "bits set".to_owned()))
+            .chain(marks::filled(self.space, self.model).map(|filled| filled.name.to_owned()))
             .chain([spread])
-            .chain(self.space.are_bits().then(|| "marks".to_owned()));
+            .chain(self.space.has_many_columns().then(|| "marks".to_owned()));
         names
             .enumerate()
             .map(|(place, name)| {
@@ -311,13 +318,13 @@ impl Run<'_> {
             let texts = column(&values, 5);
             columns.push((values, texts));
         }
-        let marks = if self.space.are_bits() {
-            let set: Vec<f64> = centers.iter().map(|center| center.iter().sum()).collect();
-            let texts = column(&set, 4);
-            columns.push((set, texts));
-            marks::of_clusters(self.model, MARKS_MAX)
-        } else {
-            Vec::new()
+        let marks = match marks::filled(self.space, self.model) {
+            Some(filled) => {
+                let texts = column(&filled.of_clusters, 4);
+                columns.push((filled.of_clusters, texts));
+                marks::of_clusters(self.model, MARKS_MAX)
+            }
+            None => Vec::new(),
         };
         let texts = column(&spreads, 4);
         columns.push((spreads, texts));
@@ -342,7 +349,7 @@ impl Run<'_> {
                 row.push_str(&cell(values[cluster], &texts[cluster]));
             }
             if let Some(marks) = marks.get(cluster) {
-                let words: Vec<String> = marks.iter().map(marks::words).collect();
+                let words: Vec<String> = marks.iter().map(|mark| marks::words(self.space, mark)).collect();
                 row.push_str(&format!("<td data-value=\"{cluster}\">{}</td>", escape(&words.join("; "))));
             }
             row.push_str("</tr>");
@@ -466,19 +473,20 @@ impl Run<'_> {
         let total: f64 = model.clusters.iter().map(|cluster| cluster.weight).sum();
         let centers = model.centers.chunks_exact(model.dimension);
         let columns = space.columns();
+        let filled = marks::filled(space, model);
         let clusters: Vec<_> = fractions(picture)
             .into_iter()
             .zip(&model.clusters)
             .zip(centers)
-            .map(|((place, facts), center)| {
+            .enumerate()
+            .map(|(k, ((place, facts), center))| {
                 let shown: Vec<String> = (space.center(center).iter().zip(columns).take(3))
                     .map(|(&value, name)| format!("{name} {}", significant(value, 5)))
                     .collect();
                 let more = if columns.len() > 3 { ", …" } else { "" };
-                let center = if space.are_bits() {
-                    format!("{} bits set on average", significant(center.iter().sum(), 4))
-                } else {
-                    format!("centre {}{more}", shown.join(", "))
+                let center = match &filled {
+                    Some(filled) => format!("{} {} on average", significant(filled.of_clusters[k], 4), filled.name),
+                    None => format!("centre {}{more}", shown.join(", ")),
                 };
                 let lines = [
                     counted(facts.rows, "row"),

@@ -6,7 +6,7 @@
 use lehr_data::counter::{counts_rows, counts_rows_incomplete};
 use lehr_data::geography;
 use lehr_data::scale::{Scale, Scaling, scales_differ, scales_differ_incomplete};
-use lehr_data::{Fingerprints, Incomplete, Points};
+use lehr_data::{Fingerprints, Incomplete, Points, Sparse};
 use lehr_mining::{Input, vector};
 
 use crate::exit::Failure;
@@ -17,12 +17,16 @@ enum Table {
     Numbers(Points),
     /// With a name for each column, as files of bits have none: `bit0`, `bit1`, ….
     Bits(Fingerprints, Vec<String>),
+    /// With a name for each column, as files of sparse rows have numbers only: `x1`, `x2`, …, or from `x0` on.
+    Sparse(Sparse, Vec<String>),
 }
 
 /// A table, the points it is clustered as, and the way back.
 pub struct Space {
     table: Table,
     clustered: Option<Points>,
+    /// Sparse rows whose columns were divided.
+    divided: Option<Sparse>,
     /// The same with their gaps, for methods that can do with them.
     gaps: Option<Incomplete>,
     /// What is to be said of rows with gaps, by what is there of them: spreads that differ, and a column that counts the rows.
@@ -50,13 +54,27 @@ impl Space {
                 (Some(scaling.apply(&table)), Kind::Scaled(scaling))
             }
         };
-        Ok(Space { table: Table::Numbers(table), clustered, gaps: None, told_of_gaps: None, kind })
+        Ok(Space { table: Table::Numbers(table), clustered, divided: None, gaps: None, told_of_gaps: None, kind })
     }
 
     /// Rows of bits, as they are.
     pub fn of_bits(rows: Fingerprints) -> Self {
         let columns = (0..rows.bits()).map(|bit| format!("bit{bit}")).collect();
-        Space { table: Table::Bits(rows, columns), clustered: None, gaps: None, told_of_gaps: None, kind: Kind::Plain }
+        let (table, kind) = (Table::Bits(rows, columns), Kind::Plain);
+        Space { table, clustered: None, divided: None, gaps: None, told_of_gaps: None, kind }
+    }
+
+    /// Sparse rows, as they are; with any scale, each column divided by its standard deviation.
+    pub fn of_sparse(rows: Sparse, scale: Scale) -> Self {
+        let columns = (0..rows.dimension()).map(|column| rows.column_name(column)).collect();
+        let (divided, kind) = match scale {
+            Scale::None => (None, Kind::Plain),
+            Scale::Std | Scale::Robust => {
+                let scaling = Scaling::deviations_of(&rows);
+                (Some(rows.divided(scaling.divisors())), Kind::Scaled(scaling))
+            }
+        };
+        Space { table: Table::Sparse(rows, columns), clustered: None, divided, gaps: None, told_of_gaps: None, kind }
     }
 
     /// The same for rows with missing cells. As [`Space::table`] and [`Space::points`] they have the mean of what is there of their column in place of a gap;
@@ -82,11 +100,12 @@ impl Space {
         let gaps = Some(scaling.apply_incomplete(&rows));
         Ok(match scale {
             Scale::None => {
-                Space { table: Table::Numbers(table), clustered: None, gaps, told_of_gaps, kind: Kind::Plain }
+                let (table, kind) = (Table::Numbers(table), Kind::Plain);
+                Space { table, clustered: None, divided: None, gaps, told_of_gaps, kind }
             }
             _ => {
-                let clustered = Some(scaling.apply(&table));
-                Space { clustered, table: Table::Numbers(table), gaps, told_of_gaps, kind: Kind::Scaled(scaling) }
+                let (clustered, kind) = (Some(scaling.apply(&table)), Kind::Scaled(scaling));
+                Space { clustered, divided: None, table: Table::Numbers(table), gaps, told_of_gaps, kind }
             }
         })
     }
@@ -99,18 +118,20 @@ impl Space {
     /// The rows as they were read, for what takes tables of numbers only.
     ///
     /// # Panics
-    /// For rows of bits.
+    /// For rows of bits and sparse rows.
     pub fn table(&self) -> &Points {
         match &self.table {
             Table::Numbers(points) => points,
-            Table::Bits(..) => unreachable!("rows of bits are clustered, and nothing else is done with them"),
+            Table::Bits(..) | Table::Sparse(..) => {
+                unreachable!("rows of bits and sparse rows are clustered, and nothing else is done with them")
+            }
         }
     }
 
     /// The rows as they are clustered, for what takes tables of numbers only.
     ///
     /// # Panics
-    /// For rows of bits.
+    /// For rows of bits and sparse rows.
     pub fn points(&self) -> &Points {
         self.clustered.as_ref().unwrap_or_else(|| self.table())
     }
@@ -120,12 +141,17 @@ impl Space {
         match &self.table {
             Table::Numbers(points) => points.into(),
             Table::Bits(rows, _) => rows.into(),
+            Table::Sparse(rows, _) => rows.into(),
         }
     }
 
     /// The rows as they are clustered.
     pub fn rows(&self) -> vector::Input<'_> {
-        self.clustered.as_ref().map_or_else(|| self.read_rows(), vector::Input::from)
+        match (&self.clustered, &self.divided) {
+            (Some(points), _) => points.into(),
+            (_, Some(rows)) => rows.into(),
+            _ => self.read_rows(),
+        }
     }
 
     /// How many rows there are.
@@ -144,7 +170,7 @@ impl Space {
     pub fn columns(&self) -> &[String] {
         match &self.table {
             Table::Numbers(points) => points.columns(),
-            Table::Bits(_, columns) => columns,
+            Table::Bits(_, columns) | Table::Sparse(_, columns) => columns,
         }
     }
 
@@ -153,6 +179,7 @@ impl Space {
         match &self.table {
             Table::Numbers(points) => points.ids(),
             Table::Bits(rows, _) => Some(rows.ids()),
+            Table::Sparse(rows, _) => rows.ids(),
         }
     }
 
@@ -161,6 +188,7 @@ impl Space {
         match &self.table {
             Table::Numbers(points) => points.weights(),
             Table::Bits(rows, _) => rows.weights(),
+            Table::Sparse(rows, _) => rows.weights(),
         }
     }
 
@@ -169,12 +197,23 @@ impl Space {
         match &self.table {
             Table::Numbers(points) => points.total_weight(),
             Table::Bits(rows, _) => rows.total_weight(),
+            Table::Sparse(rows, _) => rows.total_weight(),
         }
     }
 
     /// Whether the rows are of bits.
     pub fn are_bits(&self) -> bool {
         matches!(self.table, Table::Bits(..))
+    }
+
+    /// The sparse rows as they were read, if they are.
+    pub fn sparse(&self) -> Option<&Sparse> {
+        if let Table::Sparse(rows, _) = &self.table { Some(rows) } else { None }
+    }
+
+    /// Whether the columns are as many, and say as little one by one, as bits and those of sparse rows: clusters are then told by what marks them.
+    pub fn has_many_columns(&self) -> bool {
+        self.are_bits() || self.sparse().is_some()
     }
 
     /// Whether the columns are longitude and latitude.
@@ -189,7 +228,7 @@ impl Space {
 
     /// What an owner of such a table would want to know before trusting distances in it.
     pub fn warnings(&self) -> Vec<String> {
-        // Bits have one scale, and count nothing.
+        // Bits have one scale, columns of sparse rows as many as there are rare ones; neither count rows.
         let Table::Numbers(table) = &self.table else { return Vec::new() };
         let (differ, counts) = match &self.told_of_gaps {
             Some([differ, counts]) => (differ.clone(), counts.clone()),
@@ -236,6 +275,11 @@ impl Space {
                 (vec![0.0; dimension], vec![1.0; dimension])
             }
         }
+    }
+
+    /// What a column was divided by.
+    pub fn divisor(&self, column: usize) -> f64 {
+        if let Kind::Scaled(scaling) = &self.kind { scaling.divisors()[column] } else { 1.0 }
     }
 
     /// A distance as it is reported: along the surface on the sphere, as it is otherwise.

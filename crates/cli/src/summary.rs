@@ -130,15 +130,17 @@ struct ClusterFacts<'a> {
     spread: f64,
 }
 
-/// A centre by column name, in the order of the columns.
+/// A centre by column name, in the order of the columns; of sparse rows only what is not 0.
 struct Center<'a> {
     columns: &'a [String],
     values: Vec<f64>,
+    is_sparse: bool,
 }
 
 impl Serialize for Center<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.columns.iter().zip(&self.values))
+        let is_told = |(_, value): &(&String, &f64)| !self.is_sparse || **value != 0.0;
+        serializer.collect_map(self.columns.iter().zip(&self.values).filter(is_told))
     }
 }
 
@@ -302,7 +304,11 @@ impl<'a> Summary<'a> {
                 .enumerate()
                 .map(|(cluster, (center, facts))| ClusterFacts {
                     cluster,
-                    center: Center { columns: space.columns(), values: space.center(center) },
+                    center: Center {
+                        columns: space.columns(),
+                        values: space.center(center),
+                        is_sparse: space.sparse().is_some(),
+                    },
                     rows: facts.rows,
                     weight: facts.weight,
                     spread: space.distance(facts.spread),

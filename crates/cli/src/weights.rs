@@ -1,33 +1,33 @@
-//! Weights of rows of bits, whose files have no place for them: from a table beside.
+//! Weights of rows of bits and of sparse rows, whose files have no place for them: from a table beside.
 
 use std::collections::HashMap;
 use std::path::Path;
 
+use lehr_data::Points;
 use lehr_data::read::{self, Selection};
-use lehr_data::{Fingerprints, Points};
 
 use crate::exit::{Failure, Kind};
 
-/// The same rows with the weights of a table: those of the column of weights of the selection, from the row with the same id if it names a column of ids, else row by row.
+/// The weights of rows with these ids in a table: those of the column of weights of the selection, from the row with the same id if it names a column of ids, else row by row.
 ///
 /// # Errors
-/// [`Kind::BadData`] for a table that cannot be read, has not a row for each row of bits, or two with one id; for weights that are none.
-pub fn with_table(rows: Fingerprints, path: &Path, selection: &Selection) -> Result<Fingerprints, Failure> {
+/// [`Kind::BadData`] for a table that cannot be read, has not a row for each of these, or two with one id.
+pub fn of_rows(rows: &[String], path: &Path, selection: &Selection) -> Result<Vec<f64>, Failure> {
     let columns = selection.weights.clone().map(|column| vec![column]);
     let table = read::points(path, &Selection { columns, weights: None, ..selection.clone() })?;
     let bad = |message: String| Failure::new(Kind::BadData, format!("{}: {message}", path.display()));
-    let weights = match table.ids() {
-        Some(ids) => by_id(&rows, ids, &table).map_err(bad)?,
-        None if table.len() == rows.len() => table.column(0).collect(),
+    match table.ids() {
+        Some(ids) => by_id(rows, ids, &table).map_err(bad),
+        None if table.len() == rows.len() => Ok(table.column(0).collect()),
         None => {
-            let message = format!("expected {} rows, one for each row of bits, found {}", rows.len(), table.len());
-            return Err(bad(message).with_hint("--id names the column of ids by which rows are found"));
+            let message =
+                format!("expected {} rows, one for each that is clustered, found {}", rows.len(), table.len());
+            Err(bad(message).with_hint("--id names the column of ids by which rows are found"))
         }
-    };
-    Ok(rows.with_weights(weights)?)
+    }
 }
 
-fn by_id(rows: &Fingerprints, ids: &[String], table: &Points) -> Result<Vec<f64>, String> {
+fn by_id(rows: &[String], ids: &[String], table: &Points) -> Result<Vec<f64>, String> {
     let mut weights = HashMap::with_capacity(ids.len());
     for (id, weight) in ids.iter().zip(table.column(0)) {
         if weights.insert(id.as_str(), weight).is_some() {
@@ -36,9 +36,9 @@ fn by_id(rows: &Fingerprints, ids: &[String], table: &Points) -> Result<Vec<f64>
     }
     let of = |id: &String| {
         let weight = weights.get(id.as_str()).copied();
-        weight.ok_or_else(|| format!("expected a row for each row of bits, found none for {id:?}"))
+        weight.ok_or_else(|| format!("expected a row for each that is clustered, found none for {id:?}"))
     };
-    rows.ids().iter().map(of).collect()
+    rows.iter().map(of).collect()
 }
 
 #[cfg(test)]
@@ -49,10 +49,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("weights.csv");
         std::fs::write(&path, table).unwrap();
-        let rows = Fingerprints::new(vec![1, 2, 3], 8).unwrap().with_ids(["a", "b", "c"].map(String::from).to_vec());
+        let rows = ["a", "b", "c"].map(String::from);
         let selection = Selection { weights: Some("doses".into()), id: id.map(String::from), ..Selection::default() };
-        let rows = with_table(rows.unwrap(), &path, &selection).map_err(|failure| failure.message)?;
-        Ok(rows.weights().unwrap().to_vec())
+        of_rows(&rows, &path, &selection).map_err(|failure| failure.message)
     }
 
     #[test]
@@ -67,8 +66,8 @@ mod tests {
         let fault = |table, id| weighted(table, id).unwrap_err();
         assert!(fault("name,doses\na,1\nb,2\n", Some("name")).contains("found none for \"c\""));
         assert!(fault("name,doses\na,1\nb,2\na,3\nc,1\n", Some("name")).contains("found two for \"a\""));
-        assert!(fault("name,doses\na,1\nb,2\n", None).contains("expected 3 rows, one for each row of bits, found 2"));
-        assert!(fault("name,doses\na,1\nb,-2\nc,1\n", None).contains("a weight of 0 or more"));
+        let two = fault("name,doses\na,1\nb,2\n", None);
+        assert!(two.contains("expected 3 rows, one for each that is clustered, found 2"), "{two}");
         assert!(fault("name,dose\na,1\n", None).contains("doses"));
     }
 }

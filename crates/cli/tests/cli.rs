@@ -32,6 +32,7 @@ mod cli {
     mod sandbox;
     mod services;
     mod small_data;
+    mod sparse;
     mod sponge;
     mod stop_and_resume;
     mod trace;

@@ -60,13 +60,24 @@ fn tables(folder: &Path, out: &str) -> [Vec<u8>; 2] {
 #[ignore = "starts processes with mpiexec: make mpi"]
 fn results_have_the_same_bytes_on_any_layout() {
     let folder = folder();
-    for (name, method) in
-        [("da", &["--method", "da"][..]), ("kmeans", &["--method", "kmeans"]), ("sponge", &["--sponge", "0.15"])]
-    {
+    let (texts, _) = lehr_data::synthetic::topics(6, 50, 300, 20, 1);
+    let text = |row: usize| {
+        let (columns, values) = texts.row(row);
+        columns.iter().zip(values).map(|(column, value)| format!(" {column}:{value}")).collect::<String>()
+    };
+    let lines: String = (0..texts.len()).map(|row| format!("1{}\n", text(row))).collect();
+    fs::write(folder.path().join("texts.svm"), lines).unwrap();
+    let table = ["table.csv", "--weights", "weight"];
+    for (name, input, method) in [
+        ("da", &table[..], &["--method", "da"][..]),
+        ("kmeans", &table, &["--method", "kmeans"]),
+        ("sponge", &table, &["--sponge", "0.15"]),
+        ("sparse", &["texts.svm"], &["--method", "da"]),
+    ] {
         let run = |layout: &str, processes: usize| {
             let out = format!("{name}-{layout}");
-            let line = ["cluster", "table.csv", "--weights", "weight", "-k", "6", "-q"];
-            let arguments = [&line[..], method, &["--out", &out, "--layout", layout]].concat();
+            let arguments =
+                [&["cluster"][..], input, &["-k", "6", "-q"], method, &["--out", &out, "--layout", layout]].concat();
             if processes == 1 {
                 let mut alone = Command::new(env!("CARGO_BIN_EXE_lehr"));
                 expect_success(&alone.args(arguments).current_dir(&folder).output().unwrap());

@@ -3,7 +3,7 @@
 //! [`Points`] are the product of this room: rows of finite numbers with optional weights and ids, checked once and immutable. They come
 //! from files ([`read`]), from the sets that come with the program ([`datasets`]) or from a generator with known truth ([`synthetic`]).
 //! Longitude and latitude become positions on the sphere ([`geography`]); columns of different units can be brought to one [`scale`];
-//! [`Sequences`] and [`Fingerprints`] are what dissimilarities are computed from, and [`Dissimilarities`] what comes of it;
+//! [`Sparse`] rows have of many columns those that are not 0, [`Fingerprints`] columns of 0 and 1; [`Sequences`] and [`Fingerprints`] are what dissimilarities are computed from, and [`Dissimilarities`] what comes of it;
 //! results are written whole or not at all ([`write`](mod@write)). What is wrong with data is said in one form, all faults at once ([`error`]).
 //!
 //! # Example
@@ -48,6 +48,7 @@ pub mod points;
 pub mod read;
 pub mod scale;
 pub mod sequences;
+pub mod sparse;
 pub mod synthetic;
 pub mod write;
 
@@ -57,3 +58,4 @@ pub use fingerprints::Fingerprints;
 pub use incomplete::Incomplete;
 pub use points::Points;
 pub use sequences::Sequences;
+pub use sparse::Sparse;

@@ -1,4 +1,4 @@
-//! Reading points from files: text tables (CSV, TSV, and the like, plain or gzip) and NPY arrays; rows of bits from FPS files and packed arrays.
+//! Reading points from files: text tables (CSV, TSV, and the like, plain or gzip) and NPY arrays; rows of bits from FPS files and packed arrays; sparse rows from SVMlight's text and Matrix Market files.
 //!
 //! What a file is, is seen from its first bytes; a name decides only that `.tsv` has tabs. What is read from it is said by a
 //! [`Selection`]; everything it leaves open is found out from the data, as `read/csv.rs` describes. Nothing is repaired in silence: a
@@ -9,10 +9,12 @@ pub mod csv;
 pub mod dissimilarities;
 pub mod fasta;
 pub mod fps;
+pub mod matrix_market;
 mod npy;
 pub mod packed;
 pub(crate) mod records;
 pub(crate) mod source;
+pub mod svmlight;
 
 use std::io::Read;
 use std::path::Path;
@@ -21,6 +23,7 @@ use crate::error::Error;
 use crate::fingerprints::Fingerprints;
 use crate::incomplete::Incomplete;
 use crate::points::Points;
+use crate::sparse::{FirstColumn, Sparse};
 use source::Source;
 
 /// What to read from a file. The default: all numeric columns, no weights, no ids, delimiter and header found out.
@@ -82,14 +85,17 @@ pub enum Table {
     Numbers(Points),
     /// Rows of bits.
     Bits(Fingerprints),
+    /// Sparse rows.
+    Sparse(Sparse),
 }
 
-/// A table as [`points`] reads it, or, if the file begins as FPS or is called `.fps`, fingerprints, to which the selection does not apply.
+/// A table as [`points`] reads it; or fingerprints, if the file begins as FPS or is called `.fps`; or sparse rows, if it begins as a Matrix Market file or is called `.mtx`, or if its first row is one of SVMlight's
+/// text or it is called `.svm`, `.svmlight` or `.libsvm`. The selection applies to tables only, `first_column` to SVMlight's text only ([`svmlight::rows`]).
 ///
 /// # Errors
-/// As [`points`] and [`fps::fingerprints`].
-pub fn table(path: &Path, selection: &Selection) -> Result<Table, Error> {
-    table_of(Source::open(path)?, selection)
+/// As [`points`], [`fps::fingerprints`], [`svmlight::rows`] and [`matrix_market::rows`].
+pub fn table(path: &Path, selection: &Selection, first_column: Option<FirstColumn>) -> Result<Table, Error> {
+    table_of(Source::open(path)?, selection, first_column)
 }
 
 /// As [`table`], from a reader; `name` is what messages call it.
@@ -100,21 +106,31 @@ pub fn table(path: &Path, selection: &Selection) -> Result<Table, Error> {
 /// # Example
 /// ```
 /// use lehr_data::read::{Selection, Table, table_from};
-/// let read = |text: &str| table_from(text.as_bytes(), "t", &Selection::default());
+/// let read = |text: &str| table_from(text.as_bytes(), "t", &Selection::default(), None);
 /// assert!(matches!(read("#FPS1\n0f\tone\n")?, Table::Bits(rows) if rows.bits() == 8));
 /// assert!(matches!(read("x,y\n1,2\n")?, Table::Numbers(points) if points.dimension() == 2));
+/// assert!(matches!(read("+1 4:0.5 9:1\n")?, Table::Sparse(rows) if rows.dimension() == 9));
 /// // What takes numbers alone says why it does not take these.
 /// let message = lehr_data::read::points_from("#FPS1\n0f\tone\n".as_bytes(), "t", &Selection::default()).unwrap_err().to_string();
 /// assert_eq!(message, "t: expected a table of text or an NPY file, found fingerprints in FPS, which are rows of bits");
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
-pub fn table_from(reader: impl Read, name: &str, selection: &Selection) -> Result<Table, Error> {
-    table_of(Source::new(reader, name)?, selection)
+pub fn table_from(
+    reader: impl Read,
+    name: &str,
+    selection: &Selection,
+    first_column: Option<FirstColumn>,
+) -> Result<Table, Error> {
+    table_of(Source::new(reader, name)?, selection, first_column)
 }
 
-fn table_of(mut source: Source<'_>, selection: &Selection) -> Result<Table, Error> {
+fn table_of(mut source: Source<'_>, selection: &Selection, first_column: Option<FirstColumn>) -> Result<Table, Error> {
     Ok(if fps::is_fps(&mut source)? {
         Table::Bits(fps::read(source)?)
+    } else if matrix_market::is_matrix_market(&mut source)? {
+        Table::Sparse(matrix_market::read(source)?)
+    } else if svmlight::is_svmlight(&mut source) {
+        Table::Sparse(svmlight::read(source, first_column)?)
     } else {
         Table::Numbers(any_points(source, selection)?)
     })
@@ -203,10 +219,17 @@ fn any_incomplete(mut source: Source<'_>, selection: &Selection) -> Result<Incom
 /// helpful message. Other formats and impossible selections are refused here.
 fn is_npy(source: &mut Source<'_>, selection: &Selection) -> Result<bool, Error> {
     check(source.name(), selection)?;
-    let is_fps = fps::is_fps(source)?;
+    let of_another_kind = if fps::is_fps(source)? {
+        Some("fingerprints in FPS, which are rows of bits")
+    } else if matrix_market::is_matrix_market(source)? {
+        Some("a Matrix Market file, which has sparse rows")
+    } else if svmlight::is_svmlight(source) {
+        Some("SVMlight's text, which has sparse rows")
+    } else {
+        None
+    };
     let head = source.fill(16, Some(0))?;
-    let foreign = is_fps.then_some("fingerprints in FPS, which are rows of bits");
-    if let Some(what) = foreign.or_else(|| source::foreign_format(head)) {
+    if let Some(what) = of_another_kind.or_else(|| source::foreign_format(head)) {
         let (name, expected) = (source.name().into(), "a table of text or an NPY file".into());
         return Err(Error::Format { name, expected, found: what.into() });
     }

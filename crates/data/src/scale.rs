@@ -19,6 +19,7 @@ use std::str::FromStr;
 
 use crate::incomplete::Incomplete;
 use crate::points::Points;
+use crate::sparse::Sparse;
 
 /// Spreads that differ by more than this factor deserve a warning.
 const RATIO_MAX: f64 = 1e3;
@@ -102,6 +103,55 @@ impl Scaling {
             })
             .unzip();
         Scaling { scale, shifts, divisors }
+    }
+
+    /// The standard deviation of each column of sparse rows as its divisor, and nothing subtracted: distances do not see what is, and zeros stay zeros.
+    ///
+    /// Cost: two passes over the values that are not 0.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::{Sparse, scale::Scaling};
+    /// let rows = Sparse::from_rows([vec![(0, 4.0)], vec![], vec![(1, 3.0)], vec![(1, 3.0)]], 2)?;
+    /// let scaling = Scaling::deviations_of(&rows);
+    /// assert_eq!((scaling.shifts(), scaling.divisors()), (&[0.0, 0.0][..], &[3f64.sqrt(), 1.5][..]));
+    /// # Ok::<(), lehr_data::Error>(())
+    /// ```
+    pub fn deviations_of(rows: &Sparse) -> Self {
+        let dimension = rows.dimension();
+        let weight = |row: usize| rows.weight(row);
+        let heavy = || (0..rows.len()).filter(|row| rows.weight(*row) > 0.0);
+        let mut all = WeightSum::default();
+        heavy().for_each(|row| all.add(weight(row)));
+        let total = all.value();
+        let mut largest = vec![0.0f64; dimension];
+        let each =
+            |row: usize| rows.row(row).0.iter().map(|column| *column as usize).zip(rows.row(row).1.iter().copied());
+        heavy().for_each(|row| each(row).for_each(|(j, value)| largest[j] = largest[j].max(value.abs())));
+        // Values of about 1, so that no square overflows.
+        let guard = |j: usize| if largest[j] > 0.0 { largest[j] } else { 1.0 };
+        let (mut means, mut present) = (vec![0.0; dimension], vec![0.0; dimension]);
+        for row in heavy() {
+            let share = weight(row) / total;
+            for (j, value) in each(row) {
+                means[j] += share * (value / guard(j));
+                present[j] += share;
+            }
+        }
+        let mut variances: Vec<f64> =
+            means.iter().zip(&present).map(|(mean, present)| (1.0 - present).max(0.0) * mean * mean).collect();
+        for row in heavy() {
+            let share = weight(row) / total;
+            for (j, value) in each(row) {
+                let apart = value / guard(j) - means[j];
+                variances[j] += share * apart * apart;
+            }
+        }
+        // What rounding leaves of a column that has one value everywhere is no spread.
+        let of =
+            |(j, variance): (usize, &f64)| divisor(if *variance > 1e-30 { variance.sqrt() * guard(j) } else { 0.0 });
+        let divisors = variances.iter().enumerate().map(of).collect();
+        Scaling { scale: Scale::Std, shifts: vec![0.0; dimension], divisors }
     }
 
     /// As [`fit`](Scaling::fit) for rows with missing cells: by what is there of each column. A column without any value stays as it is.
@@ -417,6 +467,19 @@ mod tests {
         // Two counts of 1000 among zeros: no interquartile range, but not constant.
         let counts = column(&[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1000.0, 1000.0]);
         assert_eq!(fitted(&counts, Scale::Robust), (0.0, 400.0));
+    }
+
+    #[test]
+    fn sparse_columns_have_the_deviations_of_the_same_columns_with_their_zeros() {
+        let values = [0.0, 3.0, 0.1, 0.0, 0.0, 0.1, -2.0, 0.0, 0.1, 0.0, 5e200, 0.1, 7.0, 1.0, 0.1];
+        let weights = vec![1.0, 0.5, 3.0, 2.0, 0.0];
+        let points = Points::new(values.to_vec(), 3).unwrap().with_weights(weights).unwrap();
+        let (dense, sparse) =
+            (Scaling::fit(&points, Scale::Std), Scaling::deviations_of(&Sparse::from_points(&points).unwrap()));
+        for (a, b) in sparse.divisors().iter().zip(dense.divisors()) {
+            assert!((a - b).abs() < 1e-14 * b, "{a} for {b}");
+        }
+        assert_eq!((sparse.shifts(), sparse.divisors()[2]), (&[0.0; 3][..], 1.0));
     }
 
     #[test]

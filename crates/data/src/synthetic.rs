@@ -1,4 +1,4 @@
-//! Data with known truth: mixtures, lattices, uniform points, rings, templates of bits.
+//! Data with known truth: mixtures, lattices, uniform points, rings, templates of bits, topics of words.
 //!
 //! Every number is drawn by (seed, purpose, index) and in no order ([`lehr_numerics::random`]): the same arguments give the same points,
 //! and a larger set of the same seed begins with the rows of the smaller one, except where the number of rows decides what a row is.
@@ -8,6 +8,7 @@ use lehr_numerics::random::Stream;
 
 use crate::fingerprints::Fingerprints;
 use crate::points::Points;
+use crate::sparse::Sparse;
 
 /// One part of a mixture: a round Gaussian cloud.
 #[derive(Debug, Clone, PartialEq)]
@@ -210,6 +211,47 @@ pub fn bit_templates(
     let rows = Fingerprints::new(words, bits).expect("rows of bits");
     let labels = (0..rows.len()).map(|row| (row % templates) as u32).collect();
     (rows, labels)
+}
+
+/// Sparse rows like counts of words: each has some words of its topic and some that all topics share, with the number of its topic; row r is of topic r modulo their number.
+///
+/// A row draws `words` words, with repetition, so that a word drawn twice counts 2: three in four from the `columns / (2 topics)` columns of its topic, the others from the second half of the columns, which is
+/// every topic's. Low columns of either part are drawn more often, as words are.
+///
+/// # Panics
+/// If there are no topics, rows or words, or fewer than four columns for each topic.
+///
+/// # Example
+/// ```
+/// let (rows, labels) = lehr_data::synthetic::topics(5, 200, 4000, 40, 1);
+/// assert_eq!((rows.len(), rows.dimension(), labels[7]), (1000, 4000, 2));
+/// assert!(rows.density() < 0.01);
+/// ```
+pub fn topics(topics: usize, rows_each: usize, columns: usize, words: usize, seed: u64) -> (Sparse, Vec<u32>) {
+    assert!(topics > 0 && rows_each > 0 && words > 0, "topics, rows and words");
+    assert!(columns >= 4 * topics, "columns for each topic");
+    let (whose, which) = (Stream::new(seed, "words of topics"), Stream::new(seed, "which words"));
+    let (own, shared) = (columns / 2 / topics, columns - columns / 2);
+    let mut triplets = Vec::with_capacity(topics * rows_each * words);
+    for row in 0..topics * rows_each {
+        let mut drawn: Vec<u32> = (0..words)
+            .map(|word| {
+                let index = (row * words + word) as u64;
+                // The square of a uniform number is small more often.
+                let place = which.uniform(index) * which.uniform(index);
+                let (from, count) =
+                    if whose.uniform(index) < 0.75 { (row % topics * own, own) } else { (columns / 2, shared) };
+                (from + (place * count as f64) as usize) as u32
+            })
+            .collect();
+        drawn.sort_unstable();
+        for same in drawn.chunk_by(|a, b| a == b) {
+            triplets.push((row, same[0], same.len() as f64));
+        }
+    }
+    let rows = Sparse::from_triplets(triplets, topics * rows_each, columns).expect("rows of counts");
+    let labels = (0..rows.len()).map(|row| (row % topics) as u32).collect();
+    (rows.with_name("synthetic"), labels)
 }
 
 fn checked(values: Vec<f64>, dimension: usize) -> Points {

@@ -115,7 +115,7 @@ fn run<T: Kept>(
         rows,
         shared: shared::Run::new(input.fingerprint(), parameters, state, observer, trace, phases),
     };
-    let outcome = drive(execution, run.rows.count, &run)?.expect("the first loop of a process brings the outcome");
+    let outcome = drive(execution, run.rows.dealt, &run)?.expect("the first loop of a process brings the outcome");
     Ok(Model::new(input, &run.rows, outcome, run.labelled.into_values(), &run.shared.parameters))
 }
 

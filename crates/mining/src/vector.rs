@@ -17,6 +17,7 @@ mod m_step;
 mod model;
 mod parameters;
 pub(crate) mod rows;
+pub(crate) mod sparse;
 pub(crate) mod sponge;
 mod swap;
 mod system;
@@ -30,6 +31,7 @@ pub use components::Mode;
 pub use course::Finish;
 pub use equilibrium::{Equilibrium, Start, equilibrium};
 pub use input::Input;
+pub(crate) use input::PLACE;
 pub use model::Model;
 pub(crate) use parameters::MOST_CLUSTERS;
 pub use parameters::{Parameters, Precision};
@@ -62,7 +64,7 @@ impl Checkpoint {
     }
 }
 
-/// Clusters points, or rows of bits, by deterministic annealing.
+/// Clusters points, rows of bits, or sparse rows, by deterministic annealing.
 ///
 /// # Errors
 /// Those of [`Parameters::check`]; [`Error::TooFar`]; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
@@ -83,7 +85,8 @@ impl Checkpoint {
 /// Cost: some hundred passes over the points, each N x K exponentials at most, far fewer at low temperatures in few dimensions. Then the search by swaps: some K trials to some
 /// tens of sweeps each, of which one goes over the leaves near the centres moved in up to 16 dimensions, and over all points beyond; `patience` 0 leaves it out.
 /// Of rows of bits a pass takes N x K x (set bits) additions, twice, in place of N x K x D multiply-adds.
-/// Memory: the points, and a copy of them in the precision asked for; of bits, as bits.
+/// Of sparse rows it takes K x (values that are not 0) multiply-adds, twice, and K x D additions for each of some hundred leaves.
+/// Memory: the points, and a copy of them in the precision asked for; of bits, as bits; of sparse rows, what is not 0, and several times K x D numbers.
 pub fn cluster<'a>(
     input: impl Into<Input<'a>>,
     parameters: &Parameters,
@@ -143,7 +146,7 @@ fn anneal<T: Kept>(
         rows,
         shared: shared::Run::new(input.fingerprint(), parameters, state, observer, trace, phases),
     };
-    let outcome = drive(execution, run.rows.count, &run)?.expect("the first loop of a process brings the outcome");
+    let outcome = drive(execution, run.rows.dealt, &run)?.expect("the first loop of a process brings the outcome");
     Ok(Model::new(input, &run.rows, outcome, run.labelled.into_values(), &run.shared.parameters))
 }
 

@@ -18,6 +18,7 @@ mod mining {
     mod physics;
     mod quality;
     mod smacof;
+    mod sparse;
     mod sponge;
     mod stop;
 }

@@ -9,6 +9,7 @@
 mod rows;
 
 use crate::dispatch::kernel;
+use crate::forms::{Forms, GROUP, group_of};
 use crate::lanes::{Lanes, Line, Real};
 use crate::nearest::Kind;
 use crate::soft::{SoftTotals, Sums, finish, shares};
@@ -19,52 +20,10 @@ use rows::{SLACK, places_of};
 /// After so many rows sums in the rows' precision go over into `f64`.
 const FLUSH: usize = 256;
 
-/// Lines of centres handled together: their sums stay in registers.
-const GROUP: usize = 4;
-
-/// The first line of the group that a line is in, and how many the group has.
-#[inline(always)]
-fn group_of(line: usize, lines: usize) -> (usize, usize) {
-    let from = line / GROUP * GROUP;
-    (from, GROUP.min(lines - from))
-}
-
 /// Buffers never shrink: rounds of both kinds take turns.
 fn make_room(places: &mut Vec<u32>, room: usize) {
     if places.len() < room {
         places.resize(room, 0);
-    }
-}
-
-/// Numbers that are a constant and a term for each set bit, for several centres side by side.
-#[derive(Clone, Debug, Default)]
-struct Forms<T: Real> {
-    bits: usize,
-    /// Lines in which the centres stand.
-    lines: usize,
-    constants: Vec<T::Line>,
-    /// The lines of each column, [`GROUP`] of them for all columns, then those left.
-    terms: Vec<T::Line>,
-}
-
-impl<T: Real> Forms<T> {
-    fn begin(&mut self, bits: usize, count: usize) {
-        self.bits = bits;
-        self.lines = count.div_ceil(T::Line::COUNT);
-        self.constants.clear();
-        self.constants.resize(self.lines, T::Line::default());
-        self.terms.clear();
-        self.terms.resize(self.lines * bits, T::Line::default());
-    }
-
-    fn set(&mut self, k: usize, constant: f64, terms: impl Iterator<Item = f64>) {
-        let (line, lane) = (k / T::Line::COUNT, k % T::Line::COUNT);
-        self.constants[line].lanes_mut()[lane] = T::from_f64(constant);
-        let (from, width) = group_of(line, self.lines);
-        let group = &mut self.terms[self.bits * from..][..self.bits * width];
-        for (lines, term) in group.chunks_exact_mut(width).zip(terms) {
-            lines[line - from].lanes_mut()[lane] = T::from_f64(term);
-        }
     }
 }
 
@@ -445,7 +404,7 @@ fn add_up_of<T: Real, V: Lanes<Number = T>, const N: usize, const C: usize>(
     from: usize,
     out: &mut [T::Line],
 ) {
-    let (terms, _) = forms.terms[forms.bits * from..][..forms.bits * N].as_chunks::<N>();
+    let (terms, _) = forms.terms[forms.columns * from..][..forms.columns * N].as_chunks::<N>();
     let mut sums = [[V::splat(T::default()); N]; C];
     let (groups, rest) = places.as_chunks::<C>();
     for group in groups {

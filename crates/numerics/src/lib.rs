@@ -4,7 +4,7 @@
 //! [`soft`] and [`nearest`] go over a block of them and add up what the next centres are made of; [`lanes`] is the arithmetic
 //! that both are written in, with the same bits on every processor; [`dispatch`] chooses the instruction set. Dissimilarities of all pairs are read as compact as they are stored, by products
 //! with columns ([`compact`]) and by SMACOF's pass ([`guttman`]). [`gaussian`] is to mixtures what [`soft`] is to centres, [`observed`] is [`soft`] for rows with missing cells,
-//! [`bits`] are [`soft`] and [`nearest`] for rows of bits. [`factor`], [`cholesky`] and [`elementary`] keep that promise
+//! [`bits`] and [`sparse`] are [`soft`] and [`nearest`] for rows of bits and for rows of which only what is not 0 is kept. [`factor`], [`cholesky`] and [`elementary`] keep that promise
 //! where a library would not.
 
 pub mod bits;
@@ -13,6 +13,7 @@ pub mod compact;
 pub mod dispatch;
 pub mod elementary;
 pub mod factor;
+mod forms;
 pub mod gaussian;
 pub mod guttman;
 pub mod lanes;
@@ -28,4 +29,5 @@ mod oracle_pairs;
 mod products;
 pub mod random;
 pub mod soft;
+pub mod sparse;
 pub mod tiles;

@@ -2,7 +2,7 @@
 //!
 //! Nothing is computed here and nothing is decided: estimators, their names and their documentation stand in `python/lehr`, methods in the rooms below.
 //! This crate turns arrays into points (`arrays`), lets a method run while Python goes on (`watch`), joins the processes of a job (`job`), has users' own
-//! programs talk on ranks (`ranks`) and wait at ports (`ports`), and turns errors into exceptions (`errors`). `docs/design/python.md` says why.
+//! programs talk on ranks (`ranks`), wait at ports (`ports`) and be services (`services`), and turns errors into exceptions (`errors`). `docs/design/python.md` says why.
 #![forbid(unsafe_code)]
 
 mod arrays;
@@ -13,12 +13,14 @@ mod fit;
 mod gtm;
 mod items;
 mod job;
+mod json;
 mod kmeans;
 mod mixture;
 mod model_file;
 mod pairwise;
 mod ports;
 mod ranks;
+mod services;
 mod smacof;
 mod sync;
 mod vector;
@@ -51,6 +53,8 @@ mod _native {
     use crate::ports::{Ended, PyDispatcher, PyInterleave, PyPort, Wait, choose, join_ports};
     #[pymodule_export]
     use crate::ranks::{Rank, Ranks, begin_ranks};
+    #[pymodule_export]
+    use crate::services::{Ending, ServiceNode};
     #[pymodule_export]
     use crate::smacof::{align, embed, interpolate};
     #[pymodule_export]

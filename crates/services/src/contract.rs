@@ -133,11 +133,19 @@ impl Description {
     /// # Example
     /// See [`Description`].
     pub fn of<D: Contract>(operations: BTreeMap<String, OperationDescription>) -> Self {
-        let state = schema::<D>();
+        Self::new(D::NAME, D::VERSION, schema::<D>(), operations)
+    }
+
+    pub(crate) fn new(
+        name: &str,
+        version: Version,
+        state: Value,
+        operations: BTreeMap<String, OperationDescription>,
+    ) -> Self {
         // `serde_json` keeps the keys of maps in order, so the text is one for each schema.
-        let text = serde_json::to_string(&(D::NAME, D::VERSION, &state, &operations)).unwrap_or_default();
+        let text = serde_json::to_string(&(name, version, &state, &operations)).unwrap_or_default();
         let hash = format!("{:016x}", xxh3_64(text.as_bytes()));
-        Self { name: D::NAME.to_owned(), version: D::VERSION, hash, state, operations }
+        Self { name: name.to_owned(), version, hash, state, operations }
     }
 }
 

@@ -58,11 +58,13 @@ impl<S: Clone> Clone for Held<S> {
     }
 }
 
-type Install<S> = fn(&Arc<Shared>, usize, Branches<Held<S>>, &mut MainPort) -> Branches<Held<S>>;
+/// Makes the port and the branch of an operation under its name.
+pub(crate) type Install<S> =
+    fn(&'static str, &Arc<Shared>, usize, Branches<Held<S>>, &mut MainPort) -> Branches<Held<S>>;
 
 struct Registration<S> {
     name: &'static str,
-    describe: fn() -> OperationDescription,
+    description: OperationDescription,
     install: Install<S>,
 }
 
@@ -90,22 +92,33 @@ impl<S: Service> Handlers<S> {
     /// # Errors
     /// What is wrong with the names, a line each.
     pub(crate) fn of_service() -> Result<Self, Fault> {
-        let mut handlers =
-            Self { registrations: Vec::new(), order: Order::default(), max_concurrent: None, is_permanent: false };
+        let mut handlers = Self::none();
         S::handlers(&mut handlers);
+        handlers.checked()
+    }
+
+    pub(crate) fn none() -> Self {
+        Self { registrations: Vec::new(), order: Order::default(), max_concurrent: None, is_permanent: false }
+    }
+
+    /// These, if their names can be meant.
+    ///
+    /// # Errors
+    /// What is wrong with the names, a line each.
+    pub(crate) fn checked(self) -> Result<Self, Fault> {
         let mut faults = Vec::new();
-        for (index, registration) in handlers.registrations.iter().enumerate() {
+        for (index, registration) in self.registrations.iter().enumerate() {
             let name = registration.name;
             let is_word = name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'));
             if name.is_empty() || !is_word || RESERVED.contains(&name) {
                 let rule = "expected lower case letters, digits and underscores, and no name of a fixed verb";
                 faults.push(format!("operation {name:?}: {rule}"));
             }
-            if handlers.registrations[..index].iter().any(|other| other.name == name) {
+            if self.registrations[..index].iter().any(|other| other.name == name) {
                 faults.push(format!("operation {name:?} is registered twice"));
             }
         }
-        if faults.is_empty() { Ok(handlers) } else { Err(Fault::new(Code::StartFailed, faults.join("; "))) }
+        if faults.is_empty() { Ok(self) } else { Err(Fault::new(Code::StartFailed, faults.join("; "))) }
     }
 
     /// Adds an operation whose handler looks at the state.
@@ -194,13 +207,24 @@ impl<S: Service> Handlers<S> {
     }
 
     fn add<O: Operation>(&mut self, install: Install<S>) -> &mut Self {
-        self.registrations.push(Registration { name: O::NAME, describe: OperationDescription::of::<O>, install });
+        self.add_as(O::NAME, OperationDescription::of::<O>(), install)
+    }
+
+    /// Adds an operation under a name and a description that are not its type's.
+    pub(crate) fn add_as(
+        &mut self,
+        name: &'static str,
+        description: OperationDescription,
+        install: Install<S>,
+    ) -> &mut Self {
+        self.registrations.push(Registration { name, description, install });
         self
     }
 
     /// The operations as data.
     pub(crate) fn describe(&self) -> std::collections::BTreeMap<String, OperationDescription> {
-        self.registrations.iter().map(|operation| (operation.name.to_owned(), (operation.describe)())).collect()
+        let described = self.registrations.iter();
+        described.map(|operation| (operation.name.to_owned(), operation.description.clone())).collect()
     }
 
     /// Makes the ports and the branches of all operations.
@@ -212,7 +236,8 @@ impl<S: Service> Handlers<S> {
         main: &mut MainPort,
     ) -> Branches<Held<S>> {
         let installs = self.registrations.into_iter();
-        installs.fold(branches, |branches, operation| (operation.install)(shared, limit, branches, main))
+        installs
+            .fold(branches, |branches, operation| (operation.install)(operation.name, shared, limit, branches, main))
     }
 }
 
@@ -222,35 +247,42 @@ pub(crate) fn port<T>(shared: &Shared, name: &str, limit: usize) -> Port<T> {
 }
 
 /// Makes the port of an operation, and makes it known.
-fn opened<O: Operation>(shared: &Shared, limit: usize, main: &mut MainPort) -> Port<Request<O>> {
-    let port = port(shared, O::NAME, limit);
-    main.add::<O>(port.clone());
+pub(crate) fn opened<O: Operation>(
+    name: &'static str,
+    shared: &Shared,
+    limit: usize,
+    main: &mut MainPort,
+) -> Port<Request<O>> {
+    let port = port(shared, name, limit);
+    main.add::<O>(name, port.clone());
     port
 }
 
-fn install_concurrent<S: Concurrent<O>, O: Operation<Contract = S::Document>>(
+pub(crate) fn install_concurrent<S: Concurrent<O>, O: Operation<Contract = S::Document>>(
+    name: &'static str,
     shared: &Arc<Shared>,
     limit: usize,
     branches: Branches<Held<S>>,
     main: &mut MainPort,
 ) -> Branches<Held<S>> {
-    let port = opened::<O>(shared, limit, main);
-    branches.concurrent(&port, |held: Snapshot<Held<S>>, request: Request<O>| async move {
+    let port = opened::<O>(name, shared, limit, main);
+    branches.concurrent(&port, move |held: Snapshot<Held<S>>, request: Request<O>| async move {
         let Request { operation, reply, envelope } = request;
         let own = held.call(envelope);
         let call = own.as_ref().unwrap_or(&held.plain);
         let handler = pin!(async { pin!(S::handle(&held.service, operation, call)).await });
-        look::<O>(call, reply, Some(held.revision), handler).await;
+        look::<O>(call, name, reply, Some(held.revision), handler).await;
     })
 }
 
 fn install_independent<S: Independent<O>, O: Operation<Contract = S::Document>>(
+    name: &'static str,
     shared: &Arc<Shared>,
     limit: usize,
     branches: Branches<Held<S>>,
     main: &mut MainPort,
 ) -> Branches<Held<S>> {
-    let port = opened::<O>(shared, limit, main);
+    let port = opened::<O>(name, shared, limit, main);
     let shared = shared.clone();
     branches.independent(&port, move |held: Snapshot<Held<S>>, request: Request<O>| {
         // It may run for long: a state that it does not see is not to be kept for it.
@@ -260,22 +292,23 @@ fn install_independent<S: Independent<O>, O: Operation<Contract = S::Document>>(
             let Request { operation, reply, envelope } = request;
             let call = Call::new(shared, envelope);
             let handler = pin!(async { pin!(S::handle(operation, &call)).await });
-            look::<O>(&call, reply, None, handler).await;
+            look::<O>(&call, name, reply, None, handler).await;
         }
     })
 }
 
 /// Handles a request that changes nothing: `handler` runs if the request is admitted.
-async fn look<O: Operation>(
+pub(crate) async fn look<O: Operation>(
     call: &Call,
+    name: &'static str,
     reply: Option<Reply<Result<O::Reply, Fault>>>,
     version: Option<u64>,
     handler: Pin<&mut impl Future<Output = Result<O::Reply, Fault>>>,
 ) {
-    match admit::<O>(call, version) {
+    match admit::<O>(call, name, version) {
         Err(known) => answer(call, reply, known),
         Ok(keyed) => {
-            let outcome = caught(call, O::NAME, handler).await.outcome(call, O::NAME).0;
+            let outcome = caught(call, name, handler).await.outcome(call, name).0;
             keyed.settle(&outcome);
             answer(call, reply, outcome);
         }
@@ -283,12 +316,12 @@ async fn look<O: Operation>(
 }
 
 /// How an operation changes a service.
-trait Changes<S: Service, O: Operation>: 'static {
+pub(crate) trait Changes<S: Service, O: Operation>: 'static {
     fn change(service: &mut S, operation: O, call: &Call) -> impl Future<Output = Result<O::Reply, Fault>> + Send;
 }
 
 /// By the author's handler.
-struct ByHandler;
+pub(crate) struct ByHandler;
 
 impl<S: Exclusive<O>, O: Operation<Contract = S::Document>> Changes<S, O> for ByHandler {
     fn change(service: &mut S, operation: O, call: &Call) -> impl Future<Output = Result<O::Reply, Fault>> + Send {
@@ -307,20 +340,21 @@ impl<S: Service> Changes<S, Replace<S::Document>> for ByReplacing {
     }
 }
 
-fn install_exclusive<S: Service, O: Operation<Contract = S::Document>, C: Changes<S, O>>(
+pub(crate) fn install_exclusive<S: Service, O: Operation<Contract = S::Document>, C: Changes<S, O>>(
+    name: &'static str,
     shared: &Arc<Shared>,
     limit: usize,
     branches: Branches<Held<S>>,
     main: &mut MainPort,
 ) -> Branches<Held<S>> {
-    let port = opened::<O>(shared, limit, main);
-    branches.exclusive(&port, |mut held: ExclusiveGuard<Held<S>>, request: Request<O>| async move {
+    let port = opened::<O>(name, shared, limit, main);
+    branches.exclusive(&port, move |mut held: ExclusiveGuard<Held<S>>, request: Request<O>| async move {
         let Request { operation, reply, envelope } = request;
         let own = held.call(envelope);
         // Asked before the state is touched: who is not admitted changes nothing.
         let admitted = match &own {
-            None => Ok(Keyed::without(O::NAME)),
-            Some(call) => match admit::<O>(call, Some(held.revision)) {
+            None => Ok(Keyed::without(name)),
+            Some(call) => match admit::<O>(call, name, Some(held.revision)) {
                 Err(known) => Err((call, known)),
                 Ok(keyed) => Ok(keyed),
             },
@@ -333,11 +367,11 @@ fn install_exclusive<S: Service, O: Operation<Contract = S::Document>, C: Change
             Ok(keyed) => {
                 let Held { service, revision, plain } = &mut *held;
                 let call = own.as_ref().unwrap_or(plain);
-                let told = told(call, &operation);
-                let attempt = Attempt::of::<O>(service, revision, call);
+                let told = told(call, name, &operation);
+                let attempt = Attempt::of::<O>(name, service, revision, call);
                 let ended = {
                     let handler = pin!(async { pin!(C::change(attempt.service, operation, call)).await });
-                    caught(call, O::NAME, handler).await
+                    caught(call, name, handler).await
                 };
                 let outcome = attempt.end(call, ended, told);
                 keyed.settle(&outcome);
@@ -349,10 +383,10 @@ fn install_exclusive<S: Service, O: Operation<Contract = S::Document>, C: Change
 
 /// What subscribers will be told of this operation, if it succeeds: nothing if it changes nothing or nobody listens. Who
 /// subscribes does so in the concurrent group, so nobody comes while an exclusive handler runs.
-fn told<O: Operation>(call: &Call, operation: &O) -> Option<Change> {
+fn told<O: Operation>(call: &Call, name: &str, operation: &O) -> Option<Change> {
     let shared = call.shared();
     let is_told = <O::Verb as Kind>::VERB.changes_state() && shared.publisher.is_watched();
-    is_told.then(|| Change::typed(shared.incarnation, operation.clone()))
+    is_told.then(|| Change::typed(shared.incarnation, name, operation.clone()))
 }
 
 /// An exclusive handler on its way: if it does not come to its end, nobody knows what it did to the state.
@@ -368,11 +402,11 @@ struct Attempt<'a, S: Service> {
 }
 
 impl<'a, S: Service> Attempt<'a, S> {
-    fn of<O: Operation>(service: &'a mut S, revision: &'a mut u64, call: &'a Call) -> Self {
+    fn of<O: Operation>(name: &'static str, service: &'a mut S, revision: &'a mut u64, call: &'a Call) -> Self {
         let changes = <O::Verb as Kind>::VERB.changes_state();
         let shared: &Shared = call.shared();
         let before = shared.store.is_some().then(|| service.document().clone());
-        Self { service, revision, shared, operation: O::NAME, changes, before, is_settled: false }
+        Self { service, revision, shared, operation: name, changes, before, is_settled: false }
     }
 
     /// Makes the change known, or what became of it.
@@ -463,11 +497,15 @@ impl<T: Clone + Send + 'static> Drop for Keyed<T> {
 }
 
 /// Whether the handler is to run; if not, the answer.
-fn admit<O: Operation>(call: &Call, version: Option<u64>) -> Result<Keyed<O::Reply>, Result<O::Reply, Fault>> {
-    let mut keyed = Keyed::without(O::NAME);
+fn admit<O: Operation>(
+    call: &Call,
+    name: &'static str,
+    version: Option<u64>,
+) -> Result<Keyed<O::Reply>, Result<O::Reply, Fault>> {
+    let mut keyed = Keyed::without(name);
     let Some(envelope) = call.envelope() else { return Ok(keyed) };
     if let Some(key) = &envelope.key {
-        match call.shared().remember::<Result<O::Reply, Fault>>(O::NAME, key) {
+        match call.shared().remember::<Result<O::Reply, Fault>>(name, key) {
             Remembered::New => keyed.key = Some((call.shared().clone(), key.clone())),
             Remembered::Done(outcome) => {
                 call.shared().counters.repeated.add(1);

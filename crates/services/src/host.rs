@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::contract::Contract;
 use crate::directory::{Announce, DIRECTORY, Directory, Record, Withdraw};
+use crate::dynamic::{AnyDocument, Outline, Program};
 use crate::endpoint::Endpoint;
 use crate::fault::{Code, Fault};
 use crate::info::Info;
@@ -26,7 +27,7 @@ use crate::placement::{Placement, is_address};
 use crate::reference::Reference;
 use crate::service::Service;
 use crate::shared::{Counts, StopRequest};
-use crate::start::supervise;
+use crate::start::{Form, supervise};
 use crate::sync::{Arc, Mutex, Weak};
 
 /// The services of one process. Cheap to clone; when the last clone goes, its services end at once.
@@ -227,12 +228,34 @@ impl Host {
         placement: impl Into<Placement>,
         make: impl Fn() -> S + Send + Sync + 'static,
     ) -> Result<Reference<S::Document>, Fault> {
-        let placement = placement.into();
+        self.start_as(placement.into(), Form::of(make)).await
+    }
+
+    /// Starts a service whose contract is known only now, and waits until it is ready. It begins with this document, or with the one that was kept.
+    ///
+    /// Dropped while it waits, the start goes on.
+    ///
+    /// # Errors
+    /// As for [`start`](Self::start).
+    ///
+    /// # Example
+    /// See [`Outline`].
+    pub async fn start_dynamic(
+        &self,
+        placement: impl Into<Placement>,
+        outline: Outline,
+        document: Value,
+        program: impl Program,
+    ) -> Result<Reference<AnyDocument>, Fault> {
+        self.start_as(placement.into(), outline.form(document, program)).await
+    }
+
+    async fn start_as<S: Service>(&self, placement: Placement, form: Form<S>) -> Result<Reference<S::Document>, Fault> {
         placement.check()?;
         let path = placement.path.clone();
         let order = self.reserve(&path)?;
         let (started, answer) = Reply::new();
-        let supervisor = self.spawn(&path, supervise::<S>(self.weak(), placement, Box::new(make), started));
+        let supervisor = self.spawn(&path, supervise::<S>(self.weak(), placement, form, started));
         {
             let mut table = self.inner.table.lock();
             match table.places.get_mut(&path) {
@@ -586,8 +609,7 @@ async fn tell_directory(host: WeakHost, news: Port<(News, Reply<()>)>) {
     // Its own announcement waits in the port until it is ready.
     let (started, directory) = Reply::new();
     let placement = Placement::at(DIRECTORY).queue(usize::MAX >> 1);
-    let supervisor =
-        strong.spawn(DIRECTORY, supervise::<Directory>(host, placement, Box::new(Directory::default), started));
+    let supervisor = strong.spawn(DIRECTORY, supervise(host, placement, Form::of(Directory::default), started));
     if let Some(place) = strong.inner.table.lock().places.get_mut(DIRECTORY) {
         place.supervisor = Some(supervisor);
     }

@@ -97,6 +97,7 @@
 //! | which services there are | [`Directory`], itself a service |
 //! | what runs, waits and is stuck | [`Host::inspect`] |
 //! | requests as bytes, for an edge | [`Endpoint`], [`Link`] |
+//! | services whose contract no type has | [`Outline`], [`Program`], [`Host::start_dynamic`] |
 //!
 //! What is deliberately not here: anything of HTTP (crate `lehr-node`). Why things are as they are: `docs/design/services.md`. The way of a
 //! request through the files: `reference.rs` → `main_port.rs` → `handlers.rs` → the author's handler → `publisher.rs`.
@@ -105,6 +106,7 @@
 mod call;
 mod contract;
 mod directory;
+mod dynamic;
 mod endpoint;
 mod fault;
 mod following;
@@ -133,6 +135,7 @@ pub mod verb;
 pub use call::Call;
 pub use contract::{Contract, Description, OperationDescription, Version, schema_difference};
 pub use directory::{Announce, ByContract, DIRECTORY, Directory, Record, Withdraw};
+pub use dynamic::{AnyDocument, Group, Handled, Outline, OutlinedOperation, Program};
 pub use endpoint::Endpoint;
 pub use fault::{Code, Fault, InnerFault};
 pub use following::Following;

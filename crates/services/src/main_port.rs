@@ -30,7 +30,8 @@ pub(crate) struct MainPort {
 /// What an encoded request becomes: the reply in the form asked for.
 pub(crate) type Bytes = Pending<'static, Result<Vec<u8>, Fault>>;
 
-type Invoke = fn(&Anything, &Arc<Shared>, (Format, &[u8]), Format, Option<Box<Envelope>>) -> Result<Bytes, Fault>;
+type Invoke =
+    fn(&Anything, &'static str, &Arc<Shared>, (Format, &[u8]), Format, Option<Box<Envelope>>) -> Result<Bytes, Fault>;
 
 struct Entry {
     operation: TypeId,
@@ -43,10 +44,10 @@ struct Entry {
 }
 
 impl MainPort {
-    pub(crate) fn add<O: Operation>(&mut self, port: Port<Request<O>>) {
+    pub(crate) fn add<O: Operation>(&mut self, name: &'static str, port: Port<Request<O>>) {
         self.entries.push(Entry {
             operation: TypeId::of::<O>(),
-            name: O::NAME,
+            name,
             verb: O::Verb::VERB,
             port: Box::new(port),
             invoke: invoke::<O>,
@@ -81,14 +82,15 @@ pub(crate) enum Unsent<O> {
 
 fn invoke<O: Operation>(
     port: &Anything,
+    name: &'static str,
     shared: &Arc<Shared>,
     (format, body): (Format, &[u8]),
     accept: Format,
     envelope: Option<Box<Envelope>>,
 ) -> Result<Bytes, Fault> {
     let operation: O = format.decode(body).map_err(Fault::here)?;
-    let port = port.downcast_ref::<Port<Request<O>>>().ok_or_else(|| unsupported(shared, O::NAME))?;
-    let answer = ask(port, shared, operation, envelope).map_err(|unsent| match unsent {
+    let port = port.downcast_ref::<Port<Request<O>>>().ok_or_else(|| unsupported(shared, name))?;
+    let answer = ask(port, name, shared, operation.under(name), envelope).map_err(|unsent| match unsent {
         Unsent::Fault(fault) => fault,
         Unsent::Closed(..) | Unsent::Foreign(_) => stopping(&shared.path),
     })?;
@@ -97,11 +99,13 @@ fn invoke<O: Operation>(
 
 fn ask<O: Operation>(
     port: &Port<Request<O>>,
+    name: &str,
     shared: &Shared,
     operation: O,
     envelope: Option<Box<Envelope>>,
 ) -> Result<Answer<Result<O::Reply, Fault>>, Unsent<O>> {
-    port.ask(|reply| Request { operation, reply: Some(reply), envelope }).map_err(|refused| unsent(refused, shared))
+    let asked = port.ask(|reply| Request { operation, reply: Some(reply), envelope });
+    asked.map_err(|refused| unsent(refused, name, shared))
 }
 
 fn post<O: Operation>(
@@ -110,11 +114,11 @@ fn post<O: Operation>(
     operation: O,
     envelope: Option<Box<Envelope>>,
 ) -> Result<(), Unsent<O>> {
-    port.post(Request { operation, reply: None, envelope }).map_err(|refused| unsent(refused, shared))
+    port.post(Request { operation, reply: None, envelope }).map_err(|refused| unsent(refused, O::NAME, shared))
 }
 
-fn unsent<O: Operation>(refused: PostError<Request<O>>, shared: &Shared) -> Unsent<O> {
-    match overflow(&refused, &shared.path, O::NAME) {
+fn unsent<O: Operation>(refused: PostError<Request<O>>, name: &str, shared: &Shared) -> Unsent<O> {
+    match overflow(&refused, &shared.path, name) {
         Some(fault) => Unsent::Fault(fault),
         None => Unsent::Closed(refused.item.operation, refused.item.envelope),
     }
@@ -248,7 +252,7 @@ impl Local {
         operation: O,
         envelope: Option<Box<Envelope>>,
     ) -> Result<Answer<Result<O::Reply, Fault>>, Unsent<O>> {
-        self.with_port(operation, |port, operation| ask(port, &self.shared, operation, envelope))
+        self.with_port(operation, |port, operation| ask(port, O::NAME, &self.shared, operation, envelope))
     }
 
     /// Hands over an operation whose answer nobody wants.
@@ -278,7 +282,7 @@ impl Local {
     ) -> Result<Bytes, Fault> {
         let entry = self.main.entries.iter().find(|entry| entry.name == name);
         let entry = entry.ok_or_else(|| unsupported(&self.shared, name))?;
-        (entry.invoke)(&*entry.port, &self.shared, body, accept, envelope)
+        (entry.invoke)(&*entry.port, entry.name, &self.shared, body, accept, envelope)
     }
 
     fn whole<D: Contract>(&self) -> Option<&Whole<D>> {

@@ -85,6 +85,12 @@ pub trait Operation: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSc
     fn key(&self) -> Option<Cow<'_, str>> {
         None
     }
+
+    /// The same operation, which came as bytes under this name: for operations of [dynamic services](crate::Outline), whose names no type has.
+    #[doc(hidden)]
+    fn under(self, _name: &'static str) -> Self {
+        self
+    }
 }
 
 /// Puts another document in the place of the state, at once.

@@ -61,10 +61,10 @@ fn write<O: Operation>(operation: &Anything, format: Format) -> Result<Vec<u8>, 
 }
 
 impl Change {
-    pub(crate) fn typed<O: Operation>(incarnation: u64, operation: O) -> Self {
+    pub(crate) fn typed<O: Operation>(incarnation: u64, name: &str, operation: O) -> Self {
         let key = operation.key().map(std::borrow::Cow::into_owned);
         let body = Body::Typed(Arc::new(operation), write::<O>);
-        let (operation, verb) = (O::NAME.to_owned(), O::Verb::VERB);
+        let (operation, verb) = (name.to_owned(), O::Verb::VERB);
         Self { incarnation, version: 0, operation, verb, key, body, written: Default::default() }
     }
 

@@ -113,14 +113,15 @@ impl fmt::Debug for Shared {
 impl Shared {
     pub(crate) fn new(placement: &Placement, incarnation: u64, description: Description, host: WeakHost) -> Self {
         let path = &placement.path;
+        let kept = placement.state.clone();
         Self {
             path: path.clone(),
             incarnation,
+            store: kept.map(|file| Store::new(file, &description.name, description.version)),
             description: Arc::new(description),
             publisher: Publisher::default(),
             stop: Port::named(format!("drop of {path}")),
             stops_on_panic: placement.restart != Restart::Never,
-            store: placement.state.clone().map(Store::new),
             host,
             handling: Handling::default(),
             phase: Mutex::new(Phase::Starting),

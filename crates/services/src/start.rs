@@ -1,5 +1,6 @@
 //! The lives of one service: made, prepared, run, ended, and perhaps made again.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,7 +10,7 @@ use lehr_runtime::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::contract::{Contract, Description};
+use crate::contract::{Contract, Description, OperationDescription};
 use crate::fault::{Code, Fault};
 use crate::handlers::{Handlers, Held, port, text_of};
 use crate::host::{Host, Occupant, WeakHost};
@@ -121,13 +122,30 @@ impl Starting {
     }
 }
 
-type Make<S> = Box<dyn Fn() -> S + Send + Sync>;
+/// What a service is: how one is made, what it can be asked, and what that is called.
+pub(crate) struct Form<S: Service> {
+    /// Called for each of its lives.
+    pub(crate) make: Box<dyn Fn() -> S + Send + Sync>,
+    pub(crate) handlers: Box<dyn Fn() -> Result<Handlers<S>, Fault> + Send + Sync>,
+    pub(crate) describe: Box<dyn Fn(BTreeMap<String, OperationDescription>) -> Description + Send + Sync>,
+}
+
+impl<S: Service> Form<S> {
+    /// As its types say.
+    pub(crate) fn of(make: impl Fn() -> S + Send + Sync + 'static) -> Self {
+        Self {
+            make: Box::new(make),
+            handlers: Box::new(Handlers::of_service),
+            describe: Box::new(Description::of::<S::Document>),
+        }
+    }
+}
 
 /// Runs the lives of a service. `started` is answered when the first one is ready, or will not be.
 pub(crate) async fn supervise<S: Service>(
     host: WeakHost,
     placement: Placement,
-    make: Make<S>,
+    form: Form<S>,
     started: Reply<Result<Arc<Local>, Fault>>,
 ) {
     let path = placement.path.clone();
@@ -137,7 +155,7 @@ pub(crate) async fn supervise<S: Service>(
     loop {
         let Some(strong) = host.upgrade() else { return };
         let begun = match own_workers(&mut own, &strong, &placement) {
-            Ok(workers) => begin(&strong, &placement, &make, &workers).await,
+            Ok(workers) => begin(&strong, &placement, &form, &workers).await,
             Err(fault) => Err(fault),
         };
         // Dropped at the end of this life: after the interleave, which is declared later.
@@ -238,7 +256,7 @@ async fn give_up(host: &Host, path: &str, fault: Fault) {
 async fn begin<S: Service>(
     host: &Host,
     placement: &Placement,
-    make: &Make<S>,
+    form: &Form<S>,
     workers: &Handle,
 ) -> Result<(Gone, Interleave<Held<S>>), Fault> {
     let path = &placement.path;
@@ -250,12 +268,12 @@ async fn begin<S: Service>(
         let log = format!("{path} panicked while it started: {}", text_of(payload.as_ref()));
         Fault::new(Code::StartFailed, format!("{path} cannot start")).log(log)
     };
-    let handlers = Handlers::<S>::of_service()?;
+    let handlers = (form.handlers)()?;
     let partners = find_partners::<S>(host, placement).await.map_err(failed)?;
     // Unwind safety: what panics here is dropped.
-    let mut service = catch_unwind(AssertUnwindSafe(make)).map_err(panicked)?;
+    let mut service = catch_unwind(AssertUnwindSafe(&form.make)).map_err(panicked)?;
 
-    let description = Description::of::<S::Document>(handlers.describe());
+    let description = (form.describe)(handlers.describe());
     let shared = Arc::new(Shared::new(placement, host.next_incarnation(), description, host.weak()));
     if let Some(store) = &shared.store
         && let Some(document) = blocking("the state of a service", || store.load::<S::Document>())?

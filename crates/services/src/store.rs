@@ -71,6 +71,9 @@ impl Files for Disk {
 /// Where the state of one service is kept.
 pub(crate) struct Store {
     path: PathBuf,
+    /// Whose state it is.
+    contract: String,
+    version: Version,
     files: Box<dyn Files>,
 }
 
@@ -87,8 +90,8 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
 }
 
 impl Store {
-    pub(crate) fn new(path: PathBuf) -> Self {
-        Self { path, files: Box::new(Disk) }
+    pub(crate) fn new(path: PathBuf, contract: &str, version: Version) -> Self {
+        Self { path, contract: contract.to_owned(), version, files: Box::new(Disk) }
     }
 
     /// Writes a state. When this returns without a fault, it is what the file has, whatever happens later.
@@ -101,8 +104,8 @@ impl Store {
         })?;
         let header = Header {
             lehr_state: FORM,
-            contract: D::NAME.to_owned(),
-            version: D::VERSION,
+            contract: self.contract.clone(),
+            version: self.version,
             checksum: format!("{:016x}", xxh3_64(text.as_bytes())),
         };
         let header = serde_json::to_string(&header).unwrap_or_default();
@@ -141,25 +144,23 @@ impl Store {
             Ok(parts) => parts,
             Err(damage) => return Err(self.put_aside(&damage)),
         };
-        if header.contract != D::NAME {
-            return Err(failed(format!("{shown} has the state of {}; this is {}", header.contract, D::NAME)));
+        let (contract, version) = (&self.contract, self.version);
+        if header.contract != *contract {
+            return Err(failed(format!("{shown} has the state of {}; this is {contract}", header.contract)));
         }
-        if header.lehr_state != FORM || header.version > D::VERSION {
+        if header.lehr_state != FORM || header.version > version {
             let found = header.version;
             return Err(failed(format!(
-                "{shown} was written by a newer program ({} {found}; this one has {}): start that one, or name another file",
-                D::NAME,
-                D::VERSION
+                "{shown} was written by a newer program ({contract} {found}; this one has {version}): start that one, or name another file"
             )));
         }
         // Of an older version: what has a default may be missing.
         match serde_json::from_str(text) {
             Ok(document) => Ok(Some(document)),
-            Err(error) if header.version == D::VERSION => Err(self.put_aside(&format!("its document: {error}"))),
+            Err(error) if header.version == version => Err(self.put_aside(&format!("its document: {error}"))),
             Err(error) => Err(failed(format!(
-                "{shown} is of version {}, and cannot be read as {}: {error}",
-                header.version,
-                D::VERSION
+                "{shown} is of version {}, and cannot be read as {version}: {error}",
+                header.version
             ))),
         }
     }
@@ -251,6 +252,10 @@ mod tests {
         Note { text: text.to_owned() }
     }
 
+    fn store(path: PathBuf) -> Store {
+        Store::new(path, Note::NAME, Note::VERSION)
+    }
+
     // 115
     #[test]
     fn stopped_at_any_step_the_file_has_the_old_state_or_the_new() {
@@ -258,10 +263,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for steps in 0..=STEPS {
             let path = folder.path().join(format!("note-{steps}"));
-            Store::new(path.clone()).save(&note("old")).unwrap();
+            store(path.clone()).save(&note("old")).unwrap();
             let stopping = Stopping { steps: Arc::new(Mutex::new(steps)) };
-            let saved = Store { path: path.clone(), files: Box::new(stopping) }.save(&note("new"));
-            let found = Store::new(path).load::<Note>().unwrap().unwrap();
+            let saved = Store { files: Box::new(stopping), ..store(path.clone()) }.save(&note("new"));
+            let found = store(path).load::<Note>().unwrap().unwrap();
             assert!(found == note("old") || found == note("new"), "{steps}: {found:?}");
             assert_eq!(saved.is_ok(), steps == STEPS);
             assert!(saved.is_err() || found == note("new"), "what was acknowledged is there");
@@ -273,7 +278,7 @@ mod tests {
     fn what_is_missing_damaged_newer_or_of_others_is_told_apart() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("note");
-        let store = Store::new(path.clone());
+        let store = store(path.clone());
         assert_eq!(store.load::<Note>().unwrap(), None);
         store.save(&note("kept")).unwrap();
         assert_eq!(store.load::<Note>().unwrap(), Some(note("kept")));

@@ -2,6 +2,7 @@
 //! files over HTTP.
 
 mod behaviours;
+mod dynamic;
 mod keeping;
 
 use std::time::Duration;

@@ -142,14 +142,8 @@ impl Problem {
         })
     }
 
-    /// The largest difference to the right answer, relative to the largest number of its kind.
     fn error(&self, answer: &[f64]) -> f64 {
-        let apart = |from: usize, to: usize| {
-            let scale = self.answer[from..to].iter().fold(f64::MIN_POSITIVE, |most, x| most.max(x.abs()));
-            let pairs = answer[from..to].iter().zip(&self.answer[from..to]);
-            pairs.fold(0.0f64, |most, (a, b)| most.max((a - b).abs())) / scale
-        };
-        apart(0, 1).max(apart(1, self.answer.len()))
+        error(answer, &self.answer)
     }
 
     fn log_share(&self) -> f64 {
@@ -157,8 +151,18 @@ impl Problem {
     }
 }
 
-/// One step from the definition.
-fn plain_step(values: &[f64], centers: &[Vec<f64>], temperature: f64) -> Vec<f64> {
+/// The largest difference to the right answer, of which the first number is of a kind of its own, relative to the largest number of its kind.
+pub(crate) fn error(answer: &[f64], right: &[f64]) -> f64 {
+    let apart = |from: usize, to: usize| {
+        let scale = right[from..to].iter().fold(f64::MIN_POSITIVE, |most, x| most.max(x.abs()));
+        let pairs = answer[from..to].iter().zip(&right[from..to]);
+        pairs.fold(0.0f64, |most, (a, b)| most.max((a - b).abs())) / scale
+    };
+    apart(0, 1).max(apart(1, right.len()))
+}
+
+/// One step from the definition: free energy, then for each centre its mass and first moment.
+pub(crate) fn plain_step(values: &[f64], centers: &[Vec<f64>], temperature: f64) -> Vec<f64> {
     let (clusters, bits) = (centers.len(), centers[0].len());
     let mut answer = vec![0.0; 1 + clusters * (1 + bits)];
     for x in values.chunks_exact(bits) {

@@ -110,6 +110,23 @@ pub struct Kernels {
     pub tolerance: BTreeMap<String, f64>,
     /// Rows of bits, compared with the same rows as numbers.
     pub bits: BitCase,
+    /// Sparse rows, compared with the same rows as numbers.
+    pub sparse: SparseCase,
+}
+
+/// Sparse rows like counts of words, with the numbers of clusters to try.
+#[derive(Debug, Deserialize)]
+pub struct SparseCase {
+    /// The time of sparse rows over that of numbers should not exceed this.
+    pub aim: f64,
+    /// Points.
+    pub rows: usize,
+    /// Columns.
+    pub columns: usize,
+    /// Words of a row, of which some come twice.
+    pub words: usize,
+    /// Numbers of centres.
+    pub clusters: Vec<usize>,
 }
 
 /// Rows of bits with the numbers of clusters to try.

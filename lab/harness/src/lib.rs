@@ -29,4 +29,5 @@ pub mod runner;
 pub mod scale;
 pub mod score;
 pub mod services;
+pub mod sparse_step;
 pub mod unit;

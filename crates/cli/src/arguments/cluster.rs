@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use lehr_data::sparse::FirstColumn;
 
 use super::execution::ExecutionArguments;
 use super::table::TableArguments;
@@ -12,7 +13,7 @@ use super::{at_least_one, positive};
 #[derive(Debug, Args)]
 #[command(after_help = CLUSTER_HELP)]
 pub struct ClusterArguments {
-    /// The table: .csv, .tsv, .txt (each may be gzipped) or .npy; or fingerprints: .fps (may be gzipped), or .npy with --bits
+    /// The table: .csv, .tsv, .txt (each may be gzipped) or .npy; fingerprints: .fps (may be gzipped), or .npy with --bits; or sparse rows: SVMlight's text or Matrix Market .mtx (each may be gzipped)
     #[arg(value_name = "INPUT")]
     pub input: PathBuf,
 
@@ -20,7 +21,11 @@ pub struct ClusterArguments {
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub bits: Option<usize>,
 
-    /// Of fingerprints and packed bits: the table whose column --weights has their weights, in the row with the same id in the column --id, or without --id row by row
+    /// Of SVMlight's text: what its first column is numbered [default: 0 if a column 0 occurs, else 1]
+    #[arg(long, value_name = "0|1", value_parser = first_column)]
+    pub first_column: Option<FirstColumn>,
+
+    /// Of fingerprints, packed bits and sparse rows: the table whose column --weights has their weights, in the row with the same id in the column --id, or without --id row by row
     #[arg(long, value_name = "TABLE", requires = "weights")]
     pub weights_from: Option<PathBuf>,
 
@@ -170,6 +175,9 @@ Example:
   lehr cluster compounds.fps.gz --clusters 20
       compounds by their fingerprints; centers.csv has how frequent each bit is
 
+  lehr cluster news20.svm.gz --clusters 20
+      texts by their words, of which only those that they have are kept
+
   lehr cluster compounds.fps.gz --clusters 20 --weights-from screen.csv --weights potency --id compound
       the same with weights, which stand in a table beside
 
@@ -181,6 +189,14 @@ Example:
 
 Ctrl-C stops the run, keeps a checkpoint and says how to continue.
 Exit codes: 0 done, 1 no result, 2 usage, 3 bad data, 4 environment, 130 stopped.";
+
+pub(super) fn first_column(text: &str) -> Result<FirstColumn, String> {
+    match text {
+        "0" => Ok(FirstColumn::Zero),
+        "1" => Ok(FirstColumn::One),
+        _ => Err("expected 0 or 1".to_owned()),
+    }
+}
 
 fn clusters(text: &str) -> Result<usize, String> {
     match text.parse() {

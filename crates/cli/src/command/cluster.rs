@@ -5,9 +5,11 @@
 
 use std::path::Path;
 
-use lehr_data::Fingerprints;
 use lehr_data::read::{self, Selection, Table};
+use lehr_data::scale::Scale;
+use lehr_data::sparse::FirstColumn;
 use lehr_data::write::AtomicFile;
+use lehr_data::{Fingerprints, Sparse};
 use lehr_ranks::timing::Stopwatch;
 use lehr_ranks::trace::Trace;
 
@@ -19,13 +21,13 @@ use crate::folder::{self, Folder, Results};
 use crate::interrupt::Interrupt;
 use crate::model::{Learnt, ModelFile};
 use crate::output::{self, ClusterRow, ClusterTable};
-use crate::plan::{Frame, Plan, Source, Start, of_bits_only};
+use crate::plan::{Frame, Plan, Source, Start, of_bits_only, of_sparse_only};
 use crate::progress::{Saved, Units, Watch};
 use crate::resume::stopped;
 use crate::space::Space;
 use crate::summary::Summary;
 use crate::trace::TraceFile;
-use crate::{report, tables, weights};
+use crate::{marks, report, tables, weights};
 
 /// Runs a plan to its end, together with the other processes of a job, if there are any.
 ///
@@ -35,14 +37,14 @@ pub fn run(plan: Plan, company: &Company<'_>) -> Result<(), Failure> {
     let mut interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
     let space = match &plan.source {
-        Source::Table { path, selection, bits, weights_from } => {
-            read_space(path, selection, *bits, weights_from.as_deref(), plan.frame)?
+        Source::Table { path, selection, bits, weights_from, first_column } => {
+            read_space(path, selection, *bits, weights_from.as_deref(), *first_column, plan.frame)?
         }
         Source::BuiltIn(dataset) => Space::new(demo::points(*dataset), plan.frame)?,
     };
     if let Source::Table { selection, .. } = &plan.source
         && selection.columns.is_none()
-        && !space.are_bits()
+        && !space.has_many_columns()
         && !plan.quiet
     {
         output::note(&format!("clustering by {}; --columns chooses others", space.columns().join(", ")));
@@ -82,27 +84,49 @@ pub fn run(plan: Plan, company: &Company<'_>) -> Result<(), Failure> {
     output::result(&text)
 }
 
-/// Reads what is to be clustered: a table, or rows of bits, whose weights are in a table beside.
+/// Reads what is to be clustered: a table; or rows of bits or sparse rows, whose weights are in a table beside.
 fn read_space(
     path: &Path,
     selection: &Selection,
     bits: Option<usize>,
     weights_from: Option<&Path>,
+    first_column: Option<FirstColumn>,
     frame: Frame,
 ) -> Result<Space, Failure> {
-    let weighted = |rows: Fingerprints| match weights_from {
-        Some(table) => weights::with_table(rows, table, selection).map(Space::of_bits),
-        None => Ok(Space::of_bits(rows)),
+    let weighted = |rows: Fingerprints| -> Result<Space, Failure> {
+        let weights = weights_from.map(|table| weights::of_rows(rows.ids(), table, selection)).transpose()?;
+        Ok(Space::of_bits(match weights {
+            Some(weights) => rows.with_weights(weights)?,
+            None => rows,
+        }))
+    };
+    let weighted_sparse = |rows: Sparse, scale: Scale| -> Result<Space, Failure> {
+        let numbers = || (0..rows.len()).map(|row| row.to_string()).collect::<Vec<_>>();
+        let weights = weights_from.map(|table| weights::of_rows(&numbers(), table, selection)).transpose()?;
+        let rows = match weights {
+            Some(weights) => rows.with_weights(weights)?,
+            None => rows,
+        };
+        Ok(Space::of_sparse(rows, scale))
     };
     if bits.is_some() {
         return weighted(read::packed::fingerprints(path, bits)?);
     }
     // Where there is a table beside, the selection is of that one.
     let own = if weights_from.is_some() { &Selection::default() } else { selection };
-    match read::table(path, own)? {
+    let table = read::table(path, own, first_column)?;
+    if first_column.is_some() && !matches!(table, Table::Sparse(_)) {
+        let message = format!("--first-column: for SVMlight's text, which {} is not", path.display());
+        return Err(Failure::new(Kind::Usage, message));
+    }
+    match table {
         Table::Numbers(_) if weights_from.is_some() => {
-            let message = "--weights-from: for rows of bits; a table of numbers has its weights in a column of its own";
+            let message = "--weights-from: for rows of bits and sparse rows; a table of numbers has its weights in a column of its own";
             Err(Failure::new(Kind::Usage, message).with_hint("--weights names it"))
+        }
+        Table::Sparse(rows) => {
+            of_sparse_only(selection, weights_from.is_some(), frame)?;
+            weighted_sparse(rows, if let Frame::Columns(scale) = frame { scale } else { Scale::None })
         }
         Table::Numbers(points) => Space::new(points, frame),
         Table::Bits(rows) => {
@@ -211,19 +235,21 @@ fn cluster(
 
 /// The table of clusters and where the results are.
 fn told(space: &Space, model: &Clustering, folder: &Path, seconds: f64) -> String {
-    let set = ["bits set".to_owned()];
-    let columns = if space.are_bits() { &set[..] } else { space.columns() };
+    let filled = marks::filled(space, model);
+    let one = filled.as_ref().map(|filled| [filled.name.to_owned()]);
+    let columns = one.as_ref().map_or_else(|| space.columns(), |one| &one[..]);
     let table = ClusterTable {
         columns,
         rows: model
             .centers
             .chunks_exact(model.dimension)
             .zip(&model.clusters)
-            .map(|(center, facts)| ClusterRow {
+            .enumerate()
+            .map(|(k, (center, facts))| ClusterRow {
                 rows: facts.rows,
                 weight: facts.weight,
-                // A thousand frequencies are for centers.csv; their sum is how many bits a row has set on average.
-                center: if space.are_bits() { vec![center.iter().sum()] } else { space.center(center) },
+                // A thousand columns are for centers.csv.
+                center: filled.as_ref().map_or_else(|| space.center(center), |filled| vec![filled.of_clusters[k]]),
                 spread: space.distance(facts.spread),
             })
             .collect(),

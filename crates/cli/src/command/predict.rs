@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use lehr_data::read::{self, Selection, Table};
 use lehr_data::scale::Scale;
 use lehr_data::write::AtomicFile;
-use lehr_data::{Fingerprints, Incomplete, Points, geography};
+use lehr_data::{Fingerprints, Incomplete, Points, Sparse, geography};
 use lehr_mining::gtm::Projection;
 use lehr_mining::mixture::Posterior;
 use lehr_mining::vector::Assignment;
@@ -14,7 +14,7 @@ use lehr_mining::vector::Assignment;
 use crate::arguments::PredictArguments;
 use crate::exit::{Failure, Kind};
 use crate::model::{Learnt, ModelFile};
-use crate::plan::{Frame, of_bits_only};
+use crate::plan::{Frame, of_bits_only, of_sparse_only};
 use crate::{output, tables};
 
 /// Asks the model about the rows, and writes what it says.
@@ -64,8 +64,13 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
         let rows = read::incomplete(&input, &selection)?;
         (model.scaled(rows.values()), rows.dimension(), rows.ids().map(<[String]>::to_vec))
     } else {
-        let points = match read::table(&input, &selection)? {
+        let points = match read::table(&input, &selection, Some(model.first_column()))? {
             Table::Numbers(points) => points,
+            Table::Sparse(rows) => {
+                of_sparse_only(&asked, false, Frame::Columns(Scale::None))?;
+                let ids = rows.ids().map(<[String]>::to_vec);
+                return write(&Said::of_sparse(&model, rows, &input, memberships)?, ids.as_deref(), out);
+            }
             Table::Bits(rows) => {
                 return write(&said_of_bits(&rows, "an FPS file")?, Some(rows.ids()), out);
             }
@@ -130,6 +135,21 @@ impl Said {
         }
         let all = memberships.then(|| centroids.memberships(rows)).transpose()?;
         Ok(Said::Clusters(centroids.assign(rows)?, false, all))
+    }
+
+    /// Of sparse rows, which only clusters of columns that were not shifted say something. The columns that a file does not come to are 0 in all its rows.
+    fn of_sparse(model: &ModelFile, rows: Sparse, input: &Path, memberships: bool) -> Result<Self, Failure> {
+        let bad = |expected: &str| {
+            let message = format!("{}: expected {expected}, found sparse rows", input.display());
+            Failure::new(Kind::BadData, message)
+        };
+        let Learnt::Clusters(centroids) = &model.model else { return Err(bad("a table of the model's columns")) };
+        if model.is_sphere() || model.is_shifted() {
+            return Err(bad("a table of the columns that the model shifts"));
+        }
+        let rows = rows.with_dimension(centroids.dimension())?.divided(model.divisors());
+        let all = memberships.then(|| centroids.memberships(&rows)).transpose()?;
+        Ok(Said::Clusters(centroids.assign(&rows)?, false, all))
     }
 
     /// `values`: row after row as the model wants them, NaN where a cell is missing.

@@ -8,6 +8,8 @@
 //!
 //! Above [`ROWS_MAX`] rows, every n-th is drawn.
 
+use lehr_mining::vector::Input;
+
 use super::principal_axes::PrincipalAxes;
 use crate::space::Space;
 
@@ -251,16 +253,23 @@ pub fn scatter(index: usize) -> f64 {
 fn along_principal_axes(space: &Space, rows: &[usize], centers: &[f64]) -> Picture {
     let input = space.rows();
     let dimension = input.dimension();
-    let axes = PrincipalAxes::of(dimension, rows.len(), |place, row| {
-        input.read(rows[place], row);
-        input.weight(rows[place])
-    });
-    let mut row = vec![0.0; dimension];
     let mut drawn = Vec::with_capacity(rows.len());
-    for &index in rows {
-        input.read(index, &mut row);
-        drawn.push(axes.project(&row));
-    }
+    let axes = if let Input::Sparse(sparse) = input {
+        let axes = PrincipalAxes::of_sparse(sparse, rows);
+        drawn.extend(rows.iter().map(|row| axes.project_sparse(sparse.row(*row))));
+        axes
+    } else {
+        let axes = PrincipalAxes::of(dimension, rows.len(), |place, row| {
+            input.read(rows[place], row);
+            input.weight(rows[place])
+        });
+        let mut row = vec![0.0; dimension];
+        for &index in rows {
+            input.read(index, &mut row);
+            drawn.push(axes.project(&row));
+        }
+        axes
+    };
     let centers = centers.chunks_exact(dimension).map(|center| axes.project(center)).collect();
     let caption = format!(
         "Each dot is a row along the first two principal axes of the {dimension} columns{}, with {:.0} % (across) and {:.0} % \

@@ -4,6 +4,8 @@
 //! any two in their plane show as much. No method uses these axes, so they belong to the page; a method's factors
 //! belong to `lehr-numerics`.
 
+use lehr_data::Sparse;
+
 use super::picture::scatter;
 
 /// Work for finding principal axes: rows times columns, and passes.
@@ -44,9 +46,7 @@ impl PrincipalAxes {
                 weight_of(*weight) * row.iter().zip(&mean).map(|(value, mean)| (value - mean).powi(2)).sum::<f64>()
             })
             .sum();
-        // Starts that no symmetry of the data can be at right angles to, except by construction.
-        let mut directions: [Vec<f64>; 2] =
-            std::array::from_fn(|axis| (0..dimension).map(|i| 0.1 + scatter(i + 1 + axis * (dimension + 7))).collect());
+        let mut directions = starts(dimension);
         let mut along = [0.0; 2];
         for _ in 0..AXES_PASSES {
             orthonormal(&mut directions);
@@ -67,6 +67,64 @@ impl PrincipalAxes {
             }
             directions = next;
         }
+        Self::finished(mean, directions, along, variance)
+    }
+
+    /// The same of sparse rows, of which `rows` are meant; a sample of them if they have many values. Nothing is filled in: `(x - mean) . d` is `x . d - mean . d`.
+    pub fn of_sparse(sparse: &Sparse, rows: &[usize]) -> Self {
+        let dimension = sparse.dimension();
+        let values: usize = rows.iter().map(|row| sparse.row(*row).0.len()).sum();
+        let every = values.div_ceil(AXES_WORK).max(1);
+        let sample: Vec<usize> = rows.iter().copied().step_by(every).collect();
+        let entries = |row: usize| {
+            let (columns, values) = sparse.row(row);
+            columns.iter().zip(values).map(|(column, value)| (*column as usize, *value))
+        };
+        let total: f64 = sample.iter().map(|row| sparse.weight(*row)).sum();
+        // A sample may hold only rows of weight 0; then all count the same.
+        let share = |row: usize| if total > 0.0 { sparse.weight(row) / total } else { 1.0 / sample.len() as f64 };
+        let (mut mean, mut square) = (vec![0.0; dimension], 0.0);
+        for &row in &sample {
+            for (j, value) in entries(row) {
+                mean[j] += share(row) * value;
+                square += share(row) * value * value;
+            }
+        }
+        let variance = square - dot(&mean, &mean);
+        let mut directions = starts(dimension);
+        let mut along = [0.0; 2];
+        for _ in 0..AXES_PASSES {
+            orthonormal(&mut directions);
+            let mut next = [vec![0.0; dimension], vec![0.0; dimension]];
+            for (next, direction) in next.iter_mut().zip(&directions) {
+                let (of_mean, mut factors) = (dot(&mean, direction), 0.0);
+                for &row in &sample {
+                    let score: f64 = entries(row).map(|(j, value)| value * direction[j]).sum();
+                    let factor = share(row) * (score - of_mean);
+                    factors += factor;
+                    entries(row).for_each(|(j, value)| next[j] += factor * value);
+                }
+                add(next, &mean, -factors);
+            }
+            along = std::array::from_fn(|axis| dot(&next[axis], &directions[axis]));
+            if next.iter().any(|direction| dot(direction, direction) == 0.0) {
+                break;
+            }
+            directions = next;
+        }
+        Self::finished(mean, directions, along, variance)
+    }
+
+    /// Where a sparse row lies along the two axes, counted from the mean.
+    pub fn project_sparse(&self, (columns, values): (&[u32], &[f64])) -> (f64, f64) {
+        let along = |direction: &[f64]| {
+            let row = columns.iter().zip(values).map(|(column, value)| value * direction[*column as usize]);
+            row.sum::<f64>() - dot(&self.mean, direction)
+        };
+        (along(&self.directions[0]), along(&self.directions[1]))
+    }
+
+    fn finished(mean: Vec<f64>, mut directions: [Vec<f64>; 2], along: [f64; 2], variance: f64) -> Self {
         orthonormal(&mut directions);
         for direction in &mut directions {
             let largest = direction.iter().fold(0.0_f64, |most, &d| if d.abs() > most.abs() { d } else { most });
@@ -87,6 +145,11 @@ impl PrincipalAxes {
         };
         (along(&self.directions[0]), along(&self.directions[1]))
     }
+}
+
+/// Starts that no symmetry of the data can be at right angles to, except by construction.
+fn starts(dimension: usize) -> [Vec<f64>; 2] {
+    std::array::from_fn(|axis| (0..dimension).map(|i| 0.1 + scatter(i + 1 + axis * (dimension + 7))).collect())
 }
 
 /// Gram and Schmidt on two vectors. A second vector that is a multiple of the first becomes the first free coordinate axis.
@@ -146,6 +209,24 @@ mod tests {
         assert!((axes.directions[1][2] - 1.0).abs() < 1e-6);
         let (x, y) = axes.project(&[5.0, 0.0, 2.0]);
         assert!(x.abs() < 1e-6 && (y - 2.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn sparse_rows_have_the_axes_of_the_same_rows_with_their_zeros() {
+        let rows = lehr_data::synthetic::topics(3, 40, 60, 9, 2).0;
+        let all: Vec<usize> = (0..rows.len()).collect();
+        let sparse = PrincipalAxes::of_sparse(&rows, &all);
+        let full = PrincipalAxes::of(60, rows.len(), |index, row| {
+            rows.read(index, row);
+            1.0
+        });
+        assert!(sparse.shares.iter().zip(&full.shares).all(|(a, b)| (a - b).abs() < 1e-9 && *a > 0.05));
+        let mut row = vec![0.0; 60];
+        for index in all {
+            rows.read(index, &mut row);
+            let ((x, y), (u, v)) = (sparse.project_sparse(rows.row(index)), full.project(&row));
+            assert!((x - u).abs() < 1e-9 && (y - v).abs() < 1e-9, "row {index}: {x}, {y} for {u}, {v}");
+        }
     }
 
     #[test]

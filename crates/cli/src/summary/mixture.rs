@@ -92,8 +92,8 @@ impl<'a> MixtureSummary<'a> {
             component: k,
             weight: mixture.weights()[k],
             rows: rows[k],
-            mean: Center { columns, values: space.center(mixture.mean(k)) },
-            deviations: Center { columns, values: deviations(space, mixture, k) },
+            mean: Center { columns, is_sparse: false, values: space.center(mixture.mean(k)) },
+            deviations: Center { columns, is_sparse: false, values: deviations(space, mixture, k) },
         };
         let (weights, id) = (plan.selection.weights.as_deref(), plan.selection.id.as_deref());
         MixtureSummary {

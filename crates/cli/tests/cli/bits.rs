@@ -183,7 +183,7 @@ fn weights_in_a_table_beside_are_those_of_the_rows() {
     let line = ["cluster", "compounds.fps", "-k", "3", "--weights", "potency", "--weights-from", "screen.csv"];
     let told = sandbox.lehr(&line);
     assert!(
-        told.code == 3 && told.stderr.contains("expected 120 rows, one for each row of bits, found 125"),
+        told.code == 3 && told.stderr.contains("expected 120 rows, one for each that is clustered, found 125"),
         "{}",
         told.stderr
     );

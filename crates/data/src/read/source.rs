@@ -38,6 +38,8 @@ pub(crate) struct Source<'a> {
     /// Offset of `buffer[start]` from the start of the unpacked bytes.
     offset: u64,
     is_at_end: bool,
+    /// What stopped a [`Source::peek`], for the next read to tell.
+    pending: Option<io::Error>,
 }
 
 impl<'a> Source<'a> {
@@ -56,7 +58,8 @@ impl<'a> Source<'a> {
         let whole = io::Cursor::new(magic).chain(reader);
         let reader: Box<dyn Read + 'a> = if is_gzip { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) };
         let name = name.into();
-        Ok(Source { name, reader, failed, is_gzip, buffer: Vec::new(), start: 0, offset: 0, is_at_end: false })
+        let buffer = Vec::new();
+        Ok(Source { name, reader, failed, is_gzip, buffer, start: 0, offset: 0, is_at_end: false, pending: None })
     }
 
     /// What messages call the source.
@@ -84,11 +87,27 @@ impl<'a> Source<'a> {
         Ok(self.window())
     }
 
+    /// The first `bytes` bytes of the window, fewer if the source ends or fails before them. The failure is told by who reads on, and knows how far it came.
+    pub(crate) fn peek(&mut self, bytes: usize) -> &[u8] {
+        while self.window().len() < bytes && !self.is_at_end && self.pending.is_none() {
+            self.pending = self.chunk().err();
+        }
+        &self.window()[..bytes.min(self.window().len())]
+    }
+
     /// Reads one chunk more; false at the end of the source.
     pub(crate) fn more(&mut self, lines: Option<u64>) -> Result<bool, Error> {
         if self.is_at_end {
             return Ok(false);
         }
+        let read = match self.pending.take() {
+            Some(cause) => Err(cause),
+            None => self.chunk(),
+        };
+        read.map_err(|cause| self.stopped(cause, lines))
+    }
+
+    fn chunk(&mut self) -> io::Result<bool> {
         if self.start >= CHUNK {
             self.buffer.drain(..self.start);
             self.start = 0;
@@ -102,14 +121,8 @@ impl<'a> Source<'a> {
             }
         };
         self.buffer.truncate(filled + *read.as_ref().unwrap_or(&0));
-        match read {
-            Ok(0) => {
-                self.is_at_end = true;
-                Ok(false)
-            }
-            Ok(_) => Ok(true),
-            Err(cause) => Err(self.stopped(cause, lines)),
-        }
+        self.is_at_end = read? == 0;
+        Ok(!self.is_at_end)
     }
 
     /// Makes the next line whole in the window: its length with the line end, if it has one; `None` at the end of the source.
@@ -233,6 +246,16 @@ mod tests {
             message.starts_with("s: expected a sound gzip file, found damage after 51 unpacked bytes (3 lines)"),
             "{message}"
         );
+    }
+
+    #[test]
+    fn what_stops_a_look_ahead_is_told_by_who_reads_on() {
+        let whole = gzip(b"a text that is long enough to be cut in many places");
+        let mut source = Source::new(&whole[..whole.len() - 4], "s").unwrap();
+        assert_eq!(source.peek(1000), b"a text that is long enough to be cut in many places");
+        assert_eq!(source.peek(6), b"a text");
+        let message = source.more(Some(7)).unwrap_err().to_string();
+        assert!(message.contains("the end of the file after 51 unpacked bytes (7 lines)"), "{message}");
     }
 
     #[test]

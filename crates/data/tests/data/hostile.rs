@@ -1,7 +1,7 @@
 //! Any bytes at all, and valid files with damage: every reader answers with points or an error, and never panics, hangs or takes
 //! memory that the file does not justify.
 
-use lehr_data::read::{Selection, csv_points, points_from};
+use lehr_data::read::{Selection, Table, csv_points, points_from, table_from};
 use lehr_data::{Error, geography};
 use proptest::prelude::*;
 
@@ -30,6 +30,23 @@ fn read_all_ways(bytes: &[u8], selection: &Selection) {
             }
         }
     }
+}
+
+/// Sparse rows by their contents and by their names.
+fn read_as_sparse(bytes: &[u8], name: &str) -> Result<lehr_data::Sparse, String> {
+    let found = table_from(bytes, name, &Selection::default(), None).map_err(|error| {
+        assert!(error.to_string().starts_with('a') && !error.is_environment(), "{error}");
+        error.to_string()
+    })?;
+    let Table::Sparse(rows) = found else { return Err("another table".to_owned()) };
+    assert!(rows.len() > 0 && rows.dimension() > 0 && rows.starts().len() == rows.len() + 1);
+    for row in 0..rows.len() {
+        let (columns, values) = rows.row(row);
+        assert!(columns.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(columns.iter().all(|column| (*column as usize) < rows.dimension()));
+        assert!(values.iter().all(|value| value.is_finite() && *value != 0.0));
+    }
+    Ok(rows)
 }
 
 fn selections() -> impl Strategy<Value = Selection> {
@@ -90,6 +107,27 @@ proptest! {
         let said = |result: Result<lehr_data::Points, Error>| result.map_err(|error| error.to_string());
         let slow = csv_points(Steps(text.as_bytes(), step), "a", &selection);
         prop_assert_eq!(said(slow), said(csv_points(text.as_bytes(), "a", &selection)));
+    }
+
+    #[test]
+    fn text_of_the_letters_of_sparse_rows_is_answered(
+        text in "([+-]?[0-9]{0,3}( (qid|[0-9]{1,9}):[0-9.e+-]{0,4}){0,4}( #[a:]*)?\r?\n){0,6}",
+        step in 1usize..7,
+    ) {
+        let fast = read_as_sparse(text.as_bytes(), "a.svm");
+        let slow = table_from(Steps(text.as_bytes(), step), "a.svm", &Selection::default(), None);
+        let slow = slow.map_err(|error| error.to_string());
+        prop_assert_eq!(fast.map(Table::Sparse), slow);
+        let _ = read_as_sparse(text.as_bytes(), "a");
+        let _ = read_as_sparse(&gzip(text.as_bytes()), "a.libsvm.gz");
+    }
+
+    #[test]
+    fn text_of_the_letters_of_matrix_market_is_answered(
+        head in "%%MatrixMarket matrix coordinate (real|pattern|integer) general|%%[a-z ]{0,20}",
+        text in "(%[a-z]*\n){0,2}[0-9]{1,12} [0-9]{1,9} [0-9]{1,2}\n([0-9]{1,2} [0-9]{1,2}( [0-9.e-]{0,5})?\n){0,6}",
+    ) {
+        let _ = read_as_sparse(format!("{head}\n{text}").as_bytes(), "a.mtx");
     }
 
     #[test]

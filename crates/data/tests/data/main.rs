@@ -5,6 +5,7 @@ mod datasets;
 mod hostile;
 mod messages;
 mod npy;
+mod sparse;
 mod write;
 
 use std::io::Write;

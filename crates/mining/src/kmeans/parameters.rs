@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::vector::{Input, MOST_CLUSTERS, Precision};
+use crate::vector::{Input, MOST_CLUSTERS, PLACE, Precision};
 
 /// How rows are assigned in a sweep. Both give the same bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,6 +74,9 @@ impl Parameters {
         }
         if self.clusters > points.len() {
             return Err(Error::TooManyClusters { clusters: self.clusters, points: points.len() });
+        }
+        if !points.has_place_for(self.clusters) {
+            return wrong("clusters", PLACE, format!("{} of {} columns", self.clusters, points.dimension()));
         }
         if self.starts == 0 {
             return wrong("starts", "at least 1", "0".into());

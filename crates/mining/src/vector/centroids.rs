@@ -1,18 +1,26 @@
 //! What a clustering says of other rows: the nearest centre, how surely, and how far away it is.
 
+use lehr_data::Sparse;
+use lehr_numerics::elementary::exp;
 use lehr_numerics::gaussian::{Components, GaussianScratch, Whitening, posterior};
 use lehr_numerics::membership::{MembershipScratch, nearest_membership};
 use lehr_numerics::nearest::{HardCenters, HardScratch, Kind, nearest_sums};
 use lehr_numerics::soft::SoftCenters;
-use lehr_numerics::tiles::Tiles;
+use lehr_numerics::sparse::{HardSparseCenters, SparseRows, SparseScratch, sparse_distances};
+use lehr_numerics::tiles::{DIRECT_DIMENSION, Tiles};
 use serde::{Deserialize, Serialize};
 
 use super::input::Input;
+use super::label::nearest_of;
+use super::sparse::{SparseDistance, entries};
 use super::sponge::{self, OUTLIER};
 use crate::Error;
 
 /// Rows handled together.
 const BLOCK: usize = 256;
+
+/// Below this a squared distance has lost digits, since no smaller numbers have as many.
+const TINY: f64 = 1e-280;
 
 /// Coordinates farther than this from the middle are compared without their squares, which have no number.
 const VAST: f64 = 1e150;
@@ -147,6 +155,11 @@ impl Centroids {
     pub fn assign<'a>(&self, input: impl Into<Input<'a>>) -> Result<Assignment, Error> {
         let input = input.into();
         self.fits(input)?;
+        if let Input::Sparse(rows) = input
+            && self.dimension > DIRECT_DIMENSION
+        {
+            return Ok(self.assign_sparse(rows));
+        }
         let (origin, dimension) = (self.origin(), self.dimension);
         let is_vast = self.has_vast_centers(&origin);
         let (mut hard, mut soft) = (HardCenters::default(), SoftCenters::default());
@@ -179,19 +192,84 @@ impl Centroids {
                 } else {
                     (nearest.nearest(row), if self.temperature > 0.0 { membership.membership(row) } else { 1.0 })
                 };
-                // At the lowest temperatures exponents overflow: in what it is nearest to a row is then surely.
-                let share = if (0.0..=1.0).contains(&share) { share } else { 1.0 };
-                let distance = distance(coordinates, self.center(label));
-                let (label, share) = match self.within(distance, share) {
-                    Ok(share) => (label as u32, share),
-                    Err(share) => (OUTLIER, share),
-                };
-                found.labels.push(label);
-                found.probabilities.push(share);
-                found.distances.push(distance);
+                self.put(label, share, distance(coordinates, self.center(label)), &mut found);
             }
         }
         Ok(found)
+    }
+
+    /// Appends what is said of a row that has a share in its nearest centre.
+    fn put(&self, label: usize, share: f64, distance: f64, found: &mut Assignment) {
+        // At the lowest temperatures exponents overflow: in what it is nearest to a row is then surely.
+        let share = if (0.0..=1.0).contains(&share) { share } else { 1.0 };
+        let (label, share) = match self.within(distance, share) {
+            Ok(share) => (label as u32, share),
+            Err(share) => (OUTLIER, share),
+        };
+        found.labels.push(label);
+        found.probabilities.push(share);
+        found.distances.push(distance);
+    }
+
+    fn assign_sparse(&self, rows: &Sparse) -> Assignment {
+        let mut found = Assignment::default();
+        self.for_each_sparse(rows, |_, memberships, nearest, distance| {
+            self.put(nearest, memberships[nearest], distance, &mut found);
+        });
+        found
+    }
+
+    /// Calls `each` with every sparse row's number, its membership in each cluster as if there were no sponge, its nearest centre, and how far that is.
+    fn for_each_sparse(&self, rows: &Sparse, mut each: impl FnMut(usize, &[f64], usize, f64)) {
+        let (origin, dimension, count) = (self.origin(), self.dimension, self.len());
+        let is_vast = self.has_vast_centers(&origin) || self.is_vast(&vec![0.0; dimension], &origin);
+        let mut centers = HardSparseCenters::default();
+        centers.begin(dimension, count);
+        let mut exact = Vec::with_capacity(count);
+        for k in 0..count {
+            let center: Vec<f64> = self.center(k).iter().zip(&origin).map(|(x, origin)| x - origin).collect();
+            centers.set(k, &center, &origin);
+            exact.push(SparseDistance::to(&origin, &center));
+        }
+        let from_origin = SparseDistance::to(&origin, &vec![0.0; dimension]);
+        let (mut scratch, mut distances, mut shares) = (SparseScratch::default(), Vec::new(), vec![0.0; count]);
+        let mut full = Vec::new();
+        for first in (0..rows.len()).step_by(BLOCK) {
+            let block_rows = BLOCK.min(rows.len() - first);
+            let length = |i: usize| from_origin.of(entries(rows, first + i, 1.0));
+            let block = SparseRows::<f64>::new(block_rows, dimension, 1.0, |i| rows.row(first + i), length, |_| 1.0);
+            distances.resize(block_rows * count, 0.0);
+            sparse_distances(&block, &centers, &mut scratch, &mut distances);
+            for (row, distances) in distances.chunks_exact(count).enumerate() {
+                let row = first + row;
+                let has_vast = || entries(rows, row, 1.0).any(|(j, x)| (x - origin[j]).abs() > VAST);
+                if is_vast || has_vast() {
+                    full.resize(dimension, 0.0);
+                    rows.read(row, &mut full);
+                    let (nearest, memberships) = self.memberships_of(&full);
+                    each(row, &memberships, nearest, distance(&full, self.center(nearest)));
+                    continue;
+                }
+                let is_soft = self.temperature > 0.0;
+                let (nearest, share) = nearest_of(distances, if is_soft { self.temperature } else { 1.0 });
+                let least = distances[nearest];
+                for (k, (membership, distance)) in shares.iter_mut().zip(distances).enumerate() {
+                    *membership = match is_soft {
+                        true => share * exp((least - distance) / self.temperature),
+                        false => f64::from(u8::from(k == nearest)),
+                    };
+                }
+                let squared = exact[nearest].of(entries(rows, row, 1.0));
+                let length = if squared == 0.0 || squared > TINY {
+                    squared.sqrt()
+                } else {
+                    full.resize(dimension, 0.0);
+                    rows.read(row, &mut full);
+                    distance(&full, self.center(nearest))
+                };
+                each(row, &shares, nearest, length);
+            }
+        }
     }
 
     /// The membership of each row in each cluster at the temperature, with equal priors: N x K, row-major; each row adds up to 1, with what is in the sponge, if there is one.
@@ -214,6 +292,16 @@ impl Centroids {
     pub fn memberships<'a>(&self, input: impl Into<Input<'a>>) -> Result<Vec<f64>, Error> {
         let input = input.into();
         self.fits(input)?;
+        if let Input::Sparse(rows) = input
+            && self.dimension > DIRECT_DIMENSION
+        {
+            let mut memberships = Vec::with_capacity(rows.len() * self.len());
+            self.for_each_sparse(rows, |_, shares, nearest, distance| {
+                let left = self.left_by_sponge(shares[nearest], distance);
+                memberships.extend(shares.iter().map(|share| share * left));
+            });
+            return Ok(memberships);
+        }
         let (origin, dimension, count) = (self.origin(), self.dimension, self.len());
         // exp(-d / T) is a Gaussian of variance T / 2.
         let inverse = vec![(2.0 / self.temperature).sqrt(); dimension];
@@ -241,15 +329,20 @@ impl Centroids {
             if self.sponge.is_some() {
                 let distances = (0..count).map(|k| distance(&row, self.center(k)));
                 let (nearest, least) = distances.enumerate().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0));
-                let left = match self.within(least, memberships[nearest]) {
-                    Ok(share) if memberships[nearest] > 0.0 => share / memberships[nearest],
-                    Ok(_) => 1.0,
-                    Err(share) => 1.0 - share,
-                };
+                let left = self.left_by_sponge(memberships[nearest], least);
                 memberships.iter_mut().for_each(|share| *share *= left);
             }
         }
         Ok(memberships)
+    }
+
+    /// What share of a row's memberships the sponge leaves, if it has one of them in its nearest centre and is so far from it.
+    fn left_by_sponge(&self, membership: f64, distance: f64) -> f64 {
+        match self.within(distance, membership) {
+            Ok(share) if membership > 0.0 => share / membership,
+            Ok(_) => 1.0,
+            Err(share) => 1.0 - share,
+        }
     }
 
     /// What the sponge makes of a row at a distance from its nearest centre, in which it has a share: the share that it has then, or `Err` with the sponge's if it is outside.

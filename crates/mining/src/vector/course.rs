@@ -198,7 +198,7 @@ impl<'a, T: Kept> Course<'a, T> {
                 clusters
             }
             Some(clusters) => (clusters as f64 * parameters.overshoot).ceil() as usize,
-            None => parameters.most_clusters(self.rows.count),
+            None => parameters.most_clusters(self.rows),
         };
         Limits {
             wanted: parameters.clusters,

@@ -10,6 +10,7 @@ use lehr_numerics::lanes::Real;
 use lehr_numerics::membership::MembershipScratch;
 use lehr_numerics::nearest::{HardCenters, HardScratch};
 use lehr_numerics::soft::{SoftCenters, SoftScratch, Sums, soft_sums};
+use lehr_numerics::sparse::{SoftSparseCenters, SparseRows, SparseScratch, soft_sparse_sums};
 use lehr_numerics::tiles::{DIRECT_DIMENSION, Tiles};
 
 use super::components::{Components, Mode};
@@ -34,6 +35,7 @@ pub(crate) struct Scratch<T: Real> {
     pub hard: HardScratch<T>,
     pub membership: MembershipScratch<T>,
     pub bits: BitScratch<T>,
+    pub sparse: SparseScratch<T>,
     pub sponge: SpongeScratch<T>,
 }
 
@@ -48,6 +50,8 @@ pub(crate) trait Kept: Real {
     const CUT: f64;
     /// The tiles themselves, where they hold the rows as exactly as any.
     fn exact(tiles: &Tiles<Self>) -> Option<&Tiles<f64>>;
+    /// The same of sparse rows.
+    fn exact_sparse(rows: &SparseRows<Self>) -> Option<&SparseRows<f64>>;
     fn with_scratch<R>(f: impl FnOnce(&mut Scratch<Self>) -> R) -> R;
 }
 
@@ -55,6 +59,9 @@ impl Kept for f64 {
     const CUT: f64 = 37.0; // exp(-37) = 8.5e-17
     fn exact(tiles: &Tiles<f64>) -> Option<&Tiles<f64>> {
         Some(tiles)
+    }
+    fn exact_sparse(rows: &SparseRows<f64>) -> Option<&SparseRows<f64>> {
+        Some(rows)
     }
     fn with_scratch<R>(f: impl FnOnce(&mut Scratch<Self>) -> R) -> R {
         SCRATCH_F64.with_borrow_mut(f)
@@ -64,6 +71,9 @@ impl Kept for f64 {
 impl Kept for f32 {
     const CUT: f64 = 17.0; // exp(-17) = 4.1e-8
     fn exact(_: &Tiles<f32>) -> Option<&Tiles<f64>> {
+        None
+    }
+    fn exact_sparse(_: &SparseRows<f32>) -> Option<&SparseRows<f64>> {
         None
     }
     fn with_scratch<R>(f: impl FnOnce(&mut Scratch<Self>) -> R) -> R {
@@ -77,8 +87,8 @@ pub(crate) struct SoftRound<'a, T: Real> {
     pub components: &'a Components,
     /// `ln g_k` of each component ([`log_priors`]).
     pub log_priors: &'a [f64],
-    /// The same components in the coordinates of the bits ([`prepare_bits`]), for rows that are kept as bits.
-    pub bit_centers: &'a SoftBitCenters<T>,
+    /// The same components as kernels of bits and of sparse rows want them.
+    pub side_by_side: &'a SideBySide<T>,
     pub temperature: f64,
     pub sums: Sums,
     /// The sponge's score, if there is one.
@@ -109,28 +119,56 @@ pub(crate) fn log_priors(components: &Components, mode: Mode, whole: f64, out: &
     }));
 }
 
-/// Makes components ready for rows of bits, and behind them the sponge, if it has a score: once a pass, since it takes as long as some ten rows.
-pub(crate) fn prepare_bits<T: Real>(
-    rows: &Rows<T>,
-    components: &Components,
-    log_priors: &[f64],
-    temperature: f64,
-    sums: Sums,
-    sponge: Option<f64>,
-    centers: &mut SoftBitCenters<T>,
-) {
-    let dimension = rows.dimension;
-    let count = components.len() + usize::from(sponge.is_some());
-    centers.begin(dimension, count, rows.squared(temperature), sums == Sums::Along);
-    for (k, &log_prior) in log_priors.iter().enumerate() {
-        let position = rows.position(components.center(k));
-        centers.set(k, &position, log_prior);
-        if sums == Sums::Along {
-            centers.set_direction(k, &position, &components.directions[k * dimension..][..dimension]);
+/// Components side by side, as the kernels of bits and of sparse rows want them, and behind them the sponge, if it has a score: once a pass, since it takes as long as some ten rows.
+#[derive(Debug, Default)]
+pub(crate) struct SideBySide<T: Real> {
+    /// In the coordinates of the bits.
+    bits: SoftBitCenters<T>,
+    /// Stored.
+    sparse: SoftSparseCenters<T>,
+}
+
+impl<T: Real> SideBySide<T> {
+    /// Nothing for rows of numbers.
+    pub fn prepare(
+        &mut self,
+        rows: &Rows<T>,
+        components: &Components,
+        log_priors: &[f64],
+        temperature: f64,
+        sums: Sums,
+        sponge: Option<f64>,
+    ) {
+        let dimension = rows.dimension;
+        let count = components.len() + usize::from(sponge.is_some());
+        let direction = |k: usize| &components.directions[k * dimension..][..dimension];
+        if rows.are_bits() {
+            let centers = &mut self.bits;
+            centers.begin(dimension, count, rows.squared(temperature), sums == Sums::Along);
+            for (k, &log_prior) in log_priors.iter().enumerate() {
+                let position = rows.position(components.center(k));
+                centers.set(k, &position, log_prior);
+                if sums == Sums::Along {
+                    centers.set_direction(k, &position, direction(k));
+                }
+            }
+            if let Some(score) = sponge {
+                centers.set_equally_far(components.len(), score);
+            }
         }
-    }
-    if let Some(score) = sponge {
-        centers.set_equally_far(components.len(), score);
+        if rows.are_sparse() {
+            let (centers, origin) = (&mut self.sparse, &rows.scaled_origin[..]);
+            centers.begin(dimension, count, temperature, sums == Sums::Along);
+            for (k, &log_prior) in log_priors.iter().enumerate() {
+                centers.set(k, components.center(k), origin, log_prior);
+                if sums == Sums::Along {
+                    centers.set_direction(k, components.center(k), origin, direction(k));
+                }
+            }
+            if let Some(score) = sponge {
+                centers.set_equally_far(components.len(), score);
+            }
+        }
     }
 }
 
@@ -138,12 +176,12 @@ impl<T: Real> SoftRound<'_, T> {
     /// The sums of rows of bits, in stored units. The sponge is one more component of the same pass.
     fn map_bits(&self, bits: &BitRows, scratch: &mut Scratch<T>, partial: &mut [f64]) {
         partial.fill(0.0);
-        let (rows, unit, per_center) = (self.rows, self.rows.unit, self.per_center());
+        let (rows, unit, per_center, centers) = (self.rows, self.rows.unit, self.per_center(), &self.side_by_side.bits);
         let (totals, sums) = partial.split_at_mut(self.totals());
         let found = if self.sponge.is_some() {
             scratch.sums.clear();
-            scratch.sums.resize(self.bit_centers.len() * per_center, 0.0);
-            let found = soft_bit_sums(bits, self.bit_centers, self.sums, &mut scratch.bits, &mut scratch.sums);
+            scratch.sums.resize(centers.len() * per_center, 0.0);
+            let found = soft_bit_sums(bits, centers, self.sums, &mut scratch.bits, &mut scratch.sums);
             let (of_centers, of_sponge) = scratch.sums.split_at(sums.len());
             sums.copy_from_slice(of_centers);
             totals[2] = of_sponge[0];
@@ -153,7 +191,7 @@ impl<T: Real> SoftRound<'_, T> {
             }
             found
         } else {
-            soft_bit_sums(bits, self.bit_centers, self.sums, &mut scratch.bits, sums)
+            soft_bit_sums(bits, centers, self.sums, &mut scratch.bits, sums)
         };
         totals[0] = found.free_energy / unit / unit;
         totals[1] = found.softness;
@@ -164,6 +202,39 @@ impl<T: Real> SoftRound<'_, T> {
                 // What is along the direction is a length itself.
                 sums.iter_mut().for_each(|sum| *sum /= unit);
             }
+        }
+    }
+}
+
+impl<T: Real> SoftRound<'_, T> {
+    /// The sums of sparse rows as they are. The sponge is one more component of the same pass.
+    fn map_sparse(&self, rows: &SparseRows<T>, scratch: &mut Scratch<T>, partial: &mut [f64]) {
+        partial.fill(0.0);
+        let (totals, sums) = partial.split_at_mut(self.totals());
+        let (centers, scratch_sums) = (&self.side_by_side.sparse, &mut scratch.sums);
+        let found = if self.sponge.is_some() {
+            scratch_sums.clear();
+            scratch_sums.resize(centers.len() * self.per_center(), 0.0);
+            let found = soft_sparse_sums(rows, centers, self.sums, &mut scratch.sparse, scratch_sums);
+            let (of_centers, of_sponge) = scratch_sums.split_at(sums.len());
+            sums.copy_from_slice(of_centers);
+            totals[2] = of_sponge[0];
+            if self.sums == Sums::First {
+                totals[3] = (0..self.components.len()).map(|k| scratch.sparse.square(k)).sum();
+            }
+            found
+        } else {
+            soft_sparse_sums(rows, centers, self.sums, &mut scratch.sparse, sums)
+        };
+        totals[0] = found.free_energy;
+        totals[1] = found.softness;
+    }
+
+    /// What is left to be done once the sums of all leaves are there: those of sparse rows are counted from the origin.
+    pub fn settle(&self, total: &mut [f64]) {
+        if self.rows.are_sparse() {
+            let sums = &mut total[self.totals()..];
+            sums.chunks_exact_mut(self.per_center()).for_each(|sums| self.rows.subtract_origin(sums));
         }
     }
 }
@@ -188,6 +259,7 @@ impl<T: Kept> Round for SoftRound<'_, T> {
             let tiles = match &leaf.block {
                 Block::Numbers(tiles) => tiles,
                 Block::Bits(bits) => return self.map_bits(bits, scratch, partial),
+                Block::Sparse(rows) => return self.map_sparse(rows, scratch, partial),
             };
             let components = self.components;
             let cut = T::CUT + (components.len() as f64).ln();

@@ -108,7 +108,7 @@ pub fn equilibrium<'a>(
     }
     let components = Components::at(dimension, centers);
     let fixed = FixedPoint { rows: &rows, components, start: start.clone() };
-    drive(execution, rows.count, &fixed)
+    drive(execution, rows.dealt, &fixed)
 }
 
 struct FixedPoint<'a> {

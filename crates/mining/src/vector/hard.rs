@@ -1,7 +1,9 @@
 //! The hard limit: Lloyd's sweeps, recomputed only where a centre has moved.
 
 use lehr_numerics::bits::{BitRows, BitScratch, HardBitCenters, nearest_bit_sums};
+use lehr_numerics::lanes::Real;
 use lehr_numerics::nearest::{Kind, nearest_sums};
+use lehr_numerics::sparse::{HardSparseCenters, nearest_sparse_sums};
 use lehr_numerics::tiles::DIRECT_DIMENSION;
 
 use super::e_step::Kept;
@@ -52,8 +54,8 @@ pub(crate) struct HardRound<'a, T: Kept> {
     pub rows: &'a Rows<T>,
     pub centers: &'a Centers,
     pub planes: Option<&'a Planes>,
-    /// The same in the coordinates of the bits ([`prepare_bits`]), for rows that are kept as bits.
-    pub bit_centers: &'a HardBitCenters<T>,
+    /// The same as kernels of bits and of sparse rows want them.
+    pub side_by_side: &'a HardSideBySide<T>,
     pub memory: &'a LeafCells<Remembered>,
     /// Whether every row is held against every centre, and nothing is remembered.
     pub is_plain: bool,
@@ -68,7 +70,7 @@ impl<T: Kept> HardRound<'_, T> {
     fn map_bits(&self, bits: &BitRows, scratch: &mut BitScratch<T>, partial: &mut [f64]) {
         let (rows, kind) = (self.rows, self.kind());
         let dimension = rows.dimension;
-        nearest_bit_sums(bits, self.bit_centers, kind, scratch, partial);
+        nearest_bit_sums(bits, &self.side_by_side.bits, kind, scratch, partial);
         for sums in partial.chunks_exact_mut(kind.len(dimension)) {
             let (own, beyond) = sums.split_at_mut(Kind::Centers.len(dimension));
             rows.store_moments(own[0], &mut own[1..][..dimension]);
@@ -81,21 +83,56 @@ impl<T: Kept> HardRound<'_, T> {
     }
 }
 
-/// Makes centres ready for rows of bits: once a pass, since it takes as long as some ten rows.
-pub(crate) fn prepare_bits<T: Kept>(
-    rows: &Rows<T>,
-    centers: &Centers,
-    planes: Option<&Planes>,
-    prepared: &mut HardBitCenters<T>,
-) {
-    let dimension = rows.dimension;
-    prepared.begin(dimension, centers.len());
-    for k in 0..centers.len() {
-        prepared.set(k, &rows.position(centers.center(k)));
-        if let Some(planes) = planes {
-            let normal = &planes.normals[k * dimension..][..dimension];
-            let zero: f64 = normal.iter().zip(&rows.origin).map(|(n, zero)| n * zero).sum();
-            prepared.push_plane(normal, rows.unit * planes.thresholds[k] + zero);
+impl<T: Kept> HardRound<'_, T> {
+    /// What is left to be done once the sums of all leaves are there: those of sparse rows are counted from the origin.
+    fn settle(&self, total: &mut [f64]) {
+        if !self.rows.are_sparse() {
+            return;
+        }
+        let (kind, dimension) = (self.kind(), self.rows.dimension);
+        for sums in total.chunks_exact_mut(kind.len(dimension)) {
+            self.rows.subtract_origin(&mut sums[..1 + dimension]);
+            if kind == Kind::Swaps {
+                self.rows.subtract_origin(&mut sums[3 + dimension..]);
+            }
+        }
+    }
+}
+
+/// Centres side by side, as the kernels of bits and of sparse rows want them: once a pass, since it takes as long as some ten rows.
+#[derive(Debug, Default)]
+pub(crate) struct HardSideBySide<T: Real> {
+    /// In the coordinates of the bits.
+    pub bits: HardBitCenters<T>,
+    /// Stored.
+    pub sparse: HardSparseCenters<T>,
+}
+
+impl<T: Real> HardSideBySide<T> {
+    /// Nothing for rows of numbers.
+    pub fn prepare(&mut self, rows: &Rows<T>, centers: &Centers, planes: Option<&Planes>) {
+        let dimension = rows.dimension;
+        let plane = |planes: &Planes, k: usize| -> (Vec<f64>, f64) {
+            (planes.normals[k * dimension..][..dimension].to_vec(), planes.thresholds[k])
+        };
+        if rows.are_bits() {
+            self.bits.begin(dimension, centers.len());
+            for k in 0..centers.len() {
+                self.bits.set(k, &rows.position(centers.center(k)));
+                if let Some((normal, threshold)) = planes.map(|planes| plane(planes, k)) {
+                    let zero: f64 = normal.iter().zip(&rows.origin).map(|(n, zero)| n * zero).sum();
+                    self.bits.push_plane(&normal, rows.unit * threshold + zero);
+                }
+            }
+        }
+        if rows.are_sparse() {
+            self.sparse.begin(dimension, centers.len());
+            for k in 0..centers.len() {
+                self.sparse.set(k, centers.center(k), &rows.scaled_origin);
+                if let Some((normal, threshold)) = planes.map(|planes| plane(planes, k)) {
+                    self.sparse.push_plane(&normal, &rows.scaled_origin, threshold);
+                }
+            }
         }
     }
 }
@@ -122,6 +159,9 @@ impl<T: Kept> Round for HardRound<'_, T> {
             let tiles = match &leaf.block {
                 Block::Numbers(tiles) => tiles,
                 Block::Bits(bits) => return self.map_bits(bits, &mut scratch.bits, partial),
+                Block::Sparse(rows) => {
+                    return nearest_sparse_sums(rows, &self.side_by_side.sparse, kind, &mut scratch.sparse, partial);
+                }
             };
             let nearest = if self.planes.is_some() { 2 } else { 1 };
             if self.is_plain {
@@ -318,7 +358,7 @@ pub(crate) struct Lloyd<'a, T: Kept> {
     base: Centers,
     base_total: Vec<f64>,
     moved: Vec<usize>,
-    bit_centers: HardBitCenters<T>,
+    side_by_side: HardSideBySide<T>,
 }
 
 /// When sweeps end, beside at a fixed point.
@@ -359,7 +399,7 @@ impl<'a, T: Kept> Lloyd<'a, T> {
             base,
             base_total: Vec::new(),
             moved: Vec::new(),
-            bit_centers: HardBitCenters::default(),
+            side_by_side: HardSideBySide::default(),
         }
     }
 
@@ -376,12 +416,11 @@ impl<'a, T: Kept> Lloyd<'a, T> {
         planes: Option<&Planes>,
     ) -> Result<(), Error> {
         self.sweeps += 1;
-        if self.rows.are_bits() {
-            prepare_bits(self.rows, centers, planes, &mut self.bit_centers);
-        }
-        let Self { rows, memory, is_plain, ref bit_centers, .. } = *self;
-        let round = HardRound { rows, centers, planes, bit_centers, memory, is_plain };
+        self.side_by_side.prepare(self.rows, centers, planes);
+        let Self { rows, memory, is_plain, ref side_by_side, .. } = *self;
+        let round = HardRound { rows, centers, planes, side_by_side, memory, is_plain };
         total_of(rounds, &round, &mut self.total).await?;
+        round.settle(&mut self.total);
         if planes.is_none() && self.remembers() {
             self.base.clone_from(centers);
             self.base_total.clone_from(&self.total);

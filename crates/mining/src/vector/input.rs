@@ -1,9 +1,16 @@
-//! What is clustered: points, or rows of bits, as one type.
+//! What is clustered: points, rows of bits, or sparse rows, as one type.
 
-use lehr_data::{Fingerprints, Points};
+use lehr_data::{Fingerprints, Points, Sparse};
 use lehr_numerics::bits::for_each_set_bit;
 
-/// Rows for a clustering, borrowed. Rows of bits are points whose coordinates are 0 and 1, in a sixty-fourth of the memory, and have the same clusters.
+/// Coordinates that the centres of sparse rows may have together: 2 GiB of them, of which a run has several copies.
+pub(crate) const MOST_COORDINATES: usize = 1 << 28;
+
+/// What is expected where there would be more.
+pub(crate) const PLACE: &str = "at most 268435456 coordinates of centres, which are not sparse: clusters times columns";
+
+/// Rows for a clustering, borrowed. Rows of bits are points whose coordinates are 0 and 1, in a sixty-fourth of the memory; sparse rows are points of which only the coordinates that are not 0 are kept. Both have the
+/// clusters of the same points.
 ///
 /// # Example
 /// ```
@@ -22,6 +29,8 @@ pub enum Input<'a> {
     Numbers(&'a Points),
     /// Rows of bits.
     Bits(&'a Fingerprints),
+    /// Sparse rows.
+    Sparse(&'a Sparse),
 }
 
 impl<'a> From<&'a Points> for Input<'a> {
@@ -36,6 +45,12 @@ impl<'a> From<&'a Fingerprints> for Input<'a> {
     }
 }
 
+impl<'a> From<&'a Sparse> for Input<'a> {
+    fn from(rows: &'a Sparse) -> Self {
+        Input::Sparse(rows)
+    }
+}
+
 #[allow(clippy::len_without_is_empty)] // there is always at least one row
 impl<'a> Input<'a> {
     /// How many rows there are.
@@ -43,6 +58,7 @@ impl<'a> Input<'a> {
         match self {
             Input::Numbers(points) => points.len(),
             Input::Bits(rows) => rows.len(),
+            Input::Sparse(rows) => rows.len(),
         }
     }
 
@@ -51,6 +67,7 @@ impl<'a> Input<'a> {
         match self {
             Input::Numbers(points) => points.dimension(),
             Input::Bits(rows) => rows.bits(),
+            Input::Sparse(rows) => rows.dimension(),
         }
     }
 
@@ -62,18 +79,20 @@ impl<'a> Input<'a> {
         match self {
             Input::Numbers(points) => points.weight(index),
             Input::Bits(rows) => rows.weight(index),
+            Input::Sparse(rows) => rows.weight(index),
         }
     }
 
-    /// A number that tells these data from others. Bits and the same rows as numbers have different ones.
+    /// A number that tells these data from others. Bits, sparse rows and the same rows as numbers have different ones.
     pub fn fingerprint(&self) -> u64 {
         match self {
             Input::Numbers(points) => points.fingerprint(),
             Input::Bits(rows) => rows.fingerprint(),
+            Input::Sparse(rows) => rows.fingerprint(),
         }
     }
 
-    /// Copies a row to `out`, bits as 0 and 1.
+    /// Copies a row to `out`, bits as 0 and 1, sparse rows with their zeros.
     ///
     /// # Panics
     /// If there is no row `index`, or `out` has not a number for each column.
@@ -85,6 +104,7 @@ impl<'a> Input<'a> {
                 out.fill(0.0);
                 for_each_set_bit(rows.row(index), |j| out[j] = 1.0);
             }
+            Input::Sparse(rows) => rows.read(index, out),
         }
     }
 
@@ -93,6 +113,7 @@ impl<'a> Input<'a> {
         match self {
             Input::Numbers(points) => points.row(index)[column],
             Input::Bits(rows) => (rows.row(index)[column / 64] >> (column % 64) & 1) as f64,
+            Input::Sparse(rows) => rows.value(index, column),
         }
     }
 
@@ -101,6 +122,15 @@ impl<'a> Input<'a> {
         match self {
             Input::Numbers(points) => points.row(index).iter().enumerate().for_each(|(j, &value)| each(j, value)),
             Input::Bits(rows) => for_each_set_bit(rows.row(index), |j| each(j, 1.0)),
+            Input::Sparse(rows) => {
+                let (columns, values) = rows.row(index);
+                columns.iter().zip(values).for_each(|(&j, &value)| each(j as usize, value));
+            }
         }
+    }
+
+    /// Whether so many centres, which are not sparse, have a place: rows that are not sparse take as much memory themselves, these need not.
+    pub(crate) fn has_place_for(&self, centers: usize) -> bool {
+        !matches!(self, Input::Sparse(_)) || centers.saturating_mul(self.dimension()) <= MOST_COORDINATES
     }
 }

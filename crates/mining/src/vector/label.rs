@@ -4,14 +4,17 @@
 //! rows, those of weight 0 too, and sums each cluster's rows, so that centres are means to the last digit. The second
 //! measures the distances from those centres.
 
+use lehr_numerics::elementary::exp;
 use lehr_numerics::membership::nearest_membership;
 use lehr_numerics::nearest::{Kind, nearest_sums};
+use lehr_numerics::sparse::{HardSparseCenters, SparseRows, sparse_distances};
 use lehr_numerics::tiles::Tiles;
 
 use super::e_step::Kept;
 use super::hard::Centers;
 use super::input::Input;
 use super::rows::{Block, Rows};
+use super::sparse::SparseDistance;
 use super::sponge::{OUTLIER, within};
 use crate::Error;
 use crate::round::{LeafCells, Round, Rounds, total_of};
@@ -81,11 +84,24 @@ pub(crate) async fn label_all<T: Kept, R: Rounds>(
     cells: &LeafCells<Labelled>,
 ) -> Result<Totals, Error> {
     let (mut sums, mut spreads) = (Vec::new(), Vec::new());
-    let label = LabelRound { input, rows, centers: &centers, hardness, cells };
+    let sparse = SparseCenters::new(rows, &centers);
+    let label = LabelRound { input, rows, centers: &centers, sparse: sparse.as_ref(), hardness, cells };
     total_of(rounds, &label, &mut sums).await?;
-    exact_means(&mut centers, &sums);
-    let spread = SpreadRound { input, rows, centers: &centers, has_sponge: hardness.sponge.is_some(), cells };
+    drop(sparse);
+    if rows.are_sparse() {
+        // Counted from 0, where a column that no row of a cluster has is just that; from the origin it would be what rounding leaves.
+        exact_means(&mut centers, &sums);
+        for y in centers.values.chunks_exact_mut(rows.dimension) {
+            y.iter_mut().zip(&rows.scaled_origin).for_each(|(y, zero)| *y -= zero);
+        }
+        sums.chunks_exact_mut(1 + rows.dimension).for_each(|sums| rows.subtract_origin(sums));
+    } else {
+        exact_means(&mut centers, &sums);
+    }
+    let (sparse, has_sponge) = (SparseCenters::new(rows, &centers), hardness.sponge.is_some());
+    let spread = SpreadRound { input, rows, centers: &centers, sparse: sparse.as_ref(), has_sponge, cells };
     total_of(rounds, &spread, &mut spreads).await?;
+    drop(sparse);
     rounds.share(cells, Labelled::write, Labelled::read).await?;
     let outside = match spreads.split_off(2 * centers.len())[..] {
         [rows, weight] => [rows, weight],
@@ -106,11 +122,47 @@ fn exact_means(centers: &mut Centers, sums: &[f64]) {
     }
 }
 
-/// First round: labels into `cells`; sums are mass and first moment of each cluster (1 + D), stored units.
+/// What sparse rows are held against at the end, in double precision.
+pub(crate) struct SparseCenters<'a> {
+    /// Which is nearest.
+    side_by_side: HardSparseCenters<f64>,
+    /// How far away it is.
+    distances: Vec<SparseDistance<'a>>,
+}
+
+impl<'a> SparseCenters<'a> {
+    /// Nothing, unless rows are kept sparse.
+    fn new<T: Kept>(rows: &'a Rows<T>, centers: &Centers) -> Option<Self> {
+        if !rows.are_sparse() {
+            return None;
+        }
+        let (mut side_by_side, origin) = (HardSparseCenters::default(), &rows.scaled_origin[..]);
+        side_by_side.begin(rows.dimension, centers.len());
+        (0..centers.len()).for_each(|k| side_by_side.set(k, centers.center(k), origin));
+        let distances = (0..centers.len()).map(|k| SparseDistance::to(origin, centers.center(k))).collect();
+        Some(Self { side_by_side, distances })
+    }
+}
+
+/// The nearest of some centres, the first of several equally near, and a row's membership in it at a temperature; both by squared distances.
+pub(crate) fn nearest_of(distances: &[f64], temperature: f64) -> (usize, f64) {
+    let (mut nearest, mut least) = (0, f64::INFINITY);
+    for (k, &distance) in distances.iter().enumerate() {
+        if distance < least {
+            (nearest, least) = (k, distance);
+        }
+    }
+    let sum: f64 = distances.iter().map(|distance| exp((least - distance) / temperature)).sum();
+    (nearest, 1.0 / sum)
+}
+
+/// First round: labels into `cells`; sums are mass and first moment of each cluster (1 + D), stored units; of sparse rows not from the origin.
 pub(crate) struct LabelRound<'a, T: Kept> {
     pub input: Input<'a>,
     pub rows: &'a Rows<T>,
     pub centers: &'a Centers,
+    /// The same for rows that are kept sparse.
+    pub sparse: Option<&'a SparseCenters<'a>>,
     pub hardness: Hardness,
     pub cells: &'a LeafCells<Labelled>,
 }
@@ -122,6 +174,20 @@ impl<T: Kept> LabelRound<'_, T> {
             && let Some(tiles) = T::exact(tiles)
         {
             return self.label_tiles(tiles, out);
+        }
+        if let (Block::Sparse(block), Some(centers), Input::Sparse(input)) = (block, self.sparse, self.input) {
+            if let Some(block) = T::exact_sparse(block) {
+                return self.label_sparse(block, centers, out);
+            }
+            let from_origin = SparseDistance::to(&self.rows.scaled_origin, &vec![0.0; self.rows.dimension]);
+            for rows in rows.chunks(UNPACKED) {
+                let row = |i: usize| input.row(rows[i] as usize);
+                let length = |i: usize| from_origin.of(self.rows.entries(input, rows[i]));
+                let (count, unit) = (rows.len(), self.rows.unit);
+                let block = SparseRows::new(count, self.rows.dimension, unit, row, length, |_| 1.0);
+                self.label_sparse(&block, centers, out);
+            }
+            return;
         }
         let dimension = self.rows.dimension;
         let zero = vec![0.0; dimension];
@@ -135,6 +201,33 @@ impl<T: Kept> LabelRound<'_, T> {
             let weight = |i: usize| self.rows.stored_weight(self.input, rows[i]);
             self.label_tiles(&Tiles::new(rows.len(), dimension, &zero, row, weight), out);
         }
+    }
+
+    fn label_sparse(&self, block: &SparseRows<f64>, centers: &SparseCenters<'_>, out: &mut Labelled) {
+        f64::with_scratch(|scratch| {
+            let (count, temperature) = (self.centers.len(), self.hardness.temperature);
+            scratch.sums.clear();
+            scratch.sums.resize(block.rows() * count, 0.0);
+            sparse_distances(block, &centers.side_by_side, &mut scratch.sparse, &mut scratch.sums);
+            for (row, distances) in scratch.sums.chunks_exact(count).enumerate() {
+                let (nearest, membership) = nearest_of(distances, temperature);
+                let squared = || centers.distances[nearest].of(block.row(row));
+                self.put(nearest, membership, squared, out);
+            }
+        });
+    }
+
+    /// Appends a row's label and probability: of the nearest centre, in which it has a membership, or of the sponge, if that is nearer.
+    fn put(&self, nearest: usize, membership: f64, squared: impl FnOnce() -> f64, out: &mut Labelled) {
+        // A row of weight 0 may be so far away that its squares overflow: it is then nearest to nothing, and in what it is nearest to, surely.
+        let membership = if (0.0..=1.0).contains(&membership) { membership } else { 1.0 };
+        let (label, probability) = match self.hardness.sponge {
+            None => (nearest as u32, membership),
+            Some(radius) => within(radius, squared(), membership, self.hardness.temperature)
+                .map_or_else(|outside| (OUTLIER, outside), |inside| (nearest as u32, inside)),
+        };
+        out.labels.push(label);
+        out.probabilities.push(probability);
     }
 
     fn label_tiles(&self, tiles: &Tiles<f64>, out: &mut Labelled) {
@@ -152,21 +245,12 @@ impl<T: Kept> LabelRound<'_, T> {
             let mut coordinates = vec![0.0; self.rows.dimension];
             for row in 0..tiles.rows() {
                 let nearest = scratch.hard.nearest(row);
-                let membership = scratch.membership.membership(row);
-                // A row of weight 0 may be so far away that its squares overflow: it is then nearest to nothing, and in what it is nearest to, surely.
-                let membership = if (0.0..=1.0).contains(&membership) { membership } else { 1.0 };
-                let Some(radius) = self.hardness.sponge else {
-                    out.labels.push(nearest as u32);
-                    out.probabilities.push(membership);
-                    continue;
+                let squared = || {
+                    tiles.read_row(row, &mut coordinates);
+                    let center = self.centers.center(nearest);
+                    coordinates.iter().zip(center).map(|(x, y)| (x - y) * (x - y)).sum()
                 };
-                tiles.read_row(row, &mut coordinates);
-                let center = self.centers.center(nearest);
-                let squared: f64 = coordinates.iter().zip(center).map(|(x, y)| (x - y) * (x - y)).sum();
-                let (label, probability) = within(radius, squared, membership, self.hardness.temperature)
-                    .map_or_else(|outside| (OUTLIER, outside), |inside| (nearest as u32, inside));
-                out.labels.push(label);
-                out.probabilities.push(probability);
+                self.put(nearest, scratch.membership.membership(row), squared, out);
             }
         });
     }
@@ -194,11 +278,15 @@ impl<T: Kept> Round for LabelRound<'_, T> {
             if let Some(bystanders) = &leaf.bystanders {
                 self.label(bystanders, &leaf.bystander_rows, labelled);
             }
-            let mut position = vec![0.0; self.rows.dimension];
+            let mut position = vec![0.0; if self.sparse.is_some() { 0 } else { self.rows.dimension }];
             for (&row, &label) in leaf.rows.iter().zip(&labelled.labels).filter(|(_, label)| **label != OUTLIER) {
                 let sums = &mut partial[label as usize * (1 + self.rows.dimension)..][..1 + self.rows.dimension];
                 let weight = self.rows.stored_weight(self.input, row);
                 sums[0] += weight;
+                if let (Input::Sparse(input), Some(_)) = (self.input, self.sparse) {
+                    self.rows.entries(input, row).for_each(|(j, x)| sums[1 + j] += weight * x);
+                    continue;
+                }
                 self.rows.read_stored(self.input, row, &mut position);
                 for (sum, x) in sums[1..].iter_mut().zip(&position) {
                     *sum += weight * x;
@@ -213,6 +301,8 @@ pub(crate) struct SpreadRound<'a, T: Kept> {
     pub input: Input<'a>,
     pub rows: &'a Rows<T>,
     pub centers: &'a Centers,
+    /// The same for rows that are kept sparse.
+    pub sparse: Option<&'a SparseCenters<'a>>,
     pub has_sponge: bool,
     pub cells: &'a LeafCells<Labelled>,
 }
@@ -233,7 +323,7 @@ impl<T: Kept> Round for SpreadRound<'_, T> {
     fn map(&self, index: usize, partial: &mut [f64]) {
         let leaf = &self.rows.leaves[index];
         partial.fill(0.0);
-        let mut position = vec![0.0; self.rows.dimension];
+        let mut position = vec![0.0; if self.sparse.is_some() { 0 } else { self.rows.dimension }];
         self.cells.with(index, |labelled| {
             let rows = leaf.rows.iter().chain(&leaf.bystander_rows);
             for (&row, &label) in rows.zip(&labelled.labels) {
@@ -247,8 +337,12 @@ impl<T: Kept> Round for SpreadRound<'_, T> {
                 let weight = self.rows.stored_weight(self.input, row);
                 // Nothing times the square of a row that is too far away is no number.
                 if weight > 0.0 {
-                    self.rows.read_stored(self.input, row, &mut position);
-                    let distance: f64 = position.iter().zip(center).map(|(x, y)| (x - y) * (x - y)).sum();
+                    let distance: f64 = if let (Input::Sparse(input), Some(centers)) = (self.input, self.sparse) {
+                        centers.distances[label as usize].of(self.rows.entries(input, row))
+                    } else {
+                        self.rows.read_stored(self.input, row, &mut position);
+                        position.iter().zip(center).map(|(x, y)| (x - y) * (x - y)).sum()
+                    };
                     partial[2 * label as usize + 1] += weight * distance;
                 }
             }

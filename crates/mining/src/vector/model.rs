@@ -128,7 +128,7 @@ impl Model {
         if !is_open
             && let Some(last) = grown.history.last()
             && last.next_critical > last.temperature
-            && last.clusters >= parameters.clusters.unwrap_or(parameters.most_clusters(rows.count))
+            && last.clusters >= parameters.clusters.unwrap_or(parameters.most_clusters(rows))
         {
             warnings.push(format!(
                 "the most clusters allowed, {}, were reached before the final temperature: there would be more",
@@ -175,6 +175,10 @@ fn distinct_positions(input: Input<'_>, most: usize) -> usize {
             // The two zeros are one position.
             Input::Numbers(points) => points.row(row).iter().map(|value| (value + 0.0).to_bits()).collect::<Vec<_>>(),
             Input::Bits(rows) => rows.row(row).to_vec(),
+            Input::Sparse(rows) => {
+                let (columns, values) = rows.row(row);
+                columns.iter().zip(values).flat_map(|(column, value)| [u64::from(*column), value.to_bits()]).collect()
+            }
         });
     }
     seen.len()

@@ -1,8 +1,10 @@
 //! What a run of vector annealing may be told, and the one check of it.
 
+use lehr_numerics::lanes::Real;
 use serde::{Deserialize, Serialize};
 
-use super::input::Input;
+use super::input::{Input, PLACE};
+use super::rows::Rows;
 use crate::Error;
 
 /// Numbers of centres are kept in single-precision lanes, which count this far without a gap.
@@ -43,7 +45,7 @@ pub struct Parameters {
     /// The final length scale `sqrt(T / 2)`, in the unit of the points; positive. Another way to say `stop_temperature`. Default: none.
     pub stop_length: Option<f64>,
     /// The most clusters where `clusters` is not given, at least 1. Default: 32 where the number is to be suggested; none where a final temperature says when to
-    /// stop.
+    /// stop. Of sparse rows never more than have 268,435,456 coordinates together.
     pub max_clusters: Option<usize>,
     /// Rows farther than this from every centre are in no cluster: they are labelled [`OUTLIER`](super::OUTLIER) and move no centre. In the unit of the points; positive. Default: none, and every row
     /// is in a cluster.
@@ -82,9 +84,9 @@ impl Default for Parameters {
 
 impl Parameters {
     /// The most components while the number is not given, for `rows` rows.
-    pub(crate) fn most_clusters(&self, rows: usize) -> usize {
-        let default = if self.final_temperature().is_some() { rows } else { MOST_SUGGESTED };
-        self.max_clusters.unwrap_or(default).min(MOST_CLUSTERS)
+    pub(crate) fn most_clusters<T: Real>(&self, rows: &Rows<T>) -> usize {
+        let default = if self.final_temperature().is_some() { rows.count } else { MOST_SUGGESTED };
+        self.max_clusters.unwrap_or(default).min(MOST_CLUSTERS).min(rows.most_centers())
     }
 
     /// The final temperature, however it was said.
@@ -108,6 +110,15 @@ impl Parameters {
             }
             if clusters > points.len() {
                 return Err(Error::TooManyClusters { clusters, points: points.len() });
+            }
+            // Growth goes on past it.
+            let most = (clusters as f64 * self.overshoot.clamp(1.0, 4.0)).ceil() as usize;
+            if !points.has_place_for(most) {
+                return wrong(
+                    "clusters",
+                    PLACE,
+                    format!("{most} on the way to {clusters}, of {} columns", points.dimension()),
+                );
             }
         }
         for (name, value) in
@@ -134,6 +145,11 @@ impl Parameters {
         }
         if self.max_clusters == Some(0) {
             return wrong("max_clusters", "at least 1", "0".into());
+        }
+        if let Some(most) = self.max_clusters
+            && !points.has_place_for(most)
+        {
+            return wrong("max_clusters", PLACE, format!("{most} of {} columns", points.dimension()));
         }
         if !(0.5..=0.999).contains(&self.cooling) {
             return wrong("cooling", "0.5 to 0.999", self.cooling.to_string());

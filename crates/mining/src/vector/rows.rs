@@ -12,14 +12,17 @@
 //! that large offsets cost, the other keeps squares from overflowing, and neither changes a bit of what is left.
 //!
 //! Rows of bits have the same origin and unit, but stay bits ([`Block::Bits`]): their kernels see zeros and ones, and what goes in and comes out is put from stored coordinates into those of
-//! the bits and back, where it is a centre or a sum and no longer a row. In up to 16 columns they are numbers like others.
+//! the bits and back, where it is a centre or a sum and no longer a row. Sparse rows stay sparse ([`Block::Sparse`]): they are divided by the unit, and what the origin would have been subtracted from them for is told by the
+//! squared length of each from it, and by the sums of all. In up to 16 columns both are numbers like others.
 
-use lehr_data::Fingerprints;
+use lehr_data::{Fingerprints, Sparse};
 use lehr_numerics::bits::{BitRows, for_each_set_bit};
 use lehr_numerics::lanes::Real;
+use lehr_numerics::sparse::SparseRows;
 use lehr_numerics::tiles::{DIRECT_DIMENSION, Tiles};
 
-use super::input::Input;
+use super::input::{Input, MOST_COORDINATES};
+use super::sparse::{SparseDistance, entries};
 use crate::Error;
 use crate::round::Partition;
 
@@ -36,17 +39,19 @@ pub(crate) enum Block<T: Real> {
     Numbers(Tiles<T>),
     /// The bits of the input, in more than [`DIRECT_DIMENSION`] columns.
     Bits(BitRows),
+    /// What is not 0 in the input, in stored units, in more than [`DIRECT_DIMENSION`] columns.
+    Sparse(SparseRows<T>),
 }
 
 impl<T: Real> Block<T> {
     /// The tiles of rows of numbers.
     ///
     /// # Panics
-    /// For bits, which only methods are given that have kernels for them.
+    /// For bits and sparse rows, which only methods are given that have kernels for them.
     pub fn numbers(&self) -> &Tiles<T> {
         match self {
             Block::Numbers(tiles) => tiles,
-            Block::Bits(_) => unreachable!("this method takes rows of numbers only"),
+            Block::Bits(_) | Block::Sparse(_) => unreachable!("this method takes rows of numbers only"),
         }
     }
 
@@ -54,6 +59,7 @@ impl<T: Real> Block<T> {
         match self {
             Block::Numbers(tiles) => tiles.rows(),
             Block::Bits(rows) => rows.rows(),
+            Block::Sparse(rows) => rows.rows(),
         }
     }
 
@@ -61,6 +67,7 @@ impl<T: Real> Block<T> {
         match self {
             Block::Numbers(tiles) => tiles.weight(index),
             Block::Bits(rows) => rows.weight(index),
+            Block::Sparse(rows) => rows.weight(index),
         }
     }
 }
@@ -69,7 +76,7 @@ impl<T: Real> Block<T> {
 #[derive(Clone, Debug)]
 pub(crate) struct Leaf<T: Real> {
     pub block: Block<T>,
-    /// Least, then greatest value of each coordinate; nothing for bits.
+    /// Least, then greatest value of each coordinate; nothing for bits and sparse rows.
     pub bounds: Vec<f64>,
     /// Where the rows stand in the input.
     pub rows: Vec<u32>,
@@ -85,9 +92,13 @@ pub(crate) struct Rows<T: Real> {
     pub dimension: usize,
     /// Rows of positive weight.
     pub count: usize,
+    /// The number of rows that are dealt out in as many leaves: `count`, but of sparse rows, of which a leaf has more.
+    pub dealt: usize,
     /// In `origin + unit * x` the stored `x` is a row of the input.
     pub origin: Vec<f64>,
     pub unit: f64,
+    /// The origin in stored units.
+    pub scaled_origin: Vec<f64>,
     /// A stored weight is the input's divided by this power of two.
     pub weight_unit: f64,
     /// The sum of the stored weights.
@@ -135,8 +146,13 @@ impl<T: Real> Rows<T> {
         }
         let unit = if deviation > 0.0 { power_of_two_near(deviation) } else { 1.0 };
 
-        let partition = Partition::new(count, 1);
-        let leaf_rows = partition.leaf_size();
+        let is_sparse = matches!(input, Input::Sparse(_)) && dimension > DIRECT_DIMENSION;
+        let Deal { leaf_rows, leaves, dealt } = if is_sparse {
+            let values = heavy.iter().map(|&row| values_of(input, row)).sum();
+            Deal::of_sparse(count, values, dimension)
+        } else {
+            Deal::of(count)
+        };
         if dimension <= DIRECT_DIMENSION {
             for section in heavy.chunks_mut(SECTION.max(leaf_rows)) {
                 arrange(input, section, leaf_rows);
@@ -144,12 +160,20 @@ impl<T: Real> Rows<T> {
             }
         }
         let scaled_origin: Vec<f64> = origin.iter().map(|zero| zero / unit).collect();
+        let from_origin = SparseDistance::to(&scaled_origin, &vec![0.0; if is_sparse { dimension } else { 0 }]);
         let block = |rows: &[u32]| {
             let weight = |i: usize| input.weight(rows[i] as usize) / weight_unit;
             if let Input::Bits(bits) = input
                 && dimension > DIRECT_DIMENSION
             {
                 return Block::Bits(BitRows::new(rows.len(), dimension, |i| bits.row(rows[i] as usize), weight));
+            }
+            if let Input::Sparse(sparse) = input
+                && is_sparse
+            {
+                let row = |i: usize| sparse.row(rows[i] as usize);
+                let length = |i: usize| from_origin.of(entries(sparse, rows[i] as usize, unit));
+                return Block::Sparse(SparseRows::new(rows.len(), dimension, unit, row, length, weight));
             }
             let mut scaled = vec![0.0; rows.len() * dimension];
             for (&row, values) in rows.iter().zip(scaled.chunks_exact_mut(dimension)) {
@@ -159,10 +183,9 @@ impl<T: Real> Rows<T> {
             let row = |i: usize| &scaled[i * dimension..][..dimension];
             Block::Numbers(Tiles::new(rows.len(), dimension, &scaled_origin, row, weight))
         };
-        let leaves = partition.leaves();
         let leaves: Vec<Leaf<T>> = (0..leaves)
             .map(|leaf| {
-                let rows = heavy[partition.leaf_rows(leaf)].to_vec();
+                let rows = heavy[leaf * leaf_rows..count.min((leaf + 1) * leaf_rows)].to_vec();
                 let bystander_rows = light[light.len() * leaf / leaves..light.len() * (leaf + 1) / leaves].to_vec();
                 let bystanders = (!bystander_rows.is_empty()).then(|| block(&bystander_rows));
                 let block = block(&rows);
@@ -170,7 +193,18 @@ impl<T: Real> Rows<T> {
                 Leaf { bounds, block, rows, bystanders, bystander_rows }
             })
             .collect();
-        let mut rows = Self { leaves, dimension, count, origin, unit, weight_unit, total_weight, square: 0.0 };
+        let mut rows = Self {
+            leaves,
+            dimension,
+            count,
+            dealt,
+            origin,
+            unit,
+            scaled_origin,
+            weight_unit,
+            total_weight,
+            square: 0.0,
+        };
         rows.square = rows.square_about_origin(input);
         Ok(rows)
     }
@@ -179,6 +213,7 @@ impl<T: Real> Rows<T> {
         let distance = DistanceTo::new(self, input, &vec![0.0; self.dimension]);
         Sum::of(self.leaves.iter().map(|leaf| match &leaf.block {
             Block::Numbers(tiles) => tiles.square(),
+            Block::Sparse(rows) => rows.square(),
             Block::Bits(bits) => {
                 Sum::of(leaf.rows.iter().enumerate().map(|(i, &row)| bits.weight(i) * distance.of(row)))
             }
@@ -188,6 +223,28 @@ impl<T: Real> Rows<T> {
     /// Whether rows are kept as bits.
     pub fn are_bits(&self) -> bool {
         self.leaves.first().is_some_and(|leaf| matches!(leaf.block, Block::Bits(_)))
+    }
+
+    /// Whether rows are kept sparse.
+    pub fn are_sparse(&self) -> bool {
+        self.leaves.first().is_some_and(|leaf| matches!(leaf.block, Block::Sparse(_)))
+    }
+
+    /// How many centres, which are not sparse, have a place.
+    pub fn most_centers(&self) -> usize {
+        if self.are_sparse() { MOST_COORDINATES / self.dimension } else { usize::MAX }
+    }
+
+    /// The stored columns and values of a sparse row of the input, not from the origin.
+    pub fn entries<'a>(&self, input: &'a Sparse, row: u32) -> impl Iterator<Item = (usize, f64)> + 'a {
+        entries(input, row as usize, self.unit)
+    }
+
+    /// Turns a mass and, behind it, moments of sparse rows into moments from the origin; the mass stays.
+    pub fn subtract_origin(&self, sums: &mut [f64]) {
+        if let Some((mass, moments)) = sums.split_first_mut() {
+            moments.iter_mut().zip(&self.scaled_origin).for_each(|(sum, zero)| *sum -= zero * *mass);
+        }
     }
 
     /// Copies row `row` of the input to `out` as a stored position, in double precision.
@@ -204,6 +261,10 @@ impl<T: Real> Rows<T> {
                 out.fill(0.0);
                 for_each_set_bit(rows.row(index), |j| out[j] = 1.0);
                 out.iter_mut().zip(&self.origin).for_each(|(value, zero)| *value = (*value - zero) / self.unit);
+            }
+            Block::Sparse(rows) => {
+                out.iter_mut().zip(&self.scaled_origin).for_each(|(value, zero)| *value = -zero);
+                rows.row(index).for_each(|(j, value)| out[j] += value);
             }
         }
     }
@@ -242,6 +303,8 @@ pub(crate) enum DistanceTo<'a> {
     Numbers { input: Input<'a>, center: Vec<f64>, origin: &'a [f64], unit: f64 },
     /// By the set bits.
     Bits { rows: &'a Fingerprints, distance: BitDistance },
+    /// By what is not 0.
+    Sparse { rows: &'a Sparse, unit: f64, distance: SparseDistance<'a> },
 }
 
 impl<'a> DistanceTo<'a> {
@@ -251,6 +314,10 @@ impl<'a> DistanceTo<'a> {
                 Self::Numbers { input, center: center.to_vec(), origin: &rows.origin, unit: rows.unit }
             }
             Input::Bits(bits) => Self::Bits { rows: bits, distance: BitDistance::to(rows, center) },
+            Input::Sparse(sparse) => {
+                let distance = SparseDistance::to(&rows.scaled_origin, center);
+                Self::Sparse { rows: sparse, unit: rows.unit, distance }
+            }
         }
     }
 
@@ -266,6 +333,7 @@ impl<'a> DistanceTo<'a> {
                 sum
             }
             Self::Bits { rows, distance } => distance.of(rows.row(row as usize)),
+            Self::Sparse { rows, unit, distance } => distance.of(entries(rows, row as usize, *unit)),
         }
     }
 }
@@ -293,6 +361,43 @@ impl BitDistance {
     }
 }
 
+/// How rows are dealt out in leaves.
+struct Deal {
+    /// The last leaf may have fewer.
+    leaf_rows: usize,
+    leaves: usize,
+    /// A number of rows of which [`Partition`] makes as many leaves.
+    dealt: usize,
+}
+
+/// Sparse rows are in at least so many leaves, if rows of numbers would be: ranks share them.
+const LEAST_LEAVES: usize = 64;
+
+impl Deal {
+    fn of(count: usize) -> Self {
+        let partition = Partition::new(count, 1);
+        Self { leaf_rows: partition.leaf_size(), leaves: partition.leaves(), dealt: count }
+    }
+
+    /// A leaf's sums are as long as all centres together, whatever is in it: one of fewer values than a few times the columns takes longer to add up than to go over.
+    fn of_sparse(count: usize, values: usize, dimension: usize) -> Self {
+        let plain = Self::of(count);
+        let wanted = (values / (4 * dimension)).max(LEAST_LEAVES);
+        if wanted >= plain.leaves {
+            return plain;
+        }
+        let leaf_rows = count.div_ceil(wanted);
+        let leaves = count.div_ceil(leaf_rows);
+        let dealt = leaves * Partition::new(leaves, 1).leaf_size();
+        if Partition::new(dealt, 1).leaves() == leaves { Self { leaf_rows, leaves, dealt } } else { plain }
+    }
+}
+
+/// How many values of a row are kept.
+fn values_of(input: Input<'_>, row: u32) -> usize {
+    if let Input::Sparse(rows) = input { rows.row(row as usize).0.len() } else { input.dimension() }
+}
+
 /// The least and the greatest value of each column over some rows.
 fn extremes(input: Input<'_>, rows: &[u32]) -> (Vec<f64>, Vec<f64>) {
     let dimension = input.dimension();
@@ -307,12 +412,19 @@ fn extremes(input: Input<'_>, rows: &[u32]) -> (Vec<f64>, Vec<f64>) {
         let of = |words: &[u64]| (0..dimension).map(|j| (words[j / 64] >> (j % 64) & 1) as f64).collect();
         return (of(&all), of(&any));
     }
+    let mut present = vec![0; dimension];
     let (mut least, mut most) = (vec![f64::INFINITY; dimension], vec![f64::NEG_INFINITY; dimension]);
     for &row in rows {
         input.for_each_value(row as usize, |j, value| {
             least[j] = least[j].min(value);
             most[j] = most[j].max(value);
+            present[j] += 1;
         });
+    }
+    // What was not seen is 0.
+    for j in (0..dimension).filter(|j| present[*j] < rows.len()) {
+        least[j] = least[j].min(0.0);
+        most[j] = most[j].max(0.0);
     }
     (least, most)
 }
@@ -362,19 +474,19 @@ fn deal(rows: &mut [u32], leaf_rows: usize) {
 
 /// A sum with its rounding errors carried along (Neumaier).
 #[derive(Clone, Copy, Debug, Default)]
-struct Sum {
+pub(super) struct Sum {
     sum: f64,
     carry: f64,
 }
 
 impl Sum {
-    fn add(&mut self, value: f64) {
+    pub fn add(&mut self, value: f64) {
         let next = self.sum + value;
         self.carry += if self.sum.abs() >= value.abs() { (self.sum - next) + value } else { (value - next) + self.sum };
         self.sum = next;
     }
 
-    fn value(&self) -> f64 {
+    pub fn value(&self) -> f64 {
         self.sum + self.carry
     }
 

@@ -5,19 +5,21 @@
 //! neither be brought in late nor have a radius of its own for each temperature.
 //!
 //! Soft sums with it are those without it of other weights: a row keeps the share `1 / (1 + g exp(-radius^2 / T) / Z)` of its weight, `Z` being its sum over the centres. So the kernels of numbers do not know of it; a leaf takes
-//! two passes in place of one. To those of bits, for which a component is a constant and a term for each set bit, it is one whose terms are 0.
+//! two passes in place of one. To those of bits and of sparse rows, for which a component is a constant and a term for each column, it is one whose terms are 0.
 
-use lehr_numerics::bits::{BitRows, HardBitCenters, for_each_set_bit, nearest_bit_sums};
+use lehr_numerics::bits::{BitRows, for_each_set_bit, nearest_bit_sums};
 use lehr_numerics::elementary::{exp, ln};
 use lehr_numerics::gaussian::{Components as Gaussians, GaussianScratch, Whitening, posterior};
 use lehr_numerics::lanes::Real;
 use lehr_numerics::nearest::{Kind, nearest_sums};
+use lehr_numerics::sparse::{SparseRows, nearest_sparse_sums};
 use lehr_numerics::tiles::Tiles;
 
 use super::components::Mode;
 use super::e_step::{Kept, Scratch};
-use super::hard::{Centers, nearest_active, prepare_bits};
+use super::hard::{Centers, HardSideBySide, nearest_active};
 use super::rows::{BitDistance, Block, Rows};
+use super::sparse::SparseDistance;
 use crate::Error;
 use crate::round::{Round, Rounds, total_of};
 
@@ -166,9 +168,10 @@ pub(crate) fn soak<'a, T: Real>(
 struct TrimmedRound<'a, T: Kept> {
     rows: &'a Rows<T>,
     centers: &'a Centers,
-    /// The same in the coordinates of the bits, and squared distances from them, for rows that are kept as bits.
-    bit_centers: &'a HardBitCenters<T>,
+    /// The same as kernels of bits and of sparse rows want them, and squared distances from them.
+    side_by_side: &'a HardSideBySide<T>,
     bit_distances: &'a [BitDistance],
+    sparse_distances: &'a [SparseDistance<'a>],
     cost: f64,
 }
 
@@ -182,7 +185,7 @@ impl<T: Kept> TrimmedRound<'_, T> {
         let (dimension, per_center) = (self.rows.dimension, self.per_center());
         scratch.sums.clear();
         scratch.sums.resize(self.centers.len() * Kind::Centers.len(dimension), 0.0);
-        nearest_bit_sums(bits, self.bit_centers, Kind::Centers, &mut scratch.bits, &mut scratch.sums);
+        nearest_bit_sums(bits, &self.side_by_side.bits, Kind::Centers, &mut scratch.bits, &mut scratch.sums);
         let (of_centers, outside) = partial.split_at_mut(partial.len() - 1);
         for at in 0..bits.rows() {
             let (k, weight) = (scratch.bits.nearest(at), bits.weight(at));
@@ -199,6 +202,38 @@ impl<T: Kept> TrimmedRound<'_, T> {
         for sums in of_centers.chunks_exact_mut(per_center) {
             let mass = sums[0];
             self.rows.store_moments(mass, &mut sums[1..][..dimension]);
+        }
+    }
+}
+
+impl<T: Kept> TrimmedRound<'_, T> {
+    /// The sums of sparse rows as they are. Which row is within the radius is said by differences.
+    fn map_sparse(&self, rows: &SparseRows<T>, scratch: &mut Scratch<T>, partial: &mut [f64]) {
+        let (dimension, per_center) = (self.rows.dimension, self.per_center());
+        scratch.sums.clear();
+        scratch.sums.resize(self.centers.len() * Kind::Centers.len(dimension), 0.0);
+        let centers = &self.side_by_side.sparse;
+        nearest_sparse_sums(rows, centers, Kind::Centers, &mut scratch.sparse, &mut scratch.sums);
+        let (of_centers, outside) = partial.split_at_mut(partial.len() - 1);
+        for at in 0..rows.rows() {
+            let (k, weight) = (scratch.sparse.nearest(at), rows.weight(at));
+            let squared = self.sparse_distances[k].of(rows.row(at));
+            if squared > self.cost {
+                outside[0] += weight;
+                continue;
+            }
+            let sums = &mut of_centers[k * per_center..][..per_center];
+            sums[0] += weight;
+            sums[1 + dimension] += weight * squared;
+            rows.row(at).for_each(|(j, x)| sums[1 + j] += weight * x);
+        }
+    }
+
+    /// What is left to be done once the sums of all leaves are there: those of sparse rows are counted from the origin.
+    fn settle(&self, total: &mut [f64]) {
+        if self.rows.are_sparse() {
+            let (per_center, dimension) = (self.per_center(), self.rows.dimension);
+            total.chunks_exact_mut(per_center).for_each(|sums| self.rows.subtract_origin(&mut sums[..1 + dimension]));
         }
     }
 }
@@ -224,6 +259,7 @@ impl<T: Kept> Round for TrimmedRound<'_, T> {
             let tiles = match &leaf.block {
                 Block::Numbers(tiles) => tiles,
                 Block::Bits(bits) => return self.map_bits(bits, scratch, partial),
+                Block::Sparse(rows) => return self.map_sparse(rows, scratch, partial),
             };
             nearest_active(&leaf.bounds, self.centers, 1, &mut scratch.active, &mut scratch.reach);
             scratch.hard_centers.begin(dimension);
@@ -274,16 +310,29 @@ pub(crate) async fn trim<T: Kept, R: Rounds>(
 ) -> Result<Trimmed, Error> {
     let dimension = rows.dimension;
     let (mut total, mut sweeps, mut last) = (Vec::new(), 0, f64::INFINITY);
-    let (mut bit_centers, mut bit_distances) = (HardBitCenters::default(), Vec::new());
+    let (mut side_by_side, mut bit_distances, mut sparse_distances) =
+        (HardSideBySide::default(), Vec::new(), Vec::new());
     loop {
+        side_by_side.prepare(rows, centers, None);
+        bit_distances.clear();
+        sparse_distances.clear();
+        let each = || (0..centers.len()).map(|k| centers.center(k));
         if rows.are_bits() {
-            prepare_bits(rows, centers, None, &mut bit_centers);
-            bit_distances.clear();
-            bit_distances.extend((0..centers.len()).map(|k| BitDistance::to(rows, centers.center(k))));
+            bit_distances.extend(each().map(|center| BitDistance::to(rows, center)));
         }
-        let (bit_centers, bit_distances) = (&bit_centers, &bit_distances[..]);
-        let round = TrimmedRound { rows, centers, bit_centers, bit_distances, cost: sponge.cost };
+        if rows.are_sparse() {
+            sparse_distances.extend(each().map(|center| SparseDistance::to(&rows.scaled_origin, center)));
+        }
+        let round = TrimmedRound {
+            rows,
+            centers,
+            side_by_side: &side_by_side,
+            bit_distances: &bit_distances,
+            sparse_distances: &sparse_distances,
+            cost: sponge.cost,
+        };
         total_of(rounds, &round, &mut total).await?;
+        round.settle(&mut total);
         sweeps += 1;
         let (of_centers, outside) = total.split_at(total.len() - 1);
         let outside = outside[0];

@@ -1,13 +1,12 @@
 //! Vectors as a system that can be annealed: relaxation is EM, stability is the leading eigenvalue of a covariance.
 
-use lehr_numerics::bits::SoftBitCenters;
 use lehr_numerics::factor::{leading_eigenpair, orient};
 use lehr_numerics::random::Stream;
 use lehr_numerics::soft::Sums;
 use lehr_numerics::tiles::DIRECT_DIMENSION;
 
 use super::components::{Components, Mode};
-use super::e_step::{CovarianceRound, Kept, SoftRound, log_priors, prepare_bits, totals};
+use super::e_step::{CovarianceRound, Kept, SideBySide, SoftRound, log_priors, totals};
 use super::m_step::{Stability, stabilities, update};
 use super::rows::Rows;
 use super::sponge::Sponge;
@@ -46,7 +45,7 @@ pub(crate) struct VectorSystem<'a, T: Kept> {
     pub sponge: Option<Sponge>,
     pub total: Vec<f64>,
     log_priors: Vec<f64>,
-    bit_centers: SoftBitCenters<T>,
+    side_by_side: SideBySide<T>,
     stability: Vec<Stability>,
 }
 
@@ -60,15 +59,15 @@ impl<'a, T: Kept> VectorSystem<'a, T> {
             sponge: None,
             total: Vec::new(),
             log_priors: Vec::new(),
-            bit_centers: SoftBitCenters::default(),
+            side_by_side: SideBySide::default(),
             stability: Vec::new(),
         }
     }
 
     fn round(&self, temperature: f64, sums: Sums) -> SoftRound<'_, T> {
-        let (components, log_priors, bit_centers) = (&self.components, &self.log_priors[..], &self.bit_centers);
+        let (components, log_priors, side_by_side) = (&self.components, &self.log_priors[..], &self.side_by_side);
         let sponge = self.sponge_score(temperature);
-        SoftRound { rows: self.rows, components, log_priors, bit_centers, temperature, sums, sponge }
+        SoftRound { rows: self.rows, components, log_priors, side_by_side, temperature, sums, sponge }
     }
 
     fn sponge_score(&self, temperature: f64) -> Option<f64> {
@@ -89,13 +88,12 @@ impl<'a, T: Kept> VectorSystem<'a, T> {
     async fn pass<R: Rounds>(&mut self, rounds: &mut R, temperature: f64, sums: Sums) -> Result<(), Error> {
         let whole = self.sponge.map_or(1.0, |sponge| sponge.rest());
         log_priors(&self.components, self.mode, whole, &mut self.log_priors);
-        if self.rows.are_bits() {
-            let sponge = self.sponge_score(temperature);
-            let (components, log_priors) = (&self.components, &self.log_priors[..]);
-            prepare_bits(self.rows, components, log_priors, temperature, sums, sponge, &mut self.bit_centers);
-        }
+        let sponge = self.sponge_score(temperature);
+        self.side_by_side.prepare(self.rows, &self.components, &self.log_priors, temperature, sums, sponge);
         let mut total = std::mem::take(&mut self.total);
-        total_of(rounds, &self.round(temperature, sums), &mut total).await?;
+        let round = self.round(temperature, sums);
+        total_of(rounds, &round, &mut total).await?;
+        round.settle(&mut total);
         self.total = total;
         Ok(())
     }

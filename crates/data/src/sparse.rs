@@ -1,0 +1,511 @@
+//! Sparse rows: of each row only the columns that are not 0, with optional weights and ids; checked once, then immutable.
+//!
+//! A text as counts of words, a customer as what was bought, a cell as the genes that were seen in it: tens of thousands of columns of which a row has a hundred. Rows stand one after another as in
+//! the compressed row format (CSR) of other programs: the columns of a row ascend, none comes twice, no value is 0. A row may be empty. They are read by [`crate::read::svmlight`] and
+//! [`crate::read::matrix_market`].
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::error::{Column, Error, Fault, Faults, Place};
+use crate::points::{Points, checked_weights};
+
+/// What the first column is numbered in a file, and in the names of columns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FirstColumn {
+    /// Columns count from 0.
+    #[default]
+    Zero,
+    /// Columns count from 1.
+    One,
+}
+
+impl FirstColumn {
+    /// The number itself.
+    pub fn number(self) -> u32 {
+        match self {
+            FirstColumn::Zero => 0,
+            FirstColumn::One => 1,
+        }
+    }
+}
+
+/// Owned, checked sparse rows.
+///
+/// # Example
+/// ```
+/// use lehr_data::Sparse;
+/// let rows = Sparse::from_rows([vec![(0, 1.0), (3, 2.5)], vec![], vec![(2, -1.0)]], 4)?;
+/// assert_eq!((rows.len(), rows.dimension(), rows.nonzeros()), (3, 4, 3));
+/// assert_eq!(rows.row(0), (&[0, 3][..], &[1.0, 2.5][..]));
+/// assert_eq!(rows.value(2, 2), -1.0);
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sparse {
+    dimension: usize,
+    /// Where each row begins in what follows; behind the last, where that ends.
+    starts: Vec<usize>,
+    /// Ascending within a row.
+    columns: Vec<u32>,
+    /// Finite, none of them 0.
+    values: Vec<f64>,
+    first_column: FirstColumn,
+    /// One a row, finite, >= 0, at least one > 0, and with a finite sum.
+    weights: Option<Vec<f64>>,
+    ids: Option<Vec<String>>,
+    name: String,
+}
+
+#[allow(clippy::len_without_is_empty)] // there is always at least one row
+impl Sparse {
+    /// More columns than this are refused: centres are not sparse, so a stray number of a column would ask for gigabytes.
+    pub const COLUMNS_MAX: usize = 1 << 24;
+
+    /// Rows of `dimension` columns in the compressed row format: row `r` has the columns and values from `starts[r]` to `starts[r + 1]`. They may stand in any order within a row; values of 0 are dropped.
+    ///
+    /// Cost: one pass, and a sort of each row whose columns do not ascend.
+    ///
+    /// # Errors
+    /// - [`Error::Shape`] if there is no column or more than [`Sparse::COLUMNS_MAX`], or starts, columns and values do not agree.
+    /// - [`Error::Empty`] if there is no row.
+    /// - [`Error::Faults`] with each value that is not finite, each column that comes twice in a row, and each beyond the last.
+    pub fn new(starts: Vec<usize>, columns: Vec<u32>, values: Vec<f64>, dimension: usize) -> Result<Self, Error> {
+        let shape = |expected: String, found: String| Error::Shape { what: "sparse rows".into(), expected, found };
+        if dimension == 0 || dimension > Self::COLUMNS_MAX {
+            return Err(shape(format!("1 to {} columns", Self::COLUMNS_MAX), dimension.to_string()));
+        }
+        if columns.len() != values.len() {
+            return Err(shape(format!("{} values, one a column", columns.len()), values.len().to_string()));
+        }
+        if starts.len() < 2 {
+            return Err(Error::Empty { name: "sparse rows".into(), found: "no rows" });
+        }
+        let ascend = starts.windows(2).all(|pair| pair[0] <= pair[1]);
+        if starts[0] != 0 || !ascend || starts[starts.len() - 1] != columns.len() {
+            return Err(shape(format!("starts that ascend from 0 to {}", columns.len()), "others".into()));
+        }
+        let (ids, weights, name) = (None, None, "sparse rows".into());
+        let mut rows =
+            Sparse { dimension, starts, columns, values, first_column: FirstColumn::Zero, weights, ids, name };
+        rows.sort();
+        let mut faults = Faults::new("sparse rows");
+        for row in 0..rows.len() {
+            let (columns, values) = rows.row(row);
+            for (place, (&column, &value)) in columns.iter().zip(values).enumerate() {
+                if column as usize >= dimension {
+                    let (expected, found) = (format!("columns below {dimension}"), format!("column {column}"));
+                    faults.add_with(|| Fault { place: Place::Row(row as u64), column: None, expected, found });
+                } else if !value.is_finite() {
+                    faults.add_with(|| rows.fault(row, column, "a finite number", value.to_string()));
+                } else if place > 0 && columns[place - 1] == column {
+                    faults.add_with(|| rows.fault(row, column, "each column once", "it again".into()));
+                }
+            }
+        }
+        faults.or(())?;
+        rows.drop_zeros();
+        Ok(rows)
+    }
+
+    /// Rows from their columns and values.
+    ///
+    /// # Errors
+    /// As [`Sparse::new`].
+    pub fn from_rows<R: IntoIterator<Item = (u32, f64)>>(
+        rows: impl IntoIterator<Item = R>,
+        dimension: usize,
+    ) -> Result<Self, Error> {
+        let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for row in rows {
+            for (column, value) in row {
+                columns.push(column);
+                values.push(value);
+            }
+            starts.push(columns.len());
+        }
+        Self::new(starts, columns, values, dimension)
+    }
+
+    /// `rows` rows from triplets (row, column, value) in any order.
+    ///
+    /// # Errors
+    /// As [`Sparse::new`]; [`Error::Faults`] with each triplet of a row that there is not.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::Sparse;
+    /// let rows = Sparse::from_triplets([(2, 0, 1.0), (0, 1, 4.0), (2, 1, 0.0)], 3, 2)?;
+    /// assert_eq!((rows.row(0), rows.row(2)), ((&[1][..], &[4.0][..]), (&[0][..], &[1.0][..])));
+    /// let twice = Sparse::from_triplets([(0, 1, 4.0), (0, 1, 2.0)], 1, 2).unwrap_err();
+    /// assert_eq!(twice.to_string(), "sparse rows, row 0, column 2 (\"x1\"): expected each column once, found it again");
+    /// # Ok::<(), lehr_data::Error>(())
+    /// ```
+    pub fn from_triplets(
+        triplets: impl IntoIterator<Item = (usize, u32, f64)>,
+        rows: usize,
+        dimension: usize,
+    ) -> Result<Self, Error> {
+        let triplets: Vec<(usize, u32, f64)> = triplets.into_iter().collect();
+        let mut faults = Faults::new("sparse rows");
+        let mut starts = vec![0; rows + 1];
+        for (place, &(row, ..)) in triplets.iter().enumerate() {
+            match starts.get_mut(row + 1) {
+                Some(count) => *count += 1,
+                None => {
+                    let (expected, found) =
+                        (format!("rows below {rows}"), format!("row {row} in the triplet of index {place}"));
+                    faults.add_with(|| Fault { place: Place::Whole, column: None, expected, found });
+                }
+            }
+        }
+        faults.or(())?;
+        (0..rows).for_each(|row| starts[row + 1] += starts[row]);
+        let mut next = starts.clone();
+        let (mut columns, mut values) = (vec![0; triplets.len()], vec![0.0; triplets.len()]);
+        for (row, column, value) in triplets {
+            (columns[next[row]], values[next[row]]) = (column, value);
+            next[row] += 1;
+        }
+        Self::new(starts, columns, values, dimension)
+    }
+
+    /// The same rows, weights and ids without their zeros.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if there are more than [`Sparse::COLUMNS_MAX`] columns.
+    pub fn from_points(points: &Points) -> Result<Self, Error> {
+        let row = |row| (0u32..).zip(points.row(row).iter().copied()).filter(|(_, value)| *value != 0.0);
+        let mut rows = Self::from_rows((0..points.len()).map(row), points.dimension())?.with_name(points.name());
+        rows.weights = points.weights().map(<[f64]>::to_vec);
+        rows.ids = points.ids().map(<[String]>::to_vec);
+        Ok(rows)
+    }
+
+    /// Puts the columns of each row into ascending order; which of two equal ones is first is no matter, since they are refused.
+    fn sort(&mut self) {
+        let mut order: Vec<(u32, f64)> = Vec::new();
+        for row in 0..self.len() {
+            let range = self.starts[row]..self.starts[row + 1];
+            let (columns, values) = (&mut self.columns[range.clone()], &mut self.values[range]);
+            if columns.windows(2).all(|pair| pair[0] <= pair[1]) {
+                continue;
+            }
+            order.clear();
+            order.extend(columns.iter().copied().zip(values.iter().copied()));
+            order.sort_by_key(|(column, _)| *column);
+            for ((column, value), sorted) in columns.iter_mut().zip(values).zip(&order) {
+                (*column, *value) = *sorted;
+            }
+        }
+    }
+
+    fn drop_zeros(&mut self) {
+        if !self.values.contains(&0.0) {
+            return;
+        }
+        let (mut kept, mut from) = (0, 0);
+        for row in 0..self.len() {
+            let to = self.starts[row + 1];
+            for place in from..to {
+                if self.values[place] != 0.0 {
+                    (self.columns[kept], self.values[kept]) = (self.columns[place], self.values[place]);
+                    kept += 1;
+                }
+            }
+            (from, self.starts[row + 1]) = (to, kept);
+        }
+        self.columns.truncate(kept);
+        self.values.truncate(kept);
+    }
+
+    fn fault(&self, row: usize, column: u32, expected: &str, found: String) -> Fault {
+        let name = Some(self.column_name(column as usize));
+        let column = Some(Column { index: column as usize, name });
+        Fault { place: Place::Row(row as u64), column, expected: expected.into(), found }
+    }
+
+    /// The same rows with a weight each.
+    ///
+    /// # Errors
+    /// - [`Error::Shape`] if there is not one weight a row.
+    /// - [`Error::Faults`] with each weight that is negative or not finite, or if all are 0, or if their sum is not finite.
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
+        self.weights = Some(checked_weights(weights, self.len(), &self.name)?);
+        Ok(self)
+    }
+
+    /// The same rows under these ids.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if there is not one id a row.
+    pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self, Error> {
+        if ids.len() != self.len() {
+            let (expected, found) = (format!("{}, one a row", self.len()), ids.len().to_string());
+            return Err(Error::Shape { what: "ids".into(), expected, found });
+        }
+        self.ids = Some(ids);
+        Ok(self)
+    }
+
+    /// The same rows under another name in messages; readers give the path.
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// The same rows, whose columns are named by numbers that count from there.
+    pub fn with_first_column(mut self, first_column: FirstColumn) -> Self {
+        self.first_column = first_column;
+        self
+    }
+
+    /// The same rows with so many columns; those added are 0 everywhere. So rows of a file, which only says which columns it uses, come to have the columns of a model.
+    ///
+    /// # Errors
+    /// - [`Error::Shape`] if there is no column or more than [`Sparse::COLUMNS_MAX`].
+    /// - [`Error::Faults`] with each row that has a column beyond the last.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::Sparse;
+    /// let rows = Sparse::from_rows([vec![(0, 1.0), (3, 2.5)], vec![(1, 1.0)]], 4)?;
+    /// assert_eq!(rows.clone().with_dimension(9)?.dimension(), 9);
+    /// let refused = rows.with_dimension(3).unwrap_err().to_string();
+    /// assert_eq!(refused, "sparse rows, row 0, column 4 (\"x3\"): expected 3 columns, found a value of 2.5");
+    /// # Ok::<(), lehr_data::Error>(())
+    /// ```
+    pub fn with_dimension(mut self, dimension: usize) -> Result<Self, Error> {
+        if dimension == 0 || dimension > Self::COLUMNS_MAX {
+            let expected = format!("1 to {} columns", Self::COLUMNS_MAX);
+            return Err(Error::Shape { what: self.name, expected, found: dimension.to_string() });
+        }
+        let mut faults = Faults::new(self.name.clone());
+        for row in 0..self.len() {
+            let (columns, values) = self.row(row);
+            if let (Some(&column), Some(value)) = (columns.last(), values.last())
+                && column as usize >= dimension
+            {
+                let expected = format!("{dimension} columns");
+                faults.add_with(|| self.fault(row, column, &expected, format!("a value of {value}")));
+            }
+        }
+        faults.or(())?;
+        self.dimension = dimension;
+        Ok(self)
+    }
+
+    /// The same rows with each column divided by a number; what would leave the range of numbers becomes the largest one.
+    ///
+    /// # Panics
+    /// If there is not one finite divisor above 0 for each column.
+    pub fn divided(&self, divisors: &[f64]) -> Self {
+        assert_eq!(divisors.len(), self.dimension, "a divisor for each column");
+        assert!(divisors.iter().all(|divisor| divisor.is_finite() && *divisor > 0.0), "divisors above 0");
+        let mut rows = self.clone();
+        for (value, &column) in rows.values.iter_mut().zip(&rows.columns) {
+            *value = (*value / divisors[column as usize]).clamp(-f64::MAX, f64::MAX);
+        }
+        rows.drop_zeros();
+        rows
+    }
+
+    /// The number of rows, at least 1.
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The number of columns, at least 1.
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// How many values are not 0.
+    pub fn nonzeros(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The share of values that are not 0.
+    pub fn density(&self) -> f64 {
+        self.nonzeros() as f64 / self.len() as f64 / self.dimension as f64
+    }
+
+    /// The columns of a row that are not 0, ascending, and what is there.
+    ///
+    /// # Panics
+    /// If there is no row `index`.
+    pub fn row(&self, index: usize) -> (&[u32], &[f64]) {
+        let range = self.starts[index]..self.starts[index + 1];
+        (&self.columns[range.clone()], &self.values[range])
+    }
+
+    /// What a row has in a column.
+    ///
+    /// # Panics
+    /// If there is no row `index`.
+    pub fn value(&self, index: usize, column: usize) -> f64 {
+        let (columns, values) = self.row(index);
+        columns.binary_search(&(column as u32)).map_or(0.0, |place| values[place])
+    }
+
+    /// Copies a row to `out`, zeros too.
+    ///
+    /// # Panics
+    /// If there is no row `index`, or `out` has not a number for each column.
+    pub fn read(&self, index: usize, out: &mut [f64]) {
+        assert_eq!(out.len(), self.dimension);
+        out.fill(0.0);
+        let (columns, values) = self.row(index);
+        columns.iter().zip(values).for_each(|(&column, &value)| out[column as usize] = value);
+    }
+
+    /// Where rows begin in [`columns`](Self::columns) and [`values`](Self::values); behind the last, where they end.
+    pub fn starts(&self) -> &[usize] {
+        &self.starts
+    }
+
+    /// The columns of all values, row after row.
+    pub fn columns(&self) -> &[u32] {
+        &self.columns
+    }
+
+    /// All values that are not 0, row after row.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// What the first column is numbered.
+    pub fn first_column(&self) -> FirstColumn {
+        self.first_column
+    }
+
+    /// What a column is called: `x` and its number.
+    pub fn column_name(&self, column: usize) -> String {
+        format!("x{}", column + self.first_column.number() as usize)
+    }
+
+    /// The weights, if there are any.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// The weight of a row; 1 if there are no weights.
+    ///
+    /// # Panics
+    /// If there are weights and no row `index`.
+    pub fn weight(&self, index: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |weights| weights[index])
+    }
+
+    /// The sum of the weights, finite and above 0; the number of rows if there are no weights.
+    pub fn total_weight(&self) -> f64 {
+        self.weights.as_ref().map_or(self.len() as f64, |weights| weights.iter().sum())
+    }
+
+    /// The ids, if there are any.
+    pub fn ids(&self) -> Option<&[String]> {
+        self.ids.as_deref()
+    }
+
+    /// What messages call these rows: the path they were read from, or `sparse rows`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// A number that tells these data from others: XXH3 (64 bits) over shape, columns, values and weights. Ids and names do not count.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hash = Xxh3::new();
+        hash.update(b"sparse");
+        hash.update(&(self.dimension as u64).to_le_bytes());
+        self.starts.iter().for_each(|start| hash.update(&(*start as u64).to_le_bytes()));
+        self.columns.iter().for_each(|column| hash.update(&column.to_le_bytes()));
+        self.values.iter().for_each(|value| hash.update(&value.to_bits().to_le_bytes()));
+        if let Some(weights) = &self.weights {
+            hash.update(b"weights");
+            weights.iter().for_each(|weight| hash.update(&weight.to_bits().to_le_bytes()));
+        }
+        hash.digest()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(result: Result<Sparse, Error>) -> String {
+        result.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn rows_are_sorted_and_zeros_dropped() {
+        let rows = Sparse::new(vec![0, 3, 3, 5], vec![4, 0, 2, 1, 3], vec![4.0, -0.0, 2.0, 0.0, 3.0], 5).unwrap();
+        assert_eq!(
+            (rows.starts(), rows.columns(), rows.values()),
+            (&[0, 2, 2, 3][..], &[2, 4, 3][..], &[2.0, 4.0, 3.0][..])
+        );
+        let mut row = [9.0; 5];
+        rows.read(0, &mut row);
+        assert_eq!(row, [0.0, 0.0, 2.0, 0.0, 4.0]);
+        assert_eq!((rows.value(0, 4), rows.value(0, 0), rows.row(1).0.len()), (4.0, 0.0, 0));
+        let points = Points::new(vec![0.0, 0.0, 2.0, 0.0, 4.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 3.0, 0.0], 5);
+        assert_eq!(Sparse::from_points(&points.unwrap()).unwrap().fingerprint(), rows.fingerprint());
+    }
+
+    #[test]
+    fn every_wrong_value_is_a_fault_of_its_row_and_column() {
+        let rows = [vec![(1, f64::NAN), (2, 1.0)], vec![(7, 1.0)], vec![(2, 1.0), (0, 1.0), (2, 3.0)]];
+        assert_eq!(
+            message(Sparse::from_rows(rows, 3)),
+            "sparse rows, row 0, column 2 (\"x1\"): expected a finite number, found NaN\n\
+             sparse rows, row 1: expected columns below 3, found column 7\n\
+             sparse rows, row 2, column 3 (\"x2\"): expected each column once, found it again\n\
+             sparse rows: 3 faults in all"
+        );
+        assert_eq!(
+            message(Sparse::from_triplets([(0, 0, 1.0), (5, 0, 1.0)], 2, 1)),
+            "sparse rows: expected rows below 2, found row 5 in the triplet of index 1"
+        );
+    }
+
+    #[test]
+    fn shapes_that_do_not_agree_are_refused() {
+        let new = |starts: &[usize], values: usize, dimension| {
+            message(Sparse::new(starts.to_vec(), vec![0; 2], vec![1.0; values], dimension))
+        };
+        assert_eq!(new(&[0, 1, 2], 2, 0), "sparse rows: expected 1 to 16777216 columns, found 0");
+        assert!(new(&[0, 1, 2], 2, (1 << 24) + 1).contains("1 to 16777216 columns"));
+        assert_eq!(new(&[0, 1, 2], 3, 1), "sparse rows: expected 2 values, one a column, found 3");
+        assert_eq!(new(&[0], 2, 1), "sparse rows: expected rows of numbers, found no rows");
+        for starts in [&[0, 1][..], &[1, 2], &[0, 2, 1, 2], &[0, 3]] {
+            assert_eq!(new(starts, 2, 1), "sparse rows: expected starts that ascend from 0 to 2, found others");
+        }
+    }
+
+    #[test]
+    fn weights_columns_and_values_tell_data_from_others_and_names_do_not() {
+        let rows = |column, value| Sparse::from_rows([vec![(column, value)], vec![(0, 1.0)]], 4).unwrap();
+        let one = rows(2, 3.0);
+        let named =
+            one.clone().with_name("other").with_first_column(FirstColumn::One).with_ids(vec!["a".into(), "b".into()]);
+        assert_eq!(named.unwrap().fingerprint(), one.fingerprint());
+        let others = [
+            rows(1, 3.0).fingerprint(),
+            rows(2, 3.5).fingerprint(),
+            one.clone().with_dimension(5).unwrap().fingerprint(),
+            one.clone().with_weights(vec![1.0, 1.0]).unwrap().fingerprint(),
+            Sparse::from_rows([vec![(0, 1.0), (2, 3.0)], vec![]], 4).unwrap().fingerprint(),
+        ];
+        for (index, other) in others.iter().enumerate() {
+            assert_ne!(one.fingerprint(), *other);
+            assert!(!others[..index].contains(other));
+        }
+        assert!(one.with_weights(vec![1.0, -1.0]).unwrap_err().to_string().contains("a weight of 0 or more"));
+    }
+
+    #[test]
+    fn columns_are_divided_and_what_becomes_nothing_is_dropped() {
+        let rows = Sparse::from_rows([vec![(0, 6.0), (1, 1e-300)], vec![(1, 1e300)]], 2).unwrap();
+        let divided = rows.divided(&[2.0, 1e-10]);
+        assert_eq!((divided.value(0, 0), divided.value(1, 1)), (3.0, f64::MAX));
+        assert_eq!(rows.divided(&[1.0, 1e100]).nonzeros(), 2);
+    }
+}

@@ -1,0 +1,49 @@
+//! Linear forms of several centres side by side: what rows that say only where they are not 0 are held against.
+//!
+//! A form is a constant and a term for each column. Centres stand side by side in lines, so a row's value in all forms is the constants and, for each of its columns, one line of terms for 8 (16) centres.
+
+use crate::lanes::{Line, Real};
+
+/// Lines of centres handled together: their sums stay in registers.
+pub(crate) const GROUP: usize = 4;
+
+/// The first line of the group that a line is in, and how many the group has.
+#[inline(always)]
+pub(crate) fn group_of(line: usize, lines: usize) -> (usize, usize) {
+    let from = line / GROUP * GROUP;
+    (from, GROUP.min(lines - from))
+}
+
+/// The forms of several centres.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Forms<T: Real> {
+    pub columns: usize,
+    /// Lines in which the centres stand.
+    pub lines: usize,
+    pub constants: Vec<T::Line>,
+    /// The lines of each column, [`GROUP`] of them for all columns, then those left.
+    pub terms: Vec<T::Line>,
+}
+
+impl<T: Real> Forms<T> {
+    /// Room for `count` centres; all terms are 0.
+    pub fn begin(&mut self, columns: usize, count: usize) {
+        self.columns = columns;
+        self.lines = count.div_ceil(T::Line::COUNT);
+        self.constants.clear();
+        self.constants.resize(self.lines, T::Line::default());
+        self.terms.clear();
+        self.terms.resize(self.lines * columns, T::Line::default());
+    }
+
+    /// The form of centre `k`: a constant, and terms of the columns from the first on.
+    pub fn set(&mut self, k: usize, constant: f64, terms: impl Iterator<Item = f64>) {
+        let (line, lane) = (k / T::Line::COUNT, k % T::Line::COUNT);
+        self.constants[line].lanes_mut()[lane] = T::from_f64(constant);
+        let (from, width) = group_of(line, self.lines);
+        let group = &mut self.terms[self.columns * from..][..self.columns * width];
+        for (lines, term) in group.chunks_exact_mut(width).zip(terms) {
+            lines[line - from].lanes_mut()[lane] = T::from_f64(term);
+        }
+    }
+}

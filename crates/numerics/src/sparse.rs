@@ -1,0 +1,988 @@
+//! Soft and hard assignment of sparse rows, of which only what is not 0 is kept, with the sums that the next centres are made of.
+//!
+//! Rows are not shifted, since that would fill them; centres are. With an origin `o` (the rows' mean), centres `c` counted from it, and the squared length `l = |x - o|^2` of each row, which is given,
+//!
+//! ```text
+//! |x - o - c|^2 = l + (|c|^2 + 2 o . c) - sum over what is not 0 of x_j 2 c_j
+//! ```
+//!
+//! so a row takes one line of 8 (16) centres for each of its values, as a row of bits does ([`crate::bits`]), with a multiply-add in place of an addition. The sums for the next centres are the transposed product; they are
+//! of `x` as it is, and the caller takes the origin's share from them. A pass is so `2 K` multiply-adds for each value that is not 0, whatever the number of columns.
+//!
+//! **Digits.** The terms that cancel are of the size `|x| |c| + |c|^2 + l`, all but `|x|` counted from the origin: a squared distance is off by some units in the last place of that. It is what rows of numbers have too, which were
+//! rounded when they were shifted; `|x|^2 - 2 x . y + |y|^2` from 0 would lose the square of how far the mean is away. Where a distance itself is wanted to the last digit, the caller forms it from differences.
+
+use crate::dispatch::kernel;
+use crate::forms::{Forms, GROUP, group_of};
+use crate::lanes::{Lanes, Line, Real};
+use crate::nearest::Kind;
+use crate::soft::{SoftTotals, Sums, finish, shares};
+
+/// After so many rows sums in single precision go over into `f64`.
+const FLUSH: usize = 256;
+
+/// Columns behind those of the rows, of which each row has a value: its squared length, and 1.
+const BEYOND: usize = 2;
+
+/// A block of weighted sparse rows.
+#[derive(Clone, Debug)]
+pub struct SparseRows<T: Real> {
+    dimension: usize,
+    /// Where each row begins in the two that follow; behind the last, where they end.
+    starts: Vec<usize>,
+    columns: Vec<u32>,
+    values: Vec<T>,
+    /// Of each row from the origin, squared.
+    lengths: Vec<T>,
+    weights: Vec<f64>,
+    /// The columns that some row has, ascending.
+    used: Vec<u32>,
+    square: f64,
+}
+
+impl<T: Real> SparseRows<T> {
+    /// Copies rows: `row(i)` gives the columns and values of the i-th of `rows` rows, which are divided by `unit`; `length(i)` is its squared length from the origin, so divided; `weight(i)` its weight.
+    ///
+    /// # Panics
+    /// If there is no row, a row has not as many values as columns, or a column beyond the last.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_numerics::sparse::SparseRows;
+    /// let (columns, values) = ([0, 3], [2.0, 4.0]);
+    /// // From the origin (0, 0, 0, 1) in units of 2.
+    /// let rows = SparseRows::<f64>::new(1, 4, 2.0, |_| (&columns, &values), |_| 1.0 + 1.0, |_| 3.0);
+    /// assert_eq!(rows.row(0).collect::<Vec<_>>(), [(0, 1.0), (3, 2.0)]);
+    /// assert_eq!((rows.rows(), rows.square()), (1, 6.0));
+    /// ```
+    pub fn new<'a>(
+        rows: usize,
+        dimension: usize,
+        unit: f64,
+        row: impl Fn(usize) -> (&'a [u32], &'a [f64]),
+        length: impl Fn(usize) -> f64,
+        weight: impl Fn(usize) -> f64,
+    ) -> Self {
+        assert!(rows > 0, "at least one row");
+        let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for index in 0..rows {
+            let (row_columns, row_values) = row(index);
+            assert_eq!(row_columns.len(), row_values.len());
+            assert!(row_columns.iter().all(|column| (*column as usize) < dimension), "{dimension} columns");
+            columns.extend_from_slice(row_columns);
+            values.extend(row_values.iter().map(|value| T::from_f64(value / unit)));
+            starts.push(columns.len());
+        }
+        let mut used = columns.clone();
+        used.sort_unstable();
+        used.dedup();
+        let lengths: Vec<f64> = (0..rows).map(length).collect();
+        let weights: Vec<f64> = (0..rows).map(weight).collect();
+        let square = lengths.iter().zip(&weights).map(|(length, weight)| weight * length).sum();
+        let lengths = lengths.into_iter().map(T::from_f64).collect();
+        Self { dimension, starts, columns, values, lengths, weights, used, square }
+    }
+
+    /// How many rows.
+    pub fn rows(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// How many columns.
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// The columns and values of a row.
+    ///
+    /// # Panics
+    /// If `index` is not below [`SparseRows::rows`].
+    pub fn row(&self, index: usize) -> impl Iterator<Item = (usize, f64)> + Clone + '_ {
+        let (columns, values) = self.entries(index);
+        columns.iter().zip(values).map(|(column, value)| (*column as usize, value.to_f64()))
+    }
+
+    /// The weight of a row.
+    ///
+    /// # Panics
+    /// If `index` is not below [`SparseRows::rows`].
+    pub fn weight(&self, index: usize) -> f64 {
+        self.weights[index]
+    }
+
+    /// The weighted sum of the rows' squared lengths from the origin.
+    pub fn square(&self) -> f64 {
+        self.square
+    }
+
+    #[inline(always)]
+    fn entries(&self, index: usize) -> (&[u32], &[T]) {
+        let (from, to) = (self.starts[index], self.starts[index + 1]);
+        (&self.columns[from..to], &self.values[from..to])
+    }
+}
+
+/// Centres made ready for one temperature.
+#[derive(Clone, Debug, Default)]
+pub struct SoftSparseCenters<T: Real> {
+    dimension: usize,
+    count: usize,
+    temperature: f64,
+    /// In units of ln 2.
+    scores: Forms<T>,
+    /// What a row's squared length counts in each score.
+    of_length: Vec<T::Line>,
+    /// For [`Sums::Along`].
+    projections: Forms<T>,
+    /// What it counts along a direction: nothing.
+    nothing: Vec<T::Line>,
+}
+
+impl<T: Real> SoftSparseCenters<T> {
+    /// Room for `count` centres in `dimension` columns at `temperature` (squared unit of the rows, positive), with directions if they are wanted.
+    ///
+    /// # Panics
+    /// If `temperature` is not positive.
+    pub fn begin(&mut self, dimension: usize, count: usize, temperature: f64, has_directions: bool) {
+        assert!(temperature > 0.0, "a positive temperature");
+        (self.dimension, self.count, self.temperature) = (dimension, count, temperature);
+        self.scores.begin(dimension, count);
+        let lines = self.scores.lines;
+        for counts in [&mut self.of_length, &mut self.nothing] {
+            counts.clear();
+            counts.resize(lines, T::Line::default());
+        }
+        self.projections.begin(if has_directions { dimension } else { 0 }, if has_directions { count } else { 0 });
+    }
+
+    /// Says where centre `k` is, from the origin, with `log_prior = ln g_k`; 0 for equal priors.
+    ///
+    /// # Panics
+    /// If there is no room for it, or it or the origin has not as many coordinates as there are columns.
+    pub fn set(&mut self, k: usize, center: &[f64], origin: &[f64], log_prior: f64) {
+        assert!(k < self.count && center.len() == self.dimension && origin.len() == self.dimension);
+        let scale = std::f64::consts::LOG2_E / self.temperature;
+        let constant = log_prior * std::f64::consts::LOG2_E - constant_of(center, origin) * scale;
+        self.scores.set(k, constant, center.iter().map(|y| 2.0 * y * scale));
+        self.of_length[k / T::Line::COUNT].lanes_mut()[k % T::Line::COUNT] = T::from_f64(-scale);
+    }
+
+    /// The direction of centre `k`, for [`Sums::Along`].
+    ///
+    /// # Panics
+    /// If there is no room for it, or lengths disagree.
+    pub fn set_direction(&mut self, k: usize, center: &[f64], origin: &[f64], direction: &[f64]) {
+        assert!(k < self.count && center.len() == self.dimension && direction.len() == self.dimension);
+        assert!(self.projections.lines > 0 && origin.len() == self.dimension, "room for directions");
+        let constant = -center.iter().zip(origin).zip(direction).map(|((y, o), u)| (y + o) * u).sum::<f64>();
+        self.projections.set(k, constant, direction.iter().copied());
+    }
+
+    /// Makes of centre `k` a component that is nowhere and equally far from every row, with `score = ln g_k - d / T` of all of them. Along its direction every row is 1, so that its sums are mass and
+    /// first moment whichever are asked for.
+    ///
+    /// # Panics
+    /// If there is no room for it.
+    pub fn set_equally_far(&mut self, k: usize, score: f64) {
+        assert!(k < self.count);
+        self.scores.set(k, score * std::f64::consts::LOG2_E, std::iter::repeat_n(0.0, self.dimension));
+        self.of_length[k / T::Line::COUNT].lanes_mut()[k % T::Line::COUNT] = T::default();
+        if self.projections.lines > 0 {
+            self.projections.set(k, 1.0, std::iter::repeat_n(0.0, self.dimension));
+        }
+    }
+
+    /// Number of centres.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+/// Centres for hard assignment, each perhaps with a plane that divides its rows.
+#[derive(Clone, Debug, Default)]
+pub struct HardSparseCenters<T: Real> {
+    dimension: usize,
+    count: usize,
+    distances: Forms<T>,
+    of_length: Vec<T::Line>,
+    /// K x D.
+    normals: Vec<f64>,
+    thresholds: Vec<f64>,
+}
+
+impl<T: Real> HardSparseCenters<T> {
+    /// Room for `count` centres in `dimension` columns.
+    pub fn begin(&mut self, dimension: usize, count: usize) {
+        (self.dimension, self.count) = (dimension, count);
+        self.distances.begin(dimension, count);
+        self.of_length.clear();
+        self.of_length.resize(self.distances.lines, T::Line::default());
+        self.of_length.iter_mut().for_each(|line| line.lanes_mut().fill(T::from_f64(1.0)));
+        self.normals.clear();
+        self.thresholds.clear();
+    }
+
+    /// Says where centre `k` is, from the origin.
+    ///
+    /// # Panics
+    /// If there is no room for it, or it or the origin has not as many coordinates as there are columns.
+    pub fn set(&mut self, k: usize, center: &[f64], origin: &[f64]) {
+        assert!(k < self.count && center.len() == self.dimension && origin.len() == self.dimension);
+        self.distances.set(k, constant_of(center, origin), center.iter().map(|y| -2.0 * y));
+    }
+
+    /// Adds the plane of the next centre, from the first on: rows with `(x - origin) . normal > threshold` are beyond it.
+    ///
+    /// # Panics
+    /// If the normal or the origin has not as many coordinates as there are columns.
+    pub fn push_plane(&mut self, normal: &[f64], origin: &[f64], threshold: f64) {
+        assert!(normal.len() == self.dimension && origin.len() == self.dimension);
+        self.normals.extend_from_slice(normal);
+        self.thresholds.push(threshold + normal.iter().zip(origin).map(|(n, o)| n * o).sum::<f64>());
+    }
+
+    /// Number of centres.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+/// `|c|^2 + 2 o . c`: what the squared distance of a row from a centre is beside its length and what its values add.
+fn constant_of(center: &[f64], origin: &[f64]) -> f64 {
+    center.iter().zip(origin).map(|(y, o)| y * (y + 2.0 * o)).sum()
+}
+
+/// Buffers of this module's functions; reused from block to block, so that loops allocate nothing.
+#[derive(Clone, Debug, Default)]
+pub struct SparseScratch<T: Real> {
+    /// What centres say of as many rows as a line has lanes, row after row, centres side by side.
+    said: Vec<T::Line>,
+    projections: Vec<T::Line>,
+    /// The same centre by centre, rows side by side.
+    scores: Vec<T::Line>,
+    /// A line of centres for each column, grouped as [`Forms::terms`] are; all 0 between calls, since only columns that a block has are looked at.
+    sums: Vec<T::Line>,
+    squares: Vec<f64>,
+    nearest: Vec<u32>,
+}
+
+impl<T: Real> SparseScratch<T> {
+    /// The nearest centre of row `index` of the block of the last call of [`nearest_sparse_sums`].
+    pub fn nearest(&self, index: usize) -> usize {
+        self.nearest[index] as usize
+    }
+
+    /// `sum w m |x - o|^2` of centre `k` in the block of the last call of [`soft_sparse_sums`], which was not [`Sums::Along`].
+    pub fn square(&self, k: usize) -> f64 {
+        self.squares[k]
+    }
+}
+
+/// Adds one block's sums to `sums` (K x [`Sums::len`]): mass and first moment of the rows as they are, not from the origin; or what [`Sums::Along`] says, with `p` from the origin and `x` as it is.
+///
+/// Cost: values x K x 2 multiply-adds, rows x K exponentials. No allocation once `scratch` has grown.
+///
+/// # Panics
+/// If the shapes disagree, there is no centre, second moments are asked for, or directions that were not announced.
+///
+/// # Example
+/// ```
+/// use lehr_numerics::{soft::Sums, sparse::{SparseRows, SparseScratch, SoftSparseCenters, soft_sparse_sums}};
+/// let entries: [(&[u32], &[f64]); 2] = [(&[0], &[2.0]), (&[0, 2], &[2.0, 1.0])];
+/// let origin = [2.0, 0.0, 0.5];
+/// let rows = SparseRows::<f64>::new(2, 3, 1.0, |i| entries[i], |_| 0.25, |_| 1.0);
+/// let mut centers = SoftSparseCenters::default();
+/// centers.begin(3, 1, 2.0, false);
+/// centers.set(0, &[0.0, 1.0, 0.0], &origin, 0.0);
+/// let mut sums = [0.0; 4];
+/// let totals = soft_sparse_sums(&rows, &centers, Sums::First, &mut SparseScratch::default(), &mut sums);
+/// assert_eq!(sums, [2.0, 4.0, 0.0, 1.0]); // all the mass, and the sum of each column
+/// assert!((totals.free_energy - 2.5).abs() < 1e-12); // one centre: the sum of squared distances
+/// ```
+pub fn soft_sparse_sums<T: Real>(
+    rows: &SparseRows<T>,
+    centers: &SoftSparseCenters<T>,
+    kind: Sums,
+    scratch: &mut SparseScratch<T>,
+    sums: &mut [f64],
+) -> SoftTotals {
+    assert!(kind != Sums::Second, "second moments of sparse rows are not formed: power iteration instead");
+    assert!(!centers.is_empty(), "at least one centre");
+    assert_eq!(rows.dimension, centers.dimension);
+    assert_eq!(sums.len(), centers.count * kind.len(rows.dimension));
+    let lines = centers.scores.lines;
+    scratch.scores.resize(centers.count, T::Line::default());
+    scratch.said.resize(T::Line::COUNT * lines, T::Line::default());
+    scratch.squares.clear();
+    scratch.squares.resize(centers.count, 0.0);
+    let room = (rows.dimension + BEYOND) * lines;
+    if scratch.sums.len() != room {
+        scratch.sums.clear();
+        scratch.sums.resize(room, T::Line::default());
+    }
+    let (log_sum, softness) = if kind == Sums::Along {
+        assert_eq!(centers.projections.lines, lines, "directions");
+        scratch.projections.resize(lines, T::Line::default());
+        soft::<T, true>(rows, centers, scratch, sums)
+    } else {
+        soft::<T, false>(rows, centers, scratch, sums)
+    };
+    SoftTotals { free_energy: -centers.temperature * std::f64::consts::LN_2 * log_sum, softness }
+}
+
+/// Adds one block's sums to `sums` (K x [`Kind::len`]), each row to its nearest centre, the first of several equally near. Moments are of the rows as they are, not from the origin.
+///
+/// Cost: values x (K + 1) multiply-adds. No allocation once `scratch` has grown.
+///
+/// # Panics
+/// If the shapes disagree, there is no centre, or planes are missing for [`Kind::Swaps`].
+///
+/// # Example
+/// ```
+/// use lehr_numerics::{nearest::Kind, sparse::{HardSparseCenters, SparseRows, SparseScratch, nearest_sparse_sums}};
+/// let entries: [(&[u32], &[f64]); 2] = [(&[], &[]), (&[1], &[3.0])];
+/// let origin = [0.0, 1.5];
+/// let rows = SparseRows::<f64>::new(2, 2, 1.0, |i| entries[i], |_| 2.25, |_| 1.0);
+/// let mut centers = HardSparseCenters::default();
+/// centers.begin(2, 2);
+/// centers.set(0, &[0.0, -1.5], &origin);
+/// centers.set(1, &[1.0, 1.5], &origin);
+/// let mut sums = [0.0; 8];
+/// let mut scratch = SparseScratch::default();
+/// nearest_sparse_sums(&rows, &centers, Kind::Centers, &mut scratch, &mut sums);
+/// assert_eq!(sums, [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 3.0, 1.0]); // mass, the sum of each column, cost
+/// assert_eq!(scratch.nearest(1), 1);
+/// ```
+pub fn nearest_sparse_sums<T: Real>(
+    rows: &SparseRows<T>,
+    centers: &HardSparseCenters<T>,
+    kind: Kind,
+    scratch: &mut SparseScratch<T>,
+    sums: &mut [f64],
+) {
+    assert!(!centers.is_empty() && u32::try_from(centers.count).is_ok(), "1 to 2^32 - 1 centres");
+    assert_eq!(rows.dimension, centers.dimension);
+    assert_eq!(sums.len(), centers.count * kind.len(rows.dimension));
+    assert!(kind == Kind::Centers || centers.thresholds.len() == centers.count, "a plane for each centre");
+    scratch.said.resize(centers.distances.lines, T::Line::default());
+    scratch.nearest.clear();
+    nearest(rows, centers, kind, scratch, sums);
+}
+
+/// Writes the squared distance of each row from each centre to `out` (rows x K), none below 0.
+///
+/// Cost: values x K multiply-adds. No allocation once `scratch` has grown.
+///
+/// # Panics
+/// If the shapes disagree, or there is no centre.
+pub fn sparse_distances<T: Real>(
+    rows: &SparseRows<T>,
+    centers: &HardSparseCenters<T>,
+    scratch: &mut SparseScratch<T>,
+    out: &mut [f64],
+) {
+    assert!(!centers.is_empty(), "at least one centre");
+    assert_eq!(rows.dimension, centers.dimension);
+    assert_eq!(out.len(), rows.rows() * centers.count);
+    scratch.said.resize(centers.distances.lines, T::Line::default());
+    distances(rows, centers, scratch, out);
+}
+
+kernel! {
+    fn soft[T; V; const ALONG: bool](rows: &SparseRows<T>, centers: &SoftSparseCenters<T>, scratch: &mut SparseScratch<T>, sums: &mut [f64]) -> (f64, f64) {
+        let (lanes, lines, dimension) = (T::Line::COUNT, centers.scores.lines, rows.dimension);
+        let SparseScratch { said, projections, scores, sums: columns, squares, .. } = scratch;
+        let said = &mut said[..lanes * lines];
+        let (scores, _) = scores[..centers.count].as_chunks_mut::<1>();
+        let mut totals = [V::splat(T::default()); 2];
+        // Double precision is that of the sums it would go over into.
+        let most_rows = if T::EPSILON < 1e-12 { usize::MAX } else { FLUSH };
+        let (mut first, mut since) = (0, 0);
+        while first < rows.rows() {
+            let present = lanes.min(rows.rows() - first);
+            let mut weights = T::Line::default();
+            for lane in 0..present {
+                let (row_columns, row_values) = rows.entries(first + lane);
+                let length = rows.lengths[first + lane];
+                add_up::<T, V>(&centers.scores, &centers.of_length, row_columns, row_values, length, &mut said[lane * lines..][..lines]);
+                weights.lanes_mut()[lane] = T::from_f64(rows.weights[first + lane]);
+            }
+            // Rows side by side, as in every other kernel; a lane without a row has weight 0 and whatever scores were there.
+            let mut most = V::splat(T::from_f64(f64::NEG_INFINITY));
+            for (k, score) in scores.iter_mut().enumerate() {
+                for lane in 0..present {
+                    score[0].lanes_mut()[lane] = said[lane * lines + k / lanes].lanes()[k % lanes];
+                }
+                most = V::load(&score[0]).max(most);
+            }
+            let share = shares::<T, V, 1>(scores, std::slice::from_ref(&weights), [most], &mut totals);
+            for (k, score) in scores.iter_mut().enumerate() {
+                V::load(&score[0]).mul(share[0]).store(&mut score[0]);
+                for lane in 0..present {
+                    said[lane * lines + k / lanes].lanes_mut()[k % lanes] = score[0].lanes()[lane];
+                }
+            }
+            for lane in 0..present {
+                let (row_columns, row_values) = rows.entries(first + lane);
+                let length = rows.lengths[first + lane];
+                let members = &mut said[lane * lines..][..lines];
+                if ALONG {
+                    add_up::<T, V>(&centers.projections, &centers.nothing, row_columns, row_values, length, projections);
+                    for (member, projection) in members.iter_mut().zip(projections.iter()) {
+                        V::load(member).mul(V::load(projection)).store(member);
+                    }
+                }
+                add_to_columns::<T, V>(row_columns, row_values, length, members, columns);
+            }
+            first += present;
+            since += present;
+            if since >= most_rows || first == rows.rows() {
+                flush::<T>(columns, &rows.used, dimension, lines, sums, squares);
+                since = 0;
+            }
+        }
+        finish(totals)
+    }
+}
+
+kernel! {
+    fn nearest[T; V](rows: &SparseRows<T>, centers: &HardSparseCenters<T>, kind: Kind, scratch: &mut SparseScratch<T>, sums: &mut [f64]) {
+        let (lanes, lines, dimension) = (T::Line::COUNT, centers.distances.lines, rows.dimension);
+        let per_center = kind.len(dimension);
+        let SparseScratch { said, nearest, .. } = scratch;
+        let said = &mut said[..lines];
+        for index in 0..rows.rows() {
+            let (columns, values) = rows.entries(index);
+            add_up::<T, V>(&centers.distances, &centers.of_length, columns, values, rows.lengths[index], said);
+            let (mut own, mut best, mut second) = (0, f64::INFINITY, f64::INFINITY);
+            for k in 0..centers.count {
+                // What rounding leaves of nothing is no distance below it.
+                let distance = said[k / lanes].lanes()[k % lanes].to_f64().max(0.0);
+                if distance < best {
+                    (own, second, best) = (k, best, distance);
+                } else if distance < second {
+                    second = distance;
+                }
+            }
+            nearest.push(own as u32);
+            let weight = rows.weights[index];
+            if weight == 0.0 {
+                continue;
+            }
+            let sums = &mut sums[own * per_center..][..per_center];
+            sums[0] += weight;
+            sums[1 + dimension] += weight * best;
+            add_row(columns, values, weight, &mut sums[1..][..dimension]);
+            if kind == Kind::Swaps {
+                // With one centre there is no second: taking it away costs everything.
+                if centers.count > 1 {
+                    sums[2 + dimension] += weight * (second - best);
+                }
+                let normal = &centers.normals[own * dimension..][..dimension];
+                let mut height = 0.0;
+                for (&column, &value) in columns.iter().zip(values) {
+                    height += normal[column as usize] * value.to_f64();
+                }
+                if height > centers.thresholds[own] {
+                    sums[3 + dimension] += weight;
+                    add_row(columns, values, weight, &mut sums[4 + dimension..][..dimension]);
+                }
+            }
+        }
+    }
+}
+
+kernel! {
+    fn distances[T; V](rows: &SparseRows<T>, centers: &HardSparseCenters<T>, scratch: &mut SparseScratch<T>, out: &mut [f64]) {
+        let (lanes, lines) = (T::Line::COUNT, centers.distances.lines);
+        let said = &mut scratch.said[..lines];
+        for (index, out) in out.chunks_exact_mut(centers.count).enumerate() {
+            let (columns, values) = rows.entries(index);
+            add_up::<T, V>(&centers.distances, &centers.of_length, columns, values, rows.lengths[index], said);
+            for (k, out) in out.iter_mut().enumerate() {
+                *out = said[k / lanes].lanes()[k % lanes].to_f64().max(0.0);
+            }
+        }
+    }
+}
+
+/// Adds a weighted row to moments.
+#[inline(always)]
+fn add_row<T: Real>(columns: &[u32], values: &[T], weight: f64, moments: &mut [f64]) {
+    for (&column, &value) in columns.iter().zip(values) {
+        moments[column as usize] += weight * value.to_f64();
+    }
+}
+
+/// Writes the values of all forms in a row to `out`, in which its squared length counts what `of_length` says.
+#[inline(always)]
+fn add_up<T: Real, V: Lanes<Number = T>>(
+    forms: &Forms<T>,
+    of_length: &[T::Line],
+    columns: &[u32],
+    values: &[T],
+    length: T,
+    out: &mut [T::Line],
+) {
+    let mut from = 0;
+    while from < forms.lines {
+        match forms.lines - from {
+            1 => add_up_of::<T, V, 1, 8>(forms, of_length, columns, values, length, from, out),
+            2 => add_up_of::<T, V, 2, 4>(forms, of_length, columns, values, length, from, out),
+            3 => add_up_of::<T, V, 3, 2>(forms, of_length, columns, values, length, from, out),
+            _ => add_up_of::<T, V, GROUP, 2>(forms, of_length, columns, values, length, from, out),
+        }
+        from += GROUP;
+    }
+}
+
+/// N lines of centres. The values are dealt to C sums, which are added up at the end: one multiply-add would have to wait for the one before.
+#[inline(always)]
+fn add_up_of<T: Real, V: Lanes<Number = T>, const N: usize, const C: usize>(
+    forms: &Forms<T>,
+    of_length: &[T::Line],
+    columns: &[u32],
+    values: &[T],
+    length: T,
+    from: usize,
+    out: &mut [T::Line],
+) {
+    let (terms, _) = forms.terms[forms.columns * from..][..forms.columns * N].as_chunks::<N>();
+    let mut sums = [[V::splat(T::default()); N]; C];
+    let (groups, rest) = columns.as_chunks::<C>();
+    let (groups_of_values, rest_of_values) = values.as_chunks::<C>();
+    for (group, numbers) in groups.iter().zip(groups_of_values) {
+        for c in 0..C {
+            let (terms, x) = (&terms[group[c] as usize], V::splat(numbers[c]));
+            for n in 0..N {
+                sums[c][n] = x.mul_add(V::load(&terms[n]), sums[c][n]);
+            }
+        }
+    }
+    for (&column, &value) in rest.iter().zip(rest_of_values) {
+        let (terms, x) = (&terms[column as usize], V::splat(value));
+        for n in 0..N {
+            sums[0][n] = x.mul_add(V::load(&terms[n]), sums[0][n]);
+        }
+    }
+    let mut half = C / 2;
+    while half > 0 {
+        for c in 0..half {
+            for n in 0..N {
+                sums[c][n] = sums[c][n].add(sums[c + half][n]);
+            }
+        }
+        half /= 2;
+    }
+    let length = V::splat(length);
+    for n in 0..N {
+        let beside = length.mul_add(V::load(&of_length[from + n]), V::load(&forms.constants[from + n]));
+        sums[0][n].add(beside).store(&mut out[from + n]);
+    }
+}
+
+/// Adds a row's lines of centres, times its values, to the lines of its columns; then to the two that every row has.
+#[inline(always)]
+fn add_to_columns<T: Real, V: Lanes<Number = T>>(
+    columns: &[u32],
+    values: &[T],
+    length: T,
+    members: &[T::Line],
+    sums: &mut [T::Line],
+) {
+    let mut from = 0;
+    while from < members.len() {
+        match members.len() - from {
+            1 => add_to_columns_of::<T, V, 1>(columns, values, length, members, from, sums),
+            2 => add_to_columns_of::<T, V, 2>(columns, values, length, members, from, sums),
+            3 => add_to_columns_of::<T, V, 3>(columns, values, length, members, from, sums),
+            _ => add_to_columns_of::<T, V, GROUP>(columns, values, length, members, from, sums),
+        }
+        from += GROUP;
+    }
+}
+
+#[inline(always)]
+fn add_to_columns_of<T: Real, V: Lanes<Number = T>, const N: usize>(
+    columns: &[u32],
+    values: &[T],
+    length: T,
+    members: &[T::Line],
+    from: usize,
+    sums: &mut [T::Line],
+) {
+    let count = sums.len() / members.len();
+    let (sums, _) = sums[count * from..][..count * N].as_chunks_mut::<N>();
+    let mut member = [V::splat(T::default()); N];
+    for n in 0..N {
+        member[n] = V::load(&members[from + n]);
+    }
+    for (&column, &value) in columns.iter().zip(values) {
+        let (sums, x) = (&mut sums[column as usize], V::splat(value));
+        for n in 0..N {
+            member[n].mul_add(x, V::load(&sums[n])).store(&mut sums[n]);
+        }
+    }
+    let length = V::splat(length);
+    let [lengths, masses] = &mut sums[count - BEYOND..] else { return };
+    for n in 0..N {
+        member[n].mul_add(length, V::load(&lengths[n])).store(&mut lengths[n]);
+        member[n].add(V::load(&masses[n])).store(&mut masses[n]);
+    }
+}
+
+/// Moves what columns hold over into `sums` (K x (1 + D), masses first) and `squares`, and leaves nothing in them.
+#[inline(always)]
+fn flush<T: Real>(
+    columns: &mut [T::Line],
+    used: &[u32],
+    dimension: usize,
+    lines: usize,
+    sums: &mut [f64],
+    squares: &mut [f64],
+) {
+    let (lanes, per_center) = (T::Line::COUNT, 1 + dimension);
+    for line in 0..lines {
+        let (from, width) = group_of(line, lines);
+        let group = &mut columns[(dimension + BEYOND) * from..][..(dimension + BEYOND) * width];
+        let first = line * lanes;
+        let present = lanes.min(squares.len() - first);
+        for &column in used {
+            let held = std::mem::take(&mut group[column as usize * width + line - from]);
+            for (lane, number) in held.lanes()[..present].iter().enumerate() {
+                sums[(first + lane) * per_center + 1 + column as usize] += number.to_f64();
+            }
+        }
+        let square = std::mem::take(&mut group[dimension * width + line - from]);
+        let mass = std::mem::take(&mut group[(dimension + 1) * width + line - from]);
+        for lane in 0..present {
+            squares[first + lane] += square.lanes()[lane].to_f64();
+            sums[(first + lane) * per_center] += mass.lanes()[lane].to_f64();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+    use crate::nearest::{HardCenters, HardScratch, nearest_sums};
+    use crate::oracle::on_all_sets;
+    use crate::random::Stream;
+    use crate::soft::{SoftCenters, SoftScratch, soft_sums};
+    use crate::tiles::Tiles;
+
+    /// The same rows sparse and in full, with centres, priors, directions and planes from an origin.
+    struct Problem {
+        dimension: usize,
+        entries: Vec<(Vec<u32>, Vec<f64>)>,
+        rows: Vec<Vec<f64>>,
+        weights: Vec<f64>,
+        origin: Vec<f64>,
+        centers: Vec<Vec<f64>>,
+        directions: Vec<Vec<f64>>,
+        thresholds: Vec<f64>,
+        temperature: f64,
+        /// The score of a component behind the centres that is equally far from every row.
+        far: Option<f64>,
+    }
+
+    impl Problem {
+        /// One value in eight is not 0, the first column is nearly never, the last nowhere; some rows are empty.
+        fn new(rows: usize, dimension: usize, clusters: usize) -> Self {
+            let stream = Stream::new((rows * 1_000_000 + dimension * 100 + clusters) as u64, "sparse");
+            // Numbers that single precision holds exactly.
+            let number = |index: usize| f64::from((4.0 * stream.uniform(index as u64) - 1.0) as f32);
+            let value = |row: usize, j: usize| {
+                let drawn = stream.uniform((1 << 42) + (row * dimension + j) as u64);
+                let is_there = row % 5 != 3 && j + 1 < dimension && (drawn < 0.125 || (j == 0 && drawn < 0.9));
+                if is_there { number(row * dimension + j) } else { 0.0 }
+            };
+            let full: Vec<Vec<f64>> = (0..rows).map(|row| (0..dimension).map(|j| value(row, j)).collect()).collect();
+            let there = |row: &Vec<f64>| -> (Vec<u32>, Vec<f64>) {
+                row.iter().enumerate().filter(|(_, x)| **x != 0.0).map(|(j, x)| (j as u32, *x)).unzip()
+            };
+            let origin: Vec<f64> = (0..dimension)
+                .map(|j| f64::from((full.iter().map(|row| row[j]).sum::<f64>() / rows as f64) as f32))
+                .collect();
+            let vectors = |from: usize| -> Vec<Vec<f64>> {
+                let part = |k: usize, j: usize| 0.25 * number(from + k * dimension + j);
+                (0..clusters).map(|k| (0..dimension).map(|j| part(k, j)).collect()).collect()
+            };
+            Self {
+                dimension,
+                entries: full.iter().map(there).collect(),
+                rows: full,
+                weights: (0..rows).map(|row| (row % 4) as f64).collect(),
+                origin,
+                centers: vectors(1 << 40),
+                directions: vectors(1 << 41),
+                thresholds: (0..clusters).map(|k| 0.1 * k as f64 - 0.3).collect(),
+                temperature: 0.1 * dimension as f64,
+                far: None,
+            }
+        }
+
+        fn components(&self) -> usize {
+            self.centers.len() + usize::from(self.far.is_some())
+        }
+
+        fn length(&self, row: usize) -> f64 {
+            self.rows[row].iter().zip(&self.origin).map(|(x, o)| (x - o) * (x - o)).sum()
+        }
+
+        /// In units of 2, which divides out exactly.
+        fn sparse<T: Real>(&self) -> SparseRows<T> {
+            let doubled: Vec<Vec<f64>> =
+                self.entries.iter().map(|(_, values)| values.iter().map(|x| 2.0 * x).collect()).collect();
+            let row = |i: usize| (&self.entries[i].0[..], &doubled[i][..]);
+            SparseRows::new(self.rows.len(), self.dimension, 2.0, row, |i| self.length(i), |i| self.weights[i])
+        }
+
+        fn tiles(&self) -> Tiles<f64> {
+            Tiles::new(self.rows.len(), self.dimension, &self.origin, |i| &self.rows[i], |i| self.weights[i])
+        }
+
+        /// Moments of rows as they are, as moments from the origin: of each centre a mass, and moments where they stand.
+        fn shift(&self, sums: &mut [f64], per_center: usize, places: &[usize]) {
+            for sums in sums.chunks_exact_mut(per_center) {
+                for &at in places {
+                    let (mass, moments) = sums[at..].split_at_mut(1);
+                    moments.iter_mut().zip(&self.origin).for_each(|(sum, o)| *sum -= mass[0] * o);
+                }
+            }
+        }
+
+        fn soft<T: Real>(&self, kind: Sums, scratch: &RefCell<SparseScratch<T>>) -> Vec<f64> {
+            let mut centers = SoftSparseCenters::<T>::default();
+            centers.begin(self.dimension, self.components(), self.temperature, kind == Sums::Along);
+            for (k, center) in self.centers.iter().enumerate() {
+                centers.set(k, center, &self.origin, -((1 + k) as f64).ln());
+                if kind == Sums::Along {
+                    centers.set_direction(k, center, &self.origin, &self.directions[k]);
+                }
+            }
+            if let Some(score) = self.far {
+                centers.set_equally_far(self.centers.len(), score);
+            }
+            let mut sums = vec![0.0; self.components() * kind.len(self.dimension)];
+            let totals = soft_sparse_sums(&self.sparse(), &centers, kind, &mut scratch.borrow_mut(), &mut sums);
+            self.shift(&mut sums, kind.len(self.dimension), &[0]);
+            sums.extend([totals.free_energy, totals.softness]);
+            sums
+        }
+
+        fn hard<T: Real>(&self, kind: Kind) -> Vec<f64> {
+            let mut centers = HardSparseCenters::<T>::default();
+            centers.begin(self.dimension, self.centers.len());
+            for (k, center) in self.centers.iter().enumerate() {
+                centers.set(k, center, &self.origin);
+                centers.push_plane(&self.directions[k], &self.origin, self.thresholds[k]);
+            }
+            let mut sums = vec![0.0; self.centers.len() * kind.len(self.dimension)];
+            let (rows, mut scratch) = (self.sparse(), SparseScratch::default());
+            nearest_sparse_sums(&rows, &centers, kind, &mut scratch, &mut sums);
+            let places = [0, 3 + self.dimension];
+            self.shift(&mut sums, kind.len(self.dimension), &places[..if kind == Kind::Swaps { 2 } else { 1 }]);
+            let mut distances = vec![0.0; self.rows.len() * centers.len()];
+            sparse_distances(&rows, &centers, &mut scratch, &mut distances);
+            for (row, distances) in distances.chunks_exact(centers.len()).enumerate() {
+                let least = distances.iter().copied().fold(f64::INFINITY, f64::min);
+                assert_eq!(distances[scratch.nearest(row)], least, "row {row}");
+            }
+            sums.extend((0..self.rows.len()).map(|row| scratch.nearest(row) as f64));
+            sums.extend(distances);
+            sums
+        }
+
+        /// What the kernels of numbers say, which their own oracle answers for.
+        fn soft_of_numbers(&self, kind: Sums) -> Vec<f64> {
+            let mut centers = SoftCenters::<f64>::default();
+            centers.begin(self.dimension, self.temperature);
+            for (k, center) in self.centers.iter().enumerate() {
+                centers.push(center, -((1 + k) as f64).ln());
+                centers.push_direction(center, &self.directions[k]);
+            }
+            let mut sums = vec![0.0; self.centers.len() * kind.len(self.dimension)];
+            let totals = soft_sums(&self.tiles(), &centers, kind, &mut SoftScratch::default(), &mut sums);
+            sums.extend([totals.free_energy, totals.softness]);
+            sums
+        }
+
+        fn hard_of_numbers(&self, kind: Kind) -> Vec<f64> {
+            let mut centers = HardCenters::<f64>::default();
+            centers.begin(self.dimension);
+            for (k, center) in self.centers.iter().enumerate() {
+                centers.push(center);
+                centers.push_plane(&self.directions[k], self.thresholds[k]);
+            }
+            let mut sums = vec![0.0; self.centers.len() * kind.len(self.dimension)];
+            let mut scratch = HardScratch::default();
+            nearest_sums(&self.tiles(), &centers, kind, &mut scratch, &mut sums);
+            sums.extend((0..self.rows.len()).map(|row| scratch.nearest(row) as f64));
+            for row in 0..self.rows.len() {
+                sums.extend(self.centers.iter().map(|center| self.distance(row, center)));
+            }
+            sums
+        }
+
+        fn distance(&self, row: usize, center: &[f64]) -> f64 {
+            let parts = self.rows[row].iter().zip(&self.origin).zip(center);
+            parts.map(|((x, o), y)| (x - o - y) * (x - o - y)).sum()
+        }
+
+        /// The sums of rows and centres one by one, from the definition; then `sum w m |x|^2` of each.
+        fn soft_by_definition(&self, kind: Sums) -> (Vec<f64>, Vec<f64>) {
+            let totals = self.components() * (1 + self.dimension);
+            let (mut sums, mut squares) = (vec![0.0; totals + 2], vec![0.0; self.components()]);
+            for (row, x) in self.rows.iter().enumerate() {
+                let weight = self.weights[row];
+                let score = |k: usize| -((1 + k) as f64).ln() - self.distance(row, &self.centers[k]) / self.temperature;
+                let scores: Vec<f64> = (0..self.centers.len()).map(score).chain(self.far).collect();
+                let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                let sum: f64 = scores.iter().map(|score| (score - most).exp()).sum();
+                for (k, score) in scores.iter().enumerate() {
+                    let along = |y: &Vec<f64>| -> f64 {
+                        let from = x.iter().zip(&self.origin).zip(y).map(|((x, o), y)| x - o - y);
+                        from.zip(&self.directions[k]).map(|(p, u)| p * u).sum()
+                    };
+                    let projection = match self.centers.get(k) {
+                        Some(y) if kind == Sums::Along => along(y),
+                        _ => 1.0,
+                    };
+                    let share = weight * (score - most).exp() / sum * projection;
+                    squares[k] += share * self.length(row);
+                    let sums = &mut sums[k * (1 + self.dimension)..];
+                    sums[0] += share;
+                    for (sum, (x, o)) in sums[1..].iter_mut().zip(x.iter().zip(&self.origin)) {
+                        *sum += share * (x - o);
+                    }
+                }
+                sums[totals] -= self.temperature * weight * (most + sum.ln());
+                sums[totals + 1] += weight * (1.0 - 1.0 / sum);
+            }
+            (sums, squares)
+        }
+    }
+
+    #[track_caller]
+    fn close(found: &[f64], expected: &[f64], relative: f64, what: &str) {
+        assert_eq!(found.len(), expected.len());
+        let scale = expected.iter().fold(1.0f64, |scale, x| scale.max(x.abs()));
+        for (index, (found, expected)) in found.iter().zip(expected).enumerate() {
+            assert!((found - expected).abs() <= relative * scale, "{what}, number {index}: {found} for {expected}");
+        }
+    }
+
+    /// Rows around lines and flushes, centres around lines and groups of them.
+    const SHAPES: [(usize, usize, usize); 9] = [
+        (1, 17, 1),
+        (7, 64, 2),
+        (8, 63, 8),
+        (9, 65, 9),
+        (33, 128, 17),
+        (255, 130, 24),
+        (257, 70, 33),
+        (600, 33, 5),
+        (64, 1047, 50),
+    ];
+
+    #[test]
+    fn soft_sums_are_those_of_the_definition_and_of_numbers_with_the_same_bits_on_every_instruction_set() {
+        // Buffers that were used for other shapes say nothing of these.
+        let (of_double, of_single) =
+            (RefCell::<SparseScratch<f64>>::default(), RefCell::<SparseScratch<f32>>::default());
+        for shape @ (rows, dimension, clusters) in SHAPES {
+            let problem = Problem::new(rows, dimension, clusters);
+            let what = format!("{shape:?}");
+            let double = on_all_sets(&what, || problem.soft::<f64>(Sums::First, &of_double));
+            close(&double, &problem.soft_by_definition(Sums::First).0, 1e-12, &what);
+            close(&double, &problem.soft_of_numbers(Sums::First), 1e-12, &what);
+            let single = on_all_sets(&what, || problem.soft::<f32>(Sums::First, &of_single));
+            close(&single, &double, 1e-5, &what);
+            let along = on_all_sets(&what, || problem.soft::<f64>(Sums::Along, &of_double));
+            close(&along, &problem.soft_of_numbers(Sums::Along), 1e-12, &what);
+            let single = on_all_sets(&what, || problem.soft::<f32>(Sums::Along, &of_single));
+            close(&single, &along, 1e-5, &what);
+        }
+    }
+
+    #[test]
+    fn one_that_is_equally_far_from_every_row_takes_its_share_with_the_same_bits_on_every_instruction_set() {
+        for shape @ (rows, dimension, clusters) in SHAPES {
+            let problem = Problem { far: Some(-4.0), ..Problem::new(rows, dimension, clusters) };
+            let what = format!("{shape:?}");
+            for kind in [Sums::First, Sums::Along] {
+                let scratch = RefCell::default();
+                let double = on_all_sets(&what, || problem.soft::<f64>(kind, &scratch));
+                let (expected, squares) = problem.soft_by_definition(kind);
+                close(&double, &expected, 1e-12, &what);
+                if kind == Sums::First {
+                    let found: Vec<f64> = (0..=clusters).map(|k| scratch.borrow().square(k)).collect();
+                    close(&found, &squares, 1e-12, &what);
+                }
+                let single = on_all_sets(&what, || problem.soft::<f32>(kind, &RefCell::default()));
+                close(&single, &double, 1e-5, &what);
+            }
+            // The first row has no weight to give.
+            let mass = problem.soft::<f64>(Sums::First, &RefCell::default())[clusters * (1 + dimension)];
+            assert!(mass > 0.0 || rows == 1, "{what}: {mass}");
+        }
+    }
+
+    #[test]
+    fn hard_sums_are_those_of_numbers_with_the_same_bits_on_every_instruction_set() {
+        for shape @ (rows, dimension, clusters) in SHAPES {
+            let problem = Problem::new(rows, dimension, clusters);
+            for kind in [Kind::Centers, Kind::Swaps] {
+                let what = format!("{shape:?} {kind:?}");
+                let double = on_all_sets(&what, || problem.hard::<f64>(kind));
+                close(&double, &problem.hard_of_numbers(kind), 1e-12, &what);
+                let single = on_all_sets(&what, || problem.hard::<f32>(kind));
+                close(&single, &double, 1e-5, &what);
+            }
+        }
+    }
+
+    #[test]
+    fn distances_keep_their_digits_where_the_origin_is_far_away() {
+        // One column is a million and a bit in every row: from 0 its square would leave a squared distance of about 1 four digits.
+        let stream = Stream::new(1, "far");
+        let values: Vec<[f64; 2]> = (0..40).map(|i| [1e6 + stream.uniform(i), stream.uniform(100 + i)]).collect();
+        let entries: Vec<(Vec<u32>, [f64; 2])> = values.iter().map(|row| (vec![0, 7], *row)).collect();
+        let mut origin = vec![0.0; 17];
+        (origin[0], origin[7]) = (1e6 + 0.5, 0.5);
+        let length = |i: usize| (values[i][0] - origin[0]).powi(2) + (values[i][1] - origin[7]).powi(2);
+        let row = |i: usize| (&entries[i].0[..], &entries[i].1[..]);
+        let rows = SparseRows::<f64>::new(40, 17, 1.0, row, length, |_| 1.0);
+        let mut center = vec![0.0; 17];
+        (center[0], center[7]) = (0.25, -0.25);
+        let mut centers = HardSparseCenters::default();
+        centers.begin(17, 1);
+        centers.set(0, &center, &origin);
+        let mut found = vec![0.0; 40];
+        sparse_distances(&rows, &centers, &mut SparseScratch::default(), &mut found);
+        for (found, row) in found.iter().zip(&values) {
+            let expected = (row[0] - origin[0] - 0.25).powi(2) + (row[1] - origin[7] + 0.25).powi(2);
+            // A unit in the last place of 2 x c, which is some half a million, twice.
+            assert!((found - expected).abs() < 4e-10, "{found} for {expected}");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "3 columns")]
+    fn a_column_beyond_the_last_is_refused() {
+        SparseRows::<f64>::new(1, 3, 1.0, |_| (&[3], &[1.0]), |_| 1.0, |_| 1.0);
+    }
+}

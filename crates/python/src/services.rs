@@ -1,0 +1,402 @@
+//! Services whose handlers are Python's, for `lehr.services`: the library's own host and its HTTP edge, with a program behind each service that calls the interpreter.
+//!
+//! The library has the document, as JSON: it answers for it, versions it, tells and keeps it, all without the interpreter. The object in Python has a state of its own, which is brought into line where the two have come apart:
+//! a handler that raised, a coroutine that was given up, a change that could not be kept on disk. So a fault says that nothing happened, whatever the handler had done by then.
+//!
+//! A plain function is called by the worker, which says that it blocks: a spare takes its place meanwhile. A coroutine runs on the event loop of the node, and the worker only waits.
+//! One that is given up is cancelled, and the next handler that sees the state waits until it has gone.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use lehr_node::{INSPECTOR, Inspector, Node, Settings};
+use lehr_runtime::{Builder, Dispatcher, Idle, Port, Shutdown, block_on, blocking};
+use lehr_services::{AnyDocument, Call, Code, Fault, Handled, Host, Outline, Pending, Placement, Program};
+use pyo3::prelude::*;
+use serde_json::Value;
+
+use crate::sync::mpsc::{RecvTimeoutError, sync_channel};
+use crate::sync::{Held, spawn};
+use crate::{errors, json};
+
+/// How often signals are looked at while a node ends.
+const TICK: Duration = Duration::from_millis(50);
+/// What the edge and the workers may take after the services have ended, until they are left behind.
+const GRACE: Duration = Duration::from_secs(1);
+
+type Item = Py<PyAny>;
+
+/// How a coroutine ends: what it returned or raised, or nothing if it was never run.
+#[pyclass(module = "lehr._native", name = "Ending", frozen)]
+pub(crate) struct Ending {
+    port: Port<PyResult<Item>>,
+}
+
+#[pymethods]
+impl Ending {
+    fn returned(&self, answer: Item) {
+        self.say(Ok(answer));
+    }
+
+    fn raised(&self, error: Bound<'_, PyAny>) {
+        self.say(Err(PyErr::from_value(error)));
+    }
+}
+
+impl Ending {
+    fn say(&self, outcome: PyResult<Item>) {
+        // Refused if it was said before.
+        let _ = self.port.post(outcome);
+        self.port.close();
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.port.close();
+    }
+}
+
+/// A service of Python's, as the host calls it.
+struct Served {
+    /// The `_Program` of `lehr.services`.
+    program: Item,
+    /// The operations whose verbs change the state.
+    changing: BTreeSet<String>,
+    /// The document that the object in Python has, unless that is in doubt.
+    shown: Held<Option<AnyDocument>>,
+    /// Coroutines that were given up and have not ended.
+    leaving: Held<Vec<Port<PyResult<Item>>>>,
+}
+
+/// What a call of a handler gives.
+enum Begun {
+    Ended(Handled),
+    Waits { running: Item, ending: Port<PyResult<Item>> },
+}
+
+/// A coroutine that is waited for: dropped before its end, it is given up.
+struct Waiting<'a> {
+    served: &'a Served,
+    running: Item,
+    ending: Port<PyResult<Item>>,
+    sees_state: bool,
+    has_ended: bool,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if self.has_ended {
+            return;
+        }
+        if self.sees_state {
+            self.served.shown.with(Option::take);
+            self.served.leaving.with(|leaving| leaving.push(self.ending.clone()));
+        }
+        // An interpreter that ends has no event loop either.
+        let _ = Python::try_attach(|py| drop(self.running.call_method0(py, "cancel")));
+    }
+}
+
+fn ending() -> Fault {
+    Fault::new(Code::ServiceStopping, "the interpreter is ending")
+}
+
+impl Served {
+    /// Waits until no coroutine that was given up runs any more.
+    async fn left_alone(&self) {
+        while let Some(leaving) = self.leaving.with(|leaving| leaving.last().cloned()) {
+            while leaving.receive().await.is_ok() {}
+            self.leaving.with(|leaving| leaving.retain(|port| !port.is_closed()));
+        }
+    }
+
+    /// Gives the object in Python this state.
+    fn show(&self, py: Python<'_>, document: &AnyDocument) -> PyResult<()> {
+        self.program.call_method1(py, "show", (json::object(py, document)?,))?;
+        self.shown.with(|shown| *shown = Some(document.clone()));
+        Ok(())
+    }
+
+    /// Calls the handler: a plain function to its end.
+    fn begin(
+        &self,
+        py: Python<'_>,
+        operation: &str,
+        body: &Value,
+        document: Option<&AnyDocument>,
+    ) -> Result<Begun, Fault> {
+        let called = || {
+            if let Some(document) = document
+                && !self.shown.with(|shown| shown.as_ref().is_some_and(|shown| shown.is(document)))
+            {
+                self.show(py, document)?;
+            }
+            let (answer, coroutine): (Item, Option<Item>) =
+                self.program.call_method1(py, "handle", (operation, json::object(py, body)?))?.extract(py)?;
+            let Some(coroutine) = coroutine else { return Ok((answer, None)) };
+            let ending = Ending { port: Port::new() };
+            let port = ending.port.clone();
+            let running = self.program.call_method1(py, "start", (coroutine, ending))?;
+            Ok((running, Some(port)))
+        };
+        match called() {
+            Ok((running, Some(ending))) => Ok(Begun::Waits { running, ending }),
+            Ok((answer, None)) => self.end(py, operation, Ok(answer), document).map(Begun::Ended),
+            Err(raised) => self.end(py, operation, Err(raised), document).map(Begun::Ended),
+        }
+    }
+
+    /// What came of a handler: its answer and, if its verb changes it, the state as a document. After a fault the state is what it was.
+    fn end(
+        &self,
+        py: Python<'_>,
+        operation: &str,
+        outcome: PyResult<Item>,
+        document: Option<&AnyDocument>,
+    ) -> Result<Handled, Fault> {
+        let changes = self.changing.contains(operation);
+        let written = || {
+            let reply = json::value(outcome?.bind(py))?;
+            if !changes {
+                return Ok(Handled::unchanged(reply));
+            }
+            let state = self.program.call_method0(py, "state")?;
+            let state = AnyDocument::from(json::value(state.bind(py))?);
+            self.shown.with(|shown| *shown = Some(state.clone()));
+            Ok(Handled::changed(reply, state))
+        };
+        let raised: PyErr = match written() {
+            Ok(handled) => return Ok(handled),
+            Err(raised) => raised,
+        };
+        let fault = self.fault(py, operation, &raised);
+        if let (true, Some(document)) = (changes, document)
+            && self.show(py, document).is_err()
+        {
+            // In doubt: the next handler tries again.
+            self.shown.with(Option::take);
+        }
+        Err(fault)
+    }
+
+    /// What a client is told of an exception: a `lehr.Fault` as it is; of any other that the operation failed, and the rest goes to the log.
+    fn fault(&self, py: Python<'_>, operation: &str, raised: &PyErr) -> Fault {
+        let told = self.program.call_method1(py, "told", (operation, raised.value(py)));
+        let told = told.and_then(|told| told.extract::<Option<(String, String, Option<f64>)>>(py));
+        match told {
+            Ok(Some((code, reason, after))) => {
+                // The program has looked whether there is such a code.
+                let code = serde_json::from_value(Value::String(code)).unwrap_or(Code::OperationFailed);
+                let fault = Fault::new(code, reason);
+                match after.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
+                    Some(time) => fault.retry_after(time),
+                    None => fault,
+                }
+            }
+            Ok(None) | Err(_) => {
+                Fault::new(Code::OperationFailed, "the operation failed inside the service").log(raised.to_string())
+            }
+        }
+    }
+}
+
+impl Program for Served {
+    fn start<'a>(&'a self, document: &'a AnyDocument) -> Pending<'a, Result<(), Fault>> {
+        // The object begins with what its clients see: tuples are lists then, and arrays too.
+        let shown = Python::try_attach(|py| self.show(py, document).map_err(|raised| self.fault(py, "start", &raised)));
+        Box::pin(std::future::ready(shown.unwrap_or_else(|| Err(ending()))))
+    }
+
+    fn handle<'a>(
+        &'a self,
+        operation: &'static str,
+        body: Value,
+        document: Option<&'a AnyDocument>,
+        _: &'a Call,
+    ) -> Pending<'a, Result<Handled, Fault>> {
+        Box::pin(async move {
+            if document.is_some() {
+                self.left_alone().await;
+            }
+            let begun =
+                blocking("a handler in Python", || Python::try_attach(|py| self.begin(py, operation, &body, document)));
+            let (running, port) = match begun.ok_or_else(ending)?? {
+                Begun::Ended(handled) => return Ok(handled),
+                Begun::Waits { running, ending } => (running, ending),
+            };
+            let sees_state = document.is_some();
+            let mut waiting = Waiting { served: self, running, ending: port, sees_state, has_ended: false };
+            let outcome = waiting.ending.receive().await;
+            waiting.has_ended = true;
+            let outcome =
+                outcome.map_err(|_| Fault::new(Code::ServiceStopping, "the event loop of the service has ended"))?;
+            let ended =
+                blocking("a handler in Python", || Python::try_attach(|py| self.end(py, operation, outcome, document)));
+            ended.ok_or_else(ending)?
+        })
+    }
+}
+
+/// A fault of the host's as Python raises it.
+fn raised(py: Python<'_>, fault: &Fault) -> PyErr {
+    let mut reason = fault.reason().to_owned();
+    for cause in fault.causes() {
+        reason += "; because ";
+        reason += &cause.reason;
+    }
+    let made =
+        py.import("lehr._asking").and_then(|module| module.getattr("Fault")?.call1((fault.code().as_str(), reason)));
+    made.map_or_else(|error| error, PyErr::from_value)
+}
+
+struct Running {
+    dispatcher: Dispatcher,
+    host: Host,
+    node: Option<Node>,
+}
+
+impl Running {
+    /// Ends everything; the services that had to be cut off.
+    fn end(self, limit: Duration) -> Vec<String> {
+        let Self { dispatcher, host, node } = self;
+        let report = match node {
+            Some(node) => block_on(node.shutdown(limit)),
+            None => block_on(host.shutdown(limit)),
+        };
+        drop(host);
+        let _ = dispatcher.shutdown(Shutdown::Drain { limit: GRACE });
+        report.cut_off
+    }
+}
+
+/// A host of services that are Python's, and the node before it.
+#[pyclass(module = "lehr._native", name = "ServiceNode", frozen)]
+pub(crate) struct ServiceNode {
+    running: Held<Option<Running>>,
+    /// The process whose threads it has: a fork of it has none.
+    process: u32,
+}
+
+impl ServiceNode {
+    fn host(&self) -> PyResult<Host> {
+        if self.process != std::process::id() {
+            return Err(errors::runtime(
+                "this process was forked from the one that serves. Start the node in the process that is to have it.",
+            ));
+        }
+        let host = self.running.with(|running| running.as_ref().map(|running| running.host.clone()));
+        host.ok_or_else(|| errors::runtime("the node is closed"))
+    }
+}
+
+#[pymethods]
+impl ServiceNode {
+    #[new]
+    fn new(threads: usize) -> PyResult<Self> {
+        // A worker that looks for work would keep the core from the interpreter.
+        let idle = Idle { spin: Duration::ZERO, ..Idle::default() };
+        let dispatcher = Builder::new().name("lehr-services").threads(threads).idle(idle).start();
+        let dispatcher = dispatcher.map_err(|error| errors::runtime(error.to_string()))?;
+        let host = Host::new(dispatcher.handle());
+        let running = Running { dispatcher, host, node: None };
+        Ok(Self { running: Held::new(Some(running)), process: std::process::id() })
+    }
+
+    /// Starts a service: its path, how many requests may wait and the file that keeps its document; its contract as JSON, its first state, and what calls its handlers.
+    fn start(
+        &self,
+        py: Python<'_>,
+        placement: (String, usize, Option<PathBuf>),
+        outline: &str,
+        state: &Bound<'_, PyAny>,
+        program: Item,
+    ) -> PyResult<()> {
+        let (path, queue, keep) = placement;
+        let outline: Outline =
+            serde_json::from_str(outline).map_err(|cause| errors::value(format!("the contract of {path}: {cause}")))?;
+        let state = json::value(state)?;
+        let changing = outline.operations.iter().filter(|(_, operation)| operation.verb.changes_state());
+        let changing = changing.map(|(name, _)| name.clone()).collect();
+        let served = Served { program, changing, shown: Held::new(None), leaving: Held::new(Vec::new()) };
+        let mut placement = Placement::at(path).queue(queue);
+        if let Some(file) = keep {
+            placement = placement.keep(file);
+        }
+        let host = self.host()?;
+        let started = py.detach(|| block_on(host.start_dynamic(placement, outline, state, served)).map(drop));
+        started.map_err(|fault| raised(py, &fault))
+    }
+
+    /// Lets clients in, with an inspector beside the services; the address.
+    fn listen(&self, py: Python<'_>, address: &str, is_insecure: bool) -> PyResult<String> {
+        let address: SocketAddr = address
+            .parse()
+            .map_err(|_| errors::value(format!("expected an address such as 127.0.0.1:8420, found {address:?}")))?;
+        let host = self.host()?;
+        let settings = Settings { address, is_insecure, ..Settings::new() };
+        let started = py.detach(|| {
+            block_on(host.start(INSPECTOR, Inspector::default))?;
+            Node::start(host, settings)
+        });
+        let node = started.map_err(|fault| match fault.code() {
+            Code::Unavailable => pyo3::exceptions::PyOSError::new_err(fault.reason().to_owned()),
+            _ => raised(py, &fault),
+        })?;
+        let listening = node.address().to_string();
+        let unused = self.running.with(|running| match running {
+            Some(running) => running.node.replace(node),
+            None => Some(node),
+        });
+        // Closed meanwhile: its threads end here.
+        py.detach(|| drop(unused));
+        Ok(listening)
+    }
+
+    /// Where services stand.
+    fn paths(&self) -> PyResult<Vec<String>> {
+        Ok(self.host()?.paths())
+    }
+
+    /// Ends all services, each with so many seconds left in all, then the node: the paths of those that were cut off, or nothing if threads had to be left behind.
+    fn close(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<Vec<String>>> {
+        let Some(running) = self.running.with(Option::take) else { return Ok(Some(Vec::new())) };
+        if self.process != std::process::id() {
+            // Nobody is there who could end.
+            std::mem::forget(running);
+            return Ok(Some(Vec::new()));
+        }
+        let limit = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::ZERO);
+        let (tell, mut told) = sync_channel(1);
+        let ended = spawn("lehr-services-end", move || {
+            // Unheard if nobody waits any more.
+            let _ = tell.send(running.end(limit));
+        });
+        ended.map_err(|cause| errors::runtime(format!("no thread to end the node on: {cause}")))?;
+        let mut left = limit + 2 * GRACE;
+        loop {
+            let heard;
+            (told, heard) = py.detach(move || {
+                let heard = told.recv_timeout(TICK);
+                (told, heard)
+            });
+            match heard {
+                Ok(cut_off) => return Ok(Some(cut_off)),
+                Err(RecvTimeoutError::Disconnected) => return Err(errors::runtime("the node could not end")),
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => return Ok(None),
+                Err(RecvTimeoutError::Timeout) => {
+                    left = left.saturating_sub(TICK);
+                    py.check_signals()?;
+                }
+            }
+        }
+    }
+}
+
+impl Drop for ServiceNode {
+    fn drop(&mut self) {
+        let _ = Python::try_attach(|py| drop(self.close(py, 0.0)));
+    }
+}

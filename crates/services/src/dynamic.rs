@@ -1,0 +1,445 @@
+//! Services whose contract is known only when the program runs: those that a program of another language is, or that a file describes.
+//!
+//! Everywhere else here an operation is a type. What such a service has instead is an [`Outline`]: names, verbs, groups and schemas, as data; a [`Program`] that is
+//! handed bodies as JSON; and a document that is JSON. Everything around a handler is the same: the interleave, keys, versions, subscribers, files, the directory.
+//! Clients with types of their own reach it as they reach another build of their contract, through bytes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::pin::pin;
+
+use lehr_runtime::{Handlers as Branches, Snapshot};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use crate::call::Call;
+use crate::contract::{Contract, Description, OperationDescription, Version};
+use crate::fault::{Code, Fault};
+use crate::handlers::{ByHandler, Handlers, Held, Install, install_concurrent, install_exclusive, look, opened};
+use crate::lifecycle::Stop;
+use crate::link::Pending;
+use crate::main_port::MainPort;
+use crate::operation::{Operation, Request};
+use crate::service::{Concurrent, Exclusive, Service};
+use crate::shared::Shared;
+use crate::start::{Form, Starting};
+use crate::sync::{Arc, Mutex, OnceLock};
+use crate::verb::{self, Kind, Looks, Verb};
+
+/// Who may run beside a handler.
+///
+/// # Example
+/// See [`Outline`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Group {
+    /// Nobody who sees the state, also while it waits. Verbs that change the state take no other.
+    Exclusive,
+    /// Others that look at the state.
+    Concurrent,
+    /// Everybody: it sees no state.
+    Independent,
+}
+
+/// An operation of a dynamic service.
+///
+/// # Example
+/// See [`Outline`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OutlinedOperation {
+    /// What it does to the state.
+    pub verb: Verb,
+    /// Who may run beside its handler.
+    pub group: Group,
+    /// The JSON schema of its body. Nothing is checked against it here: that is the program's.
+    pub body: Value,
+    /// The JSON schema of its reply.
+    pub reply: Value,
+}
+
+/// A contract as data, with the group of each operation: what a dynamic service is started with.
+///
+/// # Example
+/// ```
+/// use lehr_services::*;
+/// use serde_json::{Value, json};
+///
+/// struct Sums;
+///
+/// impl Program for Sums {
+///     fn handle<'a>(&'a self, operation: &'static str, body: Value, document: Option<&'a AnyDocument>, _: &'a Call) -> Pending<'a, Result<Handled, Fault>> {
+///         Box::pin(async move {
+///             let sum = document.and_then(|document| document["sum"].as_i64()).unwrap_or_default();
+///             match (operation, body["number"].as_i64()) {
+///                 ("add", Some(number)) => Ok(Handled::changed(json!(sum + number), json!({ "sum": sum + number }))),
+///                 ("half", _) => Ok(Handled::unchanged(json!(sum / 2))),
+///                 _ => Err(Fault::new(Code::MessageNotSupported, "number: expected an integer")),
+///             }
+///         })
+///     }
+/// }
+///
+/// let operation = |verb, group| OutlinedOperation { verb, group, body: json!({}), reply: json!({ "type": "integer" }) };
+/// let outline = Outline {
+///     name: "example.org/sums".to_owned(),
+///     version: Version::new(1, 0),
+///     state: json!({ "type": "object" }),
+///     operations: [
+///         ("add".to_owned(), operation(Verb::Update, Group::Exclusive)),
+///         ("half".to_owned(), operation(Verb::Query, Group::Concurrent)),
+///     ].into(),
+/// };
+/// let dispatcher = lehr_runtime::Dispatcher::new(2).unwrap();
+/// let host = Host::new(dispatcher.handle());
+/// # lehr_runtime::block_on(async {
+/// let sums = host.start_dynamic("/sums", outline, json!({ "sum": 0 }), Sums).await?;
+/// let add = Message {
+///     action: Action::Operation("add".to_owned()),
+///     verb: Verb::Update,
+///     body: br#"{"number": 4}"#.to_vec(),
+///     format: Format::Json,
+///     accept: Format::Json,
+///     options: Options::default(),
+/// };
+/// assert_eq!(host.endpoint("/sums")?.send(add).await?.body, b"4");
+/// assert_eq!(sums.get().await?["sum"], 4);
+/// # Ok::<(), Fault>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outline {
+    /// The contract's name.
+    pub name: String,
+    /// Its version.
+    pub version: Version,
+    /// The JSON schema of the state document.
+    pub state: Value,
+    /// The operations by name.
+    pub operations: BTreeMap<String, OutlinedOperation>,
+}
+
+/// The document of a dynamic service: JSON. Cheap to clone; what one clone has never changes.
+///
+/// # Example
+/// ```
+/// use lehr_services::AnyDocument;
+/// let document = AnyDocument::from(serde_json::json!({ "value": 7 }));
+/// assert_eq!(document["value"], 7);
+/// assert!(document.is(&document.clone()) && !document.is(&AnyDocument::from(serde_json::json!({ "value": 7 }))));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnyDocument(Arc<Value>);
+
+impl AnyDocument {
+    /// Whether the other is this one, and not merely equal.
+    ///
+    /// # Example
+    /// See [`AnyDocument`].
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl From<Value> for AnyDocument {
+    fn from(value: Value) -> Self {
+        Self(Arc::new(value))
+    }
+}
+
+impl Deref for AnyDocument {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        &self.0
+    }
+}
+
+impl Serialize for AnyDocument {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for AnyDocument {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Value::deserialize(deserializer).map(Self::from)
+    }
+}
+
+impl JsonSchema for AnyDocument {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "AnyDocument".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Value::json_schema(generator)
+    }
+}
+
+impl Contract for AnyDocument {
+    /// Of all of them: which contract one has is in its outline.
+    const NAME: &'static str = "lehr/dynamic";
+    const VERSION: Version = Version::new(1, 0);
+}
+
+/// What came of an operation.
+///
+/// # Example
+/// See [`Outline`].
+#[derive(Clone, Debug)]
+pub struct Handled {
+    /// The answer.
+    pub reply: Value,
+    /// The document from now on, if the operation is one that changes it; passed over otherwise.
+    pub document: Option<AnyDocument>,
+}
+
+impl Handled {
+    /// An answer to an operation that changes nothing.
+    ///
+    /// # Example
+    /// See [`Outline`].
+    pub fn unchanged(reply: Value) -> Self {
+        Self { reply, document: None }
+    }
+
+    /// An answer, and the document from now on.
+    ///
+    /// # Example
+    /// See [`Outline`].
+    pub fn changed(reply: Value, document: impl Into<AnyDocument>) -> Self {
+        Self { reply, document: Some(document.into()) }
+    }
+}
+
+/// What runs a dynamic service.
+///
+/// # Example
+/// See [`Outline`].
+pub trait Program: Send + Sync + 'static {
+    /// Prepares itself, before the first operation. The document is the one that the service was started with, or the one that was kept on disk. Default: nothing to do.
+    ///
+    /// # Errors
+    /// The service is not started.
+    fn start<'a>(&'a self, _document: &'a AnyDocument) -> Pending<'a, Result<(), Fault>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// Handles an operation. The document is as it stands while the handler has it, which its group says; an independent handler has none.
+    ///
+    /// A fault says that nothing happened. A change that cannot be kept on disk is taken back after this has returned: then the next call has the document from before, and
+    /// a program that has the state in a form of its own has to tell by [`AnyDocument::is`].
+    ///
+    /// The future is dropped if the request is given up.
+    ///
+    /// # Errors
+    /// The fault is the answer.
+    fn handle<'a>(
+        &'a self,
+        operation: &'static str,
+        body: Value,
+        document: Option<&'a AnyDocument>,
+        call: &'a Call,
+    ) -> Pending<'a, Result<Handled, Fault>>;
+
+    /// Ends it, when nothing runs any more. Default: nothing to do.
+    fn stop(&self, _why: Stop) -> Pending<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// A dynamic service as the host runs it.
+#[derive(Clone)]
+pub(crate) struct Dynamic {
+    document: AnyDocument,
+    program: Arc<dyn Program>,
+}
+
+impl fmt::Debug for Dynamic {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Dynamic").finish_non_exhaustive()
+    }
+}
+
+impl Service for Dynamic {
+    type Document = AnyDocument;
+
+    fn document(&self) -> &AnyDocument {
+        &self.document
+    }
+
+    fn document_mut(&mut self) -> &mut AnyDocument {
+        &mut self.document
+    }
+
+    /// They are in its outline.
+    fn handlers(_: &mut Handlers<Self>) {}
+
+    async fn start(&mut self, _: &Starting) -> Result<(), Fault> {
+        self.program.start(&self.document).await
+    }
+
+    async fn stop(self, why: Stop) {
+        self.program.stop(why).await;
+    }
+}
+
+/// An operation of a dynamic service on its way, by its verb.
+struct Loose<V> {
+    name: &'static str,
+    body: Value,
+    _verb: PhantomData<fn() -> V>,
+}
+
+impl<V> Clone for Loose<V> {
+    fn clone(&self) -> Self {
+        Self { name: self.name, body: self.body.clone(), _verb: PhantomData }
+    }
+}
+
+impl<V> Serialize for Loose<V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.body.serialize(serializer)
+    }
+}
+
+impl<'de, V> Deserialize<'de> for Loose<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Value::deserialize(deserializer).map(|body| Self { name: "", body, _verb: PhantomData })
+    }
+}
+
+impl<V> JsonSchema for Loose<V> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Operation".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Value::json_schema(generator)
+    }
+}
+
+impl<V: Kind> Operation for Loose<V> {
+    type Contract = AnyDocument;
+    type Verb = V;
+    type Reply = Value;
+    /// Each has its own, from the outline.
+    const NAME: &'static str = "";
+
+    fn under(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
+}
+
+impl<V: Kind> Exclusive<Loose<V>> for Dynamic {
+    async fn handle(&mut self, operation: Loose<V>, call: &Call) -> Result<Value, Fault> {
+        let handled = self.program.handle(operation.name, operation.body, Some(&self.document), call).await?;
+        if let (true, Some(document)) = (V::VERB.changes_state(), handled.document) {
+            self.document = document;
+        }
+        Ok(handled.reply)
+    }
+}
+
+impl<V: Looks> Concurrent<Loose<V>> for Dynamic {
+    async fn handle(&self, operation: Loose<V>, call: &Call) -> Result<Value, Fault> {
+        let handled = self.program.handle(operation.name, operation.body, Some(&self.document), call).await?;
+        Ok(handled.reply)
+    }
+}
+
+/// As `Independent` is installed, with the program beside it: who has no state has no service to ask for one.
+fn install_independent<V: Looks>(
+    name: &'static str,
+    shared: &Arc<Shared>,
+    limit: usize,
+    branches: Branches<Held<Dynamic>>,
+    main: &mut MainPort,
+) -> Branches<Held<Dynamic>> {
+    let port = opened::<Loose<V>>(name, shared, limit, main);
+    let shared = shared.clone();
+    branches.independent(&port, move |held: Snapshot<Held<Dynamic>>, request: Request<Loose<V>>| {
+        let (program, shared) = (held.service.program.clone(), shared.clone());
+        drop(held);
+        async move {
+            let Request { operation, reply, envelope } = request;
+            let call = Call::new(shared, envelope);
+            let handler = pin!(async {
+                program.handle(operation.name, operation.body, None, &call).await.map(|handled| handled.reply)
+            });
+            look::<Loose<V>>(&call, name, reply, None, handler).await;
+        }
+    })
+}
+
+fn looking<V: Looks>(group: Group) -> Install<Dynamic> {
+    match group {
+        Group::Exclusive => install_exclusive::<Dynamic, Loose<V>, ByHandler>,
+        Group::Concurrent => install_concurrent::<Dynamic, Loose<V>>,
+        Group::Independent => install_independent::<V>,
+    }
+}
+
+fn changing<V: Kind>(name: &str, group: Group) -> Result<Install<Dynamic>, Fault> {
+    if group == Group::Exclusive {
+        return Ok(install_exclusive::<Dynamic, Loose<V>, ByHandler>);
+    }
+    let reason = format!("operation {name:?}: a handler of the verb {} has the state to itself", V::VERB);
+    Err(Fault::new(Code::StartFailed, reason))
+}
+
+fn install(name: &str, operation: &OutlinedOperation) -> Result<Install<Dynamic>, Fault> {
+    let group = operation.group;
+    match operation.verb {
+        Verb::Query => Ok(looking::<verb::Query>(group)),
+        Verb::Submit => Ok(looking::<verb::Submit>(group)),
+        Verb::Insert => changing::<verb::Insert>(name, group),
+        Verb::Update => changing::<verb::Update>(name, group),
+        Verb::Upsert => changing::<verb::Upsert>(name, group),
+        Verb::Replace => changing::<verb::Replace>(name, group),
+        Verb::Delete => changing::<verb::Delete>(name, group),
+        fixed @ (Verb::Lookup | Verb::Get | Verb::Subscribe | Verb::Drop) => {
+            let reason = format!("operation {name:?}: the verb {fixed} is answered without a handler");
+            Err(Fault::new(Code::StartFailed, reason))
+        }
+    }
+}
+
+impl Outline {
+    /// What the host starts.
+    pub(crate) fn form(self, document: Value, program: impl Program) -> Form<Dynamic> {
+        let service = Dynamic { document: document.into(), program: Arc::new(program) };
+        let Self { name, version, state, operations } = self;
+        Form {
+            make: Box::new(move || service.clone()),
+            handlers: Box::new(move || handlers(&operations)),
+            describe: Box::new(move |operations| Description::new(&name, version, state.clone(), operations)),
+        }
+    }
+}
+
+fn handlers(operations: &BTreeMap<String, OutlinedOperation>) -> Result<Handlers<Dynamic>, Fault> {
+    let mut handlers = Handlers::none();
+    for (name, operation) in operations {
+        let OutlinedOperation { verb, body, reply, .. } = operation.clone();
+        let description = OperationDescription { verb, body, reply, raw: Vec::new() };
+        handlers.add_as(lasting(name), description, install(name, operation)?);
+    }
+    handlers.checked()
+}
+
+/// A name of an operation for as long as the program runs: one copy of each, however often its services start. They come from outlines, so there are no more than the
+/// program has operations.
+fn lasting(name: &str) -> &'static str {
+    static NAMES: OnceLock<Mutex<BTreeSet<&'static str>>> = OnceLock::new();
+    let mut names = NAMES.get_or_init(Mutex::default).lock();
+    if let Some(&known) = names.get(name) {
+        return known;
+    }
+    let lasting: &'static str = Box::leak(Box::from(name));
+    names.insert(lasting);
+    lasting
+}

@@ -1,0 +1,275 @@
+"""Files by their addresses: brought once, checked, kept in a folder."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import http.client
+import os
+import re
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO
+
+from lehr import _checks
+from lehr._native import __version__
+
+if sys.platform != "win32":
+    import fcntl
+
+__all__ = ["fetch"]
+
+#: Bytes that are read at once.
+_PIECE_BYTES = 1 << 20
+#: How often a transfer that breaks is taken up, and seconds before each time.
+_AGAIN_SECONDS = (0.5, 2.0, 5.0)
+#: What a server says when it may do better later.
+_LATER = (429, 500, 502, 503, 504)
+
+_Tell = Callable[[int, "int | None"], None]
+
+
+class _Broken(Exception):
+    """A transfer that may come to its end the next time."""
+
+
+def fetch(
+    url: str,
+    *,
+    sha256: str | None = None,
+    name: str | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    timeout: float = 30.0,
+    verbose: bool | int = False,
+) -> Path:
+    """A file from its public source, brought once and kept.
+
+    It comes under another name first, and has its own when it is whole: what is there under that is complete, also after a crash. With a checksum a transfer that broke off
+    goes on where it did, in this call and in the next; without one it begins again. Several processes that want one file wait for the one that brings it.
+
+    Parameters
+    ----------
+    url : str
+        Where it is: ``https:``, ``http:`` or ``file:``.
+    sha256 : str, default=None
+        Its SHA-256 in hexadecimal digits. A file with another is an error, and nothing of it is kept; one in the folder is brought anew. ``None``: what comes is taken as it is.
+    name : str, default=None
+        What it is called in the folder. ``None``: the last part of the address.
+    folder : path-like, default=None
+        Where it is kept. ``None``: a folder for this address below ``$LEHR_CACHE``, or else below ``lehr`` where the system has such things (``~/.cache``).
+    timeout : float, default=30.0
+        Seconds without a byte after which the transfer counts as broken.
+    verbose : bool, default=False
+        Whether to say on standard error how much has come.
+
+    Returns
+    -------
+    path : pathlib.Path
+        The file.
+
+    Raises
+    ------
+    OSError
+        If it cannot be had, with what can be done without a network; if its checksum is another.
+    ValueError
+        For an address or a checksum that cannot be meant.
+
+    Examples
+    --------
+    >>> import hashlib, pathlib, tempfile, lehr
+    >>> source = pathlib.Path(tempfile.mkdtemp()) / "points.csv"
+    >>> size = source.write_bytes(b"x,y\\n1,2\\n")
+    >>> path = lehr.datasets.fetch(source.as_uri(), sha256=hashlib.sha256(b"x,y\\n1,2\\n").hexdigest(), folder=source.parent / "kept")
+    >>> path.name, path.read_text().split()
+    ('points.csv', ['x,y', '1,2'])
+    """
+    parts = urllib.parse.urlsplit(url) if isinstance(url, str) else None
+    if parts is None or parts.scheme not in ("https", "http", "file"):
+        raise ValueError(f"Expected an address with https:, http: or file:. Got {url!r} instead.")
+    if sha256 is not None and not (isinstance(sha256, str) and re.fullmatch(r"[0-9a-fA-F]{64}", sha256)):
+        raise _checks.wrong("sha256", "64 hexadecimal digits or None", sha256)
+    seconds = _checks.real("timeout", timeout)
+    if seconds is None or seconds <= 0:
+        raise _checks.wrong("timeout", "seconds above 0", timeout)
+    if name is None:
+        name = urllib.parse.unquote(parts.path).rsplit("/", 1)[-1]
+    if not isinstance(name, str) or name in ("", ".", "..") or re.search(r'[/\\:*?"<>|\x00-\x1f]', name):
+        raise ValueError(f"The file has no name from its address, or one that is none of a file: name='...' says one. Got {name!r}.")
+    where = Path(folder) if folder is not None else _cache() / hashlib.sha256(url.encode()).hexdigest()[:16]
+    where.mkdir(parents=True, exist_ok=True)
+    target, expected = where / name, None if sha256 is None else sha256.lower()
+    if _is_there(target, expected):
+        return target
+    with _alone(where / f"{name}.part") as file:
+        # Another process may have brought it meanwhile.
+        if _is_there(target, expected):
+            with contextlib.suppress(OSError):
+                os.unlink(file.name)
+        else:
+            _bring(url, file, target, expected, seconds, _line(name) if verbose else _silent)
+    return target
+
+
+def _cache() -> Path:
+    told = os.environ.get("LEHR_CACHE")
+    if told:
+        return Path(told)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "lehr" / "Cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "lehr"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lehr"
+
+
+def _is_there(target: Path, expected: str | None) -> bool:
+    if not target.is_file():
+        return False
+    if expected is None:
+        return True
+    with open(target, "rb") as file:
+        return _digest(file) == expected
+
+
+def _digest(file: IO[bytes]) -> str:
+    file.seek(0)
+    digest = hashlib.sha256()
+    while piece := file.read(_PIECE_BYTES):
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+@contextlib.contextmanager
+def _alone(part: Path) -> Iterator[IO[bytes]]:
+    """The unfinished file, which no other process of this machine writes to meanwhile."""
+    while True:
+        file = open(part, "a+b")
+        if sys.platform == "win32":
+            break
+        fcntl.flock(file, fcntl.LOCK_EX)
+        # Whoever had it before may have finished it, or thrown it away.
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(file.fileno()), os.stat(part)):
+                break
+        file.close()
+    try:
+        yield file
+    finally:
+        file.close()
+
+
+def _bring(url: str, file: IO[bytes], target: Path, expected: str | None, timeout: float, tell: _Tell) -> None:
+    # What no checksum will tell apart from something else cannot be gone on with.
+    is_kept = expected is not None
+    try:
+        pauses = iter(_AGAIN_SECONDS)
+        while True:
+            start = file.seek(0, os.SEEK_END)
+            if expected is None and start > 0:
+                # Nothing would tell whether the rest is of the same file.
+                file.truncate(0)
+                start = 0
+            try:
+                _transfer(url, file, start, timeout, tell)
+            except _Broken as broken:
+                pause = next(pauses, None)
+                if pause is None:
+                    raise OSError(f"{url} broke off {len(_AGAIN_SECONDS) + 1} times: {broken}.{_instead(target, expected)}") from broken
+                time.sleep(pause)
+                continue
+            except urllib.error.HTTPError as refused:
+                raise OSError(f"{url}: the server answers {refused.code} {refused.reason}.{_instead(target, expected)}") from refused
+            except urllib.error.URLError as away:
+                raise ConnectionError(f"{url} cannot be reached: {away.reason}.{_instead(target, expected)}") from away
+            found = _digest(file) if expected is not None else None
+            if found == expected:
+                break
+            file.truncate(0)
+            if start == 0:
+                is_kept = False
+                raise OSError(f"{url}: expected the SHA-256 {expected}, found {found}. It is another file than the one that was meant, and nothing of it is kept.")
+            # What was there before may have been of another file.
+        os.fsync(file.fileno())
+        if sys.platform == "win32":
+            file.close()
+        os.replace(file.name, target)
+    except BaseException:
+        if not is_kept or file.closed or file.seek(0, os.SEEK_END) == 0:
+            with contextlib.suppress(OSError):
+                os.unlink(file.name)
+        raise
+
+
+def _instead(target: Path, expected: str | None) -> str:
+    told = f" Without a network, put the file at {target}"
+    return f"{told}; its SHA-256 is {expected}." if expected is not None else f"{told}."
+
+
+def _transfer(url: str, file: IO[bytes], start: int, timeout: float, tell: _Tell) -> None:
+    """Adds what is missing, or replaces what is there.
+
+    Raises
+    ------
+    _Broken
+        If another try may help.
+    """
+    headers = {"User-Agent": f"lehr/{__version__}", "Accept-Encoding": "identity"}
+    if start > 0:
+        headers["Range"] = f"bytes={start}-"
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=timeout) as answer:
+            goes_on = getattr(answer, "status", None) == 206 and (answer.headers.get("Content-Range") or "").startswith(f"bytes {start}-")
+            if start > 0 and not goes_on:
+                file.truncate(0)
+                start = 0
+            length = answer.headers.get("Content-Length")
+            whole = start + int(length) if length is not None and length.isdecimal() else None
+            there = start
+            tell(there, whole)
+            while piece := answer.read(_PIECE_BYTES):
+                file.write(piece)
+                there += len(piece)
+                tell(there, whole)
+            file.flush()
+            if whole is not None and there < whole:
+                raise _Broken(f"{there} of {whole} bytes have come")
+    except urllib.error.HTTPError as refused:
+        if refused.code == 416 and start > 0:
+            # It has nothing beyond what is there: that is of another file.
+            file.truncate(0)
+            raise _Broken("what was there is longer than the file") from refused
+        if refused.code in _LATER:
+            raise _Broken(f"the server answers {refused.code} {refused.reason}") from refused
+        raise
+    except urllib.error.URLError:
+        raise
+    except (ConnectionError, TimeoutError, http.client.HTTPException) as cause:
+        file.flush()
+        raise _Broken(str(cause) or type(cause).__name__) from cause
+
+
+def _silent(there: int, whole: int | None) -> None:
+    pass
+
+
+def _line(name: str) -> _Tell:
+    """Says how much has come: one line that is written over on a terminal; elsewhere a line for each tenth."""
+    told = -1
+
+    def tell(there: int, whole: int | None) -> None:
+        nonlocal told
+        text = f"{name}: {there / 1e6:.1f} MB" if whole is None else f"{name}: {there / 1e6:.1f} of {whole / 1e6:.1f} MB"
+        # Without a length a line for each ten megabytes.
+        step = there // 10_000_000 if whole is None else 10 * there // max(whole, 1)
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r{text}\x1b[K" + ("\n" if there == whole else ""))
+        elif step > told:
+            sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+        told = max(step, told)
+
+    return tell

@@ -1,0 +1,671 @@
+"""Services written in Python: a state document, and handlers for what clients may ask.
+
+A :class:`Service` has a state that JSON has, and methods that :func:`handler` marks with a verb. :func:`serve` has it answer over HTTP, as services written in Rust do:
+to :class:`lehr.Node`, to ``curl``, to other nodes; with versions, subscribers who hear of each change, one answer for each request, and its fields described in
+``/openapi.json``.
+
+======================  ==========================================================  ==============================
+verb                    what it does                                                who may run beside it
+======================  ==========================================================  ==============================
+query                   tells a part of the state                                   others that look
+submit                  has something done, the state is not changed                others that look
+insert, delete          adds or removes a part of the state                         nobody
+update, upsert          changes a part of the state, or adds it                     nobody
+replace                 puts another state in its place; ``PUT`` asks for the one   nobody
+                        that is called ``replace``
+======================  ==========================================================  ==============================
+
+``get`` and ``subscribe`` are answered without a handler, and without the interpreter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import ipaddress
+import json
+import logging
+import math
+import os
+import re
+import threading
+import time
+import types
+import typing
+import weakref
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from lehr import _checks, _native
+from lehr._asking import Fault
+
+__all__ = ["Server", "Service", "handler", "serve"]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+_CHANGING = ("insert", "update", "upsert", "replace", "delete")
+_LOOKING = ("query", "submit")
+_GROUPS = ("exclusive", "concurrent", "independent")
+#: What a fault may be: one for each thing that a client can do about it.
+_CODES = (
+    "action_not_supported", "message_not_supported", "contract_mismatch", "duplicate_entry", "unknown_entry", "invalid_value", "precondition_failed",
+    "too_large", "insufficient_resources", "operation_cancelled", "operation_failed", "unauthenticated", "permission_denied", "queuing_limit_exceeded",
+    "response_timeout", "would_deadlock", "unknown_service", "stale_reference", "service_stopping", "unavailable", "start_failed",
+)  # fmt: skip
+#: Seconds until what is left of an event loop's coroutines is left behind.
+_GRACE_SECONDS = 1.0
+#: How often a thread that waits for the end of a node looks, in seconds.
+_LOOK_SECONDS = 0.2
+
+#: Where a handler's mark is kept.
+_MARK = "__lehr_handler__"
+
+_LOG = logging.getLogger("lehr.services")
+
+
+@dataclass(frozen=True)
+class _Mark:
+    verb: str
+    group: str
+    name: str | None
+
+
+def handler(
+    verb: Literal["query", "submit", "insert", "update", "upsert", "replace", "delete"],
+    *,
+    group: Literal["exclusive", "concurrent", "independent"] | None = None,
+    name: str | None = None,
+) -> Callable[[_F], _F]:
+    """Mark a method as the handler of an operation.
+
+    Its parameters are the fields of the body, and its annotations say what they may be: ``int``, ``float``, ``str``, ``bool``, ``list``, ``dict``, these with what is in them
+    (``list[int]``), ``None`` beside them, ``Literal``; anything else, and no annotation, takes whatever JSON has. A field with a default may be missing, one that is not
+    known is passed over. A method with one parameter before ``/`` takes the body as it is.
+
+    Plain functions are called on threads of the node, coroutines on its event loop.
+
+    Parameters
+    ----------
+    verb : {'query', 'submit', 'insert', 'update', 'upsert', 'replace', 'delete'}
+        What it does to the state.
+    group : {'exclusive', 'concurrent', 'independent'}, default=None
+        Who may run beside it: nobody who sees the state, others that look at it, everybody (then it must not look at the state). ``None``: exclusive for verbs that change the
+        state, which have no other, and concurrent for those that do not.
+    name : str, default=None
+        What clients call it. ``None``: the name of the method.
+
+    Returns
+    -------
+    decorator : callable
+        Gives the method as it is.
+
+    Examples
+    --------
+    >>> import asyncio, lehr
+    >>> class Sums(lehr.Service):
+    ...     state = {"sum": 0}
+    ...     @lehr.handler("update")
+    ...     def add(self, number: int) -> int:
+    ...         self.state["sum"] += number
+    ...         return self.state["sum"]
+    ...     @lehr.handler("submit", group="independent")
+    ...     async def rest(self, seconds: float = 1.0) -> None:
+    ...         await asyncio.sleep(seconds)
+    >>> with lehr.serve(Sums(), port=0) as server, lehr.Node(server.url) as node:
+    ...     print(node.submit("/sums", "rest", {"seconds": 0.01}), node.submit("/sums", "add", {"number": 4}))
+    None 4
+    """
+    _checks.choice("verb", verb, _LOOKING + _CHANGING)
+    if group is None:
+        group = "exclusive" if verb in _CHANGING else "concurrent"
+    _checks.choice("group", group, ("exclusive",) if verb in _CHANGING else _GROUPS)
+
+    def mark(function: _F) -> _F:
+        setattr(function, _MARK, _Mark(verb, group, name))
+        return function
+
+    return mark
+
+
+class Service:
+    """A state and the handlers around it, to be inherited from.
+
+    The state is what JSON has: dictionaries with texts as keys, lists, texts, numbers (of NumPy too), ``True``, ``False`` and ``None``. What else the handlers need stands in other attributes. A handler
+    that changes the state changes ``self.state`` in place or puts another there; when it returns, the new state is what clients see, one version later, and subscribers are told of the operation.
+    A handler that raises has changed nothing: the state is again what it was. So references to parts of the state are not to be kept from one call to the next.
+
+    A handler tells its client what is wrong by raising :class:`lehr.Fault` with one of the codes of the node. Of any other exception the client hears only that the operation failed
+    inside the service, and the log ``lehr.services`` has the traceback.
+
+    Attributes
+    ----------
+    state : Any, default=None
+        What clients see. Shared by nobody: each service gets a copy of it when it is served.
+    contract : str, default=''
+        The name under which the world knows such services, such as ``"example.org/counter"``; ``''``: module and class.
+    version : tuple of int, default=(1, 0)
+        Of the contract: the second number grows with what is added, the first with what old clients would get wrong.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> class Register(lehr.Service):
+    ...     contract = "example.org/register"
+    ...     state = {}
+    ...     @lehr.handler("insert")
+    ...     def enter(self, name: str, age: int) -> None:
+    ...         if name in self.state:
+    ...             raise lehr.Fault("duplicate_entry", f"{name} is registered")
+    ...         self.state[name] = age
+    ...     @lehr.handler("query")
+    ...     def older(self, than: int = 0) -> list[str]:
+    ...         return sorted(name for name, age in self.state.items() if age > than)
+    >>> with lehr.serve(Register(), port=0) as server, lehr.Node(server.url) as node:
+    ...     node.submit("/register", "enter", {"name": "Ada", "age": 36})
+    ...     try:
+    ...         node.submit("/register", "enter", {"name": "Ada", "age": 17})
+    ...     except lehr.Fault as fault:
+    ...         print(fault.code)
+    ...     node.query("/register", "older", {"than": 18}), node.get("/register")
+    duplicate_entry
+    (['Ada'], {'Ada': 36})
+    """
+
+    state: Any = None
+    contract: str = ""
+    version: tuple[int, int] = (1, 0)
+
+
+class Server:
+    """A node that serves, as :func:`serve` gives it. To be used with ``with``, or closed.
+
+    Parameters
+    ----------
+    services : dict of Service
+        What stands where.
+    address : str
+        Where to listen, such as ``"127.0.0.1:0"``.
+    insecure : bool
+        Whether others than this machine may reach it.
+    threads : int
+        Workers.
+    queue : int
+        Requests of each operation that may wait.
+    keep : str or None
+        Where documents are kept.
+
+    Attributes
+    ----------
+    url : str
+        Its address, as :class:`lehr.Node` takes it.
+    services : dict of Service
+        What stands where.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> class Note(lehr.Service):
+    ...     state = "hello"
+    >>> with lehr.serve(Note(), port=0) as server:
+    ...     print(server.url.startswith("http://127.0.0.1:"), list(server.services))
+    True ['/note']
+    """
+
+    def __init__(self, services: Mapping[str, Service], address: str, *, insecure: bool, threads: int, queue: int, keep: str | None) -> None:
+        self.services = dict(services)
+        programs = {path: _Program(path, service) for path, service in self.services.items()}
+        self._loop = _Loop()
+        self._native = _native.ServiceNode(threads)
+        # Also at the end of the interpreter, which threads must not outlive.
+        self._finalizer = weakref.finalize(self, _end, self._native, self._loop, 0.5)
+        try:
+            for path, program in programs.items():
+                program.loop = self._loop
+                # No path has a plus, so no two have one file.
+                file = None if keep is None else os.path.join(keep, path.strip("/").replace("/", "+") + ".json")
+                self._native.start((path, queue, file), json.dumps(program.outline()), program.service.state, program)
+            self.url = f"http://{self._native.listen(address, insecure)}"
+        except BaseException:
+            self._finalizer()
+            raise
+
+    def __repr__(self) -> str:
+        return f"Server({self.url!r}, {list(self.services)})"
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until it is closed, or clients have ended all its services.
+
+        Parameters
+        ----------
+        timeout : float or None, default=None
+            Seconds at most; ``None``: as long as it takes. Ctrl-C raises ``KeyboardInterrupt``, and a ``with`` statement then closes the node.
+
+        Returns
+        -------
+        ended : bool
+            Whether it has come to that.
+
+        Examples
+        --------
+        >>> import lehr
+        >>> class Note(lehr.Service):
+        ...     state = "hello"
+        >>> with lehr.serve(Note(), port=0) as server, lehr.Node(server.url) as node:
+        ...     still = server.wait(0.01)
+        ...     node.drop("/note")
+        ...     print(still, server.wait())
+        False True
+        """
+        until = math.inf if timeout is None else time.monotonic() + timeout
+        while self._finalizer.alive:
+            try:
+                standing = self._native.paths()
+            except RuntimeError:
+                return True
+            if not any(path in standing for path in self.services):
+                return True
+            left = until - time.monotonic()
+            if left <= 0:
+                return False
+            time.sleep(min(left, _LOOK_SECONDS))
+        return True
+
+    def close(self, timeout: float = 5.0) -> None:
+        """End the services, the youngest first, then the node. Requests that wait are refused, handlers that run have their time.
+
+        Parameters
+        ----------
+        timeout : float, default=5.0
+            Seconds that handlers have. Coroutines are cancelled after them; plain functions cannot be, and are left behind with a warning.
+
+        Returns
+        -------
+        None
+
+        Examples
+        --------
+        >>> import lehr
+        >>> class Note(lehr.Service):
+        ...     state = "hello"
+        >>> server = lehr.serve(Note(), port=0)
+        >>> server.close()
+        """
+        seconds = _checks.real("timeout", timeout)
+        if seconds is None or seconds < 0:
+            raise _checks.wrong("timeout", "seconds of 0 or more", timeout)
+        if self._finalizer.detach() is not None:
+            _end(self._native, self._loop, seconds)
+
+
+def serve(
+    service: Service | Mapping[str, Service],
+    *,
+    path: str | None = None,
+    host: str = "127.0.0.1",
+    port: int = 8420,
+    threads: int = 2,
+    queue: int = 1024,
+    keep: str | os.PathLike[str] | None = None,
+    insecure: bool = False,
+) -> Server:
+    """Have services answer over HTTP, until the node is closed.
+
+    Parameters
+    ----------
+    service : Service or dict of Service
+        One, or several by their paths, each an object of its own.
+    path : str, default=None
+        Where the one stands. ``None``: the name of its class, ``/word_count`` for ``WordCount``.
+    host : str, default='127.0.0.1'
+        The address to listen at; ``'localhost'`` is this machine.
+    port : int, default=8420
+        The port; 0: any that is free.
+    threads : int, default=2
+        Workers that take requests to handlers. A handler that blocks holds none of them.
+    queue : int, default=1024
+        How many requests of each operation may wait; one more is refused.
+    keep : path-like, default=None
+        A folder in which each service keeps its document: written before a change is answered, and read when it is served again. It is made if it is not there. ``None``: nothing is kept.
+    insecure : bool, default=False
+        Whether to listen where others can reach it. There is no policy here: whoever can reach it may do everything.
+
+    Returns
+    -------
+    server : Server
+        Serving. To be used with ``with``, or closed.
+
+    Raises
+    ------
+    ValueError
+        For an address that others can reach, without ``insecure``; for one object at two paths, which would share a state.
+    TypeError
+        For a handler whose parameters cannot be fields of a body, and a state that JSON has not.
+    OSError
+        If the address cannot be had, or the folder cannot be made.
+    Fault
+        If a service cannot be started: two at one path, a damaged file.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> class Counter(lehr.Service):
+    ...     state = {"value": 0}
+    ...     @lehr.handler("update")
+    ...     def add(self, amount: int = 1) -> int:
+    ...         self.state["value"] += amount
+    ...         return self.state["value"]
+    >>> with lehr.serve(Counter(), port=0) as server, lehr.Node(server.url) as node:
+    ...     print(node.submit("/counter", "add", {"amount": 4}), node.submit("/counter", "add"), node.get("/counter"))
+    4 5 {'value': 5}
+    """
+    if isinstance(service, Service):
+        services = {_path_of(type(service)) if path is None else path: service}
+    elif isinstance(service, Mapping) and service and path is None:
+        services = dict(service)
+    else:
+        raise TypeError(f"Expected a Service, or a dict of them by path, which says itself where they stand. Got {service!r} with path={path!r} instead.")
+    for where, one in services.items():
+        if not isinstance(one, Service):
+            raise TypeError(f"Expected a Service at {where}. Got {one!r} instead.")
+    if len({id(one) for one in services.values()}) < len(services):
+        raise ValueError("Each path has a service of its own: two of them have one object, and would share its state.")
+    number = _checks.integer("port", port)
+    if number is None or number > 65535:
+        raise _checks.wrong("port", "an int from 0 to 65535", port)
+    workers, waiting = _checks.integer("threads", threads), _checks.integer("queue", queue)
+    if not workers or not waiting:
+        raise _checks.wrong(*(("threads", "at least 1", threads) if not workers else ("queue", "at least 1", queue)))
+    try:
+        address = ipaddress.ip_address("127.0.0.1" if host == "localhost" else host)
+    except ValueError:
+        raise _checks.wrong("host", "an address such as '127.0.0.1'", host) from None
+    if not address.is_loopback and not insecure:
+        raise ValueError(f"{host} can be reached by others, and there is no policy that says who may do what: insecure=True lets everybody do everything.")
+    listening = f"[{address}]:{number}" if address.version == 6 else f"{address}:{number}"
+    folder = None if keep is None else os.fspath(keep)
+    if folder is not None:
+        os.makedirs(folder, exist_ok=True)
+    return Server(services, listening, insecure=insecure, threads=workers, queue=waiting, keep=folder)
+
+
+def _path_of(kind: type[Service]) -> str:
+    return "/" + re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", kind.__name__).lower().strip("_")
+
+
+def _end(native: _native.ServiceNode, loop: _Loop, seconds: float) -> None:
+    cut_off = native.close(seconds)
+    loop.close()
+    if cut_off is None:
+        _LOG.warning("handlers that run were left behind: they are no coroutines, and had %s seconds to end", seconds)
+    elif cut_off:
+        _LOG.warning("cut off after %s seconds: %s", seconds, ", ".join(cut_off))
+
+
+class _Loop:
+    """An event loop on a thread of its own, from the first coroutine on."""
+
+    def __init__(self) -> None:
+        #: Tasks that were cancelled, which a second time would keep from cleaning up. Changed on the loop only.
+        self.cancelled: weakref.WeakSet[asyncio.Task[Any]] = weakref.WeakSet()
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._is_closed = False
+
+    def get(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._is_closed:
+                raise RuntimeError("the node is closed")
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(target=self._run, args=(self._loop,), name="lehr-services-loop", daemon=True)
+                self._thread.start()
+            return self._loop
+
+    def _run(self, loop: asyncio.AbstractEventLoop) -> None:
+        asyncio.set_event_loop(loop)
+        loop.run_forever()
+        left = asyncio.all_tasks(loop)
+        for task in left - set(self.cancelled):
+            task.cancel()
+        if left:
+            loop.run_until_complete(asyncio.wait(left, timeout=_GRACE_SECONDS))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+
+    def close(self) -> None:
+        with self._lock:
+            self._is_closed = True
+            loop, thread = self._loop, self._thread
+        if loop is not None and thread is not None and thread.is_alive():
+            loop.call_soon_threadsafe(loop.stop)
+            # From a handler of its own it cannot be waited for.
+            if thread is not threading.current_thread():
+                thread.join(2 * _GRACE_SECONDS)
+
+
+class _Running:
+    """A coroutine of a handler on the event loop."""
+
+    def __init__(self, owner: _Loop, coroutine: Coroutine[Any, Any, Any], ending: _native.Ending) -> None:
+        self._owner, self._loop = owner, owner.get()
+        self._task: asyncio.Task[Any] | None = None
+        self._loop.call_soon_threadsafe(self._begin, coroutine, ending)
+
+    def _begin(self, coroutine: Coroutine[Any, Any, Any], ending: _native.Ending) -> None:
+        def end(task: asyncio.Task[Any]) -> None:
+            if task.cancelled():
+                ending.raised(asyncio.CancelledError())
+            elif (raised := task.exception()) is not None:
+                ending.raised(raised)
+            else:
+                ending.returned(task.result())
+
+        self._task = self._loop.create_task(coroutine)
+        self._task.add_done_callback(end)
+
+    def cancel(self) -> None:
+        # After it has begun, since that was asked for first.
+        self._loop.call_soon_threadsafe(self._cancel)
+
+    def _cancel(self) -> None:
+        if self._task is not None and self._task.cancel():
+            self._owner.cancelled.add(self._task)
+
+
+class _Program:
+    """What the native half calls: a service, and its handlers by the names of their operations."""
+
+    loop: _Loop
+
+    def __init__(self, path: str, service: Service) -> None:
+        self.path, self.service = path, service
+        self._handlers: dict[str, _Handler] = {}
+        kind = type(service)
+        for attribute in dir(kind):
+            function = inspect.getattr_static(kind, attribute)
+            mark = getattr(function, _MARK, None)
+            if isinstance(mark, _Mark):
+                name = mark.name or attribute
+                if name in self._handlers:
+                    raise TypeError(f"{kind.__name__} has two handlers for {name!r}.")
+                self._handlers[name] = _Handler(name, mark, function, attribute)
+
+    def outline(self) -> dict[str, Any]:
+        kind = type(self.service)
+        contract = self.service.contract or f"{kind.__module__}.{kind.__qualname__}"
+        version = self.service.version
+        if not (isinstance(version, tuple) and len(version) == 2 and all(isinstance(number, int) and 0 <= number < 65536 for number in version)):
+            raise TypeError(f"The version of {kind.__name__} must be two int such as (1, 0). Got {version!r} instead.")
+        state = _schema(_hints(kind).get("state", Any))
+        return {
+            "name": contract,
+            "version": {"major": version[0], "minor": version[1]},
+            "state": {"title": kind.__name__, **state},
+            "operations": {name: handler.outline() for name, handler in self._handlers.items()},
+        }
+
+    def show(self, state: Any) -> None:
+        self.service.state = state
+
+    def state(self) -> Any:
+        return self.service.state
+
+    def handle(self, name: str, body: Any) -> tuple[Any, Coroutine[Any, Any, Any] | None]:
+        """The answer; or nothing, and a coroutine that comes to it."""
+        handler = self._handlers[name]
+        positional, named = handler.arguments(body)
+        answer = getattr(self.service, handler.attribute)(*positional, **named)
+        if inspect.isawaitable(answer):
+            return None, _awaited(answer)
+        return answer, None
+
+    def start(self, coroutine: Coroutine[Any, Any, Any], ending: _native.Ending) -> _Running:
+        try:
+            return _Running(self.loop, coroutine, ending)
+        except RuntimeError:
+            coroutine.close()
+            raise
+
+    def told(self, name: str, raised: BaseException) -> tuple[str, str, float | None] | None:
+        """What a client is told of an exception, if that is more than that the operation failed."""
+        if isinstance(raised, Fault):
+            if raised.code in _CODES:
+                return raised.code, raised.reason, raised.retry_after
+            _LOG.error("%s of %s raised a Fault with the code %r; expected one of %s", name, self.path, raised.code, ", ".join(_CODES))
+            return None
+        if isinstance(raised, asyncio.CancelledError):
+            return "operation_cancelled", "the operation was cancelled", None
+        _LOG.error("%s of %s failed", name, self.path, exc_info=(type(raised), raised, raised.__traceback__))
+        return None
+
+
+def _hints(thing: Any) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(thing)
+    except NameError:
+        # Of a name that only a type checker knows.
+        return {}
+
+
+async def _awaited(answer: Awaitable[Any]) -> Any:
+    return await answer
+
+
+class _Handler:
+    """A handler, and how the fields of a body become its arguments."""
+
+    def __init__(self, name: str, mark: _Mark, function: Any, attribute: str) -> None:
+        if not inspect.isfunction(function) or inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise TypeError(f"A handler is a method or a coroutine. Got {attribute} instead.")
+        self.name, self.mark, self.attribute = name, mark, attribute
+        parameters = list(inspect.signature(function).parameters.values())[1:]
+        hints = _hints(function)
+        kinds = [parameter.kind for parameter in parameters]
+        self._whole = kinds == [inspect.Parameter.POSITIONAL_ONLY]
+        if not self._whole and not all(kind in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY) for kind in kinds):
+            raise TypeError(f"The parameters of {attribute} are the fields of a body: with names, or a single one before /.")
+        self._fields = {parameter.name: _schema(hints.get(parameter.name, Any)) for parameter in parameters}
+        self._required = [parameter.name for parameter in parameters if parameter.default is inspect.Parameter.empty]
+        self._reply = _schema(hints.get("return", Any))
+
+    def outline(self) -> dict[str, Any]:
+        if self._whole:
+            body = next(iter(self._fields.values()))
+        else:
+            body = {"type": "object", "properties": self._fields, "required": self._required}
+        return {"verb": self.mark.verb, "group": self.mark.group, "body": {"title": self.name, **body}, "reply": self._reply}
+
+    def arguments(self, body: Any) -> tuple[list[Any], dict[str, Any]]:
+        if self._whole:
+            ((name, schema),) = self._fields.items()
+            wrong = _misfit(body, schema, "the body")
+            if wrong is not None:
+                raise _unexpected(wrong)
+            return [body], {}
+        if body is None:
+            body = {}
+        if not isinstance(body, dict):
+            raise _unexpected(f"expected an object, found {_shown(body)}")
+        for name in self._required:
+            if name not in body:
+                raise _unexpected(f"{name}: required, and not sent")
+        named = {name: body[name] for name in self._fields if name in body}
+        for name, value in named.items():
+            wrong = _misfit(value, self._fields[name], name)
+            if wrong is not None:
+                raise _unexpected(wrong)
+        return [], named
+
+
+def _unexpected(what: str) -> Fault:
+    return Fault("message_not_supported", f"not what is expected here: {what}")
+
+
+_TYPES: dict[Any, str] = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", tuple: "array", dict: "object", type(None): "null"}
+
+
+def _schema(hint: Any) -> dict[str, Any]:
+    """The JSON schema of an annotation; of one that JSON has nothing like, that of everything."""
+    if hint is None:
+        return {"type": "null"}
+    if isinstance(hint, type) and hint in _TYPES:
+        return {"type": _TYPES[hint]}
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        return {"anyOf": [_schema(one) for one in inner]}
+    # Members of enumerations and bytes are not in JSON.
+    if origin is Literal and all(type(one) in (str, int, bool, type(None)) for one in inner):
+        return {"enum": list(inner)}
+    if origin is list and len(inner) == 1:
+        return {"type": "array", "items": _schema(inner[0])}
+    if origin is dict and inner[0] is str:
+        return {"type": "object", "additionalProperties": _schema(inner[1])}
+    if origin is not None and origin in _TYPES:
+        return {"type": _TYPES[origin]}
+    return {}
+
+
+def _misfit(value: Any, schema: Mapping[str, Any], where: str) -> str | None:
+    """What a value is that it should not be; nothing if it fits."""
+    if "anyOf" in schema:
+        if all(_misfit(value, one, where) for one in schema["anyOf"]):
+            return f"{where}: expected {_expected(schema)}, found {_shown(value)}"
+        return None
+    if "enum" in schema:
+        # 1 is no True here.
+        fits = any(type(one) is type(value) and one == value for one in schema["enum"])
+        return None if fits else f"{where}: expected {_expected(schema)}, found {_shown(value)}"
+    expected = schema.get("type")
+    if expected is None:
+        return None
+    found = _TYPES[type(value)]
+    if found != expected and not (expected == "number" and found == "integer"):
+        return f"{where}: expected {_expected(schema)}, found {_shown(value)}"
+    if expected == "array" and "items" in schema:
+        misfits = (_misfit(one, schema["items"], f"{where}[{place}]") for place, one in enumerate(value))
+        return next((misfit for misfit in misfits if misfit), None)
+    if expected == "object" and "additionalProperties" in schema:
+        misfits = (_misfit(one, schema["additionalProperties"], f"{where}.{name}") for name, one in value.items())
+        return next((misfit for misfit in misfits if misfit), None)
+    return None
+
+
+def _expected(schema: Mapping[str, Any]) -> str:
+    if "anyOf" in schema:
+        return " or ".join(_expected(one) for one in schema["anyOf"])
+    if "enum" in schema:
+        return " or ".join(map(json.dumps, schema["enum"]))
+    return str(schema.get("type", "anything"))
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else _TYPES[type(value)]
