@@ -109,7 +109,9 @@ pub(crate) fn file(path: &Path, cause: &std::io::Error) -> PyErr {
 pub(crate) fn data(error: lehr_data::Error) -> PyErr {
     let message = error.to_string();
     match error {
-        lehr_data::Error::Open { path, cause } => file(Path::new(&path), &cause),
+        lehr_data::Error::Open { path, cause } | lehr_data::Error::Write { path, cause } => {
+            file(Path::new(&path), &cause)
+        }
         error if error.is_environment() => PyOSError::new_err(message),
         _ => value(message),
     }
