@@ -179,13 +179,13 @@ impl Regions {
     pub fn points(&self, view: View, mix: f64) -> Result<Points, Failure> {
         let standardised = || Scaling::fit(&self.attributes, Scale::Std).apply(&self.attributes);
         let Some(position) = self.position.as_ref().filter(|_| view != View::Attributes) else {
-            return Ok(standardised());
+            return Ok(standardised()?);
         };
         let sphere = geography::on_sphere(position)?.with_weights(self.weights(view).to_vec())?;
         if view == View::Position {
             return Ok(sphere);
         }
-        let attributes = standardised();
+        let attributes = standardised()?;
         let (near, like) = (variance(&sphere), variance(&attributes));
         let scale = |share: f64, of: f64| if of > 0.0 { (share / of).sqrt() } else { 0.0 };
         let (near, like) = (scale(mix, near), scale(1.0 - mix, like));

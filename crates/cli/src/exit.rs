@@ -135,7 +135,7 @@ impl From<lehr_mining::Error> for Failure {
             Error::CheckpointDamaged { .. } => {
                 Failure::new(Kind::BadData, message).with_hint("start anew with --force and without --resume")
             }
-            Error::File { .. } => Failure::new(Kind::Environment, message),
+            Error::File { .. } | Error::Spill(_) => Failure::new(Kind::Environment, message),
             _ => Failure::new(Kind::NoResult, message),
         }
     }

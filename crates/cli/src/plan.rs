@@ -12,6 +12,7 @@ pub mod place;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use lehr_data::Spill;
 use lehr_data::read::Selection;
 use lehr_data::scale::Scale;
 use lehr_data::sparse::FirstColumn;
@@ -73,6 +74,8 @@ pub enum Source {
         weights_from: Option<PathBuf>,
         /// What the first column of SVMlight's text is numbered, if that is said.
         first_column: Option<FirstColumn>,
+        /// Where rows of numbers are kept that memory should not hold.
+        spill: Option<Spill>,
     },
     /// A data set that is built in.
     BuiltIn(Dataset),
@@ -123,14 +126,20 @@ impl Plan {
                     header,
                 };
                 let (bits, weights_from, first_column) = (cluster.bits, cluster.weights_from, cluster.first_column);
+                let spill = cluster.spill.map(Spill::new);
                 if bits.is_some() {
                     if first_column.is_some() {
                         let message = "--first-column: for SVMlight's text; --bits has rows of bits";
                         return Err(Failure::new(Kind::Usage, message));
                     }
                     of_bits_only(&selection, weights_from.is_some(), frame, "--bits")?;
+                    stays_in_memory(spill.as_ref(), "--bits has rows of bits")?;
                 }
-                let source = Source::Table { path: cluster.input, selection, bits, weights_from, first_column };
+                if spill.is_some() && job.is_some() {
+                    let message = "--spill: for one process; each that mpiexec starts holds all rows in memory";
+                    return Err(Failure::new(Kind::Usage, message).with_hint("--threads has one process use all cores"));
+                }
+                let source = Source::Table { path: cluster.input, selection, bits, weights_from, first_column, spill };
                 (source, frame, cluster.method, cluster.execution, cluster.results)
             }
             Command::Demo(demo) => {
@@ -209,6 +218,20 @@ fn not_of_tables(selection: &Selection, has_table: bool, frame: Frame, why: &str
         "--weights" => failure.with_hint("--weights-from names a table that has the weights"),
         _ => failure,
     })
+}
+
+/// That rows which are not plain numbers, as `what` says, need not be kept on a disk.
+///
+/// # Errors
+/// [`Kind::Usage`].
+pub fn stays_in_memory(spill: Option<&Spill>, what: &str) -> Result<(), Failure> {
+    match spill {
+        None => Ok(()),
+        Some(_) => {
+            let message = format!("--spill: for tables of numbers; {what}, which are kept in memory");
+            Err(Failure::new(Kind::Usage, message))
+        }
+    }
 }
 
 fn frame(lonlat: bool, scale: ScaleArgument, columns: Option<&[String]>) -> Result<Frame, Failure> {
@@ -515,6 +538,8 @@ mod tests {
         }
         assert!(usage(&["cluster", "a.npy", "--bits", "8", "--lonlat"]).starts_with("--lonlat: for tables"));
         assert!(usage(&["cluster", "a.npy", "--bits", "8", "--no-header"]).contains("--no-header: for tables"));
+        let message = usage(&["cluster", "a.npy", "--bits", "8", "--spill", "s"]);
+        assert_eq!(message, "--spill: for tables of numbers; --bits has rows of bits, which are kept in memory");
         // All but columns and their scale are of the table that has the weights.
         let beside = ["cluster", "a.npy", "--bits", "8", "--weights-from", "t.csv", "--weights", "w", "--id", "i"];
         assert!(plan(&[&beside[..], &["--delimiter", "tab", "--header"]].concat()).is_ok());

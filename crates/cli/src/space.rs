@@ -51,7 +51,7 @@ impl Space {
             Frame::Columns(Scale::None) => (None, Kind::Plain),
             Frame::Columns(scale) => {
                 let scaling = Scaling::fit(&table, scale);
-                (Some(scaling.apply(&table)), Kind::Scaled(scaling))
+                (Some(scaling.apply(&table)?), Kind::Scaled(scaling))
             }
         };
         Ok(Space { table: Table::Numbers(table), clustered, divided: None, gaps: None, told_of_gaps: None, kind })
@@ -104,7 +104,7 @@ impl Space {
                 Space { table, clustered: None, divided: None, gaps, told_of_gaps, kind }
             }
             _ => {
-                let (clustered, kind) = (Some(scaling.apply(&table)), Kind::Scaled(scaling));
+                let (clustered, kind) = (Some(scaling.apply(&table)?), Kind::Scaled(scaling));
                 Space { clustered, divided: None, table: Table::Numbers(table), gaps, told_of_gaps, kind }
             }
         })

@@ -33,6 +33,7 @@ mod cli {
     mod services;
     mod small_data;
     mod sparse;
+    mod spill;
     mod sponge;
     mod stop_and_resume;
     mod trace;

@@ -135,6 +135,9 @@ pub enum Error {
         /// What the operating system said.
         cause: io::Error,
     },
+    /// The folder for what memory should not hold does not take it. Nothing of it is left behind.
+    #[error(transparent)]
+    Spill(#[from] lehr_spill::Error),
     /// A file could not be written. Nothing of it is left behind.
     #[error("{path}: {}", reason("cannot be written", .cause))]
     Write {
@@ -158,9 +161,11 @@ impl Error {
     /// On whose side the error lies, for exit codes and status codes.
     pub fn class(&self) -> Class {
         match self {
-            Error::Open { .. } | Error::Directory { .. } | Error::Read { .. } | Error::Write { .. } => {
-                Class::Environment
-            }
+            Error::Open { .. }
+            | Error::Directory { .. }
+            | Error::Read { .. }
+            | Error::Spill(_)
+            | Error::Write { .. } => Class::Environment,
             _ => Class::Data,
         }
     }

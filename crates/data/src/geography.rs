@@ -7,6 +7,8 @@
 //!
 //! The sphere is a model: real distances differ by up to 0.6 %, because the Earth is flattened.
 
+use lehr_spill::Builder;
+
 use crate::error::{Error, Faults};
 use crate::points::Points;
 
@@ -24,6 +26,7 @@ const LATITUDES: [&str; 5] = ["lat", "latitude", "lat_deg", "decimallatitude", "
 /// # Errors
 /// - [`Error::Shape`] if there are not exactly two columns, or if their names say latitude and longitude in that order.
 /// - [`Error::Faults`] with each longitude outside of -180 to 360 and each latitude outside of -90 to 90 degrees.
+/// - [`Error::Spill`] if the points are in a file and its folder does not take another.
 ///
 /// # Example
 /// ```
@@ -47,7 +50,7 @@ pub fn on_sphere(points: &Points) -> Result<Points, Error> {
         return shape(format!("{longitude:?} then {latitude:?}"));
     }
     let mut faults = Faults::new(points.name());
-    let mut values = Vec::with_capacity(points.len() * 3);
+    let mut values = Builder::new(points.spill(), points.len() * 3)?;
     for row in 0..points.len() {
         let [lon, lat] = [points.row(row)[0], points.row(row)[1]];
         if !(-180.0..=360.0).contains(&lon) {
@@ -57,10 +60,10 @@ pub fn on_sphere(points: &Points) -> Result<Points, Error> {
             faults.add_with(|| points.fault(row, 1, "a latitude of -90 to 90 degrees", lat.to_string()));
         }
         let ((lon_sin, lon_cos), (lat_sin, lat_cos)) = (lon.to_radians().sin_cos(), lat.to_radians().sin_cos());
-        values.extend([lat_cos * lon_cos, lat_cos * lon_sin, lat_sin].map(|unit| unit * EARTH_RADIUS_KM));
+        values.extend(&[lat_cos * lon_cos, lat_cos * lon_sin, lat_sin].map(|unit| unit * EARTH_RADIUS_KM))?;
     }
     faults.or(())?;
-    points.with_values(values, vec!["x_km".into(), "y_km".into(), "z_km".into()])
+    points.with_stored(values.finish()?, vec!["x_km".into(), "y_km".into(), "z_km".into()])
 }
 
 /// Longitude (-180 to 180) and latitude in degrees of the place on the surface above or below a position.

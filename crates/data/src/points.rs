@@ -2,10 +2,11 @@
 //!
 //! Whoever holds [`Points`] need not check again: there is at least one row and one column, every value is finite, weights are
 //! finite, not negative and not all zero, and all lengths agree. Rows are stored one after another (row-major), so that a block of
-//! rows is one slice. A weight of 0 is allowed: such a row is labelled by methods and influences nothing.
+//! rows is one slice; that slice is in memory, or in a file that memory need not hold ([`Points::spilled`]). A weight of 0 is allowed: such a row is labelled by methods and influences nothing.
 //!
 //! Points do not know where they came from except for the name that messages use. Reading is in [`crate::read`].
 
+use lehr_spill::{Spill, Storage};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::{Column, Error, Fault, Faults, Place};
@@ -25,7 +26,7 @@ use crate::error::{Column, Error, Fault, Faults, Place};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Points {
     /// Length `len * dimension`, all finite.
-    values: Vec<f64>,
+    values: Storage<f64>,
     /// At least 1.
     dimension: usize,
     /// One name a column.
@@ -49,6 +50,28 @@ impl Points {
     /// - [`Error::Empty`] if there are no values.
     /// - [`Error::Faults`] with each value that is not finite.
     pub fn new(values: Vec<f64>, dimension: usize) -> Result<Self, Error> {
+        Self::stored(values.into(), dimension)
+    }
+
+    /// As [`new`](Points::new), of values wherever they are.
+    fn stored(values: Storage<f64>, dimension: usize) -> Result<Self, Error> {
+        let points = Self::of_finite(values, dimension)?;
+        let mut faults = Faults::new("points");
+        for (index, value) in points.values.iter().enumerate() {
+            if !value.is_finite() {
+                faults.add_with(|| {
+                    points.fault(index / dimension, index % dimension, "a finite number", value.to_string())
+                });
+            }
+        }
+        faults.or(points)
+    }
+
+    /// As [`new`](Points::new), of values that have been found finite, as readers do that know where in a file each came from.
+    ///
+    /// # Errors
+    /// Those of the shape.
+    pub(crate) fn of_finite(values: Storage<f64>, dimension: usize) -> Result<Self, Error> {
         if dimension == 0 {
             return Err(shape("points", "at least 1 column".into(), "0".into()));
         }
@@ -59,16 +82,36 @@ impl Points {
             return Err(Error::Empty { name: "points".into(), found: "no rows" });
         }
         let columns: Vec<String> = (0..dimension).map(|index| format!("x{index}")).collect();
-        let points = Points { values, dimension, columns, weights: None, ids: None, name: "points".into() };
-        let mut faults = Faults::new("points");
-        for (index, value) in points.values.iter().enumerate() {
-            if !value.is_finite() {
-                faults.add_with(|| {
-                    points.fault(index / dimension, index % dimension, "a finite number", value.to_string())
-                });
-            }
-        }
-        faults.or(points)
+        Ok(Points { values, dimension, columns, weights: None, ids: None, name: "points".into() })
+    }
+
+    /// The same points with their values in a file, out of memory; methods that are given them keep what they make of the rows in files of the same folder. Weights and ids stay in memory.
+    ///
+    /// Results are the same to the bit. Reading a table into a file without having it in memory is [`read::spilled_table`](crate::read::spilled_table).
+    ///
+    /// # Errors
+    /// [`Error::Spill`] if the disk does not take them.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::{Points, Spill};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let folder = folder.path();
+    /// let points = Points::new(vec![0.0, 1.0, 2.0, 3.0], 2)?;
+    /// let spilled = points.clone().spilled(&Spill::new(folder))?;
+    /// assert_eq!((spilled.row(1), spilled.fingerprint()), (points.row(1), points.fingerprint()));
+    /// assert_eq!(spilled.spill().unwrap().folder(), folder);
+    /// # Ok::<(), lehr_data::Error>(())
+    /// ```
+    pub fn spilled(self, spill: &Spill) -> Result<Self, Error> {
+        let mut writer = spill.writer(self.values.len())?;
+        writer.extend(&self.values)?;
+        Ok(Points { values: writer.finish()?.into(), ..self })
+    }
+
+    /// The folder of the values' file, if they are in one.
+    pub fn spill(&self) -> Option<&Spill> {
+        self.values.spill()
     }
 
     /// The same points with these column names.
@@ -123,12 +166,17 @@ impl Points {
     /// # Errors
     /// [`Error::Shape`] if `values` has not as many rows or `columns` is empty, [`Error::Faults`] for values that are not finite.
     pub fn with_values(&self, values: Vec<f64>, columns: Vec<String>) -> Result<Self, Error> {
+        self.with_stored(values.into(), columns)
+    }
+
+    /// As [`with_values`](Points::with_values), of values wherever they are.
+    pub(crate) fn with_stored(&self, values: Storage<f64>, columns: Vec<String>) -> Result<Self, Error> {
         let dimension = columns.len();
         if values.len() != self.len() * dimension {
             let expected = format!("{} in {} rows of {dimension}", self.len() * dimension, self.len());
             return Err(shape("values", expected, values.len().to_string()));
         }
-        let mut points = Points::new(values, dimension)?.with_columns(columns)?.with_name(self.name.clone());
+        let mut points = Points::stored(values, dimension)?.with_columns(columns)?.with_name(self.name.clone());
         points.weights.clone_from(&self.weights);
         points.ids.clone_from(&self.ids);
         Ok(points)

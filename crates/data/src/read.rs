@@ -19,6 +19,8 @@ pub mod svmlight;
 use std::io::Read;
 use std::path::Path;
 
+use lehr_spill::Spill;
+
 use crate::error::Error;
 use crate::fingerprints::Fingerprints;
 use crate::incomplete::Incomplete;
@@ -75,7 +77,7 @@ pub struct Selection {
 /// - [`Error::NoSuchColumns`], [`Error::AmbiguousColumn`], [`Error::RepeatedColumn`]: the selection does not fit.
 /// - [`Error::Faults`]: fields, rows or weights that are wrong, the first ten and their number.
 pub fn points(path: &Path, selection: &Selection) -> Result<Points, Error> {
-    any_points(Source::open(path)?, selection)
+    any_points(Source::open(path)?, selection, None)
 }
 
 /// What a file may hold that is clustered.
@@ -95,7 +97,36 @@ pub enum Table {
 /// # Errors
 /// As [`points`], [`fps::fingerprints`], [`svmlight::rows`] and [`matrix_market::rows`].
 pub fn table(path: &Path, selection: &Selection, first_column: Option<FirstColumn>) -> Result<Table, Error> {
-    table_of(Source::open(path)?, selection, first_column)
+    table_of(Source::open(path)?, selection, first_column, None)
+}
+
+/// As [`table`], with the values of a table of numbers in a file of a folder: for tables larger than memory, of which no more is held than some rows, the weights and the ids.
+/// The points are the same to the bit as those in memory, and so is what methods make of them. Rows of bits and sparse rows stay in memory: they are a small part of the same numbers.
+///
+/// Cost: one pass; disk for 8 bytes a value.
+///
+/// # Errors
+/// As [`table`]; [`Error::Spill`] if the folder does not take the values.
+///
+/// # Example
+/// ```
+/// use lehr_data::{Spill, read::{Selection, Table, spilled_table, table}};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let folder = folder.path();
+/// let path = folder.join("t.csv");
+/// std::fs::write(&path, "x,y\n1,2\n3,4\n").unwrap();
+/// let Table::Numbers(points) = spilled_table(&path, &Selection::default(), None, &Spill::new(folder))? else { panic!() };
+/// assert_eq!(points.row(1), [3.0, 4.0]);
+/// assert_eq!(Table::Numbers(points), table(&path, &Selection::default(), None)?);
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn spilled_table(
+    path: &Path,
+    selection: &Selection,
+    first_column: Option<FirstColumn>,
+    spill: &Spill,
+) -> Result<Table, Error> {
+    table_of(Source::open(path)?, selection, first_column, Some(spill))
 }
 
 /// As [`table`], from a reader; `name` is what messages call it.
@@ -121,10 +152,15 @@ pub fn table_from(
     selection: &Selection,
     first_column: Option<FirstColumn>,
 ) -> Result<Table, Error> {
-    table_of(Source::new(reader, name)?, selection, first_column)
+    table_of(Source::new(reader, name)?, selection, first_column, None)
 }
 
-fn table_of(mut source: Source<'_>, selection: &Selection, first_column: Option<FirstColumn>) -> Result<Table, Error> {
+fn table_of(
+    mut source: Source<'_>,
+    selection: &Selection,
+    first_column: Option<FirstColumn>,
+    spill: Option<&Spill>,
+) -> Result<Table, Error> {
     Ok(if fps::is_fps(&mut source)? {
         Table::Bits(fps::read(source)?)
     } else if matrix_market::is_matrix_market(&mut source)? {
@@ -132,7 +168,7 @@ fn table_of(mut source: Source<'_>, selection: &Selection, first_column: Option<
     } else if svmlight::is_svmlight(&mut source) {
         Table::Sparse(svmlight::read(source, first_column)?)
     } else {
-        Table::Numbers(any_points(source, selection)?)
+        Table::Numbers(any_points(source, selection, spill)?)
     })
 }
 
@@ -142,7 +178,7 @@ fn table_of(mut source: Source<'_>, selection: &Selection, first_column: Option<
 /// As [`points`], except for those of opening a file.
 pub fn csv_points(reader: impl Read, name: &str, selection: &Selection) -> Result<Points, Error> {
     check(name, selection)?;
-    csv::points(Source::new(reader, name)?, selection)
+    csv::points(Source::new(reader, name)?, selection, None)
 }
 
 /// Points from a reader of unknown contents: NPY or a table of text, plain or packed by gzip; `name` is what messages call it.
@@ -150,7 +186,7 @@ pub fn csv_points(reader: impl Read, name: &str, selection: &Selection) -> Resul
 /// # Errors
 /// As [`points`], except for those of opening a file.
 pub fn points_from(reader: impl Read, name: &str, selection: &Selection) -> Result<Points, Error> {
-    any_points(Source::new(reader, name)?, selection)
+    any_points(Source::new(reader, name)?, selection, None)
 }
 
 /// Rows that may have gaps, from a file as [`points`] reads it: a field that says that there is no value (empty, `NA`, `?`, …; NaN in an NPY array) is one.
@@ -203,8 +239,12 @@ fn check(name: &str, selection: &Selection) -> Result<(), Error> {
     Ok(())
 }
 
-fn any_points(mut source: Source<'_>, selection: &Selection) -> Result<Points, Error> {
-    if is_npy(&mut source, selection)? { npy::points(source, selection) } else { csv::points(source, selection) }
+fn any_points(mut source: Source<'_>, selection: &Selection, spill: Option<&Spill>) -> Result<Points, Error> {
+    if is_npy(&mut source, selection)? {
+        npy::points(source, selection, spill)
+    } else {
+        csv::points(source, selection, spill)
+    }
 }
 
 fn any_incomplete(mut source: Source<'_>, selection: &Selection) -> Result<Incomplete, Error> {

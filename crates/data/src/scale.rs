@@ -17,6 +17,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use lehr_spill::Builder;
+
+use crate::error::Error;
 use crate::incomplete::Incomplete;
 use crate::points::Points;
 use crate::sparse::Sparse;
@@ -74,7 +77,7 @@ impl FromStr for Scale {
 /// use lehr_data::{scale::{Scale, Scaling}, Points};
 /// let points = Points::new(vec![0.0, 10.0, 2.0, 10.0, 4.0, 10.0], 2)?.with_weights(vec![1.0, 2.0, 1.0])?;
 /// let scaling = Scaling::fit(&points, Scale::Std);
-/// let scaled = scaling.apply(&points);
+/// let scaled = scaling.apply(&points)?;
 /// assert_eq!(scaled.row(1), [0.0, 0.0]);
 /// assert_eq!(scaled.row(2)[0], 2.0 / 2f64.sqrt());
 /// let mut center = scaled.row(2).to_vec();
@@ -93,15 +96,17 @@ pub struct Scaling {
 impl Scaling {
     /// The shifts and divisors that bring these points to the scale.
     ///
-    /// Cost: a few passes over the values; for `Robust` also a sort of each column.
+    /// Cost: a few passes over the values; for `Robust` one for each column, and a sort of it.
     pub fn fit(points: &Points, scale: Scale) -> Self {
-        let (shifts, divisors) = (0..points.dimension())
-            .map(|column| match scale {
-                Scale::None => (0.0, 1.0),
-                Scale::Std => Moments::of(points, column).shift_and_divisor(),
-                Scale::Robust => robust(points, column),
-            })
-            .unzip();
+        let columns = 0..points.dimension();
+        let (shifts, divisors) = match scale {
+            Scale::None => columns.map(|_| (0.0, 1.0)).unzip(),
+            Scale::Std => Moments::of(points).iter().map(Moments::shift_and_divisor).unzip(),
+            Scale::Robust => {
+                let moments = Moments::of(points);
+                columns.map(|column| robust(points, column, moments[column].deviation)).unzip()
+            }
+        };
         Scaling { scale, shifts, divisors }
     }
 
@@ -212,24 +217,28 @@ impl Scaling {
 
     /// The points in the new scale; weights, ids and column names stay. `Scale::None` changes no bit.
     ///
-    /// A value that would leave the range of 64-bit floats (more than 10³⁰⁸ spreads away) becomes the largest one.
+    /// A value that would leave the range of 64-bit floats (more than 10³⁰⁸ spreads away) becomes the largest one. Values in a file are scaled into another of the same folder.
+    ///
+    /// # Errors
+    /// [`Error::Spill`] if that folder does not take it; none for points in memory.
     ///
     /// # Panics
     /// If the points have another number of columns than those of [`fit`](Scaling::fit).
-    pub fn apply(&self, points: &Points) -> Points {
+    pub fn apply(&self, points: &Points) -> Result<Points, Error> {
         assert_eq!(points.dimension(), self.shifts.len(), "columns of the points and of the scaling");
         if self.scale == Scale::None {
-            return points.clone();
+            return Ok(points.clone());
         }
-        let mut values = points.values().to_vec();
-        for row in values.chunks_exact_mut(points.dimension()) {
-            for ((value, shift), divisor) in row.iter_mut().zip(&self.shifts).zip(&self.divisors) {
-                *value = ((*value - shift) / divisor).clamp(-f64::MAX, f64::MAX);
+        let mut values = Builder::new(points.spill(), points.values().len())?;
+        let mut scaled = vec![0.0; points.dimension()];
+        for row in points.values().chunks_exact(points.dimension()) {
+            for (((scaled, value), shift), divisor) in scaled.iter_mut().zip(row).zip(&self.shifts).zip(&self.divisors)
+            {
+                *scaled = ((value - shift) / divisor).clamp(-f64::MAX, f64::MAX);
             }
+            values.extend(&scaled)?;
         }
-        points
-            .with_values(values, points.columns().to_vec())
-            .expect("clamped values are finite and the shape is the same")
+        points.with_stored(values.finish()?, points.columns().to_vec())
     }
 
     /// A centre in the new scale back to the unit of the data, in place.
@@ -263,7 +272,8 @@ impl Scaling {
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub fn scales_differ(points: &Points) -> Option<String> {
-    spreads_differ(points.columns(), |column| Moments::of(points, column).deviation)
+    let moments = Moments::of(points);
+    spreads_differ(points.columns(), |column| moments[column].deviation)
 }
 
 /// The same for rows with missing cells: spreads are those of what is there.
@@ -276,7 +286,7 @@ pub fn scales_differ(points: &Points) -> Option<String> {
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub fn scales_differ_incomplete(rows: &Incomplete) -> Option<String> {
-    spreads_differ(rows.columns(), |column| rows.present(column).map_or(0.0, |there| Moments::of(&there, 0).deviation))
+    spreads_differ(rows.columns(), |column| rows.present(column).map_or(0.0, |there| Moments::of(&there)[0].deviation))
 }
 
 fn spreads_differ(names: &[String], spread: impl Fn(usize) -> f64) -> Option<String> {
@@ -312,23 +322,42 @@ struct Moments {
 }
 
 impl Moments {
-    /// Weighted mean and population standard deviation; no intermediate leaves the range of floats unless the result does.
-    fn of(points: &Points, column: usize) -> Self {
-        let total = points.total_weight();
-        let rows = || {
-            points.column(column).enumerate().map(|(row, value)| (points.weight(row), value)).filter(|(w, _)| *w > 0.0)
-        };
-        let (low, high) =
-            rows().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (_, x)| (low.min(x), high.max(x)));
-        if low == high {
-            return Moments { mean: low, deviation: 0.0 };
+    /// Of each column: weighted mean and population standard deviation; no intermediate leaves the range of floats unless the result does.
+    ///
+    /// All columns go side by side, so that the rows are gone over three times however many columns they have: they may be in a file.
+    fn of(points: &Points) -> Vec<Self> {
+        let (dimension, total) = (points.dimension(), points.total_weight());
+        let rows = || points.values().chunks_exact(dimension).enumerate();
+        let rows = || rows().map(|(row, values)| (points.weight(row), values)).filter(|(weight, _)| *weight > 0.0);
+        let (mut low, mut high) = (vec![f64::INFINITY; dimension], vec![f64::NEG_INFINITY; dimension]);
+        for (_, values) in rows() {
+            for ((low, high), x) in low.iter_mut().zip(&mut high).zip(values) {
+                (*low, *high) = (low.min(*x), high.max(*x));
+            }
         }
         // The middle of the range first: sums of differences lose no digits to a far origin. The mean stays between low and high.
-        let middle = low / 2.0 + high / 2.0;
-        let mean = (middle + rows().map(|(w, x)| w / total * (x - middle)).sum::<f64>()).clamp(low, high);
-        let far = (high - mean).max(mean - low).min(f64::MAX);
-        let variance: f64 = rows().map(|(w, x)| w / total * ((x - mean) / far) * ((x - mean) / far)).sum();
-        Moments { mean, deviation: far * variance.sqrt() }
+        let middle: Vec<f64> = low.iter().zip(&high).map(|(low, high)| low / 2.0 + high / 2.0).collect();
+        let mut sums = vec![0.0; dimension];
+        for (w, values) in rows() {
+            for ((sum, x), middle) in sums.iter_mut().zip(values).zip(&middle) {
+                *sum += w / total * (x - middle);
+            }
+        }
+        let mean: Vec<f64> = (0..dimension).map(|j| (middle[j] + sums[j]).clamp(low[j], high[j])).collect();
+        let far: Vec<f64> = (0..dimension).map(|j| (high[j] - mean[j]).max(mean[j] - low[j]).min(f64::MAX)).collect();
+        let mut variances = vec![0.0; dimension];
+        for (w, values) in rows() {
+            for (((variance, x), mean), far) in variances.iter_mut().zip(values).zip(&mean).zip(&far) {
+                *variance += w / total * ((x - mean) / far) * ((x - mean) / far);
+            }
+        }
+        let moments = |j: usize| {
+            if low[j] == high[j] {
+                return Moments { mean: low[j], deviation: 0.0 };
+            }
+            Moments { mean: mean[j], deviation: far[j] * f64::sqrt(variances[j]) }
+        };
+        (0..dimension).map(moments).collect()
     }
 
     fn shift_and_divisor(&self) -> (f64, f64) {
@@ -336,7 +365,8 @@ impl Moments {
     }
 }
 
-fn robust(points: &Points, column: usize) -> (f64, f64) {
+/// The median and the interquartile range of a column, whose standard deviation takes the range's place if there is none.
+fn robust(points: &Points, column: usize, deviation: f64) -> (f64, f64) {
     let mut rows: Vec<(f64, f64)> = points
         .column(column)
         .enumerate()
@@ -345,7 +375,7 @@ fn robust(points: &Points, column: usize) -> (f64, f64) {
         .collect();
     rows.sort_by(|a, b| a.0.total_cmp(&b.0));
     let range = quantile(&rows, 0.75) - quantile(&rows, 0.25);
-    let spread = if range > 0.0 { range.min(f64::MAX) } else { Moments::of(points, column).deviation };
+    let spread = if range > 0.0 { range.min(f64::MAX) } else { deviation };
     (quantile(&rows, 0.5), divisor(spread))
 }
 
@@ -486,7 +516,7 @@ mod tests {
     fn no_scale_changes_no_bit() {
         let points = column(&[0.1, -0.0, 3e200]);
         let scaling = Scaling::fit(&points, Scale::None);
-        assert_eq!(scaling.apply(&points), points);
+        assert_eq!(scaling.apply(&points).unwrap(), points);
         let mut center = [0.1];
         scaling.invert(&mut center);
         assert_eq!(center, [0.1]);
@@ -496,7 +526,7 @@ mod tests {
     fn the_largest_numbers_do_not_overflow() {
         let points = column(&[f64::MAX, -f64::MAX, f64::MAX]);
         for scale in [Scale::Std, Scale::Robust] {
-            let scaled = Scaling::fit(&points, scale).apply(&points);
+            let scaled = Scaling::fit(&points, scale).apply(&points).unwrap();
             assert!(scaled.values().iter().all(|value| value.is_finite()));
         }
         let (_, deviation) = fitted(&column(&[1e200, -1e200]), Scale::Std);

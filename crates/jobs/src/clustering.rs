@@ -374,7 +374,7 @@ impl Space {
             ColumnScale::Robust => Scale::Robust,
         };
         let scaling = Scaling::fit(&table, scale);
-        let clustered = Some(scaling.apply(&table));
+        let clustered = Some(scaling.apply(&table)?);
         Ok(space(table, clustered, Some(scaling)))
     }
 

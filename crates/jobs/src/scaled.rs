@@ -60,7 +60,7 @@ impl Scaled {
             columns: table.columns().to_vec(),
             total_weight: table.total_weight(),
             warnings,
-            rows: Rows::Whole(scaling.apply(&table)),
+            rows: Rows::Whole(scaling.apply(&table)?),
             scaling,
             name,
         })

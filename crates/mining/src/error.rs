@@ -148,6 +148,9 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
+    /// The folder for what memory should not hold does not take it: free its disk, or name another.
+    #[error(transparent)]
+    Spill(#[from] lehr_spill::Error),
     /// Writing failed.
     #[error(transparent)]
     Data(#[from] lehr_data::Error),

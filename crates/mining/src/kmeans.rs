@@ -54,7 +54,7 @@ impl Method for Parameters {
 /// ```
 ///
 /// Cost: a start takes K x (2 + ln K) passes of N x D operations for its centres, then its sweeps, each N x K x D operations at most and, in up to 16 dimensions, far
-/// fewer once most centres stand still. Memory: the points, and a copy of them in the precision asked for.
+/// fewer once most centres stand still. Memory: the points, and a copy of them in the precision asked for; where those are in a file, so is the copy.
 pub fn cluster<'a>(
     input: impl Into<Input<'a>>,
     parameters: &Parameters,

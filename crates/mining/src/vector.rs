@@ -17,6 +17,7 @@ mod m_step;
 mod model;
 mod parameters;
 pub(crate) mod rows;
+mod shelf;
 pub(crate) mod sparse;
 pub(crate) mod sponge;
 mod swap;
@@ -86,7 +87,8 @@ impl Checkpoint {
 /// tens of sweeps each, of which one goes over the leaves near the centres moved in up to 16 dimensions, and over all points beyond; `patience` 0 leaves it out.
 /// Of rows of bits a pass takes N x K x (set bits) additions, twice, in place of N x K x D multiply-adds.
 /// Of sparse rows it takes K x (values that are not 0) multiply-adds, twice, and K x D additions for each of some hundred leaves.
-/// Memory: the points, and a copy of them in the precision asked for; of bits, as bits; of sparse rows, what is not 0, and several times K x D numbers.
+/// Memory: the points, and a copy of them in the precision asked for; of bits, as bits; of sparse rows, what is not 0, and several times K x D numbers. Of points in a file ([`Points::spilled`](lehr_data::Points::spilled))
+/// the copy is in a file of the same folder, and memory holds about 40 bytes a row and the leaf in work; each pass reads that file as far as the system has not kept it.
 pub fn cluster<'a>(
     input: impl Into<Input<'a>>,
     parameters: &Parameters,

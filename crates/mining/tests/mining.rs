@@ -19,6 +19,7 @@ mod mining {
     mod quality;
     mod smacof;
     mod sparse;
+    mod spill;
     mod sponge;
     mod stop;
 }

@@ -60,7 +60,7 @@ pub trait Real: Registers + Copy + Debug + Default + PartialOrd + Send + Sync + 
 }
 
 /// One cache line of numbers in memory.
-pub trait Line: Copy + Debug + Default + Send + Sync + 'static {
+pub trait Line: bytemuck::Pod + Debug + Default + Send + Sync {
     /// What one lane holds.
     type Number: Real<Line = Self>;
     /// How many lanes.
@@ -185,6 +185,11 @@ macro_rules! line {
         #[derive(Clone, Copy, Debug, Default)]
         #[repr(C, align(64))]
         pub struct $line(pub(crate) [$number; $count]);
+
+        // SAFETY: numbers side by side that fill the line, with no byte between or behind them; any pattern of bits is a number, and so is that of all zeros.
+        unsafe impl bytemuck::Zeroable for $line {}
+        // SAFETY: as above, and a copy of the bits is the same line.
+        unsafe impl bytemuck::Pod for $line {}
 
         impl Line for $line {
             type Number = $number;

@@ -6,6 +6,10 @@
 //!
 //! In more than [`DIRECT_DIMENSION`] dimensions a *small* block's rows are kept a second time row by row, which sums over rows want. A block of
 //! many tiles has enough rows to sum lane by lane instead, so large data are kept, and read, once.
+//!
+//! Lines may be in a file in place of memory ([`Tiles::write`]): kernels see the same slices of the same lines.
+
+use lehr_spill::{Error, Slab, Storage, Writer};
 
 use crate::lanes::{Line, Real};
 
@@ -21,13 +25,54 @@ const MANY_TILES: usize = 12;
 pub struct Tiles<T: Real> {
     rows: usize,
     dimension: usize,
-    values: Vec<T::Line>,
-    weights: Vec<T::Line>,
-    row_major: Vec<T::Line>,
+    values: Storage<T::Line>,
+    weights: Storage<T::Line>,
+    row_major: Storage<T::Line>,
     square: f64,
 }
 
+/// Tiles whose lines went to a file that is being written: what is needed to have them back when it is complete.
+#[derive(Clone, Copy, Debug)]
+pub struct Written {
+    rows: usize,
+    dimension: usize,
+    square: f64,
+    /// Where the first line stands in the file, and how many are of values, of weights and of rows.
+    start: usize,
+    lines: [usize; 3],
+}
+
+impl Written {
+    /// The tiles, from the lines of the whole file.
+    ///
+    /// # Panics
+    /// If the file is another, and shorter.
+    pub fn tiles<T: Real>(&self, file: &Slab<T::Line>) -> Tiles<T> {
+        let mut start = self.start;
+        let [values, weights, row_major] = self.lines.map(|lines| {
+            start += lines;
+            Storage::File(file.part(start - lines..start))
+        });
+        let Self { rows, dimension, square, .. } = *self;
+        Tiles { rows, dimension, values, weights, row_major, square }
+    }
+}
+
+/// How many tiles hold so many rows, and how many lines a row has that is kept a second time.
+fn shape<T: Real>(rows: usize, dimension: usize) -> (usize, usize) {
+    let lanes = T::Line::COUNT;
+    let tiles = rows.div_ceil(lanes);
+    let is_twice = dimension > DIRECT_DIMENSION && tiles < MANY_TILES;
+    (tiles, if is_twice { dimension.div_ceil(lanes) } else { 0 })
+}
+
 impl<T: Real> Tiles<T> {
+    /// How many lines the tiles of so many rows have, for who sets room aside.
+    pub fn lines(rows: usize, dimension: usize) -> usize {
+        let (tiles, lines_per_row) = shape::<T>(rows, dimension);
+        tiles * (dimension + 1 + T::Line::COUNT * lines_per_row)
+    }
+
     /// Copies rows into tiles, subtracting `origin` from each in `f64` before rounding to `T`.
     ///
     /// `row(i)` gives the i-th of `rows` rows (`dimension` numbers) and `weight(i)` its weight.
@@ -54,11 +99,9 @@ impl<T: Real> Tiles<T> {
     ) -> Self {
         assert!(rows > 0 && origin.len() == dimension);
         let lanes = T::Line::COUNT;
-        let tiles = rows.div_ceil(lanes);
+        let (tiles, lines_per_row) = shape::<T>(rows, dimension);
         let mut values = vec![T::Line::default(); tiles * dimension];
         let mut weights = vec![T::Line::default(); tiles];
-        let is_twice = dimension > DIRECT_DIMENSION && tiles < MANY_TILES;
-        let lines_per_row = if is_twice { dimension.div_ceil(lanes) } else { 0 };
         let mut row_major = vec![T::Line::default(); tiles * lanes * lines_per_row];
         let mut square = 0.0;
         for index in 0..tiles * lanes {
@@ -77,7 +120,38 @@ impl<T: Real> Tiles<T> {
                 square += weight * value.to_f64() * value.to_f64();
             }
         }
+        let (values, weights, row_major) = (values.into(), weights.into(), row_major.into());
         Self { rows, dimension, values, weights, row_major, square }
+    }
+
+    /// Moves the lines to the end of a file, out of memory. What comes back has them again when the file is complete ([`Written::tiles`]).
+    ///
+    /// # Errors
+    /// [`Error`] if the disk does not take them.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_numerics::tiles::Tiles;
+    /// use lehr_spill::Spill;
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let folder = folder.path();
+    /// let tiles = || Tiles::<f64>::new(2, 1, &[0.0], |i| [&[1.0], &[2.0]][i], |_| 1.0);
+    /// let mut file = Spill::new(folder).writer(2 * Tiles::<f64>::lines(2, 1))?;
+    /// let written = [tiles().write(&mut file)?, tiles().write(&mut file)?];
+    /// let file = file.finish()?;
+    /// let mut row = [0.0];
+    /// written[1].tiles::<f64>(&file).read_row(1, &mut row);
+    /// assert_eq!((row, file.len()), ([2.0], 2 * Tiles::<f64>::lines(2, 1)));
+    /// # Ok::<(), lehr_spill::Error>(())
+    /// ```
+    pub fn write(self, file: &mut Writer<T::Line>) -> Result<Written, Error> {
+        let Self { rows, dimension, square, .. } = self;
+        let start = file.len();
+        let parts = [&self.values, &self.weights, &self.row_major];
+        for lines in parts {
+            file.extend(lines)?;
+        }
+        Ok(Written { rows, dimension, square, start, lines: parts.map(|lines| lines.len()) })
     }
 
     /// Rows, padding not counted.
@@ -117,8 +191,8 @@ impl<T: Real> Tiles<T> {
     pub fn read_row(&self, index: usize, out: &mut [f64]) {
         assert!(index < self.rows && out.len() == self.dimension);
         let (tile, lane) = (index / T::Line::COUNT, index % T::Line::COUNT);
-        for (j, number) in out.iter_mut().enumerate() {
-            *number = self.values[tile * self.dimension + j].lanes()[lane].to_f64();
+        for (number, line) in out.iter_mut().zip(&self.values[tile * self.dimension..][..self.dimension]) {
+            *number = line.lanes()[lane].to_f64();
         }
     }
 

@@ -9,7 +9,7 @@ use lehr_data::read::{self, Selection, Table};
 use lehr_data::scale::Scale;
 use lehr_data::sparse::FirstColumn;
 use lehr_data::write::AtomicFile;
-use lehr_data::{Fingerprints, Sparse};
+use lehr_data::{Fingerprints, Sparse, Spill};
 use lehr_ranks::timing::Stopwatch;
 use lehr_ranks::trace::Trace;
 
@@ -21,7 +21,7 @@ use crate::folder::{self, Folder, Results};
 use crate::interrupt::Interrupt;
 use crate::model::{Learnt, ModelFile};
 use crate::output::{self, ClusterRow, ClusterTable};
-use crate::plan::{Frame, Plan, Source, Start, of_bits_only, of_sparse_only};
+use crate::plan::{Frame, Plan, Source, Start, of_bits_only, of_sparse_only, stays_in_memory};
 use crate::progress::{Saved, Units, Watch};
 use crate::resume::stopped;
 use crate::space::Space;
@@ -37,8 +37,8 @@ pub fn run(plan: Plan, company: &Company<'_>) -> Result<(), Failure> {
     let mut interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
     let space = match &plan.source {
-        Source::Table { path, selection, bits, weights_from, first_column } => {
-            read_space(path, selection, *bits, weights_from.as_deref(), *first_column, plan.frame)?
+        Source::Table { path, selection, bits, weights_from, first_column, spill } => {
+            read_space(path, selection, *bits, weights_from.as_deref(), *first_column, spill.as_ref(), plan.frame)?
         }
         Source::BuiltIn(dataset) => Space::new(demo::points(*dataset), plan.frame)?,
     };
@@ -91,6 +91,7 @@ fn read_space(
     bits: Option<usize>,
     weights_from: Option<&Path>,
     first_column: Option<FirstColumn>,
+    spill: Option<&Spill>,
     frame: Frame,
 ) -> Result<Space, Failure> {
     let weighted = |rows: Fingerprints| -> Result<Space, Failure> {
@@ -114,7 +115,10 @@ fn read_space(
     }
     // Where there is a table beside, the selection is of that one.
     let own = if weights_from.is_some() { &Selection::default() } else { selection };
-    let table = read::table(path, own, first_column)?;
+    let table = match spill {
+        Some(spill) => read::spilled_table(path, own, first_column, spill)?,
+        None => read::table(path, own, first_column)?,
+    };
     if first_column.is_some() && !matches!(table, Table::Sparse(_)) {
         let message = format!("--first-column: for SVMlight's text, which {} is not", path.display());
         return Err(Failure::new(Kind::Usage, message));
@@ -126,11 +130,13 @@ fn read_space(
         }
         Table::Sparse(rows) => {
             of_sparse_only(selection, weights_from.is_some(), frame)?;
+            stays_in_memory(spill, "the file has sparse rows")?;
             weighted_sparse(rows, if let Frame::Columns(scale) = frame { scale } else { Scale::None })
         }
         Table::Numbers(points) => Space::new(points, frame),
         Table::Bits(rows) => {
             of_bits_only(selection, weights_from.is_some(), frame, "an FPS file")?;
+            stays_in_memory(spill, "an FPS file has rows of bits")?;
             weighted(rows)
         }
     }

@@ -10,6 +10,8 @@
 //!   of all rows although it had none in the first is reported, never dropped in silence. Where values may be missing, a column whose first rows
 //!   are all gaps is numeric too if numbers follow and no text does.
 
+use lehr_spill::{Builder, Spill, Storage};
+
 use crate::error::{Column, Error, Fault, Faults, Place, quoted};
 use crate::incomplete::Incomplete;
 use crate::points::{Points, total_weight_fault, weight_fault};
@@ -24,16 +26,17 @@ pub const SAMPLE_ROWS: usize = 100;
 pub const MISSING: [&str; 16] =
     ["", "?", "-", ".", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "nil", "inf", "-inf", "+inf", "missing"];
 
-pub(super) fn points(source: Source<'_>, selection: &Selection) -> Result<Points, Error> {
-    table(source, selection, false)?.into_points()
+/// Points, with their values in memory or in a file of a folder.
+pub(super) fn points(source: Source<'_>, selection: &Selection, spill: Option<&Spill>) -> Result<Points, Error> {
+    table(source, selection, false, spill)?.into_points()
 }
 
 /// Rows with gaps: what [`MISSING`] lists, infinities apart, is a gap.
 pub(super) fn incomplete(source: Source<'_>, selection: &Selection) -> Result<Incomplete, Error> {
-    table(source, selection, true)?.into_incomplete()
+    table(source, selection, true, None)?.into_incomplete()
 }
 
-fn table(source: Source<'_>, selection: &Selection, has_gaps: bool) -> Result<Table, Error> {
+fn table(source: Source<'_>, selection: &Selection, has_gaps: bool, spill: Option<&Spill>) -> Result<Table, Error> {
     let mut records = Records::new(source, selection.delimiter)?;
     let mut sample = Vec::new();
     let mut record = Record::default();
@@ -59,12 +62,12 @@ fn table(source: Source<'_>, selection: &Selection, has_gaps: bool) -> Result<Ta
     if has_gaps {
         layout.wait_for_numbers(&sample[usize::from(has_header)..]);
     }
-    let mut table = Table::new(records.name(), first.len(), layout, has_gaps);
+    let mut table = Table::new(records.name(), first.len(), layout, has_gaps, Builder::new(spill, 0)?);
     for record in &sample[usize::from(has_header)..] {
-        table.add(record);
+        table.add(record)?;
     }
     while records.read(&mut record)? {
-        table.add(&record);
+        table.add(&record)?;
     }
     table.checked()
 }
@@ -202,21 +205,23 @@ struct Table {
     /// Fields in each row of the file.
     width: usize,
     rows: u64,
-    values: Vec<f64>,
+    values: Builder<f64>,
     weights: Vec<f64>,
     ids: Vec<String>,
     faults: Faults,
+    /// The values of the row that is being added.
+    fields: Vec<f64>,
     /// Whether a field may say that there is no value.
     has_gaps: bool,
 }
 
 impl Table {
-    fn new(source: &str, width: usize, layout: Layout, has_gaps: bool) -> Self {
-        let faults = Faults::new(source);
-        Table { layout, width, rows: 0, values: Vec::new(), weights: Vec::new(), ids: Vec::new(), faults, has_gaps }
+    fn new(source: &str, width: usize, layout: Layout, has_gaps: bool, values: Builder<f64>) -> Self {
+        let (faults, fields) = (Faults::new(source), Vec::new());
+        Table { layout, width, rows: 0, values, weights: Vec::new(), ids: Vec::new(), faults, fields, has_gaps }
     }
 
-    fn add(&mut self, record: &Record) {
+    fn add(&mut self, record: &Record) -> Result<(), Error> {
         let (width, layout) = (self.width, &self.layout);
         let is_first = self.rows == 0 && !layout.has_header;
         // Blank lines before anything else are harmless, and those at the end never get here.
@@ -229,10 +234,11 @@ impl Table {
         if record.len() != width {
             let found = record.len().to_string();
             self.faults.add_with(|| fault(Place::Line(record.line), None, plural(width, "field"), found));
-            return;
+            return Ok(());
         }
         let Layout { ref names, has_header, ref columns, weights, id, ref mut unknown, .. } = self.layout;
         let column = |index: usize| Column { index, name: has_header.then(|| names[index].clone()) };
+        self.fields.clear();
         for index in columns {
             let field = record.field(*index).unwrap_or_default();
             let value = number(field).unwrap_or_else(|| {
@@ -247,7 +253,7 @@ impl Table {
                 self.faults.add_with(|| fault(place, Some(column(*index)), expected, quoted(field)));
                 0.0
             });
-            self.values.push(value);
+            self.fields.push(value);
         }
         if let Some(index) = weights {
             let field = record.field(index).unwrap_or_default();
@@ -264,13 +270,20 @@ impl Table {
         for (index, numbers) in &mut self.layout.left_out {
             *numbers += u64::from(record.field(*index).is_some_and(|field| number(field).is_some()));
         }
+        // Where something is wrong, nobody will ask for the values.
+        if self.faults.is_empty() {
+            self.values.extend(&self.fields)?;
+        }
+        Ok(())
     }
 
     /// Leaves out the columns that turned out to have text, or nothing at all.
     fn settle(&mut self) {
+        // Only rows with gaps have columns of which nothing is known, and they are in memory.
+        let Builder::Memory(values) = &mut self.values else { return };
         let (width, columns) = (self.layout.columns.len(), self.layout.columns.clone());
         let numbers =
-            |place: usize| self.values.iter().skip(place).step_by(width).filter(|value| !value.is_nan()).count() as u64;
+            |place: usize| values.iter().skip(place).step_by(width).filter(|value| !value.is_nan()).count() as u64;
         let mut keeps = vec![true; width];
         for (column, texts) in std::mem::take(&mut self.layout.unknown) {
             let place = columns.iter().position(|known| *known == column).expect("an unknown column is among all");
@@ -281,8 +294,8 @@ impl Table {
             }
         }
         if keeps.contains(&false) {
-            let mut place = 0..self.values.len();
-            self.values.retain(|_| place.next().is_some_and(|place| keeps[place % width]));
+            let mut place = 0..values.len();
+            values.retain(|_| place.next().is_some_and(|place| keeps[place % width]));
             let mut place = 0..width;
             self.layout.columns.retain(|_| place.next().is_some_and(|place| keeps[place]));
         }
@@ -316,7 +329,8 @@ impl Table {
     fn into_points(self) -> Result<Points, Error> {
         let (layout, name) = (self.layout, self.faults.name().to_string());
         let names = layout.columns.iter().map(|index| layout.names[*index].clone()).collect();
-        let mut points = Points::new(self.values, layout.columns.len())?.with_columns(names)?.with_name(name);
+        let points = Points::of_finite(self.values.finish()?, layout.columns.len())?;
+        let mut points = points.with_columns(names)?.with_name(name);
         if layout.weights.is_some() {
             points = points.with_weights(self.weights)?;
         }
@@ -329,7 +343,11 @@ impl Table {
     fn into_incomplete(self) -> Result<Incomplete, Error> {
         let names = self.layout.columns.iter().map(|index| self.layout.names[*index].clone()).collect();
         let ids = self.layout.id.is_some().then_some(self.ids);
-        Ok(Incomplete::named(self.values, names, self.faults.name())?.with_ids(ids))
+        let values = match self.values.finish()? {
+            Storage::Memory(values) => values,
+            Storage::File(values) => values.to_vec(),
+        };
+        Ok(Incomplete::named(values, names, self.faults.name())?.with_ids(ids))
     }
 }
 

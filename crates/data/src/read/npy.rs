@@ -4,6 +4,8 @@
 //! that no header, however strange, costs more than its own bytes; the values are converted as they arrive, so that a header that
 //! promises more than the file holds costs no memory. The `npyz` crate serves as the oracle in the tests.
 
+use lehr_spill::{Builder, Spill, Storage};
+
 use crate::error::{Column, Error, Fault, Faults, Place, quoted};
 use crate::incomplete::Incomplete;
 use crate::points::{Points, total_weight_fault, weight_fault};
@@ -17,49 +19,99 @@ const HEADER_BYTES_MAX: usize = 1 << 20;
 /// How many bytes are converted at a time.
 const CHUNK: usize = 1 << 16;
 
-pub(super) fn points(mut source: Source<'_>, selection: &Selection) -> Result<Points, Error> {
+/// Points out of the columns that are chosen, with their values in memory or in a file of a folder. No more of the array is held than a block of it.
+pub(super) fn points(mut source: Source<'_>, selection: &Selection, spill: Option<&Spill>) -> Result<Points, Error> {
     let header = Header::read(&mut source)?;
-    let [rows, dimension] = header.shape;
-    let values = header.values(&mut source)?;
-    let name = source.name();
-    let chosen = Chosen::new(name, dimension, selection)?;
-    let Chosen { columns, weights, id, .. } = &chosen;
-    let (weights, id) = (*weights, *id);
+    header.needs_a_row(&mut source)?;
+    let chosen = Chosen::new(source.name(), header.shape[1], selection)?;
+    let mut intake = Intake::new(source.name(), &chosen, spill, header.rows_there(&source))?;
+    if header.is_transposed() {
+        let columns = header.stored(&mut source, spill)?;
+        let mut fields = vec![0.0; header.shape[1]];
+        for row in 0..header.shape[0] {
+            let values = columns[row..].iter().step_by(header.shape[0]);
+            fields.iter_mut().zip(values).for_each(|(field, value)| *field = *value);
+            intake.add(&fields)?;
+        }
+    } else {
+        header.rows(&mut source, |fields| intake.add(fields))?;
+    }
+    intake.into_points()
+}
 
-    let mut faults = Faults::new(name);
-    let mut fault = |row: usize, index: usize, expected: &str, value: f64| {
-        let (place, column) = (Place::Row(row as u64), Some(Column { index, name: None }));
-        faults.add_with(|| Fault { place, column, expected: expected.into(), found: value.to_string() });
-    };
-    for (row, fields) in values.chunks_exact(dimension).enumerate() {
-        for index in columns {
-            if !fields[*index].is_finite() {
-                fault(row, *index, "a finite number", fields[*index]);
+/// Takes in the rows of an array: what is chosen of them, and what is wrong with it.
+struct Intake<'c> {
+    chosen: &'c Chosen,
+    faults: Faults,
+    row: usize,
+    values: Builder<f64>,
+    weights: Vec<f64>,
+    ids: Vec<String>,
+    /// What is chosen of a row, where that is not all in its order.
+    fields: Vec<f64>,
+}
+
+impl<'c> Intake<'c> {
+    fn new(name: &str, chosen: &'c Chosen, spill: Option<&Spill>, rows: usize) -> Result<Self, Error> {
+        let values = Builder::new(spill, rows.saturating_mul(chosen.columns.len()))?;
+        let (faults, fields) = (Faults::new(name), Vec::with_capacity(chosen.columns.len()));
+        Ok(Intake { chosen, faults, row: 0, values, weights: Vec::new(), ids: Vec::new(), fields })
+    }
+
+    fn add(&mut self, fields: &[f64]) -> Result<(), Error> {
+        let Chosen { columns, weights, id, .. } = self.chosen;
+        let (row, faults) = (self.row, &mut self.faults);
+        let mut fault = |index: usize, expected: &str| {
+            let (place, column) = (Place::Row(row as u64), Some(Column { index, name: None }));
+            let found = fields[index];
+            faults.add_with(|| Fault { place, column, expected: expected.into(), found: found.to_string() });
+        };
+        for &index in columns.iter().filter(|index| !fields[**index].is_finite()) {
+            fault(index, "a finite number");
+        }
+        if let Some(index) = *weights {
+            if let Some(expected) = weight_fault(fields[index]) {
+                fault(index, expected);
             }
+            self.weights.push(fields[index]);
         }
-        if let Some(index) = weights
-            && let Some(expected) = weight_fault(fields[index])
+        if let Some(index) = *id {
+            self.ids.push(fields[index].to_string());
+        }
+        self.row += 1;
+        if !self.faults.is_empty() {
+            // Nobody will ask for the values.
+            return Ok(());
+        }
+        if self.chosen.is_all() {
+            return Ok(self.values.extend(fields)?);
+        }
+        self.fields.clear();
+        self.fields.extend(columns.iter().map(|index| fields[*index]));
+        Ok(self.values.extend(&self.fields)?)
+    }
+
+    /// The points, if nothing was wrong.
+    fn into_points(mut self) -> Result<Points, Error> {
+        let Chosen { columns, weights, id, .. } = self.chosen;
+        if let (Some(index), true) = (*weights, self.faults.is_empty())
+            && let Some((expected, found)) = total_weight_fault(&self.weights)
         {
-            fault(row, index, expected, fields[index]);
+            let column = Some(Column { index, name: None });
+            self.faults.add(Fault { place: Place::Whole, column, expected, found });
         }
+        let name = self.faults.name().to_owned();
+        self.faults.or(())?;
+        let points = Points::of_finite(self.values.finish()?, columns.len())?;
+        let mut points = points.with_columns(self.chosen.names())?.with_name(name);
+        if weights.is_some() {
+            points = points.with_weights(self.weights)?;
+        }
+        if id.is_some() {
+            points = points.with_ids(self.ids)?;
+        }
+        Ok(points)
     }
-    let take = |index: usize| values[index..].iter().step_by(dimension).copied();
-    let weight: Option<Vec<f64>> = weights.map(|index| take(index).collect());
-    if let (Some(index), Some(weight), true) = (weights, &weight, faults.is_empty())
-        && let Some((expected, found)) = total_weight_fault(weight)
-    {
-        faults.add(Fault { place: Place::Whole, column: Some(Column { index, name: None }), expected, found });
-    }
-    faults.or(())?;
-    let ids: Option<Vec<String>> = id.map(|index| take(index).map(|id| id.to_string()).collect());
-    let mut points = Points::new(chosen.of(values, rows), columns.len())?.with_columns(chosen.names())?.with_name(name);
-    if let Some(weight) = weight {
-        points = points.with_weights(weight)?;
-    }
-    if let Some(ids) = ids {
-        points = points.with_ids(ids)?;
-    }
-    Ok(points)
 }
 
 /// The columns that are chosen, NaN a gap. Weights are not read.
@@ -148,9 +200,14 @@ impl Chosen {
         self.columns.iter().map(|index| column_name(*index)).collect()
     }
 
+    /// Whether all columns are chosen, in their order.
+    fn is_all(&self) -> bool {
+        self.columns.len() == self.dimension && self.columns.iter().copied().eq(0..self.dimension)
+    }
+
     /// The columns' values, row after row, out of those of the whole array.
     fn of(&self, values: Vec<f64>, rows: usize) -> Vec<f64> {
-        if self.columns.iter().copied().eq(0..self.dimension) {
+        if self.is_all() {
             return values;
         }
         let mut chosen = Vec::with_capacity(rows * self.columns.len());
@@ -285,6 +342,69 @@ impl Header {
         Ok(Header { element, is_little_endian, is_fortran_order, shape: [rows, dimension], is_flat })
     }
 
+    /// Whether the values are stored column after column.
+    fn is_transposed(&self) -> bool {
+        self.is_fortran_order && self.shape[0] > 1 && self.shape[1] > 1
+    }
+
+    /// That there is a row at least: a header may promise any number of columns, and what is made for each of them must not cost more than was read.
+    fn needs_a_row(&self, source: &mut Source<'_>) -> Result<(), Error> {
+        let bytes = self.shape[1] * self.element.bytes();
+        let found = source.fill(bytes, None)?.len();
+        if found < bytes { Err(self.cut_short(source, found)) } else { Ok(()) }
+    }
+
+    /// What is said where the values end too early, after so many bytes of them.
+    fn cut_short(&self, source: &Source<'_>, found: usize) -> Error {
+        let [rows, dimension] = self.shape;
+        let bytes = rows * dimension * self.element.bytes();
+        Error::CutShort {
+            name: source.name().into(),
+            expected: format!("{rows} x {dimension} values in {bytes} bytes"),
+            read: format!("{found} bytes of them"),
+        }
+    }
+
+    /// How many rows there will be, as far as a file is long enough for what its header promises; 0 where that cannot be known.
+    fn rows_there(&self, source: &Source<'_>) -> usize {
+        let [rows, dimension] = self.shape;
+        source.left().map_or(0, |left| {
+            rows.min(usize::try_from(left).unwrap_or(usize::MAX) / (dimension * self.element.bytes()))
+        })
+    }
+
+    /// All values in the order of the file, in memory or in a file of a folder.
+    fn stored(&self, source: &mut Source<'_>, spill: Option<&Spill>) -> Result<Storage<f64>, Error> {
+        let mut values = Builder::new(spill, self.rows_there(source) * self.shape[1])?;
+        self.try_stream(source, |block| Ok(values.extend(block)?))?;
+        Ok(values.finish()?)
+    }
+
+    /// The rows of an array that is stored row after row, one at a time.
+    fn rows(&self, source: &mut Source<'_>, mut each: impl FnMut(&[f64]) -> Result<(), Error>) -> Result<(), Error> {
+        let dimension = self.shape[1];
+        // The row that a block ends in the middle of, as far as it is there.
+        let mut begun = Vec::new();
+        self.try_stream(source, |mut block| {
+            if !begun.is_empty() {
+                let (more, rest) = block.split_at(block.len().min(dimension - begun.len()));
+                begun.extend_from_slice(more);
+                block = rest;
+                if begun.len() < dimension {
+                    return Ok(());
+                }
+                each(&begun)?;
+                begun.clear();
+            }
+            let whole = block.chunks_exact(dimension);
+            begun.extend_from_slice(whole.remainder());
+            for row in whole {
+                each(row)?;
+            }
+            Ok(())
+        })
+    }
+
     /// All values, row after row.
     fn values(&self, source: &mut Source<'_>) -> Result<Vec<f64>, Error> {
         let [rows, dimension] = self.shape;
@@ -292,7 +412,7 @@ impl Header {
         // Grows with what is really there: a header may promise anything.
         let mut values = Vec::with_capacity(count.min(1 << 20));
         self.stream(source, |block| values.extend_from_slice(block))?;
-        if self.is_fortran_order && rows > 1 && dimension > 1 {
+        if self.is_transposed() {
             let columns = values;
             values = Vec::with_capacity(count);
             for row in 0..rows {
@@ -304,6 +424,18 @@ impl Header {
 
     /// All values in the order of the file, a block at a time.
     pub(super) fn stream(&self, source: &mut Source<'_>, mut each: impl FnMut(&[f64])) -> Result<(), Error> {
+        self.try_stream(source, |block| {
+            each(block);
+            Ok(())
+        })
+    }
+
+    /// As [`stream`](Header::stream), until what takes the values fails.
+    fn try_stream(
+        &self,
+        source: &mut Source<'_>,
+        mut each: impl FnMut(&[f64]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let ([rows, dimension], size) = (self.shape, self.element.bytes());
         let count = rows * dimension;
         let (mut block, mut done) = (Vec::with_capacity(CHUNK / size), 0);
@@ -311,17 +443,12 @@ impl Header {
             let window = source.fill(CHUNK.min((count - done) * size), None)?;
             let usable = CHUNK.min((window.len() / size).min(count - done) * size);
             if usable == 0 {
-                let (expected, found) = (count * size, done * size + window.len());
-                let expected = format!("{rows} x {dimension} values in {expected} bytes");
-                return Err(Error::CutShort {
-                    name: source.name().into(),
-                    expected,
-                    read: format!("{found} bytes of them"),
-                });
+                let found = done * size + window.len();
+                return Err(self.cut_short(source, found));
             }
             block.clear();
             self.convert(&window[..usable], &mut block);
-            each(&block);
+            each(&block)?;
             done += block.len();
             source.consume(usable);
         }

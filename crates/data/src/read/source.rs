@@ -32,6 +32,8 @@ pub(crate) struct Source<'a> {
     /// Set when the reader below the decompressor failed: then the error is not the data's fault.
     failed: Rc<Cell<bool>>,
     is_gzip: bool,
+    /// Of a file, as it is on the disk.
+    length: Option<u64>,
     /// Bytes read and not yet dropped; those before `start` are spent.
     buffer: Vec<u8>,
     start: usize,
@@ -45,7 +47,9 @@ pub(crate) struct Source<'a> {
 impl<'a> Source<'a> {
     /// A file under its own name.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
-        Source::new(open(path)?, &path.display().to_string())
+        let file = open(path)?;
+        let length = file.metadata().ok().filter(|about| about.is_file()).map(|about| about.len());
+        Ok(Source { length, ..Source::new(file, &path.display().to_string())? })
     }
 
     /// Looks at the first bytes and unpacks if they are gzip's.
@@ -59,7 +63,18 @@ impl<'a> Source<'a> {
         let reader: Box<dyn Read + 'a> = if is_gzip { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) };
         let name = name.into();
         let buffer = Vec::new();
-        Ok(Source { name, reader, failed, is_gzip, buffer, start: 0, offset: 0, is_at_end: false, pending: None })
+        Ok(Source {
+            name,
+            reader,
+            failed,
+            is_gzip,
+            length: None,
+            buffer,
+            start: 0,
+            offset: 0,
+            is_at_end: false,
+            pending: None,
+        })
     }
 
     /// What messages call the source.
@@ -70,6 +85,11 @@ impl<'a> Source<'a> {
     /// The bytes at hand, without reading more.
     pub(crate) fn window(&self) -> &[u8] {
         &self.buffer[self.start..]
+    }
+
+    /// How many bytes there are behind those that were consumed, if that can be known before they are read.
+    pub(crate) fn left(&self) -> Option<u64> {
+        self.length.filter(|_| !self.is_gzip).map(|length| length.saturating_sub(self.offset))
     }
 
     /// The offset of the window's first byte in the unpacked bytes.

@@ -6,6 +6,7 @@ mod hostile;
 mod messages;
 mod npy;
 mod sparse;
+mod spill;
 mod write;
 
 use std::io::Write;

@@ -1,6 +1,6 @@
 //! What is clustered: points, rows of bits, or sparse rows, as one type.
 
-use lehr_data::{Fingerprints, Points, Sparse};
+use lehr_data::{Fingerprints, Points, Sparse, Spill};
 use lehr_numerics::bits::for_each_set_bit;
 
 /// Coordinates that the centres of sparse rows may have together: 2 GiB of them, of which a run has several copies.
@@ -80,6 +80,14 @@ impl<'a> Input<'a> {
             Input::Numbers(points) => points.weight(index),
             Input::Bits(rows) => rows.weight(index),
             Input::Sparse(rows) => rows.weight(index),
+        }
+    }
+
+    /// The folder of the file that the rows are in, if memory does not hold them: what is made of them goes there too.
+    pub(crate) fn spill(&self) -> Option<&'a Spill> {
+        match self {
+            Input::Numbers(points) => points.spill(),
+            Input::Bits(_) | Input::Sparse(_) => None,
         }
     }
 

@@ -6,7 +6,8 @@
 //! Within a section of 65,536 consecutive rows the rows are put in the order of a k-d tree whose cells are the leaves (up to 16 dimensions). Then
 //! a leaf is a small box and only the centres near it matter to it, which is most of the speed at low temperatures. The leaves of a section are then dealt out, so that every rank
 //! has some of each region. A section's length is fixed, so a rank, or a
-//! reader of a file larger than memory, can build its own leaves from a part of the rows and get the same ones.
+//! reader of a file larger than memory, can build its own leaves from a part of the rows and get the same ones. Of rows in such a file the tiles are in a file too ([`super::shelf`]); what is
+//! put in them, and in which order, is the same.
 //!
 //! The origin is the weighted mean and the unit a power of two near the largest deviation: subtracting the one saves the digits
 //! that large offsets cost, the other keeps squares from overflowing, and neither changes a bit of what is left.
@@ -22,6 +23,7 @@ use lehr_numerics::sparse::SparseRows;
 use lehr_numerics::tiles::{DIRECT_DIMENSION, Tiles};
 
 use super::input::{Input, MOST_COORDINATES};
+use super::shelf::Shelf;
 use super::sparse::{SparseDistance, entries};
 use crate::Error;
 use crate::round::Partition;
@@ -108,10 +110,10 @@ pub(crate) struct Rows<T: Real> {
 }
 
 impl<T: Real> Rows<T> {
-    /// Arranges the rows. Cost: N log N, one copy of the rows.
+    /// Arranges the rows. Cost: N log N, one copy of the rows, which is where they are: in memory or in a file.
     ///
     /// # Errors
-    /// [`Error::TooFar`] if squared distances would overflow, [`Error::TooManyPoints`].
+    /// [`Error::TooFar`] if squared distances would overflow, [`Error::TooManyPoints`], [`Error::Spill`].
     pub fn new<'a>(input: impl Into<Input<'a>>) -> Result<Self, Error> {
         let input = input.into();
         let dimension = input.dimension();
@@ -183,14 +185,32 @@ impl<T: Real> Rows<T> {
             let row = |i: usize| &scaled[i * dimension..][..dimension];
             Block::Numbers(Tiles::new(rows.len(), dimension, &scaled_origin, row, weight))
         };
-        let leaves: Vec<Leaf<T>> = (0..leaves)
-            .map(|leaf| {
-                let rows = heavy[leaf * leaf_rows..count.min((leaf + 1) * leaf_rows)].to_vec();
-                let bystander_rows = light[light.len() * leaf / leaves..light.len() * (leaf + 1) / leaves].to_vec();
-                let bystanders = (!bystander_rows.is_empty()).then(|| block(&bystander_rows));
-                let block = block(&rows);
-                let bounds = if let Block::Numbers(tiles) = &block { tiles.bounds() } else { Vec::new() };
-                Leaf { bounds, block, rows, bystanders, bystander_rows }
+        let heavy_rows = |leaf: usize| leaf * leaf_rows..count.min((leaf + 1) * leaf_rows);
+        let light_rows = |leaf: usize| light.len() * leaf / leaves..light.len() * (leaf + 1) / leaves;
+        let lines = || {
+            let of = |rows: usize| if rows == 0 { 0 } else { Tiles::<T>::lines(rows, dimension) };
+            (0..leaves).map(|leaf| of(heavy_rows(leaf).len()) + of(light_rows(leaf).len())).sum::<usize>()
+        };
+        let mut shelf = Shelf::new(input.spill(), lines)?;
+        let mut made = Vec::with_capacity(leaves);
+        for leaf in 0..leaves {
+            let rows = heavy[heavy_rows(leaf)].to_vec();
+            let bystander_rows = light[light_rows(leaf)].to_vec();
+            let bystanders = (!bystander_rows.is_empty()).then(|| shelf.put(block(&bystander_rows))).transpose()?;
+            let block = block(&rows);
+            let bounds = if let Block::Numbers(tiles) = &block { tiles.bounds() } else { Vec::new() };
+            made.push((shelf.put(block)?, bounds, rows, bystanders, bystander_rows));
+        }
+        let file = shelf.end()?;
+        let file = file.as_ref();
+        let leaves: Vec<Leaf<T>> = made
+            .into_iter()
+            .map(|(block, bounds, rows, bystanders, bystander_rows)| Leaf {
+                block: block.block(file),
+                bounds,
+                rows,
+                bystanders: bystanders.map(|block| block.block(file)),
+                bystander_rows,
             })
             .collect();
         let mut rows = Self {

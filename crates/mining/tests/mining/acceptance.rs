@@ -33,7 +33,7 @@ fn close(found: f64, expected: f64, tolerance: f64) {
 /// Columns to mean 0 and population standard deviation 1.
 fn standardised(points: &Points) -> Points {
     use lehr_data::scale::{Scale, Scaling};
-    Scaling::fit(points, Scale::Std).apply(points)
+    Scaling::fit(points, Scale::Std).apply(points).unwrap()
 }
 
 #[test]

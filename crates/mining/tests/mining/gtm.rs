@@ -43,7 +43,7 @@ fn standardised(points: &Points) -> Points {
     let values: Vec<f64> = values.map(|(row, j)| points.row(row)[j]).collect();
     let columns = kept.iter().map(|&j| points.columns()[j].clone()).collect();
     let points = points.with_values(values, columns).unwrap();
-    Scaling::fit(&points, Scale::Std).apply(&points)
+    Scaling::fit(&points, Scale::Std).apply(&points).unwrap()
 }
 
 /// The mean of each column.

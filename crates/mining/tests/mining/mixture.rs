@@ -31,7 +31,7 @@ fn all_close(found: &[f64], expected: &[f64], tolerance: f64) {
 
 /// Columns to mean 0 and population standard deviation 1.
 fn standardised(points: &Points) -> Points {
-    Scaling::fit(points, Scale::Std).apply(points)
+    Scaling::fit(points, Scale::Std).apply(points).unwrap()
 }
 
 fn never_falls(model: &Model) {

@@ -91,7 +91,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 /// The points of a set, standardised if it says so; their ids are the known classes.
 fn table(wanted: &MixtureSet, path: &Path) -> Result<Points> {
     let points = inputs::load(&wanted.set, path)?;
-    Ok(if wanted.standardise { Scaling::fit(&points, Scale::Std).apply(&points) } else { points })
+    Ok(if wanted.standardise { Scaling::fit(&points, Scale::Std).apply(&points)? } else { points })
 }
 
 fn form_of(name: &str) -> Result<Covariance> {

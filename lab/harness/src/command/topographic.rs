@@ -83,7 +83,7 @@ fn varying(points: &Points) -> Result<Points> {
     let kept: Vec<usize> = (0..dimension).filter(|&j| varies(j)).collect();
     let values = (0..points.len()).flat_map(|row| kept.iter().map(move |&j| points.row(row)[j])).collect();
     let points = Points::new(values, kept.len())?;
-    Ok(Scaling::fit(&points, Scale::Std).apply(&points))
+    Ok(Scaling::fit(&points, Scale::Std).apply(&points)?)
 }
 
 /// One judge: nodes of equal weight with one variance around their images.

@@ -1,0 +1,99 @@
+//! Points whose values are in a file: the same bits as in memory, and nothing left in the folder.
+
+use lehr_data::{Points, Spill, datasets, synthetic};
+use lehr_mining::anneal::{Control, Observer, Progress, Silent};
+use lehr_mining::vector::{self, Checkpoint, Precision};
+use lehr_mining::{Engine, Error, Execution, kmeans};
+
+fn annealed(points: &Points, parameters: &vector::Parameters, execution: &Execution) -> vector::Model {
+    let mut model = vector::cluster(points, parameters, execution, &mut Silent).unwrap();
+    (model.phases, model.timers, model.imbalance) = (Vec::new(), Vec::new(), 1.0);
+    model
+}
+
+fn started(points: &Points, parameters: &kmeans::Parameters, execution: &Execution) -> kmeans::Model {
+    let mut model = kmeans::cluster(points, parameters, execution, &mut Silent).unwrap();
+    (model.phases, model.timers, model.imbalance) = (Vec::new(), Vec::new(), 1.0);
+    model
+}
+
+fn two_threads(engine: Engine) -> Execution {
+    Execution { engine, ranks: 2, threads: 2, job: None }
+}
+
+#[test]
+fn rows_in_a_file_have_the_clusters_that_they_have_in_memory_to_the_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    let spill = Spill::new(folder.path());
+    // More rows than a section has; some of no weight, which leaves carry beside the others.
+    let (plane, _) = synthetic::gaussian_mixture(66_000, &synthetic::random_components(5, 2, 10.0, 0.9, 1), 1);
+    let weights = (0..plane.len()).map(|row| (row % 5) as f64).collect();
+    let plane = plane.with_weights(weights).unwrap();
+    // Rows of many columns in small blocks are kept twice.
+    let (digits, _) = datasets::digits();
+    let reference = Execution { engine: Engine::Ranks, ranks: 1, threads: 1, job: None };
+    for (points, clusters, precision, sponge, engine) in [
+        (&plane, 3, Precision::F64, None, Engine::Ranks),
+        (&plane, 2, Precision::F32, Some(9.0), Engine::Ports),
+        (&digits, 4, Precision::F64, None, Engine::Loop),
+        (&digits, 4, Precision::F32, None, Engine::MapReduce),
+    ] {
+        let spilled = points.clone().spilled(&spill).unwrap();
+        assert!(spilled.spill().is_some() && spilled == *points);
+        let annealing = vector::Parameters { clusters: Some(clusters), precision, sponge, ..Default::default() };
+        let in_memory = annealed(points, &annealing, &reference);
+        assert_eq!(annealed(&spilled, &annealing, &two_threads(engine)), in_memory, "{clusters}, {precision:?}");
+        let starts = kmeans::Parameters { clusters, starts: 2, precision, ..Default::default() };
+        let in_memory = started(points, &starts, &reference);
+        assert_eq!(started(&spilled, &starts, &two_threads(engine)), in_memory, "{clusters}, {precision:?}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// Stops after the twentieth step and keeps the checkpoint of it.
+#[derive(Default)]
+struct Stopped {
+    steps: usize,
+    last: Option<Checkpoint>,
+}
+
+impl Observer for Stopped {
+    fn progress(&mut self, _: &Progress<'_>) -> Control {
+        self.steps += 1;
+        if self.steps < 20 { Control::Continue } else { Control::Stop }
+    }
+
+    fn checkpoint(&mut self, checkpoint: &Checkpoint) {
+        self.last = Some(checkpoint.clone());
+    }
+}
+
+#[test]
+fn a_run_that_was_stopped_with_its_rows_in_either_place_goes_on_with_them_in_the_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let (points, _) = synthetic::gaussian_mixture(3000, &synthetic::random_components(6, 2, 10.0, 0.9, 1), 1);
+    let spilled = points.clone().spilled(&Spill::new(folder.path())).unwrap();
+    let parameters = vector::Parameters { clusters: Some(6), ..Default::default() };
+    let whole = annealed(&points, &parameters, &two_threads(Engine::Ranks));
+    for (before, after) in [(&spilled, &points), (&points, &spilled)] {
+        let mut observer = Stopped::default();
+        let error = vector::cluster(before, &parameters, &two_threads(Engine::Ranks), &mut observer).unwrap_err();
+        assert!(matches!(error, Error::Stopped), "{error}");
+        let last = observer.last.expect("a run that is stopped has a checkpoint");
+        let mut model = vector::resume(after, last, &two_threads(Engine::Loop), &mut Silent).unwrap();
+        (model.phases, model.timers, model.imbalance) = (Vec::new(), Vec::new(), 1.0);
+        assert_eq!(model, whole);
+    }
+}
+
+#[test]
+fn a_folder_that_has_gone_is_told_before_any_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let points = datasets::iris().0.spilled(&Spill::new(folder.path())).unwrap();
+    drop(folder);
+    // The points are still there: their file never had a name. What is made of them has no place.
+    assert_eq!(points.fingerprint(), datasets::iris().0.fingerprint());
+    let parameters = kmeans::Parameters { clusters: 3, ..Default::default() };
+    let error = kmeans::cluster(&points, &parameters, &Execution::default(), &mut Silent).unwrap_err();
+    assert!(matches!(error, Error::Spill(_)), "{error}");
+}

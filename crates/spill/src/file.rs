@@ -1,0 +1,222 @@
+//! A file without a name: appended to, then mapped.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::marker::PhantomData;
+use std::ops::{Deref, Range};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytemuck::Pod;
+use memmap2::{Mmap, MmapOptions};
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::{Errno, retry_on_intr};
+
+use crate::Error;
+
+/// A folder for what memory should not hold.
+///
+/// # Example
+/// ```
+/// use lehr_spill::Spill;
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let folder = folder.path();
+/// let spill = Spill::new(folder);
+/// let mut writer = spill.writer::<f64>(3)?;
+/// writer.extend(&[1.0, 2.0])?;
+/// writer.extend(&[3.0])?;
+/// let numbers = writer.finish()?;
+/// assert_eq!(numbers[..], [1.0, 2.0, 3.0]);
+/// assert_eq!(std::fs::read_dir(folder).unwrap().count(), 0, "the file has no name");
+/// # Ok::<(), lehr_spill::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spill {
+    folder: PathBuf,
+}
+
+impl Spill {
+    /// A folder, which must be there when something is written.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// A new file for numbers of which there will be `expected`, or 0 if nobody knows. Their room is set aside at once where the file system can do that, so that a full disk is told
+    /// before the work begins.
+    ///
+    /// # Errors
+    /// [`Error`] if the folder takes no files, or has no room for so many numbers.
+    pub fn writer<T: Pod>(&self, expected: usize) -> Result<Writer<T>, Error> {
+        let file = tempfile::tempfile_in(&self.folder).map_err(|cause| self.failed(cause))?;
+        set_aside(&file, bytes_of::<T>(expected)).map_err(|cause| self.failed(cause))?;
+        Ok(Writer { file: BufWriter::with_capacity(BUFFER, file), len: 0, spill: self.clone(), of: PhantomData })
+    }
+
+    fn failed(&self, cause: io::Error) -> Error {
+        Error { folder: self.folder.clone(), cause }
+    }
+}
+
+/// Bytes that go to the system together.
+const BUFFER: usize = 1 << 18;
+
+fn bytes_of<T>(numbers: usize) -> u64 {
+    // No file is longer than an offset can say.
+    (numbers as u64).saturating_mul(size_of::<T>() as u64).min(i64::MAX as u64)
+}
+
+fn set_aside(file: &File, bytes: u64) -> io::Result<()> {
+    if bytes == 0 {
+        return Ok(());
+    }
+    // The file's length stays what is written: no part of it is mapped that is not.
+    match retry_on_intr(|| fallocate(file, FallocateFlags::KEEP_SIZE, 0, bytes)) {
+        // Not every file system can. There a full disk is told when it is full.
+        Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(()),
+        Err(cause) => Err(cause.into()),
+    }
+}
+
+/// Appends numbers to a file.
+#[derive(Debug)]
+pub struct Writer<T> {
+    file: BufWriter<File>,
+    len: usize,
+    spill: Spill,
+    of: PhantomData<T>,
+}
+
+#[allow(clippy::len_without_is_empty)] // it grows
+impl<T: Pod> Writer<T> {
+    /// How many numbers there are so far.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Appends numbers.
+    ///
+    /// # Errors
+    /// [`Error`] if the disk does not take them.
+    pub fn extend(&mut self, numbers: &[T]) -> Result<(), Error> {
+        self.file.write_all(bytemuck::cast_slice(numbers)).map_err(|cause| self.spill.failed(cause))?;
+        self.len += numbers.len();
+        Ok(())
+    }
+
+    /// All numbers, to be read.
+    ///
+    /// # Errors
+    /// [`Error`] if the disk does not take the last of them, or the system has no room for another map.
+    pub fn finish(self) -> Result<Slab<T>, Error> {
+        let Self { file, len, spill, .. } = self;
+        let file = file.into_inner().map_err(|error| spill.failed(error.into_error()))?;
+        let map =
+            if len == 0 { None } else { Some(map(&file, len * size_of::<T>()).map_err(|cause| spill.failed(cause))?) };
+        Ok(Slab { mapped: Arc::new(Mapped { map, spill }), range: 0..len, of: PhantomData })
+    }
+}
+
+fn map(file: &File, bytes: usize) -> io::Result<Mmap> {
+    // SAFETY: What is mapped must not change while it is borrowed. `file` has no name, so nobody else has opened it; this process has no other handle of it, and the one there is, which only
+    // `Writer::finish` has, is closed on its return without having been given out. What there is of the file was written before: `bytes` of it, the length it has, so no page
+    // lies beyond its end. (Who may write to this process's memory can reach its maps too, and could as well change any other variable. A disk that cannot read
+    // back what it took ends the process by a signal, as it does where it holds the program itself.)
+    unsafe { MmapOptions::new().len(bytes).map(file) }
+}
+
+struct Mapped {
+    /// None of no numbers, since no system maps nothing.
+    map: Option<Mmap>,
+    spill: Spill,
+}
+
+/// Numbers in a file, or a part of them: a slice that takes no memory of its own. Copies share the file.
+pub struct Slab<T> {
+    mapped: Arc<Mapped>,
+    range: Range<usize>,
+    of: PhantomData<T>,
+}
+
+impl<T> Slab<T> {
+    /// The folder of the file.
+    pub fn spill(&self) -> &Spill {
+        &self.mapped.spill
+    }
+
+    /// Some of the numbers.
+    ///
+    /// # Panics
+    /// If the range goes beyond them.
+    pub fn part(&self, range: Range<usize>) -> Self {
+        assert!(range.start <= range.end && range.end <= self.range.len(), "{range:?} of {} numbers", self.range.len());
+        let range = self.range.start + range.start..self.range.start + range.end;
+        Self { mapped: Arc::clone(&self.mapped), range, of: PhantomData }
+    }
+}
+
+impl<T> Clone for Slab<T> {
+    fn clone(&self) -> Self {
+        Self { mapped: Arc::clone(&self.mapped), range: self.range.clone(), of: PhantomData }
+    }
+}
+
+impl<T: Pod> Deref for Slab<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        // A map begins at a page, so it is as aligned as any number.
+        let all: &[T] = self.mapped.map.as_ref().map_or(&[], |map| bytemuck::cast_slice(map));
+        &all[self.range.clone()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_and_copies_share_one_file_that_no_folder_lists() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = Spill::new(folder.path()).writer::<f64>(0).unwrap();
+        let numbers: Vec<f64> = (0..100_000).map(f64::from).collect();
+        for block in numbers.chunks(777) {
+            writer.extend(block).unwrap();
+        }
+        assert_eq!(writer.len(), numbers.len());
+        let slab = writer.finish().unwrap();
+        assert!(*slab == numbers[..]);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        let part = slab.part(50_000..60_000).part(1..3);
+        drop(slab);
+        assert_eq!(part.clone()[..], [50_001.0, 50_002.0]);
+        // The folder goes, the numbers stay.
+        let spill = part.spill().clone();
+        drop(folder);
+        assert_eq!(part[..], [50_001.0, 50_002.0]);
+        let message = spill.writer::<f64>(1).unwrap_err().to_string();
+        assert!(message.ends_with(": cannot hold what memory should not: no such directory"), "{message}");
+    }
+
+    #[test]
+    fn no_numbers_are_a_slab_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let slab = Spill::new(folder.path()).writer::<f64>(7).unwrap().finish().unwrap();
+        assert!(slab.is_empty() && slab.part(0..0).is_empty());
+    }
+
+    #[test]
+    fn room_that_no_disk_has_is_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let spill = Spill::new(folder.path());
+        // Of file systems that cannot set room aside nothing is promised; one that can has not so much.
+        if let Err(error) = spill.writer::<f64>(1 << 57) {
+            assert!(error.to_string().starts_with(&folder.path().display().to_string()), "{error}");
+        }
+    }
+}

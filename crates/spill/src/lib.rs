@@ -1,0 +1,40 @@
+//! Numbers that memory should not hold: written to a file once, then read like a slice.
+//!
+//! A [`Spill`] names a folder. A [`Writer`] appends numbers to a file there; when all are written it becomes a [`Slab`], which is a `&[T]` like any other: the file is mapped, the system
+//! reads what is asked for and drops what has not been asked for lately, so a program may go over far more numbers than there is memory for. [`Storage`] is what a type
+//! has for a field whose numbers may be in either place, and [`Builder`] puts one together.
+//!
+//! The file has no name (it is made without one, or deleted as soon as it is made) and its only handle is closed before anybody reads from it. So nobody else writes to it or cuts it short,
+//! and nothing of it is left when the program ends, however that ends.
+//!
+//! The folder should be on a disk: in one whose files are kept in memory (`tmpfs`) nothing is gained.
+
+mod file;
+mod storage;
+
+use std::io;
+use std::path::PathBuf;
+
+pub use file::{Slab, Spill, Writer};
+pub use storage::{Builder, Storage};
+
+/// Numbers could not be put into a file.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: cannot hold what memory should not: {}", .folder.display(), reason(.cause))]
+pub struct Error {
+    /// The folder, as it was given.
+    pub folder: PathBuf,
+    /// What the operating system said.
+    pub cause: io::Error,
+}
+
+fn reason(cause: &io::Error) -> String {
+    match cause.kind() {
+        io::ErrorKind::NotFound => "no such directory".into(),
+        io::ErrorKind::NotADirectory => "not a directory".into(),
+        io::ErrorKind::PermissionDenied => "permission denied".into(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "no space left on the disk".into(),
+        io::ErrorKind::ReadOnlyFilesystem => "the disk is read-only".into(),
+        _ => cause.to_string(),
+    }
+}

@@ -1,0 +1,134 @@
+//! A field whose numbers are in memory or in a file.
+
+use std::fmt;
+use std::ops::Deref;
+
+use bytemuck::Pod;
+
+use crate::{Error, Slab, Spill, Writer};
+
+/// Numbers in memory or in a file; a slice in either case.
+///
+/// # Example
+/// ```
+/// use lehr_spill::Storage;
+/// let numbers = Storage::from(vec![1.0, 2.0]);
+/// assert_eq!(numbers[1], 2.0);
+/// assert!(numbers.spill().is_none());
+/// ```
+#[derive(Clone)]
+pub enum Storage<T> {
+    /// In memory.
+    Memory(Vec<T>),
+    /// In a file.
+    File(Slab<T>),
+}
+
+impl<T> Storage<T> {
+    /// The folder of the file, if the numbers are in one.
+    pub fn spill(&self) -> Option<&Spill> {
+        match self {
+            Storage::Memory(_) => None,
+            Storage::File(slab) => Some(slab.spill()),
+        }
+    }
+}
+
+impl<T: Pod> Deref for Storage<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        match self {
+            Storage::Memory(numbers) => numbers,
+            Storage::File(slab) => slab,
+        }
+    }
+}
+
+impl<T> From<Vec<T>> for Storage<T> {
+    fn from(numbers: Vec<T>) -> Self {
+        Storage::Memory(numbers)
+    }
+}
+
+impl<T> From<Slab<T>> for Storage<T> {
+    fn from(slab: Slab<T>) -> Self {
+        Storage::File(slab)
+    }
+}
+
+impl<T: Pod + fmt::Debug> fmt::Debug for Storage<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.deref().fmt(f)
+    }
+}
+
+impl<T: Pod + PartialEq> PartialEq for Storage<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+/// Puts numbers together one after the other, in memory or in a file.
+///
+/// # Example
+/// ```
+/// use lehr_spill::{Builder, Spill};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let folder = folder.path();
+/// let spill = Spill::new(folder);
+/// for place in [None, Some(&spill)] {
+///     let mut builder = Builder::new(place, 2)?;
+///     builder.extend(&[0.5, 0.25])?;
+///     let numbers = builder.finish()?;
+///     assert_eq!((numbers[1], numbers.spill()), (0.25, place));
+/// }
+/// # Ok::<(), lehr_spill::Error>(())
+/// ```
+#[derive(Debug)]
+pub enum Builder<T> {
+    /// In memory.
+    Memory(Vec<T>),
+    /// In a file.
+    File(Writer<T>),
+}
+
+/// The most numbers that memory is set aside for before they are there: whoever says how many there will be may be wrong.
+const EXPECTED_MOST: usize = 1 << 20;
+
+impl<T: Pod> Builder<T> {
+    /// For numbers of which there will be `expected`, or 0 if nobody knows: in a file of a folder, or in memory if none is given.
+    ///
+    /// # Errors
+    /// [`Error`] if the folder takes no files, or has no room for so many numbers.
+    pub fn new(spill: Option<&Spill>, expected: usize) -> Result<Self, Error> {
+        Ok(match spill {
+            None => Builder::Memory(Vec::with_capacity(expected.min(EXPECTED_MOST))),
+            Some(spill) => Builder::File(spill.writer(expected)?),
+        })
+    }
+
+    /// Appends numbers.
+    ///
+    /// # Errors
+    /// [`Error`] if the disk does not take them.
+    pub fn extend(&mut self, numbers: &[T]) -> Result<(), Error> {
+        match self {
+            Builder::Memory(all) => all.extend_from_slice(numbers),
+            Builder::File(writer) => writer.extend(numbers)?,
+        }
+        Ok(())
+    }
+
+    /// All numbers.
+    ///
+    /// # Errors
+    /// [`Error`] if the disk does not take the last of them.
+    pub fn finish(self) -> Result<Storage<T>, Error> {
+        Ok(match self {
+            Builder::Memory(numbers) => Storage::Memory(numbers),
+            Builder::File(writer) => Storage::File(writer.finish()?),
+        })
+    }
+}
