@@ -1,6 +1,6 @@
 //! Kernels over slices: exponentials, soft and hard assignment, eigenpairs, counted random numbers.
 //!
-//! No input or output, no ranks, no threads, no allocation in loops: everything here is a function of its arguments. Rows stand in [`tiles`], which may be in a file that memory need not hold;
+//! No ranks, no threads, no allocation in loops: everything here is a function of its arguments. Rows stand in [`tiles`], the only ones that write: to a file that memory need not hold, if they are told to;
 //! [`soft`] and [`nearest`] go over a block of them and add up what the next centres are made of; [`lanes`] is the arithmetic
 //! that both are written in, with the same bits on every processor; [`dispatch`] chooses the instruction set. Dissimilarities of all pairs are read as compact as they are stored, by products
 //! with columns ([`compact`]) and by SMACOF's pass ([`guttman`]). [`gaussian`] is to mixtures what [`soft`] is to centres, [`observed`] is [`soft`] for rows with missing cells,
