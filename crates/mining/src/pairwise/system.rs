@@ -18,6 +18,8 @@ const MOST_SWEEPS: u64 = 500;
 const MERGE_RADIUS: f64 = 0.04;
 /// How far the halves of a divided component are moved along the eigenvector: as a vector's by a tenth of a deviation.
 const DISPLACEMENT: f64 = 0.1;
+/// A component with less than this share of the whole has died: what memberships it has are what exponentials never fall below.
+const DEAD: f64 = 1e-280;
 /// Components lighter than this share of the whole do not divide.
 const LEAST_DIVIDED: f64 = 1e-9;
 
@@ -284,7 +286,8 @@ impl Components {
             rows.map(|(row, weight)| (weight * row[a], weight * row[b]))
         };
         let (first, second) = pairs().fold((0.0, 0.0), |(first, second), (m, n)| (first + m, second + n));
-        if first == 0.0 || second == 0.0 {
+        let least = DEAD * weights.iter().sum::<f64>();
+        if first <= least || second <= least {
             return true;
         }
         // With equal fields the quotient is that of the masses; half the sum of both shares weighs it.
@@ -294,5 +297,31 @@ impl Components {
             square += 0.5 * (m + n) * apart * apart;
         }
         square < MERGE_RADIUS * MERGE_RADIUS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_died_is_merged_and_what_lives_is_not() {
+        let components = |least: f64| Components {
+            count: 3,
+            // Two items, three components, the second at the least that memberships come to.
+            memberships: vec![1.0, least, 0.0, 0.0, 2.0 * least, 1.0],
+            hold_until: vec![1.0, 2.0, 3.0],
+            vectors: (0..6).map(f64::from).collect(),
+            is_damped: false,
+        };
+        let mut dead = components(f64::powi(2.0, -1000));
+        assert_eq!(dead.merge(&[1.0, 3.0], 0.5), 1);
+        assert_eq!((dead.count, dead.hold_until.as_slice()), (2, &[0.5, 3.0][..]));
+        assert_eq!(dead.vectors, [0.0, 1.0, 4.0, 5.0]);
+        assert_eq!((dead.memberships[1], dead.memberships[3]), (0.0, 1.0));
+        let mut living = components(1e-9);
+        assert_eq!((living.merge(&[1.0, 3.0], 0.5), living.count), (0, 3));
+        // Without any weight there is nothing to tell components by.
+        assert_eq!(components(1e-9).merge(&[0.0, 0.0], 0.5), 2);
     }
 }
