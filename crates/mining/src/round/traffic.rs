@@ -219,7 +219,7 @@ mod tests {
         let (found, traffic) = on_ranks(|execution| pairwise::equilibrium(&matrix, None, &start, execution).unwrap());
         let sweeps = found.free_energies.len();
         assert!(sweeps > 2);
-        let sweep = [("mean dissimilarities", 2 * clusters), ("memberships", 4)];
+        let sweep = [("mean dissimilarities", 2 * clusters), ("memberships", 6)];
         assert_eq!(traffic.reduced[..2 * sweeps], sweep.repeat(sweeps));
         assert_eq!(traffic.gathered[..sweeps], vec![items * clusters * DOUBLE; sweeps]);
     }
