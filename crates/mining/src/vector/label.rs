@@ -90,13 +90,10 @@ pub(crate) async fn label_all<T: Kept, R: Rounds>(
     drop(sparse);
     if rows.are_sparse() {
         // Counted from 0, where a column that no row of a cluster has is just that; from the origin it would be what rounding leaves.
-        exact_means(&mut centers, &sums);
-        for y in centers.values.chunks_exact_mut(rows.dimension) {
-            y.iter_mut().zip(&rows.scaled_origin).for_each(|(y, zero)| *y -= zero);
-        }
+        exact_means(&mut centers, &sums, |j, mean| mean - rows.scaled_origin[j]);
         sums.chunks_exact_mut(1 + rows.dimension).for_each(|sums| rows.subtract_origin(sums));
     } else {
-        exact_means(&mut centers, &sums);
+        exact_means(&mut centers, &sums, |_, mean| mean);
     }
     let (sparse, has_sponge) = (SparseCenters::new(rows, &centers), hardness.sponge.is_some());
     let spread = SpreadRound { input, rows, centers: &centers, sparse: sparse.as_ref(), has_sponge, cells };
@@ -110,13 +107,13 @@ pub(crate) async fn label_all<T: Kept, R: Rounds>(
     Ok(Totals { centers, sums, spreads, outside })
 }
 
-/// Moves each centre to the mean of its rows, from their sums in double precision.
-fn exact_means(centers: &mut Centers, sums: &[f64]) {
+/// Moves each centre to the mean of its rows, from their sums in double precision; `stored` makes of a column and its mean a stored coordinate. A centre whose rows weigh nothing stays where it is.
+fn exact_means(centers: &mut Centers, sums: &[f64], stored: impl Fn(usize, f64) -> f64) {
     let dimension = centers.dimension;
     for (y, sums) in centers.values.chunks_exact_mut(dimension).zip(sums.chunks_exact(1 + dimension)) {
         if sums[0] > 0.0 {
-            for (y, sum) in y.iter_mut().zip(&sums[1..]) {
-                *y = sum / sums[0];
+            for (j, (y, sum)) in y.iter_mut().zip(&sums[1..]).enumerate() {
+                *y = stored(j, sum / sums[0]);
             }
         }
     }
@@ -347,5 +344,74 @@ impl<T: Kept> Round for SpreadRound<'_, T> {
                 }
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lehr_data::{Points, Sparse};
+
+    use super::*;
+    use crate::round::{Execution, Program, drive};
+
+    /// Labels rows by centres, and says where these are then, all in stored units.
+    struct Labelling<'a> {
+        input: Input<'a>,
+        rows: &'a Rows<f64>,
+        centers: Vec<f64>,
+        cells: LeafCells<Labelled>,
+    }
+
+    impl Program for Labelling<'_> {
+        type Output = Vec<f64>;
+        type Error = Error;
+
+        async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Vec<f64>, Error> {
+            let centers = Centers { dimension: self.rows.dimension, values: self.centers.clone() };
+            let hardness = Hardness { temperature: f64::MIN_POSITIVE, sponge: None };
+            let totals = label_all(&mut rounds, self.input, self.rows, centers, hardness, &self.cells).await?;
+            Ok(totals.centers.values)
+        }
+    }
+
+    /// Where centres are at the end, and the labels.
+    fn labelled(input: Input<'_>, centers: &[f64]) -> (Vec<f64>, Vec<u32>) {
+        let rows = Rows::<f64>::new(input).unwrap();
+        let stored = |(index, y): (usize, &f64)| (y - rows.origin[index % rows.dimension]) / rows.unit;
+        let centers = centers.iter().enumerate().map(stored).collect();
+        let cells = LeafCells::new(rows.leaves.len(), |_| Labelled::default());
+        let run = Labelling { input, rows: &rows, centers, cells };
+        let found = drive(&Execution::default(), rows.dealt, &run).unwrap();
+        let mut labels = vec![u32::MAX; input.len()];
+        for (leaf, labelled) in rows.leaves.iter().zip(run.cells.into_values()) {
+            for (&row, label) in leaf.rows.iter().chain(&leaf.bystander_rows).zip(&labelled.labels) {
+                labels[row as usize] = *label;
+            }
+        }
+        (found.chunks_exact(rows.dimension).flat_map(|y| rows.position(y)).collect(), labels)
+    }
+
+    #[test]
+    fn a_centre_with_nothing_but_rows_of_weight_zero_stays_where_it_was() {
+        const COLUMNS: usize = 20;
+        // The mean, which stored coordinates count from, is far from 0.
+        let rows = [vec![(0, 3.0), (5, 100.0)], vec![(0, 5.0), (5, 100.0)], vec![(5, 100.0), (7, 40.0)]];
+        let weights = vec![1.0, 3.0, 0.0];
+        let rows = Sparse::from_rows(rows, COLUMNS).unwrap().with_weights(weights.clone()).unwrap();
+        let mut values = vec![0.0; 3 * COLUMNS];
+        (0..3).for_each(|row| rows.read(row, &mut values[row * COLUMNS..][..COLUMNS]));
+        let points = Points::new(values, COLUMNS).unwrap().with_weights(weights).unwrap();
+        let mut centers = [0.0; 2 * COLUMNS];
+        (centers[0], centers[5]) = (4.0, 99.0);
+        (centers[COLUMNS + 5], centers[COLUMNS + 7]) = (101.0, 39.0);
+        let mut expected = centers;
+        (expected[0], expected[5]) = (4.5, 100.0);
+        for input in [Input::Sparse(&rows), Input::Numbers(&points)] {
+            let (found, labels) = labelled(input, &centers);
+            assert_eq!(labels, [0, 0, 1]);
+            for (index, (found, expected)) in found.iter().zip(&expected).enumerate() {
+                assert!((found - expected).abs() < 1e-12, "number {index}: {found} for {expected}");
+            }
+        }
     }
 }
