@@ -112,7 +112,7 @@ impl Scaling {
 
     /// The standard deviation of each column of sparse rows as its divisor, and nothing subtracted: distances do not see what is, and zeros stay zeros.
     ///
-    /// Cost: two passes over the values that are not 0.
+    /// Cost: three passes over the values that are not 0.
     ///
     /// # Example
     /// ```
@@ -124,39 +124,44 @@ impl Scaling {
     /// ```
     pub fn deviations_of(rows: &Sparse) -> Self {
         let dimension = rows.dimension();
-        let weight = |row: usize| rows.weight(row);
         let heavy = || (0..rows.len()).filter(|row| rows.weight(*row) > 0.0);
-        let mut all = WeightSum::default();
-        heavy().for_each(|row| all.add(weight(row)));
-        let total = all.value();
-        let mut largest = vec![0.0f64; dimension];
         let each =
             |row: usize| rows.row(row).0.iter().map(|column| *column as usize).zip(rows.row(row).1.iter().copied());
-        heavy().for_each(|row| each(row).for_each(|(j, value)| largest[j] = largest[j].max(value.abs())));
-        // Values of about 1, so that no square overflows.
-        let guard = |j: usize| if largest[j] > 0.0 { largest[j] } else { 1.0 };
-        let (mut means, mut present) = (vec![0.0; dimension], vec![0.0; dimension]);
+        let (mut all, mut count) = (WeightSum::default(), 0usize);
+        let mut there = vec![Presence::default(); dimension];
         for row in heavy() {
-            let share = weight(row) / total;
-            for (j, value) in each(row) {
-                means[j] += share * (value / guard(j));
-                present[j] += share;
-            }
+            all.add(rows.weight(row));
+            count += 1;
+            each(row).for_each(|(j, value)| there[j].add(rows.weight(row), value));
         }
-        let mut variances: Vec<f64> =
-            means.iter().zip(&present).map(|(mean, present)| (1.0 - present).max(0.0) * mean * mean).collect();
+        let total = all.value();
+        // A column that is in every row may be far from 0: as in `Moments`, differences from the middle of its range lose no digits to that. In any other 0 is one of the values.
+        let middle: Vec<f64> =
+            there.iter().map(|there| if there.rows == count { there.middle() } else { 0.0 }).collect();
+        // Differences of about 1, so that no square overflows.
+        let far: Vec<f64> = there.iter().zip(&middle).map(|(there, middle)| there.far_from(*middle)).collect();
+        let mut means = vec![0.0; dimension];
         for row in heavy() {
-            let share = weight(row) / total;
+            let share = rows.weight(row) / total;
+            each(row).for_each(|(j, value)| means[j] += share * ((value - middle[j]) / far[j]));
+        }
+        let absent = |there: &Presence| {
+            if there.rows == count { 0.0 } else { ((total - there.weight.value()) / total).max(0.0) }
+        };
+        let mut variances: Vec<f64> =
+            means.iter().zip(&there).map(|(mean, there)| absent(there) * mean * mean).collect();
+        for row in heavy() {
+            let share = rows.weight(row) / total;
             for (j, value) in each(row) {
-                let apart = value / guard(j) - means[j];
+                let apart = (value - middle[j]) / far[j] - means[j];
                 variances[j] += share * apart * apart;
             }
         }
-        // What rounding leaves of a column that has one value everywhere is no spread.
-        let of =
-            |(j, variance): (usize, &f64)| divisor(if *variance > 1e-30 { variance.sqrt() * guard(j) } else { 0.0 });
-        let divisors = variances.iter().enumerate().map(of).collect();
-        Scaling { scale: Scale::Std, shifts: vec![0.0; dimension], divisors }
+        let of = |j: usize| {
+            let is_constant = there[j].rows == count && there[j].low == there[j].high;
+            divisor(if is_constant { 0.0 } else { variances[j].sqrt() * far[j] })
+        };
+        Scaling { scale: Scale::Std, shifts: vec![0.0; dimension], divisors: (0..dimension).map(of).collect() }
     }
 
     /// As [`fit`](Scaling::fit) for rows with missing cells: by what is there of each column. A column without any value stays as it is.
@@ -402,8 +407,41 @@ fn quantile(rows: &[(f64, f64)], share: f64) -> f64 {
     rows[rows.len() - 1].0
 }
 
+/// What the heavy rows have in a column of sparse rows, where they have something.
+#[derive(Clone)]
+struct Presence {
+    rows: usize,
+    weight: WeightSum,
+    low: f64,
+    high: f64,
+}
+
+impl Default for Presence {
+    fn default() -> Self {
+        Presence { rows: 0, weight: WeightSum::default(), low: f64::INFINITY, high: f64::NEG_INFINITY }
+    }
+}
+
+impl Presence {
+    fn add(&mut self, weight: f64, value: f64) {
+        self.rows += 1;
+        self.weight.add(weight);
+        (self.low, self.high) = (self.low.min(value), self.high.max(value));
+    }
+
+    fn middle(&self) -> f64 {
+        self.low / 2.0 + self.high / 2.0
+    }
+
+    /// How far the values go from one that is between the least and the greatest of them or 0; 1 if they do not.
+    fn far_from(&self, middle: f64) -> f64 {
+        let far = (self.high - middle).max(middle - self.low);
+        if far > 0.0 { far } else { 1.0 }
+    }
+}
+
 /// A sum of weights, none below 0, with the rounding errors carried along: good to the last digit however many there are.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct WeightSum {
     sum: f64,
     carry: f64,
@@ -510,6 +548,33 @@ mod tests {
             assert!((a - b).abs() < 1e-14 * b, "{a} for {b}");
         }
         assert_eq!((sparse.shifts(), sparse.divisors()[2]), (&[0.0; 3][..], 1.0));
+    }
+
+    #[test]
+    fn a_sparse_column_of_one_value_has_no_deviation_and_one_of_nearly_one_its_own() {
+        const ROWS: usize = 10_000;
+        // One value everywhere; nearly one; one in all rows but one; one in all rows that weigh anything; and two that are neighbours.
+        let (low, high) = (1e6, 1e6f64.next_up());
+        let row = |row: usize| {
+            let nearly = 1e6 + (row % 3) as f64 * 1e-4;
+            let but = |other| if row == other { 0.0 } else { 0.1 };
+            [0.1, nearly, but(77), but(5), if row % 2 == 0 { low } else { high }]
+        };
+        let weights: Vec<f64> = (0..ROWS).map(|row| if row == 5 { 0.0 } else { 0.1 + (row % 7) as f64 }).collect();
+        let points = Points::new((0..ROWS).flat_map(row).collect(), 5).unwrap().with_weights(weights).unwrap();
+        let (dense, sparse) =
+            (Scaling::fit(&points, Scale::Std), Scaling::deviations_of(&Sparse::from_points(&points).unwrap()));
+        let (dense, sparse) = (dense.divisors(), sparse.divisors());
+        // A column without a deviation is left as it is.
+        for constant in [0, 3] {
+            assert_eq!((sparse[constant], dense[constant]), (1.0, 1.0));
+        }
+        for spread in [1, 2] {
+            let (sparse, dense) = (sparse[spread], dense[spread]);
+            assert!((sparse - dense).abs() < 1e-9 * dense, "column {spread}: {sparse} for {dense}");
+        }
+        // Between neighbours there is no mean to be rounded to, so the dense column's is one of them.
+        assert!((sparse[4] - (high - low) / 2.0).abs() < 1e-3 * (high - low), "{}", sparse[4]);
     }
 
     #[test]
