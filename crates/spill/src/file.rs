@@ -108,15 +108,19 @@ impl<T: Pod> Writer<T> {
         Ok(())
     }
 
-    /// All numbers, to be read.
+    /// All numbers, to be read, when the disk has them.
     ///
     /// # Errors
-    /// [`Error`] if the disk does not take the last of them, or the system has no room for another map.
+    /// [`Error`] if the disk did not take all of them, or the system has no room for another map.
     pub fn finish(self) -> Result<Slab<T>, Error> {
         let Self { file, len, spill, .. } = self;
         let file = file.into_inner().map_err(|error| spill.failed(error.into_error()))?;
-        let map =
-            if len == 0 { None } else { Some(map(&file, len * size_of::<T>()).map_err(|cause| spill.failed(cause))?) };
+        let mapped = || {
+            // The system writes later than it says. A page that the disk did not take would be read back as something else; only here would anybody be told.
+            file.sync_data()?;
+            map(&file, len * size_of::<T>())
+        };
+        let map = if len == 0 { None } else { Some(mapped().map_err(|cause| spill.failed(cause))?) };
         Ok(Slab { mapped: Arc::new(Mapped { map, spill }), range: 0..len, of: PhantomData })
     }
 }
@@ -124,7 +128,7 @@ impl<T: Pod> Writer<T> {
 fn map(file: &File, bytes: usize) -> io::Result<Mmap> {
     // SAFETY: What is mapped must not change while it is borrowed. `file` has no name, so nobody else has opened it; this process has no other handle of it, and the one there is, which only
     // `Writer::finish` has, is closed on its return without having been given out. What there is of the file was written before: `bytes` of it, the length it has, so no page
-    // lies beyond its end. (Who may write to this process's memory can reach its maps too, and could as well change any other variable. A disk that cannot read
+    // lies beyond its end; and the disk has taken it (`sync_data`), so no page changes later because it could not be written. (Who may write to this process's memory can reach its maps too, and could as well change any other variable. A disk that cannot read
     // back what it took ends the process by a signal, as it does where it holds the program itself.)
     unsafe { MmapOptions::new().len(bytes).map(file) }
 }
@@ -218,5 +222,18 @@ mod tests {
         if let Err(error) = spill.writer::<f64>(1 << 57) {
             assert!(error.to_string().starts_with(&folder.path().display().to_string()), "{error}");
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_the_disk_may_not_have_is_not_mapped() {
+        // What is written to a pipe is taken, and can neither be synchronised nor mapped; the first is what is told.
+        let (reader, pipe) = std::io::pipe().unwrap();
+        let file = BufWriter::new(File::from(std::os::fd::OwnedFd::from(pipe)));
+        let mut writer = Writer { file, len: 0, spill: Spill::new("disk"), of: PhantomData };
+        writer.extend(&[1.0, 2.0]).unwrap();
+        let error = writer.finish().map(|_| ()).unwrap_err();
+        assert_eq!(error.cause.raw_os_error(), Some(Errno::INVAL.raw_os_error()), "{error}");
+        drop(reader);
     }
 }
