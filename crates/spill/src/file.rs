@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::marker::PhantomData;
 use std::ops::{Deref, Range};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -50,9 +51,10 @@ impl Spill {
     /// before the work begins.
     ///
     /// # Errors
-    /// [`Error`] if the folder takes no files, or has no room for so many numbers.
+    /// [`Error`] if the folder takes no files, or none without a name, or has no room for so many numbers.
     pub fn writer<T: Pod>(&self, expected: usize) -> Result<Writer<T>, Error> {
         let file = tempfile::tempfile_in(&self.folder).map_err(|cause| self.failed(cause))?;
+        check_nameless(&file).map_err(|cause| self.failed(cause))?;
         set_aside(&file, bytes_of::<T>(expected)).map_err(|cause| self.failed(cause))?;
         Ok(Writer { file: BufWriter::with_capacity(BUFFER, file), len: 0, spill: self.clone(), of: PhantomData })
     }
@@ -68,6 +70,14 @@ const BUFFER: usize = 1 << 18;
 fn bytes_of<T>(numbers: usize) -> u64 {
     // No file is longer than an offset can say.
     (numbers as u64).saturating_mul(size_of::<T>() as u64).min(i64::MAX as u64)
+}
+
+/// That no folder lists the file. Where none can be made without a name it is deleted at once, but some file systems of networks rename what is open instead, and others may refuse.
+fn check_nameless(file: &File) -> io::Result<()> {
+    match file.metadata()?.nlink() {
+        0 => Ok(()),
+        _ => Err(io::Error::other("its file system keeps the names of open files, by which others could change them")),
+    }
 }
 
 fn set_aside(file: &File, bytes: u64) -> io::Result<()> {
@@ -126,10 +136,11 @@ impl<T: Pod> Writer<T> {
 }
 
 fn map(file: &File, bytes: usize) -> io::Result<Mmap> {
-    // SAFETY: What is mapped must not change while it is borrowed. `file` has no name, so nobody else has opened it; this process has no other handle of it, and the one there is, which only
-    // `Writer::finish` has, is closed on its return without having been given out. What there is of the file was written before: `bytes` of it, the length it has, so no page
-    // lies beyond its end; and the disk has taken it (`sync_data`), so no page changes later because it could not be written. (Who may write to this process's memory can reach its maps too, and could as well change any other variable. A disk that cannot read
-    // back what it took ends the process by a signal, as it does where it holds the program itself.)
+    // SAFETY: What is mapped must not change while it is borrowed. `file` was new and empty in `Spill::writer`, and `check_nameless` found there that it had no name, before the first number: so nobody can have
+    // opened it since. (Where it could not be made without a name it had one for a moment, random and open to this user alone. Who may act as this user may write to this process's memory, reach
+    // its maps, and could as well change any other variable.) This process has no other handle of it, and the one there is, which only `Writer::finish` has, is closed on its return without having been given out. What there
+    // is of the file was written before: `bytes` of it, the length it has, so no page lies beyond its end; and the disk has taken it (`sync_data`), so no page changes later because it could not be written. (A disk that
+    // cannot read back what it took ends the process by a signal, as it does where it holds the program itself.)
     unsafe { MmapOptions::new().len(bytes).map(file) }
 }
 
@@ -222,6 +233,17 @@ mod tests {
         if let Err(error) = spill.writer::<f64>(1 << 57) {
             assert!(error.to_string().starts_with(&folder.path().display().to_string()), "{error}");
         }
+    }
+
+    #[test]
+    fn a_file_that_keeps_a_name_is_refused() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let refused = Spill::new("disk").failed(check_nameless(file.as_file()).unwrap_err()).to_string();
+        let words = "its file system keeps the names of open files, by which others could change them";
+        assert_eq!(refused, format!("disk: cannot hold what memory should not: {words}"));
+        let (file, path) = file.into_parts();
+        path.close().unwrap();
+        check_nameless(&file).unwrap();
     }
 
     #[cfg(target_os = "linux")]

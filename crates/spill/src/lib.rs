@@ -4,7 +4,7 @@
 //! reads what is asked for and drops what has not been asked for lately, so a program may go over far more numbers than there is memory for. [`Storage`] is what a type
 //! has for a field whose numbers may be in either place, and [`Builder`] puts one together.
 //!
-//! The file has no name (it is made without one, or deleted as soon as it is made) and its only handle is closed before anybody reads from it. So nobody else writes to it or
+//! The file has no name (it is made without one, or deleted as soon as it is made, and refused if it has one all the same) and its only handle is closed before anybody reads from it. So nobody else writes to it or
 //! cuts it short, and nothing of it is left when the program ends, however that ends. All of it is on the disk before it is read, so what the disk did not take is an error and not other numbers.
 //!
 //! The folder should be on a disk: in one whose files are kept in memory (`tmpfs`) nothing is gained.
