@@ -149,7 +149,7 @@ impl Sparse {
         let mut faults = Faults::new("sparse rows");
         let mut starts = vec![0; rows + 1];
         for (place, &(row, ..)) in triplets.iter().enumerate() {
-            match starts.get_mut(row + 1) {
+            match starts.get_mut(1..).and_then(|counts| counts.get_mut(row)) {
                 Some(count) => *count += 1,
                 None => {
                     let (expected, found) =
@@ -464,6 +464,12 @@ mod tests {
             message(Sparse::from_triplets([(0, 0, 1.0), (5, 0, 1.0)], 2, 1)),
             "sparse rows: expected rows below 2, found row 5 in the triplet of index 1"
         );
+        // The last number that there is has no successor.
+        let told = message(Sparse::from_triplets([(usize::MAX, 0, 1.0), (1, 0, 1.0), (2, 0, 1.0)], 2, 1));
+        let words = |row: usize, index: usize| {
+            format!("sparse rows: expected rows below 2, found row {row} in the triplet of index {index}\n")
+        };
+        assert_eq!(told, words(usize::MAX, 0) + &words(2, 2) + "sparse rows: 2 faults in all");
     }
 
     #[test]
