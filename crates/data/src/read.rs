@@ -91,8 +91,11 @@ pub enum Table {
     Sparse(Sparse),
 }
 
-/// A table as [`points`] reads it; or fingerprints, if the file begins as FPS or is called `.fps`; or sparse rows, if it begins as a Matrix Market file or is called `.mtx`, or if its first row is one of SVMlight's
-/// text or it is called `.svm`, `.svmlight` or `.libsvm`. The selection applies to tables only, `first_column` to SVMlight's text only ([`svmlight::rows`]).
+/// A table as [`points`] reads it; or fingerprints, if the file begins as FPS or is called `.fps`; or sparse rows, if it begins as a Matrix Market file or is called `.mtx`, or if it begins as SVMlight's text
+/// or is called `.svm`, `.svmlight` or `.libsvm`. The selection applies to tables only, `first_column` to SVMlight's text only ([`svmlight::rows`]).
+///
+/// A file begins as SVMlight's text if its first three rows, or as many as there are, are a label and then nothing but `column:value` with columns that ascend, two of them or a `qid` in one of the rows at least.
+/// A table may look so too (`5 9:30 12:30`): where the selection names a delimiter, columns or whether there is a header, and `first_column` is `None`, the file is one unless its name says otherwise.
 ///
 /// # Errors
 /// As [`points`], [`fps::fingerprints`], [`svmlight::rows`] and [`matrix_market::rows`].
@@ -165,11 +168,18 @@ fn table_of(
         Table::Bits(fps::read(source)?)
     } else if matrix_market::is_matrix_market(&mut source)? {
         Table::Sparse(matrix_market::read(source)?)
-    } else if svmlight::is_svmlight(&mut source) {
+    } else if is_svmlight(&mut source, selection, first_column) {
         Table::Sparse(svmlight::read(source, first_column)?)
     } else {
         Table::Numbers(any_points(source, selection, spill)?)
     })
+}
+
+/// Whether a source is to be read as SVMlight's text: by its name, or by its first rows, unless all that is known of it is of a table.
+fn is_svmlight(source: &mut Source<'_>, selection: &Selection, first_column: Option<FirstColumn>) -> bool {
+    let Selection { columns, delimiter, header, .. } = selection;
+    let is_table = first_column.is_none() && (columns.is_some() || delimiter.is_some() || header.is_some());
+    svmlight::is_called_svmlight(source) || (!is_table && svmlight::begins_as_svmlight(source))
 }
 
 /// Points from a table of text, plain or packed by gzip; `name` is what messages call it.
@@ -263,7 +273,7 @@ fn is_npy(source: &mut Source<'_>, selection: &Selection) -> Result<bool, Error>
         Some("fingerprints in FPS, which are rows of bits")
     } else if matrix_market::is_matrix_market(source)? {
         Some("a Matrix Market file, which has sparse rows")
-    } else if svmlight::is_svmlight(source) {
+    } else if is_svmlight(source, selection, None) {
         Some("SVMlight's text, which has sparse rows")
     } else {
         None

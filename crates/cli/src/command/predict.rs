@@ -64,7 +64,10 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
         let rows = read::incomplete(&input, &selection)?;
         (model.scaled(rows.values()), rows.dimension(), rows.ids().map(<[String]>::to_vec))
     } else {
-        let points = match read::table(&input, &selection, Some(model.first_column()))? {
+        // The columns are the model's whatever the file is; only what was asked for says that it is a table.
+        let is_table = asked.columns.is_some() || asked.delimiter.is_some() || asked.header.is_some();
+        let first_column = (!is_table).then(|| model.first_column());
+        let points = match read::table(&input, &selection, first_column)? {
             Table::Numbers(points) => points,
             Table::Sparse(rows) => {
                 of_sparse_only(&asked, false, Frame::Columns(Scale::None))?;

@@ -18,31 +18,43 @@ const LINE_MAX: usize = 1 << 28;
 /// How much of a file is looked at to see whether it is one.
 const LOOKED_AT: usize = 1 << 14;
 
-/// Whether a source is to be read as SVMlight's text: its first row is a label and columns with values, or it is called `.svm`, `.svmlight` or `.libsvm`.
-pub(super) fn is_svmlight(source: &mut Source<'_>) -> bool {
+/// How many rows are asked.
+const ROWS_ASKED: usize = 3;
+
+/// Whether a source is called as SVMlight's text is: `.svm`, `.svmlight` or `.libsvm`.
+pub(super) fn is_called_svmlight(source: &Source<'_>) -> bool {
     let name = source.name().to_lowercase();
     let stem = name.trim_end_matches(".gz");
-    if [".svm", ".svmlight", ".libsvm"].iter().any(|ending| stem.ends_with(ending)) {
-        return true;
-    }
+    [".svm", ".svmlight", ".libsvm"].iter().any(|ending| stem.ends_with(ending))
+}
+
+/// Whether a source begins as SVMlight's text: the first three rows, or as many as there are, are labels and nothing but columns that ascend with their values; and one of them has two columns or a `qid`, since of
+/// single ones a table of numbers and times of day (`5 12:30`) has as many.
+pub(super) fn begins_as_svmlight(source: &mut Source<'_>) -> bool {
     let head = source.peek(LOOKED_AT);
     let is_whole = head.len() < LOOKED_AT;
+    let (mut asked, mut is_shown) = (0, false);
     for line in head.split_inclusive(|byte| *byte == b'\n') {
         let ends = is_whole || line.ends_with(b"\n");
         let Ok(text) = std::str::from_utf8(before_comment(line)) else { return false };
         let mut fields: Vec<&str> = text.split_ascii_whitespace().collect();
-        if fields.is_empty() {
-            continue;
-        }
         if !ends {
             // The last one may be cut.
             fields.pop();
         }
-        let [label, pairs @ ..] = &fields[..] else { return false };
-        let is_pair = |field: &&str| pair(field).is_ok();
-        return is_label(label) && !pairs.is_empty() && pairs.iter().all(is_pair);
+        let [label, pairs @ ..] = &fields[..] else { continue };
+        let Ok(pairs) = pairs.iter().map(|field| pair(field)).collect::<Result<Vec<_>, _>>() else { return false };
+        let columns: Vec<u32> = pairs.iter().flatten().map(|(column, _)| *column).collect();
+        if !is_label(label) || !columns.windows(2).all(|pair| pair[0] < pair[1]) {
+            return false;
+        }
+        is_shown |= pairs.len() > 1;
+        asked += 1;
+        if asked == ROWS_ASKED {
+            break;
+        }
     }
-    false
+    is_shown
 }
 
 /// Sparse rows from SVMlight's text, plain or packed by gzip. `first_column` is what its first column is numbered; `None`: found out, as above.
@@ -252,15 +264,38 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_known_by_its_first_row_or_its_name() {
-        let is = |text: &str, name: &str| is_svmlight(&mut Source::new(text.as_bytes(), name).unwrap());
-        assert!(is("+1 3:1 9:2.5\n", "a1a") && is("# c\n\n0 qid:1 3:1\n", "a") && is("", "a.svm.gz"));
-        for table in
-            ["x,y\n1,2\n", "1 2 3\n", "1 12:30 4.5\n", "2026-01-01 12:30\n", "a:1 2:3\n", "", "1\n", "1:2 3:4\n"]
-        {
-            assert!(!is(table, "table"), "{table:?}");
+    fn a_file_is_known_by_its_first_rows_or_its_name() {
+        let begins = |text: &str| begins_as_svmlight(&mut Source::new(text.as_bytes(), "a.svm").unwrap());
+        for rows in [
+            "+1 3:1 9:2.5\n",
+            "# c\n\n0 qid:1 3:1\n",
+            // An empty row is one too, and what comes behind the third is not asked.
+            "1\n0 3:1\n1,2 1:1 2:1\nx,y\n",
+            "1 3:1 9:2.5 # 12:30\n\n-1 2:1",
+        ] {
+            assert!(begins(rows), "{rows:?}");
+        }
+        for table in [
+            "x,y\n1,2\n",
+            "1 2 3\n",
+            "1 12:30 4.5\n",
+            "2026-01-01 12:30\n",
+            "a:1 2:3\n",
+            "",
+            "1\n",
+            "1:2 3:4\n",
+            // Times of day: one a row, or two of which the later is not always the second, or with a word in the third row.
+            "5 12:30\n6 13:45\n7 9:15\n8 10:00\n",
+            "12.5,3 10:20\n13,4 10:40\n",
+            "5 9:30 12:30\n6 13:45 9:00\n",
+            "5 9:30 12:30\n6 8:45 9:00\n7 late 12:00\n",
+            "5 9:30 9:45\n",
+        ] {
+            assert!(!begins(table), "{table:?}");
         }
         let long = format!("1{}", (1..20_000).map(|j| format!(" {j}:0.25")).collect::<String>());
-        assert!(is(&long, "long"));
+        assert!(begins(&long));
+        let is_called = |name: &str| is_called_svmlight(&Source::new(&b""[..], name).unwrap());
+        assert!(is_called("a.svm.gz") && is_called("A.LIBSVM") && is_called("a.svmlight") && !is_called("svm"));
     }
 }

@@ -1,6 +1,7 @@
 //! Sparse rows from files: packed or not, of either format, they are the same rows; one cut short is told from one that is wrong.
 
-use lehr_data::read::{Selection, Table, matrix_market, svmlight, table};
+use lehr_data::read::{Selection, Table, matrix_market, points_from, svmlight, table, table_from};
+use lehr_data::sparse::FirstColumn;
 use lehr_data::{Error, Sparse, synthetic};
 
 use crate::gzip;
@@ -63,4 +64,46 @@ fn a_packed_file_cut_short_says_how_far_it_was_read() {
     assert!(matches!(error, Error::CutShort { .. }) && error.to_string().contains(" lines)"), "{error}");
     let nowhere = svmlight::rows("nowhere.svm".as_ref(), None).unwrap_err();
     assert_eq!(nowhere.to_string(), "nowhere.svm: no such file");
+}
+
+#[test]
+fn a_table_with_times_of_day_is_not_taken_for_sparse_rows() {
+    let any = Selection::default();
+    for (text, delimiter, values) in [
+        ("5 12:30\n6 13:45\n7 9:15\n", b' ', [5.0, 6.0, 7.0]),
+        ("12.5,3 10:20\n13,4 9:40\n14,5 7:00\n", b',', [12.5, 13.0, 14.0]),
+    ] {
+        for text in [text, text.split_inclusive('\n').next().unwrap()] {
+            let values = &values[..text.lines().count()];
+            let Table::Numbers(points) = table_from(text.as_bytes(), "t", &any, None).unwrap() else {
+                panic!("{text}")
+            };
+            assert_eq!((points.values(), &points), (values, &points_from(text.as_bytes(), "t", &any).unwrap()));
+            // The name decides, whatever the rows are.
+            let named =
+                table_from(text.as_bytes(), "t.svm", &Selection { delimiter: Some(delimiter), ..any.clone() }, None);
+            assert!(matches!(named.unwrap(), Table::Sparse(_)));
+        }
+    }
+}
+
+#[test]
+fn what_is_said_of_a_table_makes_it_one_whose_rows_might_be_sparse() {
+    let text = "5 9:30 12:30\n6 8:45 13:00\n7 9:00 14:15\n";
+    let of = |selection: &Selection, first_column| table_from(text.as_bytes(), "t", selection, first_column).unwrap();
+    let any = Selection::default();
+    assert!(matches!(of(&any, None), Table::Sparse(rows) if (rows.len(), rows.dimension()) == (3, 14)));
+    for said in [
+        Selection { delimiter: Some(b' '), ..any.clone() },
+        Selection { columns: Some(vec!["0".into()]), ..any.clone() },
+        Selection { header: Some(false), ..any.clone() },
+    ] {
+        let Table::Numbers(points) = of(&said, None) else { panic!("{said:?}") };
+        assert_eq!(points.values(), [5.0, 6.0, 7.0], "{said:?}");
+        assert_eq!(points, points_from(text.as_bytes(), "t", &said).unwrap());
+        // Only SVMlight's text has columns that are counted from somewhere.
+        assert!(matches!(of(&said, Some(FirstColumn::One)), Table::Sparse(_)), "{said:?}");
+    }
+    let refused = points_from(text.as_bytes(), "t", &any).unwrap_err().to_string();
+    assert!(refused.ends_with("found SVMlight's text, which has sparse rows"), "{refused}");
 }
