@@ -418,6 +418,8 @@ class _Loop:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._is_closed = False
+        #: Changed on the loop only.
+        self._is_stopping = False
 
     def get(self) -> asyncio.AbstractEventLoop:
         with self._lock:
@@ -431,24 +433,46 @@ class _Loop:
 
     def _run(self, loop: asyncio.AbstractEventLoop) -> None:
         asyncio.set_event_loop(loop)
-        loop.run_forever()
-        left = asyncio.all_tasks(loop)
-        for task in left - set(self.cancelled):
-            task.cancel()
-        if left:
-            loop.run_until_complete(asyncio.wait(left, timeout=_GRACE_SECONDS))
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
+        try:
+            _turn(loop, lambda: self._is_stopping)
+            left = asyncio.all_tasks(loop)
+            for task in left - set(self.cancelled):
+                task.cancel()
+            if left:
+                _complete(loop, asyncio.wait(left, timeout=_GRACE_SECONDS))
+            _complete(loop, loop.shutdown_asyncgens())
+        finally:
+            # Whoever comes now is told so, where on a loop that stands still he would wait for ever.
+            loop.close()
+
+    def _stop(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._is_stopping = True
+        loop.stop()
 
     def close(self) -> None:
         with self._lock:
             self._is_closed = True
             loop, thread = self._loop, self._thread
         if loop is not None and thread is not None and thread.is_alive():
-            loop.call_soon_threadsafe(loop.stop)
+            loop.call_soon_threadsafe(self._stop, loop)
             # From a handler of its own it cannot be waited for.
             if thread is not threading.current_thread():
                 thread.join(2 * _GRACE_SECONDS)
+
+
+def _turn(loop: asyncio.AbstractEventLoop, is_over: Callable[[], bool]) -> None:
+    """Run the loop until that is so. A task that raises what ends a program ends the loop, and one may stop it: all handlers have it, so it goes on."""
+    while not is_over():
+        try:
+            loop.run_forever()
+        except (KeyboardInterrupt, SystemExit) as raised:
+            _LOG.error("a task on the event loop of the services raised %r, which ends nothing but itself", raised, exc_info=True)
+
+
+def _complete(loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, Any]) -> None:
+    task = loop.create_task(coroutine)
+    task.add_done_callback(lambda _: loop.stop())
+    _turn(loop, task.done)
 
 
 class _Running:
@@ -556,7 +580,11 @@ def _hints(thing: Any) -> dict[str, Any]:
 
 
 async def _awaited(answer: Awaitable[Any]) -> Any:
-    return await answer
+    try:
+        return await answer
+    except (KeyboardInterrupt, SystemExit) as raised:
+        # asyncio lets these two through to whoever runs the event loop, and the task would have no end that anybody hears of.
+        raise RuntimeError(f"the handler raised {raised!r}") from raised
 
 
 class _Handler:

@@ -293,6 +293,83 @@ def test_a_function_that_does_not_end_is_left_behind_with_a_warning(caplog):
     assert "left behind" in caplog.text or "cut off" in caplog.text
 
 
+class Leaving(lehr.Service):
+    """Coroutines that raise what ends a program, or stop the event loop under all others."""
+
+    def __init__(self):
+        self.tasks, self.cleaned = [], []
+
+    @lehr.handler("submit")
+    async def leave(self, how: str):
+        if how == "exit":
+            sys.exit("a secret")
+        raise KeyboardInterrupt
+
+    @lehr.handler("submit")
+    async def hand_over(self, how: str) -> str:
+        async def leave():
+            if how == "stop":
+                asyncio.get_running_loop().stop()
+            else:
+                await self.leave(how)
+
+        self.tasks.append(asyncio.ensure_future(leave()))
+        await asyncio.sleep(0.01)
+        return "still here"
+
+    @lehr.handler("submit")
+    async def await_another(self, how: str):
+        await asyncio.ensure_future(self.leave(how))
+
+    @lehr.handler("submit")
+    async def keep(self, how: str) -> None:
+        async def kept():
+            try:
+                await asyncio.sleep(600)
+            finally:
+                await asyncio.sleep(0.01)
+                self.cleaned.append(how)
+                await self.leave(how)
+
+        self.tasks.append(asyncio.ensure_future(kept()))
+        await asyncio.sleep(0)
+
+
+def _loops():
+    return [thread for thread in threading.enumerate() if thread.name == "lehr-services-loop"]
+
+
+@pytest.mark.parametrize("name", ["leave", "await_another"])
+@pytest.mark.parametrize(("how", "raised"), [("exit", "SystemExit"), ("interrupt", "KeyboardInterrupt")])
+def test_a_coroutine_that_would_end_the_program_fails_alone(name, how, raised, caplog):
+    with lehr.serve(Leaving(), port=0) as server, lehr.Node(server.url, timeout=20) as node, caplog.at_level(logging.ERROR, "lehr.services"):
+        for _ in range(2):
+            with pytest.raises(lehr.Fault) as told:
+                node.submit("/leaving", name, {"how": how})
+            assert told.value.code == "operation_failed" and "secret" not in str(told.value.details)
+        assert node.submit("/leaving", "hand_over", {"how": "stop"}) == "still here"
+    assert f"the handler raised {raised}" in caplog.text and f"{name} of /leaving failed" in caplog.text
+    assert _loops() == []
+
+
+@pytest.mark.parametrize(("how", "raised"), [("exit", "SystemExit"), ("interrupt", "KeyboardInterrupt"), ("stop", None)])
+def test_a_task_of_a_handler_that_would_end_the_event_loop_ends_alone(how, raised, caplog):
+    with lehr.serve(Leaving(), port=0) as server, lehr.Node(server.url, timeout=20) as node, caplog.at_level(logging.ERROR, "lehr.services"):
+        assert [node.submit("/leaving", "hand_over", {"how": how}) for _ in range(3)] == ["still here"] * 3
+    told = [record.getMessage() for record in caplog.records if record.name == "lehr.services"]
+    assert len(told) == (3 if raised else 0) and all(f"raised {raised}" in text for text in told)
+    assert _loops() == []
+
+
+def test_tasks_clean_up_when_the_node_closes_whatever_others_raise_then(caplog):
+    service = Leaving()
+    with lehr.serve(service, port=0) as server, lehr.Node(server.url, timeout=20) as node:
+        for how in ("exit", "interrupt", "exit"):
+            node.submit("/leaving", "keep", {"how": how})
+    assert sorted(service.cleaned) == ["exit", "exit", "interrupt"] and _loops() == []
+    assert all(task.done() for task in service.tasks)
+
+
 class Tally(lehr.Service):
     """Counts, slowly, so that two handlers that overlap lose a count."""
 
