@@ -400,8 +400,11 @@ def _path_of(kind: type[Service]) -> str:
 
 
 def _end(native: _native.ServiceNode, loop: _Loop, seconds: float) -> None:
-    cut_off = native.close(seconds)
-    loop.close()
+    try:
+        cut_off = native.close(seconds)
+    finally:
+        # After Ctrl-C too.
+        loop.close()
     if cut_off is None:
         _LOG.warning("handlers that run were left behind: they are no coroutines, and had %s seconds to end", seconds)
     elif cut_off:

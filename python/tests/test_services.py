@@ -370,6 +370,27 @@ def test_tasks_clean_up_when_the_node_closes_whatever_others_raise_then(caplog):
     assert all(task.done() for task in service.tasks)
 
 
+def test_a_signal_while_a_node_closes_still_cancels_its_coroutines():
+    service = Fragile()
+    with ThreadPoolExecutor(2) as pool:
+        server = lehr.serve(service, port=0)
+        asked = pool.submit(lehr.Node(server.url).submit, "/fragile", "dawdle")
+        assert service.begun.wait(30)
+
+        def interrupt():
+            # It is closed as soon as it has begun to.
+            assert server.wait(30)
+            time.sleep(0.3)
+            signal.raise_signal(signal.SIGINT)
+
+        pool.submit(interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            server.close(timeout=50)
+        assert _loops() == [] and service.left == [["dawdling"]]
+        with pytest.raises(lehr.Fault):
+            asked.result(30)
+
+
 class Tally(lehr.Service):
     """Counts, slowly, so that two handlers that overlap lose a count."""
 
