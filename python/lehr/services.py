@@ -134,6 +134,8 @@ class Service:
     The state is what JSON has: dictionaries with texts as keys, lists, texts, numbers (of NumPy too), ``True``, ``False`` and ``None``. What else the handlers need stands in other attributes. A handler
     that changes the state changes ``self.state`` in place or puts another there; when it returns, the new state is what clients see, one version later, and subscribers are told of the operation.
     A handler that raises has changed nothing: the state is again what it was. So references to parts of the state are not to be kept from one call to the next.
+    A handler whose verb changes nothing (query, submit) is to leave the state alone, which nobody checks: what it changes before it returns is seen by the handlers after it, and by clients only
+    with the next change that another makes, if that comes to an end.
 
     A handler tells its client what is wrong by raising :class:`lehr.Fault` with one of the codes of the node. Of any other exception the client hears only that the operation failed
     inside the service, and the log ``lehr.services`` has the traceback.

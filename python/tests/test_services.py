@@ -232,6 +232,22 @@ class Fragile(lehr.Service):
     def look(self):
         return [self.state["done"], self.left]
 
+    @lehr.handler("query")
+    def disturb(self):
+        self.state["done"].append("disturbed")
+        raise ZeroDivisionError
+
+    @lehr.handler("query")
+    async def disturb_later(self):
+        self.state = {"done": ["disturbed"]}
+        await asyncio.sleep(0)
+        raise ZeroDivisionError
+
+    @lehr.handler("submit")
+    def disturb_reply(self):
+        self.state["done"].clear()
+        return {1, 2}
+
 
 @pytest.mark.parametrize("how", ["raise", "code", "reply", "deep", "key", "nan"])
 def test_a_handler_that_fails_has_changed_nothing(how, caplog):
@@ -245,6 +261,19 @@ def test_a_handler_that_fails_has_changed_nothing(how, caplog):
         assert node.get("/fragile") == {"done": ["well", "again"]}
     assert [record.name for record in caplog.records] == ["lehr.services"]
     assert "spoil of /fragile" in caplog.text and ("a secret" in caplog.text) == (how == "raise")
+
+
+@pytest.mark.parametrize("name", ["disturb", "disturb_later", "disturb_reply"])
+def test_a_handler_that_looks_and_fails_has_changed_nothing(name):
+    with lehr.serve(Fragile(), port=0) as server, lehr.Node(server.url) as node:
+        node.submit("/fragile", "spoil", {"how": "well"})
+        with pytest.raises(lehr.Fault, match="failed inside the service"):
+            node.submit("/fragile", name)
+        node.submit("/fragile", "spoil", {"how": "again"})
+        assert node.get("/fragile") == {"done": ["well", "again"]}
+        with pytest.raises(lehr.Fault, match="failed inside the service"):
+            node.submit("/fragile", name)
+        assert node.query("/fragile", "look")[0] == ["well", "again"]
 
 
 def test_a_coroutine_that_runs_out_of_time_is_cancelled_and_has_changed_nothing():

@@ -173,10 +173,10 @@ impl Served {
             Err(raised) => raised,
         };
         let fault = self.fault(py, operation, &raised);
-        if let (true, Some(document)) = (changes, document)
-            && self.show(py, document).is_err()
+        if let Some(document) = document
+            && (!changes || self.show(py, document).is_err())
         {
-            // In doubt: the next handler tries again.
+            // The next handler that sees the state is given it anew. A handler that only looked may have changed it too, and others look at it now.
             self.shown.with(Option::take);
         }
         Err(fault)
@@ -230,7 +230,7 @@ impl Program for Served {
             let sees_state = document.is_some();
             let mut waiting = Waiting { served: self, running, ending: port, sees_state, has_ended: false };
             let outcome = waiting.ending.receive().await;
-            waiting.has_ended = true;
+            waiting.has_ended = outcome.is_ok();
             let outcome =
                 outcome.map_err(|_| Fault::new(Code::ServiceStopping, "the event loop of the service has ended"))?;
             let ended =
