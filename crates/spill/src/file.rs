@@ -230,8 +230,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         // Of file systems that cannot set room aside nothing is promised.
         let probe = tempfile::tempfile_in(folder.path()).unwrap();
-        if let Err(refused) = retry_on_intr(|| fallocate(&probe, FallocateFlags::KEEP_SIZE, 0, 1 << 12)) {
-            eprintln!("not tried, since no room can be set aside here: {refused}");
+        if retry_on_intr(|| fallocate(&probe, FallocateFlags::KEEP_SIZE, 0, 1 << 12)).is_err() {
             return;
         }
         let error = Spill::new(folder.path()).writer::<f64>(1 << 57).unwrap_err();
