@@ -381,22 +381,23 @@ def test_a_coroutine_that_would_end_the_program_fails_alone(name, how, raised, c
     assert _loops() == []
 
 
-@pytest.mark.parametrize(("how", "raised"), [("exit", "SystemExit"), ("interrupt", "KeyboardInterrupt"), ("stop", None)])
+@pytest.mark.parametrize(("how", "raised"), [("exit", SystemExit), ("interrupt", KeyboardInterrupt), ("stop", None)])
 def test_a_task_of_a_handler_that_would_end_the_event_loop_ends_alone(how, raised, caplog):
-    with lehr.serve(Leaving(), port=0) as server, lehr.Node(server.url, timeout=20) as node, caplog.at_level(logging.ERROR, "lehr.services"):
+    service = Leaving()
+    with lehr.serve(service, port=0) as server, lehr.Node(server.url, timeout=20) as node, caplog.at_level(logging.ERROR, "lehr.services"):
         assert [node.submit("/leaving", "hand_over", {"how": how}) for _ in range(3)] == ["still here"] * 3
     told = [record.getMessage() for record in caplog.records if record.name == "lehr.services"]
-    assert len(told) == (3 if raised else 0) and all(f"raised {raised}" in text for text in told)
-    assert _loops() == []
+    assert len(told) == (3 if raised else 0) and all(f"raised {raised.__name__}" in text for text in told)
+    assert [task.exception() and type(task.exception()) for task in service.tasks] == [raised] * 3 and _loops() == []
 
 
-def test_tasks_clean_up_when_the_node_closes_whatever_others_raise_then(caplog):
+def test_tasks_clean_up_when_the_node_closes_whatever_others_raise_then():
     service = Leaving()
     with lehr.serve(service, port=0) as server, lehr.Node(server.url, timeout=20) as node:
         for how in ("exit", "interrupt", "exit"):
             node.submit("/leaving", "keep", {"how": how})
     assert sorted(service.cleaned) == ["exit", "exit", "interrupt"] and _loops() == []
-    assert all(task.done() for task in service.tasks)
+    assert [type(task.exception()) for task in service.tasks] == [SystemExit, KeyboardInterrupt, SystemExit]
 
 
 def test_a_signal_while_a_node_closes_still_cancels_its_coroutines():

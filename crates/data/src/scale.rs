@@ -558,7 +558,7 @@ mod tests {
         let row = |row: usize| {
             let nearly = 1e6 + (row % 3) as f64 * 1e-4;
             let but = |other| if row == other { 0.0 } else { 0.1 };
-            [0.1, nearly, but(77), but(5), if row % 2 == 0 { low } else { high }]
+            [0.1, nearly, but(77), but(5), if row.is_multiple_of(2) { low } else { high }]
         };
         let weights: Vec<f64> = (0..ROWS).map(|row| if row == 5 { 0.0 } else { 0.1 + (row % 7) as f64 }).collect();
         let points = Points::new((0..ROWS).flat_map(row).collect(), 5).unwrap().with_weights(weights).unwrap();

@@ -3,7 +3,8 @@
 use lehr_data::{Fingerprints, Points, Sparse, Spill};
 use lehr_numerics::bits::for_each_set_bit;
 
-/// Coordinates that the centres of sparse rows may have together: 2 GiB of them, of which a run has several copies.
+/// Coordinates that the centres of sparse rows may have together: 2 GiB of them, of which every rank has its own copies at the same time, some 15 in k-means and some 60 in annealing (measured: 10 clusters of 100,000
+/// columns are 8 MB, for which k-means takes 120 MB on one rank and 280 on two, annealing 420 and 940).
 pub(crate) const MOST_COORDINATES: usize = 1 << 28;
 
 /// What is expected where there would be more.
