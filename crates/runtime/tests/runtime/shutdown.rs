@@ -152,13 +152,15 @@ fn who_wakes_a_task_while_its_dispatcher_ends_does_not_drop_it() {
         let ending = std::thread::spawn(move || dispatcher.shutdown(Shutdown::Abort));
         crate::until(|| handle.execute(|| ()).is_err());
         port.post(()).unwrap();
-        assert_eq!(*dropper.lock().unwrap(), None);
+        let here = std::thread::current().id();
+        assert_ne!(*dropper.lock().unwrap(), Some(here));
         end_poll.send(()).unwrap();
         let report = ending.join().unwrap();
         assert_eq!(report.leaked, 0);
-        assert_eq!(block_on(woken), Err(TaskError::Cancelled));
+        // A worker that had looked for work when the end began may have found the woken task and polled it.
+        assert!(matches!(block_on(woken), Err(TaskError::Cancelled) | Ok(Ok(()))));
         let dropped_by = dropper.lock().unwrap().expect("it is dropped when the end is over");
-        assert_ne!(dropped_by, std::thread::current().id());
+        assert_ne!(dropped_by, here);
     }
 }
 
