@@ -6,11 +6,10 @@ Usage: dissimilarities.py FOLDER > docs/lab/dissimilarities.md. Standard library
 """
 
 import json
-import sys
 from pathlib import Path
 
 from comparison import ABSENT, digits, table
-from figures import cases, machine, spread
+from figures import spread, tables, write
 
 DEFINITIONS = Path(__file__).resolve().parent.parent / "definitions" / "mining"
 RATE = "rate on one core"
@@ -93,17 +92,8 @@ def page(folder):
     yield ""
     yield "Figures are medians over rounds or seeds, with least and most in parentheses where they differ."
     yield ""
-    for name, part in PARTS:
-        found = cases(folder / f"{name}.csv")
-        if found:
-            yield from part(found)
-            yield from machine(folder / f"{name}.machine.json")
+    yield from tables(folder, PARTS)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__.strip().splitlines()[-1])
-    text = "\n".join(page(Path(sys.argv[1]))).rstrip()
-    if "## " not in text:
-        sys.exit(f"{sys.argv[1]}: no record of dissimilarities")
-    print(text)
+    write(__doc__, page, "dissimilarities")

@@ -2,6 +2,8 @@
 
 import csv
 import json
+import sys
+from pathlib import Path
 
 from comparison import ABSENT
 
@@ -33,3 +35,22 @@ def machine(path):
             said += [f"{name} {version}" for name, version in json.loads(text).items() if f"{name} {version}" not in said]
         yield "; ".join(said) + "."
         yield ""
+
+
+def tables(folder, parts):
+    """Of each (name, part) whose record is there what the part makes of its cases, and the machine."""
+    for name, part in parts:
+        found = cases(folder / f"{name}.csv")
+        if found:
+            yield from part(found)
+            yield from machine(folder / f"{name}.machine.json")
+
+
+def write(usage, page, what):
+    """Prints the page of the folder that the command line names; ends with a word if it has no record."""
+    if len(sys.argv) != 2:
+        sys.exit(usage.strip().splitlines()[-1])
+    text = "\n".join(page(Path(sys.argv[1]))).rstrip()
+    if "## " not in text:
+        sys.exit(f"{sys.argv[1]}: no record of {what}")
+    print(text)

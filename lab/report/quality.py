@@ -5,11 +5,8 @@ What the machine was stands beside each in NAME.machine.json. A record that is n
 Usage: quality.py FOLDER > docs/lab/quality.md. Standard library only.
 """
 
-import sys
-from pathlib import Path
-
 from comparison import ABSENT, table
-from figures import cases, machine, spread
+from figures import spread, tables, write
 
 EXCESS = "excess over the best known"
 RAND = "adjusted Rand index"
@@ -71,17 +68,8 @@ def page(folder):
     yield ""
     yield f"Figures are the middle over seeds, with least and most in parentheses where they differ. `{ABSENT}`: the set has no such figure. Times of these sessions are not shown: others were busy on the machine."
     yield ""
-    for name, part in PARTS:
-        found = cases(folder / f"{name}.csv")
-        if found:
-            yield from part(found)
-            yield from machine(folder / f"{name}.machine.json")
+    yield from tables(folder, PARTS)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__.strip().splitlines()[-1])
-    text = "\n".join(page(Path(sys.argv[1]))).rstrip()
-    if "## " not in text:
-        sys.exit(f"{sys.argv[1]}: no record of quality")
-    print(text)
+    write(__doc__, page, "quality")
