@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-two-nodes test python test-python pyright fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-python quality quality-densities peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-chemistry lab-chemistry-quick lab-services lab-services-quick soak load isolation schemathesis fuzz docs docs-python fmt clean
+.PHONY: help demo demo-two-nodes test python test-python pyright fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-python quality quality-densities peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-growth lab-growth-quick lab-chemistry lab-chemistry-quick lab-services lab-services-quick soak load isolation schemathesis fuzz docs docs-python fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -236,6 +236,16 @@ lab-scale-quick: need ## the same, small sizes in under two minutes
 	@cargo build --release -p lehr
 	@$(TARGET)/release/lehr lab scale --quick
 
+GROWTH_RECORD ?= lab/records/local/growth.json
+
+lab-growth: need ## how time and memory of clusters, mixtures and topographic maps of rows grow with rows, columns, clusters and ranks (an hour or two; goes on with GROWTH_RECORD if that is there)
+	@cargo build --release -p lehr
+	@$(TARGET)/release/lehr lab growth --folder $(TARGET) --record $(GROWTH_RECORD)
+
+lab-growth-quick: need ## the same, small sizes in under two minutes
+	@cargo build --release -p lehr
+	@$(TARGET)/release/lehr lab growth --quick
+
 CHEMISTRY_RECORD ?= lab/records/local/chemistry.json
 # The whole antiviral screen, where LEHR_DATA has it; the quarter of it that comes with the project elsewhere.
 CHEMISTRY_FILES = $(if $(wildcard $(LEHR_DATA)/chem/dtp_aids41k_keys1047.fps.gz),--fingerprints $(LEHR_DATA)/chem/dtp_aids41k_keys1047.fps.gz --activities $(LEHR_DATA)/chem/dtp_aids41k.tsv.gz)
@@ -306,7 +316,7 @@ PORT_PAGE_RECORD := lab/records/2026-11-21/ports.json
 docs/lab/ports.md: $(wildcard lab/report/*.py lab/definitions/runtime/*.json) $(PORT_PAGE_RECORD) $(PORT_PAGE_RECORD:.json=.machine.json)
 	@$(PYTHON) lab/report/ports.py $(PORT_PAGE_RECORD) > $@
 
-OVERHEAD_PAGE_RECORD := lab/records/2026-11-21/overhead.json
+OVERHEAD_PAGE_RECORD := lab/records/2026-11-22/overhead.json
 
 docs/lab/overhead.md: $(wildcard lab/report/*.py) $(OVERHEAD_PAGE_RECORD) $(OVERHEAD_PAGE_RECORD:.json=.machine.json)
 	@$(PYTHON) lab/report/overhead.py $(OVERHEAD_PAGE_RECORD) > $@

@@ -37,7 +37,7 @@ pub use distances::{
 pub use embed::{EmbedArguments, StartArgument, WeightingArgument};
 pub use execution::{EngineArgument, ExecutionArguments};
 pub use gtm::{GtmArguments, GtmMethod, MapStartArgument};
-pub use lab::{ChemistryArguments, LabArguments, LabCommand, OverheadArguments, ScaleArguments};
+pub use lab::{ChemistryArguments, GrowthArguments, LabArguments, LabCommand, OverheadArguments, ScaleArguments};
 pub use mixture::{CovarianceArgument, MixtureArguments, MixtureMethod};
 pub use pairwise::PairwiseArguments;
 pub use place::PlaceArguments;

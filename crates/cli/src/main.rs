@@ -72,6 +72,7 @@ fn main() -> ExitCode {
         Command::Lab(LabCommand::Ports(ports)) => command::lab::ports(ports).map(|()| ExitCode::SUCCESS),
         Command::Lab(LabCommand::Overhead(overhead)) => command::lab::overhead(overhead).map(|()| ExitCode::SUCCESS),
         Command::Lab(LabCommand::Scale(scale)) => command::lab::scale(scale).map(|()| ExitCode::SUCCESS),
+        Command::Lab(LabCommand::Growth(growth)) => command::lab::growth(growth).map(|()| ExitCode::SUCCESS),
         Command::Lab(LabCommand::Chemistry(chemistry)) => {
             command::lab::chemistry(chemistry).map(|()| ExitCode::SUCCESS)
         }

@@ -17,6 +17,7 @@ mod cli {
     mod kmeans;
     mod lab;
     mod lab_chemistry;
+    mod lab_growth;
     mod lab_overhead;
     mod lab_ports;
     mod lab_ranks;

@@ -17,6 +17,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use lehr_numerics::compensated::Sum;
 use lehr_spill::Builder;
 
 use crate::error::Error;
@@ -127,7 +128,7 @@ impl Scaling {
         let heavy = || (0..rows.len()).filter(|row| rows.weight(*row) > 0.0);
         let each =
             |row: usize| rows.row(row).0.iter().map(|column| *column as usize).zip(rows.row(row).1.iter().copied());
-        let (mut all, mut count) = (WeightSum::default(), 0usize);
+        let (mut all, mut count) = (Sum::default(), 0usize);
         let mut there = vec![Presence::default(); dimension];
         for row in heavy() {
             all.add(rows.weight(row));
@@ -386,13 +387,13 @@ fn robust(points: &Points, column: usize, deviation: f64) -> (f64, f64) {
 
 /// The weighted quantile of sorted (value, weight), all weights above 0.
 fn quantile(rows: &[(f64, f64)], share: f64) -> f64 {
-    let mut sum = WeightSum::default();
+    let mut sum = Sum::default();
     rows.iter().for_each(|(_, weight)| sum.add(*weight));
     let total = sum.value();
     let wanted = share * total;
     // Weights such as 0.1 have no exact sums: a share that is met but for their last digits is met.
     let slack = 4.0 * f64::EPSILON * total;
-    let mut sum = WeightSum::default();
+    let mut sum = Sum::default();
     for (index, (value, weight)) in rows.iter().enumerate() {
         sum.add(*weight);
         let below = sum.value();
@@ -411,14 +412,14 @@ fn quantile(rows: &[(f64, f64)], share: f64) -> f64 {
 #[derive(Clone)]
 struct Presence {
     rows: usize,
-    weight: WeightSum,
+    weight: Sum,
     low: f64,
     high: f64,
 }
 
 impl Default for Presence {
     fn default() -> Self {
-        Presence { rows: 0, weight: WeightSum::default(), low: f64::INFINITY, high: f64::NEG_INFINITY }
+        Presence { rows: 0, weight: Sum::default(), low: f64::INFINITY, high: f64::NEG_INFINITY }
     }
 }
 
@@ -437,25 +438,6 @@ impl Presence {
     fn far_from(&self, middle: f64) -> f64 {
         let far = (self.high - middle).max(middle - self.low);
         if far > 0.0 { far } else { 1.0 }
-    }
-}
-
-/// A sum of weights, none below 0, with the rounding errors carried along: good to the last digit however many there are.
-#[derive(Clone, Default)]
-struct WeightSum {
-    sum: f64,
-    carry: f64,
-}
-
-impl WeightSum {
-    fn add(&mut self, weight: f64) {
-        let next = self.sum + weight;
-        self.carry += if self.sum >= weight { (self.sum - next) + weight } else { (weight - next) + self.sum };
-        self.sum = next;
-    }
-
-    fn value(&self) -> f64 {
-        self.sum + self.carry
     }
 }
 

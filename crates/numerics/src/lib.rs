@@ -10,6 +10,7 @@
 pub mod bits;
 pub mod cholesky;
 pub mod compact;
+pub mod compensated;
 pub mod dispatch;
 pub mod elementary;
 pub mod factor;

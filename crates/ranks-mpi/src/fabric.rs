@@ -69,7 +69,7 @@ pub(crate) fn endpoints(post: &Arc<Post>, threads: usize, may_spin: bool) -> Res
         return Err(Error::Invalid { message });
     }
     let (inboxes, run) = post.begin(threads).map_err(transport)?;
-    let is_roomy = post.neighbours() * threads <= cores();
+    let is_roomy = post.near().1 * threads <= cores();
     let spins = if may_spin && is_roomy { SPINS * post.looks() } else { 1 };
     let here = Arc::new(Here { post: post.clone(), inboxes, run, spins, may_nap: may_spin });
     let end = |thread| Endpoint { here: here.clone(), thread, culprit: Mutex::default(), in_vain: Count::default() };

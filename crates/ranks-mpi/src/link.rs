@@ -103,7 +103,7 @@ impl Drop for Traffic {
 pub(crate) struct Link {
     process: usize,
     processes: usize,
-    neighbours: usize,
+    near: (usize, usize),
     looks: u32,
     traffic: Traffic,
 }
@@ -138,7 +138,7 @@ impl Link {
             frames_sent: 0,
             frames_received: 0,
         };
-        Ok(Self { process, processes, neighbours, looks, traffic })
+        Ok(Self { process, processes, near: (place, neighbours), looks, traffic })
     }
 
     pub(crate) fn process(&self) -> usize {
@@ -149,9 +149,9 @@ impl Link {
         self.processes
     }
 
-    /// How many of the processes are on this one's machine, itself included.
-    pub(crate) fn neighbours(&self) -> usize {
-        self.neighbours
+    /// This process's place among those of its machine, and how many they are.
+    pub(crate) fn near(&self) -> (usize, usize) {
+        self.near
     }
 
     /// How many looks there are between two at MPI.

@@ -31,6 +31,10 @@ impl Processes for Office {
         self.post.processes()
     }
 
+    fn near(&self) -> (usize, usize) {
+        self.post.near()
+    }
+
     fn begin(&self, ranks: usize, may_spin: bool) -> Result<Vec<Communicator>, Error> {
         let (ends, _) = endpoints(&self.post, ranks, may_spin)?;
         Ok(ends.into_iter().map(Communicator::over).collect())

@@ -21,7 +21,7 @@ use crate::trailer::{Kind, Trailer};
 pub(crate) struct Post {
     process: usize,
     processes: usize,
-    neighbours: usize,
+    near: (usize, usize),
     looks: u32,
     memory: Memory,
     counter: Mutex<Counter>,
@@ -45,11 +45,10 @@ pub(crate) struct Counter {
 impl Post {
     pub(crate) fn new(mut link: Link) -> Self {
         let memory = link.traffic().memory().clone();
-        let (process, processes, neighbours, looks) =
-            (link.process(), link.processes(), link.neighbours(), link.looks());
+        let (process, processes, near, looks) = (link.process(), link.processes(), link.near(), link.looks());
         let (early, papers) = (VecDeque::new(), VecDeque::new());
         let counter = Counter { link, run: 0, inboxes: Arc::new([]), early, papers, broken: None };
-        Self { process, processes, neighbours, looks, memory, counter: Mutex::new(counter) }
+        Self { process, processes, near, looks, memory, counter: Mutex::new(counter) }
     }
 
     pub(crate) fn process(&self) -> usize {
@@ -60,9 +59,9 @@ impl Post {
         self.processes
     }
 
-    /// How many of the processes are on this one's machine, itself included.
-    pub(crate) fn neighbours(&self) -> usize {
-        self.neighbours
+    /// This process's place among those of its machine, and how many they are.
+    pub(crate) fn near(&self) -> (usize, usize) {
+        self.near
     }
 
     /// The memory of long frames.

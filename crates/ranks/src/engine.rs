@@ -281,9 +281,12 @@ pub fn drive<P: Program>(execution: &Execution, rows: usize, program: &P) -> Res
     }
     let layout = Layout::threads(ranks);
     layout.check()?;
+    // Ranks wait for each other in loops, and so do the workers of a parallel loop for its end.
+    let (place, near) = job.map_or((0, 1), |Job(job)| job.near());
     let dispatcher = Builder::new()
         .name("lehr")
         .threads(threads)
+        .apart(place * threads, near.saturating_mul(threads))
         .start()
         .map_err(|error| Error::Start { message: error.to_string() })?;
     match (engine, job) {

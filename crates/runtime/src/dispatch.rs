@@ -256,7 +256,25 @@ impl Builder {
     /// assert!(matches!(elsewhere, Err(StartError::NoSuchCore { core: 1_000_000, .. })));
     /// ```
     pub fn cores(mut self, cores: impl IntoIterator<Item = usize>) -> Self {
-        self.pinning = Pinning::new(cores.into_iter().collect());
+        self.pinning = Pinning::Listed(cores.into_iter().collect());
+        self
+    }
+
+    /// Keeps workers apart that wait for each other in loops: the cores that the calling thread may run on are divided into `parts` equal shares, and worker `i` moves
+    /// within share `first + i` alone. Otherwise a system may have two of them on one core, while another has nothing to do, for as long as a slice lasts: each then waits
+    /// for one that it keeps from running. With several processes on a machine, `parts` are the workers of all and `first` those of the processes before this.
+    ///
+    /// Nothing is bound where there are fewer cores than parts, or one part, and on systems other than Linux. Threads that a worker starts have its share. Takes the place of [`cores`](Self::cores).
+    /// Default: all may run everywhere, which is best beside other programs and for what seldom waits so.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_runtime::{Builder, block_on};
+    /// let dispatcher = Builder::new().threads(2).apart(0, 2).start().unwrap();
+    /// assert_eq!(block_on(dispatcher.spawn(async { 1 + 1 })), Ok(2));
+    /// ```
+    pub fn apart(mut self, first: usize, parts: usize) -> Self {
+        self.pinning = Pinning::Shares { first, parts };
         self
     }
 
@@ -330,14 +348,19 @@ impl Builder {
         let mut dispatcher =
             Dispatcher { handle: Handle { shared, queue: None }, workers: Vec::with_capacity(threads), watchdog: None };
         let (told, heard) = std::sync::mpsc::channel();
+        let mut shares = self.pinning.shares(threads).into_iter();
         for (index, (local, forks)) in locals.into_iter().zip(forks).enumerate() {
             let shared = dispatcher.handle.shared.clone();
             // On failure the dispatcher is dropped here, which ends and joins the threads that did start.
             let pinned = self.pinning.core_of(index).map(|core| (core, told.clone()));
+            let share = shares.next();
             let started = thread::spawn_with_stack(format!("{name}-{index}"), self.stack_bytes, move || {
                 if let Some((core, told)) = pinned {
                     // Nobody listens any more if another thread could not be started.
                     let _ = told.send((core, pinning::pin(core)));
+                }
+                if let Some(share) = share {
+                    pinning::keep_to(&share);
                 }
                 worker::run(shared, index, local, forks);
             });

@@ -20,7 +20,8 @@ use crate::bench::estimate::Plan;
 use crate::bench::figure::{Figure, Place, Samples};
 use crate::bench::session::{self, Cases, End, Options};
 use crate::bench::{Bench, Lab, Stop};
-use crate::bit_step::{Problem, Turns};
+use crate::beside_numbers::Turns;
+use crate::bit_step::Problem;
 use crate::output;
 use crate::overhead::turns::overhead;
 use clustering::{Clustering, Found};
@@ -170,7 +171,7 @@ impl Work<'_> {
             "f64" => problem.measure::<f64>(self.definition.step_rounds, tolerance)?,
             other => bail!("chemistry.json: unknown precision {other:?}"),
         };
-        let Turns { bits, numbers, .. } = turns;
+        let Turns { own: bits, numbers, .. } = turns;
         let figures = Figures { bench, case };
         Ok(vec![
             figures.of(STEP, BITS, "ns a row and centre", &bits).with_workers(1),

@@ -3,18 +3,21 @@
 //! A measurement is: a definition (`lab/definitions`), sides that do the same work, rounds in which the sides take turns, a check of every
 //! answer, a table with min, median and max, and a record. `lab/METHOD.md` says why each step is as it is.
 //!
-//! Two programs use this: `lehr-harness` (kernels, overheads, whole runs, quality) and `lehr lab` ([`ports`], [`ranks`], [`services`], [`overhead`], [`scale`], [`chemistry`]).
+//! Two programs use this: `lehr-harness` (kernels, overheads, whole runs, quality) and `lehr lab` ([`ports`], [`ranks`], [`services`], [`overhead`], [`scale`], [`growth`], [`chemistry`]).
 #![forbid(unsafe_code)]
 
 pub mod arguments;
 pub mod bench;
+pub mod beside_numbers;
 pub mod bit_step;
 pub mod chemistry;
 pub mod command;
 pub mod compare;
+pub mod cost;
 pub mod definition;
 pub mod dissimilarities;
 pub mod environment;
+pub mod growth;
 pub mod inputs;
 pub mod machine;
 pub mod measure;

@@ -2,8 +2,11 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
+
+/// Phases that are not the method's: reading and writing cost the same whatever is done in between.
+const AROUND: [&str; 3] = ["reading", "writing tables", "writing the report"];
 
 /// A file of JSON: `summary.json`, the header of a matrix.
 ///
@@ -12,6 +15,18 @@ use serde_json::Value;
 pub fn json(path: &Path) -> Result<Value> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     serde_json::from_str(&text).with_context(|| format!("{} is no JSON", path.display()))
+}
+
+/// Seconds of the phases of a run on rows that are the method's, by its summary.
+///
+/// # Errors
+/// A summary without such phases.
+pub fn seconds_of_method(summary: &Value) -> Result<f64> {
+    let phases = summary["seconds"]["phases"].as_array().context("a summary without its phases")?;
+    let seconds = phases.iter().filter(|named| !AROUND.iter().any(|around| named["phase"] == *around));
+    let sum: f64 = seconds.filter_map(|named| named["seconds"].as_f64()).sum();
+    ensure!(sum > 0.0, "phases without seconds");
+    Ok(sum)
 }
 
 /// The cluster of each row: the second column of `labels.csv`.
@@ -27,6 +42,17 @@ pub fn labels(path: &Path) -> Result<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reading_and_writing_are_not_the_methods_time() {
+        let phase = |name: &str, seconds: f64| serde_json::json!({ "phase": name, "seconds": seconds });
+        let phases =
+            [phase("reading", 5.0), phase("arranging", 0.5), phase("annealing", 2.0), phase("writing tables", 7.0)];
+        let summary = serde_json::json!({ "seconds": { "phases": phases } });
+        assert_eq!(seconds_of_method(&summary).unwrap(), 2.5);
+        assert!(seconds_of_method(&serde_json::json!({ "seconds": { "phases": [phase("reading", 1.0)] } })).is_err());
+        assert!(seconds_of_method(&serde_json::json!({})).is_err());
+    }
 
     #[test]
     fn labels_are_the_second_column_and_what_is_none_is_told() {

@@ -8,30 +8,21 @@ pub mod given;
 pub mod growth;
 pub mod sequences;
 pub mod stage;
-pub mod table;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
 use crate::bench::estimate::Plan;
-use crate::bench::figure::{Figure, Place, Samples};
+use crate::bench::figure::Figure;
 use crate::bench::session::{self, Cases, End, Options};
 use crate::bench::{Bench, Lab, Stop};
+use crate::cost::{self, Cost, TIME};
 use crate::output;
 use definition::{Case, Definition, Extent};
 use given::Given;
 use sequences::Items;
-use stage::{Cost, Stage};
-
-/// Seconds of a stage.
-pub const TIME: &str = "time";
-/// Most memory that a stage had.
-pub const MEMORY: &str = "memory";
-/// Readings of the matrix that a stage took.
-pub const PASSES: &str = "passes";
-/// Time of one reading.
-pub const PASS: &str = "time of a pass";
+use stage::Stage;
 
 /// This lab, which has no peers. Its cases are called like `2000 items, u16`, `100000 items among 10000, u16`, `56756 items, f64, 5 iterations`.
 pub const LAB: Lab = Lab { name: "scale", folder: "target/peers/scale", programs: &[], how_to_build: "there are none" };
@@ -68,7 +59,7 @@ pub fn run(options: &Options, setting: &Setting, stop: Stop) -> Result<End> {
     let cases = Cases {
         plan: &|bench| plan(bench, setting, definition, options),
         measure: &|bench| measure(bench, setting, place.path(), definition, options),
-        tables: &|bench| table::text(&bench.figures),
+        tables: &|bench| cost::table::text(&bench.figures),
     };
     session::run(&LAB, options, stop, cases)
 }
@@ -161,20 +152,6 @@ fn measure_case(
             costs.push(cost);
         }
     }
-    let mut figures = Vec::new();
-    for (stage, costs) in stages.iter().zip(&taken) {
-        let mut add = |experiment: &str, unit: &str, of: &dyn Fn(&Cost) -> Option<f64>| {
-            let mut samples = Samples::default();
-            costs.iter().filter_map(of).for_each(|value| samples.push(value, Place::Unknown));
-            if !samples.values().is_empty() {
-                let figure = Figure::new(experiment, &case.name(), stage.engine(), unit, &samples, bench.unit_ns);
-                figures.push(Figure { values: samples.values().to_vec(), ..figure.with_workers(bench.cores) });
-            }
-        };
-        add(TIME, "s", &|cost| Some(cost.seconds));
-        add(MEMORY, "MiB", &|cost| cost.peak_bytes.map(|bytes| bytes / (1u64 << 20) as f64));
-        add(PASSES, "1", &|cost| cost.passes);
-        add(PASS, "ms", &|cost| Some(1e3 * cost.iterating? / cost.passes?));
-    }
-    Ok(figures)
+    let figures = stages.iter().zip(&taken);
+    Ok(figures.flat_map(|(stage, costs)| cost::figures(bench, &case.name(), stage.engine(), costs)).collect())
 }

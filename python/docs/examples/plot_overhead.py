@@ -8,4 +8,4 @@ with a checkout of the source: the more points a rank has, the less is lost.
 
 import lehr
 
-lehr.plot.overhead("../../../lab/records/2026-11-21/overhead.json")
+lehr.plot.overhead("../../../lab/records/2026-11-22/overhead.json")

@@ -44,6 +44,13 @@ pub enum LabCommand {
     #[command(after_help = SCALE_HELP)]
     Scale(ScaleArguments),
 
+    /// How time and memory of clusters, mixtures and topographic maps of rows grow with rows, columns, clusters and ranks
+    ///
+    /// Blobs of rows are made, clustered by annealing and by k-means, fitted by a mixture and laid out on a map by the commands that users run, each in a process of its own; clusters and
+    /// components must be the blobs. Along each axis an exponent is fitted. The whole takes an hour or two and goes up to ten million rows: --only names less.
+    #[command(after_help = GROWTH_HELP)]
+    Growth(GrowthArguments),
+
     /// Compounds as rows of bits beside the same rows as numbers, where the active ones are, and ten million of them
     ///
     /// A step of the kernels, whole runs of lehr cluster over packed bits and over numbers, what a division among threads costs, how much memory each takes, and which share of the active
@@ -161,6 +168,34 @@ pub struct ScaleArguments {
     pub record: Option<PathBuf>,
 }
 
+/// What `lehr lab growth` takes.
+#[derive(Debug, Args)]
+pub struct GrowthArguments {
+    /// Fewer and smaller cases: under two minutes
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Print an array of records (experiment, case, engine, unit, min, median, max, runs) and nothing else to standard output
+    #[arg(long)]
+    pub json: bool,
+
+    /// Only cases whose name contains this: "k-means", "mixture, N = 20000", "P = 2"
+    #[arg(long, value_name = "TEXT")]
+    pub only: Option<String>,
+
+    /// Rounds of each case [default: 3]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub rounds: Option<usize>,
+
+    /// Where rows and results lie while they are needed [default: where the system has such files]
+    #[arg(long, value_name = "FOLDER")]
+    pub folder: Option<PathBuf>,
+
+    /// Keep what is measured in this file, case by case; go on with the record that is there
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+}
+
 /// What `lehr lab chemistry` takes.
 #[derive(Debug, Args)]
 pub struct ChemistryArguments {
@@ -235,6 +270,14 @@ Example:
 
   lehr lab scale --sequences reads.fasta.gz --clusters 10
       alignments, clusters and map of these reads: time and memory of each stage";
+
+const GROWTH_HELP: &str = "\
+Example:
+  lehr lab growth --quick
+      time, memory and passes of small sizes, and how they grow
+
+  lehr lab growth --only 'clusters, N = 10000000'
+      ten million rows in ten clusters, three times: some minutes and 2 GB";
 
 const CHEMISTRY_HELP: &str = "\
 Example:

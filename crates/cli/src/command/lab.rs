@@ -7,10 +7,10 @@ use lehr_harness::bench::session::{End, Options};
 use lehr_harness::chemistry::{self, compounds::Files};
 use lehr_harness::overhead::{self, task::Task};
 use lehr_harness::scale::given::Given;
-use lehr_harness::{environment, ports, ranks, scale, services};
+use lehr_harness::{environment, growth, ports, ranks, scale, services};
 use lehr_ranks::Job;
 
-use crate::arguments::{ChemistryArguments, LabArguments, OverheadArguments, ScaleArguments};
+use crate::arguments::{ChemistryArguments, GrowthArguments, LabArguments, OverheadArguments, ScaleArguments};
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
 
@@ -91,6 +91,18 @@ pub fn scale(arguments: ScaleArguments) -> Result<(), Failure> {
     let setting = scale::Setting { program, folder, free_memory, gibibytes: memory, given };
     let mut interrupt = Interrupt::listen()?;
     said(scale::run(&options, &setting, Box::new(move || interrupt.is_requested())))
+}
+
+/// Measures how clusters, mixtures and maps of rows grow with rows, columns, clusters and ranks.
+///
+/// # Errors
+/// As for [`ports()`]; [`Kind::Environment`] if this program cannot find itself.
+pub fn growth(arguments: GrowthArguments) -> Result<(), Failure> {
+    let GrowthArguments { quick, json, only, rounds, folder, record } = arguments;
+    let options = Options { quick, json, only, rounds, peers: None, record };
+    let setting = growth::Setting { program: own_program()?, folder, free_memory: crate::memory::available() };
+    let mut interrupt = Interrupt::listen()?;
+    said(growth::run(&options, &setting, Box::new(move || interrupt.is_requested())))
 }
 
 /// Measures what bits gain over numbers, and what clusters of compounds are worth.

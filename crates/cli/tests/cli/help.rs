@@ -103,6 +103,11 @@ fn help_of_lab_chemistry() {
 }
 
 #[test]
+fn help_of_lab_growth() {
+    Sandbox::new().lehr(&["lab", "growth", "--help"]).matches_golden("help_lab_growth");
+}
+
+#[test]
 fn help_of_lab_scale() {
     Sandbox::new().lehr(&["lab", "scale", "--help"]).matches_golden("help_lab_scale");
 }

@@ -18,6 +18,7 @@
 
 use lehr_data::{Fingerprints, Sparse};
 use lehr_numerics::bits::{BitRows, for_each_set_bit};
+use lehr_numerics::compensated::Sum;
 use lehr_numerics::lanes::Real;
 use lehr_numerics::sparse::SparseRows;
 use lehr_numerics::tiles::{DIRECT_DIMENSION, Tiles};
@@ -490,31 +491,6 @@ fn deal(rows: &mut [u32], leaf_rows: usize) {
     order.sort_by_key(|leaf| leaf.reverse_bits());
     let dealt: Vec<u32> = order.iter().flat_map(|&leaf| &rows[leaf * leaf_rows..][..leaf_rows]).copied().collect();
     rows[..dealt.len()].copy_from_slice(&dealt);
-}
-
-/// A sum with its rounding errors carried along (Neumaier).
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sum {
-    sum: f64,
-    carry: f64,
-}
-
-impl Sum {
-    pub fn add(&mut self, value: f64) {
-        let next = self.sum + value;
-        self.carry += if self.sum.abs() >= value.abs() { (self.sum - next) + value } else { (value - next) + self.sum };
-        self.sum = next;
-    }
-
-    pub fn value(&self) -> f64 {
-        self.sum + self.carry
-    }
-
-    fn of(values: impl Iterator<Item = f64>) -> f64 {
-        let mut sum = Self::default();
-        values.for_each(|value| sum.add(value));
-        sum.value()
-    }
 }
 
 /// The power of two at or below a positive number.

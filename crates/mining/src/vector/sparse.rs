@@ -5,8 +5,7 @@
 //! few in which this row is not empty. These are the same numbers, so nothing is lost where they are taken away again in twice the precision.
 
 use lehr_data::Sparse;
-
-use super::rows::Sum;
+use lehr_numerics::compensated::Sum;
 
 /// What is left of the empty row's squared distance is nothing below this share of it: a sum that carries its errors along is off by no more, over millions of columns.
 const RESIDUE: f64 = 1e-26;

@@ -186,47 +186,44 @@ impl<T: Kept> TrimmedRound<'_, T> {
         scratch.sums.clear();
         scratch.sums.resize(self.centers.len() * Kind::Centers.len(dimension), 0.0);
         nearest_bit_sums(bits, &self.side_by_side.bits, Kind::Centers, &mut scratch.bits, &mut scratch.sums);
-        let (of_centers, outside) = partial.split_at_mut(partial.len() - 1);
         for at in 0..bits.rows() {
             let (k, weight) = (scratch.bits.nearest(at), bits.weight(at));
-            let squared = self.bit_distances[k].of(bits.row(at));
-            if squared > self.cost {
-                outside[0] += weight;
-                continue;
+            if let Some(moments) = self.within(k, weight, self.bit_distances[k].of(bits.row(at)), partial) {
+                for_each_set_bit(bits.row(at), |j| moments[j] += weight);
             }
-            let sums = &mut of_centers[k * per_center..][..per_center];
-            sums[0] += weight;
-            sums[1 + dimension] += weight * squared;
-            for_each_set_bit(bits.row(at), |j| sums[1 + j] += weight);
         }
-        for sums in of_centers.chunks_exact_mut(per_center) {
+        let of_centers = partial.len() - 1;
+        for sums in partial[..of_centers].chunks_exact_mut(per_center) {
             let mass = sums[0];
             self.rows.store_moments(mass, &mut sums[1..][..dimension]);
         }
     }
-}
 
-impl<T: Kept> TrimmedRound<'_, T> {
     /// The sums of sparse rows as they are. Which row is within the radius is said by differences.
     fn map_sparse(&self, rows: &SparseRows<T>, scratch: &mut Scratch<T>, partial: &mut [f64]) {
-        let (dimension, per_center) = (self.rows.dimension, self.per_center());
         scratch.sums.clear();
-        scratch.sums.resize(self.centers.len() * Kind::Centers.len(dimension), 0.0);
+        scratch.sums.resize(self.centers.len() * Kind::Centers.len(self.rows.dimension), 0.0);
         let centers = &self.side_by_side.sparse;
         nearest_sparse_sums(rows, centers, Kind::Centers, &mut scratch.sparse, &mut scratch.sums);
-        let (of_centers, outside) = partial.split_at_mut(partial.len() - 1);
         for at in 0..rows.rows() {
             let (k, weight) = (scratch.sparse.nearest(at), rows.weight(at));
-            let squared = self.sparse_distances[k].of(rows.row(at));
-            if squared > self.cost {
-                outside[0] += weight;
-                continue;
+            if let Some(moments) = self.within(k, weight, self.sparse_distances[k].of(rows.row(at)), partial) {
+                rows.row(at).for_each(|(j, x)| moments[j] += weight * x);
             }
-            let sums = &mut of_centers[k * per_center..][..per_center];
-            sums[0] += weight;
-            sums[1 + dimension] += weight * squared;
-            rows.row(at).for_each(|(j, x)| sums[1 + j] += weight * x);
         }
+    }
+
+    /// Counts a row at a squared distance from its nearest centre. Its moments are to be added to those that this gives, unless it is outside.
+    fn within<'a>(&self, nearest: usize, weight: f64, squared: f64, partial: &'a mut [f64]) -> Option<&'a mut [f64]> {
+        if squared > self.cost {
+            *partial.last_mut().expect("the weight outside") += weight;
+            return None;
+        }
+        let (per_center, dimension) = (self.per_center(), self.rows.dimension);
+        let sums = &mut partial[nearest * per_center..][..per_center];
+        sums[0] += weight;
+        sums[1 + dimension] += weight * squared;
+        Some(&mut sums[1..][..dimension])
     }
 
     /// What is left to be done once the sums of all leaves are there: those of sparse rows are counted from the origin.

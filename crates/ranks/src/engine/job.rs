@@ -16,6 +16,9 @@ pub trait Processes: fmt::Debug + Sync {
     /// How many processes there are.
     fn processes(&self) -> usize;
 
+    /// This process's place among those of the job on its machine, from 0, and how many they are: their workers wait for each other, and are kept on cores of their own.
+    fn near(&self) -> (usize, usize);
+
     /// Begins a run: the communicators of this process's ranks, in order of rank. `may_spin` says that each has a worker to itself.
     ///
     /// # Errors

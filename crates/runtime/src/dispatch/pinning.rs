@@ -1,40 +1,44 @@
-//! Workers on cores that the user names.
+//! Workers on cores that the user names, or each in a share of the cores.
 //!
 //! Which cores there are is asked before any thread starts, so that a list written for another machine is an error and not a
-//! hint that is passed over.
+//! hint that is passed over. Shares are a hint: where they cannot be had, workers run where the system puts them.
 
 use super::StartError;
 
-/// Cores to be given to the workers in turn.
+/// Where workers run.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Pinning {
-    cores: Vec<usize>,
+pub(super) enum Pinning {
+    /// Where the system puts them.
+    #[default]
+    Free,
+    /// On the cores of a list, in turn.
+    Listed(Vec<usize>),
+    /// Each within its share of the cores: worker `i` in share `first + i` of `parts`.
+    Shares { first: usize, parts: usize },
 }
 
 impl Pinning {
-    pub(super) fn new(cores: Vec<usize>) -> Self {
-        Self { cores }
-    }
-
-    /// How many different cores there are to run on; none if workers are not pinned.
+    /// How many different cores a list has; none if workers are not pinned to one.
     pub(super) fn distinct(&self) -> Option<usize> {
-        let mut cores = self.cores.clone();
+        let Self::Listed(cores) = self else { return None };
+        let mut cores = cores.clone();
         cores.sort_unstable();
         cores.dedup();
         (!cores.is_empty()).then_some(cores.len())
     }
 
-    /// Whether this process may run on all of them.
+    /// Whether this process may run on all cores of a list.
     ///
     /// # Errors
     /// [`StartError::NoSuchCore`] for the first that is missing.
     pub(super) fn check(&self) -> Result<(), StartError> {
-        if self.cores.is_empty() {
+        let Self::Listed(cores) = self else { return Ok(()) };
+        if cores.is_empty() {
             return Ok(());
         }
         let available: Vec<usize> =
             core_affinity::get_core_ids().unwrap_or_default().into_iter().map(|core| core.id).collect();
-        match self.cores.iter().find(|core| !available.contains(core)) {
+        match cores.iter().find(|core| !available.contains(core)) {
             Some(&core) => Err(StartError::NoSuchCore { core, available }),
             None => Ok(()),
         }
@@ -42,11 +46,84 @@ impl Pinning {
 
     /// The core of one worker: the list is gone through again if there are more workers than cores in it.
     pub(super) fn core_of(&self, worker: usize) -> Option<usize> {
-        (!self.cores.is_empty()).then(|| self.cores[worker % self.cores.len()])
+        let Self::Listed(cores) = self else { return None };
+        (!cores.is_empty()).then(|| cores[worker % cores.len()])
     }
+
+    /// The shares of this many workers; none where all cores are everybody's.
+    pub(super) fn shares(&self, workers: usize) -> Vec<Vec<usize>> {
+        let Self::Shares { first, parts } = *self else { return Vec::new() };
+        let cores = shares::cores();
+        if parts < 2 || cores.len() < parts || first + workers > parts {
+            return Vec::new();
+        }
+        (first..first + workers).map(|part| share(&cores, part, parts).to_vec()).collect()
+    }
+}
+
+/// A part of the cores; with at least as many cores as parts, none is empty and all differ in size by one at most.
+fn share(cores: &[usize], part: usize, parts: usize) -> &[usize] {
+    &cores[part * cores.len() / parts..(part + 1) * cores.len() / parts]
 }
 
 /// Binds the calling thread to a core; false if the system refuses.
 pub(super) fn pin(core: usize) -> bool {
     core_affinity::set_for_current(core_affinity::CoreId { id: core })
+}
+
+pub(super) use shares::keep_to;
+
+#[cfg(target_os = "linux")]
+mod shares {
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+    /// The cores that the calling thread may run on, those that are one core to the hardware side by side; none if the system does not say.
+    pub(super) fn cores() -> Vec<usize> {
+        let Ok(allowed) = sched_getaffinity(None) else { return Vec::new() };
+        let mut cores: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core)).collect();
+        cores.sort_by_cached_key(|core| (first_of_siblings(*core), *core));
+        cores
+    }
+
+    /// The first of the threads that the hardware runs on the same core; the core itself where the system does not say.
+    fn first_of_siblings(core: usize) -> usize {
+        let list = std::fs::read_to_string(format!("/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list"));
+        // As "3,19" or "6-7".
+        let first = list.ok().and_then(|list| list.trim().split([',', '-']).next()?.parse().ok());
+        first.unwrap_or(core)
+    }
+
+    /// Lets the calling thread run on these cores only. A system that refuses lets it run on all.
+    pub(in crate::dispatch) fn keep_to(cores: &[usize]) {
+        let mut set = CpuSet::new();
+        cores.iter().for_each(|core| set.set(*core));
+        let _ = sched_setaffinity(None, &set);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod shares {
+    /// No system but Linux binds a thread to more than one core.
+    pub(super) fn cores() -> Vec<usize> {
+        Vec::new()
+    }
+
+    pub(in crate::dispatch) fn keep_to(_cores: &[usize]) {}
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_of_one_size_and_nobody_has_none() {
+        let cores: Vec<usize> = (0..13).collect();
+        for parts in 2..=13 {
+            let shares: Vec<&[usize]> = (0..parts).map(|part| share(&cores, part, parts)).collect();
+            assert_eq!(shares.concat(), cores);
+            let sizes = shares.iter().map(|share| share.len());
+            let (least, most) = (sizes.clone().min().unwrap(), sizes.max().unwrap());
+            assert!(least >= 1 && most - least <= 1, "{parts} parts: {least} to {most}");
+        }
+    }
 }

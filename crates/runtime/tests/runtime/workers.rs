@@ -28,6 +28,42 @@ fn workers_are_bound_to_the_cores_of_the_list_in_turn() {
     assert!(missing.to_string().starts_with("core 1000000 asked for; this process may run on ["), "{missing}");
 }
 
+// Elsewhere nothing is bound.
+#[cfg(target_os = "linux")]
+#[test]
+fn workers_apart_have_shares_of_the_cores_that_have_nothing_in_common() {
+    let cores = cores();
+    let all = allowed();
+    let of = |first: usize, parts: usize, threads: usize| -> Vec<Option<String>> {
+        let dispatcher = Builder::new().threads(threads).apart(first, parts).start().unwrap();
+        let (told, heard) = std::sync::mpsc::channel();
+        // All at once, so that each worker has one.
+        let barrier = std::sync::Arc::new(std::sync::Barrier::new(threads));
+        for _ in 0..threads {
+            let (told, barrier) = (told.clone(), barrier.clone());
+            let task = async move {
+                barrier.wait();
+                told.send(allowed()).unwrap();
+            };
+            dispatcher.spawn(task).detach();
+        }
+        drop(told);
+        let mut shares: Vec<_> = heard.iter().collect();
+        shares.sort();
+        shares
+    };
+    // One part, more parts than cores, workers beyond the last part: all cores are everybody's.
+    for (first, parts, threads) in [(0, 1, 1), (0, cores.len() + 1, 2), (1, 2, 2)] {
+        assert!(of(first, parts, threads).iter().all(|share| *share == all), "{first} of {parts}");
+    }
+    if cores.len() >= 2 {
+        let shares = of(0, 2, 2);
+        assert!(shares[0] != shares[1] && shares.iter().all(|share| *share != all), "{shares:?}");
+        // The other half of two processes with a thread each.
+        assert_eq!([of(0, 2, 1), of(1, 2, 1)].concat().iter().collect::<std::collections::BTreeSet<_>>().len(), 2);
+    }
+}
+
 /// The cores that the calling thread may run on, as the system lists them; nothing where it does not say.
 fn allowed() -> Option<String> {
     let status = std::fs::read_to_string("/proc/thread-self/status").ok()?;

@@ -3,14 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
-use serde_json::Value;
+use anyhow::{Context, Result};
 
 use crate::process;
 use crate::results;
-
-/// Phases that are not the method's: reading and writing cost the same whatever is done in between.
-const AROUND: [&str; 3] = ["reading", "writing tables", "writing the report"];
 
 /// A run to be made.
 #[derive(Clone, Debug)]
@@ -62,37 +58,12 @@ impl Clustering {
         let number = |name: &str| summary["result"][name].as_f64().with_context(|| format!("a summary without {name}"));
         Ok(Some(Found {
             seconds: taken.seconds,
-            clustering: of_method(&summary)?,
+            clustering: results::seconds_of_method(&summary)?,
             peak_bytes: taken.peak_bytes,
             passes: number("iterations")?,
             sum_of_squares: number("sum_of_squares")?,
             labels: results::labels(&out.join("labels.csv"))?,
             centers: std::fs::read(out.join("centers.csv")).context("no centers.csv")?,
         }))
-    }
-}
-
-/// Seconds of the phases that are the method's.
-fn of_method(summary: &Value) -> Result<f64> {
-    let phases = summary["seconds"]["phases"].as_array().context("a summary without its phases")?;
-    let seconds = phases.iter().filter(|named| !AROUND.iter().any(|around| named["phase"] == *around));
-    let sum: f64 = seconds.filter_map(|named| named["seconds"].as_f64()).sum();
-    ensure!(sum > 0.0, "phases without seconds");
-    Ok(sum)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reading_and_writing_are_not_the_methods_time() {
-        let phase = |name: &str, seconds: f64| serde_json::json!({ "phase": name, "seconds": seconds });
-        let phases =
-            [phase("reading", 5.0), phase("arranging", 0.5), phase("annealing", 2.0), phase("writing tables", 7.0)];
-        let summary = serde_json::json!({ "seconds": { "phases": phases } });
-        assert_eq!(of_method(&summary).unwrap(), 2.5);
-        assert!(of_method(&serde_json::json!({ "seconds": { "phases": [phase("reading", 1.0)] } })).is_err());
-        assert!(of_method(&serde_json::json!({})).is_err());
     }
 }

@@ -66,7 +66,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                         case.dimension,
                         if threads == 1 { "" } else { "s" }
                     );
-                    report(&name, &measured, definition.aim, &mut record);
+                    let Measured { ours, floor, error } = measured;
+                    report(&name, ["lehr", "c"], [&ours, &floor], (error, definition.aim), &mut record);
                 }
             }
         }
@@ -84,23 +85,27 @@ struct Measured {
     error: f64,
 }
 
-fn report(name: &str, measured: &Measured, aim: f64, record: &mut Record) {
-    let (ours, floor) = (Spread::of(&measured.ours), Spread::of(&measured.floor));
-    let ratio = ratios(&measured.ours, &measured.floor);
-    let shown = |spread: Spread| format!("{:.3} {:.3} {:.3}", spread.min, spread.median, spread.max);
+/// A line, and what goes into the record: times of two engines round by round, the first's over the second's, the larger of their errors.
+fn report(name: &str, engines: [&str; 2], [first, second]: [&[f64]; 2], (error, aim): (f64, f64), record: &mut Record) {
+    let ratio = ratios(first, second);
+    let (count, times) = (first.len(), [first, second].map(Spread::of));
+    let shown = |spread: Spread| {
+        let places = if spread.max < 10.0 { 3 } else { 1 };
+        format!("{:.places$} {:.places$} {:.places$}", spread.min, spread.median, spread.max)
+    };
     let cells = [
         name.to_string(),
-        shown(ours),
-        shown(floor),
-        format!("{:.2} {:.2} {:.2}", ratio.min, ratio.median, ratio.max),
+        shown(times[0]),
+        shown(times[1]),
+        format!("{:.3} {:.3} {:.3}", ratio.min, ratio.median, ratio.max),
         verdict(ratio.median, aim),
-        format!("{:.1e}", measured.error),
+        format!("{error:.1e}"),
     ];
     output::row(&WIDTHS, &cells);
-    let count = measured.ours.len();
-    record.add(name, "lehr", "time per point and centre", "ns", count, ours);
-    record.add(name, "c", "time per point and centre", "ns", count, floor);
-    record.add(name, "lehr/c", "ratio", "1", count, ratio);
+    for (engine, time) in engines.iter().zip(times) {
+        record.add(name, engine, "time per point and centre", "ns", count, time);
+    }
+    record.add(name, &engines.join("/"), "ratio", "1", count, ratio);
 }
 
 /// Compiles the floors with this machine's own compiler and has them check their exponentials.

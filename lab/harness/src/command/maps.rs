@@ -19,11 +19,11 @@ use crate::dissimilarities::{complete, condensed, of_set};
 use crate::inputs;
 use crate::machine::Machine;
 use crate::measure::{Side, Spread, take_turns, timed};
-use crate::output;
+use crate::output::{self, three_digits};
 use crate::record::Record;
 use crate::runner::{Runner, number, numbers};
 
-const WIDTHS: [usize; 5] = [34, 24, 14, 26, 26];
+const WIDTHS: [usize; 6] = [34, 28, 12, 10, 26, 16];
 
 /// Measures every set of `mining/maps.json`.
 ///
@@ -80,12 +80,14 @@ struct Runs {
     name: String,
     stresses: Vec<f64>,
     iterations: Vec<f64>,
+    /// Milliseconds of one iteration, of the run without its start where a side tells them apart.
+    each: Vec<f64>,
     seconds: Vec<f64>,
 }
 
 impl Runs {
     fn of(name: String) -> Self {
-        Self { name, stresses: Vec::new(), iterations: Vec::new(), seconds: Vec::new() }
+        Self { name, stresses: Vec::new(), iterations: Vec::new(), each: Vec::new(), seconds: Vec::new() }
     }
 }
 
@@ -150,6 +152,8 @@ impl Work<'_> {
         let map = map?;
         runs.stresses.push(stress(self.matrix, &map.positions, parameters.dimension)?);
         runs.iterations.push(map.passes as f64);
+        let iterating = map.phases.iter().find(|(phase, _)| phase == "iterating").map(|(_, seconds)| *seconds);
+        runs.each.push(1e3 * iterating.context("a map that was never iterated")? / map.history.len().max(1) as f64);
         Ok(seconds)
     }
 
@@ -169,8 +173,11 @@ impl Work<'_> {
         });
         let answer = runner.ask(&request.to_string())?;
         runs.stresses.push(stress(self.matrix, &numbers(&answer, "positions")?, dimension)?);
-        runs.iterations.push(number(&answer, "iterations")?);
-        number(&answer, "seconds")
+        let (seconds, taken) = (number(&answer, "seconds")?, number(&answer, "iterations")?);
+        runs.iterations.push(taken);
+        // Of several starts the answer has the iterations of the best.
+        runs.each.push(1e3 * seconds / (taken * starts as f64));
+        Ok(seconds)
     }
 }
 
@@ -199,16 +206,18 @@ fn stress(matrix: &Dissimilarities, positions: &[f64], dimension: usize) -> Resu
 
 fn report(set: &MapSet, sides: &[Runs], definition: &Maps, record: &mut Record) {
     output::line(&set.name);
-    let heads = ["method", "stress min/med/max", "iterations", "seconds min/med/max", "times ours, med"];
+    let heads = ["method", "stress min/med/max", "iterations", "ms each", "seconds min/med/max", "times ours, med"];
     output::row(&WIDTHS, &heads.map(String::from));
     for runs in sides {
         // The round that warms up is judged and not kept: its seed comes again.
         let (stresses, iterations) = (Spread::of(&runs.stresses[1..]), Spread::of(&runs.iterations[1..]));
+        let each = Spread::of(&runs.each[1..]);
         let (time, ratio) = (Spread::of(&runs.seconds), ratios(&runs.seconds, &sides[0].seconds));
         let cells = [
             runs.name.clone(),
             format!("{:.6} {:.6} {:.6}", stresses.min, stresses.median, stresses.max),
             format!("{}", iterations.median),
+            three_digits(each.median),
             format!("{:.3} {:.3} {:.3}", time.min, time.median, time.max),
             format!("{:.1}", ratio.median),
         ];
@@ -217,14 +226,14 @@ fn report(set: &MapSet, sides: &[Runs], definition: &Maps, record: &mut Record) 
         for (quantity, unit, spread) in [
             ("stress", "1", stresses),
             ("iterations", "1", iterations),
+            ("iteration", "ms", each),
             ("run", "s", time),
             ("time over ours", "1", ratio),
         ] {
             record.add(&set.name, &runs.name, quantity, unit, count, spread);
         }
     }
-    // One reading of the matrix: several starts of the peer's say the iterations of the best only.
-    let each = |side: &Runs| Spread::of(&side.seconds).median / Spread::of(&side.iterations[1..]).median;
+    let each = |side: &Runs| Spread::of(&side.each[1..]).median;
     let ratio_to = |one: usize| each(&sides[one]) / each(&sides[0]);
     let aim = definition.aim;
     let told = |ratio: f64| {

@@ -1,15 +1,9 @@
-//! How costs grow with the number of items: `c N^e`, fitted to the logarithms of each round.
+//! How costs grow with the number of items.
 
-use super::{MEMORY, PASS, TIME};
 use crate::bench::Bench;
-use crate::bench::figure::{Figure, Place, Samples};
-use crate::overhead::model::line;
-
-/// The experiment of the exponents.
-pub const EXPONENT: &str = "exponent";
-
-/// The cases that are taken in rounds, by their number of items: (items, values by round).
-type Points = Vec<(f64, Vec<f64>)>;
+use crate::bench::figure::Figure;
+use crate::cost::power::{EXPONENT, Points, exponents};
+use crate::cost::{MEMORY, PASS, TIME};
 
 /// Adds the exponents that follow from the figures, in the place of those of a session before. Fewer than three sizes have none.
 pub fn fit(bench: &mut Bench) {
@@ -29,36 +23,17 @@ pub fn fit(bench: &mut Bench) {
     bench.figures.extend(found);
 }
 
+/// The cases that are taken in rounds, by their number of items.
 fn points(figures: &[Figure], experiment: &str, engine: &str) -> Points {
     let of = |figure: &&Figure| figure.experiment == experiment && figure.engine == engine && figure.values.len() > 1;
     let items = |figure: &Figure| figure.case.split(' ').next().and_then(|items| items.parse().ok());
     figures.iter().filter(of).filter_map(|figure| Some((items(figure)?, figure.values.clone()))).collect()
 }
 
-/// One exponent a round; none of fewer than three sizes.
-fn exponents(points: &Points) -> Option<Samples> {
-    let rounds = points.iter().map(|(_, values)| values.len()).min()?;
-    let logarithms: Vec<f64> = points.iter().map(|(items, _)| items.ln()).collect();
-    let mut samples = Samples::default();
-    for round in 0..rounds {
-        let values: Vec<f64> = points.iter().map(|(_, values)| values[round].ln()).collect();
-        samples.push(line(&logarithms, &values)?.coefficients[1], Place::Unknown);
-    }
-    (rounds > 0).then_some(samples)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_power_is_found_again_and_two_sizes_have_none() {
-        let point = |items: f64| (items, vec![3e-7 * items.powi(2), 5e-7 * items.powf(1.5)]);
-        let found = exponents(&vec![point(1000.0), point(2000.0), point(8000.0)]).unwrap();
-        assert!((found.values()[0] - 2.0).abs() < 1e-12 && (found.values()[1] - 1.5).abs() < 1e-12);
-        assert!(exponents(&vec![point(1000.0), point(2000.0)]).is_none());
-        assert!(exponents(&Vec::new()).is_none());
-    }
+    use crate::bench::figure::{Place, Samples};
 
     #[test]
     fn points_are_those_of_one_stage_that_were_taken_in_rounds() {

@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::definition::{Case, Extent};
 use super::sequences::Items;
-use crate::process::{self, Taken};
+use crate::cost::Cost;
+use crate::process;
 use crate::results;
 
 /// Families that differ as those of [`Mutations`](super::sequences::Mutations) do are found again but for a few members.
@@ -42,19 +43,6 @@ pub struct Stage {
     measure: &'static [&'static str],
     clusters: Option<usize>,
     extent: Extent,
-}
-
-/// What a stage cost.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cost {
-    /// From the start of the process to its end.
-    pub seconds: f64,
-    /// Most memory that was resident; none where the system keeps no such account.
-    pub peak_bytes: Option<f64>,
-    /// Readings of the matrix, where the stage is one.
-    pub passes: Option<f64>,
-    /// Seconds that the command says they took.
-    pub iterating: Option<f64>,
 }
 
 impl Stage {
@@ -121,8 +109,8 @@ impl Stage {
             }
             Work::Place => command.args(self.measure).arg("--map").arg(&map).arg("--among").arg(&items.path),
         };
-        let Some(Taken { seconds, peak_bytes }) = process::run(command, folder, stop)? else { return Ok(None) };
-        let cost = Cost { seconds, peak_bytes, passes: None, iterating: None };
+        let Some(taken) = process::run(command, folder, stop)? else { return Ok(None) };
+        let cost = Cost::of(taken);
         let cost = match self.work {
             Work::Distances => {
                 let (found, expected) = (compared(&array)?, items.compared);
@@ -165,8 +153,8 @@ fn with_passes(cost: Cost, summary: &Value, passes: &str, phase: &str) -> Result
     let passes = summary["result"][passes].as_f64();
     let phases = summary["seconds"]["phases"].as_array().context("a summary without its phases")?;
     let iterating = phases.iter().find(|named| named[0] == phase).and_then(|named| named[1].as_f64());
-    ensure!(passes.is_some() && iterating.is_some(), "a summary without {phase}");
-    Ok(Cost { passes, iterating, ..cost })
+    let (passes, iterating) = passes.zip(iterating).with_context(|| format!("a summary without {phase}"))?;
+    Ok(cost.with_passes(passes, iterating))
 }
 
 /// How many items a matrix has.
@@ -198,9 +186,8 @@ mod tests {
         std::fs::write(&path, "id,cluster\na,\n").unwrap();
         assert!(results::labels(&path).unwrap_err().to_string().contains("a,"));
         let summary = serde_json::json!({ "result": { "passes": 4 }, "seconds": { "phases": [["starting", 1.0], ["iterating", 2.0]] } });
-        let cost = Cost { seconds: 3.5, peak_bytes: None, passes: None, iterating: None };
-        let with = with_passes(cost, &summary, "passes", "iterating").unwrap();
-        assert_eq!((with.passes, with.iterating), (Some(4.0), Some(2.0)));
+        let cost = Cost { seconds: 3.5, peak_bytes: None, passes: None };
+        assert_eq!(with_passes(cost, &summary, "passes", "iterating").unwrap().passes, Some((4.0, 2.0)));
         assert!(with_passes(cost, &summary, "sweeps", "iterating").is_err());
     }
 }

@@ -3,12 +3,10 @@
 use anyhow::{Result, bail};
 use lehr_data::synthetic;
 
-use super::WIDTHS;
+use super::{WIDTHS, report};
 use crate::arguments::Arguments;
-use crate::bit_step::{Problem, Turns};
-use crate::compare::{ratios, verdict};
+use crate::bit_step::Problem;
 use crate::definition::{BitCase, Kernels};
-use crate::measure::Spread;
 use crate::output;
 use crate::record::Record;
 
@@ -36,7 +34,8 @@ pub(super) fn run(arguments: &Arguments, definition: &Kernels, rounds: usize, re
                 "f64" => problem.measure::<f64>(rounds, tolerance)?,
                 other => bail!("mining/kernels.json: unknown precision {other:?}"),
             };
-            report(&format!("{} bits {precision} K={clusters}", case.bits), &turns, case.aim, record);
+            let name = format!("{} bits {precision} K={clusters}", case.bits);
+            report(&name, ["bits", "numbers"], [&turns.own, &turns.numbers], (turns.error, case.aim), record);
         }
     }
     Ok(())
@@ -49,23 +48,4 @@ fn problem(case: &BitCase, clusters: usize) -> Problem {
     let set = (case.density - flip) / (1.0 - 2.0 * flip);
     let (rows, labels) = synthetic::bit_templates(clusters, case.rows.div_ceil(clusters), case.bits, set, flip, 7);
     Problem::new(rows, clusters, |row| labels[row] as usize)
-}
-
-fn report(name: &str, turns: &Turns, aim: f64, record: &mut Record) {
-    let (bits, numbers) = (Spread::of(&turns.bits), Spread::of(&turns.numbers));
-    let ratio = ratios(&turns.bits, &turns.numbers);
-    let shown = |spread: Spread| format!("{:.2} {:.2} {:.2}", spread.min, spread.median, spread.max);
-    let cells = [
-        name.to_string(),
-        shown(bits),
-        shown(numbers),
-        format!("{:.2} {:.2} {:.2}", ratio.min, ratio.median, ratio.max),
-        verdict(ratio.median, aim),
-        format!("{:.1e}", turns.error),
-    ];
-    output::row(&WIDTHS, &cells);
-    let count = turns.bits.len();
-    record.add(name, "bits", "time per point and centre", "ns", count, bits);
-    record.add(name, "numbers", "time per point and centre", "ns", count, numbers);
-    record.add(name, "bits/numbers", "ratio", "1", count, ratio);
 }

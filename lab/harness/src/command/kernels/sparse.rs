@@ -3,14 +3,12 @@
 use anyhow::{Result, bail};
 use lehr_data::synthetic;
 
-use super::WIDTHS;
+use super::{WIDTHS, report};
 use crate::arguments::Arguments;
-use crate::compare::{ratios, verdict};
 use crate::definition::Kernels;
-use crate::measure::Spread;
 use crate::output;
 use crate::record::Record;
-use crate::sparse_step::{Problem, Turns};
+use crate::sparse_step::Problem;
 
 /// Measures the sparse case of `mining/kernels.json`, on one thread.
 ///
@@ -40,27 +38,9 @@ pub(super) fn run(arguments: &Arguments, definition: &Kernels, rounds: usize, re
                 "f64" => problem.measure::<f64>(rounds, tolerance)?,
                 other => bail!("mining/kernels.json: unknown precision {other:?}"),
             };
-            report(&format!("{columns} sparse columns {precision} K={clusters}"), &turns, case.aim, record);
+            let name = format!("{columns} sparse columns {precision} K={clusters}");
+            report(&name, ["sparse", "numbers"], [&turns.own, &turns.numbers], (turns.error, case.aim), record);
         }
     }
     Ok(())
-}
-
-fn report(name: &str, turns: &Turns, aim: f64, record: &mut Record) {
-    let (sparse, numbers) = (Spread::of(&turns.sparse), Spread::of(&turns.numbers));
-    let ratio = ratios(&turns.sparse, &turns.numbers);
-    let shown = |spread: Spread| format!("{:.1} {:.1} {:.1}", spread.min, spread.median, spread.max);
-    let cells = [
-        name.to_string(),
-        shown(sparse),
-        shown(numbers),
-        format!("{:.3} {:.3} {:.3}", ratio.min, ratio.median, ratio.max),
-        verdict(ratio.median, aim),
-        format!("{:.1e}", turns.error),
-    ];
-    output::row(&WIDTHS, &cells);
-    let count = turns.sparse.len();
-    record.add(name, "sparse", "time per point and centre", "ns", count, sparse);
-    record.add(name, "numbers", "time per point and centre", "ns", count, numbers);
-    record.add(name, "sparse/numbers", "ratio", "1", count, ratio);
 }

@@ -1,15 +1,15 @@
-//! The figures as a person reads them: a line a case and stage, and the exponents under them.
+//! The figures as a person reads them: a line a case and command, and the exponents under them.
 
-use super::growth::EXPONENT;
+use super::power::EXPONENT;
 use super::{MEMORY, PASS, PASSES, TIME};
 use crate::bench::figure::Figure;
 use crate::output::{laid_out, three_digits};
 
-const WIDTHS: [usize; 6] = [34, 16, 26, 12, 10, 12];
+const WIDTHS: [usize; 6] = [34, 30, 26, 12, 10, 12];
 
 /// Both tables, where there are figures of them.
 pub fn text(figures: &[Figure]) -> String {
-    let heads = ["case", "stage", "seconds min / med / max", "most MiB", "passes", "ms a pass"];
+    let heads = ["case", "command", "seconds min / med / max", "most MiB", "passes", "ms a pass"];
     let mut lines = vec![String::new(), laid_out(&WIDTHS, &heads.map(String::from))];
     for time in figures.iter().filter(|figure| figure.experiment == TIME) {
         let of = |experiment: &str| {
@@ -26,7 +26,7 @@ pub fn text(figures: &[Figure]) -> String {
     let exponents: Vec<&Figure> = figures.iter().filter(|figure| figure.experiment == EXPONENT).collect();
     if !exponents.is_empty() {
         lines.push(String::new());
-        lines.push(laid_out(&WIDTHS, &["exponent of", "stage", "min / med / max"].map(String::from)));
+        lines.push(laid_out(&WIDTHS, &["exponent of", "command", "min / med / max"].map(String::from)));
         lines.extend(
             exponents.iter().map(|row| laid_out(&WIDTHS, &[row.case.clone(), row.engine.clone(), row.spread()])),
         );

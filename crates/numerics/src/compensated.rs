@@ -1,0 +1,35 @@
+//! Sums whose rounding errors are carried along.
+
+/// A sum of any numbers in any order, good to the last digit of the largest of them however many there are (Neumaier 1974).
+///
+/// # Example
+/// ```
+/// use lehr_numerics::compensated::Sum;
+/// assert_eq!(Sum::of([1e16, 1.0, -1e16]), 1.0);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sum {
+    sum: f64,
+    carry: f64,
+}
+
+impl Sum {
+    /// Adds a number.
+    pub fn add(&mut self, value: f64) {
+        let next = self.sum + value;
+        self.carry += if self.sum.abs() >= value.abs() { (self.sum - next) + value } else { (value - next) + self.sum };
+        self.sum = next;
+    }
+
+    /// What the numbers come to.
+    pub fn value(&self) -> f64 {
+        self.sum + self.carry
+    }
+
+    /// What some numbers come to.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> f64 {
+        let mut sum = Self::default();
+        values.into_iter().for_each(|value| sum.add(value));
+        sum.value()
+    }
+}

@@ -1,0 +1,104 @@
+//! Sparse rows as kernels read them: with their squared lengths, and the columns and values that are not 0.
+
+use crate::lanes::Real;
+
+/// Columns behind those of the rows, of which each row has a value: its squared length, and 1.
+pub(super) const BEYOND: usize = 2;
+
+/// A block of weighted sparse rows.
+#[derive(Clone, Debug)]
+pub struct SparseRows<T: Real> {
+    pub(super) dimension: usize,
+    /// Where each row begins in the two that follow; behind the last, where they end.
+    pub(super) starts: Vec<usize>,
+    pub(super) columns: Vec<u32>,
+    pub(super) values: Vec<T>,
+    /// Of each row from the origin, squared.
+    pub(super) lengths: Vec<T>,
+    pub(super) weights: Vec<f64>,
+    /// The columns that some row has, ascending.
+    pub(super) used: Vec<u32>,
+    pub(super) square: f64,
+}
+
+impl<T: Real> SparseRows<T> {
+    /// Copies rows: `row(i)` gives the columns and values of the i-th of `rows` rows, which are divided by `unit`; `length(i)` is its squared length from the origin, so divided; `weight(i)` its weight.
+    ///
+    /// # Panics
+    /// If there is no row, a row has not as many values as columns, or a column beyond the last.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_numerics::sparse::SparseRows;
+    /// let (columns, values) = ([0, 3], [2.0, 4.0]);
+    /// // From the origin (0, 0, 0, 1) in units of 2.
+    /// let rows = SparseRows::<f64>::new(1, 4, 2.0, |_| (&columns, &values), |_| 1.0 + 1.0, |_| 3.0);
+    /// assert_eq!(rows.row(0).collect::<Vec<_>>(), [(0, 1.0), (3, 2.0)]);
+    /// assert_eq!((rows.rows(), rows.square()), (1, 6.0));
+    /// ```
+    pub fn new<'a>(
+        rows: usize,
+        dimension: usize,
+        unit: f64,
+        row: impl Fn(usize) -> (&'a [u32], &'a [f64]),
+        length: impl Fn(usize) -> f64,
+        weight: impl Fn(usize) -> f64,
+    ) -> Self {
+        assert!(rows > 0, "at least one row");
+        let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for index in 0..rows {
+            let (row_columns, row_values) = row(index);
+            assert_eq!(row_columns.len(), row_values.len());
+            assert!(row_columns.iter().all(|column| (*column as usize) < dimension), "{dimension} columns");
+            columns.extend_from_slice(row_columns);
+            values.extend(row_values.iter().map(|value| T::from_f64(value / unit)));
+            starts.push(columns.len());
+        }
+        let mut used = columns.clone();
+        used.sort_unstable();
+        used.dedup();
+        let lengths: Vec<f64> = (0..rows).map(length).collect();
+        let weights: Vec<f64> = (0..rows).map(weight).collect();
+        let square = lengths.iter().zip(&weights).map(|(length, weight)| weight * length).sum();
+        let lengths = lengths.into_iter().map(T::from_f64).collect();
+        Self { dimension, starts, columns, values, lengths, weights, used, square }
+    }
+
+    /// How many rows.
+    pub fn rows(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// How many columns.
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// The columns and values of a row.
+    ///
+    /// # Panics
+    /// If `index` is not below [`SparseRows::rows`].
+    pub fn row(&self, index: usize) -> impl Iterator<Item = (usize, f64)> + Clone + '_ {
+        let (columns, values) = self.entries(index);
+        columns.iter().zip(values).map(|(column, value)| (*column as usize, value.to_f64()))
+    }
+
+    /// The weight of a row.
+    ///
+    /// # Panics
+    /// If `index` is not below [`SparseRows::rows`].
+    pub fn weight(&self, index: usize) -> f64 {
+        self.weights[index]
+    }
+
+    /// The weighted sum of the rows' squared lengths from the origin.
+    pub fn square(&self) -> f64 {
+        self.square
+    }
+
+    #[inline(always)]
+    pub(super) fn entries(&self, index: usize) -> (&[u32], &[T]) {
+        let (from, to) = (self.starts[index], self.starts[index + 1]);
+        (&self.columns[from..to], &self.values[from..to])
+    }
+}

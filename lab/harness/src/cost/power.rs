@@ -1,0 +1,36 @@
+//! How costs grow with a size: `c x^e`, fitted to the logarithms of each round.
+
+use crate::bench::figure::{Place, Samples};
+use crate::overhead::model::line;
+
+/// The experiment of the exponents.
+pub const EXPONENT: &str = "exponent";
+
+/// Sizes, each with what it cost in every round.
+pub type Points = Vec<(f64, Vec<f64>)>;
+
+/// One exponent a round; none of fewer than three sizes.
+pub fn exponents(points: &Points) -> Option<Samples> {
+    let rounds = points.iter().map(|(_, values)| values.len()).min()?;
+    let logarithms: Vec<f64> = points.iter().map(|(size, _)| size.ln()).collect();
+    let mut samples = Samples::default();
+    for round in 0..rounds {
+        let values: Vec<f64> = points.iter().map(|(_, values)| values[round].ln()).collect();
+        samples.push(line(&logarithms, &values)?.coefficients[1], Place::Unknown);
+    }
+    (rounds > 0).then_some(samples)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_power_is_found_again_and_two_sizes_have_none() {
+        let point = |size: f64| (size, vec![3e-7 * size.powi(2), 5e-7 * size.powf(1.5)]);
+        let found = exponents(&vec![point(1000.0), point(2000.0), point(8000.0)]).unwrap();
+        assert!((found.values()[0] - 2.0).abs() < 1e-12 && (found.values()[1] - 1.5).abs() < 1e-12);
+        assert!(exponents(&vec![point(1000.0), point(2000.0)]).is_none());
+        assert!(exponents(&Vec::new()).is_none());
+    }
+}

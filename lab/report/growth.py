@@ -1,0 +1,70 @@
+"""Writes docs/lab/growth.md from a record of `lehr lab growth --record RECORD.json` (or of its `--json`).
+
+What the machine was doing stands beside the record in RECORD.machine.json, with a note for the page written by hand.
+
+Usage: growth.py RECORD.json > docs/lab/growth.md. Standard library only.
+"""
+
+from comparison import ABSENT, digits, spread, table
+from parts import of, opening, write
+
+TITLES = {"clusters": "Annealed clusters", "k-means": "K-means, one start", "mixture": "Mixtures with full covariances", "map": "Topographic maps"}
+ENGINES = {"clusters": "lehr cluster", "k-means": "lehr cluster --method kmeans", "mixture": "lehr mixture", "map": "lehr gtm"}
+EXPERIMENTS = ("time", "passes", "time of a pass", "memory")
+# What the formulas of a pass let expect.
+A_PASS = {"rows": "1", "columns": "1", "clusters": "1", "ranks": "-1 as far as there are cores"}
+A_PASS_OF = {("mixture", "columns"): "between 1 and 2: a triangle of covariances", ("k-means", "clusters"): "1 and less: bounds spare distances", ("k-means", "columns"): "1 and less: bounds spare distances"}
+MEMORY = {"rows": "1 where the rows are most of it", "columns": "1 where the rows are most of it", "clusters": "0", "ranks": "0"}
+
+
+def cases(figures, method):
+    """(case, figures by experiment) of a method, in the order of the record."""
+    found = {}
+    for figure in figures:
+        if figure["experiment"] in EXPERIMENTS and figure["case"].startswith(method + ", "):
+            found.setdefault(figure["case"].removeprefix(method + ", "), {})[figure["experiment"]] = figure
+    return [(case, parts) for case, parts in found.items() if "time" in parts]
+
+
+def expected(method, experiment, quantity):
+    if experiment == "time of a pass":
+        return A_PASS_OF.get((method, quantity), A_PASS[quantity])
+    return MEMORY[quantity] if experiment == "memory" else ABSENT
+
+
+def page(figures, about):
+    notes = [
+        "- **Rows** are blobs on a grid, each moved a little (`lab/harness/src/growth/blobs.rs`): N rows of D columns in K blobs. Annealing and mixtures find the blobs (adjusted Rand above 0.95), or the measurement ends.",
+        "- **A run** is a command as users run it, a process of its own on all cores: its time is from start to end with reading and writing, its memory the most that was resident. P ranks are so many threads.",
+        "- **Passes** go over all rows; *ms a pass* is the method's time over their number, without reading and writing. Maps have 225 nodes in the place of clusters.",
+        "- **Exponents** e of `c x^e` are fitted to the logarithms of each round. Small sizes have what does not grow in them: the start of a process, threads.",
+        f"- `{ABSENT}`: there is none, or nothing is expected of it: how many passes a run takes is the data's.",
+    ]
+    yield from opening("How clusters, mixtures and maps of rows grow", "growth", "lab", notes, about)
+    for method, title in TITLES.items():
+        lines = cases(figures, method)
+        if not lines:
+            continue
+        yield f"## {title}"
+        yield ""
+        yield f"`{ENGINES[method]}`"
+        yield ""
+
+        def cell(parts, experiment):
+            return digits(parts[experiment]["median"]) if experiment in parts else ABSENT
+
+        yield from table(
+            ["case", "seconds", "passes", "ms a pass", "most MiB"],
+            ([case, spread(parts["time"]), cell(parts, "passes"), cell(parts, "time of a pass"), cell(parts, "memory")] for case, parts in lines),
+        )
+        exponents = [figure for figure in of(figures, "exponent") if figure["engine"] == ENGINES[method]]
+        if exponents:
+            parts = [(figure, *figure["case"].split(" against ")) for figure in exponents]
+            yield from table(
+                ["exponent of", "against", "measured", "expected"],
+                ([experiment, quantity, spread(figure), expected(method, experiment, quantity)] for figure, experiment, quantity in parts),
+            )
+
+
+if __name__ == "__main__":
+    write(__doc__, page)
