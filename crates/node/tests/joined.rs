@@ -176,7 +176,7 @@ fn a_clock_that_jumps_ends_no_lease_of_a_node_that_answers() {
         assert!(matches!(heard.next().await, Ok(Event::Seed(_))));
         // The follower waits for its turn.
         pair.clock.wait_for_timers(1);
-        pair.clock.advance(TEN_HOURS);
+        pair.clock.jump(TEN_HOURS);
         it_is_up_and_starts_a_service(&pair, &mut heard).await;
     });
 }
@@ -191,7 +191,7 @@ fn a_clock_that_jumps_while_a_node_is_asked_ends_no_lease_either() {
         pair.wire.be(State::Held);
         pair.refresh().await;
         pair.wire.wait_until_held();
-        pair.clock.advance(TEN_HOURS);
+        pair.clock.jump(TEN_HOURS);
         // It has given the first answer up.
         pair.clock.wait_for_timers(1);
         pair.wire.be(State::Whole);

@@ -130,6 +130,25 @@ impl Clock {
         self.core.fire(self.core.now().saturating_add(self.on_core(time)));
     }
 
+    /// Lets `time` pass on a virtual clock at once, as on a machine that has slept: what came due meanwhile fires afterwards, in order, on
+    /// this thread, and all of it finds the clock where it is in the end. Nobody sees a time in between, as they do when it
+    /// [advances](Self::advance).
+    ///
+    /// # Panics
+    /// On a real clock.
+    ///
+    /// # Example
+    /// ```
+    /// use std::time::Duration;
+    /// let clock = lehr_runtime::Clock::virtual_time();
+    /// clock.jump(Duration::from_secs(36_000));
+    /// assert_eq!(clock.now(), Duration::from_secs(36_000));
+    /// ```
+    pub fn jump(&self, time: Duration) {
+        assert!(self.core.is_advanced_by_hand(), "only a virtual clock jumps when it is told to");
+        self.core.jump(self.on_core(time));
+    }
+
     /// Lets a virtual clock go on to the deadline that is next, and fires what is due then; false if there is none.
     ///
     /// # Panics

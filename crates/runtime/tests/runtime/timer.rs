@@ -132,6 +132,24 @@ fn what_is_done_in_time_counts_even_if_nobody_looked_in_time() {
     assert_eq!(block_on(late), Err(Elapsed));
 }
 
+// 67
+#[test]
+fn who_sleeps_through_a_jump_sees_no_time_in_between() {
+    on_each_clock(|dispatcher, clock| {
+        let sleeper = |span: Duration| {
+            dispatcher.spawn(async move {
+                sleep(span).await;
+                Clock::current().now()
+            })
+        };
+        let sleepers = [SECOND, 2 * SECOND].map(sleeper);
+        clock.wait_for_timers(2);
+        clock.jump(36_000 * SECOND);
+        sleepers.into_iter().for_each(|task| assert_eq!(block_on(task), Ok(36_000 * SECOND)));
+        assert_eq!(clock.pending(), 0);
+    });
+}
+
 // 68
 #[test]
 fn on_a_scaled_virtual_clock_ten_seconds_pass_in_one() {
