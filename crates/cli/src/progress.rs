@@ -13,7 +13,7 @@ pub mod placing;
 use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lehr_mining::anneal::{Checkpoint, Control, Observer, Progress, Stage};
+use lehr_mining::anneal::{self, Checkpoint, Control, Observer, Progress, Stage};
 use lehr_ranks::timing::Stopwatch;
 use lehr_ranks::trace::Trace;
 
@@ -199,6 +199,15 @@ impl Observer for Watch<'_> {
     }
 
     fn checkpoint(&mut self, checkpoint: &Checkpoint) {
+        self.save(|path| checkpoint.write(path));
+    }
+
+    fn interrupt(&self) -> Option<anneal::Interrupt> {
+        Some(self.interrupt.within_steps())
+    }
+
+    fn interrupted(&mut self, checkpoint: &Checkpoint) {
+        self.stopping = true;
         self.save(|path| checkpoint.write(path));
     }
 

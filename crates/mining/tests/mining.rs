@@ -9,6 +9,7 @@ mod mining {
     mod gtm;
     mod gtm_brute_force;
     mod gtm_runs;
+    mod interrupt;
     mod kmeans;
     mod loops;
     mod mixture;
