@@ -9,8 +9,10 @@ mod mining {
     mod gtm;
     mod gtm_brute_force;
     mod gtm_runs;
+    mod killed;
     mod kmeans;
     mod loops;
+    mod minibatch;
     mod mixture;
     mod mixture_gaps;
     mod mixture_runs;
