@@ -59,9 +59,12 @@ impl Checkpoint {
 /// let mut batches = Batches::new(table.as_bytes(), "t.csv", &Selection::default())?;
 /// let parameters = Parameters { clusters: 2, batch_rows: 2, ..Parameters::default() };
 /// let model = cluster(&mut batches, &parameters, &Execution::default(), &mut Silent)?;
-/// assert_eq!((model.rows, model.batches, model.centers), (6, 3, vec![1.0, 11.0]));
+/// assert_eq!((model.rows, model.batches), (6, 3));
+/// let mut centers = model.centers.clone();
+/// centers.sort_by(f64::total_cmp);
+/// assert!((centers[0] - 1.0).abs() < 1e-12 && (centers[1] - 11.0).abs() < 1e-12);
 /// // 0 and 10 were the sample; then 1 and 11 were 1 from the centres as they stood, and 2 and 12 were 1.5.
-/// assert_eq!(model.objective, (0.0 + 2.0 * 1.0 + 2.0 * 1.5 * 1.5) / 6.0);
+/// assert!((model.objective - (2.0 * 1.0 + 2.0 * 1.5 * 1.5) / 6.0).abs() < 1e-12);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

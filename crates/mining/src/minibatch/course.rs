@@ -101,7 +101,7 @@ impl Course<'_> {
             self.observer.checkpoint(&checkpoint);
             return Err(Error::Stopped);
         }
-        let mut sample = Some(sample).filter(|_| checkpoint.batches() == 0);
+        let sample = Some(sample).filter(|_| checkpoint.batches() == 0);
         while passed.batches < checkpoint.batches() {
             let batch = self.source.next(self.parameters.batch_rows)?;
             if self.asks_to_stop(&step) {
@@ -112,7 +112,7 @@ impl Course<'_> {
             let Some(batch) = batch else { break };
             passed = passed.and(&batch);
         }
-        match (checkpoint.state_on(passed.fingerprint)?, sample.take()) {
+        match (checkpoint.state_on(passed.fingerprint)?, sample) {
             (State::Sample(state), Some(sample)) => {
                 let stream = self.anneal(&sample, Some(*state))?;
                 drop(sample);
