@@ -58,6 +58,8 @@ pub const HEADER: &str = "dissimilarities.json";
 pub enum Results {
     /// Of a clustering.
     Clustering,
+    /// Of a stream.
+    Stream,
     /// Of a mixture.
     Mixture,
     /// Of a topographic map.
@@ -81,6 +83,7 @@ impl Results {
     fn names(self) -> &'static [&'static str] {
         match self {
             Results::Clustering => &[LABELS, CENTERS, MODEL, REPORT, SUMMARY],
+            Results::Stream => &[CENTERS, MODEL, SUMMARY],
             Results::Mixture => &[LABELS, COMPONENTS, MODEL, REPORT, SUMMARY],
             Results::Topographic => &[PLACES, NODES, MODEL, REPORT, SUMMARY],
             Results::Pairwise => &[LABELS, CLUSTERS, REPORT, SUMMARY],
@@ -104,11 +107,13 @@ impl Results {
         match self {
             Results::Clustering | Results::Pairwise | Results::Map | Results::Application | Results::Demography => {
                 summary::is_ours(bytes)
+                    && !summary::minibatch::is_ours(bytes)
                     && !summary::mixture::is_ours(bytes)
                     && !summary::gtm::is_ours(bytes)
                     && !summary::is_of_placing(bytes)
             }
             Results::Placing => summary::is_of_placing(bytes),
+            Results::Stream => summary::minibatch::is_ours(bytes),
             Results::Mixture => summary::mixture::is_ours(bytes),
             Results::Topographic => summary::gtm::is_ours(bytes),
             Results::Matrix => serde_json::from_slice::<serde_json::Value>(bytes)

@@ -2,10 +2,11 @@
 //!
 //! A [`Plan`] is complete and consistent: commands run it without looking at the command line again. What can only be known
 //! with the data in hand (columns, K above the number of points) is checked where the data are read and clustered.
-//! Dissimilarities, mixtures and maps have plans of their own ([`distances`], [`mixture`], [`gtm`]).
+//! Dissimilarities, streams, mixtures and maps have plans of their own ([`distances`], [`minibatch`], [`mixture`], [`gtm`]).
 
 pub mod distances;
 pub mod gtm;
+pub mod minibatch;
 pub mod mixture;
 pub mod place;
 
@@ -265,6 +266,14 @@ fn precision(argument: PrecisionArgument) -> Precision {
     }
 }
 
+fn precision_name(precision: &Precision) -> String {
+    match precision {
+        Precision::F64 => "f64",
+        Precision::F32 => "f32",
+    }
+    .to_owned()
+}
+
 /// What the options say to the method that is asked for.
 ///
 /// # Errors
@@ -431,7 +440,6 @@ fn checkpoint(folder: &Path, method: &MethodArguments) -> Result<Checkpoint, Fai
     repeated.option("--method", method.method, Some(found), |method| method_name(*method));
     repeated.agree()?;
     applies(method, found)?;
-    let width = |precision: &Precision| if *precision == Precision::F64 { "f64" } else { "f32" }.to_owned();
     let kind = |sweeps: &Sweeps| if *sweeps == Sweeps::Plain { "plain" } else { "bounded" }.to_owned();
     let mut repeated = Repeated::default();
     match &checkpoint {
@@ -443,7 +451,7 @@ fn checkpoint(folder: &Path, method: &MethodArguments) -> Result<Checkpoint, Fai
             repeated.option("--max-clusters", method.max_clusters, stored.max_clusters, usize::to_string);
             repeated.option("--sponge", method.sponge, stored.sponge, f64::to_string);
             repeated.option("--seed", method.seed, Some(stored.seed), u64::to_string);
-            repeated.option("--precision", method.precision.map(precision), Some(stored.precision), width);
+            repeated.option("--precision", method.precision.map(precision), Some(stored.precision), precision_name);
         }
         Checkpoint::KMeans(checkpoint) => {
             let stored = checkpoint.parameters();
@@ -452,7 +460,7 @@ fn checkpoint(folder: &Path, method: &MethodArguments) -> Result<Checkpoint, Fai
             repeated.option("--max-sweeps", method.max_sweeps, Some(stored.max_sweeps), u64::to_string);
             repeated.option("--sweeps", method.sweeps.map(sweeps), Some(stored.sweeps), kind);
             repeated.option("--seed", method.seed, Some(stored.seed), u64::to_string);
-            repeated.option("--precision", method.precision.map(precision), Some(stored.precision), width);
+            repeated.option("--precision", method.precision.map(precision), Some(stored.precision), precision_name);
         }
     }
     repeated.agree()?;

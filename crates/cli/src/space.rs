@@ -12,6 +12,29 @@ use lehr_mining::{Input, vector};
 use crate::exit::Failure;
 use crate::plan::Frame;
 
+/// What an owner of a table of numbers would want to know before trusting distances in it; `is_plain` if its columns are taken as they are.
+pub fn warnings_of(table: &Points, is_plain: bool) -> Vec<String> {
+    told(table, is_plain, scales_differ(table), counts_rows(table))
+}
+
+/// The same, by what was found of spreads that differ, and of a column that counts the rows.
+fn told(table: &Points, is_plain: bool, differ: Option<String>, counts: Option<String>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if is_plain {
+        if geography::looks_like_degrees(table) {
+            warnings.push(
+                "the columns look like longitude and latitude in degrees, which are not a distance; \
+                 lehr cluster --lonlat clusters on the sphere, in km"
+                    .to_owned(),
+            );
+        } else {
+            warnings.extend(differ);
+        }
+    }
+    warnings.extend(counts);
+    warnings
+}
+
 /// Rows as they were read.
 enum Table {
     Numbers(Points),
@@ -230,24 +253,11 @@ impl Space {
     pub fn warnings(&self) -> Vec<String> {
         // Bits have one scale, columns of sparse rows as many as there are rare ones; neither count rows.
         let Table::Numbers(table) = &self.table else { return Vec::new() };
-        let (differ, counts) = match &self.told_of_gaps {
-            Some([differ, counts]) => (differ.clone(), counts.clone()),
-            None => (scales_differ(table), counts_rows(table)),
-        };
-        let mut warnings = Vec::new();
-        if matches!(self.kind, Kind::Plain) {
-            if geography::looks_like_degrees(table) {
-                warnings.push(
-                    "the columns look like longitude and latitude in degrees, which are not a distance; \
-                     lehr cluster --lonlat clusters on the sphere, in km"
-                        .to_owned(),
-                );
-            } else {
-                warnings.extend(differ);
-            }
+        let is_plain = matches!(self.kind, Kind::Plain);
+        match &self.told_of_gaps {
+            Some([differ, counts]) => told(table, is_plain, differ.clone(), counts.clone()),
+            None => warnings_of(table, is_plain),
         }
-        warnings.extend(counts);
-        warnings
     }
 
     /// A centre in the units of the columns: longitude and latitude in degrees on the sphere, else the columns unscaled.

@@ -4,6 +4,7 @@
 //! byte for byte, for every engine and any number of ranks and threads. What only one method has is there for that method only.
 
 pub mod gtm;
+pub mod minibatch;
 pub mod mixture;
 
 use lehr_data::scale::Scale;

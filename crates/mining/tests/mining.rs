@@ -10,8 +10,10 @@ mod mining {
     mod gtm_brute_force;
     mod gtm_runs;
     mod interrupt;
+    mod killed;
     mod kmeans;
     mod loops;
+    mod minibatch;
     mod mixture;
     mod mixture_gaps;
     mod mixture_runs;

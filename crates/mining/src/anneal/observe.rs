@@ -65,6 +65,8 @@ pub enum Stage {
     Fitting,
     /// Giving each row its cluster.
     Labelling,
+    /// Taking in batches of a stream.
+    Streaming,
 }
 
 impl Stage {
@@ -76,6 +78,7 @@ impl Stage {
             Stage::Refining => "refining",
             Stage::Fitting => "fitting",
             Stage::Labelling => "labelling",
+            Stage::Streaming => "streaming",
         }
     }
 }

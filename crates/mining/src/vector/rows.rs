@@ -116,6 +116,14 @@ impl<T: Real> Rows<T> {
     /// # Errors
     /// [`Error::TooFar`] if squared distances would overflow, [`Error::TooManyPoints`], [`Error::Spill`].
     pub fn new<'a>(input: impl Into<Input<'a>>) -> Result<Self, Error> {
+        Self::among(input, &[])
+    }
+
+    /// The same in a unit in which other positions, row after row, are not far either: rows that are near each other may be far from them, and the squares of their distances have a number.
+    ///
+    /// # Errors
+    /// As [`Rows::new`], of these positions too.
+    pub fn among<'a>(input: impl Into<Input<'a>>, positions: &[f64]) -> Result<Self, Error> {
         let input = input.into();
         let dimension = input.dimension();
         if u32::try_from(input.len()).is_err() {
@@ -144,6 +152,8 @@ impl<T: Real> Rows<T> {
         // Nothing is further from the mean than the least and the greatest are.
         let ends = least.iter().zip(&most).zip(&origin);
         let deviation = ends.fold(0.0f64, |far, ((least, most), zero)| far.max(zero - least).max(most - zero));
+        let others = positions.iter().zip(origin.iter().cycle()).map(|(x, zero)| (x - zero).abs());
+        let deviation = others.fold(deviation, f64::max);
         if deviation >= FARTHEST || deviation.is_nan() {
             return Err(Error::TooFar { distance: deviation, most: FARTHEST });
         }
