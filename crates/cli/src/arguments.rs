@@ -28,7 +28,7 @@ pub use apply::ApplyArguments;
 pub use ask::{
     DropArguments, GetArguments, LsArguments, RequestArguments, SendArguments, UploadArguments, WatchArguments,
 };
-pub use cluster::{ClusterArguments, ClusterMethod, MethodArguments, PrecisionArgument, SweepsArgument};
+pub use cluster::{ClusterArguments, ClusterMethod, CostArgument, MethodArguments, PrecisionArgument, SweepsArgument};
 pub use demo::{ApplicationArguments, CompoundsArguments, Dataset, DemoApplication, DemoArguments, PartArgument};
 pub use demography::DemographyArguments;
 pub use distances::{

@@ -98,7 +98,7 @@ fn membership_names(components: usize) -> impl Iterator<Item = String> {
     (0..components).map(|k| format!("membership{k}"))
 }
 
-/// `id,cluster,probability,distance`, a line per row in the order of the table; behind them the memberships in all clusters (`membership0`, …), if there are any.
+/// `id,cluster,probability,distance`, a line per row in the order of the table, `cost` in place of the distance by likelihood; behind them the memberships in all clusters (`membership0`, …), if there are any.
 ///
 /// The cluster is the nearest, or -1 where none is within the sponge's radius; the distance is to its centre, as spreads are given in `centers.csv`.
 pub fn clusters_of_rows(
@@ -107,9 +107,11 @@ pub fn clusters_of_rows(
     found: &Assignment,
     distance: impl Fn(f64) -> f64,
     memberships: Option<&[f64]>,
+    is_likelihood: bool,
 ) -> io::Result<()> {
+    let measure = if is_likelihood { "cost" } else { "distance" };
     let count = memberships.map_or(0, |memberships| memberships.len() / found.labels.len().max(1));
-    let names: Vec<String> = ["id", "cluster", "probability", "distance"]
+    let names: Vec<String> = ["id", "cluster", "probability", measure]
         .into_iter()
         .map(str::to_owned)
         .chain(membership_names(count))

@@ -174,6 +174,7 @@ impl Options {
             patience: self.patience,
             seed: self.seed,
             precision: self.precision(),
+            ..Parameters::default()
         }
     }
 

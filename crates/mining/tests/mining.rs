@@ -3,6 +3,7 @@
 
 mod mining {
     mod acceptance;
+    mod bernoulli;
     mod bits;
     mod edges;
     mod fingerprints;
