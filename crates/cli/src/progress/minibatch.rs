@@ -1,6 +1,6 @@
 //! How far a stream is.
 
-use lehr_mining::anneal::{Control, Observer, Progress, Stage};
+use lehr_mining::anneal::{Control, Interrupt, Observer, Progress, Stage};
 use lehr_mining::minibatch::Checkpoint;
 use lehr_ranks::trace::Trace;
 
@@ -31,6 +31,15 @@ impl Observer<Checkpoint> for Watch<'_> {
     }
 
     fn checkpoint(&mut self, checkpoint: &Checkpoint) {
+        self.save(|path| checkpoint.write(path));
+    }
+
+    fn interrupt(&self) -> Option<Interrupt> {
+        Some(self.interrupt.within_steps())
+    }
+
+    fn interrupted(&mut self, checkpoint: &Checkpoint) {
+        self.stopping = true;
         self.save(|path| checkpoint.write(path));
     }
 

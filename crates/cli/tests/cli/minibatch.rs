@@ -182,7 +182,7 @@ fn ctrl_c_and_worse_leave_a_checkpoint_from_which_the_same_stream_goes_on_to_the
         }
         let text = table(count + 1000);
         let again = [&PIPE[..], &["--quiet", "--resume", "lehr-minibatch"]].concat();
-        let other = fed(&sandbox, &again, text.replacen("0,0,", "0,9,", 1).as_bytes());
+        let other = fed(&sandbox, &again, text.replacen("101,0.125,1", "101,0.25,1", 1).as_bytes());
         assert!(other.code == 3 && other.stderr.contains("written for other data"), "{}", other.stderr);
         assert_eq!(sandbox.list("lehr-minibatch"), ["checkpoint"]);
         fed(&sandbox, &again, text.as_bytes()).succeeded();

@@ -11,7 +11,7 @@ use super::model::{Cluster, Model};
 use super::parameters::Parameters;
 use super::source::Source;
 use crate::Error;
-use crate::anneal::{Control, Observer, Progress, Stage, Step};
+use crate::anneal::{Control, Interrupt, Observer, Progress, Stage, Step};
 use crate::round::{Execution, drive};
 use crate::vector::e_step::Kept;
 use crate::vector::hard::Centers;
@@ -311,6 +311,13 @@ struct SampleWatch<'a> {
     fingerprint: u64,
 }
 
+impl SampleWatch<'_> {
+    fn of_stream(&self, checkpoint: &vector::Checkpoint) -> Checkpoint {
+        let state = State::Sample(Box::new(checkpoint.clone()));
+        Checkpoint::new(self.fingerprint, self.parameters.clone(), state)
+    }
+}
+
 impl Observer<vector::Checkpoint> for SampleWatch<'_> {
     fn progress(&mut self, progress: &Progress<'_>) -> Control {
         // How much of the stream the sample is, is not known before it is behind.
@@ -318,7 +325,16 @@ impl Observer<vector::Checkpoint> for SampleWatch<'_> {
     }
 
     fn checkpoint(&mut self, checkpoint: &vector::Checkpoint) {
-        let state = State::Sample(Box::new(checkpoint.clone()));
-        self.observer.checkpoint(&Checkpoint::new(self.fingerprint, self.parameters.clone(), state));
+        let checkpoint = self.of_stream(checkpoint);
+        self.observer.checkpoint(&checkpoint);
+    }
+
+    fn interrupt(&self) -> Option<Interrupt> {
+        self.observer.interrupt()
+    }
+
+    fn interrupted(&mut self, checkpoint: &vector::Checkpoint) {
+        let checkpoint = self.of_stream(checkpoint);
+        self.observer.interrupted(&checkpoint);
     }
 }

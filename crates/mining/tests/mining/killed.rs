@@ -164,7 +164,8 @@ fn mixtures_go_on_from_any_step() {
                 (bits, model.labels, model.sweeps)
             })
         });
-        assert!(every.longest(Stage::Fitting) <= STEP_SWEEPS, "{name}: {}", every.longest(Stage::Fitting));
+        // The first of a fit begins with the labels of the clustering and the covariances about them.
+        assert!(every.longest(Stage::Fitting) <= STEP_SWEEPS + 2, "{name}: {}", every.longest(Stage::Fitting));
     }
 }
 
