@@ -170,7 +170,7 @@ pub struct MatrixArguments {
     #[arg(long, value_name = "FOLDER", conflicts_with = "out")]
     pub resume: Option<PathBuf>,
 
-    /// Replace an unfinished run's checkpoint and files that look like results but are not known to be Lehr's
+    /// Replace an unfinished run's checkpoint, results of another command, and files that look like results but are not known to be Lehr's
     #[arg(long)]
     pub force: bool,
 

@@ -76,7 +76,7 @@ pub fn run(arguments: EmbedArguments, typed: &[OsString], company: &Company<'_>)
     let summary = json!({
         "program": summary::PROGRAM,
         "version": env!("CARGO_PKG_VERSION"),
-        "method": "multidimensional scaling by majorisation",
+        "method": summary::SCALING,
         "input": {
             "source": arguments.input.display().to_string(),
             "items": matrix.ids.len(),
