@@ -7,8 +7,8 @@
 //! points.csv, line 7, column 3 ("area"): expected a finite number, found "n/a"
 //! ```
 //!
-//! Lines and columns of files are counted from 1, as editors count; rows (of NPY files and of points in memory) are counted from
-//! 0, as the ids of results are. What stops a reader at once (a missing file, a wrong encoding, a column that does not exist) has
+//! In messages lines, columns and rows (of NPY files and of points in memory) are counted from 1, as editors and spreadsheets count; in code, and
+//! where a user names a column by its index, from 0, as the ids of results are. What stops a reader at once (a missing file, a wrong encoding, a column that does not exist) has
 //! a variant of its own in [`Error`]. Exit codes are the command's business: it asks [`Error::class`].
 
 use std::fmt;
@@ -183,7 +183,7 @@ pub enum Place {
     Whole,
     /// A line of a text, counted from 1.
     Line(u64),
-    /// A row of an array, counted from 0.
+    /// A row of an array, counted from 0 (messages count it from 1).
     Row(u64),
 }
 
@@ -214,7 +214,7 @@ impl fmt::Display for Fault {
         match self.place {
             Place::Whole => {}
             Place::Line(line) => write!(f, ", line {line}")?,
-            Place::Row(row) => write!(f, ", row {row}")?,
+            Place::Row(row) => write!(f, ", row {}", row + 1)?,
         }
         if let Some(column) = &self.column {
             write!(f, ", column {}", column.index + 1)?;

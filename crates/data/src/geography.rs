@@ -173,10 +173,10 @@ mod tests {
         let points = named(vec![-190.0, 95.5, 0.0, 0.0, 361.0, -91.0], &["lon", "lat"]).with_name("sites.csv");
         assert_eq!(
             on_sphere(&points).unwrap_err().to_string(),
-            "sites.csv, row 0, column 1 (\"lon\"): expected a longitude of -180 to 360 degrees, found -190\n\
-             sites.csv, row 0, column 2 (\"lat\"): expected a latitude of -90 to 90 degrees, found 95.5\n\
-             sites.csv, row 2, column 1 (\"lon\"): expected a longitude of -180 to 360 degrees, found 361\n\
-             sites.csv, row 2, column 2 (\"lat\"): expected a latitude of -90 to 90 degrees, found -91\n\
+            "sites.csv, row 1, column 1 (\"lon\"): expected a longitude of -180 to 360 degrees, found -190\n\
+             sites.csv, row 1, column 2 (\"lat\"): expected a latitude of -90 to 90 degrees, found 95.5\n\
+             sites.csv, row 3, column 1 (\"lon\"): expected a longitude of -180 to 360 degrees, found 361\n\
+             sites.csv, row 3, column 2 (\"lat\"): expected a latitude of -90 to 90 degrees, found -91\n\
              sites.csv: 4 faults in all"
         );
     }

@@ -51,7 +51,7 @@ impl Incomplete {
     /// ```
     /// use lehr_data::Incomplete;
     /// let fault = Incomplete::named(vec![1.0, f64::INFINITY], vec!["age".into()], "people.csv").unwrap_err();
-    /// assert!(fault.to_string().starts_with("people.csv, row 1, column 1 (\"age\")"), "{fault}");
+    /// assert!(fault.to_string().starts_with("people.csv, row 2, column 1 (\"age\")"), "{fault}");
     /// ```
     pub fn named(values: Vec<f64>, columns: Vec<String>, name: &str) -> Result<Self, Error> {
         let dimension = columns.len();
@@ -233,6 +233,6 @@ mod tests {
     #[test]
     fn infinity_is_a_fault_and_a_gap_is_none() {
         let message = Incomplete::new(vec![1.0, f64::INFINITY, f64::NAN, 2.0], 2).unwrap_err().to_string();
-        assert_eq!(message, "rows, row 0, column 2 (\"x1\"): expected a finite number, or a missing one, found inf");
+        assert_eq!(message, "rows, row 1, column 2 (\"x1\"): expected a finite number, or a missing one, found inf");
     }
 }

@@ -343,8 +343,8 @@ mod tests {
         let error = message(Points::new(vec![0.0, f64::NAN, f64::INFINITY, 1.0], 2));
         assert_eq!(
             error,
-            "points, row 0, column 2 (\"x1\"): expected a finite number, found NaN\n\
-             points, row 1, column 1 (\"x0\"): expected a finite number, found inf\n\
+            "points, row 1, column 2 (\"x1\"): expected a finite number, found NaN\n\
+             points, row 2, column 1 (\"x0\"): expected a finite number, found inf\n\
              points: 2 faults in all"
         );
     }
@@ -367,8 +367,8 @@ mod tests {
         let points = || Points::new(vec![1.0, 2.0], 1).unwrap();
         assert_eq!(
             message(points().with_weights(vec![-1.0, f64::NAN])),
-            "points, row 0: expected a weight of 0 or more, found a weight of -1\n\
-             points, row 1: expected a finite number, found a weight of NaN\n\
+            "points, row 1: expected a weight of 0 or more, found a weight of -1\n\
+             points, row 2: expected a finite number, found a weight of NaN\n\
              points: 2 faults in all"
         );
         assert_eq!(

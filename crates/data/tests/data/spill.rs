@@ -102,7 +102,7 @@ fn what_is_wrong_is_said_in_the_same_words() {
         assert_eq!(said, words(table(&path, &selection, None)));
         if name == "holes.npy" {
             let lines: Vec<&str> = said.lines().collect();
-            assert!(lines[0].ends_with("row 3, column 5: expected a finite number, found NaN"), "{said}");
+            assert!(lines[0].ends_with("row 4, column 5: expected a finite number, found NaN"), "{said}");
             assert!(lines.len() == 11 && lines[10].ends_with("75 faults in all; the first 10 are shown"), "{said}");
         }
     }
