@@ -50,7 +50,8 @@ pub fn on_sphere(points: &Points) -> Result<Points, Error> {
         return shape(format!("{longitude:?} then {latitude:?}"));
     }
     let mut faults = Faults::new(points.name());
-    let mut values = Builder::new(points.spill(), points.len() * 3)?;
+    let kept = |error| Error::kept(points.name(), error);
+    let mut values = Builder::new(points.spill(), points.len() * 3).map_err(kept)?;
     for row in 0..points.len() {
         let [lon, lat] = [points.row(row)[0], points.row(row)[1]];
         if !(-180.0..=360.0).contains(&lon) {
@@ -60,7 +61,8 @@ pub fn on_sphere(points: &Points) -> Result<Points, Error> {
             faults.add_with(|| points.fault(row, 1, "a latitude of -90 to 90 degrees", lat.to_string()));
         }
         let ((lon_sin, lon_cos), (lat_sin, lat_cos)) = (lon.to_radians().sin_cos(), lat.to_radians().sin_cos());
-        values.extend(&[lat_cos * lon_cos, lat_cos * lon_sin, lat_sin].map(|unit| unit * EARTH_RADIUS_KM))?;
+        let position = [lat_cos * lon_cos, lat_cos * lon_sin, lat_sin].map(|unit| unit * EARTH_RADIUS_KM);
+        values.extend(&position).map_err(kept)?;
     }
     faults.or(())?;
     points.with_stored(values.finish()?, vec!["x_km".into(), "y_km".into(), "z_km".into()])

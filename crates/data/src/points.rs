@@ -10,6 +10,7 @@ use lehr_spill::{Spill, Storage};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::{Column, Error, Fault, Faults, Place};
+use crate::left_out::LeftOut;
 
 /// Owned, checked rows of numbers.
 ///
@@ -35,6 +36,8 @@ pub struct Points {
     weights: Option<Vec<f64>>,
     /// One a row.
     ids: Option<Vec<String>>,
+    /// What was in the table besides.
+    left_out: Vec<LeftOut>,
     /// What messages call these points.
     name: String,
 }
@@ -82,7 +85,7 @@ impl Points {
             return Err(Error::Empty { name: "points".into(), found: "no rows" });
         }
         let columns: Vec<String> = (0..dimension).map(|index| format!("x{index}")).collect();
-        Ok(Points { values, dimension, columns, weights: None, ids: None, name: "points".into() })
+        Ok(Points { values, dimension, columns, weights: None, ids: None, left_out: Vec::new(), name: "points".into() })
     }
 
     /// The same points with their values in a file, out of memory; methods that are given them keep what they make of the rows in files of the same folder. Weights and ids stay in memory.
@@ -153,6 +156,11 @@ impl Points {
     pub(crate) fn without_ids(mut self) -> (Self, Option<Vec<String>>) {
         let ids = self.ids.take();
         (self, ids)
+    }
+
+    pub(crate) fn with_left_out(mut self, left_out: Vec<LeftOut>) -> Self {
+        self.left_out = left_out;
+        self
     }
 
     /// The same points under another name in messages; readers give the path.
@@ -235,6 +243,11 @@ impl Points {
     /// The ids, if there are any.
     pub fn ids(&self) -> Option<&[String]> {
         self.ids.as_deref()
+    }
+
+    /// The columns of the table that they were read from which are none of numbers and were not asked for.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
     }
 
     /// The names of the columns.
