@@ -82,6 +82,7 @@ pub fn run(arguments: EmbedArguments, typed: &[OsString], company: &Company<'_>)
             "items": matrix.ids.len(),
             "missing_pairs": map.missing_pairs,
             "metric": matrix.dissimilarities.header().map(|header| header.metric.clone()),
+            "metric_parameters": matrix.dissimilarities.header().map(|header| header.parameters.clone()),
             "labels": arguments.labels.as_ref().map(|path| path.display().to_string()),
         },
         "parameters": parameters,
