@@ -73,10 +73,11 @@ $(PYTHON_ENVIRONMENT)/.installed: python/requirements.txt
 	@$(PYTHON_ENVIRONMENT)/bin/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
-test-python: python $(if $(LEHR_MPIEXEC),,$(MPI_ENVIRONMENT)/.installed) ## tests of the Python package: scikit-learn's checks, the same results as the command, jobs under mpiexec, types
+test-python: python $(if $(LEHR_MPIEXEC),,$(MPI_ENVIRONMENT)/.installed) ## tests of the Python package: scikit-learn's checks, the same results as the command, jobs under mpiexec, each test in four threads at once, types
 	@cargo build --release -p lehr
 	@LEHR_COMMAND=$(abspath $(TARGET)/release/lehr) LEHR_MPIEXEC=$${LEHR_MPIEXEC:-$(abspath $(MPI_ENVIRONMENT))/bin/mpiexec} \
 		$(PYTHON_ENVIRONMENT)/bin/pytest -q python
+	@$(PYTHON_ENVIRONMENT)/bin/pytest -q python --parallel-threads=4 --skip-thread-unsafe=True
 	@cd python && $(abspath $(PYTHON_ENVIRONMENT))/bin/mypy
 
 # With the JavaScript that it is written in it is a third as large as all else there, so it is not installed with the rest.

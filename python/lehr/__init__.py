@@ -8,6 +8,7 @@
 :class:`SMACOF`             items placed in few dimensions
 :class:`GTM`                rows on a map through their space, cells missing or not
 :func:`pairwise_distances`  dissimilarities of sequences, fingerprints and rows
+:func:`load`                models from files, an estimator's or the command's
 :class:`Node`               services of a node, asked over HTTP; :class:`AsyncNode` for asyncio
 :mod:`lehr.ranks`           one program on many ranks: message passing on arrays
 :class:`Service`            services of one's own, with :func:`handler` and :func:`serve`
@@ -23,6 +24,7 @@ Results are the same, to the last bit, on any number of threads, and of processe
 from lehr import _job, datasets, plot, ranks, report, runtime, services
 from lehr._asking import Event, Fault
 from lehr._job import process
+from lehr._load import load
 from lehr._native import Progress, Stopped, __version__
 from lehr.async_node import AsyncJob, AsyncNode
 from lehr.cluster import DAClustering, KMeans, PairwiseClustering
@@ -62,6 +64,7 @@ __all__ = [
     "datasets",
     "fingerprints_from_rdkit",
     "handler",
+    "load",
     "pairwise_distances",
     "plot",
     "process",

@@ -6,41 +6,83 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.metrics import pairwise_distances_argmin_min
 from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from lehr import _native
 from lehr._model import weights
+from lehr._native import Fingerprints
 
 #: What rows are read as: neither is copied.
 FLOATS = (np.float64, np.float32)
+#: Rows of bits that are unpacked at a time.
+_BATCH = 1024
 #: The label of a row that is in no cluster.
 OUTLIER = -1
+
+
+def unpacked(packed: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
+    """Rows of bits, packed as fingerprints are, as 0 and 1."""
+    return np.unpackbits(packed, axis=1, count=bits, bitorder="little")
 
 
 class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """A clustering with ``cluster_centers_``, and perhaps a sponge around them."""
 
     cluster_centers_: NDArray[np.float64]
+    n_features_in_: int
 
     def _radius(self) -> float | None:
         """Beyond it from every centre a row is in no cluster."""
         return None
 
-    def _nearest(self, X: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _rows(self, X: Any, *, reset: bool) -> Any:
+        """Rows as the native half reads them: an array, compressed sparse rows with no column twice in one, or bits. What the caller has is not changed."""
+        if isinstance(X, Fingerprints):
+            return self._bits(X, reset=reset)
+        rows = validate_data(self, X, dtype=FLOATS, accept_sparse="csr", reset=reset)
+        if issparse(rows) and not rows.has_canonical_format:
+            rows = rows.copy()
+            rows.sum_duplicates()
+        return rows
+
+    def _bits(self, X: Fingerprints, *, reset: bool) -> Fingerprints:
+        """Rows of bits, which scikit-learn does not know."""
+        if reset:
+            self.n_features_in_ = X.n_bits
+            vars(self).pop("feature_names_in_", None)
+        elif X.n_bits != self.n_features_in_:
+            raise ValueError(
+                f"X has {X.n_bits} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input."
+            )
+        return X
+
+    def _nearest(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """The nearest centre of each row, and how far it is."""
         check_is_fitted(self)
-        rows = validate_data(self, X, dtype=FLOATS, reset=False)
+        rows = self._rows(X, reset=False)
+        if issparse(rows) or isinstance(rows, Fingerprints):
+            # By differences, as the run told the rows apart: products of sparse rows lose digits.
+            found = _native.nearest(rows, self.cluster_centers_)
+            return found["labels"], found["distances"]
         nearest, distances = pairwise_distances_argmin_min(rows, self.cluster_centers_)
         return nearest, distances.astype(np.float64, copy=False)
 
-    def predict(self, X: ArrayLike) -> NDArray[np.int32]:
+    def predict(self, X: Any) -> NDArray[np.int32]:
         """Give each row the cluster whose centre is nearest.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
             Rows, in the unit of those that were fitted.
 
         Returns
@@ -62,12 +104,12 @@ class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             labels[distances > radius] = OUTLIER
         return labels
 
-    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
+    def transform(self, X: Any) -> NDArray[np.float64]:
         """Distances to the centres.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
             Rows, in the unit of those that were fitted.
 
         Returns
@@ -81,17 +123,21 @@ class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         array([[3.]])
         """
         check_is_fitted(self)
-        rows = validate_data(self, X, dtype=FLOATS, reset=False)
+        rows = self._rows(X, reset=False)
+        if isinstance(rows, Fingerprints):
+            packed, bits = rows.packed(), rows.n_bits
+            parts = (unpacked(packed[part], bits) for part in gen_batches(len(packed), _BATCH))
+            return np.concatenate([euclidean_distances(part, self.cluster_centers_) for part in parts])
         return euclidean_distances(rows, self.cluster_centers_)
 
-    def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """The weighted sum of squared distances to the nearest centre, less than 0: greater is better.
 
         A row in the sponge counts as if it were at the sponge's radius, so that a small sponge is no way to a high score.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
             Rows, in the unit of those that were fitted.
         y : ignored
             For scikit-learn's interface.
@@ -114,12 +160,12 @@ class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         squares = np.square(distances if radius is None else np.minimum(distances, radius))
         return -float(np.sum(squares) if row_weights is None else np.dot(squares, row_weights))
 
-    def plot(self, X: ArrayLike, *, ax: Any = None) -> Any:
+    def plot(self, X: Any, *, ax: Any = None) -> Any:
         """Rows and centres in the plane of the two leading principal axes. See :func:`lehr.plot.clusters`.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
             The rows that were fitted.
         ax : matplotlib.axes.Axes, default=None
             Where to draw; ``None``: a new figure.

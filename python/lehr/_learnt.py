@@ -16,7 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from lehr import _native
 
 #: Raised by the command with every change of the content's meaning.
-_FORMAT = 1
+FORMAT = 1
+#: What the file says it is.
+KIND = "lehr model"
 
 
 class LearntMixin:
@@ -26,6 +28,10 @@ class LearntMixin:
 
     def _learnt(self) -> tuple[str, dict[str, Any]]:
         """The kind of the model, and its fields."""
+        raise NotImplementedError
+
+    def _take_learnt(self, parts: Any) -> None:
+        """Becomes the model that its file has, in the parts that the native half made of it."""
         raise NotImplementedError
 
     def export(self, path: str | PathLike[str]) -> None:
@@ -65,8 +71,8 @@ class LearntMixin:
         width = self.n_features_in_
         names = getattr(self, "feature_names_in_", [f"x{number}" for number in range(width)])
         content = {
-            "kind": "lehr model",
-            "format": _FORMAT,
+            "kind": KIND,
+            "format": FORMAT,
             "version": _native.__version__,
             "columns": [str(name) for name in names],
             "shifts": [0.0] * width,

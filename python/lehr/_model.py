@@ -32,19 +32,21 @@ _UNSAVED = frozenset({"callback", "checkpoint", "n_jobs", "verbose"})
 _FIELDS = frozenset({"method", "version", "parameters", "fitted"})
 
 
-def weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64] | None:
+def weights(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
     """Weights of rows, checked; nothing for none."""
     if sample_weight is None:
         return None
+    # Of sparse rows there is no length.
+    rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if isinstance(sample_weight, numbers.Real):
-        sample_weight = np.full(len(X), sample_weight)
+        sample_weight = np.full(rows, sample_weight)
     checked: NDArray[np.float64] = check_array(
         sample_weight, dtype=np.float64, ensure_2d=False, ensure_min_samples=0, input_name="sample_weight"
     )
     if checked.ndim != 1:
         raise ValueError(f"Sample weights must be 1D array or scalar, got {checked.ndim}D array.")
-    if len(checked) != len(X):
-        raise ValueError(f"sample_weight.shape == {checked.shape}, expected {(len(X),)}!")
+    if len(checked) != rows:
+        raise ValueError(f"sample_weight.shape == {checked.shape}, expected {(rows,)}!")
     if np.any(checked < 0):
         raise ValueError("Negative values in data passed to `sample_weight`: weights are 0 or more.")
     if not np.any(checked):

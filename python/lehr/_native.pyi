@@ -12,6 +12,8 @@ __version__: str
 _Floats = NDArray[np.float64]
 _Ints = NDArray[np.int64]
 _Points = NDArray[np.float64] | NDArray[np.float32]
+#: Points, matrices and arrays of SciPy's in the compressed row format, fingerprints.
+_Rows = Any
 _Path = str | PathLike[str]
 _Callback = Callable[[Progress], object]
 
@@ -85,6 +87,10 @@ class _Vector(_Annealed):
     cluster_centers: _Floats
     inertia: float
 
+class _Nearest(TypedDict):
+    labels: NDArray[np.int32]
+    distances: _Floats
+
 class _Pairwise(_Annealed):
     representatives: _Ints
     cost: float
@@ -123,6 +129,7 @@ class _Places(TypedDict):
 class _Topography(_Run, _Places):
     n_nodes: int
     n_basis: int
+    width: float
     weights: _Floats
     origin: _Floats
     noise_variance: float
@@ -184,7 +191,7 @@ class _DataSet(TypedDict):
     weight: _Floats | None
 
 def fit_vector(
-    x: _Points,
+    x: _Rows,
     sample_weight: _Floats | None,
     parameters: str,
     *,
@@ -192,6 +199,9 @@ def fit_vector(
     callback: _Callback | None = None,
     checkpoint: _Path | None = None,
 ) -> _Vector: ...
+def nearest(x: _Rows, centers: _Floats) -> _Nearest: ...
+def learnt(kind: str, fields: str) -> dict[str, Any]: ...
+def on_sphere(x: _Floats) -> _Floats: ...
 def fit_pairwise(
     dissimilarities: _Points,
     sample_weight: _Floats | None,
@@ -211,7 +221,7 @@ def fit_mixture(
     checkpoint: _Path | None = None,
 ) -> _Mixture: ...
 def fit_kmeans(
-    x: _Points,
+    x: _Rows,
     sample_weight: _Floats | None,
     parameters: str,
     *,

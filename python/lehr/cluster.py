@@ -204,13 +204,15 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         self.callback = callback
         self.checkpoint = checkpoint
 
-    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> DAClustering:
+    def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> DAClustering:
         """Find the clusters of the rows of ``X``.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            float64 or float32, in C or Fortran order: read where it lies.
+        X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
+            float64 or float32, in C or Fortran order: read where it lies. SciPy's sparse rows are kept without their zeros; in another format than CSR, or
+            with a column twice in a row, a copy is made that is in it and has their sum. They have the clusters of the same rows with their zeros.
+            :class:`~lehr.Fingerprints` are rows of columns of 0 and 1, kept and computed as bits.
         y : ignored
             For scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -250,7 +252,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
             "seed": _checks.seed(self.random_state),
             "precision": _PRECISIONS[_checks.choice("precision", self.precision, tuple(_PRECISIONS))],
         }
-        rows = validate_data(self, X, dtype=FLOATS)
+        rows = self._rows(X, reset=True)
         row_weights = weights(sample_weight, rows)
         with Watch("DAClustering", self.verbose, self.callback) as callback:
             found = _native.fit_vector(
@@ -276,6 +278,13 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         centers = self.cluster_centers_
         fields = {"dimension": centers.shape[1], "centers": centers.ravel().tolist(), "temperature": self.temperature_}
         return "clusters", fields if self._sponge is None else {**fields, "sponge": self._sponge}
+
+    def _take_learnt(self, parts: Any) -> None:
+        self.cluster_centers_ = parts["cluster_centers"]
+        self._n_features_out = len(self.cluster_centers_)
+        self.temperature_ = parts["temperature"]
+        self._sponge = parts["sponge"]
+        self.set_params(n_clusters=self._n_features_out, sponge=self._sponge)
 
 
 class PairwiseClustering(ClusterMixin, _Annealed):

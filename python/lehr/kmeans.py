@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClusterMixin
-from sklearn.utils.validation import validate_data
+from sklearn.utils import check_array
 
 from lehr import _checks, _native
-from lehr._centers import FLOATS, CentersMixin
+from lehr._centers import CentersMixin
 from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._progress import Watch
@@ -31,8 +32,10 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
     ----------
     n_clusters : int, default=8
         How many clusters, at least 1.
+    init : {'k-means++'} or array-like of shape (n_clusters, n_features), default='k-means++'
+        How the centres of a start are drawn, or the centres that the one start begins with, in the unit of ``X``.
     n_init : int, default=10
-        Starts, of which the best is kept.
+        Starts, of which the best is kept. With centres that are given there is one, whatever is said here.
     max_iter : int, default=300
         The most sweeps of a start.
     tol : float, default=0.0
@@ -42,7 +45,7 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
     precision : {'double', 'single'}, default='double'
         In which rows are kept while sweeping. Single takes half the memory and is faster; labels and centres are made in double precision either way.
     random_state : int, RandomState instance or None, default=None
-        Draws the starts. ``None`` is 0: the same call gives the same result.
+        Draws the starts, if they are drawn. ``None`` is 0: the same call gives the same result.
     n_jobs : int, default=None
         Threads. ``None`` means all processors, or one a process in an MPI job. The result does not depend on it, to the last bit.
     verbose : int, default=0
@@ -62,8 +65,8 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
         ``n_samples``, ``weight`` and ``spread`` (root mean square distance from the centre).
     inertia_ : float
         Weighted sum of squared distances, in the squared unit of ``X``.
-    inertias_ : ndarray of shape (n_init,)
-        What each start came to.
+    inertias_ : ndarray of shape (n_starts,)
+        What each start came to; one number if centres were given.
     n_iter_ : int
         Sweeps of all starts.
     n_features_in_ : int
@@ -95,6 +98,7 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
         self,
         n_clusters: int = 8,
         *,
+        init: Any = "k-means++",
         n_init: int = 10,
         max_iter: int = 300,
         tol: float = 0.0,
@@ -107,6 +111,7 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
         checkpoint: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
+        self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -118,13 +123,32 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
         self.callback = callback
         self.checkpoint = checkpoint
 
-    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> KMeans:
+    def _starts(self, columns: int) -> NDArray[np.float64] | None:
+        """The centres that were given, checked; nothing if they are to be drawn."""
+        if isinstance(self.init, str) or self.init is None or callable(self.init):
+            if not isinstance(self.init, str) or self.init != "k-means++":
+                raise _checks.wrong("init", "'k-means++' or an array-like of shape (n_clusters, n_features)", self.init)
+            return None
+        centers: NDArray[np.float64] = check_array(self.init, dtype=np.float64, input_name="init")
+        if len(centers) != self.n_clusters:
+            raise ValueError(
+                f"The shape of the initial centers {centers.shape} does not match the number of clusters {self.n_clusters}."
+            )
+        if centers.shape[1] != columns:
+            raise ValueError(
+                f"The shape of the initial centers {centers.shape} does not match the number of features of the data {columns}."
+            )
+        return centers
+
+    def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> KMeans:
         """Find the clusters of the rows of ``X``.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            float64 or float32, in C or Fortran order: read where it lies.
+        X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
+            float64 or float32, in C or Fortran order: read where it lies. SciPy's sparse rows are kept without their zeros; in another format than CSR, or
+            with a column twice in a row, a copy is made that is in it and has their sum. They have the clusters of the same rows with their zeros.
+            :class:`~lehr.Fingerprints` are rows of columns of 0 and 1, kept and computed as bits.
         y : ignored
             For scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -159,7 +183,10 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
             "seed": _checks.seed(self.random_state),
             "precision": _PRECISIONS[_checks.choice("precision", self.precision, tuple(_PRECISIONS))],
         }
-        rows = validate_data(self, X, dtype=FLOATS)
+        rows = self._rows(X, reset=True)
+        starts = self._starts(self.n_features_in_)
+        if starts is not None:
+            parameters["centers"] = starts.ravel().tolist()
         row_weights = weights(sample_weight, rows)
         with Watch("KMeans", self.verbose, self.callback) as callback:
             found = _native.fit_kmeans(
@@ -184,3 +211,8 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
         centers = self.cluster_centers_
         # At no temperature, where a row is surely of the nearest.
         return "clusters", {"dimension": centers.shape[1], "centers": centers.ravel().tolist(), "temperature": 0.0}
+
+    def _take_learnt(self, parts: Any) -> None:
+        self.cluster_centers_ = parts["cluster_centers"]
+        self._n_features_out = len(self.cluster_centers_)
+        self.set_params(n_clusters=self._n_features_out)

@@ -24,7 +24,8 @@ _FORMS = {"full": "full", "tied": "tied", "diag": "diagonal", "spherical": "sphe
 class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
     """A mixture of Gaussians: rows as draws from a few components, each with a weight, a mean and a covariance.
 
-    Clusters by deterministic annealing are where EM begins, so one fit is enough. Without ``n_components`` the number with the least BIC is taken.
+    Clusters by deterministic annealing are where EM begins, so one fit is enough. Without ``n_components`` the number with the least BIC is taken. Cells may be
+    missing (NaN): nothing is filled in, and the density of a row is that of the cells it has.
 
     Parameters
     ----------
@@ -129,13 +130,22 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         self.callback = callback
         self.checkpoint = checkpoint
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _validated(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
+        least = 2 if reset else 1
+        return validate_data(self, X, dtype=_FLOATS, ensure_all_finite="allow-nan", reset=reset, ensure_min_samples=least)
+
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> DAGaussianMixture:
         """Fit the mixture to the rows of ``X``.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            At least two rows; columns that vary.
+            At least two rows, NaN where a cell is missing; columns that vary.
         y : ignored
             For scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -169,7 +179,7 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
             "cooling": _checks.real("cooling", self.cooling),
             "seed": _checks.seed(self.random_state),
         }
-        rows = validate_data(self, X, dtype=_FLOATS, ensure_min_samples=2)
+        rows = self._validated(X, reset=True)
         row_weights = weights(sample_weight, rows)
         with Watch("DAGaussianMixture", self.verbose, self.callback) as callback:
             found = _native.fit_mixture(
@@ -180,17 +190,7 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
                 callback=callback,
                 checkpoint=self.checkpoint,
             )
-        self.weights_ = found["weights"]
-        self.means_ = found["means"]
-        components, columns = self.means_.shape
-        shapes = {
-            "full": (components, columns, columns),
-            "tied": (columns, columns),
-            "diagonal": (components, columns),
-            "spherical": (components,),
-        }
-        self.covariances_ = found["covariances"].reshape(shapes[form])
-        self._numbers = found["numbers"]
+        self._take_mixture(found, form)
         self.labels_ = found["labels"]
         self.probabilities_ = found["probabilities"]
         self.log_likelihood_ = found["log_likelihood"]
@@ -205,6 +205,27 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         self.n_iter_ = found["n_iter"]
         tell(found)
         return self
+
+    def _take_mixture(self, parts: Any, form: str) -> None:
+        """Takes what the mixture itself is."""
+        self.weights_ = parts["weights"]
+        self.means_ = parts["means"]
+        components, columns = self.means_.shape
+        shapes = {
+            "full": (components, columns, columns),
+            "tied": (columns, columns),
+            "diagonal": (components, columns),
+            "spherical": (components,),
+        }
+        self.covariances_ = parts["covariances"].reshape(shapes[form])
+        self._numbers = parts["numbers"]
+
+    def _take_learnt(self, parts: Any) -> None:
+        form = parts["form"]
+        self._take_mixture(parts, form)
+        self.set_params(
+            n_components=len(self.weights_), covariance_type=next(name for name, known in _FORMS.items() if known == form)
+        )
 
     def fit_predict(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> NDArray[np.int32]:
         """Fit the mixture, and return the component of each row.
@@ -241,7 +262,7 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
 
     def _posterior(self, X: ArrayLike) -> Any:
         check_is_fitted(self)
-        rows = validate_data(self, X, dtype=_FLOATS, reset=False)
+        rows = self._validated(X, reset=False)
         form = _FORMS[self.covariance_type]
         return _native.posterior(rows, form, self.weights_, self.means_, self._numbers)
 
@@ -251,7 +272,7 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, in the unit of those that were fitted.
+            Rows, in the unit of those that were fitted, NaN where a cell is missing.
 
         Returns
         -------
@@ -271,7 +292,7 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, in the unit of those that were fitted.
+            Rows, in the unit of those that were fitted, NaN where a cell is missing.
 
         Returns
         -------
@@ -292,7 +313,7 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, in the unit of those that were fitted.
+            Rows, in the unit of those that were fitted, NaN where a cell is missing.
 
         Returns
         -------
@@ -313,7 +334,7 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, in the unit of those that were fitted.
+            Rows, in the unit of those that were fitted, NaN where a cell is missing.
         y : ignored
             For scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -368,7 +389,7 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows that were fitted.
+            The rows that were fitted; those with a missing cell are not drawn.
         ax : matplotlib.axes.Axes, default=None
             Where to draw; ``None``: a new figure.
 

@@ -12,8 +12,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, issparse
 from sklearn.decomposition import PCA
 from sklearn.utils.validation import check_is_fitted
+
+from lehr._centers import unpacked
+from lehr._native import Fingerprints
 
 __all__ = ["annealing", "annealing_tree", "blocks", "clusters", "components", "embedding", "overhead", "shepard", "topography"]
 
@@ -37,10 +41,11 @@ def _thinned(length: int) -> NDArray[np.int64]:
 class _Plane:
     """Two dimensions in which rows are seen: their own, or those of their two leading principal axes."""
 
-    def __init__(self, rows: NDArray[Any]) -> None:
+    def __init__(self, rows: Any) -> None:
         width = rows.shape[1]
         if width > 2:
-            axes = PCA(2, svd_solver="full").fit(rows)
+            # Of sparse rows by products with them alone.
+            axes = PCA(2, svd_solver="arpack" if issparse(rows) else "full", random_state=0).fit(rows)
             self.origin, self.axes = axes.mean_, axes.components_
             shares = enumerate(axes.explained_variance_ratio_)
             self.names = [f"axis {k + 1} ({share:.0%} of the variance)" for k, share in shares]
@@ -48,29 +53,38 @@ class _Plane:
             self.origin, self.axes = np.zeros(width), np.eye(2, width)
             self.names = ["x0", "x1" if width == 2 else ""]
 
-    def places(self, rows: NDArray[Any]) -> NDArray[Any]:
+    def places(self, rows: Any) -> NDArray[Any]:
+        if issparse(rows):
+            return rows @ self.axes.T - self.origin @ self.axes.T
         return (rows - self.origin) @ self.axes.T
 
     def name(self, ax: Any) -> None:
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
 
 
-def _of_fit(model: Any, X: ArrayLike) -> NDArray[np.float64]:
+def _of_fit(model: Any, X: Any) -> Any:
+    """The rows that were fitted, sparse if they are and there are more than axes to find among."""
     check_is_fitted(model)
-    rows = np.asarray(X, dtype=np.float64)
-    if len(rows) != len(model.labels_):
-        raise ValueError(f"expected the {len(model.labels_)} rows that were fitted, found {len(rows)}")
+    if isinstance(X, Fingerprints):
+        X = csr_array(unpacked(X.packed(), X.n_bits))
+    if issparse(X):
+        rows = X.tocsr().astype(np.float64)
+        rows = rows if min(rows.shape) > 2 else rows.toarray()
+    else:
+        rows = np.asarray(X, dtype=np.float64)
+    if rows.shape[0] != len(model.labels_):
+        raise ValueError(f"expected the {len(model.labels_)} rows that were fitted, found {rows.shape[0]}")
     return rows
 
 
-def clusters(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
+def clusters(model: Any, X: Any, *, ax: Any = None) -> Any:
     """Rows by cluster, and their centres; in more than two dimensions in the plane of the two leading principal axes. Rows in no cluster are grey.
 
     Parameters
     ----------
     model : DAClustering or KMeans
         Fitted.
-    X : array-like of shape (n_samples, n_features)
+    X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
         The rows that were fitted.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; ``None``: a new figure.
@@ -97,7 +111,7 @@ def clusters(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
     ax = _axes(ax)
     plane = _Plane(rows)
     places, centers = plane.places(rows), plane.places(model.cluster_centers_)
-    shown = _thinned(len(rows))
+    shown = _thinned(rows.shape[0])
     inside = shown[model.labels_[shown] >= 0]
     outside = shown[model.labels_[shown] < 0]
     ax.scatter(*places[inside].T, c=model.labels_[inside], cmap="tab20", s=8, linewidths=0)
@@ -111,7 +125,7 @@ def clusters(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
 
 def components(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
     """Rows by component of a mixture, with an ellipse for each: one standard deviation around its mean. In more than two dimensions in the plane of the two
-    leading principal axes.
+    leading principal axes. Rows with a missing cell are left out.
 
     Parameters
     ----------
@@ -129,7 +143,7 @@ def components(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
     Raises
     ------
     ValueError
-        If ``X`` has not as many rows as were fitted.
+        If ``X`` has not as many rows as were fitted, or fewer than two without a missing cell.
 
     Examples
     --------
@@ -141,14 +155,18 @@ def components(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
     '2 components'
     """
     rows = _of_fit(model, X)
+    whole = ~np.isnan(rows).any(axis=1)
+    if np.count_nonzero(whole) < 2:
+        raise ValueError(f"expected two rows or more without a missing cell, found {np.count_nonzero(whole)}")
     ax = _axes(ax)
     # Imported already, with the axes.
     from matplotlib.patches import Ellipse
 
+    rows, labels = rows[whole], model.labels_[whole]
     plane = _Plane(rows)
     places, means = plane.places(rows), plane.places(model.means_)
     shown = _thinned(len(rows))
-    ax.scatter(*places[shown].T, c=model.labels_[shown], cmap="tab20", s=8, linewidths=0)
+    ax.scatter(*places[shown].T, c=labels[shown], cmap="tab20", s=8, linewidths=0)
     ax.scatter(*means.T, c="black", marker="x", s=40)
     for mean, matrix in zip(means, _covariances(model), strict=True):
         variances, directions = np.linalg.eigh(plane.axes @ matrix @ plane.axes.T)

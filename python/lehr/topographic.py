@@ -237,22 +237,11 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
                 checkpoint=self.checkpoint,
             )
         self.embedding_ = found["positions"]
-        self._n_features_out = self.embedding_.shape[1]
         self.modes_ = found["modes"]
         self.probabilities_ = found["probabilities"]
         self.entropies_ = found["entropies"]
-        self.n_nodes_ = found["n_nodes"]
-        self.n_basis_ = found["n_basis"]
-        self._width = parameters["width"]
-        self.weights_ = found["weights"]
-        self.origin_ = found["origin"]
-        self.noise_variance_ = found["noise_variance"]
-        self.nodes_ = found["nodes"]
-        there = _native.images(self.nodes_, self._map())
-        self.means_ = there["data"]
-        self.magnifications_ = there["magnifications"]
+        self._take_map(found)
         self.log_likelihood_ = found["log_likelihood"]
-        self.order_ = found["order"]
         self.init_ = "annealed" if found["is_annealed"] else "plane"
         candidates = dict(found["candidates"])
         inits = np.where(candidates.pop("is_annealed"), "annealed", "plane")
@@ -290,6 +279,26 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         True
         """
         return self.fit(X, y, sample_weight).embedding_
+
+    def _take_map(self, parts: Any) -> None:
+        """Takes what the map itself is."""
+        self.n_nodes_ = parts["n_nodes"]
+        self.n_basis_ = parts["n_basis"]
+        self._width = parts["width"]
+        self.weights_ = parts["weights"]
+        self.origin_ = parts["origin"]
+        self.noise_variance_ = parts["noise_variance"]
+        self.nodes_ = parts["nodes"]
+        self._n_features_out = self.nodes_.shape[1]
+        there = _native.images(self.nodes_, self._map())
+        self.means_ = there["data"]
+        self.magnifications_ = there["magnifications"]
+        self.order_ = parts["order"]
+
+    def _take_learnt(self, parts: Any) -> None:
+        self._take_map(parts)
+        shape = {"n_components": self.nodes_.shape[1], "n_nodes": self.n_nodes_, "n_basis": self.n_basis_}
+        self.set_params(width=self._width, **shape)
 
     def _map(self) -> dict[str, Any]:
         """The map as the native half takes it."""

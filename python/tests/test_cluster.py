@@ -141,6 +141,7 @@ def _labels(X):
     return lehr.DAClustering(3, n_jobs=2).fit(X).labels_
 
 
+@pytest.mark.thread_unsafe(reason="it starts threads and processes of its own")
 def test_several_fits_at_once_from_threads_and_processes(wine):
     alone = _labels(wine)
     with ThreadPoolExecutor(4) as pool:

@@ -1,11 +1,14 @@
 """The same results as the command, alone and under mpiexec."""
 
 import csv
+import signal
 import subprocess
 import sys
 import textwrap
+import time
 
 import numpy as np
+import pytest
 
 import lehr
 
@@ -214,3 +217,80 @@ def test_a_rank_that_raises_is_heard_of_in_all_processes(mpiexec):
     assert ended.returncode == 0, ended.stderr
     # Lines of two processes may run into each other.
     assert [ended.stdout.count(word) for word in ("heard", "raised", "refused")] == [1, 1, 2]
+
+
+def _stop_after(steps):
+    calls = []
+
+    def callback(progress):
+        calls.append(progress)
+        return len(calls) < steps
+
+    return callback
+
+
+@pytest.mark.parametrize(
+    ("line", "make", "found"),
+    [
+        (["cluster"], lambda **more: lehr.DAClustering(5, random_state=2, **more), "labels_"),
+        (["cluster"], lambda **more: lehr.DAClustering(4, sponge=4.0, precision="single", **more), "labels_"),
+        (["cluster"], lambda **more: lehr.KMeans(9, n_init=3, **more), "labels_"),
+        (["mixture"], lambda **more: lehr.DAGaussianMixture(3, covariance_type="tied", **more), "labels_"),
+        (["gtm"], lambda **more: lehr.GTM(n_nodes=8, n_basis=4, **more), "embedding_"),
+        (["pairwise"], lambda **more: lehr.PairwiseClustering(3, metric="precomputed", **more), "labels_"),
+        (["embed"], lambda **more: lehr.SMACOF(metric="precomputed", tol=1e-9, **more), "embedding_"),
+    ],
+    ids=lambda value: repr(value()) if callable(value) else "",
+)
+def test_the_command_goes_on_with_a_run_of_python(line, make, found, command, wine, tmp_path):
+    of_items = line[0] in ("pairwise", "embed")
+    X = lehr.pairwise_distances(wine) if of_items else wine
+    table, folder = _table(tmp_path / "rows.npy", X), tmp_path / "out"
+    folder.mkdir()
+    with pytest.raises(lehr.Stopped):
+        make(callback=_stop_after(7), checkpoint=folder / "checkpoint").fit(X)
+    assert [path.name for path in folder.iterdir()] == ["checkpoint"]
+    scale = [] if of_items else ["--scale", "none"]
+    subprocess.run([command, *line, table, *scale, "--resume", folder, "--quiet"], check=True)
+    assert not (folder / "checkpoint").exists()
+    expected = getattr(make().fit(X), found)
+    if line == ["gtm"]:
+        with open(folder / "places.csv", newline="") as file:
+            went_on = [[float(row["z1"]), float(row["z2"])] for row in csv.DictReader(file)]
+    elif line == ["embed"]:
+        went_on = np.load(folder / "positions.npy")
+    else:
+        with open(folder / "labels.csv", newline="") as file:
+            name = "component" if line == ["mixture"] else "cluster"
+            went_on = [int(row[name]) if row[name] else -1 for row in csv.DictReader(file)]
+    np.testing.assert_array_equal(went_on, expected)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it is stopped by a signal of POSIX's")
+@pytest.mark.parametrize(
+    ("line", "make"),
+    [
+        (["--clusters", "40"], lambda **more: lehr.DAClustering(40, **more)),
+        (["--method", "kmeans", "--clusters", "300"], lambda **more: lehr.KMeans(300, **more)),
+    ],
+    ids=["da", "kmeans"],
+)
+def test_python_goes_on_with_a_run_of_the_command(line, make, command, tmp_path):
+    blocks = lehr.datasets.load_census_blocks()
+    data, weight = blocks.data[::4], blocks.weight[::4]
+    table = _table(tmp_path / "blocks.npy", np.column_stack([data, weight]))
+    columns = ["--columns", "x0,x1", "--weights", "x2", "--scale", "none"]
+    path = tmp_path / "out" / "checkpoint"
+    run = subprocess.Popen([command, "cluster", table, *columns, *line, "--out", tmp_path / "out", "--quiet"], stderr=subprocess.PIPE)
+    while not path.exists():
+        assert run.poll() is None, "the run ended before it had a checkpoint"
+        time.sleep(0.001)
+    run.send_signal(signal.SIGINT)
+    said = run.communicate()[1]
+    assert run.returncode == 130, said
+    seen = []
+    model = make(callback=seen.append, checkpoint=path).fit(data, sample_weight=weight)
+    whole = make().fit(data, sample_weight=weight)
+    np.testing.assert_array_equal(model.labels_, whole.labels_)
+    assert model.n_iter_ == whole.n_iter_ and seen[0].n_iter > 1
+    assert not path.exists()

@@ -13,7 +13,7 @@ from lehr.datasets import fetch
 CONTENT = bytes(range(256)) * 4000
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
 
-pytestmark = pytest.mark.parallel_threads(1)
+pytestmark = pytest.mark.thread_unsafe(reason="a server that follows a script answers one test")
 
 
 class _Source(http.server.BaseHTTPRequestHandler):

@@ -9,8 +9,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import lehr
 
-#: One check that some fail as they are meant to; a failure that no longer comes fails the test.
+#: One check, of rows with their zeros and without, that some fail as they are meant to; a failure that no longer comes fails the test.
 _WEIGHTS = "check_sample_weight_equivalence_on_dense_data"
+_SPARSE_WEIGHTS = "check_sample_weight_equivalence_on_sparse_data"
 
 
 def _meant(estimator):
@@ -18,12 +19,15 @@ def _meant(estimator):
     if isinstance(estimator, lehr.SMACOF):
         return {_WEIGHTS: "starts count items: from one start a weight is so many items, which test_manifold.py checks"}
     if isinstance(estimator, lehr.KMeans):
-        return {_WEIGHTS: "of repeated rows other starts are drawn than of one with their weight, as by scikit-learn's own"}
+        why = "of repeated rows other starts are drawn than of one with their weight, as by scikit-learn's own"
+        return {_WEIGHTS: why, _SPARSE_WEIGHTS: why}
     if isinstance(estimator, (lehr.DAClustering, lehr.PairwiseClustering)) and estimator.n_clusters is None:
-        return {_WEIGHTS: "a number of clusters that is found leaves two rows a cluster, however heavy: weights have no unit"}
+        why = "a number of clusters that is found leaves two rows a cluster, however heavy: weights have no unit"
+        return {_WEIGHTS: why, _SPARSE_WEIGHTS: why} if estimator.__sklearn_tags__().input_tags.sparse else {_WEIGHTS: why}
     return {}
 
 
+@pytest.mark.thread_unsafe(reason="the checks catch warnings and set scikit-learn's configuration")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
     [

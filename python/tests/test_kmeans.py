@@ -5,6 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 
 import lehr
@@ -47,6 +48,47 @@ def test_the_same_seed_is_the_same_result_and_another_is_not(wine):
 def test_few_sweeps_are_told(wine):
     with pytest.warns(UserWarning, match="had not come to their fixed point after 1 sweeps"):
         lehr.KMeans(8, max_iter=1).fit(wine)
+
+
+def test_a_start_that_is_given_goes_where_scikit_learns_goes(wine):
+    begin = wine[[0, 60, 90, 130]]
+    ours = lehr.KMeans(4, init=begin).fit(wine)
+    theirs = KMeans(4, init=begin, n_init=1, tol=0.0, algorithm="lloyd").fit(wine)
+    assert ours.inertia_ == pytest.approx(theirs.inertia_, rel=1e-12) and len(ours.inertias_) == 1
+    order = np.argsort(-np.bincount(theirs.labels_), kind="stable")
+    np.testing.assert_array_equal(order[ours.labels_], theirs.labels_)
+    np.testing.assert_allclose(ours.cluster_centers_, theirs.cluster_centers_[order], atol=1e-12)
+    # Any kind of numbers, and rows of lists.
+    for same in (begin.tolist(), np.asfortranarray(begin)):
+        np.testing.assert_array_equal(lehr.KMeans(4, init=same).fit(wine).cluster_centers_, ours.cluster_centers_)
+    whole = lehr.KMeans(2, init=np.array([[0], [1]])).fit([[0.0], [1.0], [10.0], [11.0]])
+    assert whole.cluster_centers_.ravel().tolist() == [0.5, 10.5] and whole.n_iter_ == 3
+
+
+def test_fits_go_on_from_where_others_ended(wine, tmp_path):
+    first = lehr.KMeans(5, n_init=3).fit(wine)
+    again = clone(lehr.KMeans(5, init=first.cluster_centers_, n_jobs=1)).fit(wine)
+    np.testing.assert_array_equal(again.labels_, first.labels_)
+    assert again.n_iter_ <= 2
+    again.save(tmp_path / "model")
+    np.testing.assert_array_equal(lehr.KMeans.load(tmp_path / "model").init, first.cluster_centers_)
+
+
+@pytest.mark.parametrize(
+    ("init", "words"),
+    [
+        ([[0.0]], r"initial centers \(1, 1\) does not match the number of clusters 2"),
+        ([[0.0, 1.0], [2.0, 3.0]], r"initial centers \(2, 2\) does not match the number of features of the data 1"),
+        ([0.0, 1.0], "Expected 2D array, got 1D array"),
+        ([[0.0], [np.nan]], "Input init contains NaN"),
+        ([[0.0], [1e300]], "'init' parameter must be centres no farther from the points than .* Got 1e300 instead"),
+        ("random", "'init' parameter must be 'k-means\\+\\+' or an array-like.*Got 'random' instead"),
+        (None, "'init' parameter must be .* Got None instead"),
+    ],
+)
+def test_starts_that_cannot_be(init, words):
+    with pytest.raises(ValueError, match=words):
+        lehr.KMeans(2, init=init).fit([[0.0], [1.0], [5.0]])
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,8 @@
 """Mixtures: what they find, beside scikit-learn's."""
 
+import csv
+import subprocess
+
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
@@ -52,3 +55,70 @@ def test_draws_are_the_same_and_from_the_mixture(wine):
 def test_a_column_that_does_not_vary_is_named():
     with pytest.raises(ValueError, match="the same in all rows"):
         lehr.DAGaussianMixture(1).fit([[0.0, 1.0], [2.0, 1.0]])
+
+
+def _gapped(X):
+    """A cell in seven is missing, and one row has none."""
+    X = np.where(np.arange(X.size).reshape(X.shape) % 7, X, np.nan)
+    X[5] = np.nan
+    return X
+
+
+@pytest.mark.parametrize("form", ["full", "tied", "diag", "spherical"])
+def test_a_row_with_gaps_has_the_density_of_the_cells_it_has(form, wine):
+    X = _gapped(wine[:, :4])
+    model = lehr.DAGaussianMixture(2, covariance_type=form).fit(X)
+    matrices = _matrices(model)
+    found, memberships = model.score_samples(X), model.predict_proba(X)
+    for row, log_density, shares in zip(X, found, memberships, strict=True):
+        there = ~np.isnan(row)
+        parts = model.weights_.copy()
+        if there.any():
+            parts *= [
+                multivariate_normal(mean[there], matrix[np.ix_(there, there)]).pdf(row[there])
+                for mean, matrix in zip(model.means_, matrices, strict=True)
+            ]
+        assert log_density == pytest.approx(np.log(parts.sum()), abs=1e-9)
+        np.testing.assert_allclose(shares, parts / parts.sum(), atol=1e-9)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    assert np.all(np.diff(model.ascent_) >= -1e-9)
+    assert model.score(X, sample_weight=np.ones(len(X))) == pytest.approx(found.mean())
+
+
+def _matrices(model):
+    count, width = model.means_.shape
+    numbers = model.covariances_
+    if model.covariance_type == "full":
+        return numbers
+    if model.covariance_type == "tied":
+        return [numbers] * count
+    return [np.eye(width) * numbers[k] for k in range(count)]
+
+
+def test_gaps_have_the_results_of_the_command(command, wine, tmp_path):
+    X = _gapped(wine)
+    np.save(tmp_path / "wine.npy", X)
+    line = [command, "mixture", tmp_path / "wine.npy", "--components", "2", "--covariance", "diagonal", "--missing", "--scale", "none"]
+    subprocess.run([*line, "--out", tmp_path / "out", "--quiet"], check=True)
+    with open(tmp_path / "out" / "labels.csv", newline="") as file:
+        labels = [int(row["component"]) for row in csv.DictReader(file)]
+    model = lehr.DAGaussianMixture(2, covariance_type="diag").fit(X)
+    assert model.labels_.tolist() == labels
+    np.testing.assert_array_equal(lehr.load(tmp_path / "out" / "model.json").means_, model.means_)
+
+
+def test_weights_of_rows_with_gaps_are_so_many_rows(wine):
+    X, times = _gapped(wine[:60, :3]), 1 + np.arange(60) % 3
+    weighted = lehr.DAGaussianMixture(2, covariance_type="diag").fit(X, sample_weight=times)
+    repeated = lehr.DAGaussianMixture(2, covariance_type="diag").fit(np.repeat(X, times, axis=0))
+    np.testing.assert_allclose(weighted.means_, repeated.means_, atol=1e-5)
+    assert weighted.score(X, sample_weight=times) == pytest.approx(repeated.score(np.repeat(X, times, axis=0)), abs=1e-8)
+
+
+def test_rows_with_gaps_that_cannot_be(wine):
+    X = _gapped(wine)
+    X[:, 3] = np.nan
+    with pytest.raises(ValueError, match="x3"):
+        lehr.DAGaussianMixture(2).fit(X)
+    with pytest.raises(ValueError, match="infinity"):
+        lehr.DAGaussianMixture(2).fit(np.where(np.isnan(X), np.inf, X))

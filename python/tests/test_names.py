@@ -12,6 +12,7 @@ import pytest
 import lehr
 
 MODULES = ["lehr", "lehr.async_node", "lehr.cluster", "lehr.datasets", "lehr.distances", "lehr.kmeans", "lehr.manifold", "lehr.mixture", "lehr.node", "lehr.plot", "lehr.ranks", "lehr.report", "lehr.runtime", "lehr.services", "lehr.topographic"]
+pytestmark = pytest.mark.thread_unsafe(reason="doctest takes the standard output")
 #: Named in an interface that is documented elsewhere: scikit-learn's, or their class.
 WITHOUT_EXAMPLES = {"Closed", "Full", "Progress", "RankError", "Stopped", "__version__"}
 
@@ -48,7 +49,7 @@ def test_is_documented_with_parameters_and_an_example(name, thing):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("module", ["_centers", "_download", "_job", "_learnt", "_model", "cluster", "datasets", "distances", "kmeans", "manifold", "mixture", "plot", "ranks", "report", "runtime", "topographic"])
+@pytest.mark.parametrize("module", ["_centers", "_download", "_job", "_learnt", "_load", "_model", "cluster", "datasets", "distances", "kmeans", "manifold", "mixture", "plot", "ranks", "report", "runtime", "topographic"])
 def test_examples_run(module):
     matplotlib.use("Agg")
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS

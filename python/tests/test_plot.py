@@ -6,11 +6,14 @@ import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 
 import lehr
 
 matplotlib.use("Agg")
+
+pytestmark = pytest.mark.thread_unsafe(reason="pyplot draws for one thread")
 
 
 @pytest.fixture(autouse=True)
@@ -30,6 +33,26 @@ def test_all_rows_and_centres_are_drawn(columns, wine):
 def test_other_rows_than_those_fitted_are_refused(wine):
     with pytest.raises(ValueError, match="expected the 178 rows"):
         lehr.DAClustering(3).fit(wine).plot(wine[1:])
+
+
+@pytest.mark.parametrize("columns", [2, 13])
+def test_sparse_rows_are_drawn_where_the_same_rows_are_with_their_zeros(columns, wine):
+    X = np.where(wine[:, :columns] > 0.5, wine[:, :columns], 0.0)
+    model = lehr.KMeans(3).fit(X)
+    dense, sparse = (model.plot(rows).collections for rows in (X, csr_array(X)))
+    for expected, found in zip(dense, sparse, strict=True):
+        # Of an axis either direction is one.
+        np.testing.assert_allclose(np.abs(found.get_offsets()), np.abs(expected.get_offsets()), atol=1e-6)
+
+
+def test_of_a_mixture_rows_with_gaps_are_left_out(wine):
+    X = wine[:, :4].copy()
+    X[::10, 2] = np.nan
+    model = lehr.DAGaussianMixture(2).fit(X)
+    assert len(model.plot(X).collections[0].get_offsets()) == 178 - 18
+    X[1:, 3] = np.nan
+    with pytest.raises(ValueError, match="expected two rows or more without a missing cell, found 0"):
+        model.plot(X)
 
 
 def test_a_map_and_its_diagram(wine):

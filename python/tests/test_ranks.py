@@ -217,6 +217,7 @@ def test_a_communicator_is_over_with_its_program():
     assert repr(kept[1]) == "Communicator(rank=1, size=2)"
 
 
+@pytest.mark.thread_unsafe(reason="it counts the threads of the process")
 def test_nothing_is_left_behind():
     def once():
         arrays = [np.arange(1000.0) for _ in range(3)]
@@ -252,7 +253,7 @@ def test_methods_may_be_called_within_a_program(wine):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals to threads are POSIX's")
-@pytest.mark.parallel_threads(1)
+@pytest.mark.thread_unsafe(reason="signals are the main thread's")
 def test_a_signal_ends_ranks_that_wait():
     class Halt(Exception):
         pass

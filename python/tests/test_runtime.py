@@ -297,7 +297,7 @@ def test_what_a_handler_raises_is_told_and_the_interleave_goes_on():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a fork is POSIX's")
-@pytest.mark.parallel_threads(1)
+@pytest.mark.thread_unsafe(reason="a fork has none of the other threads, whatever they hold")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_fork_has_no_workers_and_says_so():
     async def main(dispatcher):

@@ -22,7 +22,7 @@ from lehr import services as module
 httpx = pytest.importorskip("httpx")
 
 # Each test serves a node of its own, and a node that is asked from many threads at once is a test below.
-pytestmark = pytest.mark.parallel_threads(1)
+pytestmark = pytest.mark.thread_unsafe(reason="nodes have the names and threads of their test, and caplog hears all of them; the tests themselves ask from several threads")
 
 
 class Register(lehr.Service):

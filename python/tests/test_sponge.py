@@ -51,6 +51,7 @@ def test_a_saved_sponge_is_one(scattered, tmp_path):
     assert loaded.set_params(sponge=None).predict([[0.0, 30.0]]).tolist() == [-1]
 
 
+@pytest.mark.thread_unsafe(reason="pyplot draws for one thread")
 def test_outliers_are_drawn_apart(scattered):
     ax = lehr.DAClustering(2, sponge=6.0).fit(scattered).plot(scattered)
     assert [len(drawn.get_offsets()) for drawn in ax.collections] == [120, 10, 2]

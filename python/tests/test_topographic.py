@@ -156,6 +156,7 @@ def test_data_that_cannot_be():
         model.inverse_transform([[0.0, 0.0]])
 
 
+@pytest.mark.thread_unsafe(reason="pyplot draws for one thread")
 def test_rows_are_drawn_over_what_is_stretched(wine):
     ax = lehr.GTM(n_nodes=6, n_basis=3).fit(wine).plot(lehr.datasets.load_wine().target)
     mesh, rows = ax.collections

@@ -105,7 +105,7 @@ def test_a_checkpoint_of_other_data_or_parameters_is_refused(wine, tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals to threads are POSIX's")
-@pytest.mark.parallel_threads(1)
+@pytest.mark.thread_unsafe(reason="signals are the main thread's")
 def test_a_signal_ends_a_run_before_it_is_done():
     blocks = lehr.datasets.load_census_blocks()
     main = threading.get_ident()
@@ -140,7 +140,7 @@ def _labels(X):
 
 
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
-@pytest.mark.parallel_threads(1)
+@pytest.mark.thread_unsafe(reason="a fork has none of the other threads, whatever they hold")
 def test_other_processes_compute_too(method, wine):
     expected = _labels(wine)
     with multiprocessing.get_context(method).Pool(1) as pool:

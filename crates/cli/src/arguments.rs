@@ -11,6 +11,7 @@ mod execution;
 mod gtm;
 mod lab;
 mod matrix;
+mod minibatch;
 mod mixture;
 mod pairwise;
 mod place;
@@ -27,7 +28,7 @@ pub use apply::ApplyArguments;
 pub use ask::{
     DropArguments, GetArguments, LsArguments, RequestArguments, SendArguments, UploadArguments, WatchArguments,
 };
-pub use cluster::{ClusterArguments, ClusterMethod, MethodArguments, PrecisionArgument, SweepsArgument};
+pub use cluster::{ClusterArguments, ClusterMethod, CostArgument, MethodArguments, PrecisionArgument, SweepsArgument};
 pub use demo::{ApplicationArguments, CompoundsArguments, Dataset, DemoApplication, DemoArguments, PartArgument};
 pub use demography::DemographyArguments;
 pub use distances::{
@@ -38,6 +39,7 @@ pub use embed::{EmbedArguments, StartArgument, WeightingArgument};
 pub use execution::{EngineArgument, ExecutionArguments};
 pub use gtm::{GtmArguments, GtmMethod, MapStartArgument};
 pub use lab::{ChemistryArguments, GrowthArguments, LabArguments, LabCommand, OverheadArguments, ScaleArguments};
+pub use minibatch::{MinibatchArguments, MinibatchMethod, ScaleBySample};
 pub use mixture::{CovarianceArgument, MixtureArguments, MixtureMethod};
 pub use pairwise::PairwiseArguments;
 pub use place::PlaceArguments;
@@ -71,6 +73,11 @@ pub enum Command {
     /// Stops at a number of clusters, at a temperature or at a length; without any of these, at the number of clusters that
     /// stays longest while the temperature falls. With --method kmeans the best of several starts is taken.
     Cluster(ClusterArguments),
+    /// Cluster a stream of rows in one pass, batch by batch: an approximation
+    ///
+    /// Reads a table, or standard input, with no more of it in memory than a batch. The first rows are clustered by annealing; each batch after them goes to the nearest centres, and each
+    /// centre moves to the mean of all that it has been given.
+    Minibatch(Box<MinibatchArguments>),
     /// Fit a mixture of Gaussians to the rows of a table
     ///
     /// Reads a table, finds where components begin by annealed clustering, and climbs to the top of the likelihood; no starts to choose, no restarts. Without a
@@ -83,7 +90,7 @@ pub enum Command {
     Gtm(Box<GtmArguments>),
     /// Place rows that a model has not seen
     ///
-    /// Reads the model.json that lehr cluster, lehr mixture or lehr gtm left and a table with the same columns; writes of which cluster or component each row is, or where on
+    /// Reads the model.json that lehr cluster, lehr minibatch, lehr mixture or lehr gtm left and a table with the same columns; writes of which cluster or component each row is, or where on
     /// the map, and how sure or likely that is.
     Predict(Box<PredictArguments>),
     /// Measure how unlike all pairs of items are: sequences, fingerprints, rows of numbers

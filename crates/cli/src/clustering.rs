@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use lehr_mining::anneal::{Observer, Split, Step};
-use lehr_mining::vector::{Centroids, Cluster, Finish, Input, OUTLIER, Outliers, Precision, Suggestion};
+use lehr_mining::vector::{Centroids, Cluster, Cost, Finish, Input, OUTLIER, Outliers, Precision, Suggestion};
 use lehr_mining::{Error, Execution, kmeans, vector};
 use lehr_ranks::timing::Spread;
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,7 @@ pub struct Clustering {
     pub outliers: Option<Outliers>,
     /// How surely a row is in its cluster: 1 where k-means put it.
     pub probabilities: Vec<f64>,
-    /// Weighted mean squared distance.
+    /// Weighted mean squared distance, or cost in nats.
     pub objective: f64,
     /// Weighted sum of squared distances.
     pub sum_of_squares: f64,
@@ -111,6 +111,19 @@ impl Parameters {
             Parameters::Annealing(_) => summary::ANNEALING,
             Parameters::KMeans(_) => summary::KMEANS,
         }
+    }
+
+    /// What a row costs in a cluster.
+    pub fn cost(&self) -> Cost {
+        match self {
+            Parameters::Annealing(parameters) => parameters.cost,
+            Parameters::KMeans(_) => Cost::Squared,
+        }
+    }
+
+    /// The unit of temperatures, objective and free energy for people, that of squared distances being `squared`.
+    pub fn unit_of_cost(&self, squared: &'static str) -> &'static str {
+        if self.cost().is_squared() { squared } else { "nats" }
     }
 
     /// What draws, or decides between equals.
@@ -210,6 +223,15 @@ pub fn shown(label: u32) -> i64 {
 }
 
 impl Clustering {
+    /// The root of the weighted mean squared distance from the centre, whatever rows cost.
+    pub fn root_mean_square(&self) -> f64 {
+        if !self.centroids.is_bernoulli() {
+            return self.objective.sqrt();
+        }
+        let weight: f64 = self.clusters.iter().map(|cluster| cluster.weight).sum();
+        (self.sum_of_squares / weight).sqrt()
+    }
+
     /// How it was cooled, if it was.
     pub fn annealed(&self) -> Option<&Annealed> {
         match &self.course {

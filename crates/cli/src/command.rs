@@ -11,6 +11,7 @@ pub mod embed;
 pub mod gtm;
 pub mod job;
 pub mod lab;
+pub mod minibatch;
 pub mod mixture;
 pub mod pairwise;
 pub mod place;

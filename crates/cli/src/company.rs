@@ -26,7 +26,7 @@ use std::io;
 use std::path::Path;
 
 use lehr_data::{Fingerprints, Points, Sparse};
-use lehr_mining::anneal::Observer;
+use lehr_mining::anneal;
 use lehr_mining::vector::Input;
 use lehr_ranks::trace::Trace;
 use lehr_ranks::{Execution, Job, Layout};
@@ -190,7 +190,7 @@ impl<'a> Company<'a> {
 /// [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood; then this process speaks.
 pub fn follow(process: Process, arguments: &ExecutionArguments) -> Result<u8, Failure> {
     // A first Ctrl-C reaches the lead too, which stops the run for all; a second ends this process, and with it the job.
-    let _interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen()?;
     let order = process.share(Vec::new()).map_err(unreachable)?;
     let code = match order[..] {
         [code] => code,
@@ -202,7 +202,7 @@ pub fn follow(process: Process, arguments: &ExecutionArguments) -> Result<u8, Fa
                 Ordered::Bits(rows) => Input::Bits(rows),
                 Ordered::Sparse(rows) => Input::Sparse(rows),
             };
-            let mut observer = Follower { trace: head.is_traced.then(Trace::new) };
+            let mut observer = Follower { trace: head.is_traced.then(Trace::new), ..Follower::new(&interrupt) };
             // The lead refuses these arguments before it gives an order, if there is anything to refuse.
             let (execution, _) = execution(arguments, Some(process.job()))?;
             // The outcome is the lead's, who tells it: all agree on it.
@@ -251,16 +251,39 @@ fn write_rows(
     })
 }
 
-/// Watches nothing; its process's part of the trace goes to the lead's.
+/// Shows nothing and keeps nothing; passes on a wish to stop, and its process's part of the trace goes to the lead's.
 struct Follower {
     trace: Option<Trace>,
+    interrupt: anneal::Interrupt,
 }
 
-impl<C> Observer<C> for Follower {
+impl Follower {
+    fn new(interrupt: &Interrupt) -> Self {
+        Self { trace: None, interrupt: interrupt.within_steps() }
+    }
+}
+
+impl<C> anneal::Observer<C> for Follower {
+    fn interrupt(&self) -> Option<anneal::Interrupt> {
+        Some(self.interrupt.clone())
+    }
+
     fn trace(&self) -> Option<&Trace> {
         self.trace.as_ref()
     }
 }
+
+macro_rules! follows {
+    ($($method:ident)*) => {$(
+        impl lehr_mining::$method::Observer for Follower {
+            fn interrupt(&self) -> Option<anneal::Interrupt> {
+                Some(self.interrupt.clone())
+            }
+        }
+    )*};
+}
+
+follows!(mixture gtm smacof);
 
 fn encode<S: Serialize>(head: &Head<S>, points: &Points) -> Result<Vec<u8>, Failure> {
     let numbers = points.values().iter().chain(points.weights().unwrap_or_default());

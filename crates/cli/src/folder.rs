@@ -58,6 +58,8 @@ pub const HEADER: &str = "dissimilarities.json";
 pub enum Results {
     /// Of a clustering.
     Clustering,
+    /// Of a stream.
+    Stream,
     /// Of a mixture.
     Mixture,
     /// Of a topographic map.
@@ -81,6 +83,7 @@ impl Results {
     fn names(self) -> &'static [&'static str] {
         match self {
             Results::Clustering => &[LABELS, CENTERS, MODEL, REPORT, SUMMARY],
+            Results::Stream => &[CENTERS, MODEL, SUMMARY],
             Results::Mixture => &[LABELS, COMPONENTS, MODEL, REPORT, SUMMARY],
             Results::Topographic => &[PLACES, NODES, MODEL, REPORT, SUMMARY],
             Results::Pairwise => &[LABELS, CLUSTERS, REPORT, SUMMARY],
@@ -95,8 +98,9 @@ impl Results {
     }
 
     /// What else a folder may hold, so that one command does not write over what another has left.
-    const ALL: [Results; 9] = [
+    const ALL: [Results; 10] = [
         Results::Clustering,
+        Results::Stream,
         Results::Mixture,
         Results::Topographic,
         Results::Matrix,
@@ -111,6 +115,7 @@ impl Results {
     fn command(self) -> &'static str {
         match self {
             Results::Clustering => "lehr cluster",
+            Results::Stream => "lehr minibatch",
             Results::Mixture => "lehr mixture",
             Results::Topographic => "lehr gtm",
             Results::Matrix => "lehr distances",
@@ -131,6 +136,7 @@ impl Results {
     fn vouches(self, bytes: &[u8]) -> bool {
         let methods: &[&str] = match self {
             Results::Clustering => &[summary::ANNEALING, summary::KMEANS],
+            Results::Stream => &[summary::minibatch::METHOD],
             Results::Mixture => &[summary::mixture::METHOD],
             Results::Topographic => &[summary::gtm::METHOD],
             Results::Pairwise => &[summary::PAIRWISE],

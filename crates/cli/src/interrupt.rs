@@ -1,20 +1,24 @@
 //! Ctrl-C and termination signals: the first asks the run to stop at its next step, the second ends the process at once.
 //!
-//! The handler runs on a thread of its own and only puts a mark into a channel, which the run's observer looks at once a
-//! step; so no lock or atomic of ours is needed here. The end of standard input may be such a request too: who starts the command and is killed cannot
+//! The handler runs on a thread of its own, says it once and for all and puts a mark into a channel. The run's observer looks once a
+//! step, and whoever adds up rows before each leaf of them ([`Interrupt::within_steps`]); no lock or atomic of ours is needed here. The end of standard input may be such a request too: who starts the command and is killed cannot
 //! send a signal, and the system closes what it held. A process that is ended at once leaves at most temporary files, which
 //! the next run into the same folder removes ([`crate::folder`]).
 
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, OnceLock};
 use std::thread::Builder;
+
+use lehr_mining::anneal;
 
 use crate::exit::{Failure, Kind};
 
 /// Where requests to stop arrive.
 pub struct Interrupt {
     requests: Receiver<()>,
-    requested: bool,
+    /// Whether there was one, for all threads.
+    said: Arc<OnceLock<()>>,
 }
 
 impl Interrupt {
@@ -24,16 +28,20 @@ impl Interrupt {
     /// [`Kind::Environment`] if the operating system refuses the handler.
     pub fn listen() -> Result<Self, Failure> {
         let (sender, requests) = channel();
+        let said = Arc::<OnceLock<()>>::default();
+        let saying = said.clone();
         let mut before = 0;
         ctrlc::set_handler(move || {
             before += 1;
+            // The second ends the process below.
+            let _ = saying.set(());
             if before > 1 || sender.send(()).is_err() {
                 // Asked twice, or nobody listens any more: do not keep the user waiting.
                 std::process::exit(i32::from(Kind::Stopped.code()));
             }
         })
         .map_err(|cause| Failure::new(Kind::Environment, format!("cannot listen for Ctrl-C: {cause}")))?;
-        Ok(Interrupt { requests, requested: false })
+        Ok(Interrupt { requests, said })
     }
 
     /// Calls `said` at the first Ctrl-C, `SIGTERM` or `SIGHUP`, on the handler's thread; the second ends the process at once.
@@ -81,9 +89,14 @@ impl Interrupt {
     }
 
     /// Whether a stop was asked for since [`Interrupt::listen`]. Does not wait.
-    pub fn is_requested(&mut self) -> bool {
-        self.requested |= self.requests.try_recv().is_ok();
-        self.requested
+    pub fn is_requested(&self) -> bool {
+        self.said.get().is_some()
+    }
+
+    /// The same for a method's run, which is given up before its next leaf of rows.
+    pub fn within_steps(&self) -> anneal::Interrupt {
+        let said = self.said.clone();
+        anneal::Interrupt::when(move || said.get().is_some())
     }
 }
 

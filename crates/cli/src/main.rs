@@ -50,6 +50,7 @@ use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
 use crate::plan::Plan;
 use crate::plan::gtm::GtmPlan;
+use crate::plan::minibatch::MinibatchPlan;
 use crate::plan::mixture::MixturePlan;
 
 fn main() -> ExitCode {
@@ -109,6 +110,12 @@ fn main() -> ExitCode {
         Command::Drop(drop) => command::ask::drop_service(drop).map(|()| ExitCode::SUCCESS),
         Command::Predict(_) if launcher.as_ref().is_some_and(Launcher::is_several) => {
             Err(Failure::new(Kind::Usage, "rows are placed by one process: run lehr predict without mpiexec"))
+        }
+        Command::Minibatch(_) if launcher.as_ref().is_some_and(Launcher::is_several) => {
+            Err(Failure::new(Kind::Usage, "a stream is read by one process: run lehr minibatch without mpiexec"))
+        }
+        Command::Minibatch(minibatch) => {
+            MinibatchPlan::new(*minibatch, &typed).and_then(command::minibatch::run).map(|()| ExitCode::SUCCESS)
         }
         Command::Place(_) if launcher.as_ref().is_some_and(Launcher::is_several) => {
             Err(Failure::new(Kind::Usage, "items are placed by one process: run lehr place without mpiexec"))

@@ -126,7 +126,7 @@ impl ModelFile {
             .map_err(|cause| bad(format!("expected a model, found no JSON ({cause})")))?;
         if value["kind"] != KIND {
             return Err(bad("expected a model".to_owned()).with_hint(
-                "a model is the model.json in the folder that lehr cluster, lehr mixture or lehr gtm wrote",
+                "a model is the model.json in the folder that lehr cluster, lehr minibatch, lehr mixture or lehr gtm wrote",
             ));
         }
         if value["format"] != FORMAT {

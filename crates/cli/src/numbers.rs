@@ -87,6 +87,11 @@ pub fn counted(number: u64, one: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{} {one}s", grouped(number)) }
 }
 
+/// How many batches of a stream: "1 batch", "1,200 batches".
+pub fn batches(number: u64) -> String {
+    if number == 1 { "1 batch".to_owned() } else { format!("{} batches", grouped(number)) }
+}
+
 /// With this many decimals, grouped. What rounds to zero has no sign.
 fn fixed(value: f64, decimals: usize) -> String {
     let plain = format!("{:.decimals$}", value.abs());

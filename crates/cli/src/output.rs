@@ -185,6 +185,11 @@ pub fn headline(rows: u64, clusters: u64, root_mean_square: f64, unit: &str) -> 
     )
 }
 
+/// The line below the headline where the cost of a row is none of distance.
+pub fn nats(cost: f64) -> String {
+    format!("by the frequencies of its cluster's bits a row has {} on average", quantity(cost, "nats"))
+}
+
 /// The line below the headline where there is a sponge: how many rows are in it.
 pub fn outside(rows: u64, all: u64) -> String {
     format!("{} ({}) in no cluster, labelled -1", counted(rows, "row"), share(rows as f64, all as f64))

@@ -2,10 +2,11 @@
 //!
 //! A [`Plan`] is complete and consistent: commands run it without looking at the command line again. What can only be known
 //! with the data in hand (columns, K above the number of points) is checked where the data are read and clustered.
-//! Dissimilarities, mixtures and maps have plans of their own ([`distances`], [`mixture`], [`gtm`]).
+//! Dissimilarities, streams, mixtures and maps have plans of their own ([`distances`], [`minibatch`], [`mixture`], [`gtm`]).
 
 pub mod distances;
 pub mod gtm;
+pub mod minibatch;
 pub mod mixture;
 pub mod place;
 
@@ -17,12 +18,12 @@ use lehr_data::read::Selection;
 use lehr_data::scale::Scale;
 use lehr_data::sparse::FirstColumn;
 use lehr_mining::kmeans::{self, Sweeps};
-use lehr_mining::vector::{self, Precision};
+use lehr_mining::vector::{self, Cost, Precision};
 use lehr_ranks::{Engine, Execution, Job, Layout};
 
 use crate::arguments::{
-    Arguments, ClusterMethod, Command, Dataset, EngineArgument, ExecutionArguments, MethodArguments, PrecisionArgument,
-    ScaleArgument, SweepsArgument,
+    Arguments, ClusterMethod, Command, CostArgument, Dataset, EngineArgument, ExecutionArguments, MethodArguments,
+    PrecisionArgument, ScaleArgument, SweepsArgument,
 };
 use crate::clustering::{Checkpoint, Parameters};
 use crate::exit::{Failure, Kind};
@@ -265,6 +266,14 @@ fn precision(argument: PrecisionArgument) -> Precision {
     }
 }
 
+fn precision_name(precision: &Precision) -> String {
+    match precision {
+        Precision::F64 => "f64",
+        Precision::F32 => "f32",
+    }
+    .to_owned()
+}
+
 /// What the options say to the method that is asked for.
 ///
 /// # Errors
@@ -273,12 +282,45 @@ fn parameters(method: &MethodArguments) -> Result<Parameters, Failure> {
     let asked = method.method.unwrap_or(ClusterMethod::Da);
     applies(method, asked)?;
     match asked {
-        ClusterMethod::Da => Ok(Parameters::Annealing(annealing(method))),
+        ClusterMethod::Da => annealing(method).map(Parameters::Annealing),
         ClusterMethod::Kmeans => kmeans(method).map(Parameters::KMeans),
     }
 }
 
-fn annealing(method: &MethodArguments) -> vector::Parameters {
+/// What a row costs, if anything is said of it.
+///
+/// # Errors
+/// [`Kind::Usage`] for a prior of something else than a likelihood, and for lengths beside one.
+fn cost(method: &MethodArguments) -> Result<Option<Cost>, Failure> {
+    if method.cost != Some(CostArgument::Bernoulli) {
+        if method.prior.is_some() {
+            return Err(Failure::new(Kind::Usage, "--prior goes with --cost bernoulli"));
+        }
+        return Ok(method.cost.map(|_| Cost::Squared));
+    }
+    let lengths = [("--sponge", method.sponge.is_some()), ("--stop-length", method.stop_length.is_some())];
+    if let Some((option, _)) = lengths.iter().find(|(_, is_given)| *is_given) {
+        let message = format!("{option} is a length, and --cost bernoulli is no distance");
+        return Err(Failure::new(Kind::Usage, message));
+    }
+    Ok(Some(Cost::Bernoulli { prior: method.prior.unwrap_or(Cost::PRIOR) }))
+}
+
+/// Refuses a cost that the rows of an input cannot have.
+///
+/// # Errors
+/// [`Kind::Usage`].
+pub fn suits(parameters: &Parameters, rows: vector::Input<'_>, input: &str) -> Result<(), Failure> {
+    let found = match (parameters.cost(), rows) {
+        (Cost::Squared, _) | (_, vector::Input::Bits(_)) => return Ok(()),
+        (_, vector::Input::Numbers(_)) => "a table of numbers",
+        (_, vector::Input::Sparse(_)) => "sparse rows",
+    };
+    let message = format!("{input}: --cost bernoulli expects rows of bits, found {found}");
+    Err(Failure::new(Kind::Usage, message).with_hint("an .fps file has them, or a .npy with --bits"))
+}
+
+fn annealing(method: &MethodArguments) -> Result<vector::Parameters, Failure> {
     let mut parameters = vector::Parameters {
         clusters: method.clusters,
         stop_temperature: method.stop_temperature,
@@ -287,13 +329,14 @@ fn annealing(method: &MethodArguments) -> vector::Parameters {
     };
     parameters.max_clusters = method.max_clusters;
     parameters.sponge = method.sponge;
+    parameters.cost = cost(method)?.unwrap_or_default();
     if let Some(seed) = method.seed {
         parameters.seed = seed;
     }
     if let Some(width) = method.precision {
         parameters.precision = precision(width);
     }
-    parameters
+    Ok(parameters)
 }
 
 fn kmeans(method: &MethodArguments) -> Result<kmeans::Parameters, Failure> {
@@ -320,6 +363,8 @@ fn applies(method: &MethodArguments, asked: ClusterMethod) -> Result<(), Failure
         ("--stop-length", method.stop_length.is_some()),
         ("--max-clusters", method.max_clusters.is_some()),
         ("--sponge", method.sponge.is_some()),
+        ("--cost", method.cost.is_some()),
+        ("--prior", method.prior.is_some()),
     ];
     let of_kmeans: &[(&str, bool)] = &[
         ("--starts", method.starts.is_some()),
@@ -431,7 +476,6 @@ fn checkpoint(folder: &Path, method: &MethodArguments) -> Result<Checkpoint, Fai
     repeated.option("--method", method.method, Some(found), |method| method_name(*method));
     repeated.agree()?;
     applies(method, found)?;
-    let width = |precision: &Precision| if *precision == Precision::F64 { "f64" } else { "f32" }.to_owned();
     let kind = |sweeps: &Sweeps| if *sweeps == Sweeps::Plain { "plain" } else { "bounded" }.to_owned();
     let mut repeated = Repeated::default();
     match &checkpoint {
@@ -442,8 +486,18 @@ fn checkpoint(folder: &Path, method: &MethodArguments) -> Result<Checkpoint, Fai
             repeated.option("--stop-length", method.stop_length, stored.stop_length, f64::to_string);
             repeated.option("--max-clusters", method.max_clusters, stored.max_clusters, usize::to_string);
             repeated.option("--sponge", method.sponge, stored.sponge, f64::to_string);
+            let name = |cost: &CostArgument| {
+                let words = if *cost == CostArgument::Bernoulli { "bernoulli" } else { "squared" };
+                words.to_owned()
+            };
+            let (of_stored, prior) = match stored.cost {
+                Cost::Squared => (CostArgument::Squared, None),
+                Cost::Bernoulli { prior } => (CostArgument::Bernoulli, Some(prior)),
+            };
+            repeated.option("--cost", method.cost, Some(of_stored), name);
+            repeated.option("--prior", method.prior, prior, f64::to_string);
             repeated.option("--seed", method.seed, Some(stored.seed), u64::to_string);
-            repeated.option("--precision", method.precision.map(precision), Some(stored.precision), width);
+            repeated.option("--precision", method.precision.map(precision), Some(stored.precision), precision_name);
         }
         Checkpoint::KMeans(checkpoint) => {
             let stored = checkpoint.parameters();
@@ -452,7 +506,7 @@ fn checkpoint(folder: &Path, method: &MethodArguments) -> Result<Checkpoint, Fai
             repeated.option("--max-sweeps", method.max_sweeps, Some(stored.max_sweeps), u64::to_string);
             repeated.option("--sweeps", method.sweeps.map(sweeps), Some(stored.sweeps), kind);
             repeated.option("--seed", method.seed, Some(stored.seed), u64::to_string);
-            repeated.option("--precision", method.precision.map(precision), Some(stored.precision), width);
+            repeated.option("--precision", method.precision.map(precision), Some(stored.precision), precision_name);
         }
     }
     repeated.agree()?;

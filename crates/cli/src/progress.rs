@@ -6,6 +6,7 @@
 pub mod gtm;
 mod kmeans;
 pub mod matrix;
+mod minibatch;
 pub mod mixture;
 pub mod pairs;
 pub mod placing;
@@ -13,7 +14,7 @@ pub mod placing;
 use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lehr_mining::anneal::{Checkpoint, Control, Observer, Progress, Stage};
+use lehr_mining::anneal::{self, Checkpoint, Control, Observer, Progress, Stage};
 use lehr_ranks::timing::Stopwatch;
 use lehr_ranks::trace::Trace;
 
@@ -145,9 +146,10 @@ impl<'a> Watch<'a> {
         format!("{clusters}, T {temperature} ({length}), F {free_energy}")
     }
 
-    /// Shows how far the run is, `brief` beside a bar or `line` in a log, and says whether it is to go on.
-    fn show(&mut self, fraction: f64, brief: &str, line: &str) -> Control {
-        let fraction = fraction.clamp(0.0, 1.0);
+    /// Shows how far the run is, if that is known, `brief` beside a bar or `line` in a log, and says whether it is to go on.
+    fn show(&mut self, fraction: impl Into<Option<f64>>, brief: &str, line: &str) -> Control {
+        let known = fraction.into();
+        let fraction = known.unwrap_or(0.0).clamp(0.0, 1.0);
         match &self.display {
             Display::Bar(bar) => {
                 // The estimate may fall when a split brings new work; a bar that goes backwards only worries people.
@@ -159,12 +161,18 @@ impl<'a> Watch<'a> {
                 let now = self.run.seconds();
                 if last.is_none_or(|last| now - last >= LINE_SECONDS.max(now / 20.0)) {
                     let left = self.left(fraction).map_or(String::new(), |left| format!(", {left}"));
-                    output::progress(&format!("{:3.0} %, {line}{left}", 100.0 * fraction));
+                    let share = known.map_or(String::new(), |_| format!("{:3.0} %, ", 100.0 * fraction));
+                    output::progress(&format!("{share}{line}{left}"));
                     self.display = Display::Lines { last: Some(now) };
                 }
             }
             Display::Silent => {}
         }
+        self.control()
+    }
+
+    /// Whether the run is to go on.
+    fn control(&mut self) -> Control {
         self.stopping |= self.interrupt.is_requested();
         if self.stopping { Control::Stop } else { Control::Continue }
     }
@@ -199,6 +207,15 @@ impl Observer for Watch<'_> {
     }
 
     fn checkpoint(&mut self, checkpoint: &Checkpoint) {
+        self.save(|path| checkpoint.write(path));
+    }
+
+    fn interrupt(&self) -> Option<anneal::Interrupt> {
+        Some(self.interrupt.within_steps())
+    }
+
+    fn interrupted(&mut self, checkpoint: &Checkpoint) {
+        self.stopping = true;
         self.save(|path| checkpoint.write(path));
     }
 

@@ -15,6 +15,7 @@ mod picture;
 mod principal_axes;
 mod starts;
 
+use lehr_mining::vector::Cost;
 use lehr_ranks::timing::Spread;
 use serde_json::json;
 
@@ -179,19 +180,24 @@ impl Run<'_> {
         }
         tiles.push(tile(
             "Distance to the centre",
-            significant(space.distance(model.objective.sqrt()), 4),
+            significant(space.distance(model.root_mean_square()), 4),
             space.unit(),
             "root mean square".to_owned(),
         ));
         if let Some(annealed) = model.annealed()
             && annealed.last_temperature > 0.0
         {
-            tiles.push(tile(
-                "Hardened to length",
-                significant((annealed.last_temperature / 2.0).sqrt(), 4),
-                space.unit(),
-                format!("temperature {}", quantity(annealed.last_temperature, space.unit_squared())),
-            ));
+            if model.centroids.is_bernoulli() {
+                let last = significant(annealed.last_temperature, 4);
+                tiles.push(tile("Hardened to temperature", last, "nats", String::new()));
+            } else {
+                tiles.push(tile(
+                    "Hardened to length",
+                    significant((annealed.last_temperature / 2.0).sqrt(), 4),
+                    space.unit(),
+                    format!("temperature {}", quantity(annealed.last_temperature, space.unit_squared())),
+                ));
+            }
         }
         if let Some(outliers) = &model.outliers {
             let part = share(outliers.weight, space.total_weight());
@@ -201,9 +207,14 @@ impl Run<'_> {
         tiles.join("\n")
     }
 
+    /// The unit of temperatures, costs and free energies.
+    fn unit_of_cost(&self) -> &'static str {
+        self.parameters.unit_of_cost(self.space.unit_squared())
+    }
+
     /// The part of the page about cooling.
     fn cooling(&self, annealed: &Annealed) -> String {
-        let unit = self.space.unit_squared();
+        let unit = self.unit_of_cost();
         fill(ANNEAL, |name| match name {
             "anneal_note" => escape(&self.anneal_note(annealed)),
             "clusters_label" => escape(&clusters_label(annealed)),
@@ -215,7 +226,7 @@ impl Run<'_> {
     }
 
     fn anneal_note(&self, annealed: &Annealed) -> String {
-        let unit = self.space.unit_squared();
+        let unit = self.unit_of_cost();
         if annealed.history.is_empty() {
             return "There was nothing to anneal.".to_owned();
         }
@@ -247,8 +258,8 @@ impl Run<'_> {
         match (annealed.history.first(), annealed.history.last()) {
             (Some(first), Some(last)) => format!(
                 "Free energy against falling temperature: from {} to {}.",
-                quantity(first.free_energy, self.space.unit_squared()),
-                quantity(last.free_energy, self.space.unit_squared())
+                quantity(first.free_energy, self.unit_of_cost()),
+                quantity(last.free_energy, self.unit_of_cost())
             ),
             _ => "Free energy: nothing was annealed.".to_owned(),
         }
@@ -362,6 +373,7 @@ impl Run<'_> {
         let (plan, model, parameters, space) = (self.plan, self.model, self.parameters, self.space);
         let (source, weights, id) = summary::described(&plan.source);
         let squared = space.unit_squared();
+        let cost = self.unit_of_cost();
         let mut input = vec![
             ("Input", source),
             ("Fingerprint", format!("{:016x}", space.rows().fingerprint())),
@@ -376,13 +388,20 @@ impl Run<'_> {
         ];
         match parameters {
             Parameters::Annealing(parameters) => input.extend(
-                [("Stops", stops(parameters, space)), ("Cooling", format!("× {} a step", parameters.cooling))]
-                    .into_iter()
-                    .chain(
-                        parameters
-                            .sponge
-                            .map(|radius| ("Sponge", format!("beyond {}", quantity(radius, space.unit())))),
-                    ),
+                [
+                    ("Stops", stops(parameters, space.unit(), cost)),
+                    ("Cooling", format!("× {} a step", parameters.cooling)),
+                ]
+                .into_iter()
+                .chain(match parameters.cost {
+                    Cost::Squared => None,
+                    Cost::Bernoulli { prior } => {
+                        Some(("Cost", format!("-ln p by the bits' frequencies, prior {prior}")))
+                    }
+                })
+                .chain(
+                    parameters.sponge.map(|radius| ("Sponge", format!("beyond {}", quantity(radius, space.unit())))),
+                ),
             ),
             Parameters::KMeans(parameters) => input.extend([
                 ("Starts", grouped(parameters.starts as u64)),
@@ -390,15 +409,16 @@ impl Run<'_> {
                 ("Sweeps", format!("{:?}", parameters.sweeps).to_lowercase()),
             ]),
         }
+        let mean = if model.centroids.is_bernoulli() { "Mean cost of a row" } else { "Mean squared distance" };
         let mut outcome = vec![
-            ("Mean squared distance", quantity(model.objective, squared)),
+            (mean, quantity(model.objective, cost)),
             ("Weighted sum of squares", quantity(model.sum_of_squares, squared)),
         ];
         if let Some(annealed) = model.annealed() {
             outcome.extend([
-                ("Free energy at the last soft temperature", quantity(annealed.free_energy, squared)),
-                ("Critical temperature", quantity(annealed.critical_temperature, squared)),
-                ("Last soft temperature", quantity(annealed.last_temperature, squared)),
+                ("Free energy at the last soft temperature", quantity(annealed.free_energy, cost)),
+                ("Critical temperature", quantity(annealed.critical_temperature, cost)),
+                ("Last soft temperature", quantity(annealed.last_temperature, cost)),
                 ("Temperatures", grouped(annealed.history.len() as u64)),
             ]);
         }
@@ -503,7 +523,7 @@ impl Run<'_> {
         let splits: Vec<_> = splits.iter().map(|split| json!([split.temperature, split.clusters])).collect();
         let data = json!({
             "unit": space.unit(),
-            "unit_squared": space.unit_squared(),
+            "unit_squared": self.unit_of_cost(),
             "map": {
                 "x": packed::coordinates(picture.points.iter().map(|point| point.0), x),
                 "y": packed::coordinates(picture.points.iter().map(|point| point.1), y),
@@ -541,8 +561,7 @@ fn clusters_label(annealed: &Annealed) -> String {
 }
 
 /// When the growth of clusters ends.
-fn stops(parameters: &lehr_mining::vector::Parameters, space: &Space) -> String {
-    let (unit, squared) = (space.unit(), space.unit_squared());
+fn stops(parameters: &lehr_mining::vector::Parameters, unit: &str, squared: &str) -> String {
     match (parameters.clusters, parameters.stop_temperature, parameters.stop_length) {
         (Some(clusters), None, None) => format!("at {}", counted(clusters as u64, "cluster")),
         (Some(clusters), Some(t), _) => format!("at {clusters} clusters or {}", quantity(t, squared)),

@@ -17,6 +17,42 @@ use crate::memory;
 use crate::plan::Frame;
 use crate::summary::scale;
 
+/// What an owner of a table of numbers would want to know before trusting distances in it; `is_plain` if its columns are taken as they are.
+pub fn warnings_of(table: &Points, is_plain: bool) -> Vec<String> {
+    told(table, table.left_out(), is_plain, scales_differ(table), counts_rows(table))
+}
+
+/// The same, by the columns that were left out, and by what was found of spreads that differ and of a column that counts the rows.
+fn told(
+    table: &Points,
+    left_out: &[LeftOut],
+    is_plain: bool,
+    differ: Option<String>,
+    counts: Option<String>,
+) -> Vec<String> {
+    let mut warnings = commas(table.name(), left_out);
+    if looks_like_dissimilarities(table) {
+        warnings.push(
+            "the table has as many rows as columns, is symmetric and 0 on the diagonal, as dissimilarities are; \
+             lehr pairwise and lehr embed take those as an NPY array"
+                .to_owned(),
+        );
+    }
+    if is_plain {
+        if geography::looks_like_degrees(table) {
+            warnings.push(
+                "the columns look like longitude and latitude in degrees, which are not a distance; \
+                 lehr cluster --lonlat clusters on the sphere, in km"
+                    .to_owned(),
+            );
+        } else {
+            warnings.extend(differ);
+        }
+    }
+    warnings.extend(counts);
+    warnings
+}
+
 /// Rows as they were read.
 enum Table {
     Numbers(Points),
@@ -270,31 +306,11 @@ impl Space {
     pub fn warnings(&self) -> Vec<String> {
         // Bits have one scale, columns of sparse rows as many as there are rare ones; neither count rows.
         let Table::Numbers(table) = &self.table else { return Vec::new() };
-        let (differ, counts) = match &self.told_of_gaps {
-            Some([differ, counts]) => (differ.clone(), counts.clone()),
-            None => (scales_differ(table), counts_rows(table)),
-        };
-        let mut warnings = commas(table.name(), &self.left_out);
-        if looks_like_dissimilarities(table) {
-            warnings.push(
-                "the table has as many rows as columns, is symmetric and 0 on the diagonal, as dissimilarities are; \
-                 lehr pairwise and lehr embed take those as an NPY array"
-                    .to_owned(),
-            );
+        let is_plain = matches!(self.kind, Kind::Plain);
+        match &self.told_of_gaps {
+            Some([differ, counts]) => told(table, &self.left_out, is_plain, differ.clone(), counts.clone()),
+            None => warnings_of(table, is_plain),
         }
-        if matches!(self.kind, Kind::Plain) {
-            if geography::looks_like_degrees(table) {
-                warnings.push(
-                    "the columns look like longitude and latitude in degrees, which are not a distance; \
-                     lehr cluster --lonlat clusters on the sphere, in km"
-                        .to_owned(),
-                );
-            } else {
-                warnings.extend(differ);
-            }
-        }
-        warnings.extend(counts);
-        warnings
     }
 
     /// A centre in the units of the columns: longitude and latitude in degrees on the sphere, else the columns unscaled.

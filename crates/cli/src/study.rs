@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use lehr_jobs::datasets::{Datasets, Put, Take};
 use lehr_jobs::{Columns, Handle, Setup, Table};
-use lehr_mining::anneal::{Control, Observer, Progress};
+use lehr_mining::anneal::{Control, Interrupt, Observer, Progress};
 use lehr_mining::vector::{self, Model, Parameters};
 use lehr_ranks::timing::Stopwatch;
 use lehr_runtime::{Context, Port, blocking};
@@ -159,6 +159,11 @@ struct Wanted(Option<Context>);
 impl Observer for Wanted {
     fn progress(&mut self, _: &Progress<'_>) -> Control {
         if self.0.as_ref().is_some_and(Context::is_cancelled) { Control::Stop } else { Control::Continue }
+    }
+
+    fn interrupt(&self) -> Option<Interrupt> {
+        let context = self.0.clone()?;
+        Some(Interrupt::when(move || context.is_cancelled()))
     }
 }
 

@@ -4,6 +4,7 @@
 //! byte for byte, for every engine and any number of ranks and threads. What only one method has is there for that method only.
 
 pub mod gtm;
+pub mod minibatch;
 pub mod mixture;
 
 use lehr_data::scale::Scale;
@@ -111,7 +112,8 @@ struct OutlierFacts {
 struct Energies {
     free_energy: f64,
     last_temperature: f64,
-    last_length: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_length: Option<f64>,
     critical_temperature: f64,
 }
 
@@ -248,11 +250,12 @@ impl<'a> Seconds<'a> {
 }
 
 impl Energies {
-    fn new(annealed: &Annealed) -> Self {
+    /// Of nats no length is made.
+    fn new(annealed: &Annealed, is_squared: bool) -> Self {
         Energies {
             free_energy: annealed.free_energy,
             last_temperature: annealed.last_temperature,
-            last_length: (annealed.last_temperature / 2.0).sqrt(),
+            last_length: is_squared.then(|| (annealed.last_temperature / 2.0).sqrt()),
             critical_temperature: annealed.critical_temperature,
         }
     }
@@ -287,24 +290,25 @@ impl<'a> Summary<'a> {
         let (source, weights, id) = described(&plan.source);
         let unit = space.unit_name();
         let annealed = model.annealed();
+        let is_squared = parameters.cost().is_squared();
         Summary {
             program: PROGRAM,
             version: env!("CARGO_PKG_VERSION"),
             method: parameters.method(),
             input: Input::new(space, source, weights, id, scale(plan.frame)),
             parameters,
-            temperature_convention: annealed.map(|_| "full"),
+            temperature_convention: annealed.map(|_| if is_squared { "full" } else { "nats" }),
             unit: Unit {
                 length: unit,
-                temperature: annealed.map(|_| format!("({unit})²")),
+                temperature: annealed.map(|_| if is_squared { format!("({unit})²") } else { "nats".to_owned() }),
                 spread: if space.is_sphere() { "km along the surface" } else { unit },
             },
             result: Outcome {
                 clusters: model.clusters.len(),
                 objective: model.objective,
-                root_mean_square_distance: model.objective.sqrt(),
+                root_mean_square_distance: model.root_mean_square(),
                 sum_of_squares: model.sum_of_squares,
-                energies: annealed.map(Energies::new),
+                energies: annealed.map(|annealed| Energies::new(annealed, is_squared)),
                 iterations: model.iterations,
                 outliers: model
                     .outliers

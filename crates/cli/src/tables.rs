@@ -9,8 +9,8 @@ use std::ops::Range;
 use lehr_data::write::csv::Table;
 use lehr_data::write::names;
 use lehr_mining::gtm::{Map, Projection};
-use lehr_mining::mixture;
 use lehr_mining::vector::Assignment;
+use lehr_mining::{minibatch, mixture};
 
 use crate::clustering::{Clustering, shown};
 use crate::space::Space;
@@ -52,10 +52,7 @@ pub fn label_rows(rows: Range<usize>, ids: Option<&[String]>, labels: &[u32], pr
 /// Centres are in the units of the columns (degrees with `--lonlat`); the spread is the root mean square distance of the
 /// cluster's rows to the centre, in km along the surface with `--lonlat`, in scaled units with `--scale`. Of bits, a centre is how frequent each is.
 pub fn centers(out: &mut impl Write, space: &Space, model: &Clustering) -> io::Result<()> {
-    let columns = names::beside(&["cluster", "weight", "spread"], space.columns(), &[]);
-    let names: Vec<&str> =
-        std::iter::once("cluster").chain(columns.iter().map(String::as_str)).chain(["weight", "spread"]).collect();
-    let mut table = Table::new(out, &names)?;
+    let mut table = Table::new(out, &center_names(space.columns()))?;
     for (cluster, (center, facts)) in model.centers.chunks_exact(model.dimension).zip(&model.clusters).enumerate() {
         table.count(cluster as u64)?;
         for value in space.center(center) {
@@ -68,12 +65,40 @@ pub fn centers(out: &mut impl Write, space: &Space, model: &Clustering) -> io::R
     Ok(())
 }
 
+/// The same of a stream, of which nothing is left but centres: those given are in the units of the columns.
+pub fn centers_of_stream(
+    out: &mut impl Write,
+    columns: &[String],
+    centers: &[Vec<f64>],
+    clusters: &[minibatch::Cluster],
+) -> io::Result<()> {
+    let mut table = Table::new(out, &center_names(columns))?;
+    for (cluster, (center, facts)) in centers.iter().zip(clusters).enumerate() {
+        table.count(cluster as u64)?;
+        for &value in center {
+            table.number(value)?;
+        }
+        table.number(facts.weight)?;
+        table.number(facts.spread)?;
+        table.end_row()?;
+    }
+    Ok(())
+}
+
+/// The columns of `centers.csv`, for these columns of the data.
+fn center_names(columns: &[String]) -> Vec<String> {
+    let columns = names::beside(&["cluster", "weight", "spread"], columns, &[]);
+    let [first, last] =
+        [&["cluster"][..], &["weight", "spread"]].map(|names| names.iter().map(|&name| name.to_owned()));
+    first.chain(columns).chain(last).collect()
+}
+
 /// What columns of memberships are called.
 fn membership_names(components: usize) -> impl Iterator<Item = String> {
     (0..components).map(|k| format!("membership{k}"))
 }
 
-/// `id,cluster,probability,distance`, a line per row in the order of the table; behind them the memberships in all clusters (`membership0`, …), if there are any.
+/// `id,cluster,probability,distance`, a line per row in the order of the table, `cost` in place of the distance by likelihood; behind them the memberships in all clusters (`membership0`, …), if there are any.
 ///
 /// The cluster is the nearest, or -1 where none is within the sponge's radius; the distance is to its centre, as spreads are given in `centers.csv`.
 pub fn clusters_of_rows(
@@ -82,9 +107,11 @@ pub fn clusters_of_rows(
     found: &Assignment,
     distance: impl Fn(f64) -> f64,
     memberships: Option<&[f64]>,
+    is_likelihood: bool,
 ) -> io::Result<()> {
+    let measure = if is_likelihood { "cost" } else { "distance" };
     let count = memberships.map_or(0, |memberships| memberships.len() / found.labels.len().max(1));
-    let names: Vec<String> = ["id", "cluster", "probability", "distance"]
+    let names: Vec<String> = ["id", "cluster", "probability", measure]
         .into_iter()
         .map(str::to_owned)
         .chain(membership_names(count))

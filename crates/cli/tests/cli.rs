@@ -24,6 +24,7 @@ mod cli {
     mod lab_scale;
     mod lab_services;
     mod matrix;
+    mod minibatch;
     mod mixture;
     mod nodes;
     mod openapi;

@@ -310,7 +310,7 @@ pub(crate) fn checked_weights(mut weights: Vec<f64>, rows: usize, name: &str) ->
         }
         *weight += 0.0; // -0.0 becomes 0.0: one zero, one fingerprint
     }
-    if let (true, Some((expected, found))) = (faults.is_empty(), total_weight_fault(&weights)) {
+    if let (true, Some((expected, found))) = (faults.is_empty(), total_weight_fault(&weights, rows)) {
         faults.add(Fault { place: Place::Whole, column: None, expected, found });
     }
     faults.or(weights)
@@ -327,11 +327,11 @@ pub(crate) fn weight_fault(weight: f64) -> Option<&'static str> {
     }
 }
 
-/// What is wrong with weights that are each right, as (expected, found).
-pub(crate) fn total_weight_fault(weights: &[f64]) -> Option<(String, String)> {
+/// What is wrong with the weights of so many rows that are each right, as (expected, found). Weights of 0 may have been left out.
+pub(crate) fn total_weight_fault(weights: &[f64], rows: usize) -> Option<(String, String)> {
     let total: f64 = weights.iter().sum();
     if total == 0.0 {
-        Some(("at least one weight above 0".into(), format!("0 in all {} rows", weights.len())))
+        Some(("at least one weight above 0".into(), format!("0 in all {rows} rows")))
     } else if !total.is_finite() {
         Some(("weights with a finite sum".into(), "a sum beyond the largest number".into()))
     } else {

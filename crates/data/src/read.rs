@@ -4,6 +4,7 @@
 //! [`Selection`]; everything it leaves open is found out from the data, as `read/csv.rs` describes. Nothing is repaired in silence: a
 //! field that is no number, a row that is too short, a weight below 0 are all reported, all at once ([`crate::error`]).
 
+pub mod batches;
 pub mod classes;
 mod contents;
 pub mod csv;
@@ -21,6 +22,8 @@ use std::io::Read;
 use std::path::Path;
 
 use lehr_spill::Spill;
+
+pub use batches::Batches;
 
 use crate::error::Error;
 use crate::fingerprints::Fingerprints;

@@ -11,7 +11,7 @@ use lehr_data::geography;
 use lehr_data::scale::{Scale, Scaling, scales_differ};
 use lehr_data::write::names;
 use lehr_data::{Fingerprints, Points};
-use lehr_mining::anneal::{Control, Observer, Progress as Annealed, Stage, Step};
+use lehr_mining::anneal::{Control, Interrupt, Observer, Progress as Annealed, Stage, Step};
 use lehr_mining::vector::{self, Cluster, OUTLIER, Parameters, Precision};
 use lehr_mining::{Error, Execution, kmeans};
 use lehr_services::Version;
@@ -174,6 +174,7 @@ impl Options {
             patience: self.patience,
             seed: self.seed,
             precision: self.precision(),
+            ..Parameters::default()
         }
     }
 
@@ -330,6 +331,10 @@ impl<C: Serialize> Observer<C> for Watch<'_> {
 
     fn checkpoint(&mut self, checkpoint: &C) {
         self.job.save_checkpoint(checkpoint);
+    }
+
+    fn interrupt(&self) -> Option<Interrupt> {
+        Some(self.job.interrupt())
     }
 }
 

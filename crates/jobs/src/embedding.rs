@@ -3,7 +3,7 @@
 //! Inputs: `matrix`, and `items` for names and weights, both as the method of distances gives them; a matrix that was uploaded will do. Tables: `positions` (id, a column a dimension, stress) as
 //! `lehr embed` writes them, `history` (a row for each iteration of the best start), `starts` (the stress of each) and `shepard` (how many pairs of a dissimilarity came to which distance).
 
-use lehr_mining::anneal::Control;
+use lehr_mining::anneal::{Control, Interrupt};
 use lehr_mining::smacof::{self, Checkpoint, Input, Iteration, Map, Observer, Parameters, Shepard, Stop};
 use lehr_services::Version;
 use schemars::JsonSchema;
@@ -200,6 +200,10 @@ impl Observer for Watch<'_> {
 
     fn checkpoint(&mut self, checkpoint: &Checkpoint) {
         self.job.save_checkpoint(checkpoint);
+    }
+
+    fn interrupt(&self) -> Option<Interrupt> {
+        Some(self.job.interrupt())
     }
 }
 

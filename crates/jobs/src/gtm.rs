@@ -4,7 +4,7 @@
 //! followed) and `history` (a row for each temperature of the one that was kept). In a data set that says it has gaps, values that are missing are left out of every distance.
 
 use lehr_data::write::names;
-use lehr_mining::anneal::Control;
+use lehr_mining::anneal::{Control, Interrupt};
 use lehr_mining::gtm::{self, Candidate, Checkpoint, Model, Observer, Parameters, Step};
 use lehr_services::Version;
 use schemars::JsonSchema;
@@ -198,6 +198,10 @@ impl Observer for Watch<'_> {
 
     fn checkpoint(&mut self, checkpoint: &Checkpoint) {
         self.job.save_checkpoint(checkpoint);
+    }
+
+    fn interrupt(&self) -> Option<Interrupt> {
+        Some(self.job.interrupt())
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use lehr_data::write::AtomicFile;
 use lehr_mining::Execution;
+use lehr_mining::anneal::Interrupt;
 use lehr_ranks::timing::Stopwatch;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -236,6 +237,12 @@ impl Job {
     /// Whether it is to save what it needs and to end with [`Failure::Stopped`]. To be asked several times a second.
     pub fn is_stopping(&self) -> bool {
         self.signal.why().is_some()
+    }
+
+    /// The same within a step of a method: whoever adds up rows asks before each leaf of them.
+    pub(crate) fn interrupt(&self) -> Interrupt {
+        let signal = self.signal.clone();
+        Interrupt::when(move || signal.why().is_some())
     }
 
     /// Tells how far it is. Never waits: a report that comes before the one before it was taken in is forgotten for a later one.

@@ -6,7 +6,7 @@
 
 use lehr_data::Points;
 use lehr_data::write::names;
-use lehr_mining::anneal::Control;
+use lehr_mining::anneal::{Control, Interrupt};
 use lehr_mining::mixture::{self, Candidate, Checkpoint, Model, Observer, Parameters};
 use lehr_services::Version;
 use schemars::JsonSchema;
@@ -224,6 +224,10 @@ impl Observer for Watch<'_> {
 
     fn checkpoint(&mut self, checkpoint: &Checkpoint) {
         self.job.save_checkpoint(checkpoint);
+    }
+
+    fn interrupt(&self) -> Option<Interrupt> {
+        Some(self.job.interrupt())
     }
 }
 

@@ -3,7 +3,7 @@
 //! Inputs: `matrix`, and `items` for names and weights, both as the method of distances gives them; a matrix that was uploaded will do. Tables: `labels` (id, cluster, probability) and `clusters`
 //! (cluster, medoid, …) as `lehr pairwise` writes them, `history` (a row for each temperature) and `splits` (a row for each division).
 
-use lehr_mining::anneal::{Control, Observer, Progress as Annealed, Split, Stage, Step};
+use lehr_mining::anneal::{Control, Interrupt, Observer, Progress as Annealed, Split, Stage, Step};
 use lehr_mining::pairwise::{self, Checkpoint, Cluster, Model, Parameters};
 use lehr_services::Version;
 use schemars::JsonSchema;
@@ -140,6 +140,10 @@ impl Observer<Checkpoint> for Watch<'_> {
 
     fn checkpoint(&mut self, checkpoint: &Checkpoint) {
         self.job.save_checkpoint(checkpoint);
+    }
+
+    fn interrupt(&self) -> Option<Interrupt> {
+        Some(self.job.interrupt())
     }
 }
 

@@ -9,6 +9,7 @@
 
 pub(crate) mod checkpoint;
 pub(crate) mod growth;
+pub(crate) mod interrupt;
 pub(crate) mod observe;
 pub(crate) mod plateau;
 pub(crate) mod run;
@@ -16,6 +17,7 @@ pub(crate) mod schedule;
 pub(crate) mod split;
 
 pub use checkpoint::Checkpoint;
+pub use interrupt::Interrupt;
 pub use observe::{Control, Observer, Progress, Silent, Split, Stage, Step};
 pub use plateau::{Plateau, Suggestion};
 

@@ -27,7 +27,7 @@ pub use crate::input::Input;
 
 use crate::Error;
 use crate::anneal::checkpoint::Method;
-use crate::anneal::{Control, Silent, Stage, run as shared};
+use crate::anneal::{Control, Interrupt, Silent, Stage, run as shared};
 use crate::round::{Execution, LeafCells, Program, Rounds, drive, total_of};
 use course::{Course, Problem, State};
 use model::Outcome;
@@ -66,6 +66,16 @@ pub trait Observer: Send {
     /// After each step: all that is needed to go on from here. Always offered after [`Control::Stop`].
     fn checkpoint(&mut self, checkpoint: &Checkpoint) {
         let _ = checkpoint;
+    }
+
+    /// As [`anneal::Observer::interrupt`](crate::anneal::Observer::interrupt).
+    fn interrupt(&self) -> Option<Interrupt> {
+        None
+    }
+
+    /// As [`anneal::Observer::interrupted`](crate::anneal::Observer::interrupted).
+    fn interrupted(&mut self, checkpoint: &Checkpoint) {
+        self.checkpoint(checkpoint);
     }
 
     /// Where the run is to note what each rank does: asked once, before the run begins.
@@ -190,11 +200,10 @@ fn run(
     let table = Table::new(input)?;
     let problem = Problem::new(&table, &parameters);
     phases.leave();
-    let trace = observer.trace().cloned();
     let run = Run {
         problem: &problem,
         cells: LeafCells::new(table.rows.leaves.len(), |_| Placed::default()),
-        shared: shared::Run::new(input.fingerprint(), parameters.clone(), state, observer, trace, phases),
+        shared: shared::Run::new(input.fingerprint(), parameters.clone(), state, observer, phases),
     };
     let outcome = drive(execution, table.rows.count, &run)?.expect("the first loop of a process brings the outcome");
     Ok(Model::new(input, &problem, outcome, run.cells.into_values()))
@@ -207,24 +216,35 @@ struct Run<'a, 'o> {
     shared: shared::Run<'o, Parameters, dyn Observer + 'o>,
 }
 
-impl Run<'_, '_> {
-    /// Tells the observer where the course is; true if it wants to stop. On the lead only.
-    fn observe(&self, course: &mut Course<'_>, checkpoint: &mut Option<Checkpoint>) -> bool {
+shared::watches!(dyn Observer + '_, Parameters);
+
+impl<'o> shared::Steps<Parameters, dyn Observer + 'o> for Course<'_> {
+    fn with_state<T>(&mut self, show: impl FnOnce(&mut State) -> T) -> T {
+        show(&mut self.state)
+    }
+
+    fn has_ended(&self) -> bool {
+        self.is_done()
+    }
+
+    fn phase(&self) -> &'static str {
+        self.stage().name()
+    }
+
+    fn report(&mut self, observer: &mut (dyn Observer + 'o)) -> Control {
         let unit = self.problem.table.log_unit();
-        let progress = Progress {
-            stage: course.stage(),
-            start: course.state.climb.start,
-            temperature: course.state.climb.temperature,
-            objective: course.state.climb.objectives.last().map(|objective| objective - unit),
-            sweeps: course.state.sweeps,
-            fraction: course.fraction(),
-        };
-        self.shared.tell(
-            &mut course.state,
-            checkpoint,
-            |observer| observer.progress(&progress),
-            |observer, checkpoint| observer.checkpoint(checkpoint),
-        )
+        observer.progress(&Progress {
+            stage: self.stage(),
+            start: self.state.climb.start,
+            temperature: self.state.climb.temperature,
+            objective: self.state.climb.objectives.last().map(|objective| objective - unit),
+            sweeps: self.state.sweeps,
+            fraction: self.fraction(),
+        })
+    }
+
+    async fn step<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+        self.advance(rounds).await
     }
 }
 
@@ -234,20 +254,10 @@ impl Program for Run<'_, '_> {
 
     async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Option<Outcome>, Error> {
         let rounds = &mut rounds;
-        let is_lead = rounds.is_lead();
         rounds.record(&self.shared.trace).await?;
         let mut phases = Phases::new();
         let mut course = Course::new(self.problem, self.shared.state.clone());
-        let mut checkpoint = None;
-        while !course.is_done() {
-            shared::begin(rounds, &mut phases, course.stage().name());
-            course.advance(rounds).await?;
-            phases.leave();
-            let stop = is_lead && self.observe(&mut course, &mut checkpoint);
-            if rounds.agree(stop).await? {
-                return Err(Error::Stopped);
-            }
-        }
+        self.shared.walk(rounds, &mut phases, &mut course).await?;
         shared::begin(rounds, &mut phases, Stage::Labelling.name());
         let (table, sheet) = (self.problem.table, &course.state.climb.sheet);
         let images = self.problem.frame.images(sheet);

@@ -106,14 +106,13 @@ fn run<T: Kept>(
     phases.enter("arranging");
     let rows = Rows::<T>::new(input)?;
     phases.leave();
-    let trace = observer.trace().cloned();
     let run = Run {
         input,
         memory: LeafCells::new(rows.leaves.len(), |_| Remembered::default()),
         near: LeafCells::new(rows.leaves.len(), |_| Near::default()),
         labelled: LeafCells::new(rows.leaves.len(), |_| Labelled::default()),
         rows,
-        shared: shared::Run::new(input.fingerprint(), parameters, state, observer, trace, phases),
+        shared: shared::Run::new(input.fingerprint(), parameters, state, observer, phases),
     };
     let outcome = drive(execution, run.rows.dealt, &run)?.expect("the first loop of a process brings the outcome");
     Ok(Model::new(input, &run.rows, outcome, run.labelled.into_values(), &run.shared.parameters))

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | points in a space where distance means something | [`vector::cluster`] |
 //! | the same, and a wish for the baseline that everybody knows | [`kmeans::cluster`] |
+//! | more rows than can be gone over again, as a stream, and a wish for an approximation of the same | [`minibatch::cluster`] |
 //! | groups of their own widths, shapes and densities, perhaps in rows with gaps, and a wish for likelihoods | [`mixture::fit`] |
 //! | rows of many columns, perhaps with gaps, and a wish to see them | [`gtm::fit`] |
 //! | dissimilarities of all pairs | [`pairwise::cluster`] |
@@ -25,6 +26,7 @@ pub mod gtm;
 mod input;
 pub mod kmeans;
 mod matrix;
+pub mod minibatch;
 pub mod mixture;
 pub mod pairwise;
 mod product;

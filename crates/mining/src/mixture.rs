@@ -35,7 +35,7 @@ pub use crate::input::Input;
 
 use crate::Error;
 use crate::anneal::checkpoint::Method;
-use crate::anneal::{Control, Silent, Stage, run as shared};
+use crate::anneal::{Control, Interrupt, Silent, Stage, run as shared};
 use crate::round::{Execution, LeafCells, Program, Rounds, drive};
 use crate::vector;
 use crate::vector::hard::Remembered;
@@ -74,6 +74,16 @@ pub trait Observer: Send {
     /// After each step: all that is needed to go on from here. Always offered after [`Control::Stop`].
     fn checkpoint(&mut self, checkpoint: &Checkpoint) {
         let _ = checkpoint;
+    }
+
+    /// As [`anneal::Observer::interrupt`](crate::anneal::Observer::interrupt).
+    fn interrupt(&self) -> Option<Interrupt> {
+        None
+    }
+
+    /// As [`anneal::Observer::interrupted`](crate::anneal::Observer::interrupted).
+    fn interrupted(&mut self, checkpoint: &Checkpoint) {
+        self.checkpoint(checkpoint);
     }
 
     /// Where the run is to note what each rank does: asked once, before the run begins.
@@ -168,7 +178,6 @@ fn run(
         })
         .collect();
     let leaves = rows.leaves.len();
-    let trace = observer.trace().cloned();
     let run = Run {
         problem: Problem {
             table: &table,
@@ -178,7 +187,7 @@ fn run(
             clusterings,
             cells: LeafCells::new(leaves, |_| Assigned::default()),
         },
-        shared: shared::Run::new(input.fingerprint(), parameters.clone(), state, observer, trace, phases),
+        shared: shared::Run::new(input.fingerprint(), parameters.clone(), state, observer, phases),
     };
     let outcome = drive(execution, rows.count, &run)?.expect("the first loop of a process brings the outcome");
     let Problem { columns, cells, .. } = run.problem;
@@ -191,26 +200,35 @@ struct Run<'a, 'o> {
     shared: shared::Run<'o, Parameters, dyn Observer + 'o>,
 }
 
-impl Run<'_, '_> {
-    /// Tells the observer where the course is; true if it wants to stop. On the lead only.
-    fn observe(&self, course: &mut Course<'_>, checkpoint: &mut Option<Checkpoint>) -> bool {
+shared::watches!(dyn Observer + '_, Parameters);
+
+impl<'o> shared::Steps<Parameters, dyn Observer + 'o> for Course<'_> {
+    fn with_state<T>(&mut self, show: impl FnOnce(&mut State) -> T) -> T {
+        Course::with_state(self, show)
+    }
+
+    fn has_ended(&self) -> bool {
+        self.is_done()
+    }
+
+    fn phase(&self) -> &'static str {
+        self.stage().name()
+    }
+
+    fn report(&mut self, observer: &mut (dyn Observer + 'o)) -> Control {
         let table = self.problem.table;
-        let progress = Progress {
-            stage: course.stage(),
-            components: course.components(),
-            temperature: course.temperature().map(|temperature| table.rows.squared(temperature)),
-            log_likelihood: course.objective().map(|objective| objective - table.log_unit()),
-            sweeps: course.sweeps(),
-            fraction: course.fraction(),
-        };
-        course.with_state(|state| {
-            self.shared.tell(
-                state,
-                checkpoint,
-                |observer| observer.progress(&progress),
-                |observer, checkpoint| observer.checkpoint(checkpoint),
-            )
+        observer.progress(&Progress {
+            stage: self.stage(),
+            components: self.components(),
+            temperature: self.temperature().map(|temperature| table.rows.squared(temperature)),
+            log_likelihood: self.objective().map(|objective| objective - table.log_unit()),
+            sweeps: self.sweeps(),
+            fraction: self.fraction(),
         })
+    }
+
+    async fn step<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+        self.advance(rounds).await
     }
 }
 
@@ -220,20 +238,10 @@ impl Program for Run<'_, '_> {
 
     async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Option<Outcome>, Error> {
         let rounds = &mut rounds;
-        let is_lead = rounds.is_lead();
         rounds.record(&self.shared.trace).await?;
         let mut phases = Phases::new();
         let mut course = Course::new(&self.problem, self.shared.state.clone());
-        let mut checkpoint = None;
-        while !course.is_done() {
-            shared::begin(rounds, &mut phases, course.stage().name());
-            course.advance(rounds).await?;
-            phases.leave();
-            let stop = is_lead && self.observe(&mut course, &mut checkpoint);
-            if rounds.agree(stop).await? {
-                return Err(Error::Stopped);
-            }
-        }
+        self.shared.walk(rounds, &mut phases, &mut course).await?;
         shared::begin(rounds, &mut phases, Stage::Labelling.name());
         // The last candidate was labelled last; the best may be an earlier one.
         let best = course.state.best.as_ref().expect("a number of components was tried");

@@ -125,8 +125,7 @@ fn run<T: Real>(
     phases: Phases,
 ) -> Result<Model, Error> {
     let state = checkpoint.map(|checkpoint| checkpoint.state_on(problem.fingerprint)).transpose()?;
-    let trace = observer.trace().cloned();
-    let shared = shared::Run::new(problem.fingerprint, parameters, state, observer, trace, phases);
+    let shared = shared::Run::new(problem.fingerprint, parameters, state, observer, phases);
     let run = Run { problem, shared };
     let outcome = drive(execution, run.problem.items(), &run)?.expect("the first loop of a process brings the outcome");
     Ok(Model::new(&run.problem, outcome, &run.shared.parameters))

@@ -2,8 +2,11 @@
 //!
 //! Everything else in this crate is rank-blind: E-steps add up a leaf, M-steps turn totals into parameters.
 
+mod heeding;
 #[cfg(test)]
 mod traffic;
+
+pub(crate) use heeding::Heeding;
 
 #[cfg(not(test))]
 pub(crate) use lehr_ranks::drive;

@@ -27,7 +27,7 @@ pub use shepard::Shepard;
 
 use crate::Error;
 use crate::anneal::checkpoint::Method;
-use crate::anneal::{Control, run as shared};
+use crate::anneal::{Control, Interrupt, run as shared};
 use crate::matrix::Opened;
 use crate::round::{Execution, Program, Rounds, drive};
 use course::{Course, State};
@@ -60,6 +60,16 @@ pub trait Observer: Send {
     /// After each iteration: all that is needed to go on from here. Always offered after [`Control::Stop`].
     fn checkpoint(&mut self, checkpoint: &Checkpoint) {
         let _ = checkpoint;
+    }
+
+    /// As [`anneal::Observer::interrupt`](crate::anneal::Observer::interrupt).
+    fn interrupt(&self) -> Option<Interrupt> {
+        None
+    }
+
+    /// As [`anneal::Observer::interrupted`](crate::anneal::Observer::interrupted).
+    fn interrupted(&mut self, checkpoint: &Checkpoint) {
+        self.checkpoint(checkpoint);
     }
 
     /// Where the run is to note what each rank does: asked once, before the run begins.
@@ -161,8 +171,7 @@ fn run<T: Real>(
     phases: Phases,
 ) -> Result<Map, Error> {
     let state = checkpoint.map(|checkpoint| checkpoint.state_on(problem.fingerprint)).transpose()?;
-    let trace = observer.trace().cloned();
-    let shared = shared::Run::new(problem.fingerprint, parameters, state, observer, trace, phases);
+    let shared = shared::Run::new(problem.fingerprint, parameters, state, observer, phases);
     let run = Run { problem, shared };
     let outcome = drive(execution, run.problem.items(), &run)?.expect("the first loop of a process brings the outcome");
     Ok(Map::new(&run.problem, outcome))
@@ -174,23 +183,34 @@ struct Run<'a, 'o, T: Real> {
     shared: shared::Run<'o, Parameters, dyn Observer + 'o>,
 }
 
-impl<T: Real> Run<'_, '_, T> {
-    /// Tells the observer where the course is; true if it wants to stop. On the lead only.
-    fn observe(&self, course: &mut Course<'_, T>, checkpoint: &mut Option<Checkpoint>) -> bool {
-        let last = course.state.history.last().copied();
-        let progress = Progress {
-            start: course.state.attempt,
-            iteration: course.state.history.len() as u64,
+shared::watches!(dyn Observer + '_, Parameters);
+
+impl<'o, T: Real> shared::Steps<Parameters, dyn Observer + 'o> for Course<'_, T> {
+    fn with_state<S>(&mut self, show: impl FnOnce(&mut State) -> S) -> S {
+        show(&mut self.state)
+    }
+
+    fn has_ended(&self) -> bool {
+        self.state.is_done
+    }
+
+    fn phase(&self) -> &'static str {
+        "iterating"
+    }
+
+    fn report(&mut self, observer: &mut (dyn Observer + 'o)) -> Control {
+        let last = self.state.history.last().copied();
+        observer.progress(&Progress {
+            start: self.state.attempt,
+            iteration: self.state.history.len() as u64,
             temperature: last.map_or(0.0, |last| last.temperature),
-            stress: course.stress(),
-            fraction: course.fraction(),
-        };
-        self.shared.tell(
-            &mut course.state,
-            checkpoint,
-            |observer| observer.progress(&progress),
-            |observer, checkpoint| observer.checkpoint(checkpoint),
-        )
+            stress: self.stress(),
+            fraction: self.fraction(),
+        })
+    }
+
+    async fn step<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+        self.advance(rounds).await
     }
 }
 
@@ -200,7 +220,6 @@ impl<T: Real> Program for Run<'_, '_, T> {
 
     async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Option<Outcome>, Error> {
         let rounds = &mut rounds;
-        let is_lead = rounds.is_lead();
         let parameters = &self.shared.parameters;
         rounds.record(&self.shared.trace).await?;
         let mut phases = Phases::new();
@@ -210,16 +229,7 @@ impl<T: Real> Program for Run<'_, '_, T> {
             None => Course::begin(&self.problem, parameters, rounds).await?,
         };
         phases.leave();
-        shared::begin(rounds, &mut phases, "iterating");
-        let mut checkpoint = None;
-        while !course.state.is_done {
-            course.advance(rounds).await?;
-            let stop = is_lead && self.observe(&mut course, &mut checkpoint);
-            if rounds.agree(stop).await? {
-                return Err(Error::Stopped);
-            }
-        }
-        phases.leave();
+        self.shared.walk(rounds, &mut phases, &mut course).await?;
         shared::begin(rounds, &mut phases, "measuring");
         let (mut rows, mut turn) = (Vec::new(), course.turn);
         let positions = &course.state.best.as_ref().expect("a start was finished").positions;

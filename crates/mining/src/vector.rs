@@ -4,6 +4,7 @@
 //! unstable, cools, and divides each centre when its own covariance says so; no starting centres, no restarts. [`cluster`] does it all;
 //! [`equilibrium`] is the fixed point at one temperature, for those who want the physics.
 
+mod bernoulli;
 mod centroids;
 pub(crate) mod clusters;
 pub(crate) mod components;
@@ -35,7 +36,7 @@ pub use input::Input;
 pub(crate) use input::PLACE;
 pub use model::Model;
 pub(crate) use parameters::MOST_CLUSTERS;
-pub use parameters::{Parameters, Precision};
+pub use parameters::{Cost, Parameters, Precision};
 pub use sponge::OUTLIER;
 
 use crate::Error;
@@ -138,15 +139,14 @@ fn anneal<T: Kept>(
 ) -> Result<Model, Error> {
     let mut phases = Phases::new();
     phases.enter("arranging");
-    let rows = Rows::<T>::new(input)?;
+    let rows = Rows::<T>::with_cost(input, parameters.cost)?;
     phases.leave();
-    let trace = observer.trace().cloned();
     let run = Run {
         input,
         memory: LeafCells::new(rows.leaves.len(), |_| Remembered::default()),
         labelled: LeafCells::new(rows.leaves.len(), |_| Labelled::default()),
         rows,
-        shared: shared::Run::new(input.fingerprint(), parameters, state, observer, trace, phases),
+        shared: shared::Run::new(input.fingerprint(), parameters, state, observer, phases),
     };
     let outcome = drive(execution, run.rows.dealt, &run)?.expect("the first loop of a process brings the outcome");
     Ok(Model::new(input, &run.rows, outcome, run.labelled.into_values(), &run.shared.parameters))

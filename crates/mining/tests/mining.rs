@@ -3,14 +3,18 @@
 
 mod mining {
     mod acceptance;
+    mod bernoulli;
     mod bits;
     mod edges;
     mod fingerprints;
     mod gtm;
     mod gtm_brute_force;
     mod gtm_runs;
+    mod interrupt;
+    mod killed;
     mod kmeans;
     mod loops;
+    mod minibatch;
     mod mixture;
     mod mixture_gaps;
     mod mixture_runs;

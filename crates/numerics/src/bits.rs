@@ -56,11 +56,30 @@ impl<T: Real> SoftBitCenters<T> {
     /// # Panics
     /// If there is no room for it, or it has not as many coordinates as there are columns.
     pub fn set(&mut self, k: usize, center: &[f64], log_prior: f64) {
-        assert!(k < self.count && center.len() == self.bits);
+        assert!(center.len() == self.bits);
+        self.set_form(k, center.iter().map(|y| y * y).sum(), center.iter().map(|y| 1.0 - 2.0 * y), log_prior);
+    }
+
+    /// Says what rows cost in component `k`, where that is no squared distance: `constant`, and of `terms` those of the columns whose bits are set.
+    ///
+    /// # Panics
+    /// If there is no room for it.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_numerics::{bits::{BitRows, BitScratch, SoftBitCenters, soft_bit_sums}, soft::Sums};
+    /// let rows = BitRows::new(1, 2, |_| &[0b10], |_| 1.0);
+    /// let mut centers = SoftBitCenters::<f64>::default();
+    /// centers.begin(2, 1, 1.0, false);
+    /// centers.set_form(0, 3.0, [5.0, -1.0].into_iter(), 0.0);
+    /// let totals = soft_bit_sums(&rows, &centers, Sums::First, &mut BitScratch::default(), &mut [0.0; 3]);
+    /// assert!((totals.free_energy - 2.0).abs() < 1e-12);
+    /// ```
+    pub fn set_form(&mut self, k: usize, constant: f64, terms: impl Iterator<Item = f64>, log_prior: f64) {
+        assert!(k < self.count);
         let scale = std::f64::consts::LOG2_E / self.temperature;
-        let square: f64 = center.iter().map(|y| y * y).sum();
-        let constant = log_prior * std::f64::consts::LOG2_E - square * scale;
-        self.scores.set(k, constant, center.iter().map(|y| (2.0 * y - 1.0) * scale));
+        let constant = log_prior * std::f64::consts::LOG2_E - constant * scale;
+        self.scores.set(k, constant, terms.map(|term| -term * scale));
     }
 
     /// The direction of centre `k`, for [`Sums::Along`].
@@ -138,8 +157,29 @@ impl<T: Real> HardBitCenters<T> {
     /// # Panics
     /// If there is no room for it, or it has not as many coordinates as there are columns.
     pub fn set(&mut self, k: usize, center: &[f64]) {
-        assert!(k < self.count && center.len() == self.bits);
-        self.distances.set(k, center.iter().map(|y| y * y).sum(), center.iter().map(|y| 1.0 - 2.0 * y));
+        assert!(center.len() == self.bits);
+        self.set_form(k, center.iter().map(|y| y * y).sum(), center.iter().map(|y| 1.0 - 2.0 * y));
+    }
+
+    /// Says what rows cost in centre `k`, where that is no squared distance: `constant`, and of `terms` those of the columns whose bits are set.
+    ///
+    /// # Panics
+    /// If there is no room for it.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_numerics::{bits::{BitRows, BitScratch, HardBitCenters, nearest_bit_sums}, nearest::Kind};
+    /// let rows = BitRows::new(1, 2, |_| &[0b10], |_| 1.0);
+    /// let mut centers = HardBitCenters::<f64>::default();
+    /// centers.begin(2, 1);
+    /// centers.set_form(0, 3.0, [5.0, -1.0].into_iter());
+    /// let mut sums = [0.0; 4];
+    /// nearest_bit_sums(&rows, &centers, Kind::Centers, &mut BitScratch::default(), &mut sums);
+    /// assert_eq!(sums, [1.0, 0.0, 1.0, 2.0]); // mass, how often each bit is set, cost
+    /// ```
+    pub fn set_form(&mut self, k: usize, constant: f64, terms: impl Iterator<Item = f64>) {
+        assert!(k < self.count);
+        self.distances.set(k, constant, terms);
     }
 
     /// Adds the plane of the next centre, from the first on: rows with `x . normal > threshold` are beyond it.

@@ -1,18 +1,19 @@
-//! NumPy arrays into what the rooms take, and back.
+//! NumPy arrays and SciPy's sparse ones into what the rooms take, and back.
 //!
 //! Arrays are read where they lie, in C or in Fortran order or with any strides, `float32` or `float64`: nothing is copied before the one copy that the
 //! rooms own. That copy is made while this thread holds the interpreter, because only then does no other thread write into the array. Results go the
 //! other way without any copy: NumPy takes over the vector.
 
 use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
-use lehr_data::{Incomplete, Points};
+use lehr_data::{Fingerprints, Incomplete, Points, Sparse};
+use lehr_mining::vector::Input;
 use numpy::ndarray::ArrayView2;
 use numpy::{Element, IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::errors;
+use crate::{errors, items};
 
 /// The numbers of a two-dimensional array, row after row, and its columns.
 fn rows<T: Copy, N>(view: &ArrayView2<'_, T>, number: impl Fn(T) -> N) -> (Vec<N>, usize) {
@@ -43,6 +44,100 @@ pub(crate) fn points(x: &Bound<'_, PyAny>, weights: Option<&PyReadonlyArray1<'_,
         Some(weights) => points.with_weights(numbers(weights)).map_err(errors::data),
         None => Ok(points),
     }
+}
+
+/// What a clustering by centres takes, in the form in which it came.
+pub(crate) enum Rows {
+    Numbers(Points),
+    Sparse(Sparse),
+    Bits(Fingerprints),
+}
+
+impl Rows {
+    /// Of an N x D array, of a matrix or an array of SciPy's in the compressed row format, or of fingerprints; with weights if there are any.
+    pub(crate) fn new(x: &Bound<'_, PyAny>, weights: Option<&PyReadonlyArray1<'_, f64>>) -> PyResult<Self> {
+        if let Ok(rows) = x.cast::<items::Fingerprints>() {
+            let rows = rows.get().0.clone();
+            return Ok(Rows::Bits(match weights {
+                Some(weights) => rows.with_weights(numbers(weights)).map_err(errors::data)?,
+                None => rows,
+            }));
+        }
+        if x.hasattr("indptr")? {
+            let rows = sparse(x)?;
+            return Ok(Rows::Sparse(match weights {
+                Some(weights) => rows.with_weights(numbers(weights)).map_err(errors::data)?,
+                None => rows,
+            }));
+        }
+        points(x, weights).map(Rows::Numbers)
+    }
+
+    pub(crate) fn input(&self) -> Input<'_> {
+        match self {
+            Rows::Numbers(points) => points.into(),
+            Rows::Sparse(rows) => rows.into(),
+            Rows::Bits(rows) => rows.into(),
+        }
+    }
+}
+
+/// What a mixture or a map takes. Rows without gaps are points, so that a checkpoint of them is also the command's.
+pub(crate) enum Records {
+    Whole(Points),
+    Gaps(Incomplete, Option<Vec<f64>>),
+}
+
+impl Records {
+    /// Of an N x D array, NaN where a value is missing; with weights if there are any.
+    pub(crate) fn new(x: &Bound<'_, PyAny>, weights: Option<&PyReadonlyArray1<'_, f64>>) -> PyResult<Self> {
+        let rows = records(x)?;
+        if rows.missing() > 0 {
+            return Ok(Records::Gaps(rows, weights.map(numbers)));
+        }
+        points(x, weights).map(Records::Whole)
+    }
+
+    pub(crate) fn input(&self) -> lehr_mining::Input<'_> {
+        match self {
+            Records::Whole(points) => points.into(),
+            Records::Gaps(rows, None) => rows.into(),
+            Records::Gaps(rows, Some(weights)) => lehr_mining::Input::from(rows).with_weights(weights),
+        }
+    }
+}
+
+/// Sparse rows of SciPy's compressed row format, whose numbers may go on behind the last row, and whose places are of 32 or 64 bits.
+fn sparse(x: &Bound<'_, PyAny>) -> PyResult<Sparse> {
+    let (_, dimension) = x.getattr("shape")?.extract::<(usize, usize)>()?;
+    let starts: Vec<usize> = places(&x.getattr("indptr")?, "indptr")?;
+    let end = starts.last().copied().unwrap_or(0);
+    let mut columns: Vec<u32> = places(&x.getattr("indices")?, "indices")?;
+    columns.truncate(end);
+    let values = x.getattr("data")?;
+    let mut values: Vec<f64> = if let Ok(values) = values.extract::<PyReadonlyArray1<'_, f64>>() {
+        numbers(&values)
+    } else if let Ok(values) = values.extract::<PyReadonlyArray1<'_, f32>>() {
+        values.as_array().iter().map(|value| f64::from(*value)).collect()
+    } else {
+        return Err(errors::value("expected sparse rows of float64 or float32"));
+    };
+    values.truncate(end);
+    Ok(Sparse::new(starts, columns, values, dimension).map_err(errors::data)?.with_name("X"))
+}
+
+/// The places of sparse rows' values.
+fn places<T: TryFrom<i64>>(vector: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<T>> {
+    let place = |found: i64| {
+        T::try_from(found).map_err(|_| errors::value(format!("{name}: expected places from 0 on, found {found}")))
+    };
+    if let Ok(array) = vector.extract::<PyReadonlyArray1<'_, i32>>() {
+        return array.as_array().iter().map(|found| place(i64::from(*found))).collect();
+    }
+    if let Ok(array) = vector.extract::<PyReadonlyArray1<'_, i64>>() {
+        return array.as_array().iter().map(|found| place(*found)).collect();
+    }
+    Err(errors::value(format!("{name}: expected an array of int32 or int64")))
 }
 
 /// Rows of an N x D array, NaN where a value is missing.

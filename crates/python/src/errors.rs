@@ -39,7 +39,7 @@ pyo3::create_exception!(
 pyo3::create_exception!(lehr, Full, PyRuntimeError, "A port has no place for one more item.");
 
 /// A parameter's name in Rust, and what estimators call it.
-const NAMES: [(&str, &str); 12] = [
+const NAMES: [(&str, &str); 13] = [
     ("clusters", "n_clusters"),
     ("components", "n_components"),
     ("covariance", "covariance_type"),
@@ -48,6 +48,7 @@ const NAMES: [(&str, &str); 12] = [
     ("max_sweeps", "max_iter"),
     ("dimension", "n_components"),
     ("starts", "n_init"),
+    ("centers", "init"),
     ("neighbours", "n_neighbors"),
     ("latent", "n_components"),
     ("nodes", "n_nodes"),

@@ -2,40 +2,15 @@
 
 use std::path::PathBuf;
 
-use lehr_data::{Incomplete, Points};
-use lehr_mining::gtm::{self, Checkpoint, Input, Map, Model, Projection, Start};
+use lehr_mining::gtm::{self, Checkpoint, Map, Model, Projection, Start};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::{Deserialize, Serialize};
 
-use crate::arrays::{self, Columns};
+use crate::arrays::{self, Columns, Records};
 use crate::errors;
 use crate::fit::{Beginning, Fit};
-
-/// Rows as the method takes them. Whole ones are points, so that a checkpoint of them is also the command's.
-enum Rows {
-    Whole(Points),
-    Gaps(Incomplete, Option<Vec<f64>>),
-}
-
-impl Rows {
-    fn of(x: &Bound<'_, PyAny>, weights: Option<&PyReadonlyArray1<'_, f64>>) -> PyResult<Self> {
-        let rows = arrays::records(x)?;
-        if rows.missing() > 0 {
-            return Ok(Rows::Gaps(rows, weights.map(arrays::numbers)));
-        }
-        arrays::points(x, weights).map(Rows::Whole)
-    }
-
-    fn input(&self) -> Input<'_> {
-        match self {
-            Rows::Whole(points) => Input::from(points),
-            Rows::Gaps(rows, None) => Input::from(rows),
-            Rows::Gaps(rows, Some(weights)) => Input::from(rows).with_weights(weights),
-        }
-    }
-}
 
 /// Fits a map to the rows of `x`, NaN where a cell is missing.
 #[pyfunction]
@@ -50,7 +25,7 @@ pub(crate) fn fit_gtm<'py>(
     checkpoint: Option<PathBuf>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let fit = Fit::<Checkpoint>::new(py, "GTM.fit", parameters, threads, callback, checkpoint)?;
-    let rows = Rows::of(x, sample_weight.as_ref())?;
+    let rows = Records::new(x, sample_weight.as_ref())?;
     drop(sample_weight);
     let done = fit.run(
         rows,
@@ -65,16 +40,8 @@ pub(crate) fn fit_gtm<'py>(
 
 fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
     let found = placed(py, model.places)?;
-    let parts = Parts::of(&model.map)?;
-    found.set_item("n_nodes", parts.grid.nodes)?;
-    found.set_item("n_basis", parts.grid.basis)?;
-    found.set_item("weights", arrays::table(py, parts.weights, parts.origin.len())?)?;
-    found.set_item("origin", parts.origin.into_pyarray(py))?;
-    found.set_item("noise_variance", parts.noise)?;
-    let nodes = (0..model.map.len()).flat_map(|k| model.map.node(k)).collect();
-    found.set_item("nodes", arrays::table(py, nodes, model.map.latent())?)?;
+    found.update(parts(py, &model.map)?.as_mapping())?;
     found.set_item("log_likelihood", model.log_likelihood)?;
-    found.set_item("order", model.order)?;
     found.set_item("is_annealed", model.start == Start::Annealed)?;
     let candidates = Columns::of(py, &model.candidates)
         .with("is_annealed", |candidate| candidate.start == Start::Annealed)?
@@ -95,6 +62,22 @@ fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
     found.set_item("is_converged", model.is_converged)?;
     found.set_item("n_iter", model.sweeps)?;
     found.set_item("warnings", model.warnings)?;
+    Ok(found)
+}
+
+/// A map in the parts that an estimator keeps, the width that it was asked for among them.
+pub(crate) fn parts<'py>(py: Python<'py>, map: &Map) -> PyResult<Bound<'py, PyDict>> {
+    let found = PyDict::new(py);
+    let parts = Parts::of(map)?;
+    found.set_item("n_nodes", parts.grid.nodes)?;
+    found.set_item("n_basis", parts.grid.basis)?;
+    found.set_item("width", parts.grid.width)?;
+    found.set_item("weights", arrays::table(py, parts.weights, parts.origin.len())?)?;
+    found.set_item("origin", parts.origin.into_pyarray(py))?;
+    found.set_item("noise_variance", parts.noise)?;
+    let nodes = (0..map.len()).flat_map(|k| map.node(k)).collect();
+    found.set_item("nodes", arrays::table(py, nodes, map.latent())?)?;
+    found.set_item("order", map.order())?;
     Ok(found)
 }
 

@@ -7,7 +7,7 @@ use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays;
+use crate::arrays::{self, Rows};
 use crate::errors;
 use crate::fit::{Beginning, Fit};
 use crate::vector;
@@ -25,14 +25,14 @@ pub(crate) fn fit_kmeans<'py>(
     checkpoint: Option<PathBuf>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let fit = Fit::<Checkpoint>::new(py, "KMeans.fit", parameters, threads, callback, checkpoint)?;
-    let points = arrays::points(x, sample_weight.as_ref())?;
+    let rows = Rows::new(x, sample_weight.as_ref())?;
     drop(sample_weight);
     let done = fit.run(
-        points,
-        |points| vec![points.fingerprint()],
-        |points, beginning, execution, relay| match beginning {
-            Beginning::Anew(wanted) => kmeans::cluster(points, &wanted, execution, relay),
-            Beginning::From(start) => kmeans::resume(points, start, execution, relay),
+        rows,
+        |rows| vec![rows.input().fingerprint()],
+        |rows, beginning, execution, relay| match beginning {
+            Beginning::Anew(wanted) => kmeans::cluster(rows.input(), &wanted, execution, relay),
+            Beginning::From(start) => kmeans::resume(rows.input(), start, execution, relay),
         },
     )?;
     done.found(errors::mining, found)

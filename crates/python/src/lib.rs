@@ -15,6 +15,7 @@ mod items;
 mod job;
 mod json;
 mod kmeans;
+mod learnt;
 mod mixture;
 mod model_file;
 mod pairwise;
@@ -44,6 +45,8 @@ mod _native {
     #[pymodule_export]
     use crate::kmeans::fit_kmeans;
     #[pymodule_export]
+    use crate::learnt::{learnt, on_sphere};
+    #[pymodule_export]
     use crate::mixture::{fit_mixture, posterior, sample};
     #[pymodule_export]
     use crate::model_file::{read_model, write_model, write_text};
@@ -58,7 +61,7 @@ mod _native {
     #[pymodule_export]
     use crate::smacof::{align, embed, interpolate};
     #[pymodule_export]
-    use crate::vector::fit_vector;
+    use crate::vector::{fit_vector, nearest};
     #[pymodule_export]
     use crate::watch::Progress;
 

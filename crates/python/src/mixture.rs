@@ -7,11 +7,11 @@ use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays::{self, Columns};
+use crate::arrays::{self, Columns, Records};
 use crate::errors;
 use crate::fit::{Beginning, Fit};
 
-/// Fits a mixture of Gaussians to the rows of `x`.
+/// Fits a mixture of Gaussians to the rows of `x`, NaN where a cell is missing.
 #[pyfunction]
 #[pyo3(signature = (x, sample_weight, parameters, *, threads = None, callback = None, checkpoint = None))]
 pub(crate) fn fit_mixture<'py>(
@@ -24,14 +24,14 @@ pub(crate) fn fit_mixture<'py>(
     checkpoint: Option<PathBuf>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let fit = Fit::<Checkpoint>::new(py, "DAGaussianMixture.fit", parameters, threads, callback, checkpoint)?;
-    let points = arrays::points(x, sample_weight.as_ref())?;
+    let rows = Records::new(x, sample_weight.as_ref())?;
     drop(sample_weight);
     let done = fit.run(
-        points,
-        |points| vec![points.fingerprint()],
-        |points, beginning, execution, relay| match beginning {
-            Beginning::Anew(wanted) => mixture::fit(points, &wanted, execution, relay),
-            Beginning::From(start) => mixture::resume(points, start, execution, relay),
+        rows,
+        |rows| vec![rows.input().fingerprint()],
+        |rows, beginning, execution, relay| match beginning {
+            Beginning::Anew(wanted) => mixture::fit(rows.input(), &wanted, execution, relay),
+            Beginning::From(start) => mixture::resume(rows.input(), start, execution, relay),
         },
     )?;
     done.found(
@@ -47,18 +47,7 @@ pub(crate) fn fit_mixture<'py>(
 }
 
 fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
-    let found = PyDict::new(py);
-    let mixture = &model.mixture;
-    let dimension = mixture.dimension();
-    found.set_item("weights", mixture.weights().to_vec().into_pyarray(py))?;
-    found.set_item("means", arrays::table(py, mixture.means().to_vec(), dimension)?)?;
-    found.set_item("numbers", mixture.numbers().to_vec().into_pyarray(py))?;
-    let matrices: Vec<f64> = match mixture.form() {
-        Covariance::Spherical | Covariance::Diagonal => mixture.numbers().to_vec(),
-        Covariance::Tied => mixture.covariance(0),
-        Covariance::Full => (0..mixture.len()).flat_map(|k| mixture.covariance(k)).collect(),
-    };
-    found.set_item("covariances", matrices.into_pyarray(py))?;
+    let found = parts(py, &model.mixture)?;
     found.set_item("labels", arrays::labels(&model.labels).into_pyarray(py))?;
     found.set_item("probabilities", model.probabilities.into_pyarray(py))?;
     found.set_item("log_likelihood", model.criteria.log_likelihood)?;
@@ -80,6 +69,21 @@ fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
     Ok(found)
 }
 
+/// A mixture in the parts that an estimator keeps.
+pub(crate) fn parts<'py>(py: Python<'py>, mixture: &Mixture) -> PyResult<Bound<'py, PyDict>> {
+    let parts = PyDict::new(py);
+    parts.set_item("weights", mixture.weights().to_vec().into_pyarray(py))?;
+    parts.set_item("means", arrays::table(py, mixture.means().to_vec(), mixture.dimension())?)?;
+    parts.set_item("numbers", mixture.numbers().to_vec().into_pyarray(py))?;
+    let matrices: Vec<f64> = match mixture.form() {
+        Covariance::Spherical | Covariance::Diagonal => mixture.numbers().to_vec(),
+        Covariance::Tied => mixture.covariance(0),
+        Covariance::Full => (0..mixture.len()).flat_map(|k| mixture.covariance(k)).collect(),
+    };
+    parts.set_item("covariances", matrices.into_pyarray(py))?;
+    Ok(parts)
+}
+
 /// A mixture as an estimator keeps it.
 fn restored(
     form: &str,
@@ -96,7 +100,7 @@ fn restored(
         .map_err(errors::mining)
 }
 
-/// What a mixture says of rows: memberships, labels and logarithms of densities.
+/// What a mixture says of rows, NaN where a cell is missing: memberships, labels and logarithms of densities.
 #[pyfunction]
 pub(crate) fn posterior<'py>(
     py: Python<'py>,
@@ -107,9 +111,9 @@ pub(crate) fn posterior<'py>(
     numbers: PyReadonlyArray1<'py, f64>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mixture = restored(form, &weights, &means, &numbers)?;
-    let points = arrays::points(x, None)?;
+    let rows = arrays::records(x)?;
     let Posterior { components, memberships, labels, log_densities } =
-        py.detach(|| mixture.posterior(&points)).map_err(errors::mining)?;
+        py.detach(|| mixture.posterior(&rows)).map_err(errors::mining)?;
     let found = PyDict::new(py);
     found.set_item("memberships", arrays::table(py, memberships, components)?)?;
     found.set_item("labels", arrays::labels(&labels).into_pyarray(py))?;

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use lehr_mining::anneal::{Split, Step};
-use lehr_mining::vector::{self, Checkpoint, Cluster, Model, Suggestion};
-use numpy::{IntoPyArray, PyReadonlyArray1};
+use lehr_mining::vector::{self, Centroids, Checkpoint, Cluster, Model, Suggestion};
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays::{self, Columns};
+use crate::arrays::{self, Columns, Rows};
 use crate::errors;
 use crate::fit::{Beginning, Fit};
 
@@ -25,14 +25,14 @@ pub(crate) fn fit_vector<'py>(
     checkpoint: Option<PathBuf>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let fit = Fit::<Checkpoint>::new(py, "DAClustering.fit", parameters, threads, callback, checkpoint)?;
-    let points = arrays::points(x, sample_weight.as_ref())?;
+    let rows = Rows::new(x, sample_weight.as_ref())?;
     drop(sample_weight);
     let done = fit.run(
-        points,
-        |points| vec![points.fingerprint()],
-        |points, beginning, execution, relay| match beginning {
-            Beginning::Anew(wanted) => vector::cluster(points, &wanted, execution, relay),
-            Beginning::From(start) => vector::resume(points, start, execution, relay),
+        rows,
+        |rows| vec![rows.input().fingerprint()],
+        |rows, beginning, execution, relay| match beginning {
+            Beginning::Anew(wanted) => vector::cluster(rows.input(), &wanted, execution, relay),
+            Beginning::From(start) => vector::resume(rows.input(), start, execution, relay),
         },
     )?;
     done.found(errors::mining, found)
@@ -53,6 +53,24 @@ fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
     found.set_item("splits", splits(py, &model.splits)?)?;
     found.set_item("plateaus", plateaus(py, model.suggestion.as_ref())?)?;
     found.set_item("warnings", model.warnings)?;
+    Ok(found)
+}
+
+/// What centres say of other rows: the nearest one, and how far away it is.
+#[pyfunction]
+pub(crate) fn nearest<'py>(
+    py: Python<'py>,
+    x: &Bound<'py, PyAny>,
+    centers: PyReadonlyArray2<'py, f64>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let rows = Rows::new(x, None)?;
+    let dimension = centers.as_array().ncols();
+    let centroids = Centroids::new(dimension, arrays::matrix(&centers), 0.0).map_err(errors::mining)?;
+    drop(centers);
+    let said = py.detach(|| centroids.assign(rows.input())).map_err(errors::mining)?;
+    let found = PyDict::new(py);
+    found.set_item("labels", arrays::labels(&said.labels).into_pyarray(py))?;
+    found.set_item("distances", said.distances.into_pyarray(py))?;
     Ok(found)
 }
 

@@ -4,8 +4,8 @@
 //! goes to another thread, and this one waits without holding the interpreter: it wakes for news, calls the callback, answers, and looks every few
 //! hundredths of a second whether a signal has come. The observer waits for the answer, so a callback sees every step and may stop at just that one.
 //!
-//! When a signal raises (Ctrl-C), the run is told to stop at its next step. A step over very many points may take longer than a person waits: alone,
-//! this thread then leaves the run behind, which owns all that it works on, ends at that step and touches no Python. In a job the others wait for
+//! When a signal raises (Ctrl-C), the run is told to stop before its next leaf of rows. What it does before its first pass and after its last may take longer than a person waits: alone,
+//! this thread then leaves the run behind, which owns all that it works on, ends as soon as it can and touches no Python. In a job the others wait for
 //! our part, so it is not left behind; a second Ctrl-C is.
 //!
 //! Nobody can wait for ever: the work ends its channels when it ends, even by a panic, and the waiting thread its own when it goes.
@@ -13,7 +13,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use lehr_mining::anneal::{self, Control};
+use lehr_mining::anneal::{self, Control, Interrupt};
 use lehr_mining::{gtm, kmeans, mixture, pairwise, smacof};
 use lehr_ranks::timing::Stopwatch;
 use pyo3::prelude::*;
@@ -111,6 +111,18 @@ impl Relay {
     fn keep(&mut self, checkpoint: &impl Checkpoint) {
         self.saver.offer(self.stop.is_said(), |path| checkpoint.write(path));
     }
+
+    /// Whoever adds up rows looks for a word to stop before each leaf of them.
+    fn within_steps(&self) -> Interrupt {
+        let stop = self.stop.clone();
+        Interrupt::when(move || stop.is_said())
+    }
+
+    /// Of a run that was given up within a step, here or in another process of a job.
+    fn keep_last(&mut self, checkpoint: &impl Checkpoint) {
+        self.stop.say();
+        self.keep(checkpoint);
+    }
 }
 
 impl anneal::Observer for Relay {
@@ -121,6 +133,14 @@ impl anneal::Observer for Relay {
     fn checkpoint(&mut self, checkpoint: &anneal::Checkpoint) {
         self.keep(checkpoint);
     }
+
+    fn interrupt(&self) -> Option<Interrupt> {
+        Some(self.within_steps())
+    }
+
+    fn interrupted(&mut self, checkpoint: &anneal::Checkpoint) {
+        self.keep_last(checkpoint);
+    }
 }
 
 impl anneal::Observer<pairwise::Checkpoint> for Relay {
@@ -130,6 +150,14 @@ impl anneal::Observer<pairwise::Checkpoint> for Relay {
 
     fn checkpoint(&mut self, checkpoint: &pairwise::Checkpoint) {
         self.keep(checkpoint);
+    }
+
+    fn interrupt(&self) -> Option<Interrupt> {
+        Some(self.within_steps())
+    }
+
+    fn interrupted(&mut self, checkpoint: &pairwise::Checkpoint) {
+        self.keep_last(checkpoint);
     }
 }
 
@@ -147,6 +175,14 @@ impl anneal::Observer<kmeans::Checkpoint> for Relay {
 
     fn checkpoint(&mut self, checkpoint: &kmeans::Checkpoint) {
         self.keep(checkpoint);
+    }
+
+    fn interrupt(&self) -> Option<Interrupt> {
+        Some(self.within_steps())
+    }
+
+    fn interrupted(&mut self, checkpoint: &kmeans::Checkpoint) {
+        self.keep_last(checkpoint);
     }
 }
 
@@ -166,6 +202,14 @@ impl gtm::Observer for Relay {
     fn checkpoint(&mut self, checkpoint: &gtm::Checkpoint) {
         self.keep(checkpoint);
     }
+
+    fn interrupt(&self) -> Option<Interrupt> {
+        Some(self.within_steps())
+    }
+
+    fn interrupted(&mut self, checkpoint: &gtm::Checkpoint) {
+        self.keep_last(checkpoint);
+    }
 }
 
 impl smacof::Observer for Relay {
@@ -182,6 +226,14 @@ impl smacof::Observer for Relay {
 
     fn checkpoint(&mut self, checkpoint: &smacof::Checkpoint) {
         self.keep(checkpoint);
+    }
+
+    fn interrupt(&self) -> Option<Interrupt> {
+        Some(self.within_steps())
+    }
+
+    fn interrupted(&mut self, checkpoint: &smacof::Checkpoint) {
+        self.keep_last(checkpoint);
     }
 }
 
@@ -200,6 +252,14 @@ impl mixture::Observer for Relay {
 
     fn checkpoint(&mut self, checkpoint: &mixture::Checkpoint) {
         self.keep(checkpoint);
+    }
+
+    fn interrupt(&self) -> Option<Interrupt> {
+        Some(self.within_steps())
+    }
+
+    fn interrupted(&mut self, checkpoint: &mixture::Checkpoint) {
+        self.keep_last(checkpoint);
     }
 }
 

@@ -260,7 +260,8 @@ mod tests {
         let mut writer = Writer { file, len: 0, spill: Spill::new("disk"), of: PhantomData };
         writer.extend(&[1.0, 2.0]).unwrap();
         let error = writer.finish().map(|_| ()).unwrap_err();
-        assert_eq!(error.cause.raw_os_error(), Some(Errno::INVAL.raw_os_error()), "{error}");
+        let Error::Folder { cause, .. } = &error else { panic!("{error}") };
+        assert_eq!(cause.raw_os_error(), Some(Errno::INVAL.raw_os_error()), "{error}");
         drop(reader);
     }
 }

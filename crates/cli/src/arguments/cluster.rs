@@ -85,6 +85,14 @@ pub struct MethodArguments {
     #[arg(long, value_name = "RADIUS", value_parser = positive, allow_negative_numbers = true)]
     pub sponge: Option<f64>,
 
+    /// What a row costs in a cluster; with bernoulli temperatures are in nats [default: squared]
+    #[arg(long, value_enum, value_name = "COST")]
+    pub cost: Option<CostArgument>,
+
+    /// With --cost bernoulli: what is added to the ones and to the zeros of each column of a cluster before its frequency is formed, in rows, 0 to 1000 [default: 0.5]
+    #[arg(long, value_name = "ROWS", value_parser = prior, allow_negative_numbers = true)]
+    pub prior: Option<f64>,
+
     /// With --method kmeans: this many starts, of which the best is kept [default: 10]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub starts: Option<usize>,
@@ -113,6 +121,15 @@ pub enum ClusterMethod {
     Da,
     /// K-means: starts drawn by k-means++, Lloyd's sweeps to the fixed point; needs --clusters
     Kmeans,
+}
+
+/// What a row costs in a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CostArgument {
+    /// The squared distance from its centre
+    Squared,
+    /// Of fingerprints and packed bits: how unlikely the row is by the frequencies of the cluster's bits, -ln p; a rare bit says more than a frequent one
+    Bernoulli,
 }
 
 /// What a sweep of k-means looks at.
@@ -180,6 +197,9 @@ Example:
   lehr cluster compounds.fps.gz --clusters 20
       compounds by their fingerprints; centers.csv has how frequent each bit is
 
+  lehr cluster compounds.fps.gz --clusters 20 --cost bernoulli
+      the same by the likelihood of each bit, so that rare bits count
+
   lehr cluster news20.svm.gz --clusters 20
       texts by their words, of which only those that they have are kept
 
@@ -211,6 +231,13 @@ fn clusters(text: &str) -> Result<usize, String> {
         Ok(0) => Err("at least one cluster is needed".to_owned()),
         Ok(number) => Ok(number),
         Err(_) => Err("expected a whole number of at least 1".to_owned()),
+    }
+}
+
+fn prior(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(number) if (0.0..=1000.0).contains(&number) => Ok(number),
+        _ => Err("expected a number from 0 to 1000".to_owned()),
     }
 }
 

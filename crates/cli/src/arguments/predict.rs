@@ -11,7 +11,7 @@ use super::table::delimiter;
 #[derive(Debug, Args)]
 #[command(after_help = PREDICT_HELP)]
 pub struct PredictArguments {
-    /// The model.json that lehr cluster, lehr mixture or lehr gtm left
+    /// The model.json that lehr cluster, lehr minibatch, lehr mixture or lehr gtm left
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 

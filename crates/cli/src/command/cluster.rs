@@ -21,13 +21,13 @@ use crate::folder::{self, Folder, Results};
 use crate::interrupt::Interrupt;
 use crate::model::{Learnt, ModelFile};
 use crate::output::{self, ClusterRow, ClusterTable};
-use crate::plan::{Frame, Plan, Source, Start, of_bits_only, of_sparse_only, stays_in_memory};
+use crate::plan::{Frame, Plan, Source, Start, of_bits_only, of_sparse_only, stays_in_memory, suits};
 use crate::progress::{Saved, Units, Watch};
 use crate::resume::stopped;
 use crate::space::Space;
 use crate::summary::Summary;
 use crate::trace::TraceFile;
-use crate::{marks, memory, report, tables, weights};
+use crate::{marks, memory, report, summary, tables, weights};
 
 /// Runs a plan to its end, together with the other processes of a job, if there are any.
 ///
@@ -48,6 +48,9 @@ pub fn run(plan: Plan, company: &Company<'_>) -> Result<(), Failure> {
         && !plan.quiet
     {
         output::columns_taken("clustering by", space.columns(), space.left_out());
+    }
+    if let Start::Fresh(parameters) = &plan.start {
+        suits(parameters, space.rows(), &summary::described(&plan.source).0)?;
     }
     let mut warnings = space.warnings();
     let mut phases = vec![("reading".to_owned(), clock.seconds())];
@@ -201,7 +204,7 @@ pub fn publish(
     let trace = trace.map(TraceFile::write).transpose()?;
     staged.commit()?;
     trace.map(AtomicFile::commit).transpose()?;
-    Ok(if plan.json { summary } else { told(space, model, &path, clock_total(&phases)) })
+    Ok(if plan.json { summary } else { told(space, parameters, model, &path, clock_total(&phases)) })
 }
 
 fn clock_total(phases: &[(String, f64)]) -> f64 {
@@ -216,14 +219,14 @@ fn cluster(
     interrupt: &mut Interrupt,
     trace: Option<Trace>,
 ) -> Result<(Parameters, Clustering), Failure> {
-    let units = Units { length: space.unit(), temperature: space.unit_squared() };
     let checkpoint = folder.checkpoint();
-    let mut watch = Watch::new(interrupt, checkpoint.clone(), units, plan.quiet, trace);
     let beginning = match &plan.start {
         Start::Fresh(parameters) => Beginning::fresh(parameters.clone()),
         Start::Resumed(checkpoint, _) => Beginning::resumed(checkpoint.clone()),
     };
     let parameters = beginning.parameters();
+    let units = Units { length: space.unit(), temperature: parameters.unit_of_cost(space.unit_squared()) };
+    let mut watch = Watch::new(interrupt, checkpoint.clone(), units, plan.quiet, trace);
     let outcome = beginning.run(space.rows(), &plan.execution, &mut watch);
     let saved = watch.finish();
     if saved == Saved::Checkpoint {
@@ -241,7 +244,7 @@ fn cluster(
 }
 
 /// The table of clusters and where the results are.
-fn told(space: &Space, model: &Clustering, folder: &Path, seconds: f64) -> String {
+fn told(space: &Space, parameters: &Parameters, model: &Clustering, folder: &Path, seconds: f64) -> String {
     let filled = marks::filled(space, model);
     let one = filled.as_ref().map(|filled| [filled.name.to_owned()]);
     let columns = one.as_ref().map_or_else(|| space.columns(), |one| &one[..]);
@@ -263,15 +266,21 @@ fn told(space: &Space, model: &Clustering, folder: &Path, seconds: f64) -> Strin
         unit: space.unit(),
     };
     let headline =
-        output::headline(space.len() as u64, model.clusters.len() as u64, model.objective.sqrt(), space.unit());
+        output::headline(space.len() as u64, model.clusters.len() as u64, model.root_mean_square(), space.unit());
+    let nats = model.centroids.is_bernoulli().then(|| output::nats(model.objective));
     let outside = model.outliers.as_ref().map(|outliers| output::outside(outliers.rows, space.len() as u64));
     let suggested = model.annealed().and_then(|annealed| annealed.suggestion.as_ref()).and_then(|suggestion| {
         let plateau = suggestion
             .plateaus
             .iter()
             .find(|plateau| plateau.clusters == suggestion.clusters && plateau.to.is_some())?;
-        Some(output::suggested(plateau.clusters as u64, plateau.from, plateau.to?, space.unit_squared()))
+        Some(output::suggested(
+            plateau.clusters as u64,
+            plateau.from,
+            plateau.to?,
+            parameters.unit_of_cost(space.unit_squared()),
+        ))
     });
-    let headline = [Some(headline), outside, suggested].into_iter().flatten().collect::<Vec<_>>().join("\n");
+    let headline = [Some(headline), nats, outside, suggested].into_iter().flatten().collect::<Vec<_>>().join("\n");
     format!("{headline}\n\n{}\n{}\n", table.text(), output::whereabouts(folder, seconds))
 }

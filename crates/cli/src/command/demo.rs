@@ -44,6 +44,8 @@ pub fn is_workflow(demo: &DemoArguments) -> bool {
         || method.stop_length.is_some()
         || method.max_clusters.is_some()
         || method.sponge.is_some()
+        || method.cost.is_some()
+        || method.prior.is_some()
         || method.starts.is_some()
         || method.max_sweeps.is_some()
         || method.sweeps.is_some()

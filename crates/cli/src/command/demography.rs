@@ -4,7 +4,7 @@ use std::io;
 
 use lehr_data::write::csv::Table;
 use lehr_data::write::names;
-use lehr_mining::anneal::{Control, Observer, Progress};
+use lehr_mining::anneal::{self, Control, Observer, Progress};
 use lehr_mining::vector::{self, Model, Parameters};
 use lehr_ranks::Layout;
 use lehr_ranks::timing::Stopwatch;
@@ -93,6 +93,10 @@ struct Stops<'a>(&'a mut Interrupt);
 impl Observer for Stops<'_> {
     fn progress(&mut self, _: &Progress<'_>) -> Control {
         if self.0.is_requested() { Control::Stop } else { Control::Continue }
+    }
+
+    fn interrupt(&self) -> Option<anneal::Interrupt> {
+        Some(self.0.within_steps())
     }
 }
 

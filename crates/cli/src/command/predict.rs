@@ -82,6 +82,10 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
                 return write(&said_of_bits(&rows, "an FPS file")?, Some(rows.ids()), out);
             }
         };
+        if matches!(&model.model, Learnt::Clusters(centroids) if centroids.is_bernoulli()) {
+            let what = "expected rows of bits, as --cost bernoulli takes, found a table of numbers";
+            return Err(Failure::new(Kind::BadData, format!("{}: {what}", input.display())));
+        }
         let ids = points.ids().map(<[String]>::to_vec);
         let values = if model.is_sphere() {
             // What is not in degrees is told with its row and column.
@@ -115,13 +119,23 @@ fn write(said: &Said, ids: Option<&[String]>, out: Option<PathBuf>) -> Result<()
     }
 }
 
+/// What a row's distance from its centre is.
+enum Distance {
+    /// As the columns are.
+    Straight,
+    /// Through the Earth, and shown along the surface.
+    Chord,
+    /// None, but what the row costs, in nats.
+    Cost,
+}
+
 /// What a model says of rows.
 enum Said {
     Places(Projection),
     /// Whether all memberships are wanted.
     Components(Posterior, bool),
-    /// Whether distances are through the Earth, and the memberships if they are wanted.
-    Clusters(Assignment, bool, Option<Vec<f64>>),
+    /// What distances are, and the memberships if they are wanted.
+    Clusters(Assignment, Distance, Option<Vec<f64>>),
 }
 
 impl Said {
@@ -141,7 +155,8 @@ impl Said {
             return Err(bad(expected, rows.bits().to_string()));
         }
         let all = memberships.then(|| centroids.memberships(rows)).transpose()?;
-        Ok(Said::Clusters(centroids.assign(rows)?, false, all))
+        let distance = if centroids.is_bernoulli() { Distance::Cost } else { Distance::Straight };
+        Ok(Said::Clusters(centroids.assign(rows)?, distance, all))
     }
 
     /// Of sparse rows, which only clusters of columns that were not shifted say something. The columns that a file does not come to are 0 in all its rows.
@@ -154,9 +169,12 @@ impl Said {
         if model.is_sphere() || model.is_shifted() {
             return Err(bad("a table of the columns that the model shifts"));
         }
+        if centroids.is_bernoulli() {
+            return Err(bad("rows of bits, as --cost bernoulli takes"));
+        }
         let rows = rows.with_dimension(centroids.dimension())?.divided(model.divisors());
         let all = memberships.then(|| centroids.memberships(&rows)).transpose()?;
-        Ok(Said::Clusters(centroids.assign(&rows)?, false, all))
+        Ok(Said::Clusters(centroids.assign(&rows)?, Distance::Straight, all))
     }
 
     /// `values`: row after row as the model wants them, NaN where a cell is missing.
@@ -169,7 +187,8 @@ impl Said {
             Learnt::Clusters(centroids) => {
                 let points = Points::new(values, centroids.dimension())?;
                 let all = memberships.then(|| centroids.memberships(&points)).transpose()?;
-                Said::Clusters(centroids.assign(&points)?, model.is_sphere(), all)
+                let distance = if model.is_sphere() { Distance::Chord } else { Distance::Straight };
+                Said::Clusters(centroids.assign(&points)?, distance, all)
             }
         })
     }
@@ -184,9 +203,11 @@ impl Said {
                 let memberships = all.then_some(&memberships[..]);
                 tables::components_of_rows(out, ids, labels, &probabilities, log_densities, memberships)
             }
-            Said::Clusters(found, is_sphere, memberships) => {
-                let distance = |chord| if *is_sphere { geography::arc_km(chord) } else { chord };
-                tables::clusters_of_rows(out, ids, found, distance, memberships.as_deref())
+            Said::Clusters(found, distance, memberships) => {
+                let shown =
+                    |length| if matches!(distance, Distance::Chord) { geography::arc_km(length) } else { length };
+                let is_cost = matches!(distance, Distance::Cost);
+                tables::clusters_of_rows(out, ids, found, shown, memberships.as_deref(), is_cost)
             }
         }
     }

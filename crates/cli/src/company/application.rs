@@ -7,11 +7,11 @@ use std::path::Path;
 
 use lehr_distances::checkpoint::Kept;
 use lehr_distances::{Metric, Silent, all_pairs};
-use lehr_mining::{anneal, pairwise, smacof};
+use lehr_mining::{pairwise, smacof};
 use lehr_ranks::Execution;
 use lehr_ranks_mpi::Process;
 
-use super::{pairs, unreachable};
+use super::{Follower, pairs, unreachable};
 use crate::application::{Subject, whole};
 use crate::arguments::ApplicationArguments;
 use crate::exit::{Failure, Kind};
@@ -24,7 +24,7 @@ use crate::plan::execution;
 /// [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood; then this process speaks.
 pub fn follow(process: Process, subject: Subject, arguments: &ApplicationArguments) -> Result<u8, Failure> {
     // A first Ctrl-C reaches the lead too, which stops the run for all; a second ends this process, and with it the job.
-    let _interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen()?;
     let order = process.share(Vec::new()).map_err(unreachable)?;
     let code = match order[..] {
         [code] => code,
@@ -34,7 +34,9 @@ pub fn follow(process: Process, subject: Subject, arguments: &ApplicationArgumen
             // The lead refuses these arguments before it gives an order, if there is anything to refuse.
             let (execution, _) = execution(&arguments.execution, Some(process.job()))?;
             let methods = subject.methods(arguments, items.len());
-            items.compared(&subject.what(), |metric| compute(metric, &methods, &execution, log))?;
+            items.compared(&subject.what(), |metric| {
+                compute(metric, &methods, &execution, log, &mut Follower::new(&interrupt))
+            })?;
             let word = process.share(Vec::new()).map_err(unreachable)?;
             if let [code] = word[..] { code } else { Kind::NoResult.code() }
         }
@@ -49,15 +51,16 @@ fn compute(
     (clustering, embedding): &(pairwise::Parameters, smacof::Parameters),
     execution: &Execution,
     log: Option<Vec<u8>>,
+    follower: &mut Follower,
 ) -> Result<(), Failure> {
     let read = |bytes| Kept::of_bytes::<f32>(bytes, Path::new("the checkpoint of process 0"), metric);
     let mut kept = log.map(read).transpose()?;
     let Ok(half) = all_pairs::<f32>(metric, execution, kept.as_mut(), &mut Silent) else { return Ok(()) };
     let matrix = whole(&half)?;
     drop(half);
-    if pairwise::cluster(&matrix, None, clustering, execution, &mut anneal::Silent).is_ok() {
+    if pairwise::cluster(&matrix, None, clustering, execution, follower).is_ok() {
         let input = smacof::Input::new(&matrix);
-        let _ = smacof::embed(&input, embedding, execution, &mut anneal::Silent);
+        let _ = smacof::embed(&input, embedding, execution, follower);
     }
     Ok(())
 }

@@ -9,13 +9,13 @@
 //! | weights | 8 bytes an item, if there are weights |
 
 use lehr_data::dissimilarities::{Dissimilarities, Element, Form, Values};
-use lehr_mining::anneal::{Observer, Silent};
+use lehr_mining::anneal::Observer;
 use lehr_mining::{pairwise, smacof};
 use lehr_ranks::Execution;
 use lehr_ranks_mpi::Process;
 use serde::{Deserialize, Serialize};
 
-use super::{Company, unreachable};
+use super::{Company, Follower, unreachable};
 use crate::arguments::ExecutionArguments;
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
@@ -135,7 +135,7 @@ impl Company<'_> {
 /// [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood; then this process speaks.
 pub fn follow(process: Process, arguments: &ExecutionArguments) -> Result<u8, Failure> {
     // A first Ctrl-C reaches the lead too, which stops the run for all; a second ends this process, and with it the job.
-    let _interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen()?;
     let order = process.share(Vec::new()).map_err(unreachable)?;
     let code = match order[..] {
         [code] => code,
@@ -146,9 +146,10 @@ pub fn follow(process: Process, arguments: &ExecutionArguments) -> Result<u8, Fa
             let (execution, _) = execution(arguments, Some(process.job()))?;
             let weights = weights.as_deref();
             // The outcome is the lead's, who tells it: all agree on it.
+            let mut follower = Follower::new(&interrupt);
             match task {
-                Task::Cluster(begin) => drop(begin.cluster(&matrix, weights, &execution, &mut Silent)),
-                Task::Embed(begin) => drop(begin.embed(&matrix, weights, &execution, &mut Silent)),
+                Task::Cluster(begin) => drop(begin.cluster(&matrix, weights, &execution, &mut follower)),
+                Task::Embed(begin) => drop(begin.embed(&matrix, weights, &execution, &mut follower)),
             }
             let word = process.share(Vec::new()).map_err(unreachable)?;
             if let [code] = word[..] { code } else { Kind::NoResult.code() }

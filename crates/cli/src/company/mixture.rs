@@ -1,12 +1,11 @@
 //! Several processes fit one mixture: the lead sends an order, all compute, the lead writes.
 
 use lehr_data::Points;
-use lehr_mining::anneal::Silent;
 use lehr_mining::mixture::{Checkpoint, Parameters, fit, resume};
 use lehr_ranks_mpi::Process;
 use serde::{Deserialize, Serialize};
 
-use super::{Company, Head, decode, encode, unreachable};
+use super::{Company, Follower, Head, decode, encode, unreachable};
 use crate::arguments::ExecutionArguments;
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
@@ -41,7 +40,7 @@ impl Company<'_> {
 /// As [`super::follow`].
 pub fn follow(process: Process, arguments: &ExecutionArguments) -> Result<u8, Failure> {
     // A first Ctrl-C reaches the lead too, which stops the run for all; a second ends this process, and with it the job.
-    let _interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen()?;
     let order = process.share(Vec::new()).map_err(unreachable)?;
     let code = match order[..] {
         [code] => code,
@@ -51,9 +50,10 @@ pub fn follow(process: Process, arguments: &ExecutionArguments) -> Result<u8, Fa
             // The lead refuses these arguments before it gives an order, if there is anything to refuse.
             let (execution, _) = execution(arguments, Some(process.job()))?;
             // The outcome is the lead's, who tells it: all agree on it.
+            let mut follower = Follower::new(&interrupt);
             let _ = match head.start {
-                Beginning::Fresh(parameters) => fit(&points, &parameters, &execution, &mut Silent),
-                Beginning::Resumed(checkpoint) => resume(&points, *checkpoint, &execution, &mut Silent),
+                Beginning::Fresh(parameters) => fit(&points, &parameters, &execution, &mut follower),
+                Beginning::Resumed(checkpoint) => resume(&points, *checkpoint, &execution, &mut follower),
             };
             match process.share(Vec::new()).map_err(unreachable)?[..] {
                 [code] => code,

@@ -1,6 +1,6 @@
 //! How far a fit of a map is.
 
-use lehr_mining::anneal::Control;
+use lehr_mining::anneal::{Control, Interrupt};
 use lehr_mining::gtm::{Checkpoint, Observer, Progress, Start};
 use lehr_ranks::trace::Trace;
 
@@ -26,6 +26,15 @@ impl Observer for Watch<'_> {
     }
 
     fn checkpoint(&mut self, checkpoint: &Checkpoint) {
+        self.save(|path| checkpoint.write(path));
+    }
+
+    fn interrupt(&self) -> Option<Interrupt> {
+        Some(self.interrupt.within_steps())
+    }
+
+    fn interrupted(&mut self, checkpoint: &Checkpoint) {
+        self.stopping = true;
         self.save(|path| checkpoint.write(path));
     }
 

@@ -1,6 +1,6 @@
 //! How far the starts of k-means are.
 
-use lehr_mining::anneal::{Control, Observer, Progress};
+use lehr_mining::anneal::{Control, Interrupt, Observer, Progress};
 use lehr_mining::kmeans::Checkpoint;
 use lehr_ranks::trace::Trace;
 
@@ -26,6 +26,15 @@ impl Observer<Checkpoint> for Watch<'_> {
     }
 
     fn checkpoint(&mut self, checkpoint: &Checkpoint) {
+        self.save(|path| checkpoint.write(path));
+    }
+
+    fn interrupt(&self) -> Option<Interrupt> {
+        Some(self.interrupt.within_steps())
+    }
+
+    fn interrupted(&mut self, checkpoint: &Checkpoint) {
+        self.stopping = true;
         self.save(|path| checkpoint.write(path));
     }
 

@@ -96,6 +96,15 @@ impl anneal::Observer<pairwise::Checkpoint> for MatrixWatch<'_> {
     fn checkpoint(&mut self, checkpoint: &pairwise::Checkpoint) {
         self.keep(|path| checkpoint.write(path));
     }
+
+    fn interrupt(&self) -> Option<anneal::Interrupt> {
+        Some(self.interrupt.within_steps())
+    }
+
+    fn interrupted(&mut self, checkpoint: &pairwise::Checkpoint) {
+        self.stopping = true;
+        self.keep(|path| checkpoint.write(path));
+    }
 }
 
 impl smacof::Observer for MatrixWatch<'_> {
@@ -106,6 +115,15 @@ impl smacof::Observer for MatrixWatch<'_> {
     }
 
     fn checkpoint(&mut self, checkpoint: &smacof::Checkpoint) {
+        self.keep(|path| checkpoint.write(path));
+    }
+
+    fn interrupt(&self) -> Option<anneal::Interrupt> {
+        Some(self.interrupt.within_steps())
+    }
+
+    fn interrupted(&mut self, checkpoint: &smacof::Checkpoint) {
+        self.stopping = true;
         self.keep(|path| checkpoint.write(path));
     }
 }

@@ -1,6 +1,6 @@
 //! How far a fit of a mixture is.
 
-use lehr_mining::anneal::Control;
+use lehr_mining::anneal::{Control, Interrupt};
 use lehr_mining::mixture::{Checkpoint, Observer, Progress};
 use lehr_ranks::trace::Trace;
 
@@ -25,6 +25,15 @@ impl Observer for Watch<'_> {
     }
 
     fn checkpoint(&mut self, checkpoint: &Checkpoint) {
+        self.save(|path| checkpoint.write(path));
+    }
+
+    fn interrupt(&self) -> Option<Interrupt> {
+        Some(self.interrupt.within_steps())
+    }
+
+    fn interrupted(&mut self, checkpoint: &Checkpoint) {
+        self.stopping = true;
         self.save(|path| checkpoint.write(path));
     }
 

@@ -501,7 +501,9 @@ function read(temperature) {
     spec.cross.setAttribute('x1', spec.x(found[0])); spec.cross.setAttribute('x2', spec.x(found[0]));
     spec.dot.setAttribute('cx', spec.x(found[0])); spec.dot.setAttribute('cy', spec.y(spec.value(found)));
     const value = spec.whole ? `${found[1]} cluster${found[1] === 1 ? '' : 's'}` : withUnit(found[2], data.unit_squared);
-    box.textContent = `${value} at ${withUnit(found[0], data.unit_squared)}, length ${withUnit(Math.sqrt(found[0] / 2), data.unit)}`;
+    // Of nats no length is made.
+    const length = data.unit_squared === 'nats' ? '' : `, length ${withUnit(Math.sqrt(found[0] / 2), data.unit)}`;
+    box.textContent = `${value} at ${withUnit(found[0], data.unit_squared)}${length}`;
   }
 }
 function drawCurves() { curves.forEach(curve); if (steps.length) read(null); }

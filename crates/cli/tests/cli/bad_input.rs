@@ -195,7 +195,7 @@ fn a_file_for_another_command_is_told_with_that_command() {
     sandbox.write("texts.svm", "1 1:2 4:1\n0 2:1 3:1\n");
     sandbox.write("table.csv", POINTS);
     sandbox.lehr(&["distances", "genes.fasta", "--out", "d", "--quiet"]).succeeded();
-    let rows = b"\x93NUMPY\x01\x00\x36\x00{'descr': '|u1', 'fortran_order': False, 'shape': (3, 2)}";
+    let rows = b"\x93NUMPY\x01\x00\x39\x00{'descr': '|u1', 'fortran_order': False, 'shape': (3, 2)}";
     sandbox.write("rows.npy", [&rows[..], &[1, 2, 3, 4, 5, 6]].concat());
     let (table, matrix) =
         ("expected a table of text or an NPY file, found", "expected an NPY array of dissimilarities");
@@ -214,7 +214,11 @@ fn a_file_for_another_command_is_told_with_that_command() {
         ),
         (["pairwise", "table.csv"], [matrix, "found a table of text"], "lehr distances computes the dissimilarities"),
         (["embed", "genes.fasta"], [matrix, "found sequences in FASTA"], "lehr distances compares sequences"),
-        (["embed", "keys.fps"], [matrix, "found fingerprints in FPS"], "lehr distances compares them"),
+        (
+            ["embed", "keys.fps"],
+            [matrix, "found fingerprints in FPS"],
+            "lehr cluster takes fingerprints, and lehr distances",
+        ),
         (["pairwise", "rows.npy"], ["expected a square array", "an array of 3 x 2"], "lehr distances computes"),
     ] {
         let outcome = sandbox.lehr(&[&line[..], &["--out", "o", "--quiet"]].concat());

@@ -245,3 +245,53 @@ fn what_bits_cannot_be_asked_is_told_and_nothing_is_left_behind() {
         outcome.stderr
     );
 }
+
+#[test]
+fn by_likelihood_results_are_in_nats_and_a_model_says_what_rows_cost() {
+    let sandbox = sandbox();
+    let line = ["cluster", "compounds.fps", "-k", "3", "--cost", "bernoulli", "--prior", "0.25", "--quiet"];
+    let told = sandbox.lehr(&line).succeeded().stdout;
+    assert!(told.contains("nats on average\n"), "{told}");
+    let summary = sandbox.summary("lehr-out");
+    assert_eq!(summary["parameters"]["cost"], serde_json::json!({ "bernoulli": { "prior": 0.25 } }));
+    assert_eq!((&summary["unit"]["temperature"], &summary["temperature_convention"]), (&"nats".into(), &"nats".into()));
+    assert!(summary["result"]["last_length"].is_null());
+    // The three templates, as squared distances find them too.
+    let labels = column(&sandbox.read("lehr-out/labels.csv"), 1);
+    assert!(labels.chunks(40).all(|rows| rows.iter().all(|label| *label == rows[0])), "{labels:?}");
+    // A centre has the prior in it: a bit that no row of a cluster has is 0.25 of 40.5.
+    let center: Vec<f64> =
+        (0..BITS).map(|j| column(&sandbox.read("lehr-out/centers.csv"), 1 + j)[0].parse().unwrap()).collect();
+    assert!(center.iter().all(|y| *y >= 0.25 / 40.5 && *y <= 40.25 / 40.5), "{center:?}");
+    let page = sandbox.read("lehr-out/report.html");
+    assert!(page.contains("Mean cost of a row") && page.contains("Hardened to temperature") && !page.contains("{{"));
+    let predicted = sandbox.lehr(&["predict", "lehr-out/model.json", "compounds.fps"]).succeeded().stdout;
+    assert!(predicted.starts_with("id,cluster,probability,cost\n"), "{predicted}");
+    assert_eq!(column(&predicted, 1), labels);
+    let costs: Vec<f64> = column(&predicted, 3).iter().map(|cost| cost.parse().unwrap()).collect();
+    let mean = costs.iter().sum::<f64>() / costs.len() as f64;
+    assert!((mean - summary["result"]["objective"].as_f64().unwrap()).abs() < 1e-9 * mean, "{mean}");
+    let refused = sandbox.lehr(&["predict", "lehr-out/model.json", "table.csv", "--id", "id"]);
+    assert_eq!(refused.code, 3);
+    assert!(refused.stderr.contains("table.csv: expected rows of bits"), "{}", refused.stderr);
+}
+
+#[test]
+fn by_likelihood_only_bits_are_clustered_and_nothing_is_left_where_it_is_refused() {
+    let sandbox = sandbox();
+    for (rest, expected) in [
+        (
+            &["table.csv", "--id", "id", "--cost", "bernoulli"][..],
+            "table.csv: --cost bernoulli expects rows of bits, found a table of numbers",
+        ),
+        (&["compounds.fps", "--prior", "1"], "--prior goes with --cost bernoulli"),
+        (&["compounds.fps", "--cost", "bernoulli", "--sponge", "3"], "--sponge is a length"),
+        (&["compounds.fps", "--cost", "bernoulli", "--prior", "-1"], "expected a number from 0 to 1000"),
+        (&["compounds.fps", "--cost", "bernoulli", "--method", "kmeans"], "--cost does not go with --method kmeans"),
+    ] {
+        let refused = sandbox.lehr(&[&["cluster", "-k", "3", "--quiet"][..], rest].concat());
+        assert_eq!(refused.code, 2, "{}", refused.stderr);
+        assert!(refused.stderr.contains(expected), "{}", refused.stderr);
+        assert!(!sandbox.path("lehr-out").exists());
+    }
+}

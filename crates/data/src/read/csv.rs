@@ -38,6 +38,24 @@ pub(super) fn incomplete(source: Source<'_>, selection: &Selection) -> Result<In
 }
 
 fn table(source: Source<'_>, selection: &Selection, has_gaps: bool, spill: Option<&Spill>) -> Result<Table, Error> {
+    let (mut records, sample, mut table) = begun(source, selection, has_gaps, spill)?;
+    for record in &sample {
+        table.add(record)?;
+    }
+    let mut record = Record::default();
+    while records.read(&mut record)? {
+        table.add(&record)?;
+    }
+    table.checked()
+}
+
+/// A table whose layout is known and that has no row yet, the records that it was found out from, less the header, and those that follow.
+fn begun<'a>(
+    source: Source<'a>,
+    selection: &Selection,
+    has_gaps: bool,
+    spill: Option<&Spill>,
+) -> Result<(Records<'a>, Vec<Record>, Table), Error> {
     let mut records = Records::new(source, selection.delimiter)?;
     let mut sample = Vec::new();
     let mut record = Record::default();
@@ -63,14 +81,62 @@ fn table(source: Source<'_>, selection: &Selection, has_gaps: bool, spill: Optio
     if has_gaps {
         layout.wait_for_numbers(&sample[usize::from(has_header)..]);
     }
-    let mut table = Table::new(records.name(), first.len(), layout, has_gaps, Builder::new(spill, 0)?);
-    for record in &sample[usize::from(has_header)..] {
-        table.add(record)?;
+    let table = Table::new(records.name(), first.len(), layout, has_gaps, Builder::new(spill, 0)?);
+    sample.drain(..usize::from(has_header));
+    Ok((records, sample, table))
+}
+
+/// The rows of a text, some at a time.
+pub(super) struct Rows<'a> {
+    records: Records<'a>,
+    /// What the layout was found out from, as far as it has not been taken yet.
+    sample: std::vec::IntoIter<Record>,
+    record: Record,
+    table: Table,
+    /// Whether there was a row of weight above 0.
+    has_weight: bool,
+    is_over: bool,
+}
+
+impl<'a> Rows<'a> {
+    pub fn new(source: Source<'a>, selection: &Selection) -> Result<Self, Error> {
+        let (records, sample, mut table) = begun(source, selection, false, None)?;
+        table.leaves_weightless = true;
+        let (sample, record) = (sample.into_iter(), Record::default());
+        Ok(Rows { records, sample, record, table, has_weight: false, is_over: false })
     }
-    while records.read(&mut record)? {
-        table.add(&record)?;
+
+    /// How much of a file has been read.
+    pub fn fraction(&self) -> Option<f64> {
+        self.records.fraction()
     }
-    table.checked()
+
+    /// The next rows of weight above 0, so many at most; none at the end.
+    ///
+    /// # Errors
+    /// Those of reading; the faults of these rows; at the end what can be said of all rows only.
+    pub fn next(&mut self, rows: usize) -> Result<Option<Points>, Error> {
+        while self.table.kept < rows {
+            match self.sample.next() {
+                Some(record) => self.table.add(&record)?,
+                None if self.records.read(&mut self.record)? => self.table.add(&self.record)?,
+                None => break,
+            }
+        }
+        if self.table.kept > 0 {
+            self.has_weight = true;
+            return self.table.taken().map(Some);
+        }
+        if self.table.faults.is_empty() && !self.is_over {
+            self.table.look_at_columns_left_out();
+            if !self.has_weight {
+                self.table.look_at_the_total_weight();
+            }
+        }
+        self.is_over = true;
+        let name = self.records.name();
+        std::mem::replace(&mut self.table.faults, Faults::new(name)).or(None)
+    }
 }
 
 /// Whether a field says that there is no value.
@@ -254,12 +320,18 @@ struct Table {
     fields: Vec<f64>,
     /// Whether a field may say that there is no value.
     has_gaps: bool,
+    /// Whether rows of weight 0 are looked at, and not kept.
+    leaves_weightless: bool,
+    /// Rows kept, or that would be but for a fault.
+    kept: usize,
 }
 
 impl Table {
     fn new(source: &str, width: usize, layout: Layout, has_gaps: bool, values: Builder<f64>) -> Self {
         let (faults, fields) = (Faults::new(source), Vec::new());
-        Table { layout, width, rows: 0, values, weights: Vec::new(), ids: Vec::new(), faults, fields, has_gaps }
+        let (weights, ids) = (Vec::new(), Vec::new());
+        let (leaves_weightless, kept) = (false, 0);
+        Table { layout, width, rows: 0, values, weights, ids, faults, fields, has_gaps, leaves_weightless, kept }
     }
 
     fn add(&mut self, record: &Record) -> Result<(), Error> {
@@ -272,6 +344,7 @@ impl Table {
             self.faults.add_with(|| fault(Place::Line(line), None, expected(), "an empty line".into()));
         }
         self.rows += 1;
+        self.kept += 1;
         if record.len() != width {
             let found = record.len().to_string();
             self.faults.add_with(|| fault(Place::Line(record.line), None, plural(width, "field"), found));
@@ -301,22 +374,27 @@ impl Table {
             });
             self.fields.push(value);
         }
-        if let Some(index) = weights {
+        let weight = weights.map(|index| {
             let field = record.field(index).unwrap_or_default();
             let weight = number(field).unwrap_or(f64::NAN);
             if let Some(expected) = weight_fault(weight) {
                 let (place, expected) = (Place::Line(record.line), expected.into());
                 self.faults.add_with(|| fault(place, Some(column(index)), expected, quoted(field)));
             }
-            self.weights.push(weight);
-        }
-        if let Some(index) = id {
-            self.ids.push(record.field(index).unwrap_or_default().to_string());
-        }
+            weight
+        });
         for aside in &mut self.layout.left_out {
             let field = record.field(aside.column).unwrap_or_default();
             aside.count += u64::from(number(field).is_some());
             aside.look(field);
+        }
+        if self.leaves_weightless && weight == Some(0.0) {
+            self.kept -= 1;
+            return Ok(());
+        }
+        self.weights.extend(weight);
+        if let Some(index) = id {
+            self.ids.push(record.field(index).unwrap_or_default().to_string());
         }
         // Where something is wrong, nobody will ask for the values.
         if self.faults.is_empty() {
@@ -356,37 +434,52 @@ impl Table {
         if self.faults.is_empty() {
             self.settle();
         }
-        let layout = &self.layout;
-        let column =
-            |index: usize| Some(Column { index, name: layout.has_header.then(|| layout.names[index].clone()) });
-        for Aside { column: index, count: numbers, .. } in &layout.left_out {
+        self.look_at_columns_left_out();
+        self.look_at_the_total_weight();
+        if self.faults.is_empty() { Ok(self) } else { Err(Error::Faults(self.faults)) }
+    }
+
+    /// A column as messages tell it.
+    fn column(&self, index: usize) -> Option<Column> {
+        let Layout { names, has_header, .. } = &self.layout;
+        Some(Column { index, name: has_header.then(|| names[index].clone()) })
+    }
+
+    fn look_at_columns_left_out(&mut self) {
+        for Aside { column: index, count: numbers, .. } in &self.layout.left_out {
             if *numbers * 2 > self.rows {
                 let expected =
                     format!("a number in the first {SAMPLE_ROWS} rows of a numeric column, or a choice of columns");
                 let found = format!("none there, and numbers in {numbers} of {} rows", self.rows);
-                self.faults.add(fault(Place::Whole, column(*index), expected, found));
+                let column = self.column(*index);
+                self.faults.add(fault(Place::Whole, column, expected, found));
             }
         }
-        if let (Some(index), true) = (layout.weights, self.faults.is_empty())
-            && let Some((expected, found)) = total_weight_fault(&self.weights)
+    }
+
+    fn look_at_the_total_weight(&mut self) {
+        if let (Some(index), true) = (self.layout.weights, self.faults.is_empty())
+            && let Some((expected, found)) = total_weight_fault(&self.weights, self.rows as usize)
         {
-            self.faults.add(fault(Place::Whole, column(index), expected, found));
+            let column = self.column(index);
+            self.faults.add(fault(Place::Whole, column, expected, found));
         }
-        if self.faults.is_empty() { Ok(self) } else { Err(Error::Faults(self.faults)) }
     }
 
     fn into_points(self) -> Result<Points, Error> {
-        let (layout, name) = (self.layout, self.faults.name().to_string());
-        let names = layout.columns.iter().map(|index| layout.names[*index].clone()).collect();
-        let points = Points::of_finite(self.values.finish()?, layout.columns.len())?;
-        let mut points = points.with_columns(names)?.with_name(name).with_left_out(layout.left_out());
-        if layout.weights.is_some() {
-            points = points.with_weights(self.weights)?;
-        }
-        if layout.id.is_some() {
-            points = points.with_ids(self.ids)?;
-        }
-        Ok(points)
+        points_of(&self.layout, self.faults.name(), self.values.finish()?, self.weights, self.ids)
+    }
+
+    /// The rows that were kept since the last call, if nothing was wrong with what was read meanwhile.
+    fn taken(&mut self) -> Result<Points, Error> {
+        self.look_at_the_total_weight();
+        let name = self.faults.name().to_owned();
+        let faults = std::mem::replace(&mut self.faults, Faults::new(&*name));
+        let values = std::mem::replace(&mut self.values, Builder::new(None, 0)?).finish()?;
+        let (weights, ids) = (std::mem::take(&mut self.weights), std::mem::take(&mut self.ids));
+        self.kept = 0;
+        faults.or(())?;
+        points_of(&self.layout, &name, values, weights, ids)
     }
 
     fn into_incomplete(self) -> Result<Incomplete, Error> {
@@ -399,6 +492,26 @@ impl Table {
         let rows = Incomplete::named(values, names, self.faults.name())?.with_left_out(self.layout.left_out());
         Ok(rows.with_ids(ids))
     }
+}
+
+/// Rows of a layout as points.
+fn points_of(
+    layout: &Layout,
+    name: &str,
+    values: Storage<f64>,
+    weights: Vec<f64>,
+    ids: Vec<String>,
+) -> Result<Points, Error> {
+    let names = layout.columns.iter().map(|index| layout.names[*index].clone()).collect();
+    let points = Points::of_finite(values, layout.columns.len())?;
+    let mut points = points.with_columns(names)?.with_name(name).with_left_out(layout.left_out());
+    if layout.weights.is_some() {
+        points = points.with_weights(weights)?;
+    }
+    if layout.id.is_some() {
+        points = points.with_ids(ids)?;
+    }
+    Ok(points)
 }
 
 fn fault(place: Place, column: Option<Column>, expected: String, found: String) -> Fault {

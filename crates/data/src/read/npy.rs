@@ -53,7 +53,8 @@ pub(super) fn points(mut source: Source<'_>, selection: &Selection, spill: Optio
 
 /// Rows and columns, if the file is an array and long enough for what its header promises.
 pub(super) fn shape(source: &mut Source<'_>) -> Result<Option<[usize; 2]>, Error> {
-    if !source.fill(MAGIC.len(), None)?.starts_with(MAGIC) {
+    // What cannot be read is told by who reads it.
+    if !source.peek(MAGIC.len()).starts_with(MAGIC) {
         return Ok(None);
     }
     let header = Header::read(source)?;
@@ -70,6 +71,10 @@ struct Intake<'c> {
     ids: Vec<String>,
     /// What is chosen of a row, where that is not all in its order.
     fields: Vec<f64>,
+    /// Whether rows of weight 0 are looked at, and not kept.
+    leaves_weightless: bool,
+    /// Rows kept, or that would be but for a fault.
+    kept: usize,
 }
 
 impl<'c> Intake<'c> {
@@ -77,7 +82,8 @@ impl<'c> Intake<'c> {
         let values = Builder::new(spill, rows.saturating_mul(chosen.columns.len()));
         let values = values.map_err(|error| Error::kept(name, error))?;
         let (faults, fields) = (Faults::new(name), Vec::with_capacity(chosen.columns.len()));
-        Ok(Intake { chosen, faults, row: 0, values, weights: Vec::new(), ids: Vec::new(), fields })
+        let (weights, ids) = (Vec::new(), Vec::new());
+        Ok(Intake { chosen, faults, row: 0, values, weights, ids, fields, leaves_weightless: false, kept: 0 })
     }
 
     fn add(&mut self, fields: &[f64]) -> Result<(), Error> {
@@ -96,12 +102,17 @@ impl<'c> Intake<'c> {
             if let Some(expected) = weight_fault(fields[index]) {
                 fault(index, expected, false);
             }
+            if self.leaves_weightless && fields[index] == 0.0 {
+                self.row += 1;
+                return Ok(());
+            }
             self.weights.push(fields[index]);
         }
         if let Some(index) = *id {
             self.ids.push(fields[index].to_string());
         }
         self.row += 1;
+        self.kept += 1;
         if !self.faults.is_empty() {
             // Nobody will ask for the values.
             return Ok(());
@@ -116,15 +127,20 @@ impl<'c> Intake<'c> {
         self.values.extend(chosen).map_err(|error| Error::kept(self.faults.name(), error))
     }
 
-    /// The points, if nothing was wrong.
-    fn into_points(mut self) -> Result<Points, Error> {
-        let Chosen { columns, weights, id, .. } = self.chosen;
-        if let (Some(index), true) = (*weights, self.faults.is_empty())
-            && let Some((expected, found)) = total_weight_fault(&self.weights)
+    /// That the weights are not all 0, and have a sum.
+    fn look_at_the_total_weight(&mut self) {
+        if let (Some(index), true) = (self.chosen.weights, self.faults.is_empty())
+            && let Some((expected, found)) = total_weight_fault(&self.weights, self.row)
         {
             let column = Some(Column { index, name: None });
             self.faults.add(Fault { place: Place::Whole, column, expected, found });
         }
+    }
+
+    /// The points, if nothing was wrong.
+    fn into_points(mut self) -> Result<Points, Error> {
+        let Chosen { columns, weights, id, .. } = self.chosen;
+        self.look_at_the_total_weight();
         let name = self.faults.name().to_owned();
         self.faults.or(())?;
         let points = Points::of_finite(self.values.finish()?, columns.len())?;
@@ -136,6 +152,73 @@ impl<'c> Intake<'c> {
             points = points.with_ids(self.ids)?;
         }
         Ok(points)
+    }
+}
+
+/// The rows of an array, some at a time.
+pub(super) struct Rows<'a> {
+    source: Source<'a>,
+    header: Header,
+    chosen: Chosen,
+    /// Values of the array that are behind.
+    done: usize,
+    /// Values that have been read and not taken, from `taken` on.
+    block: Vec<f64>,
+    taken: usize,
+    /// Rows that are behind.
+    row: usize,
+    /// Whether there was a row of weight above 0.
+    has_weight: bool,
+}
+
+impl<'a> Rows<'a> {
+    pub fn new(mut source: Source<'a>, selection: &Selection) -> Result<Self, Error> {
+        let header = Header::read(&mut source)?;
+        header.needs_a_row(&mut source)?;
+        if header.is_transposed() {
+            let expected = "an array that is stored row after row, of which some rows can be read at a time".into();
+            let found = "one stored column after column (fortran_order)".into();
+            return Err(Error::Format { name: source.name().into(), expected, found });
+        }
+        let chosen = Chosen::new(source.name(), header.shape[1], selection)?;
+        Ok(Rows { source, header, chosen, done: 0, block: Vec::new(), taken: 0, row: 0, has_weight: false })
+    }
+
+    /// How much of a file has been read.
+    pub fn fraction(&self) -> Option<f64> {
+        self.source.fraction()
+    }
+
+    /// The next rows of weight above 0, so many at most; none at the end.
+    ///
+    /// # Errors
+    /// Those of reading; the faults of these rows; at the end that no row had a weight.
+    pub fn next(&mut self, rows: usize) -> Result<Option<Points>, Error> {
+        let dimension = self.header.shape[1];
+        let there = self.header.rows_there(&self.source);
+        let mut intake = Intake::new(self.source.name(), &self.chosen, None, rows.min(there))?;
+        (intake.row, intake.leaves_weightless) = (self.row, true);
+        while intake.kept < rows {
+            if let Some(fields) = self.block.get(self.taken..self.taken + dimension) {
+                intake.add(fields)?;
+                self.taken += dimension;
+                continue;
+            }
+            self.block.drain(..self.taken);
+            self.taken = 0;
+            if !self.header.block(&mut self.source, &mut self.done, &mut self.block)? {
+                break;
+            }
+        }
+        self.row = intake.row;
+        if intake.kept > 0 {
+            self.has_weight = true;
+            return intake.into_points().map(Some);
+        }
+        if !std::mem::replace(&mut self.has_weight, true) {
+            intake.look_at_the_total_weight();
+        }
+        intake.faults.or(None)
     }
 }
 
@@ -497,27 +580,35 @@ impl Header {
         source: &mut Source<'_>,
         mut each: impl FnMut(&[f64]) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        let (mut block, mut done) = (Vec::with_capacity(CHUNK / self.element.bytes()), 0);
+        while self.block(source, &mut done, &mut block)? {
+            each(&block)?;
+            block.clear();
+        }
+        Ok(())
+    }
+
+    /// Appends the next values in the order of the file, of which `done` are behind; false when all are, and the source ends there.
+    fn block(&self, source: &mut Source<'_>, done: &mut usize, block: &mut Vec<f64>) -> Result<bool, Error> {
         let ([rows, dimension], size) = (self.shape, self.element.bytes());
         let count = rows * dimension;
-        let (mut block, mut done) = (Vec::with_capacity(CHUNK / size), 0);
-        while done < count {
-            let window = source.fill(CHUNK.min((count - done) * size), None)?;
-            let usable = CHUNK.min((window.len() / size).min(count - done) * size);
+        if *done < count {
+            let window = source.fill(CHUNK.min((count - *done) * size), None)?;
+            let usable = CHUNK.min((window.len() / size).min(count - *done) * size);
             if usable == 0 {
-                let found = done * size + window.len();
+                let found = *done * size + window.len();
                 return Err(self.cut_short(source, found));
             }
-            block.clear();
-            self.convert(&window[..usable], &mut block);
-            each(&block)?;
-            done += block.len();
+            self.convert(&window[..usable], block);
+            *done += usable / size;
             source.consume(usable);
+            return Ok(true);
         }
         if !source.fill(1, None)?.is_empty() {
             let expected = format!("the end of the file after {rows} x {dimension} values");
             return Err(Error::Format { name: source.name().into(), expected, found: "more bytes".into() });
         }
-        Ok(())
+        Ok(false)
     }
 
     fn convert(&self, bytes: &[u8], values: &mut Vec<f64>) {

@@ -82,6 +82,11 @@ impl<'a> Records<'a> {
         self.source.name()
     }
 
+    /// How much of a file has been read; nothing where nobody knows how long the source is.
+    pub(crate) fn fraction(&self) -> Option<f64> {
+        self.source.fraction()
+    }
+
     /// The next record into `record`; false at the end. Blank lines are passed over and counted.
     pub(crate) fn read(&mut self, record: &mut Record) -> Result<bool, Error> {
         record.blank_lines_before = 0;

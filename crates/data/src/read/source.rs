@@ -31,6 +31,8 @@ pub(crate) struct Source<'a> {
     reader: Box<dyn Read + 'a>,
     /// Set when the reader below the decompressor failed: then the error is not the data's fault.
     failed: Rc<Cell<bool>>,
+    /// Bytes read from below the decompressor.
+    taken: Rc<Cell<u64>>,
     is_gzip: bool,
     /// Of a file, as it is on the disk.
     length: Option<u64>,
@@ -57,8 +59,8 @@ impl<'a> Source<'a> {
 
     /// Looks at the first bytes and unpacks if they are gzip's.
     pub(crate) fn new(reader: impl Read + 'a, name: &str) -> Result<Self, Error> {
-        let failed = Rc::new(Cell::new(false));
-        let mut reader = Witness { reader, failed: Rc::clone(&failed) };
+        let (failed, taken) = (Rc::new(Cell::new(false)), Rc::new(Cell::new(0)));
+        let mut reader = Witness { reader, failed: Rc::clone(&failed), taken: Rc::clone(&taken) };
         let mut magic = Vec::with_capacity(2);
         reader.by_ref().take(2).read_to_end(&mut magic).map_err(|cause| Error::Read { name: name.into(), cause })?;
         let is_gzip = magic == [0x1f, 0x8b];
@@ -70,6 +72,7 @@ impl<'a> Source<'a> {
             name,
             reader,
             failed,
+            taken,
             is_gzip,
             length: None,
             path: None,
@@ -99,6 +102,11 @@ impl<'a> Source<'a> {
     /// The file opened once more, to be read at any place, if its bytes are those of the disk.
     pub(crate) fn again(&self) -> Option<File> {
         File::open(self.path.as_ref().filter(|_| !self.is_gzip)?).ok()
+    }
+
+    /// How much of a file has been read, packed or not: 0 to 1; nothing where nobody knows how long the source is.
+    pub(crate) fn fraction(&self) -> Option<f64> {
+        self.length.map(|length| (self.taken.get() as f64 / length.max(1) as f64).min(1.0))
     }
 
     /// The offset of the window's first byte in the unpacked bytes.
@@ -203,10 +211,11 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Passes bytes on and remembers whether the reader below ever failed.
+/// Passes bytes on, counts them, and remembers whether the reader below ever failed.
 struct Witness<R> {
     reader: R,
     failed: Rc<Cell<bool>>,
+    taken: Rc<Cell<u64>>,
 }
 
 impl<R: Read> Read for Witness<R> {
@@ -215,6 +224,7 @@ impl<R: Read> Read for Witness<R> {
         if let Err(error) = &result {
             self.failed.set(error.kind() != io::ErrorKind::Interrupted);
         }
+        self.taken.set(self.taken.get() + *result.as_ref().unwrap_or(&0) as u64);
         result
     }
 }

@@ -1,5 +1,6 @@
 //! The data room as its users see it: what reads, what is refused and in which words, what is written.
 
+mod batches;
 mod csv;
 mod datasets;
 mod hostile;

@@ -154,20 +154,16 @@ fn missing_values_are_counted_among_the_faults() {
 
 #[test]
 fn what_another_reader_takes() {
-    let fasta = ">a\nACGT\n>b\nACGA\n";
-    by_default(fasta, &expect!["points.csv: expected a table of text or an NPY file, found sequences in FASTA"]);
-    by_default(
-        "@r1\nACGT\n+\nIIII\n",
-        &expect!["points.csv: expected a table of text or an NPY file, found sequences with qualities, in FASTQ"],
-    );
-    by_default(
-        "{\"format\": \"lehr dissimilarities 1\", \"items\": 2}",
-        &expect!["points.csv: expected a table of text or an NPY file, found dissimilarities of all pairs"],
-    );
-    by_default(
-        "{\"a\": 1}\n",
-        &expect!["points.csv: expected a table of text or an NPY file, found a document in JSON"],
-    );
+    let said =
+        |text: &str| read::points_from(text.as_bytes(), "points.csv", &Selection::default()).unwrap_err().to_string();
+    expect!["points.csv: expected a table of text or an NPY file, found sequences in FASTA"]
+        .assert_eq(&said(">a\nACGT\n>b\nACGA\n"));
+    expect!["points.csv: expected a table of text or an NPY file, found sequences with qualities, in FASTQ"]
+        .assert_eq(&said("@r1\nACGT\n+\nIIII\n"));
+    expect!["points.csv: expected a table of text or an NPY file, found dissimilarities of all pairs"]
+        .assert_eq(&said("{\"format\": \"lehr dissimilarities 1\", \"items\": 2}"));
+    expect!["points.csv: expected a table of text or an NPY file, found a document in JSON"]
+        .assert_eq(&said("{\"a\": 1}\n"));
 }
 
 #[test]

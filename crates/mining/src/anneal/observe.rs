@@ -5,7 +5,7 @@ use std::fmt;
 use lehr_ranks::trace::Trace;
 use serde::{Deserialize, Serialize};
 
-use super::Checkpoint;
+use super::{Checkpoint, Interrupt};
 
 /// One temperature of the history, in the input's units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,6 +65,8 @@ pub enum Stage {
     Fitting,
     /// Giving each row its cluster.
     Labelling,
+    /// Taking in batches of a stream.
+    Streaming,
 }
 
 impl Stage {
@@ -76,6 +78,7 @@ impl Stage {
             Stage::Refining => "refining",
             Stage::Fitting => "fitting",
             Stage::Labelling => "labelling",
+            Stage::Streaming => "streaming",
         }
     }
 }
@@ -121,6 +124,18 @@ pub trait Observer<C = Checkpoint>: Send {
     /// being offered it, so an observer writes it every few seconds at most, and always after it said [`Control::Stop`].
     fn checkpoint(&mut self, checkpoint: &C) {
         let _ = checkpoint;
+    }
+
+    /// By what the run may be stopped within a step: asked once, before the run begins. In a job of several processes the observers of all of them should have
+    /// one; that of the lead decides whether steps can be interrupted.
+    fn interrupt(&self) -> Option<Interrupt> {
+        None
+    }
+
+    /// Instead of the next progress, after an interrupt, of this or another process: where the step that was given up began. The run ends with
+    /// [`crate::Error::Stopped`]. By default as any checkpoint, but there is no other after it.
+    fn interrupted(&mut self, checkpoint: &C) {
+        self.checkpoint(checkpoint);
     }
 
     /// Where the run is to note what each rank does, if that is wanted: asked once, before the run begins. In a job of several processes the observers of all

@@ -4,9 +4,44 @@ use lehr_ranks::timing::{Phases, Spread};
 use lehr_ranks::trace::Trace;
 
 use super::checkpoint::{Checkpoint, Method};
+use super::interrupt::Interrupt;
 use super::observe::{Control, Observer, Progress, Stage, Step};
 use crate::Error;
-use crate::round::{LeafCells, Rounds};
+use crate::round::{Heeding, LeafCells, Rounds};
+
+/// What a run wants of its observer, whatever the method: each has a trait of its own for what is told of its progress.
+pub(crate) trait Watching<M: Method>: Send {
+    fn offer(&mut self, checkpoint: &Checkpoint<M>);
+    fn interrupted(&mut self, checkpoint: &Checkpoint<M>);
+    fn interrupt(&self) -> Option<Interrupt>;
+    fn trace(&self) -> Option<&Trace>;
+}
+
+/// A trait's observers are watchers of its method.
+macro_rules! watches {
+    ($observer:ty, $parameters:ty $(, $method:ident)?) => {
+        impl $(<$method: $crate::anneal::checkpoint::Method>)? $crate::anneal::run::Watching<$parameters> for $observer {
+            fn offer(&mut self, checkpoint: &$crate::anneal::Checkpoint<$parameters>) {
+                self.checkpoint(checkpoint);
+            }
+
+            fn interrupted(&mut self, checkpoint: &$crate::anneal::Checkpoint<$parameters>) {
+                self.interrupted(checkpoint);
+            }
+
+            fn interrupt(&self) -> Option<$crate::anneal::Interrupt> {
+                self.interrupt()
+            }
+
+            fn trace(&self) -> Option<&lehr_ranks::trace::Trace> {
+                self.trace()
+            }
+        }
+    };
+}
+pub(crate) use watches;
+
+watches!(dyn Observer<Checkpoint<M>> + '_, M, M);
 
 /// What all ranks of a run share. `O` is the trait by which it is watched.
 pub(crate) struct Run<'o, M: Method, O: ?Sized> {
@@ -17,6 +52,7 @@ pub(crate) struct Run<'o, M: Method, O: ?Sized> {
     /// What was done before the loops began.
     phases: Phases,
     pub trace: Trace,
+    interrupt: Option<Interrupt>,
     /// One cell; only the lead reaches for it.
     observer: LeafCells<&'o mut O>,
 }
@@ -32,7 +68,20 @@ pub(crate) struct Spent {
     pub timers: Vec<Spread>,
 }
 
-/// A run of an annealed method, one step at a time. Each step can be resumed: all that is needed is in the state.
+/// A run of a method, one step at a time. Each step can be resumed: all that is needed is in the state. `O` is the trait by which it is watched.
+pub(crate) trait Steps<M: Method, O: ?Sized>: Send {
+    /// Shows the whole state; what is swapped for it meanwhile must be back in the end.
+    fn with_state<T>(&mut self, show: impl FnOnce(&mut M::State) -> T) -> T;
+    fn has_ended(&self) -> bool;
+    /// What the step that comes is called in timers and traces.
+    fn phase(&self) -> &'static str;
+    /// Tells the observer where the run is.
+    fn report(&mut self, observer: &mut O) -> Control;
+    /// One step. What it leaves when it fails is of no use.
+    fn step<R: Rounds>(&mut self, rounds: &mut R) -> impl Future<Output = Result<(), Error>> + Send;
+}
+
+/// A run of an annealed method.
 pub(crate) trait Course<M: Method>: Send {
     fn state(&mut self) -> &mut M::State;
     fn is_done(&self) -> bool;
@@ -53,16 +102,34 @@ pub(crate) fn begin<R: Rounds>(rounds: &mut R, phases: &mut Phases, name: &'stat
     phases.enter(name);
 }
 
-impl<'o, M: Method, O: ?Sized> Run<'o, M, O> {
-    /// A run on the data of a fingerprint, or one that goes on from a state; `trace` is where its observer wants notes.
-    pub fn new(
-        fingerprint: u64,
-        parameters: M,
-        state: Option<M::State>,
-        observer: &'o mut O,
-        trace: Option<Trace>,
-        phases: Phases,
-    ) -> Self {
+impl<'o, M: Method, C: Course<M>> Steps<M, dyn Observer<Checkpoint<M>> + 'o> for C {
+    fn with_state<T>(&mut self, show: impl FnOnce(&mut M::State) -> T) -> T {
+        show(self.state())
+    }
+
+    fn has_ended(&self) -> bool {
+        self.is_done()
+    }
+
+    fn phase(&self) -> &'static str {
+        self.stage().name()
+    }
+
+    fn report(&mut self, observer: &mut (dyn Observer<Checkpoint<M>> + 'o)) -> Control {
+        let step = Course::step(self);
+        let (stage, fraction, sweeps) = (self.stage(), self.fraction(), self.sweeps());
+        observer.progress(&Progress { stage, step: &step, fraction, sweeps })
+    }
+
+    async fn step<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+        self.advance(rounds).await
+    }
+}
+
+impl<'o, M: Method, O: Watching<M> + ?Sized> Run<'o, M, O> {
+    /// A run on the data of a fingerprint, or one that goes on from a state.
+    pub fn new(fingerprint: u64, parameters: M, state: Option<M::State>, observer: &'o mut O, phases: Phases) -> Self {
+        let (trace, interrupt) = (observer.trace().cloned(), observer.interrupt());
         let mut observer = Some(observer);
         Self {
             parameters,
@@ -70,26 +137,69 @@ impl<'o, M: Method, O: ?Sized> Run<'o, M, O> {
             state,
             phases,
             trace: trace.unwrap_or_else(Trace::sums_only),
+            interrupt,
             observer: LeafCells::new(1, |_| observer.take().expect("one cell")),
         }
     }
 
-    /// Tells the observer how far the run is, then offers it the checkpoint, which `slot` keeps from one call to the next; true if it wants to stop. On the lead only.
-    pub fn tell(
+    /// Walks a course to its end and tells the observer after each step.
+    pub async fn walk<C: Steps<M, O>, R: Rounds>(
         &self,
-        state: &mut M::State,
-        slot: &mut Option<Checkpoint<M>>,
-        progress: impl FnOnce(&mut O) -> Control,
-        offer: impl FnOnce(&mut O, &Checkpoint<M>),
-    ) -> bool {
-        let stop = self.observer.with(0, |observer| progress(observer)) == Control::Stop;
-        // At the last step too: whoever says stop is handed one.
-        let checkpoint =
-            slot.get_or_insert_with(|| Checkpoint::new(self.fingerprint, self.parameters.clone(), state.clone()));
-        // The state is lent to the checkpoint for the call, not copied.
-        std::mem::swap(&mut checkpoint.state, state);
-        self.observer.with(0, |observer| offer(observer, checkpoint));
-        std::mem::swap(&mut checkpoint.state, state);
+        rounds: &mut R,
+        phases: &mut Phases,
+        course: &mut C,
+    ) -> Result<(), Error> {
+        let is_lead = rounds.is_lead();
+        // A partial has the same length on all ranks; a process without an interrupt of its own leaves nothing out.
+        let can_interrupt = rounds.agree(self.interrupt.is_some()).await?;
+        let never = Interrupt::when(|| false);
+        let interrupt = can_interrupt.then(|| self.interrupt.as_ref().unwrap_or(&never));
+        let mut checkpoint = None;
+        while !course.has_ended() {
+            if can_interrupt && is_lead {
+                self.remember(course, &mut checkpoint);
+            }
+            begin(rounds, phases, course.phase());
+            let mut heeding = Heeding::new(rounds, interrupt);
+            let stepped = course.step(&mut heeding).await;
+            let is_given_up = heeding.is_given_up();
+            phases.leave();
+            if is_given_up {
+                if let Some(begun) = &checkpoint {
+                    self.observer.with(0, |observer| observer.interrupted(begun));
+                }
+                return Err(Error::Stopped);
+            }
+            stepped?;
+            let stop = is_lead && self.tell(course, &mut checkpoint);
+            if rounds.agree(stop).await? {
+                return Err(Error::Stopped);
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the state that a step begins with. A copy of it is far less than a pass over the rows.
+    fn remember<C: Steps<M, O>>(&self, course: &mut C, slot: &mut Option<Checkpoint<M>>) {
+        let begun = course.with_state(|state| state.clone());
+        match slot {
+            Some(checkpoint) => checkpoint.state = begun,
+            None => *slot = Some(Checkpoint::new(self.fingerprint, self.parameters.clone(), begun)),
+        }
+    }
+
+    /// Tells the observer how far the run is, then offers it the checkpoint, which `slot` keeps from one call to the next; true if it wants to stop. On the lead only.
+    fn tell<C: Steps<M, O>>(&self, course: &mut C, slot: &mut Option<Checkpoint<M>>) -> bool {
+        let stop = self.observer.with(0, |observer| course.report(observer)) == Control::Stop;
+        course.with_state(|state| {
+            // At the last step too: whoever says stop is handed one.
+            let checkpoint =
+                slot.get_or_insert_with(|| Checkpoint::new(self.fingerprint, self.parameters.clone(), state.clone()));
+            // The state is lent to the checkpoint for the call, not copied.
+            std::mem::swap(&mut checkpoint.state, state);
+            self.observer.with(0, |observer| observer.offer(checkpoint));
+            std::mem::swap(&mut checkpoint.state, state);
+        });
         stop
     }
 
@@ -98,40 +208,5 @@ impl<'o, M: Method, O: ?Sized> Run<'o, M, O> {
         let seconds = [self.phases.seconds(), phases.seconds()].concat();
         let timers = rounds.gather_timers(&self.trace, phases).await?;
         Ok(rounds.is_first_here().then(|| Spent { imbalance: rounds.imbalance(), phases: seconds, timers }))
-    }
-}
-
-impl<'o, M: Method> Run<'o, M, dyn Observer<Checkpoint<M>> + 'o> {
-    /// Walks a course to its end and tells the observer after each step.
-    pub async fn walk<C: Course<M>, R: Rounds>(
-        &self,
-        rounds: &mut R,
-        phases: &mut Phases,
-        course: &mut C,
-    ) -> Result<(), Error> {
-        let is_lead = rounds.is_lead();
-        let mut checkpoint = None;
-        while !course.is_done() {
-            begin(rounds, phases, course.stage().name());
-            course.advance(rounds).await?;
-            phases.leave();
-            let stop = is_lead && self.observe(course, &mut checkpoint);
-            if rounds.agree(stop).await? {
-                return Err(Error::Stopped);
-            }
-        }
-        Ok(())
-    }
-
-    fn observe<C: Course<M>>(&self, course: &mut C, checkpoint: &mut Option<Checkpoint<M>>) -> bool {
-        let step = course.step();
-        let (stage, fraction, sweeps) = (course.stage(), course.fraction(), course.sweeps());
-        let progress = Progress { stage, step: &step, fraction, sweeps };
-        self.tell(
-            course.state(),
-            checkpoint,
-            |observer| observer.progress(&progress),
-            |observer, checkpoint| observer.checkpoint(checkpoint),
-        )
     }
 }

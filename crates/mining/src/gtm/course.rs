@@ -171,7 +171,7 @@ impl<'a> Problem<'a> {
 
 /// A fit.
 pub(crate) struct Course<'a> {
-    problem: &'a Problem<'a>,
+    pub(super) problem: &'a Problem<'a>,
     /// One for each latent axis; empty before the principal axes are known.
     planes: Vec<Vec<f64>>,
     total: Vec<f64>,

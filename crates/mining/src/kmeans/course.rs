@@ -9,7 +9,7 @@ use crate::anneal::{Stage, Step, run};
 use crate::round::{LeafCells, Rounds};
 use crate::vector::Input;
 use crate::vector::e_step::Kept;
-use crate::vector::hard::{Centers, Lloyd, Patience, Remembered};
+use crate::vector::hard::{AWAY, Centers, Lloyd, Patience, Remembered};
 use crate::vector::rows::Rows;
 
 /// The most sweeps of a step: whoever wants to stop waits for no more than these.
@@ -60,6 +60,24 @@ impl<'a, T: Kept> Course<'a, T> {
         Self { input, rows, parameters, memory, near, state }
     }
 
+    /// The centres that were given, as stored.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for one so far away that squared distances from it say nothing.
+    fn given(&self, centers: &[f64]) -> Result<Vec<f64>, Error> {
+        let mut stored = centers.to_vec();
+        for (center, given) in stored.chunks_exact_mut(self.rows.dimension).zip(centers.chunks(self.rows.dimension)) {
+            for ((value, zero), given) in center.iter_mut().zip(&self.rows.origin).zip(given) {
+                *value = (*value - zero) / self.rows.unit;
+                if value.abs() > AWAY {
+                    let expected = "centres no farther from the points than 1e9 times as far as those are apart";
+                    return Err(Error::Parameter { name: "centers", expected, found: format!("{given:e}") });
+                }
+            }
+        }
+        Ok(stored)
+    }
+
     /// The best centres, once the run is done.
     pub fn centers(&self) -> Centers {
         let values = self.state.best.as_ref().map(|(values, _)| values.clone()).unwrap_or_default();
@@ -73,7 +91,7 @@ impl<T: Kept> run::Course<Parameters> for Course<'_, T> {
     }
 
     fn is_done(&self) -> bool {
-        self.state.costs.len() >= self.parameters.starts
+        self.state.costs.len() >= self.parameters.begun()
     }
 
     fn stage(&self) -> Stage {
@@ -107,7 +125,7 @@ impl<T: Kept> run::Course<Parameters> for Course<'_, T> {
     fn fraction(&mut self) -> f64 {
         // How many sweeps a start takes is not known: it is half done after fifty.
         let begun = self.state.current.as_ref().map_or(0.0, |start| start.sweeps as f64 / (start.sweeps as f64 + 50.0));
-        (self.state.costs.len() as f64 + begun) / self.parameters.starts as f64
+        (self.state.costs.len() as f64 + begun) / self.parameters.begun() as f64
     }
 
     async fn advance<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
@@ -115,8 +133,11 @@ impl<T: Kept> run::Course<Parameters> for Course<'_, T> {
         let dimension = self.rows.dimension;
         let Some(Start { centers, sweeps: done, cost }) = self.state.current.take() else {
             let start = self.state.costs.len() as u64;
-            let centers = draw(self.input, self.rows, self.near, rounds, (clusters, seed, start)).await?;
-            self.state.current = Some(Start { centers: centers.values, sweeps: 0, cost: None });
+            let centers = match &self.parameters.centers {
+                Some(given) => self.given(given)?,
+                None => draw(self.input, self.rows, self.near, rounds, (clusters, seed, start)).await?.values,
+            };
+            self.state.current = Some(Start { centers, sweeps: 0, cost: None });
             return Ok(());
         };
         let mut centers = Centers { dimension, values: centers };

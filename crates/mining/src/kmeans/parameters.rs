@@ -42,6 +42,10 @@ pub struct Parameters {
     pub sweeps: Sweeps,
     /// Default: double.
     pub precision: Precision,
+    /// Where the one start begins, K x D, row-major, in the unit of the points; `starts` and `seed` say nothing then. Default: none, and centres are drawn.
+    // Left out where there are none, so that checkpoints from before it was there are gone on with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub centers: Option<Vec<f64>>,
 }
 
 impl Default for Parameters {
@@ -54,11 +58,17 @@ impl Default for Parameters {
             seed: 0,
             sweeps: Sweeps::Bounded,
             precision: Precision::F64,
+            centers: None,
         }
     }
 }
 
 impl Parameters {
+    /// How many starts there are.
+    pub(super) fn begun(&self) -> usize {
+        if self.centers.is_some() { 1 } else { self.starts }
+    }
+
     /// Checks each value, and the values against the points.
     ///
     /// # Errors
@@ -80,6 +90,16 @@ impl Parameters {
         }
         if self.starts == 0 {
             return wrong("starts", "at least 1", "0".into());
+        }
+        if let Some(centers) = &self.centers {
+            let expected = "as many coordinates as clusters have columns together";
+            if Some(centers.len()) != self.clusters.checked_mul(points.dimension()) {
+                let found = format!("{} of {} columns, {} clusters", centers.len(), points.dimension(), self.clusters);
+                return wrong("centers", expected, found);
+            }
+            if let Some(value) = centers.iter().find(|value| !value.is_finite()) {
+                return wrong("centers", "finite numbers", value.to_string());
+            }
         }
         if self.max_sweeps == 0 {
             return wrong("max_sweeps", "at least 1", "0".into());

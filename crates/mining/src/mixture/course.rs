@@ -166,7 +166,7 @@ pub(crate) struct Problem<'a> {
 
 /// A fit.
 pub(crate) struct Course<'a> {
-    problem: &'a Problem<'a>,
+    pub(super) problem: &'a Problem<'a>,
     clustering: Option<vector::course::Course<'a, f64>>,
     /// The largest fraction told so far.
     furthest: f64,

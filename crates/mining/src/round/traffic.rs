@@ -173,7 +173,9 @@ mod tests {
         let points = Points::new(cube(rows), DIMENSION).unwrap();
         let centers = cube(clusters);
         let mode = vector::Mode::Mass;
-        let start = vector::Start { centers: &centers, mode, temperature: 0.05, tolerance: 1e-9, most_sweeps: 40 };
+        let cost = vector::Cost::Squared;
+        let start =
+            vector::Start { centers: &centers, mode, cost, temperature: 0.05, tolerance: 1e-9, most_sweeps: 40 };
         let (found, traffic) = on_ranks(|execution| vector::equilibrium(&points, &start, execution).unwrap());
         let sweeps = found.free_energies.len();
         assert!(sweeps > 2);

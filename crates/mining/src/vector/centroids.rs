@@ -1,6 +1,6 @@
 //! What a clustering says of other rows: the nearest centre, how surely, and how far away it is.
 
-use lehr_data::Sparse;
+use lehr_data::{Fingerprints, Sparse};
 use lehr_numerics::elementary::exp;
 use lehr_numerics::gaussian::{Components, GaussianScratch, Whitening, posterior};
 use lehr_numerics::membership::{MembershipScratch, nearest_membership};
@@ -10,6 +10,7 @@ use lehr_numerics::sparse::{HardSparseCenters, SparseRows, SparseScratch, sparse
 use lehr_numerics::tiles::{DIRECT_DIMENSION, Tiles};
 use serde::{Deserialize, Serialize};
 
+use super::bernoulli::Costs;
 use super::input::Input;
 use super::label::nearest_of;
 use super::sparse::{SparseDistance, entries};
@@ -49,6 +50,9 @@ pub struct Centroids {
     /// The radius beyond which a row is of no centre.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sponge: Option<f64>,
+    /// Whether centres are frequencies of bits, and a row is nearest where it is likeliest.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    bernoulli: bool,
 }
 
 /// The clusters of rows, in the order in which the rows were given.
@@ -58,7 +62,7 @@ pub struct Assignment {
     pub labels: Vec<u32>,
     /// The membership of each row in it at the temperature, with equal priors, in (0, 1]; of an outlier in the sponge.
     pub probabilities: Vec<f64>,
-    /// How far away it is, in the unit of the points; of an outlier, how far the nearest centre is.
+    /// How far away it is, in the unit of the points; of an outlier, how far the nearest centre is. With a Bernoulli cost ([`Centroids::with_bernoulli`]) what the row costs there, in nats.
     pub distances: Vec<f64>,
 }
 
@@ -68,7 +72,7 @@ impl Centroids {
     /// # Errors
     /// Those of [`Centroids::check`].
     pub fn new(dimension: usize, centers: Vec<f64>, temperature: f64) -> Result<Self, Error> {
-        let centroids = Self { dimension, centers, temperature, sponge: None };
+        let centroids = Self { dimension, centers, temperature, sponge: None, bernoulli: false };
         centroids.check()?;
         Ok(centroids)
     }
@@ -92,6 +96,33 @@ impl Centroids {
         Ok(self)
     }
 
+    /// The same with the centres as frequencies of bits: a row of bits is given to the centre in which it costs least, `-ln p(x)` in nats, as the temperature is.
+    ///
+    /// # Errors
+    /// Those of [`Centroids::check`].
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::Fingerprints;
+    /// use lehr_mining::vector::Centroids;
+    /// let centroids = Centroids::new(2, vec![0.5, 0.5, 0.9, 0.1], 1.0)?.with_bernoulli()?;
+    /// let found = centroids.assign(&Fingerprints::new(vec![0b00, 0b01], 2)?)?;
+    /// assert_eq!(found.labels, [0, 1]);
+    /// assert!((found.distances[1] + 2.0 * 0.9f64.ln()).abs() < 1e-12);
+    /// assert!((found.probabilities[1] - 0.81 / (0.81 + 0.25)).abs() < 1e-12);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_bernoulli(mut self) -> Result<Self, Error> {
+        self.bernoulli = true;
+        self.check()?;
+        Ok(self)
+    }
+
+    /// Whether centres are frequencies of bits ([`with_bernoulli`](Self::with_bernoulli)).
+    pub fn is_bernoulli(&self) -> bool {
+        self.bernoulli
+    }
+
     /// The sponge's radius, if there is one.
     pub fn sponge(&self) -> Option<f64> {
         self.sponge
@@ -100,7 +131,7 @@ impl Centroids {
     /// Checks what was read from elsewhere.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if there is no centre, lengths disagree, a number is not finite, or the temperature is negative.
+    /// [`Error::Parameter`] if there is no centre, lengths disagree, a number is not finite, the temperature is negative, or frequencies are none or have a sponge.
     pub fn check(&self) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         let length = self.centers.len();
@@ -110,6 +141,14 @@ impl Centroids {
         }
         if !self.centers.iter().all(|x| x.is_finite()) {
             return wrong("centers", "finite numbers", "one that is not".into());
+        }
+        if self.bernoulli && !self.centers.iter().all(|y| (0.0..=1.0).contains(y)) {
+            return wrong("centers", "frequencies of bits, 0 to 1", "one that is not".into());
+        }
+        if self.bernoulli
+            && let Some(radius) = self.sponge
+        {
+            return wrong("sponge", "none where centres are frequencies of bits", radius.to_string());
         }
         if !(self.temperature.is_finite() && self.temperature >= 0.0) {
             return wrong("temperature", "a finite number from 0 on", self.temperature.to_string());
@@ -151,10 +190,17 @@ impl Centroids {
     /// Cost: N x K x D multiply-adds and N x K exponentials, on this thread.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if the points have another number of columns.
+    /// [`Error::Parameter`] if the points have another number of columns, or are no bits where centres are frequencies of bits.
     pub fn assign<'a>(&self, input: impl Into<Input<'a>>) -> Result<Assignment, Error> {
         let input = input.into();
         self.fits(input)?;
+        if let (Input::Bits(rows), true) = (input, self.bernoulli) {
+            let mut found = Assignment::default();
+            self.for_each_likelihood(rows, |costs, memberships, nearest| {
+                self.put(nearest, memberships[nearest], costs[nearest], &mut found);
+            });
+            return Ok(found);
+        }
         if let Input::Sparse(rows) = input
             && self.dimension > DIRECT_DIMENSION
         {
@@ -211,6 +257,31 @@ impl Centroids {
         found.distances.push(distance);
     }
 
+    /// Calls `each` with what every row of bits costs in each cluster, its memberships, and the cluster in which it costs least, the first of several.
+    fn for_each_likelihood(&self, rows: &Fingerprints, mut each: impl FnMut(&[f64], &[f64], usize)) {
+        let of_centers = Costs::new(self.dimension, &self.centers);
+        let (mut costs, mut memberships) = (Vec::new(), vec![0.0; self.len()]);
+        for row in 0..rows.len() {
+            of_centers.of(rows.row(row), &mut costs);
+            let nearest = self.share_out(&costs, &mut memberships);
+            each(&costs, &memberships, nearest);
+        }
+    }
+
+    /// The memberships of a row that is so far from, or costs so much in, each cluster, in squared units; returns the nearest.
+    fn share_out(&self, distances: &[f64], memberships: &mut [f64]) -> usize {
+        let is_soft = self.temperature > 0.0;
+        let (nearest, share) = nearest_of(distances, if is_soft { self.temperature } else { 1.0 });
+        let least = distances[nearest];
+        for (k, (membership, distance)) in memberships.iter_mut().zip(distances).enumerate() {
+            *membership = match is_soft {
+                true => share * exp((least - distance) / self.temperature),
+                false => f64::from(u8::from(k == nearest)),
+            };
+        }
+        nearest
+    }
+
     fn assign_sparse(&self, rows: &Sparse) -> Assignment {
         let mut found = Assignment::default();
         self.for_each_sparse(rows, |_, memberships, nearest, distance| {
@@ -250,15 +321,7 @@ impl Centroids {
                     each(row, &memberships, nearest, distance(&full, self.center(nearest)));
                     continue;
                 }
-                let is_soft = self.temperature > 0.0;
-                let (nearest, share) = nearest_of(distances, if is_soft { self.temperature } else { 1.0 });
-                let least = distances[nearest];
-                for (k, (membership, distance)) in shares.iter_mut().zip(distances).enumerate() {
-                    *membership = match is_soft {
-                        true => share * exp((least - distance) / self.temperature),
-                        false => f64::from(u8::from(k == nearest)),
-                    };
-                }
+                let nearest = self.share_out(distances, &mut shares);
                 let squared = exact[nearest].of(entries(rows, row, 1.0));
                 let length = if squared == 0.0 || squared > TINY {
                     squared.sqrt()
@@ -277,7 +340,7 @@ impl Centroids {
     /// Cost: as [`assign`](Self::assign); N x K numbers of memory.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if the points have another number of columns.
+    /// [`Error::Parameter`] if the points have another number of columns, or are no bits where centres are frequencies of bits.
     ///
     /// # Example
     /// ```
@@ -292,6 +355,11 @@ impl Centroids {
     pub fn memberships<'a>(&self, input: impl Into<Input<'a>>) -> Result<Vec<f64>, Error> {
         let input = input.into();
         self.fits(input)?;
+        if let (Input::Bits(rows), true) = (input, self.bernoulli) {
+            let mut all = Vec::with_capacity(rows.len() * self.len());
+            self.for_each_likelihood(rows, |_, memberships, _| all.extend_from_slice(memberships));
+            return Ok(all);
+        }
         if let Input::Sparse(rows) = input
             && self.dimension > DIRECT_DIMENSION
         {
@@ -385,6 +453,14 @@ impl Centroids {
     }
 
     fn fits(&self, input: Input<'_>) -> Result<(), Error> {
+        let bits = matches!(input, Input::Bits(_));
+        if self.bernoulli && !bits {
+            return Err(Error::Parameter {
+                name: "points",
+                expected: "rows of bits, as those of the clustering, whose centres are frequencies of bits",
+                found: "others".into(),
+            });
+        }
         if input.dimension() == self.dimension {
             return Ok(());
         }

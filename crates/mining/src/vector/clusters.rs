@@ -13,7 +13,7 @@ pub struct Cluster {
     pub rows: u64,
     /// The sum of their weights.
     pub weight: f64,
-    /// Root mean square distance from the centre, weighted, in the unit of the points.
+    /// Root mean square distance from the centre, weighted, in the unit of the points, whatever rows cost.
     pub spread: f64,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Clusters {
     pub probabilities: Vec<f64>,
     /// Of the rows that are in none.
     pub outliers: Outliers,
-    /// Weighted mean squared distance.
+    /// Weighted mean squared distance, or cost.
     pub objective: f64,
     /// Weighted sum of squared distances.
     pub sum_of_squares: f64,
@@ -69,12 +69,24 @@ impl Clusters {
                 probabilities[row as usize] = probability;
             }
         }
+        // Of bits whose cost is none, the squared distances follow from the sums.
+        let squares: Vec<f64> = match rows.bernoulli {
+            None => spreads.chunks_exact(2).map(|spread| spread[1]).collect(),
+            Some(_) => (0..centers.len())
+                .map(|k| {
+                    let (mass, ones) = sums[k * (1 + rows.dimension)..][..1 + rows.dimension].split_at(1);
+                    let columns = ones.iter().zip(centers.center(k));
+                    columns.map(|(ones, y)| ones * (1.0 - y) * (1.0 - y) + (mass[0] - ones).max(0.0) * y * y).sum()
+                })
+                .collect(),
+        };
         let clusters = order.iter().map(|&k| Cluster {
             rows: spreads[2 * k] as u64,
             weight: masses[k] * rows.weight_unit,
-            spread: if masses[k] > 0.0 { (spreads[2 * k + 1] / masses[k]).sqrt() * rows.unit } else { 0.0 },
+            spread: if masses[k] > 0.0 { (squares[k] / masses[k]).sqrt() * rows.unit } else { 0.0 },
         });
         let stored_cost: f64 = order.iter().map(|&k| spreads[2 * k + 1]).sum();
+        let stored_squares: f64 = order.iter().map(|&k| squares[k]).sum();
         Self {
             centers: order.iter().flat_map(|&k| rows.position(centers.center(k))).collect(),
             clusters: clusters.collect(),
@@ -82,7 +94,7 @@ impl Clusters {
             outliers: Outliers { rows: outside[0] as u64, weight: outside[1] * rows.weight_unit },
             probabilities,
             objective: rows.squared(stored_cost / (rows.total_weight - outside[1])),
-            sum_of_squares: stored_cost * rows.squared(1.0) * rows.weight_unit,
+            sum_of_squares: stored_squares * rows.squared(1.0) * rows.weight_unit,
         }
     }
 }

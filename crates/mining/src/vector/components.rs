@@ -52,12 +52,12 @@ impl Components {
         &self.centers[k * self.dimension..][..self.dimension]
     }
 
-    /// The squared distance of two centres.
-    pub fn squared_distance(&self, a: usize, b: usize) -> f64 {
-        self.center(a).iter().zip(self.center(b)).map(|(x, y)| (x - y) * (x - y)).sum()
+    /// How far apart two centres are as `column` says it of each coordinate.
+    fn apart(&self, a: usize, b: usize, column: impl Fn(f64, f64) -> f64) -> f64 {
+        self.center(a).iter().zip(self.center(b)).map(|(x, y)| column(*x, *y)).sum()
     }
 
-    /// Divides component `k` along `direction` (unit length): copies at `+-displacement`, half the prior each, the new one last.
+    /// Divides component `k` along `direction` (of unit length, or as long as the displacement, which is 1 then): copies at `+-displacement`, half the prior each, the new one last.
     ///
     /// `imbalance` is a tiny relative difference of the two displacements: on data with an exact symmetry it decides which way a saddle is left.
     pub fn divide(&mut self, k: usize, direction: &[f64], displacement: f64, imbalance: f64, hold_until: f64) {
@@ -77,9 +77,10 @@ impl Components {
         }
     }
 
-    /// Merges components nearer than the square root of `squared_radius`, the later one into the earlier; those merged wait until `hold_until`. Returns how many went.
-    pub fn merge(&mut self, squared_radius: f64, hold_until: f64) -> usize {
-        if !self.has_pair_within(squared_radius) {
+    /// Merges components that are less than `squared_radius` apart, the later one into the earlier; those merged wait until `hold_until`. Returns how many went. They are the sum over the columns of `column` apart, which is no
+    /// less than the squared difference.
+    pub fn merge(&mut self, squared_radius: f64, hold_until: f64, column: impl Fn(f64, f64) -> f64) -> usize {
+        if !self.has_pair_within(squared_radius, &column) {
             return 0;
         }
         let before = self.len();
@@ -87,7 +88,7 @@ impl Components {
         while a < self.len() {
             let mut b = a + 1;
             while b < self.len() {
-                if self.squared_distance(a, b) < squared_radius {
+                if self.apart(a, b, &column) < squared_radius {
                     let (p, q) = (self.priors[a], self.priors[b]);
                     let sum = p + q;
                     for j in 0..self.dimension {
@@ -109,16 +110,33 @@ impl Components {
         before - self.len()
     }
 
-    /// Whether two components are nearer than the square root of `squared_radius`. Cost: K log K where few are near in the first coordinate, which spares the
+    /// Whether two components are less than `squared_radius` apart. Cost: K log K where few are near in the first coordinate, which spares the
     /// K^2 / 2 distances of merging at nearly every temperature.
-    fn has_pair_within(&self, squared_radius: f64) -> bool {
+    fn has_pair_within(&self, squared_radius: f64, column: impl Fn(f64, f64) -> f64) -> bool {
         let first = |k: usize| self.centers[k * self.dimension];
         let mut order: Vec<usize> = (0..self.len()).collect();
         order.sort_unstable_by(|&a, &b| first(a).total_cmp(&first(b)));
         order.iter().enumerate().any(|(place, &a)| {
             let near = |&&b: &&usize| (first(b) - first(a)) * (first(b) - first(a)) < squared_radius;
-            order[place + 1..].iter().take_while(near).any(|&b| self.squared_distance(a, b) < squared_radius)
+            order[place + 1..].iter().take_while(near).any(|&b| self.apart(a, b, &column) < squared_radius)
         })
+    }
+
+    /// Takes away components lighter than this share of the whole; those left wait until `hold_until`. Returns how many went.
+    ///
+    /// With a prior of its own each of two copies may cost more than one that has all rows and one that has none: dividing it was in vain.
+    pub fn drop_lighter(&mut self, least: f64, hold_until: f64) -> usize {
+        let before = self.len();
+        (0..before)
+            .rev()
+            .filter(|&k| self.priors[k] < least)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .for_each(|k| self.remove(k));
+        if self.len() < before {
+            self.hold_until.iter_mut().for_each(|until| *until = until.min(hold_until));
+        }
+        before - self.len()
     }
 
     /// Takes component `k` away; the later ones move up.
@@ -131,6 +149,11 @@ impl Components {
         self.priors.remove(k);
         self.hold_until.remove(k);
     }
+}
+
+/// How far apart two coordinates are, by their squared difference.
+pub(crate) fn squared(a: f64, b: f64) -> f64 {
+    (a - b) * (a - b)
 }
 
 #[cfg(test)]
@@ -148,13 +171,13 @@ mod tests {
             let components = Components::at(dimension, (0..count * dimension).map(at).collect());
             let nearest = (0..count)
                 .flat_map(|a| (0..a).map(move |b| (a, b)))
-                .map(|(a, b)| components.squared_distance(a, b))
+                .map(|(a, b)| components.apart(a, b, squared))
                 .fold(f64::INFINITY, f64::min);
-            assert!(!components.has_pair_within(nearest), "set {set}");
-            assert!(components.has_pair_within(nearest * (1.0 + 1e-15)), "set {set}");
-            assert_eq!(components.clone().merge(nearest, 0.0), 0);
-            assert!(components.clone().merge(nearest * (1.0 + 1e-15), 0.0) > 0);
+            assert!(!components.has_pair_within(nearest, squared), "set {set}");
+            assert!(components.has_pair_within(nearest * (1.0 + 1e-15), squared), "set {set}");
+            assert_eq!(components.clone().merge(nearest, 0.0, squared), 0);
+            assert!(components.clone().merge(nearest * (1.0 + 1e-15), 0.0, squared) > 0);
         }
-        assert!(!Components::one(2).has_pair_within(f64::MAX));
+        assert!(!Components::one(2).has_pair_within(f64::MAX, squared));
     }
 }

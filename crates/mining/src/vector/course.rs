@@ -12,6 +12,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::bernoulli::merging_cost;
 use super::components::{Components, Mode};
 use super::e_step::Kept;
 use super::hard::{Centers, Lloyd, Remembered, TO_THE_END};
@@ -49,7 +50,7 @@ pub(crate) const LEAST_CRITICAL: f64 = 1e-20;
 /// What the finish compared.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finish {
-    /// The weighted mean squared distance of the plain branch (A).
+    /// The weighted mean squared distance of the plain branch (A); with a Bernoulli cost the mean cost in nats with the prior's, as of the other branch.
     pub plain: Option<f64>,
     /// That of the overshooting branch (B).
     pub overshot: Option<f64>,
@@ -150,7 +151,8 @@ impl<'a, T: Kept> Course<'a, T> {
         memory: &'a LeafCells<Remembered>,
         rounds: &mut R,
     ) -> Result<Self, Error> {
-        let mut system = VectorSystem::new(rows, Components::one(rows.dimension), Mode::Mass, parameters.seed);
+        let one = Components::at(rows.dimension, rows.middle.clone());
+        let mut system = VectorSystem::new(rows, one, Mode::Mass, parameters.seed);
         let critical_temperature = system.first_critical_temperature(rounds).await?;
         let state = State {
             // Points that are all the same have nothing to anneal.
@@ -281,7 +283,10 @@ impl<'a, T: Kept> Course<'a, T> {
         let mut cost = self.lloyd.run(rounds, &mut centers, TO_THE_END).await?;
         if let Some(clusters) = clusters {
             let mut masses = self.lloyd.masses();
-            swap::merge_to(&mut centers, &mut masses, clusters);
+            match self.rows.bernoulli {
+                None => swap::merge_to(&mut centers, &mut masses, clusters, swap::ward),
+                Some(_) => swap::merge_to(&mut centers, &mut masses, clusters, merging_cost),
+            }
             cost = self.lloyd.run(rounds, &mut centers, TO_THE_END).await?;
         }
         let better = match &self.state.best {
@@ -312,6 +317,9 @@ impl<'a, T: Kept> Course<'a, T> {
         let dimension = self.rows.dimension;
         if let Some(sponge) = self.sponge() {
             return self.keep_what_is_trimmed(rounds, &sponge).await;
+        }
+        if self.rows.bernoulli.is_some() {
+            return self.keep_what_is_hard(rounds).await;
         }
         let Some(search) = &mut self.state.search else {
             let values = self
@@ -344,6 +352,19 @@ impl<'a, T: Kept> Course<'a, T> {
             (self.state.finish.tried, self.state.finish.taken) = (search.tried, search.taken);
             self.state.phase = Phase::Done;
         }
+        Ok(())
+    }
+
+    /// The end of a run with a Bernoulli cost. No swaps: what dividing a cluster gains is not told by planes and squared distances.
+    async fn keep_what_is_hard<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+        let values =
+            self.state.best.take().map_or_else(|| self.state.grown.components.centers.clone(), |(values, _)| values);
+        let mut centers = Centers { dimension: self.rows.dimension, values };
+        let cost = self.lloyd.run(rounds, &mut centers, TO_THE_END).await?;
+        let masses = self.lloyd.masses();
+        (0..centers.len()).rev().filter(|&k| masses[k] == 0.0).for_each(|k| centers.remove(k));
+        self.state.search = Some(Search::new(centers, cost));
+        self.state.phase = Phase::Done;
         Ok(())
     }
 

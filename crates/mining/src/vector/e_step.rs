@@ -13,6 +13,7 @@ use lehr_numerics::soft::{SoftCenters, SoftScratch, Sums, soft_sums};
 use lehr_numerics::sparse::{SoftSparseCenters, SparseRows, SparseScratch, soft_sparse_sums};
 use lehr_numerics::tiles::{DIRECT_DIMENSION, Tiles};
 
+use super::bernoulli::form;
 use super::components::{Components, Mode};
 use super::rows::{Block, Rows};
 use super::sponge::{SpongeScratch, soak};
@@ -146,6 +147,18 @@ impl<T: Real> SideBySide<T> {
             let centers = &mut self.bits;
             centers.begin(dimension, count, rows.squared(temperature), sums == Sums::Along);
             for (k, &log_prior) in log_priors.iter().enumerate() {
+                if let Some(bernoulli) = rows.bernoulli {
+                    let (constant, terms) = form(components.center(k));
+                    centers.set_form(k, constant, terms, log_prior);
+                    if sums == Sums::Along {
+                        let mass = components.priors[k] * rows.total_weight;
+                        let (means, units) = bernoulli.frame(components.center(k), mass);
+                        let in_bits = |(u, unit): (&f64, &f64)| if *unit > 0.0 { u / unit } else { 0.0 };
+                        let direction: Vec<f64> = direction(k).iter().zip(&units).map(in_bits).collect();
+                        centers.set_direction(k, &means, &direction);
+                    }
+                    continue;
+                }
                 let position = rows.position(components.center(k));
                 centers.set(k, &position, log_prior);
                 if sums == Sums::Along {

@@ -2,6 +2,7 @@
 
 use super::components::{Components, Mode};
 use super::input::Input;
+use super::parameters::Cost;
 use super::rows::{FARTHEST, Rows};
 use super::system::VectorSystem;
 use crate::Error;
@@ -15,6 +16,8 @@ pub struct Start<'a> {
     pub centers: &'a [f64],
     /// Whether masses are learnt.
     pub mode: Mode,
+    /// What a row costs in a centre. With [`Cost::Bernoulli`] rows are bits, centres are frequencies, 0 to 1, and what is in squared units elsewhere is in nats.
+    pub cost: Cost,
     /// In the squared unit of the points ("full" convention), positive.
     pub temperature: f64,
     /// The fixed point is reached when no squared move exceeds this share of the temperature, or after `most_sweeps`. Positive.
@@ -59,10 +62,17 @@ impl Equilibrium {
 /// # Example
 /// ```
 /// use lehr_data::Points;
-/// use lehr_mining::{Execution, vector::{Mode, Start, equilibrium}};
+/// use lehr_mining::{Execution, vector::{Cost, Mode, Start, equilibrium}};
 /// // Two points, two centres: below T = 2 the centres are at plus and minus m with m = tanh(2 m / T).
 /// let points = Points::new(vec![1.0, -1.0], 1)?;
-/// let start = Start { centers: &[0.5, -0.5], mode: Mode::Mass, temperature: 1.0, tolerance: 1e-24, most_sweeps: 1000 };
+/// let start = Start {
+///     centers: &[0.5, -0.5],
+///     mode: Mode::Mass,
+///     cost: Cost::Squared,
+///     temperature: 1.0,
+///     tolerance: 1e-24,
+///     most_sweeps: 1000,
+/// };
 /// let found = equilibrium(&points, &start, &Execution::default())?;
 /// assert!((found.centers[0] - 0.957504024).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -86,7 +96,11 @@ pub fn equilibrium<'a>(
             return wrong(name, "a positive number", value.to_string());
         }
     }
-    let rows = Rows::<f64>::new(input)?;
+    start.cost.check(input)?;
+    if !start.cost.is_squared() && !start.centers.iter().all(|y| (0.0..=1.0).contains(y)) {
+        return wrong("centers", "frequencies, 0 to 1", "one that is not".into());
+    }
+    let rows = Rows::<f64>::with_cost(input, start.cost)?;
     if !(start.temperature / rows.squared(1.0)).is_normal() {
         return wrong(
             "temperature",

@@ -6,6 +6,7 @@ use lehr_numerics::nearest::{Kind, nearest_sums};
 use lehr_numerics::sparse::{HardSparseCenters, nearest_sparse_sums};
 use lehr_numerics::tiles::DIRECT_DIMENSION;
 
+use super::bernoulli::form;
 use super::e_step::Kept;
 use super::rows::{Block, Rows};
 use crate::Error;
@@ -118,6 +119,11 @@ impl<T: Real> HardSideBySide<T> {
         if rows.are_bits() {
             self.bits.begin(dimension, centers.len());
             for k in 0..centers.len() {
+                if rows.bernoulli.is_some() {
+                    let (constant, terms) = form(centers.center(k));
+                    self.bits.set_form(k, constant, terms);
+                    continue;
+                }
                 self.bits.set(k, &rows.position(centers.center(k)));
                 if let Some((normal, threshold)) = planes.map(|planes| plane(planes, k)) {
                     let zero: f64 = normal.iter().zip(&rows.origin).map(|(n, zero)| n * zero).sum();
@@ -500,6 +506,7 @@ impl<'a, T: Kept> Lloyd<'a, T> {
             }
             sweeps += 1;
             let cost: f64 = self.total.chunks_exact(per_center).map(|sums| sums[1 + dimension]).sum();
+            let cost = cost + self.rows.penalty(&centers.values);
             let gain = last - cost;
             last = cost;
             let hopeless = patience.to_beat.is_some_and(|best| sweeps > 2 && cost - GAINS_TO_COME * gain > best);
@@ -518,7 +525,7 @@ impl<'a, T: Kept> Lloyd<'a, T> {
                 // A centre that no row is nearest to stays: the swap search moves it where it is of use.
                 if sums[0] > 0.0 {
                     for (y, sum) in y.iter_mut().zip(&sums[1..]) {
-                        let next = sum / sums[0];
+                        let next = self.rows.center_of(*sum, sums[0]);
                         moved |= next != *y;
                         *y = next;
                     }

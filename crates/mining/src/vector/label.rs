@@ -10,10 +10,11 @@ use lehr_numerics::nearest::{Kind, nearest_sums};
 use lehr_numerics::sparse::{HardSparseCenters, SparseRows, sparse_distances};
 use lehr_numerics::tiles::Tiles;
 
+use super::bernoulli::Costs;
 use super::e_step::Kept;
 use super::hard::Centers;
 use super::input::Input;
-use super::rows::{Block, Rows};
+use super::rows::{BitDistance, Block, Rows};
 use super::sparse::SparseDistance;
 use super::sponge::{OUTLIER, within};
 use crate::Error;
@@ -64,11 +65,11 @@ pub(crate) struct Hardness {
 /// What the clusters add up to, in stored units.
 #[derive(Debug)]
 pub(crate) struct Totals {
-    /// Each in the mean of its rows.
+    /// Each in the mean of its rows, or at their frequencies with the prior.
     pub centers: Centers,
     /// Mass and first moment of each cluster (1 + D).
     pub sums: Vec<f64>,
-    /// Rows and weighted squared distances of each cluster (2).
+    /// Rows and weighted squared distances, or costs, of each cluster (2).
     pub spreads: Vec<f64>,
     /// Rows in the sponge, and their weight.
     pub outside: [f64; 2],
@@ -85,18 +86,23 @@ pub(crate) async fn label_all<T: Kept, R: Rounds>(
 ) -> Result<Totals, Error> {
     let (mut sums, mut spreads) = (Vec::new(), Vec::new());
     let sparse = SparseCenters::new(rows, &centers);
-    let label = LabelRound { input, rows, centers: &centers, sparse: sparse.as_ref(), hardness, cells };
+    let costs = rows.bernoulli.map(|_| Costs::new(rows.dimension, &centers.values));
+    let label =
+        LabelRound { input, rows, centers: &centers, sparse: sparse.as_ref(), costs: costs.as_ref(), hardness, cells };
     total_of(rounds, &label, &mut sums).await?;
     drop(sparse);
     if rows.are_sparse() {
         // Counted from 0, where a column that no row of a cluster has is just that; from the origin it would be what rounding leaves.
-        exact_means(&mut centers, &sums, |j, mean| mean - rows.scaled_origin[j]);
+        exact_means(&mut centers, &sums, |j, sum, mass| sum / mass - rows.scaled_origin[j]);
         sums.chunks_exact_mut(1 + rows.dimension).for_each(|sums| rows.subtract_origin(sums));
     } else {
-        exact_means(&mut centers, &sums, |_, mean| mean);
+        exact_means(&mut centers, &sums, |_, sum, mass| rows.center_of(sum, mass));
     }
     let (sparse, has_sponge) = (SparseCenters::new(rows, &centers), hardness.sponge.is_some());
-    let spread = SpreadRound { input, rows, centers: &centers, sparse: sparse.as_ref(), has_sponge, cells };
+    let each = || (0..centers.len()).map(|k| centers.center(k));
+    let costs = rows.bernoulli.map(|_| each().map(|center| BitDistance::to(rows, center)).collect::<Vec<_>>());
+    let (of_sparse, costs) = (sparse.as_ref(), costs.as_deref());
+    let spread = SpreadRound { input, rows, centers: &centers, sparse: of_sparse, costs, has_sponge, cells };
     total_of(rounds, &spread, &mut spreads).await?;
     drop(sparse);
     rounds.share(cells, Labelled::write, Labelled::read).await?;
@@ -107,13 +113,13 @@ pub(crate) async fn label_all<T: Kept, R: Rounds>(
     Ok(Totals { centers, sums, spreads, outside })
 }
 
-/// Moves each centre to the mean of its rows, from their sums in double precision; `stored` makes of a column and its mean a stored coordinate. A centre whose rows weigh nothing stays where it is.
-fn exact_means(centers: &mut Centers, sums: &[f64], stored: impl Fn(usize, f64) -> f64) {
+/// Moves each centre to the mean of its rows, from their sums in double precision; `stored` makes of a column, its sum and the mass a stored coordinate. A centre whose rows weigh nothing stays where it is.
+fn exact_means(centers: &mut Centers, sums: &[f64], stored: impl Fn(usize, f64, f64) -> f64) {
     let dimension = centers.dimension;
     for (y, sums) in centers.values.chunks_exact_mut(dimension).zip(sums.chunks_exact(1 + dimension)) {
         if sums[0] > 0.0 {
             for (j, (y, sum)) in y.iter_mut().zip(&sums[1..]).enumerate() {
-                *y = stored(j, sum / sums[0]);
+                *y = stored(j, *sum, sums[0]);
             }
         }
     }
@@ -160,6 +166,8 @@ pub(crate) struct LabelRound<'a, T: Kept> {
     pub centers: &'a Centers,
     /// The same for rows that are kept sparse.
     pub sparse: Option<&'a SparseCenters<'a>>,
+    /// What rows of bits cost in each, where that is no squared distance.
+    pub costs: Option<&'a Costs>,
     pub hardness: Hardness,
     pub cells: &'a LeafCells<Labelled>,
 }
@@ -167,6 +175,15 @@ pub(crate) struct LabelRound<'a, T: Kept> {
 impl<T: Kept> LabelRound<'_, T> {
     /// Labels rows of the input, which the block holds: in double precision, whatever it keeps of them.
     fn label(&self, block: &Block<T>, rows: &[u32], out: &mut Labelled) {
+        if let (Some(costs), Block::Bits(bits)) = (self.costs, block) {
+            let mut of_row = Vec::new();
+            for row in 0..bits.rows() {
+                costs.of(bits.row(row), &mut of_row);
+                let (nearest, membership) = nearest_of(&of_row, self.hardness.temperature);
+                self.put(nearest, membership, || of_row[nearest], out);
+            }
+            return;
+        }
         if let Block::Numbers(tiles) = block
             && let Some(tiles) = T::exact(tiles)
         {
@@ -300,6 +317,8 @@ pub(crate) struct SpreadRound<'a, T: Kept> {
     pub centers: &'a Centers,
     /// The same for rows that are kept sparse.
     pub sparse: Option<&'a SparseCenters<'a>>,
+    /// What rows of bits cost in each, where that is no squared distance.
+    pub costs: Option<&'a [BitDistance]>,
     pub has_sponge: bool,
     pub cells: &'a LeafCells<Labelled>,
 }
@@ -336,6 +355,8 @@ impl<T: Kept> Round for SpreadRound<'_, T> {
                 if weight > 0.0 {
                     let distance: f64 = if let (Input::Sparse(input), Some(centers)) = (self.input, self.sparse) {
                         centers.distances[label as usize].of(self.rows.entries(input, row))
+                    } else if let (Input::Bits(input), Some(costs)) = (self.input, self.costs) {
+                        costs[label as usize].of(input.row(row as usize))
                     } else {
                         self.rows.read_stored(self.input, row, &mut position);
                         position.iter().zip(center).map(|(x, y)| (x - y) * (x - y)).sum()

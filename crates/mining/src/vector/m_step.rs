@@ -2,6 +2,7 @@
 
 use lehr_numerics::factor::leading_eigenpair;
 
+use super::bernoulli::{Bernoulli, apart};
 use super::components::Components;
 
 /// Masses below this share of the whole leave their centre where it is: the quotient would be noise.
@@ -9,8 +10,8 @@ const LEAST_MASS: f64 = 1e-12;
 /// Masses below this share do not count for convergence.
 const COUNTED_MASS: f64 = 1e-9;
 
-/// Replaces centres and priors by those of the sums (`1 + D` numbers a centre), whose masses add up to `whole`. Returns the largest squared move.
-pub(crate) fn update(components: &mut Components, sums: &[f64], whole: f64) -> f64 {
+/// Replaces centres and priors by those of the sums (`1 + D` numbers a centre), whose masses add up to `whole`. Returns the largest squared move, of frequencies in units of their variances.
+pub(crate) fn update(components: &mut Components, sums: &[f64], whole: f64, bernoulli: Option<Bernoulli>) -> f64 {
     let dimension = components.dimension;
     let mut largest = 0.0f64;
     for (k, sums) in sums.chunks_exact(1 + dimension).enumerate() {
@@ -21,8 +22,11 @@ pub(crate) fn update(components: &mut Components, sums: &[f64], whole: f64) -> f
         }
         let mut moved = 0.0;
         for (y, sum) in components.centers[k * dimension..][..dimension].iter_mut().zip(&sums[1..]) {
-            let next = sum / mass;
-            moved += (next - *y) * (next - *y);
+            let next = match bernoulli {
+                None => sum / mass,
+                Some(bernoulli) => bernoulli.frequency(*sum, mass),
+            };
+            moved += if bernoulli.is_some() { apart(next, *y) } else { (next - *y) * (next - *y) };
             *y = next;
         }
         if components.priors[k] > COUNTED_MASS {

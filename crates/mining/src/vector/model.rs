@@ -10,7 +10,7 @@ use super::course::{Finish, LEAST_CRITICAL, State};
 use super::e_step::Kept;
 use super::input::Input;
 use super::label::{Labelled, Totals};
-use super::parameters::Parameters;
+use super::parameters::{Cost, Parameters};
 use super::rows::Rows;
 use crate::anneal::run::Spent;
 use crate::anneal::{Split, Step, Suggestion};
@@ -20,7 +20,7 @@ use crate::anneal::{Split, Step, Suggestion};
 pub struct Model {
     /// Coordinates of a point.
     pub dimension: usize,
-    /// K x D, row-major, in the unit of the points: the weighted means of the clusters.
+    /// K x D, row-major, in the unit of the points: the weighted means of the clusters; with a Bernoulli cost the frequencies of the bits, of which the prior is a part.
     pub centers: Vec<f64>,
     /// One for each centre.
     pub clusters: Vec<Cluster>,
@@ -30,7 +30,9 @@ pub struct Model {
     pub probabilities: Vec<f64>,
     /// The rows in the sponge, if there is one.
     pub outliers: Option<Outliers>,
-    /// Weighted mean squared distance; with a sponge of the rows that are in clusters.
+    /// What a row costs in a cluster.
+    pub cost: Cost,
+    /// Weighted mean squared distance; with a sponge of the rows that are in clusters. With a Bernoulli cost the weighted mean of `-ln p(x)` in the row's own cluster, in nats, without the prior's part.
     pub objective: f64,
     /// Weighted sum of squared distances.
     pub sum_of_squares: f64,
@@ -40,7 +42,7 @@ pub struct Model {
     pub free_energy: f64,
     /// The last soft temperature.
     pub last_temperature: f64,
-    /// The temperature below which the whole is unstable: twice the leading eigenvalue of the covariance.
+    /// The temperature below which the whole is unstable: twice the leading eigenvalue of the covariance; with a Bernoulli cost without a prior the leading eigenvalue of the correlations.
     pub critical_temperature: f64,
     /// Passes over the rows.
     pub iterations: u64,
@@ -74,6 +76,10 @@ impl Model {
     /// What the clustering says of other rows: its centres, and the last temperature at which assignments were soft.
     pub fn centroids(&self) -> Centroids {
         let centroids = Centroids::new(self.dimension, self.centers.clone(), self.last_temperature);
+        let centroids = match self.cost {
+            Cost::Squared => centroids,
+            Cost::Bernoulli { .. } => centroids.and_then(Centroids::with_frequencies),
+        };
         let centroids = match self.sponge {
             Some(radius) => centroids.and_then(|centroids| centroids.with_sponge(radius)),
             None => centroids,
@@ -104,6 +110,11 @@ impl Model {
             let positions = distinct_positions(input, asked);
             warnings.push(if positions < asked {
                 format!("{asked} clusters were asked for, but the points of positive weight have only {positions} distinct positions")
+            } else if rows.bernoulli.is_some() {
+                format!(
+                    "{asked} clusters were asked for, but only {} were found: no other division is likelier, with the prior that each cluster has",
+                    found.clusters.len()
+                )
             } else {
                 format!(
                     "{asked} clusters were asked for, but only {} were found: to divide one of them changes less than rounding does",
@@ -145,6 +156,7 @@ impl Model {
             labels: found.labels,
             probabilities: found.probabilities,
             outliers: parameters.sponge.map(|_| found.outliers),
+            cost: parameters.cost,
             objective: found.objective,
             sum_of_squares: found.sum_of_squares,
             sponge: parameters.sponge,

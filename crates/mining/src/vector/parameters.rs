@@ -24,6 +24,57 @@ pub enum Precision {
     F32,
 }
 
+/// What a row costs in a cluster.
+///
+/// # Example
+/// ```
+/// use lehr_mining::vector::{Cost, Parameters};
+/// let parameters = Parameters { clusters: Some(10), cost: Cost::bernoulli(), ..Parameters::default() };
+/// assert_eq!(parameters.cost, Cost::Bernoulli { prior: 0.5 });
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cost {
+    /// The squared distance from the centre.
+    #[default]
+    Squared,
+    /// Of rows of bits: how unlikely the row is where each bit is set by itself with the frequency that it has in the cluster, `-ln p(x)` in nats. Rare bits then say as much as frequent ones.
+    /// Temperatures, costs and free energies are in nats too.
+    Bernoulli {
+        /// What is added to the ones and to the zeros of every column of every cluster, in rows, before frequencies are formed of them: `(ones + prior) / (weight + 2 prior)`. 0 to 1000.
+        prior: f64,
+    },
+}
+
+impl Cost {
+    /// The prior that is taken where none is said: half a row.
+    pub const PRIOR: f64 = 0.5;
+
+    /// That of Bernoulli with the default prior, 0.5.
+    pub const fn bernoulli() -> Self {
+        Cost::Bernoulli { prior: Self::PRIOR }
+    }
+
+    /// Whether it is the squared distance, as it is where nothing is said.
+    pub fn is_squared(&self) -> bool {
+        *self == Cost::Squared
+    }
+
+    /// Checks the prior, and that rows are bits where they must be.
+    pub(crate) fn check(&self, input: Input<'_>) -> Result<(), Error> {
+        let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
+        let Cost::Bernoulli { prior } = self else { return Ok(()) };
+        if !(0.0..=1000.0).contains(prior) {
+            return wrong("prior", "0 to 1000", prior.to_string());
+        }
+        match input {
+            Input::Bits(_) => Ok(()),
+            Input::Numbers(_) => wrong("cost", "rows of bits for the cost bernoulli", "rows of numbers".into()),
+            Input::Sparse(_) => wrong("cost", "rows of bits for the cost bernoulli", "sparse rows".into()),
+        }
+    }
+}
+
 /// How to anneal. The default suggests the number of clusters.
 ///
 /// Without `clusters`, `stop_temperature` and `stop_length` the run goes on to 32 clusters (or `max_clusters`) and takes the number of clusters that persisted
@@ -40,7 +91,7 @@ pub enum Precision {
 pub struct Parameters {
     /// The number of clusters, at least 1. Default: none.
     pub clusters: Option<usize>,
-    /// The final temperature, in the squared unit of the points; positive. With `clusters` too, whichever is reached first ends the growth. Default: none.
+    /// The final temperature, in the squared unit of the points, or in nats with a cost in nats; positive. With `clusters` too, whichever is reached first ends the growth. Default: none.
     pub stop_temperature: Option<f64>,
     /// The final length scale `sqrt(T / 2)`, in the unit of the points; positive. Another way to say `stop_temperature`. Default: none.
     pub stop_length: Option<f64>,
@@ -50,6 +101,9 @@ pub struct Parameters {
     /// Rows farther than this from every centre are in no cluster: they are labelled [`OUTLIER`](super::OUTLIER) and move no centre. In the unit of the points; positive. Default: none, and every row
     /// is in a cluster.
     pub sponge: Option<f64>,
+    /// What a row costs in a cluster. Default: the squared distance from its centre.
+    #[serde(default, skip_serializing_if = "Cost::is_squared")]
+    pub cost: Cost,
     /// Factor from one temperature to the next while clusters divide, 0.5 to 0.999. Default: 0.95.
     pub cooling: f64,
     /// A fixed point is reached when no squared move exceeds this share of the temperature, 1e-12 to 1e-2. Default: 1e-4.
@@ -72,6 +126,7 @@ impl Default for Parameters {
             stop_length: None,
             max_clusters: None,
             sponge: None,
+            cost: Cost::Squared,
             cooling: 0.95,
             tolerance: 1e-4,
             overshoot: 1.5,
@@ -142,6 +197,14 @@ impl Parameters {
             && !(radius * radius).is_normal()
         {
             return wrong("sponge", "a radius whose square a number can hold", radius.to_string());
+        }
+        self.cost.check(points)?;
+        if !self.cost.is_squared() {
+            // Both are lengths, and rows are no distance away from anything.
+            let lengths = [("stop_length", self.stop_length), ("sponge", self.sponge)];
+            if let Some((name, Some(value))) = lengths.into_iter().find(|(_, value)| value.is_some()) {
+                return wrong(name, "none with the cost bernoulli, which is no distance", value.to_string());
+            }
         }
         if self.max_clusters == Some(0) {
             return wrong("max_clusters", "at least 1", "0".into());

@@ -14,7 +14,7 @@
 //!
 //! Rows of bits have the same origin and unit, but stay bits ([`Block::Bits`]): their kernels see zeros and ones, and what goes in and comes out is put from stored coordinates into those of
 //! the bits and back, where it is a centre or a sum and no longer a row. Sparse rows stay sparse ([`Block::Sparse`]): they are divided by the unit, and what the origin would have been subtracted from them for is told by the
-//! squared length of each from it, and by the sums of all. In up to 16 columns both are numbers like others.
+//! squared length of each from it, and by the sums of all. In up to 16 columns both are numbers like others, but for rows of bits whose cost is no squared distance ([`Rows::bernoulli`]).
 
 use lehr_data::{Fingerprints, Sparse};
 use lehr_numerics::bits::{BitRows, for_each_set_bit};
@@ -23,7 +23,9 @@ use lehr_numerics::lanes::Real;
 use lehr_numerics::sparse::SparseRows;
 use lehr_numerics::tiles::{DIRECT_DIMENSION, Tiles};
 
+use super::bernoulli::{Bernoulli, form};
 use super::input::{Input, MOST_COORDINATES};
+use super::parameters::Cost;
 use super::shelf::Shelf;
 use super::sparse::{SparseDistance, entries};
 use crate::Error;
@@ -106,7 +108,11 @@ pub(crate) struct Rows<T: Real> {
     pub weight_unit: f64,
     /// The sum of the stored weights.
     pub total_weight: f64,
-    /// The weighted sum of the stored rows' squared lengths.
+    /// What a row costs in a centre, where that is not the squared distance: rows are bits then, and stored as they are, the origin at 0 and the unit 1.
+    pub bernoulli: Option<Bernoulli>,
+    /// The stored centre of all rows as one cluster.
+    pub middle: Vec<f64>,
+    /// The weighted sum of what the rows cost in it: of their squared lengths.
     pub square: f64,
 }
 
@@ -116,7 +122,26 @@ impl<T: Real> Rows<T> {
     /// # Errors
     /// [`Error::TooFar`] if squared distances would overflow, [`Error::TooManyPoints`], [`Error::Spill`].
     pub fn new<'a>(input: impl Into<Input<'a>>) -> Result<Self, Error> {
-        let input = input.into();
+        Self::laid_out(input.into(), Cost::Squared, &[])
+    }
+
+    /// The same for a cost other than squared distances, which must be one of such rows.
+    ///
+    /// # Errors
+    /// As [`Rows::new`].
+    pub fn with_cost(input: Input<'_>, cost: Cost) -> Result<Self, Error> {
+        Self::laid_out(input, cost, &[])
+    }
+
+    /// The same in a unit in which other positions, row after row, are not far either: rows that are near each other may be far from them, and the squares of their distances have a number.
+    ///
+    /// # Errors
+    /// As [`Rows::new`], of these positions too.
+    pub fn among<'a>(input: impl Into<Input<'a>>, positions: &[f64]) -> Result<Self, Error> {
+        Self::laid_out(input.into(), Cost::Squared, positions)
+    }
+
+    fn laid_out(input: Input<'_>, cost: Cost, positions: &[f64]) -> Result<Self, Error> {
         let dimension = input.dimension();
         if u32::try_from(input.len()).is_err() {
             return Err(Error::TooManyPoints { points: input.len() });
@@ -139,15 +164,29 @@ impl<T: Real> Rows<T> {
         // A mean lies between the least and the greatest value. Rounding may put it a digit outside, and rows that are all equal beside themselves.
         let mean = |sum: &Sum| sum.value() / total_weight * guard;
         let ends = least.iter().zip(&most);
-        let origin: Vec<f64> =
+        let means: Vec<f64> =
             sums.iter().zip(ends).map(|(sum, (least, most))| mean(sum).clamp(*least, *most)).collect();
         // Nothing is further from the mean than the least and the greatest are.
-        let ends = least.iter().zip(&most).zip(&origin);
+        let ends = least.iter().zip(&most).zip(&means);
         let deviation = ends.fold(0.0f64, |far, ((least, most), zero)| far.max(zero - least).max(most - zero));
+        let others = positions.iter().zip(means.iter().cycle()).map(|(x, zero)| (x - zero).abs());
+        let deviation = others.fold(deviation, f64::max);
         if deviation >= FARTHEST || deviation.is_nan() {
             return Err(Error::TooFar { distance: deviation, most: FARTHEST });
         }
-        let unit = if deviation > 0.0 { power_of_two_near(deviation) } else { 1.0 };
+        let bernoulli = match cost {
+            Cost::Squared => None,
+            Cost::Bernoulli { prior } => Some(Bernoulli { prior: prior / weight_unit }),
+        };
+        let (origin, unit, middle) = match bernoulli {
+            None => (means, if deviation > 0.0 { power_of_two_near(deviation) } else { 1.0 }, vec![0.0; dimension]),
+            Some(bernoulli) => {
+                let frequency = |mean: &f64| bernoulli.frequency(mean * total_weight, total_weight);
+                (vec![0.0; dimension], 1.0, means.iter().map(frequency).collect())
+            }
+        };
+        // Whether rows of bits stay bits.
+        let are_bits = dimension > DIRECT_DIMENSION || bernoulli.is_some();
 
         let is_sparse = matches!(input, Input::Sparse(_)) && dimension > DIRECT_DIMENSION;
         let Deal { leaf_rows, leaves, dealt } = if is_sparse {
@@ -156,7 +195,7 @@ impl<T: Real> Rows<T> {
         } else {
             Deal::of(count)
         };
-        if dimension <= DIRECT_DIMENSION {
+        if dimension <= DIRECT_DIMENSION && bernoulli.is_none() {
             for section in heavy.chunks_mut(SECTION.max(leaf_rows)) {
                 arrange(input, section, leaf_rows);
                 deal(section, leaf_rows);
@@ -167,7 +206,7 @@ impl<T: Real> Rows<T> {
         let block = |rows: &[u32]| {
             let weight = |i: usize| input.weight(rows[i] as usize) / weight_unit;
             if let Input::Bits(bits) = input
-                && dimension > DIRECT_DIMENSION
+                && are_bits
             {
                 return Block::Bits(BitRows::new(rows.len(), dimension, |i| bits.row(rows[i] as usize), weight));
             }
@@ -224,14 +263,16 @@ impl<T: Real> Rows<T> {
             scaled_origin,
             weight_unit,
             total_weight,
+            bernoulli,
+            middle,
             square: 0.0,
         };
-        rows.square = rows.square_about_origin(input);
+        rows.square = rows.square_about_middle(input);
         Ok(rows)
     }
 
-    fn square_about_origin(&self, input: Input<'_>) -> f64 {
-        let distance = DistanceTo::new(self, input, &vec![0.0; self.dimension]);
+    fn square_about_middle(&self, input: Input<'_>) -> f64 {
+        let distance = DistanceTo::new(self, input, &self.middle);
         Sum::of(self.leaves.iter().map(|leaf| match &leaf.block {
             Block::Numbers(tiles) => tiles.square(),
             Block::Sparse(rows) => rows.square(),
@@ -239,6 +280,16 @@ impl<T: Real> Rows<T> {
                 Sum::of(leaf.rows.iter().enumerate().map(|(i, &row)| bits.weight(i) * distance.of(row)))
             }
         }))
+    }
+
+    /// The coordinate of a centre of positive mass in a column of whose rows the first moment is `sum`.
+    pub fn center_of(&self, sum: f64, mass: f64) -> f64 {
+        self.bernoulli.map_or(sum / mass, |bernoulli| bernoulli.frequency(sum, mass))
+    }
+
+    /// What centres cost by themselves, wherever the rows are.
+    pub fn penalty(&self, centers: &[f64]) -> f64 {
+        self.bernoulli.map_or(0.0, |bernoulli| bernoulli.penalty(centers))
     }
 
     /// Whether rows are kept as bits.
@@ -311,7 +362,7 @@ impl<T: Real> Rows<T> {
         stored.iter().zip(&self.origin).map(|(x, zero)| zero + self.unit * x).collect()
     }
 
-    /// A squared length (a temperature, a cost) in the input's unit.
+    /// A squared length (a temperature, a cost) in the input's unit; of a cost in nats it is the same.
     pub fn squared(&self, stored: f64) -> f64 {
         stored * self.unit * self.unit
     }
@@ -359,7 +410,7 @@ impl<'a> DistanceTo<'a> {
     }
 }
 
-/// Squared distances of rows of bits from one stored position, in double precision: what the empty row has, and what each set bit adds.
+/// Squared distances of rows of bits from one stored position, or what they cost there, in double precision: what the empty row has, and what each set bit adds.
 #[derive(Debug)]
 pub(crate) struct BitDistance {
     constant: f64,
@@ -368,6 +419,10 @@ pub(crate) struct BitDistance {
 
 impl BitDistance {
     pub fn to<T: Real>(rows: &Rows<T>, center: &[f64]) -> Self {
+        if rows.bernoulli.is_some() {
+            let (constant, terms) = form(center);
+            return Self { constant, terms: terms.collect() };
+        }
         let (position, unit) = (rows.position(center), rows.unit);
         let constant = position.iter().map(|y| (y / unit) * (y / unit)).sum();
         Self { constant, terms: position.iter().map(|y| (1.0 - 2.0 * y) / unit / unit).collect() }

@@ -5,7 +5,8 @@ use lehr_numerics::random::Stream;
 use lehr_numerics::soft::Sums;
 use lehr_numerics::tiles::DIRECT_DIMENSION;
 
-use super::components::{Components, Mode};
+use super::bernoulli::{apart, displacement, form};
+use super::components::{Components, Mode, squared};
 use super::e_step::{CovarianceRound, Kept, SideBySide, SoftRound, log_priors, totals};
 use super::m_step::{Stability, stabilities, update};
 use super::rows::Rows;
@@ -103,20 +104,23 @@ impl<'a, T: Kept> VectorSystem<'a, T> {
         self.pass(rounds, temperature, Sums::First).await?;
         let whole = self.rows.total_weight - self.soaked().0;
         let sums = &self.total[totals(self.sponge.is_some())..];
-        let moved = update(&mut self.components, sums, whole);
-        Ok((self.total[0] / self.rows.total_weight, moved))
+        let penalty = self.rows.penalty(&self.components.centers);
+        let moved = update(&mut self.components, sums, whole, self.rows.bernoulli);
+        Ok(((self.total[0] + penalty) / self.rows.total_weight, moved))
     }
 
-    /// Twice the leading eigenvalue of the covariance of all rows: below it one component is unstable.
+    /// The temperature below which one component is unstable: of squared distances twice the leading eigenvalue of the covariance of all rows, of Bernoulli costs that of their correlations.
     pub async fn first_critical_temperature<R: Rounds>(&mut self, rounds: &mut R) -> Result<f64, Error> {
         // One component takes all of every row whatever the temperature.
         let dimension = self.rows.dimension;
         if dimension <= LARGEST_FORMED {
             let mut total = std::mem::take(&mut self.total);
             total_of(rounds, &CovarianceRound { rows: self.rows }, &mut total).await?;
-            let matrix: Vec<f64> = total.iter().map(|sum| sum / self.rows.total_weight).collect();
+            let mut matrix: Vec<f64> = total.iter().map(|sum| sum / self.rows.total_weight).collect();
             self.total = total;
-            return Ok(leading_eigenpair(dimension, &matrix).map_or(0.0, |(value, _)| 2.0 * value.max(0.0)));
+            self.whiten(&mut matrix);
+            let value = leading_eigenpair(dimension, &matrix).map_or(0.0, |(value, _)| value.max(0.0));
+            return Ok(self.critical_temperature(value, self.rows.total_weight));
         }
         let mass = self.rows.total_weight;
         let mut critical = 0.0;
@@ -132,6 +136,36 @@ impl<'a, T: Kept> VectorSystem<'a, T> {
         Ok(critical)
     }
 
+    /// The temperature below which a component of this mass divides, from the leading eigenvalue of its covariance, which of Bernoulli costs is in the units of its frame.
+    fn critical_temperature(&self, eigenvalue: f64, mass: f64) -> f64 {
+        let value = eigenvalue.max(0.0);
+        self.rows.bernoulli.map_or(2.0 * value, |bernoulli| bernoulli.critical_temperature(value, mass))
+    }
+
+    /// Makes of the second moments of all rows of bits their covariance in the units of the frame; of others they are what they should be.
+    fn whiten(&self, moments: &mut [f64]) {
+        let Some(bernoulli) = self.rows.bernoulli else { return };
+        let dimension = self.rows.dimension;
+        let units = bernoulli.frame(self.components.center(0), self.rows.total_weight).1;
+        // The square of a bit is the bit.
+        let means: Vec<f64> = (0..dimension).map(|j| moments[j * dimension + j]).collect();
+        for i in 0..dimension {
+            for j in 0..=i {
+                let moment = &mut moments[i * dimension + j];
+                let unit = units[i] * units[j];
+                *moment = if unit > 0.0 { (*moment - means[i] * means[j]) / unit } else { 0.0 };
+            }
+        }
+    }
+
+    /// For each component where its stability is asked, and the unit of each column (K x 2 x D); nothing of squared distances.
+    fn frames(&self) -> Vec<(Vec<f64>, Vec<f64>)> {
+        let Some(bernoulli) = self.rows.bernoulli else { return Vec::new() };
+        let components = &self.components;
+        let frame = |k: usize| bernoulli.frame(components.center(k), components.priors[k] * self.rows.total_weight);
+        (0..components.len()).map(frame).collect()
+    }
+
     /// Leading eigenvalues by power iteration over the rows, never forming a covariance.
     async fn power<R: Rounds>(&mut self, rounds: &mut R, temperature: f64, masses: &[f64]) -> Result<u64, Error> {
         let (dimension, clusters) = (self.rows.dimension, self.components.len());
@@ -141,6 +175,7 @@ impl<'a, T: Kept> VectorSystem<'a, T> {
             self.components.directions.chunks_exact_mut(dimension).for_each(normalise);
         }
         let mut values = vec![0.0f64; clusters];
+        let frames = self.frames();
         let mut steps = 0;
         loop {
             self.pass(rounds, temperature, Sums::Along).await?;
@@ -149,13 +184,20 @@ impl<'a, T: Kept> VectorSystem<'a, T> {
             let sums = &self.total[totals(self.sponge.is_some())..];
             for (k, sums) in sums.chunks_exact(1 + dimension).enumerate() {
                 let direction = &mut self.components.directions[k * dimension..][..dimension];
-                let y = &self.components.centers[k * dimension..][..dimension];
+                let y = match frames.get(k) {
+                    Some((means, _)) => &means[..],
+                    None => &self.components.centers[k * dimension..][..dimension],
+                };
                 // sum w m p (x - y) / mass: the covariance times the direction.
-                let product: Vec<f64> = sums[1..]
+                let mut product: Vec<f64> = sums[1..]
                     .iter()
                     .zip(y)
                     .map(|(sum, y)| (sum - sums[0] * y) / masses[k].max(f64::MIN_POSITIVE))
                     .collect();
+                if let Some((_, units)) = frames.get(k) {
+                    let columns = product.iter_mut().zip(units);
+                    columns.for_each(|(x, unit)| *x = if *unit > 0.0 { *x / unit } else { 0.0 });
+                }
                 let value: f64 = product.iter().zip(direction.iter()).map(|(a, b)| a * b).sum();
                 change = change.max((value - values[k]).abs() / value.abs().max(f64::MIN_POSITIVE));
                 values[k] = value;
@@ -168,12 +210,14 @@ impl<'a, T: Kept> VectorSystem<'a, T> {
                 break;
             }
         }
-        self.stability = values
-            .iter()
+        let critical: Vec<f64> =
+            values.iter().zip(masses).map(|(&value, &mass)| self.critical_temperature(value, mass)).collect();
+        self.stability = critical
+            .into_iter()
             .zip(self.components.directions.chunks_exact_mut(dimension))
-            .map(|(value, direction)| {
+            .map(|(critical_temperature, direction)| {
                 orient(direction);
-                Stability { critical_temperature: 2.0 * value.max(0.0), direction: direction.to_vec() }
+                Stability { critical_temperature, direction: direction.to_vec() }
             })
             .collect();
         Ok(steps)
@@ -215,9 +259,10 @@ impl<T: Kept> System for VectorSystem<'_, T> {
         loop {
             let (free_energy, moved) = self.sweep(rounds, temperature).await?;
             sweeps += 1;
-            // EM cannot raise the free energy; rounding can, by its own size (of the rows' precision).
+            // EM cannot raise the free energy; rounding can, by its own size (of the rows' precision). A Bernoulli cost is what is left of up to some tens of nats a column.
+            let size = if self.rows.bernoulli.is_some() { self.rows.dimension as f64 } else { 1.0 };
             debug_assert!(
-                free_energy <= last + 64.0 * T::EPSILON * last.abs().max(temperature).max(1.0),
+                free_energy <= last + 64.0 * T::EPSILON * last.abs().max(temperature).max(size),
                 "the free energy rose from {last} to {free_energy} at temperature {temperature}"
             );
             last = free_energy;
@@ -232,7 +277,7 @@ impl<T: Kept> System for VectorSystem<'_, T> {
         let (dimension, weight) = (self.rows.dimension, self.rows.total_weight);
         let mut measured = Measured { sweeps: 1, ..Measured::default() };
         let (cost, soaked);
-        if dimension <= DIRECT_DIMENSION {
+        if dimension <= DIRECT_DIMENSION && self.rows.bernoulli.is_none() {
             self.pass(rounds, temperature, Sums::Second).await?;
             (self.stability, cost) = stabilities(dimension, self.sums());
             (measured.free_energy, measured.softness) = (self.total[0] / weight, self.total[1] / weight);
@@ -241,12 +286,23 @@ impl<T: Kept> System for VectorSystem<'_, T> {
             self.pass(rounds, temperature, Sums::First).await?;
             (measured.free_energy, measured.softness) = (self.total[0] / weight, self.total[1] / weight);
             let sums = || self.sums().chunks_exact(1 + dimension);
-            // sum w m |x - y|^2 = sum w |x|^2 - 2 sum y . S + sum C |y|^2
-            cost = self.soaked().1
-                + sums()
-                    .zip(self.components.centers.chunks_exact(dimension))
-                    .map(|(sums, y)| sums[1..].iter().zip(y).map(|(s, y)| (sums[0] * y - 2.0 * s) * y).sum::<f64>())
-                    .sum::<f64>();
+            let centers = self.components.centers.chunks_exact(dimension);
+            if self.rows.bernoulli.is_some() {
+                let cost_of = |(sums, y): (&[f64], &[f64])| {
+                    let (constant, terms) = form(y);
+                    constant * sums[0] + sums[1..].iter().zip(terms).map(|(s, term)| s * term).sum::<f64>()
+                };
+                let penalty = self.rows.penalty(&self.components.centers);
+                measured.free_energy += penalty / weight;
+                cost = penalty + sums().zip(centers).map(cost_of).sum::<f64>();
+            } else {
+                // sum w m |x - y|^2 = sum w |x|^2 - 2 sum y . S + sum C |y|^2
+                cost = self.soaked().1
+                    + sums()
+                        .zip(centers)
+                        .map(|(sums, y)| sums[1..].iter().zip(y).map(|(s, y)| (sums[0] * y - 2.0 * s) * y).sum::<f64>())
+                        .sum::<f64>();
+            }
             let masses: Vec<f64> = sums().map(|sums| sums[0]).collect();
             soaked = self.soaked().0;
             self.kick();
@@ -270,7 +326,11 @@ impl<T: Kept> System for VectorSystem<'_, T> {
         if self.mode == Mode::Plain {
             return 0;
         }
-        self.components.merge(MERGE_RADIUS * temperature, MERGED_HOLD * temperature)
+        let (radius, hold_until) = (MERGE_RADIUS * temperature, MERGED_HOLD * temperature);
+        if self.rows.bernoulli.is_none() {
+            return self.components.merge(radius, hold_until, squared);
+        }
+        self.components.merge(radius, hold_until, apart) + self.components.drop_lighter(LEAST_DIVIDED, hold_until)
     }
 
     fn hold_until(&self, component: usize) -> f64 {
@@ -279,8 +339,13 @@ impl<T: Kept> System for VectorSystem<'_, T> {
 
     fn divide(&mut self, component: usize, temperature: f64) {
         let stability = &self.stability[component];
-        let deviation = (stability.critical_temperature / 2.0).sqrt();
         let imbalance = 1e-6 * (0.5 + Stream::new(self.seed, "division").uniform(self.components.len() as u64));
+        if self.rows.bernoulli.is_some() {
+            let deviations = DISPLACEMENT * stability.critical_temperature.sqrt();
+            let moved = displacement(self.components.center(component), &stability.direction, deviations);
+            return self.components.divide(component, &moved, 1.0, imbalance, CHILD_HOLD * temperature);
+        }
+        let deviation = (stability.critical_temperature / 2.0).sqrt();
         self.components.divide(
             component,
             &stability.direction,

@@ -6,7 +6,7 @@ use lehr_mining::agreement::Agreement;
 use lehr_mining::anneal::Silent;
 use lehr_mining::kmeans;
 use lehr_mining::vector::{
-    Equilibrium, Input, Mode, Model, OUTLIER, Parameters, Precision, Start, cluster, equilibrium,
+    Cost, Equilibrium, Input, Mode, Model, OUTLIER, Parameters, Precision, Start, cluster, equilibrium,
 };
 use lehr_numerics::random::Stream;
 
@@ -15,7 +15,7 @@ fn run<'a>(input: impl Into<Input<'a>>, parameters: &Parameters) -> Model {
 }
 
 fn at(points: &Points, centers: &[f64], mode: Mode, temperature: f64) -> Equilibrium {
-    let start = Start { centers, mode, temperature, tolerance: 1e-26, most_sweeps: 200_000 };
+    let start = Start { centers, mode, cost: Cost::Squared, temperature, tolerance: 1e-26, most_sweeps: 200_000 };
     let found = equilibrium(points, &start, &Execution::default()).unwrap();
     assert!(found.converged, "converged at temperature {temperature}");
     found
@@ -122,7 +122,14 @@ fn e4_a_gaussian_follows_shannons_rate_distortion_curve() {
     for (temperature, cost, information) in [(1.0, 0.49997, 0.34643), (0.5, 0.24998, 0.69298), (0.25, 0.12499, 1.03954)]
     {
         // 40 centres for a curve that needs a continuum: the fixed point is reached slowly along the flat directions, long after the figures have settled.
-        let start = Start { centers: &centers, mode: Mode::Mass, temperature, tolerance: 1e-14, most_sweeps: 20_000 };
+        let start = Start {
+            centers: &centers,
+            mode: Mode::Mass,
+            cost: Cost::Squared,
+            temperature,
+            tolerance: 1e-14,
+            most_sweeps: 20_000,
+        };
         let found = equilibrium(&points, &start, &Execution::default()).unwrap();
         close(found.mean_cost, cost, 2e-3 * cost);
         close(found.information(temperature), information, 2e-3 * information);

@@ -218,10 +218,16 @@ fn distances_whose_squares_vanish_are_clustered_with_a_warning() {
 
 #[test]
 fn an_equilibrium_beyond_the_range_of_numbers_is_refused() {
-    use lehr_mining::vector::{Mode, Start, equilibrium};
+    use lehr_mining::vector::{Cost, Mode, Start, equilibrium};
     let points = Points::new(vec![0.0, 1e-100], 1).unwrap();
-    let start =
-        |centers, temperature| Start { centers, mode: Mode::Mass, temperature, tolerance: 1e-9, most_sweeps: 10 };
+    let start = |centers, temperature| Start {
+        centers,
+        mode: Mode::Mass,
+        cost: Cost::Squared,
+        temperature,
+        tolerance: 1e-9,
+        most_sweeps: 10,
+    };
     let refused = |start: &Start<'_>, expected: &str| match equilibrium(&points, start, &Execution::default()) {
         Err(Error::Parameter { name, .. }) => assert_eq!(name, expected),
         other => panic!("{expected}: {other:?}"),

@@ -134,8 +134,56 @@ fn what_cannot_be_meant_is_refused() {
         (Parameters { starts: 0, ..of(1) }, "starts"),
         (Parameters { max_sweeps: 0, ..of(1) }, "max_sweeps"),
         (Parameters { tolerance: f64::NAN, ..of(1) }, "tolerance"),
+        (Parameters { centers: Some(vec![1.0]), ..of(2) }, "centers"),
+        (Parameters { centers: Some(vec![f64::NAN]), ..of(1) }, "centers"),
+        // So far away that its squared distances from both points are one number.
+        (Parameters { centers: Some(vec![1e200]), ..of(1) }, "centers"),
+        (Parameters { centers: Some(vec![-f64::MAX]), ..of(1) }, "centers"),
     ] {
         assert!(refused(parameters).to_string().starts_with(&format!("{name}: expected")));
+    }
+}
+
+#[test]
+fn a_start_that_is_given_is_the_one_that_there_is() {
+    let points = Points::new(vec![0.0, 1.0, 10.0, 11.0], 1).unwrap();
+    let from = |centers: &[f64]| Parameters { centers: Some(centers.to_vec()), ..of(2) };
+    // 0 | 1 10 11, then 0 1 | 10 11, then nothing moves.
+    let model = run(&points, &from(&[0.0, 1.0]), &Execution::default());
+    assert_eq!((model.sum_of_squares, model.iterations, model.starts.len()), (1.0, 3, 1));
+    assert_eq!((&model.labels[..], &model.centers[..]), (&[0, 0, 1, 1][..], &[0.5, 10.5][..]));
+    assert_eq!(run(&points, &from(&[10.5, 0.5]), &Execution::default()).iterations, 1);
+    // The worse of two fixed points is what was asked for; of a centre that no row is nearest to nothing is left.
+    let points = Points::new(vec![0.0, 4.0, 7.0, 9.0], 1).unwrap();
+    let worse = run(&points, &from(&[0.0, 5.0]), &Execution::default());
+    assert_eq!(worse.clusters.iter().map(|cluster| cluster.rows).collect::<Vec<_>>(), [3, 1]);
+    assert!(run(&points, &of(2), &Execution::default()).sum_of_squares < worse.sum_of_squares);
+    let alone = run(&points, &from(&[5.0, 1e9]), &Execution::default());
+    assert_eq!((&alone.labels[..], &alone.centers[..]), (&[0; 4][..], &[5.0][..]));
+    assert!(alone.warnings[0].contains("2 clusters were asked for, but only 1"), "{:?}", alone.warnings);
+}
+
+#[test]
+fn a_start_that_is_given_has_the_same_bits_on_every_layout_and_after_a_stop() {
+    let (digits, _) = datasets::digits();
+    let sparse = lehr_data::Sparse::from_points(&digits).unwrap();
+    let centers = (0..6).flat_map(|row| digits.row(37 * row).to_vec()).collect();
+    let parameters = Parameters { centers: Some(centers), ..of(6) };
+    let one = Execution { engine: Engine::Ranks, ranks: 1, threads: 1, job: None };
+    let reference = run(&digits, &parameters, &one);
+    for execution in executions() {
+        assert_eq!(run(&digits, &parameters, &execution), reference, "{execution:?}");
+    }
+    let rows = cluster(&sparse, &parameters, &one, &mut Silent).unwrap();
+    assert_eq!((rows.labels, rows.iterations), (reference.labels.clone(), reference.iterations));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("checkpoint");
+    for steps in [1, 2] {
+        let mut stopped = After(steps, None);
+        assert!(matches!(cluster(&digits, &parameters, &one, &mut stopped), Err(Error::Stopped)));
+        stopped.1.unwrap().write(&path).unwrap();
+        let checkpoint = Checkpoint::read(&path).unwrap();
+        assert_eq!(without_clock(resume(&digits, checkpoint, &one, &mut Silent).unwrap()), reference);
     }
 }
 

@@ -3,7 +3,8 @@
 use lehr_data::{Points, Sparse, datasets, synthetic};
 use lehr_mining::anneal::{Control, Observer, Progress, Silent};
 use lehr_mining::vector::{
-    Centroids, Checkpoint, Input, Mode, Model, OUTLIER, Parameters, Precision, Start, cluster, equilibrium, resume,
+    Centroids, Checkpoint, Cost, Input, Mode, Model, OUTLIER, Parameters, Precision, Start, cluster, equilibrium,
+    resume,
 };
 use lehr_mining::{Engine, Error, Execution, kmeans};
 
@@ -223,7 +224,14 @@ fn the_fixed_point_at_a_temperature_is_that_of_all_columns() {
             center
         })
         .collect();
-    let start = Start { centers: &centers, mode: Mode::Mass, temperature: 8.0, tolerance: 1e-20, most_sweeps: 60 };
+    let start = Start {
+        centers: &centers,
+        mode: Mode::Mass,
+        cost: Cost::Squared,
+        temperature: 8.0,
+        tolerance: 1e-20,
+        most_sweeps: 60,
+    };
     let of = |input: Input<'_>| equilibrium(input, &start, &Execution::default()).unwrap();
     let (sparse, dense) = (of((&rows).into()), of((&full(&rows)).into()));
     close(&sparse.free_energies, &dense.free_energies, 1e-12, "free energies");

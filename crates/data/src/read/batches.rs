@@ -1,0 +1,93 @@
+//! A table as a stream: some rows at a time, so that no more of it is held than those.
+//!
+//! What is decided on the first rows of a table (columns, header, delimiter) is decided on the first rows of the stream. Rows of weight 0, which influence nothing, are looked at and
+//! left out, so that where batches are cut does not hang on them.
+
+use std::io::Read;
+use std::path::Path;
+
+use super::source::Source;
+use super::{Selection, csv, is_npy, npy, rows_of};
+use crate::error::Error;
+use crate::points::Points;
+
+/// The rows of a table of text or of an NPY array (each may be packed by gzip), some at a time.
+///
+/// Faults are told of the rows that are read together: all of them, the first ten in full. What is only known when all rows have been read (a weight column of nothing but zeros, a column
+/// that turns out to have numbers) is told at the end.
+///
+/// Memory: the rows of a batch, and a window of 64 KiB.
+///
+/// # Example
+/// ```
+/// use lehr_data::read::{Batches, Selection};
+/// let table = "x,y,w\n1,2,1\n3,4,0\n5,6,1\n7,8,2\n";
+/// let selection = Selection { weights: Some("w".into()), ..Selection::default() };
+/// let mut batches = Batches::new(table.as_bytes(), "t.csv", &selection)?;
+/// assert_eq!(batches.next(2)?.unwrap().values(), [1.0, 2.0, 5.0, 6.0]);
+/// assert_eq!(batches.next(2)?.unwrap().weights(), Some(&[2.0][..]));
+/// assert!(batches.next(2)?.is_none());
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub struct Batches<'a> {
+    rows: Rows<'a>,
+}
+
+enum Rows<'a> {
+    Text(Box<csv::Rows<'a>>),
+    Array(Box<npy::Rows<'a>>),
+}
+
+impl Batches<'static> {
+    /// The rows of a file, as [`points`](super::points) reads it.
+    ///
+    /// # Errors
+    /// As [`points`](super::points), but for faults of rows; [`Error::Format`] for an array that is stored column after column, of which no row is whole before the last column.
+    pub fn open(path: &Path, selection: &Selection) -> Result<Self, Error> {
+        Self::of(rows_of(path)?, selection)
+    }
+}
+
+impl<'a> Batches<'a> {
+    /// The rows of what a reader gives; `name` is what messages call it.
+    ///
+    /// # Errors
+    /// As [`Batches::open`], except for those of opening a file.
+    pub fn new(reader: impl Read + 'a, name: &str, selection: &Selection) -> Result<Self, Error> {
+        Self::of(Source::new(reader, name)?, selection)
+    }
+
+    fn of(mut source: Source<'a>, selection: &Selection) -> Result<Self, Error> {
+        let rows = if is_npy(&mut source, selection)? {
+            Rows::Array(Box::new(npy::Rows::new(source, selection)?))
+        } else {
+            Rows::Text(Box::new(csv::Rows::new(source, selection)?))
+        };
+        Ok(Batches { rows })
+    }
+
+    /// The next `rows` rows of weight above 0, fewer if the table ends before; `None` at its end, and from then on.
+    ///
+    /// After an error the rest can be read on: the rows of the batch in which the fault was are behind.
+    ///
+    /// # Errors
+    /// [`Error::Faults`] for what is wrong with these rows, or at the end with all; [`Error::Read`], [`Error::CutShort`], [`Error::Format`], [`Error::Encoding`] where nothing more can be read.
+    ///
+    /// # Panics
+    /// If `rows` is 0.
+    pub fn next(&mut self, rows: usize) -> Result<Option<Points>, Error> {
+        assert!(rows > 0, "a batch of no rows");
+        match &mut self.rows {
+            Rows::Text(text) => text.next(rows),
+            Rows::Array(array) => array.next(rows),
+        }
+    }
+
+    /// How much of a file has been read, packed or not: 0 to 1; `None` for readers, of which nobody knows how much they have.
+    pub fn fraction(&self) -> Option<f64> {
+        match &self.rows {
+            Rows::Text(text) => text.fraction(),
+            Rows::Array(array) => array.fraction(),
+        }
+    }
+}

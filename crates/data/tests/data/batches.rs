@@ -1,0 +1,136 @@
+//! Tables read some rows at a time: the same rows, and the faults of those that are read together.
+
+use lehr_data::read::{Batches, Selection, points_from};
+use lehr_data::{Error, Points, write};
+
+use crate::{columns, gzip};
+
+fn weighted() -> Selection {
+    Selection { weights: Some("2".into()), id: Some("0".into()), ..Selection::default() }
+}
+
+/// All batches of some bytes.
+fn batches(bytes: &[u8], selection: &Selection, rows: usize) -> Result<Vec<Points>, Error> {
+    let mut batches = Batches::new(bytes, "t", selection)?;
+    let mut all = Vec::new();
+    while let Some(batch) = batches.next(rows)? {
+        all.push(batch);
+    }
+    assert!(batches.next(rows)?.is_none() && batches.fraction().is_none());
+    Ok(all)
+}
+
+#[test]
+fn batches_are_the_rows_of_the_table_without_those_that_weigh_nothing() {
+    let value =
+        |row: usize, column: usize| if column == 2 { (row % 3) as f64 } else { (row * 7 + column) as f64 / 3.0 };
+    let values: Vec<f64> = (0..1000 * 4).map(|index| value(index / 4, index % 4)).collect();
+    let points = Points::new(values, 4).unwrap();
+    let (mut array, mut text) = (Vec::new(), String::new());
+    write::npy::array(&mut array, points.values(), points.dimension()).unwrap();
+    for row in points.values().chunks_exact(4) {
+        text.push_str(&format!("{},{},{},{}\n", row[0], row[1], row[2], row[3]));
+    }
+    for bytes in [&array, text.as_bytes(), &gzip(&array), &gzip(text.as_bytes())] {
+        let whole = points_from(bytes, "t", &weighted()).unwrap();
+        let heavy: Vec<usize> = (0..1000).filter(|row| row % 3 > 0).collect();
+        for rows in [1, 7, 666, 667, 5000] {
+            let batches = batches(bytes, &weighted(), rows).unwrap();
+            assert_eq!(batches.len(), heavy.len().div_ceil(rows));
+            for (batch, of) in batches.iter().zip(heavy.chunks(rows)) {
+                assert_eq!((batch.len(), batch.columns(), batch.name()), (of.len(), whole.columns(), "t"));
+                for (place, &row) in of.iter().enumerate() {
+                    assert_eq!((batch.row(place), batch.weight(place)), (whole.row(row), whole.weight(row)));
+                    assert_eq!(batch.ids().unwrap()[place], whole.ids().unwrap()[row]);
+                }
+            }
+        }
+        let all = batches(bytes, &Selection { columns: columns(&["3", "1"]), ..Selection::default() }, 300).unwrap();
+        assert_eq!((all.len(), all[3].len(), all[1].row(2)), (4, 100, &[value(302, 3), value(302, 1)][..]));
+    }
+}
+
+#[test]
+fn a_row_may_be_longer_than_a_block_of_the_file() {
+    let points = Points::new((0..3 * 20_000).map(f64::from).collect(), 20_000).unwrap();
+    let mut array = Vec::new();
+    write::npy::array(&mut array, points.values(), points.dimension()).unwrap();
+    let all = batches(&array, &Selection::default(), 2).unwrap();
+    assert_eq!((all.len(), all[0].len(), all[1].values()), (2, 2, points.row(2)));
+}
+
+#[test]
+fn how_much_of_a_file_is_behind_is_known_packed_or_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let text: String = (0..50_000).map(|row| format!("{row},{}\n", row % 17)).collect();
+    for (name, bytes) in [("t.csv", text.as_bytes().to_vec()), ("t.csv.gz", gzip(text.as_bytes()))] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let mut batches = Batches::open(&path, &Selection::default()).unwrap();
+        let mut before = 0.0;
+        while batches.next(10_000).unwrap().is_some() {
+            let fraction = batches.fraction().unwrap();
+            assert!(fraction > before && fraction <= 1.0, "{name}: {fraction} after {before}");
+            before = fraction;
+        }
+        assert_eq!(batches.fraction(), Some(1.0));
+    }
+}
+
+#[test]
+fn faults_are_those_of_the_rows_that_are_read_together() {
+    let text = "x,y,w\n1,2,1\n3,4,1\nNaN,6,1\n7\n9,10,-1\n11,12,1\n";
+    let selection = Selection { weights: Some("w".into()), ..Selection::default() };
+    let mut batches = Batches::new(text.as_bytes(), "t.csv", &selection).unwrap();
+    assert_eq!(batches.next(2).unwrap().unwrap().len(), 2);
+    assert_eq!(
+        batches.next(2).unwrap_err().to_string(),
+        "t.csv, line 4, column 1 (\"x\"): expected a finite number, found \"NaN\"\n\
+         t.csv, line 5: expected 3 fields, found 1\n\
+         t.csv: 2 faults in all"
+    );
+    assert_eq!(
+        batches.next(2).unwrap_err().to_string(),
+        "t.csv, line 6, column 3 (\"w\"): expected a weight of 0 or more, found \"-1\""
+    );
+    assert!(batches.next(2).unwrap().is_none());
+
+    let points = Points::new(vec![1.0, 2.0, f64::MAX, 4.0, 5.0, 6.0], 1).unwrap();
+    let mut array = Vec::new();
+    write::npy::array(&mut array, points.values(), points.dimension()).unwrap();
+    let at = array.len() - 3 * 8;
+    array[at..at + 8].copy_from_slice(&f64::NAN.to_le_bytes());
+    let mut rows = Batches::new(&array[..], "a.npy", &Selection::default()).unwrap();
+    assert_eq!(rows.next(2).unwrap().unwrap().values(), [1.0, 2.0]);
+    let said = rows.next(2).unwrap_err().to_string();
+    assert_eq!(said, "a.npy, row 4, column 1: expected a finite number, found NaN");
+    let cut = Batches::new(&array[..array.len() - 1], "a.npy", &Selection::default()).unwrap().next(9).unwrap_err();
+    assert!(matches!(cut, Error::CutShort { .. }), "{cut}");
+}
+
+#[test]
+fn what_only_the_end_can_tell_is_told_there_and_once() {
+    let weightless = "x,w\n1,0\n2,0\n";
+    let selection = Selection { weights: Some("w".into()), ..Selection::default() };
+    let mut batches = Batches::new(weightless.as_bytes(), "t.csv", &selection).unwrap();
+    let said = batches.next(5).unwrap_err().to_string();
+    assert_eq!(said, "t.csv, column 2 (\"w\"): expected at least one weight above 0, found 0 in all 2 rows");
+    assert!(batches.next(5).unwrap().is_none());
+
+    let late: String =
+        (0..300).map(|row| format!("{row},{}\n", if row < 101 { "a".into() } else { row.to_string() })).collect();
+    let mut batches = Batches::new(late.as_bytes(), "t.csv", &Selection::default()).unwrap();
+    assert_eq!(batches.next(500).unwrap().unwrap().dimension(), 1);
+    let said = batches.next(5).unwrap_err().to_string();
+    assert!(said.ends_with("found none there, and numbers in 199 of 300 rows"), "{said}");
+}
+
+#[test]
+fn an_array_stored_by_columns_has_no_rows_to_begin_with() {
+    let header = "{'descr': '<f8', 'fortran_order': True, 'shape': (3, 2), }\n";
+    let array = [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), &[0; 48]].concat();
+    let error = Batches::new(&array[..], "a.npy", &Selection::default()).err().unwrap();
+    assert!(error.to_string().starts_with("a.npy: expected an array that is stored row after row"), "{error}");
+    let error = Batches::new(&b""[..], "t.csv", &Selection::default()).err().unwrap();
+    assert!(matches!(error, Error::Empty { .. }), "{error}");
+}

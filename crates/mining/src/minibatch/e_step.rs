@@ -1,0 +1,71 @@
+//! The one pass over a batch: each row to its nearest centre, as centres stand before any of them moves.
+
+use lehr_numerics::nearest::{Kind, nearest_sums};
+
+use crate::Error;
+use crate::round::{Program, Round, Rounds, total_of};
+use crate::vector::e_step::Kept;
+use crate::vector::hard::{Centers, nearest_active};
+use crate::vector::rows::Rows;
+
+/// How many numbers a pass tells of a centre: mass, moments and cost, in stored units, and how many rows are nearest to it.
+pub(super) fn numbers(dimension: usize) -> usize {
+    Kind::Centers.len(dimension) + 1
+}
+
+/// A pass as the engines see it: its outcome are the numbers of all centres.
+pub(super) struct Pass<'a, T: Kept> {
+    pub rows: &'a Rows<T>,
+    /// Stored.
+    pub centers: &'a Centers,
+}
+
+impl<T: Kept> Program for Pass<'_, T> {
+    type Output = Vec<f64>;
+    type Error = Error;
+
+    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Vec<f64>, Error> {
+        let mut total = Vec::new();
+        total_of(&mut rounds, self, &mut total).await?;
+        Ok(total)
+    }
+}
+
+impl<T: Kept> Round for Pass<'_, T> {
+    fn len(&self) -> usize {
+        self.centers.len() * numbers(self.rows.dimension)
+    }
+
+    fn key_len(&self) -> usize {
+        numbers(self.rows.dimension)
+    }
+
+    fn name(&self) -> &'static str {
+        "nearest centres"
+    }
+
+    fn map(&self, index: usize, partial: &mut [f64]) {
+        let leaf = &self.rows.leaves[index];
+        let (dimension, kind) = (self.rows.dimension, Kind::Centers);
+        partial.fill(0.0);
+        T::with_scratch(|scratch| {
+            nearest_active(&leaf.bounds, self.centers, 1, &mut scratch.active, &mut scratch.reach);
+            scratch.hard_centers.begin(dimension);
+            for &k in &scratch.active {
+                scratch.hard_centers.push(self.centers.center(k));
+            }
+            scratch.sums.clear();
+            scratch.sums.resize(scratch.active.len() * kind.len(dimension), 0.0);
+            let tiles = leaf.block.numbers();
+            nearest_sums(tiles, &scratch.hard_centers, kind, &mut scratch.hard, &mut scratch.sums);
+            let sums = scratch.sums.chunks_exact(kind.len(dimension));
+            for (&k, sums) in scratch.active.iter().zip(sums) {
+                partial[k * numbers(dimension)..][..sums.len()].copy_from_slice(sums);
+            }
+            for row in 0..tiles.rows() {
+                let k = scratch.active[scratch.hard.nearest(row)];
+                partial[(k + 1) * numbers(dimension) - 1] += 1.0;
+            }
+        });
+    }
+}

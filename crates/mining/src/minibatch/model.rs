@@ -1,0 +1,49 @@
+//! The result of a stream.
+
+use crate::vector::Centroids;
+
+/// A cluster's figures: of its rows as they passed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cluster {
+    /// Rows of positive weight that its centre was given.
+    pub rows: u64,
+    /// The sum of their weights.
+    pub weight: f64,
+    /// What of this still counts: less than the weight where a half-life was asked for.
+    pub counts: f64,
+    /// Root mean square distance of its rows, weighted, in the unit of the points: each from the centre as it stood before the row's batch.
+    pub spread: f64,
+}
+
+/// Centres, and what they were given. Clusters are numbered by falling weight. Rows have no labels: [`Model::centroids`] gives any row one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    /// Coordinates of a point.
+    pub dimension: usize,
+    /// K x D, row-major, in the unit of the points: the weighted means of what each centre was given.
+    pub centers: Vec<f64>,
+    /// One for each centre.
+    pub clusters: Vec<Cluster>,
+    /// Weighted mean squared distance of all rows as they passed: those of the sample from the centres that annealing found in it, all others from the centres as they stood before their batch.
+    /// Not the mean over all rows at [`Model::centers`].
+    pub objective: f64,
+    /// The same of the last batch alone.
+    pub last_objective: f64,
+    /// Batches, the sample among them.
+    pub batches: u64,
+    /// Rows of positive weight.
+    pub rows: u64,
+    /// The sum of their weights.
+    pub weight: f64,
+    /// Tells the rows that passed, and how they were cut into batches, from others.
+    pub fingerprint: u64,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+impl Model {
+    /// What the clustering says of rows: its centres, each row surely in the nearest.
+    pub fn centroids(&self) -> Centroids {
+        Centroids::new(self.dimension, self.centers.clone(), 0.0).expect("a clustering has centres, which are finite")
+    }
+}

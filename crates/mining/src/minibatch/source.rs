@@ -1,0 +1,48 @@
+//! Where the rows of a stream come from.
+
+use lehr_data::Points;
+use lehr_data::read::Batches;
+
+/// Gives a stream batch by batch. A function of the number of rows is one.
+///
+/// # Example
+/// ```
+/// use lehr_data::Points;
+/// use lehr_mining::minibatch::Source;
+/// let mut row = 0.0;
+/// let mut counting = |rows: usize| {
+///     let values = (0..rows).map(|_| { row += 1.0; row }).collect();
+///     Points::new(values, 1).map(Some)
+/// };
+/// assert_eq!(counting.next(3)?.unwrap().values(), [1.0, 2.0, 3.0]);
+/// assert_eq!(counting.fraction(), None);
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub trait Source {
+    /// The next rows, so many or fewer; `None` at the end.
+    ///
+    /// # Errors
+    /// Whatever is wrong with them, which ends the run.
+    fn next(&mut self, rows: usize) -> Result<Option<Points>, lehr_data::Error>;
+
+    /// How much of the stream has been given, 0 to 1; `None` if nobody knows.
+    fn fraction(&self) -> Option<f64> {
+        None
+    }
+}
+
+impl<F: FnMut(usize) -> Result<Option<Points>, lehr_data::Error>> Source for F {
+    fn next(&mut self, rows: usize) -> Result<Option<Points>, lehr_data::Error> {
+        self(rows)
+    }
+}
+
+impl Source for Batches<'_> {
+    fn next(&mut self, rows: usize) -> Result<Option<Points>, lehr_data::Error> {
+        Batches::next(self, rows)
+    }
+
+    fn fraction(&self) -> Option<f64> {
+        Batches::fraction(self)
+    }
+}

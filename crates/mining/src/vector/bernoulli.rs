@@ -1,0 +1,198 @@
+//! Rows of bits as draws from Bernoulli distributions: what a row costs in a component, where the component's frequencies come from, and in which coordinates its stability is asked.
+//!
+//! `mining-spec` 1.11. A component has a frequency `y_j` for each column, and a row `x` costs `E = -sum_j [x_j ln y_j + (1 - x_j) ln(1 - y_j)]` nats there: `-sum_j ln(1 - y_j)` for the empty row and
+//! `ln((1 - y_j) / y_j)` more for each set bit, a constant and terms as squared distances of bits are, so the kernels are theirs. `docs/design/bits.md` derives what is in this file.
+
+use lehr_numerics::bits::for_each_set_bit;
+use lehr_numerics::elementary::ln;
+
+/// Frequencies nearer to 0 or 1 than this cost as if they were so near: 27.7 nats for what never was. Without a prior there would be no number.
+const LEAST: f64 = 1.0 / (1u64 << 40) as f64;
+
+fn inside(frequency: f64) -> f64 {
+    frequency.clamp(LEAST, 1.0 - LEAST)
+}
+
+/// The variance of a bit of this frequency.
+fn variance(frequency: f64) -> f64 {
+    let y = inside(frequency);
+    y * (1.0 - y)
+}
+
+/// What the empty row costs in a component, and what each set bit adds.
+pub(crate) fn form(frequencies: &[f64]) -> (f64, impl Iterator<Item = f64> + '_) {
+    let constant = -frequencies.iter().map(|&y| ln(1.0 - inside(y))).sum::<f64>();
+    let term = |&y: &f64| {
+        let y = inside(y);
+        ln((1.0 - y) / y)
+    };
+    (constant, frequencies.iter().map(term))
+}
+
+/// How far apart two frequencies of a column are: the square of their difference over the larger of their variances, to second order the sum of the two divergences of one from the other. At least four times the square.
+pub(crate) fn apart(a: f64, b: f64) -> f64 {
+    if a == b { 0.0 } else { (a - b) * (a - b) / variance(a).max(variance(b)) }
+}
+
+/// What two components of these masses cost more as one, to second order and twice: Ward's rule in units of the variances of what comes of them.
+pub(crate) fn merging_cost(masses: [f64; 2], a: &[f64], b: &[f64]) -> f64 {
+    let sum = masses[0] + masses[1];
+    if sum <= 0.0 {
+        return 0.0;
+    }
+    let [p, q] = masses.map(|mass| mass / sum);
+    let column = |(a, b): (&f64, &f64)| (a - b) * (a - b) / variance(p * a + q * b);
+    p * q * sum * a.iter().zip(b).map(column).sum::<f64>()
+}
+
+/// Bernoulli distributions with a prior count, in stored weights.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Bernoulli {
+    /// Added to the ones and to the zeros of every column of every component.
+    pub prior: f64,
+}
+
+impl Bernoulli {
+    /// The likeliest frequency of a column in a component of positive mass, of which `ones` has the bit set.
+    pub fn frequency(&self, ones: f64, mass: f64) -> f64 {
+        // Rounding may put a sum of ones beside a sum of all.
+        ((ones + self.prior) / (mass + 2.0 * self.prior)).clamp(0.0, 1.0)
+    }
+
+    /// What the prior itself costs: `-b ln y (1 - y)` for each of these frequencies. With it, a pass cannot raise the free energy.
+    pub fn penalty(&self, frequencies: &[f64]) -> f64 {
+        if self.prior == 0.0 {
+            return 0.0;
+        }
+        -self.prior * frequencies.iter().map(|&y| ln(variance(y))).sum::<f64>()
+    }
+
+    /// Where the stability of a component is asked: the mean of its rows, of which it makes its frequency, and the unit of each column, 0 of one that does not vary.
+    ///
+    /// The unit is the standard deviation at the frequency that each of two halves would have, which has its own prior.
+    pub fn frame(&self, frequencies: &[f64], mass: f64) -> (Vec<f64>, Vec<f64>) {
+        let b = self.prior;
+        let mean = |&y: &f64| if mass > 0.0 { ((y * (mass + 2.0 * b) - b) / mass).clamp(0.0, 1.0) } else { y };
+        let means: Vec<f64> = frequencies.iter().map(mean).collect();
+        let unit = |&mean: &f64| {
+            let half = (mass * mean + 2.0 * b) / (mass + 4.0 * b).max(f64::MIN_POSITIVE);
+            if half > LEAST && half < 1.0 - LEAST { (half * (1.0 - half)).sqrt() } else { 0.0 }
+        };
+        let units = means.iter().map(unit).collect();
+        (means, units)
+    }
+
+    /// The temperature below which a component of this mass divides, if `eigenvalue` is the leading one of its covariance in the units of [`frame`](Self::frame).
+    pub fn critical_temperature(&self, eigenvalue: f64, mass: f64) -> f64 {
+        let critical = eigenvalue * mass / (mass + 4.0 * self.prior).max(f64::MIN_POSITIVE);
+        // What varies at all has some 1, so this is what rounding leaves of rows that are all the same.
+        if critical > ROUNDING { critical } else { 0.0 }
+    }
+}
+
+/// Critical temperatures up to this are none.
+const ROUNDING: f64 = 1e-9;
+
+/// Half the way to 0 or 1 at most: what a division along a direction, in deviations of each column, moves the frequencies by.
+pub(crate) fn displacement(frequencies: &[f64], direction: &[f64], deviations: f64) -> Vec<f64> {
+    let column = |(&y, &u): (&f64, &f64)| {
+        let most = y.min(1.0 - y).max(0.0) / 2.0;
+        (deviations * u * variance(y).sqrt()).clamp(-most, most)
+    };
+    frequencies.iter().zip(direction).map(column).collect()
+}
+
+/// What rows of bits cost in each of several components, in double precision.
+#[derive(Clone, Debug)]
+pub(crate) struct Costs {
+    constants: Vec<f64>,
+    /// D x K.
+    terms: Vec<f64>,
+}
+
+impl Costs {
+    /// In components of these frequencies (K x D).
+    pub fn new(dimension: usize, frequencies: &[f64]) -> Self {
+        let count = frequencies.len() / dimension;
+        let (mut constants, mut terms) = (Vec::with_capacity(count), vec![0.0; dimension * count]);
+        for (k, frequencies) in frequencies.chunks_exact(dimension).enumerate() {
+            let (constant, of_columns) = form(frequencies);
+            constants.push(constant);
+            of_columns.enumerate().for_each(|(j, term)| terms[j * count + k] = term);
+        }
+        Self { constants, terms }
+    }
+
+    /// Of the row that these words are.
+    pub fn of(&self, words: &[u64], out: &mut Vec<f64>) {
+        out.clone_from(&self.constants);
+        let count = out.len();
+        for_each_set_bit(words, |j| {
+            out.iter_mut().zip(&self.terms[j * count..][..count]).for_each(|(cost, term)| *cost += term);
+        });
+        // What rounding leaves of nothing is no cost below it.
+        out.iter_mut().for_each(|cost| *cost = cost.max(0.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_costs_what_the_definition_says() {
+        let frequencies = [0.5, 0.25, 0.9, 0.0, 1.0];
+        let costs = Costs::new(5, &frequencies);
+        let mut out = Vec::new();
+        // 1, 0, 1, 0, 1: what never and what always was as it is costs nothing.
+        costs.of(&[0b10101], &mut out);
+        let expected = -(0.5f64.ln() + 0.75f64.ln() + 0.9f64.ln());
+        assert!((out[0] - expected).abs() < 1e-11, "{} for {expected}", out[0]);
+        // What is not as it always was costs 40 ln 2.
+        costs.of(&[0b01101], &mut out);
+        let expected = expected + 80.0 * 2f64.ln();
+        assert!((out[0] - expected).abs() < 1e-3, "{} for {expected}", out[0]);
+    }
+
+    #[test]
+    fn the_frequency_is_where_the_cost_with_its_prior_is_least() {
+        let bernoulli = Bernoulli { prior: 0.5 };
+        let (ones, mass) = (3.0, 10.0);
+        let y = bernoulli.frequency(ones, mass);
+        assert_eq!(y, 3.5 / 11.0);
+        let cost = |y: f64| -ones * y.ln() - (mass - ones) * (1.0 - y).ln() + bernoulli.penalty(&[y]);
+        assert!(cost(y) < cost(y - 1e-3) && cost(y) < cost(y + 1e-3));
+        assert_eq!(Bernoulli { prior: 0.0 }.frequency(10.0, 10.0), 1.0);
+    }
+
+    #[test]
+    fn means_come_back_from_frequencies_and_what_does_not_vary_has_no_unit() {
+        let with = Bernoulli { prior: 0.5 };
+        let frequencies = [with.frequency(3.0, 10.0), with.frequency(0.0, 10.0)];
+        let (means, units) = with.frame(&frequencies, 10.0);
+        assert!((means[0] - 0.3).abs() < 1e-15 && means[1].abs() < 1e-15, "{means:?}");
+        let half = 1.0 / 12.0;
+        assert!((units[1] * units[1] - half * (1.0 - half)).abs() < 1e-15);
+        assert_eq!(Bernoulli { prior: 0.0 }.frame(&[0.25, 0.0, 1.0], 4.0).1, [0.1875f64.sqrt(), 0.0, 0.0]);
+    }
+
+    #[test]
+    fn apart_and_merging_cost_are_the_divergences_to_second_order() {
+        let divergence = |a: f64, b: f64| a * (a / b).ln() + (1.0 - a) * ((1.0 - a) / (1.0 - b)).ln();
+        let (a, b) = (0.2, 0.201);
+        let both = divergence(a, b) + divergence(b, a);
+        assert!((apart(a, b) / both - 1.0).abs() < 5e-3, "{} for {both}", apart(a, b));
+        let (p, q) = (3.0, 1.0);
+        let mean = (p * a + q * b) / (p + q);
+        let more = p * divergence(a, mean) + q * divergence(b, mean);
+        let found = merging_cost([p, q], &[a], &[b]) / 2.0;
+        assert!((found / more - 1.0).abs() < 5e-3, "{found} for {more}");
+        assert_eq!(apart(0.0, 0.0), 0.0);
+    }
+
+    #[test]
+    fn a_division_stays_within_frequencies() {
+        let moved = displacement(&[0.0, 1e-6, 0.5, 1.0], &[1.0, -1.0, 1.0, 1.0], 0.1);
+        assert_eq!(moved, [0.0, -5e-7, 0.05, 0.0]);
+    }
+}

@@ -1,0 +1,55 @@
+//! Models as the command has them: what they know of rows that they have not seen, read by the methods' own forms.
+
+use lehr_data::geography;
+use lehr_mining::gtm::Map;
+use lehr_mining::mixture::Mixture;
+use lehr_mining::vector::Centroids;
+use numpy::{PyArray2, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde::de::DeserializeOwned;
+
+use crate::{arrays, errors, gtm, mixture};
+
+fn read<T: DeserializeOwned>(fields: &str) -> PyResult<T> {
+    serde_json::from_str(fields).map_err(|cause| errors::value(format!("not a whole model ({cause})")))
+}
+
+/// The parts of a model of a kind that its file names, checked, as estimators keep them.
+#[pyfunction]
+pub(crate) fn learnt<'py>(py: Python<'py>, kind: &str, fields: &str) -> PyResult<Bound<'py, PyDict>> {
+    let error = |error: lehr_mining::Error| errors::value(error.to_string());
+    match kind {
+        "clusters" => {
+            let centroids: Centroids = read(fields)?;
+            centroids.check().map_err(error)?;
+            let centers = (0..centroids.len()).flat_map(|k| centroids.center(k)).copied().collect();
+            let found = PyDict::new(py);
+            found.set_item("cluster_centers", arrays::table(py, centers, centroids.dimension())?)?;
+            found.set_item("temperature", centroids.temperature())?;
+            found.set_item("sponge", centroids.sponge())?;
+            Ok(found)
+        }
+        "mixture" => {
+            let mixture: Mixture = read(fields)?;
+            mixture.check().map_err(error)?;
+            let found = mixture::parts(py, &mixture)?;
+            found.set_item("form", mixture.form().name())?;
+            Ok(found)
+        }
+        "gtm" => {
+            let map: Map = read(fields)?;
+            map.check().map_err(error)?;
+            gtm::parts(py, &map)
+        }
+        other => Err(errors::value(format!("expected clusters, a mixture or a gtm, found {other:?}"))),
+    }
+}
+
+/// Where places, an N x 2 array of longitude and latitude in degrees, are on the sphere, in kilometres from its middle.
+#[pyfunction]
+pub(crate) fn on_sphere<'py>(py: Python<'py>, x: PyReadonlyArray2<'py, f64>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let places = arrays::points(x.as_any(), None)?;
+    let positions = geography::on_sphere(&places).map_err(errors::data)?;
+    arrays::table(py, positions.values().to_vec(), positions.dimension())
+}

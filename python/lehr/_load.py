@@ -1,0 +1,160 @@
+"""Models from files, whoever wrote them: an estimator, or the command."""
+
+from __future__ import annotations
+
+import json
+import os
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from lehr import _native
+from lehr._learnt import FORMAT, KIND, LearntMixin
+from lehr._model import SavedMixin
+from lehr.cluster import DAClustering, PairwiseClustering
+from lehr.kmeans import KMeans
+from lehr.manifold import SMACOF
+from lehr.mixture import DAGaussianMixture
+from lehr.topographic import GTM
+
+_SAVED: tuple[type[SavedMixin], ...] = (DAClustering, DAGaussianMixture, GTM, KMeans, PairwiseClustering, SMACOF)
+#: Beside ``lonlat``, which only some have.
+_FIELDS = ("columns", "divisors", "format", "kind", "model", "shifts", "version")
+
+
+def load(path: str | PathLike[str]) -> Any:
+    """Read a model: one that ``save`` or ``export`` wrote, or the ``model.json`` in a folder of the command's results.
+
+    A model of the command says of other rows what ``lehr predict`` says of them. It knows that alone: of the rows that it was fitted to it has no labels, and
+    of the run no history.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    estimator
+        Fitted: of the class that was saved; of the command's clusters a :class:`KMeans`, or a :class:`DAClustering` if they have a temperature, of its
+        mixtures a :class:`DAGaussianMixture`, of its topographic maps a :class:`GTM`. Where the command had scaled the columns (``--scale``), a
+        ``Pipeline`` that scales rows as it did and ends with that; where they are longitude and latitude in degrees, one that puts them on the sphere, in
+        kilometres. Columns have names if they had any in the command's table.
+
+    Raises
+    ------
+    ValueError
+        If the file is no model, was cut or changed, or is of another format.
+    OSError
+        If it cannot be read.
+
+    Examples
+    --------
+    >>> import os, tempfile, lehr
+    >>> fitted = lehr.KMeans(2).fit([[0.0], [1.0], [10.0]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.json")
+    ...     fitted.export(path)
+    ...     lehr.load(path)
+    KMeans(n_clusters=2)
+    """
+    with open(path, "rb") as file:
+        # The first line of a saved one; that of the command's is JSON.
+        is_saved = file.read(len(KIND)) == KIND.encode()
+    if is_saved:
+        return _saved(path)
+    with open(path, "rb") as file:
+        text = file.read()
+    try:
+        return _learnt(text)
+    except ValueError as error:
+        raise ValueError(f"{os.fspath(path)}: {error}") from None
+
+
+def _saved(path: str | PathLike[str]) -> SavedMixin:
+    content = json.loads(_native.read_model(path))
+    method = content.get("method") if isinstance(content, dict) else None
+    for kind in _SAVED:
+        if kind._method == method:
+            return kind.load(path)
+    known = ", ".join(repr(kind._method) for kind in _SAVED)
+    raise ValueError(f"{os.fspath(path)}: expected a model of {known}, found one of {method!r}")
+
+
+def _learnt(text: bytes) -> Any:
+    try:
+        content = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"expected a model, found no JSON ({error})") from None
+    if not isinstance(content, dict) or content.get("kind") != KIND:
+        raise ValueError("expected a model: the model.json in the folder that lehr cluster, lehr mixture or lehr gtm wrote")
+    if content.get("format") != FORMAT:
+        raise ValueError(f"expected a model of format {FORMAT}, found format {content.get('format')}")
+    if content.keys() - {"lonlat"} != set(_FIELDS):
+        raise ValueError(f"not a whole model: expected the fields {', '.join(_FIELDS)}")
+    if not isinstance(content["model"], dict) or len(content["model"]) != 1:
+        raise ValueError("not a whole model: expected one model")
+    ((kind, fields),) = content["model"].items()
+    parts = _native.learnt(kind, json.dumps(fields))
+    model: Any
+    if kind == "clusters":
+        # At no temperature, where a row is surely of the nearest, it was k-means.
+        model = KMeans() if parts["temperature"] == 0.0 and parts["sponge"] is None else DAClustering()
+    else:
+        model = DAGaussianMixture() if kind == "mixture" else GTM()
+    assert isinstance(model, LearntMixin)
+    model._take_learnt(parts)
+    width = _width(model)
+    model.n_features_in_ = width
+    if content.get("lonlat", False):
+        if kind != "clusters" or width != 3:
+            raise ValueError("expected clusters in three dimensions of longitude and latitude")
+        before: Any = FunctionTransformer(_on_sphere, validate=True)
+        shifts, divisors, names = _scale(content, 2)
+        before.n_features_in_ = 2
+    else:
+        shifts, divisors, names = _scale(content, width)
+        if not shifts.any() and (divisors == 1.0).all():
+            _name(model, names)
+            return model
+        before = StandardScaler(with_mean=bool(shifts.any()))
+        before.mean_, before.scale_, before.var_, before.n_features_in_ = shifts, divisors, np.square(divisors), width
+    _name(before, names)
+    return make_pipeline(before, model)
+
+
+def _on_sphere(X: NDArray[Any]) -> NDArray[np.float64]:
+    """Longitudes and latitudes in degrees as places on the sphere, in kilometres from its middle."""
+    return _native.on_sphere(X.astype(np.float64, copy=False))
+
+
+def _width(model: Any) -> int:
+    """Columns of the rows that a model was fitted to."""
+    centers = model.cluster_centers_ if hasattr(model, "cluster_centers_") else model.means_
+    return int(centers.shape[1])
+
+
+def _scale(content: dict[str, Any], width: int) -> tuple[NDArray[np.float64], NDArray[np.float64], list[str]]:
+    """What was subtracted from the columns, what they were divided by then, and their names."""
+    names = content["columns"]
+    try:
+        shifts, divisors = (np.array(content[name], dtype=np.float64) for name in ("shifts", "divisors"))
+    except (TypeError, ValueError):
+        raise ValueError("not a whole model: expected numbers as shifts and divisors") from None
+    is_named = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    if not is_named or len(names) != width or shifts.shape != (width,) or divisors.shape != (width,):
+        raise ValueError(f"expected a name, a shift and a divisor for each of {width} columns")
+    if not (np.isfinite(shifts).all() and np.isfinite(divisors).all() and (divisors > 0.0).all()):
+        raise ValueError("expected finite shifts, and divisors above 0")
+    return shifts, divisors, names
+
+
+def _name(estimator: Any, names: list[str]) -> None:
+    """Names the columns as they were fitted; numbers are what columns without names are called."""
+    if any(names == [f"x{number + first}" for number in range(len(names))] for first in (0, 1)):
+        return
+    estimator.feature_names_in_ = np.array(names, dtype=object)
