@@ -53,7 +53,7 @@ fn measure<E: std::fmt::Display>(
 ) -> Result<(), Failure> {
     let LabArguments { quick, json, only, rounds, peers, record } = arguments;
     let options = Options { quick, json, only, rounds, peers, record };
-    let mut interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen()?;
     said(run(&options, Box::new(move || interrupt.is_requested())))
 }
 
@@ -74,7 +74,7 @@ pub fn overhead(arguments: OverheadArguments) -> Result<(), Failure> {
     let program = own_program()?;
     let data = data.or_else(environment::data_folder);
     let options = overhead::Options { quick, json, only, rounds, data, mpiexec, record, program };
-    let mut interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen()?;
     said(overhead::run(&options, Box::new(move || interrupt.is_requested())))
 }
 
@@ -89,7 +89,7 @@ pub fn scale(arguments: ScaleArguments) -> Result<(), Failure> {
     let given = sequences.map(|path| Given::read(&path, clusters)).transpose().map_err(bad_data)?;
     let (program, free_memory) = (own_program()?, crate::memory::available());
     let setting = scale::Setting { program, folder, free_memory, gibibytes: memory, given };
-    let mut interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen()?;
     said(scale::run(&options, &setting, Box::new(move || interrupt.is_requested())))
 }
 
@@ -101,7 +101,7 @@ pub fn growth(arguments: GrowthArguments) -> Result<(), Failure> {
     let GrowthArguments { quick, json, only, rounds, folder, record } = arguments;
     let options = Options { quick, json, only, rounds, peers: None, record };
     let setting = growth::Setting { program: own_program()?, folder, free_memory: crate::memory::available() };
-    let mut interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen()?;
     said(growth::run(&options, &setting, Box::new(move || interrupt.is_requested())))
 }
 
@@ -115,7 +115,7 @@ pub fn chemistry(arguments: ChemistryArguments) -> Result<(), Failure> {
     let files = fingerprints.zip(activities).map(|(fingerprints, activities)| Files { fingerprints, activities });
     let setting =
         chemistry::Setting { program: own_program()?, files, folder, free_memory: crate::memory::available() };
-    let mut interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen()?;
     said(chemistry::run(&options, &setting, Box::new(move || interrupt.is_requested())))
 }
 

@@ -78,7 +78,7 @@ impl Model {
         let centroids = Centroids::new(self.dimension, self.centers.clone(), self.last_temperature);
         let centroids = match self.cost {
             Cost::Squared => centroids,
-            Cost::Bernoulli { .. } => centroids.and_then(Centroids::with_frequencies),
+            Cost::Bernoulli { .. } => centroids.and_then(Centroids::with_bernoulli),
         };
         let centroids = match self.sponge {
             Some(radius) => centroids.and_then(|centroids| centroids.with_sponge(radius)),

@@ -250,7 +250,7 @@ fn e10_ten_templates_are_found_by_their_likelihood() {
 fn rare_bits_are_seen_where_squared_distances_follow_the_frequent_ones() {
     // Twelve columns at random, which squared distances see most of, and sixty a group, of which its rows have some five and the others none.
     let stream = Stream::new(9, "rare");
-    let (count, bits) = (600, 132);
+    let (count, bits) = (600, 132usize);
     let mut words = vec![0u64; count * bits.div_ceil(64)];
     for (row, words) in words.chunks_exact_mut(bits.div_ceil(64)).enumerate() {
         for j in 0..bits {

@@ -80,7 +80,14 @@ fn e12_squared_distances_of_iris_are_clustered_as_the_points() {
     let centers: Vec<f64> = starts.iter().flat_map(|&i| points.row(i).to_vec()).collect();
     for (mode, free_energy) in [(Mode::Plain, 0.071_155_138_330), (Mode::Mass, 2.264_665_455_386)] {
         let found = at(&squares, &starts, mode, 2.0);
-        let start = vector::Start { centers: &centers, mode, temperature: 2.0, tolerance: 1e-26, most_sweeps: 200_000 };
+        let start = vector::Start {
+            centers: &centers,
+            mode,
+            cost: vector::Cost::Squared,
+            temperature: 2.0,
+            tolerance: 1e-26,
+            most_sweeps: 200_000,
+        };
         let expected = vector::equilibrium(&points, &start, &two()).unwrap();
         close(found.free_energy, free_energy, 1e-8);
         close(found.free_energy, expected.free_energy, 1e-9);
