@@ -101,7 +101,8 @@ pub enum Command {
     /// Cluster items by their dissimilarities, by deterministic annealing
     ///
     /// No coordinates, no metric, and pairs may be missing: a mean field is annealed from one cluster at a high temperature, and clusters split where
-    /// the dissimilarities ask for it. Stops as lehr cluster does.
+    /// the dissimilarities ask for it. Stops at a number of clusters or at a temperature; without either, at the number of clusters that stays longest while the temperature
+    /// falls.
     Pairwise(Box<PairwiseArguments>),
     /// Draw a map of items, in which distances say their dissimilarities
     ///

@@ -8,6 +8,8 @@ use lehr_mining::{Error, Execution, kmeans, vector};
 use lehr_ranks::timing::Spread;
 use serde::{Deserialize, Serialize};
 
+use crate::summary;
+
 /// What a method is told. A file has the parameters alone; an order to other processes says whose they are.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parameters {
@@ -106,8 +108,8 @@ impl Parameters {
     /// How the method is called in `summary.json`.
     pub fn method(&self) -> &'static str {
         match self {
-            Parameters::Annealing(_) => "vector deterministic annealing",
-            Parameters::KMeans(_) => "k-means",
+            Parameters::Annealing(_) => summary::ANNEALING,
+            Parameters::KMeans(_) => summary::KMEANS,
         }
     }
 

@@ -13,6 +13,8 @@
 
 use std::process::ExitCode;
 
+use lehr_data::read::Contents;
+
 use crate::output;
 
 /// Why no result was handed over, in the words the user reads.
@@ -75,10 +77,49 @@ impl Failure {
     }
 }
 
+/// What to do with a file that was given to a command which does not take what it holds.
+fn who_takes(found: Contents) -> Option<&'static str> {
+    Some(match found {
+        Contents::Table | Contents::Array { .. } => {
+            "lehr distances computes the dissimilarities of rows; lehr cluster takes rows as they are"
+        }
+        Contents::Sequences => "lehr distances compares sequences; lehr pairwise and lehr embed take what it writes",
+        Contents::Reads => {
+            "lehr distances takes sequences in FASTA: a line of > in place of that of @, and no qualities"
+        }
+        Contents::Fingerprints => "lehr cluster takes fingerprints, and lehr distances compares them",
+        Contents::SvmLight | Contents::MatrixMarket => "lehr cluster takes sparse rows",
+        Contents::Dissimilarities => "lehr pairwise and lehr embed take dissimilarities",
+        _ => return None,
+    })
+}
+
+/// As any other failure of a reader of rows without gaps; where values are missing, with the way that the command has for such rows.
+pub fn of_rows(error: lehr_data::Error, for_gaps: &'static str) -> Failure {
+    let has_gaps = error.gaps() > 0;
+    let failure = Failure::from(error);
+    if has_gaps { failure.with_hint(for_gaps) } else { failure }
+}
+
+/// Where the rows go that a command without a way for gaps cannot take.
+pub const GAPS_ELSEWHERE: &str =
+    "lehr distances compares rows with missing values, and lehr mixture and lehr gtm take them with --missing";
+/// The way of the commands that have one.
+pub const GAPS_HERE: &str = "--missing takes rows with missing values";
+
 impl From<lehr_data::Error> for Failure {
     fn from(error: lehr_data::Error) -> Self {
         let kind = if error.is_environment() { Kind::Environment } else { Kind::BadData };
-        Failure::new(kind, error.to_string())
+        let failure = Failure::new(kind, error.to_string());
+        match &error {
+            lehr_data::Error::Contents { found, .. } => match who_takes(*found) {
+                Some(hint) => failure.with_hint(hint),
+                None => failure,
+            },
+            lehr_data::Error::Memory { .. } => failure
+                .with_hint("lehr cluster --spill FOLDER keeps the rows in files of a folder while it runs; --columns takes fewer columns"),
+            _ => failure,
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! The folder of results: what in it is ours, what is protected, and how results get there all at once.
 //!
 //! Results are written under temporary names first and renamed when all of them are complete, `summary.json` last. So a
-//! folder with a `summary.json` of ours holds results that belong together, and only such results are replaced without
-//! being asked. A checkpoint (hours of work, perhaps) and files that merely have our names are protected; `--force` lifts
+//! folder with a `summary.json` of ours holds results that belong together. It says which command wrote them, and only that command replaces them without
+//! being asked. What another command left, a checkpoint (hours of work, perhaps) and files that merely have our names are protected; `--force` lifts
 //! that, except for the input itself, which is never written to.
 
 use std::fs;
@@ -97,28 +97,59 @@ impl Results {
         }
     }
 
+    /// What else a folder may hold, so that one command does not write over what another has left.
+    const ALL: [Results; 10] = [
+        Results::Clustering,
+        Results::Stream,
+        Results::Mixture,
+        Results::Topographic,
+        Results::Matrix,
+        Results::Pairwise,
+        Results::Map,
+        Results::Placing,
+        Results::Application,
+        Results::Demography,
+    ];
+
+    /// Who writes them, as messages say it.
+    fn command(self) -> &'static str {
+        match self {
+            Results::Clustering => "lehr cluster",
+            Results::Stream => "lehr minibatch",
+            Results::Mixture => "lehr mixture",
+            Results::Topographic => "lehr gtm",
+            Results::Matrix => "lehr distances",
+            Results::Pairwise => "lehr pairwise",
+            Results::Map => "lehr embed",
+            Results::Placing => "lehr place",
+            Results::Application => "a demonstration of lehr",
+            Results::Demography => "lehr demo demography",
+        }
+    }
+
     /// The file that vouches for the others.
     fn voucher(self) -> &'static str {
         self.names()[self.names().len() - 1]
     }
 
-    /// Whether a file of the voucher's name is one that `lehr` wrote.
+    /// Whether a file of the voucher's name is one that this command of `lehr` wrote.
     fn vouches(self, bytes: &[u8]) -> bool {
-        match self {
-            Results::Clustering | Results::Pairwise | Results::Map | Results::Application | Results::Demography => {
-                summary::is_ours(bytes)
-                    && !summary::minibatch::is_ours(bytes)
-                    && !summary::mixture::is_ours(bytes)
-                    && !summary::gtm::is_ours(bytes)
-                    && !summary::is_of_placing(bytes)
+        let methods: &[&str] = match self {
+            Results::Clustering => &[summary::ANNEALING, summary::KMEANS],
+            Results::Stream => &[summary::minibatch::METHOD],
+            Results::Mixture => &[summary::mixture::METHOD],
+            Results::Topographic => &[summary::gtm::METHOD],
+            Results::Pairwise => &[summary::PAIRWISE],
+            Results::Map => &[summary::SCALING],
+            Results::Placing => &[summary::PLACING],
+            Results::Application => &[summary::APPLICATION],
+            Results::Demography => &[summary::DEMOGRAPHY],
+            Results::Matrix => {
+                return serde_json::from_slice::<serde_json::Value>(bytes)
+                    .is_ok_and(|header| header["format"] == lehr_data::dissimilarities::FORMAT);
             }
-            Results::Placing => summary::is_of_placing(bytes),
-            Results::Stream => summary::minibatch::is_ours(bytes),
-            Results::Mixture => summary::mixture::is_ours(bytes),
-            Results::Topographic => summary::gtm::is_ours(bytes),
-            Results::Matrix => serde_json::from_slice::<serde_json::Value>(bytes)
-                .is_ok_and(|header| header["format"] == lehr_data::dissimilarities::FORMAT),
-        }
+        };
+        summary::method_of(bytes).is_some_and(|method| methods.contains(&method.as_str()))
     }
 }
 
@@ -202,6 +233,19 @@ impl Folder {
         }
         let present: Vec<&str> =
             self.results.names().iter().copied().filter(|name| self.path.join(name).exists()).collect();
+        if let Some(other) = self.other_results().filter(|_| !present.is_empty()) {
+            return Err(Failure::new(
+                Kind::Environment,
+                format!(
+                    "{}: holds results of {}, of which {} would replace {}",
+                    self.path.display(),
+                    other.command(),
+                    self.results.command(),
+                    present.join(", ")
+                ),
+            )
+            .with_hint("name another folder with --out, or replace these files with --force"));
+        }
         if !present.is_empty() && !self.holds_our_results() {
             return Err(Failure::new(
                 Kind::Environment,
@@ -239,7 +283,22 @@ impl Folder {
     }
 
     fn holds_our_results(&self) -> bool {
-        fs::read(self.path.join(self.results.voucher())).is_ok_and(|bytes| self.results.vouches(&bytes))
+        self.holds(self.results)
+    }
+
+    fn holds(&self, results: Results) -> bool {
+        fs::read(self.path.join(results.voucher())).is_ok_and(|bytes| results.vouches(&bytes))
+    }
+
+    /// What another command left here, if it has a file whose name is also one of ours.
+    fn other_results(&self) -> Option<Results> {
+        let (own, is_ours) = (self.results, self.holds_our_results());
+        Results::ALL.into_iter().filter(|other| *other != own).find(|other| {
+            // An application has the files of a matrix among its own.
+            let is_part = is_ours && own.names().contains(&other.voucher());
+            let is_shared = own.names().iter().any(|name| other.names().contains(name));
+            is_shared && !is_part && self.holds(*other)
+        })
     }
 
     /// Where the folder is, as typed.
@@ -311,9 +370,11 @@ impl Staged<'_> {
     pub fn commit(self) -> Result<(), Failure> {
         let Staged { folder, files } = self;
         let replaced = folder.holds_our_results();
-        if replaced {
+        // Of another command: only where that was forced.
+        let other = folder.other_results();
+        for results in [replaced.then_some(folder.results), other].into_iter().flatten() {
             // Without it, nothing vouches for the mixture that a crash in the next lines would leave.
-            let summary = folder.path.join(folder.results.voucher());
+            let summary = folder.path.join(results.voucher());
             fs::remove_file(&summary).map_err(|cause| {
                 Failure::new(Kind::Environment, format!("{}: cannot be replaced: {cause}", summary.display()))
             })?;
@@ -343,6 +404,9 @@ impl Staged<'_> {
         }
         if replaced {
             output::note(&format!("replaced the results of an earlier run in {}", folder.path.display()));
+        }
+        if let Some(other) = other {
+            output::note(&format!("replaced results of {} in {}", other.command(), folder.path.display()));
         }
         Ok(())
     }

@@ -10,9 +10,16 @@ use lehr_distances::columns;
 use lehr_distances::rows;
 use lehr_distances::sequence::Aligned;
 use lehr_distances::tanimoto::Tanimoto;
+use serde_json::{Map, Value};
 
 use crate::exit::Failure;
+use crate::memory;
 use crate::plan::distances::What;
+
+/// The columns by which rows were compared, among the parameters of their dissimilarities.
+pub const COLUMN_NAMES: &str = "column_names";
+/// Whether they were scaled before, likewise.
+pub const STANDARDISED: &str = "standardised";
 
 /// What dissimilarities are computed of.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,7 +60,10 @@ impl Items {
                 Items::Sequences(read::fasta::sequences(input, *expected)?)
             }
             What::Fingerprints => Items::Fingerprints(read::fps::fingerprints(input)?),
-            What::Rows { selection, .. } => Items::Records(read::incomplete(input, selection)?),
+            What::Rows { selection, .. } => {
+                memory::has_room(input, selection)?;
+                Items::Records(read::incomplete(input, selection)?)
+            }
             What::Matrix => unreachable!("a matrix is converted, not computed"),
         })
     }
@@ -111,7 +121,7 @@ impl Items {
                 let (first, second) = (scaled(own), scaled(others));
                 let values = rows.iter().flat_map(|row| first.row(*row)).chain(second.values()).copied().collect();
                 Ok(Items::Records(
-                    Incomplete::new(values, own.dimension())
+                    Incomplete::named(values, own.columns().to_vec(), own.name())
                         .map_err(|cause| format!("expected rows with values: {cause}"))?,
                 ))
             }
@@ -137,6 +147,18 @@ impl Items {
         }
     }
 
+    /// Whether two of them are equal.
+    pub fn are_equal(&self, a: usize, b: usize) -> bool {
+        match self {
+            Items::Sequences(sequences) => sequences.sequence(a) == sequences.sequence(b),
+            Items::Fingerprints(prints) => prints.row(a) == prints.row(b),
+            Items::Records(records) => {
+                let mut pairs = records.row(a).iter().zip(records.row(b));
+                pairs.all(|(x, y)| x == y || x.is_nan() && y.is_nan())
+            }
+        }
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         match self {
@@ -156,6 +178,16 @@ impl Items {
                 records.ids().map_or_else(numbered, <[String]>::to_vec)
             }
         }
+    }
+
+    /// What is to be known of how these are compared, beside the name of the dissimilarity: what it says itself, and of rows by which columns, and whether they were scaled.
+    pub fn parameters(&self, what: &What, metric: &dyn Metric) -> Map<String, Value> {
+        let mut parameters = metric.parameters();
+        if let (Items::Records(records), What::Rows { standardise, .. }) = (self, what) {
+            parameters.insert(COLUMN_NAMES.into(), records.columns().into());
+            parameters.insert(STANDARDISED.into(), (*standardise).into());
+        }
+        parameters
     }
 
     /// Gives `go_on` the dissimilarity that the plan names, of these items.

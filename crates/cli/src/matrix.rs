@@ -60,10 +60,11 @@ impl Matrix {
     /// The classes of the items: a column of a table that has their ids in the column `id`, such as the labels.csv of another run.
     ///
     /// # Errors
-    /// What is wrong with the file; an item that is not in it.
+    /// What is wrong with the file; an item that is not in it; items that share an id, if the file is not of just these items.
     pub fn classes(&self, path: &Path, column: &str) -> Result<Classes, Failure> {
-        let known: HashMap<String, String> = read::classes::classes(path, "id", column)?.into_iter().collect();
-        let missing: Vec<&str> = self.ids.iter().map(String::as_str).filter(|id| !known.contains_key(*id)).collect();
+        let found = read::classes::classes_of(path, "id", column, &self.ids)?;
+        let missing: Vec<&str> =
+            self.ids.iter().zip(&found).filter(|(_, class)| class.is_none()).map(|(id, _)| id.as_str()).collect();
         if !missing.is_empty() {
             let shown = missing.iter().take(10).copied().collect::<Vec<_>>().join(", ");
             let message = format!(
@@ -73,7 +74,7 @@ impl Matrix {
             );
             return Err(Failure::new(Kind::BadData, message));
         }
-        let texts: Vec<&str> = self.ids.iter().map(|id| known[id].as_str()).collect();
+        let texts: Vec<&str> = found.iter().flatten().map(String::as_str).collect();
         Ok(Classes::new(column, &texts))
     }
 }

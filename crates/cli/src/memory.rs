@@ -3,6 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use lehr_data::Error;
+use lehr_data::read::{self, Selection};
+
 /// Bytes that can still be used without swapping: what the kernel estimates, and no more than what the control group leaves. `None` where neither tells.
 pub fn available() -> Option<u64> {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| of_machine(&text));
@@ -10,6 +13,17 @@ pub fn available() -> Option<u64> {
         (Some(machine), Some(group)) => Some(machine.min(group)),
         (machine, group) => machine.or(group),
     }
+}
+
+/// Sees that the rows of a table can be in memory, as far as that is known before they are read: of an array, whose header says how many numbers there are.
+///
+/// # Errors
+/// Too many of them; a file that cannot be read.
+pub fn has_room(path: &Path, selection: &Selection) -> Result<(), Error> {
+    let (Some([rows, columns]), Some(available)) = (read::array_shape(path)?, available()) else { return Ok(()) };
+    let columns = selection.columns.as_ref().map_or(columns, |chosen| chosen.len().min(columns));
+    let bytes = rows.saturating_mul(columns).saturating_mul(size_of::<f64>());
+    if bytes as u64 > available { Err(Error::Memory { name: path.display().to_string(), bytes }) } else { Ok(()) }
 }
 
 /// `MemAvailable` of `/proc/meminfo`.

@@ -5,6 +5,8 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
+use lehr_data::LeftOut;
+
 use crate::exit::{Failure, Kind};
 use crate::folder;
 use crate::numbers::{amount, column, counted, duration, grouped, quantity, share};
@@ -14,6 +16,9 @@ const ROWS_MAX: usize = 40;
 
 /// Columns of centres beyond which people are sent to `centers.csv`.
 const COLUMNS_MAX: usize = 6;
+
+/// Columns that are told one by one when they are left out.
+const LEFT_OUT_MAX: usize = 10;
 
 /// Writes `text` to standard output.
 ///
@@ -37,6 +42,22 @@ pub fn warning(message: &str) {
 /// Something that happened, on standard error.
 pub fn note(message: &str) {
     say("note", message);
+}
+
+/// By which columns a method goes that nobody chose, and which it leaves out because they are none of numbers.
+pub fn columns_taken(what: &str, taken: &[String], left_out: &[LeftOut]) {
+    note(&columns_told(what, taken, left_out));
+}
+
+fn columns_told(what: &str, taken: &[String], left_out: &[LeftOut]) -> String {
+    let mut text = format!("{what} {}; --columns chooses others", taken.join(", "));
+    if !left_out.is_empty() {
+        let told: Vec<String> = left_out.iter().take(LEFT_OUT_MAX).map(ToString::to_string).collect();
+        let more = left_out.len() - told.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        text.push_str(&format!("\nleft out, without a number: {}{more}", told.join(", ")));
+    }
+    text
 }
 
 /// Why there is no result, and what to do about it, on standard error.
@@ -199,6 +220,22 @@ pub fn whereabouts(folder: &Path, seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_that_are_left_out_are_told_with_an_example_as_far_as_they_are_few() {
+        let taken = ["x".to_owned(), "y".to_owned()];
+        assert_eq!(columns_told("by", &taken, &[]), "by x, y; --columns chooses others");
+        let left = |column: usize| LeftOut { column: format!("c{column}"), example: "a".into(), has_commas: false };
+        let left: Vec<LeftOut> = (0..12).map(left).collect();
+        let told = columns_told("by", &taken, &left);
+        assert!(
+            told.ends_with(
+                "\nleft out, without a number: c0 (\"a\"), c1 (\"a\"), c2 (\"a\"), c3 (\"a\"), c4 (\"a\"), \
+            c5 (\"a\"), c6 (\"a\"), c7 (\"a\"), c8 (\"a\"), c9 (\"a\") and 2 more"
+            ),
+            "{told}"
+        );
+    }
 
     #[test]
     fn a_table_is_aligned_and_says_what_it_leaves_out() {

@@ -3,23 +3,41 @@
 //! The method sees points and squared distances, nothing else. Here a table becomes those points (positions on the sphere in
 //! km, or scaled columns), and centres, spreads and temperatures become what the table's owner can read.
 
+use std::path::Path;
+
 use lehr_data::counter::{counts_rows, counts_rows_incomplete};
 use lehr_data::geography;
+use lehr_data::read::{self, Selection};
 use lehr_data::scale::{Scale, Scaling, scales_differ, scales_differ_incomplete};
-use lehr_data::{Fingerprints, Incomplete, Points, Sparse};
+use lehr_data::{Fingerprints, Incomplete, LeftOut, Points, Sparse};
 use lehr_mining::{Input, vector};
 
-use crate::exit::Failure;
+use crate::exit::{Failure, GAPS_HERE, of_rows};
+use crate::memory;
 use crate::plan::Frame;
+use crate::summary::scale;
 
 /// What an owner of a table of numbers would want to know before trusting distances in it; `is_plain` if its columns are taken as they are.
 pub fn warnings_of(table: &Points, is_plain: bool) -> Vec<String> {
-    told(table, is_plain, scales_differ(table), counts_rows(table))
+    told(table, table.left_out(), is_plain, scales_differ(table), counts_rows(table))
 }
 
-/// The same, by what was found of spreads that differ, and of a column that counts the rows.
-fn told(table: &Points, is_plain: bool, differ: Option<String>, counts: Option<String>) -> Vec<String> {
-    let mut warnings = Vec::new();
+/// The same, by the columns that were left out, and by what was found of spreads that differ and of a column that counts the rows.
+fn told(
+    table: &Points,
+    left_out: &[LeftOut],
+    is_plain: bool,
+    differ: Option<String>,
+    counts: Option<String>,
+) -> Vec<String> {
+    let mut warnings = commas(table.name(), left_out);
+    if looks_like_dissimilarities(table) {
+        warnings.push(
+            "the table has as many rows as columns, is symmetric and 0 on the diagonal, as dissimilarities are; \
+             lehr pairwise and lehr embed take those as an NPY array"
+                .to_owned(),
+        );
+    }
     if is_plain {
         if geography::looks_like_degrees(table) {
             warnings.push(
@@ -44,6 +62,20 @@ enum Table {
     Sparse(Sparse, Vec<String>),
 }
 
+/// What is to be said of columns that were left out for commas in their numbers: they are hardly meant as text.
+pub fn commas(name: &str, left_out: &[LeftOut]) -> Vec<String> {
+    let columns: Vec<String> = left_out.iter().filter(|left| left.has_commas).map(ToString::to_string).collect();
+    if columns.is_empty() { Vec::new() } else { vec![format!("{name}: left out {}", columns.join(", "))] }
+}
+
+/// Whether a table of numbers looks like the dissimilarities of its rows. Two rows say nothing.
+fn looks_like_dissimilarities(table: &Points) -> bool {
+    let items = table.len();
+    let is_square = items > 2 && items == table.dimension();
+    is_square
+        && (0..items).all(|i| (0..=i).all(|j| table.row(i)[j] == table.row(j)[i] && (i != j || table.row(i)[i] == 0.0)))
+}
+
 /// A table, the points it is clustered as, and the way back.
 pub struct Space {
     table: Table,
@@ -52,6 +84,8 @@ pub struct Space {
     divided: Option<Sparse>,
     /// The same with their gaps, for methods that can do with them.
     gaps: Option<Incomplete>,
+    /// What was in the table besides.
+    left_out: Vec<LeftOut>,
     /// What is to be said of rows with gaps, by what is there of them: spreads that differ, and a column that counts the rows.
     told_of_gaps: Option<[Option<String>; 2]>,
     kind: Kind,
@@ -64,6 +98,18 @@ enum Kind {
 }
 
 impl Space {
+    /// Reads a table of numbers into the space of `frame`; with `missing`, rows that may have gaps, which stay gaps.
+    ///
+    /// # Errors
+    /// What is wrong with the file; values that are missing and may not be, with the option that allows them.
+    pub fn read(path: &Path, selection: &Selection, missing: bool, frame: Frame) -> Result<Self, Failure> {
+        memory::has_room(path, selection)?;
+        if missing {
+            return Self::with_gaps(read::incomplete(path, selection)?, scale(frame));
+        }
+        Self::new(read::points(path, selection).map_err(|error| of_rows(error, GAPS_HERE))?, frame)
+    }
+
     /// Turns `table` into the points of `frame`.
     ///
     /// # Errors
@@ -77,14 +123,14 @@ impl Space {
                 (Some(scaling.apply(&table)?), Kind::Scaled(scaling))
             }
         };
-        Ok(Space { table: Table::Numbers(table), clustered, divided: None, gaps: None, told_of_gaps: None, kind })
+        let left_out = table.left_out().to_vec();
+        Ok(Space { clustered, left_out, ..Self::plain(Table::Numbers(table), kind) })
     }
 
     /// Rows of bits, as they are.
     pub fn of_bits(rows: Fingerprints) -> Self {
         let columns = (0..rows.bits()).map(|bit| format!("bit{bit}")).collect();
-        let (table, kind) = (Table::Bits(rows, columns), Kind::Plain);
-        Space { table, clustered: None, divided: None, gaps: None, told_of_gaps: None, kind }
+        Self::plain(Table::Bits(rows, columns), Kind::Plain)
     }
 
     /// Sparse rows, as they are; with any scale, each column divided by its standard deviation.
@@ -97,7 +143,13 @@ impl Space {
                 (Some(rows.divided(scaling.divisors())), Kind::Scaled(scaling))
             }
         };
-        Space { table: Table::Sparse(rows, columns), clustered: None, divided, gaps: None, told_of_gaps: None, kind }
+        Space { divided, ..Self::plain(Table::Sparse(rows, columns), kind) }
+    }
+
+    /// Rows that are all there and are clustered as they are.
+    fn plain(table: Table, kind: Kind) -> Self {
+        let left_out = Vec::new();
+        Space { table, clustered: None, divided: None, gaps: None, left_out, told_of_gaps: None, kind }
     }
 
     /// The same for rows with missing cells. As [`Space::table`] and [`Space::points`] they have the mean of what is there of their column in place of a gap;
@@ -121,16 +173,12 @@ impl Space {
         let told_of_gaps = Some([scales_differ_incomplete(&rows), counts_rows_incomplete(&rows)]);
         let scaling = Scaling::fit_incomplete(&rows, scale);
         let gaps = Some(scaling.apply_incomplete(&rows));
-        Ok(match scale {
-            Scale::None => {
-                let (table, kind) = (Table::Numbers(table), Kind::Plain);
-                Space { table, clustered: None, divided: None, gaps, told_of_gaps, kind }
-            }
-            _ => {
-                let (clustered, kind) = (Some(scaling.apply(&table)?), Kind::Scaled(scaling));
-                Space { clustered, divided: None, table: Table::Numbers(table), gaps, told_of_gaps, kind }
-            }
-        })
+        let (clustered, kind) = match scale {
+            Scale::None => (None, Kind::Plain),
+            _ => (Some(scaling.apply(&table)?), Kind::Scaled(scaling)),
+        };
+        let left_out = rows.left_out().to_vec();
+        Ok(Space { clustered, gaps, left_out, told_of_gaps, ..Self::plain(Table::Numbers(table), kind) })
     }
 
     /// The rows for a method that can do with gaps.
@@ -197,6 +245,11 @@ impl Space {
         }
     }
 
+    /// The columns that nobody chose and that are none of numbers.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
+    }
+
     /// The ids, if there are any.
     pub fn ids(&self) -> Option<&[String]> {
         match &self.table {
@@ -255,7 +308,7 @@ impl Space {
         let Table::Numbers(table) = &self.table else { return Vec::new() };
         let is_plain = matches!(self.kind, Kind::Plain);
         match &self.told_of_gaps {
-            Some([differ, counts]) => told(table, is_plain, differ.clone(), counts.clone()),
+            Some([differ, counts]) => told(table, &self.left_out, is_plain, differ.clone(), counts.clone()),
             None => warnings_of(table, is_plain),
         }
     }

@@ -22,8 +22,23 @@ use crate::space::Space;
 /// What marks a summary as ours.
 pub const PROGRAM: &str = "lehr";
 
-/// The method of new items in a map.
+// What summaries say their method is, by which a folder knows which command wrote it. Those of mixtures and topographic maps stand in files of their own.
+
+/// Annealed clusters of points.
+pub const ANNEALING: &str = "vector deterministic annealing";
+/// Clusters by k-means.
+pub const KMEANS: &str = "k-means";
+/// Clusters of items that are known by their dissimilarities.
+pub const PAIRWISE: &str = "pairwise deterministic annealing";
+/// A map of such items.
+pub const SCALING: &str = "multidimensional scaling by majorisation";
+/// New items in a map.
 pub const PLACING: &str = "interpolation in a map";
+/// Dissimilarities, clusters and a map in one run.
+pub const APPLICATION: &str =
+    "dissimilarities of all pairs, pairwise deterministic annealing, multidimensional scaling by majorisation";
+/// Regions in several views.
+pub const DEMOGRAPHY: &str = "deterministic annealing of regions by attributes, by position and by both";
 
 /// Everything in the file, in the order in which it stands there.
 #[derive(Serialize)]
@@ -343,16 +358,11 @@ pub fn text(summary: &serde_json::Value) -> Result<String, Failure> {
         .map_err(|cause| Failure::new(Kind::NoResult, format!("the summary cannot be written as JSON: {cause}")))
 }
 
-/// Whether `bytes` are a summary that `lehr` wrote.
-pub fn is_ours(bytes: &[u8]) -> bool {
-    let parsed: Result<serde_json::Value, _> = serde_json::from_slice(bytes);
-    parsed.is_ok_and(|summary| summary["program"] == PROGRAM && summary["version"].is_string())
-}
-
-/// Whether `bytes` are a summary of new items in a map.
-pub fn is_of_placing(bytes: &[u8]) -> bool {
-    let parsed: Result<serde_json::Value, _> = serde_json::from_slice(bytes);
-    is_ours(bytes) && parsed.is_ok_and(|summary| summary["method"] == PLACING)
+/// The method of a summary, if `lehr` wrote it.
+pub fn method_of(bytes: &[u8]) -> Option<String> {
+    let summary: serde_json::Value = serde_json::from_slice(bytes).ok()?;
+    let is_ours = summary["program"] == PROGRAM && summary["version"].is_string();
+    summary["method"].as_str().filter(|_| is_ours).map(str::to_owned)
 }
 
 /// How many rows influence nothing.
@@ -383,12 +393,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_our_summaries_are_ours() {
-        assert!(is_ours(br#"{"program": "lehr", "version": "0.1.0", "anything": 1}"#));
-        for other in
-            [&b"{}"[..], b"", b"[1]", br#"{"program": "other", "version": "1"}"#, b"{\"program\": \"lehr\"", b"\xff"]
-        {
-            assert!(!is_ours(other));
+    fn only_our_summaries_have_a_method() {
+        let ours = br#"{"program": "lehr", "version": "0.1.0", "method": "k-means", "anything": 1}"#;
+        assert_eq!(method_of(ours).as_deref(), Some(KMEANS));
+        for other in [
+            &b"{}"[..],
+            b"",
+            b"[1]",
+            br#"{"program": "other", "version": "1", "method": "k-means"}"#,
+            br#"{"program": "lehr", "version": "1"}"#,
+            b"{\"program\": \"lehr\"",
+            b"\xff",
+        ] {
+            assert_eq!(method_of(other), None);
         }
     }
 }

@@ -282,7 +282,7 @@ impl Dissimilarities {
                 } else if self.form == Form::Full && column > row {
                     let mirrored = self.stored(column, row);
                     if value != mirrored && !(value.is_nan() && mirrored.is_nan()) {
-                        fault(column, row, &format!("{value}, as in row {row}, column {}", column + 1), mirrored);
+                        fault(column, row, &format!("{value}, as in row {}, column {}", row + 1, column + 1), mirrored);
                     }
                 }
             }
@@ -396,10 +396,10 @@ mod tests {
         let message = Dissimilarities::new(3, Form::Full, Values::F64(values), 1.0).unwrap_err().to_string();
         assert_eq!(
             message,
-            "dissimilarities, row 1, column 1: expected 1, as in row 0, column 2, found 1.5\n\
-             dissimilarities, row 0, column 3: expected a finite number of 0 or more, or a missing value, found -2\n\
-             dissimilarities, row 2, column 1: expected a finite number of 0 or more, or a missing value, found -2\n\
-             dissimilarities, row 2, column 3: expected 0 on the diagonal, found 0.25\n\
+            "dissimilarities, row 2, column 1: expected 1, as in row 1, column 2, found 1.5\n\
+             dissimilarities, row 1, column 3: expected a finite number of 0 or more, or a missing value, found -2\n\
+             dissimilarities, row 3, column 1: expected a finite number of 0 or more, or a missing value, found -2\n\
+             dissimilarities, row 3, column 3: expected 0 on the diagonal, found 0.25\n\
              dissimilarities: 4 faults in all"
         );
         assert!(Dissimilarities::new(3, Form::Condensed, Values::U16(vec![1, 2]), 1.0).is_err());

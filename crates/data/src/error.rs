@@ -7,12 +7,14 @@
 //! points.csv, line 7, column 3 ("area"): expected a finite number, found "n/a"
 //! ```
 //!
-//! Lines and columns of files are counted from 1, as editors count; rows (of NPY files and of points in memory) are counted from
-//! 0, as the ids of results are. What stops a reader at once (a missing file, a wrong encoding, a column that does not exist) has
+//! In messages lines, columns and rows (of NPY files and of points in memory) are counted from 1, as editors and spreadsheets count; in code, and
+//! where a user names a column by its index, from 0, as the ids of results are. What stops a reader at once (a missing file, a wrong encoding, a column that does not exist) has
 //! a variant of its own in [`Error`]. Exit codes are the command's business: it asks [`Error::class`].
 
 use std::fmt;
 use std::io;
+
+use crate::read::Contents;
 
 /// Everything that reading, checking and writing data can answer instead of a result.
 ///
@@ -103,6 +105,16 @@ pub enum Error {
         /// What is there.
         found: String,
     },
+    /// A file that holds something else than the reader takes, which another one does.
+    #[error("{name}: expected {expected}, found {found}")]
+    Contents {
+        /// What messages call the data.
+        name: String,
+        /// What the reader takes.
+        expected: &'static str,
+        /// What is there, as far as its first bytes tell.
+        found: Contents,
+    },
     /// Counts that do not fit each other, such as 3 weights for 4 points: a mistake of the calling program.
     #[error("{what}: expected {expected}, found {found}")]
     Shape {
@@ -135,6 +147,14 @@ pub enum Error {
         /// What the operating system said.
         cause: io::Error,
     },
+    /// Memory does not take the rows.
+    #[error("{name}: expected rows that fit in memory, found {} of numbers", lehr_spill::size(*.bytes))]
+    Memory {
+        /// What messages call the data.
+        name: String,
+        /// How many bytes of numbers there are, as far as that is known.
+        bytes: usize,
+    },
     /// The folder for what memory should not hold does not take it. Nothing of it is left behind.
     #[error(transparent)]
     Spill(#[from] lehr_spill::Error),
@@ -164,10 +184,31 @@ impl Error {
             Error::Open { .. }
             | Error::Directory { .. }
             | Error::Read { .. }
+            | Error::Memory { .. }
             | Error::Spill(_)
             | Error::Write { .. } => Class::Environment,
             _ => Class::Data,
         }
+    }
+
+    /// Of rows that are called `name`: what could not be kept of them.
+    pub(crate) fn kept(name: &str, error: lehr_spill::Error) -> Self {
+        match error {
+            lehr_spill::Error::Memory { bytes } => Error::Memory { name: name.into(), bytes },
+            other => Error::Spill(other),
+        }
+    }
+
+    /// How many values were missing where numbers were expected: with these alone, a reader of rows with gaps ([`read::incomplete`](crate::read::incomplete)) takes the same data.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::read::{Selection, points_from};
+    /// let error = points_from("x,y\n1,NA\n3,4x\n,5\n".as_bytes(), "t.csv", &Selection::default()).unwrap_err();
+    /// assert_eq!(error.gaps(), 2);
+    /// ```
+    pub fn gaps(&self) -> u64 {
+        if let Error::Faults(faults) = self { faults.gaps() } else { 0 }
     }
 
     /// Whether the surroundings (a missing file, permissions, the disk) rather than the data are to blame.
@@ -183,7 +224,7 @@ pub enum Place {
     Whole,
     /// A line of a text, counted from 1.
     Line(u64),
-    /// A row of an array, counted from 0.
+    /// A row of an array, counted from 0 (messages count it from 1).
     Row(u64),
 }
 
@@ -214,7 +255,7 @@ impl fmt::Display for Fault {
         match self.place {
             Place::Whole => {}
             Place::Line(line) => write!(f, ", line {line}")?,
-            Place::Row(row) => write!(f, ", row {row}")?,
+            Place::Row(row) => write!(f, ", row {}", row + 1)?,
         }
         if let Some(column) = &self.column {
             write!(f, ", column {}", column.index + 1)?;
@@ -246,6 +287,7 @@ pub struct Faults {
     name: String,
     kept: Vec<Fault>,
     total: u64,
+    gaps: u64,
 }
 
 impl std::error::Error for Faults {}
@@ -256,7 +298,7 @@ impl Faults {
 
     /// No faults yet, in the source that messages call `name`.
     pub fn new(name: impl Into<String>) -> Self {
-        Faults { name: name.into(), kept: Vec::new(), total: 0 }
+        Faults { name: name.into(), kept: Vec::new(), total: 0, gaps: 0 }
     }
 
     /// Counts a fault, and keeps it if it is among the first [`Faults::KEPT`].
@@ -270,6 +312,17 @@ impl Faults {
         if self.kept.len() < Self::KEPT {
             self.kept.push(fault());
         }
+    }
+
+    /// As [`add_with`](Faults::add_with), of a value that is missing: who has a reader for rows with gaps can say so.
+    pub fn add_gap_with(&mut self, fault: impl FnOnce() -> Fault) {
+        self.gaps += 1;
+        self.add_with(fault);
+    }
+
+    /// How many of the faults are values that are missing where a number was expected.
+    pub fn gaps(&self) -> u64 {
+        self.gaps
     }
 
     /// What messages call the source.

@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn bits_beyond_the_last_are_faults() {
         let message = Fingerprints::new(vec![1, 1 << 5, 1 << 4], 5).unwrap_err().to_string();
-        assert_eq!(message, "fingerprints, row 1: expected 5 bits, found a bit beyond");
+        assert_eq!(message, "fingerprints, row 2: expected 5 bits, found a bit beyond");
         assert!(Fingerprints::new(vec![0; 3], 65).is_err() && Fingerprints::new(vec![], 8).is_err());
         assert_eq!(Fingerprints::new(vec![!0; 4], 128).unwrap().count(1), 128);
     }
@@ -185,7 +185,7 @@ mod tests {
         let rows = || Fingerprints::new(vec![1, 2], 5).unwrap();
         let weighted = |weights: &[f64]| rows().with_weights(weights.to_vec());
         let message = weighted(&[1.0, -1.0]).unwrap_err().to_string();
-        assert_eq!(message, "fingerprints, row 1: expected a weight of 0 or more, found a weight of -1");
+        assert_eq!(message, "fingerprints, row 2: expected a weight of 0 or more, found a weight of -1");
         assert!(weighted(&[1.0]).is_err() && weighted(&[0.0, 0.0]).is_err());
         let heavy = weighted(&[1.0, 2.5]).unwrap();
         assert_eq!((heavy.weight(1), heavy.total_weight(), rows().total_weight()), (2.5, 3.5, 2.0));

@@ -50,7 +50,8 @@ pub fn on_sphere(points: &Points) -> Result<Points, Error> {
         return shape(format!("{longitude:?} then {latitude:?}"));
     }
     let mut faults = Faults::new(points.name());
-    let mut values = Builder::new(points.spill(), points.len() * 3)?;
+    let kept = |error| Error::kept(points.name(), error);
+    let mut values = Builder::new(points.spill(), points.len() * 3).map_err(kept)?;
     for row in 0..points.len() {
         let [lon, lat] = [points.row(row)[0], points.row(row)[1]];
         if !(-180.0..=360.0).contains(&lon) {
@@ -60,7 +61,8 @@ pub fn on_sphere(points: &Points) -> Result<Points, Error> {
             faults.add_with(|| points.fault(row, 1, "a latitude of -90 to 90 degrees", lat.to_string()));
         }
         let ((lon_sin, lon_cos), (lat_sin, lat_cos)) = (lon.to_radians().sin_cos(), lat.to_radians().sin_cos());
-        values.extend(&[lat_cos * lon_cos, lat_cos * lon_sin, lat_sin].map(|unit| unit * EARTH_RADIUS_KM))?;
+        let position = [lat_cos * lon_cos, lat_cos * lon_sin, lat_sin].map(|unit| unit * EARTH_RADIUS_KM);
+        values.extend(&position).map_err(kept)?;
     }
     faults.or(())?;
     points.with_stored(values.finish()?, vec!["x_km".into(), "y_km".into(), "z_km".into()])
@@ -173,10 +175,10 @@ mod tests {
         let points = named(vec![-190.0, 95.5, 0.0, 0.0, 361.0, -91.0], &["lon", "lat"]).with_name("sites.csv");
         assert_eq!(
             on_sphere(&points).unwrap_err().to_string(),
-            "sites.csv, row 0, column 1 (\"lon\"): expected a longitude of -180 to 360 degrees, found -190\n\
-             sites.csv, row 0, column 2 (\"lat\"): expected a latitude of -90 to 90 degrees, found 95.5\n\
-             sites.csv, row 2, column 1 (\"lon\"): expected a longitude of -180 to 360 degrees, found 361\n\
-             sites.csv, row 2, column 2 (\"lat\"): expected a latitude of -90 to 90 degrees, found -91\n\
+            "sites.csv, row 1, column 1 (\"lon\"): expected a longitude of -180 to 360 degrees, found -190\n\
+             sites.csv, row 1, column 2 (\"lat\"): expected a latitude of -90 to 90 degrees, found 95.5\n\
+             sites.csv, row 3, column 1 (\"lon\"): expected a longitude of -180 to 360 degrees, found 361\n\
+             sites.csv, row 3, column 2 (\"lat\"): expected a latitude of -90 to 90 degrees, found -91\n\
              sites.csv: 4 faults in all"
         );
     }

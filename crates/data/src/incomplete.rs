@@ -7,6 +7,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::duplicates::Duplicates;
 use crate::error::{Column, Error, Fault, Faults, Place};
+use crate::left_out::LeftOut;
 use crate::points::Points;
 
 /// Owned, checked rows of numbers with gaps.
@@ -27,6 +28,7 @@ pub struct Incomplete {
     columns: Vec<String>,
     ids: Option<Vec<String>>,
     missing: usize,
+    left_out: Vec<LeftOut>,
     name: String,
 }
 
@@ -51,7 +53,7 @@ impl Incomplete {
     /// ```
     /// use lehr_data::Incomplete;
     /// let fault = Incomplete::named(vec![1.0, f64::INFINITY], vec!["age".into()], "people.csv").unwrap_err();
-    /// assert!(fault.to_string().starts_with("people.csv, row 1, column 1 (\"age\")"), "{fault}");
+    /// assert!(fault.to_string().starts_with("people.csv, row 2, column 1 (\"age\")"), "{fault}");
     /// ```
     pub fn named(values: Vec<f64>, columns: Vec<String>, name: &str) -> Result<Self, Error> {
         let dimension = columns.len();
@@ -78,12 +80,17 @@ impl Incomplete {
         }
         faults.or(())?;
         let missing = values.iter().filter(|value| value.is_nan()).count();
-        Ok(Incomplete { values, dimension, columns, ids: None, missing, name: name.into() })
+        Ok(Incomplete { values, dimension, columns, ids: None, missing, left_out: Vec::new(), name: name.into() })
     }
 
     pub(crate) fn with_ids(mut self, ids: Option<Vec<String>>) -> Self {
         debug_assert!(ids.as_ref().is_none_or(|ids| ids.len() == self.len()));
         self.ids = ids;
+        self
+    }
+
+    pub(crate) fn with_left_out(mut self, left_out: Vec<LeftOut>) -> Self {
+        self.left_out = left_out;
         self
     }
 
@@ -137,6 +144,11 @@ impl Incomplete {
         self.ids.as_deref()
     }
 
+    /// The columns of the table that they were read from which are none of numbers and were not asked for.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
+    }
+
     /// What messages call these rows: the path they were read from, or `rows`.
     pub fn name(&self) -> &str {
         &self.name
@@ -181,7 +193,7 @@ impl Incomplete {
         let ids = Some(duplicates.first().iter().map(|row| id(*row)).collect());
         let missing = values.iter().filter(|value| value.is_nan()).count();
         let (dimension, columns, name) = (self.dimension, self.columns.clone(), self.name.clone());
-        (Incomplete { values, dimension, columns, ids, missing, name }, duplicates)
+        (Incomplete { values, dimension, columns, ids, missing, left_out: self.left_out.clone(), name }, duplicates)
     }
 
     /// A number that tells these data from others: XXH3 (64 bits) over shape and values. Ids and names do not count.
@@ -206,7 +218,8 @@ impl From<Points> for Incomplete {
     fn from(points: Points) -> Self {
         let (columns, ids) = (points.columns().to_vec(), points.ids().map(<[String]>::to_vec));
         let (dimension, name) = (points.dimension(), points.name().to_owned());
-        Incomplete { values: points.values().to_vec(), dimension, columns, ids, missing: 0, name }
+        let left_out = points.left_out().to_vec();
+        Incomplete { values: points.values().to_vec(), dimension, columns, ids, missing: 0, left_out, name }
     }
 }
 
@@ -233,6 +246,6 @@ mod tests {
     #[test]
     fn infinity_is_a_fault_and_a_gap_is_none() {
         let message = Incomplete::new(vec![1.0, f64::INFINITY, f64::NAN, 2.0], 2).unwrap_err().to_string();
-        assert_eq!(message, "rows, row 0, column 2 (\"x1\"): expected a finite number, or a missing one, found inf");
+        assert_eq!(message, "rows, row 1, column 2 (\"x1\"): expected a finite number, or a missing one, found inf");
     }
 }

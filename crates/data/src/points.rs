@@ -10,6 +10,7 @@ use lehr_spill::{Spill, Storage};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::{Column, Error, Fault, Faults, Place};
+use crate::left_out::LeftOut;
 
 /// Owned, checked rows of numbers.
 ///
@@ -35,6 +36,8 @@ pub struct Points {
     weights: Option<Vec<f64>>,
     /// One a row.
     ids: Option<Vec<String>>,
+    /// What was in the table besides.
+    left_out: Vec<LeftOut>,
     /// What messages call these points.
     name: String,
 }
@@ -82,7 +85,7 @@ impl Points {
             return Err(Error::Empty { name: "points".into(), found: "no rows" });
         }
         let columns: Vec<String> = (0..dimension).map(|index| format!("x{index}")).collect();
-        Ok(Points { values, dimension, columns, weights: None, ids: None, name: "points".into() })
+        Ok(Points { values, dimension, columns, weights: None, ids: None, left_out: Vec::new(), name: "points".into() })
     }
 
     /// The same points with their values in a file, out of memory; methods that are given them keep what they make of the rows in files of the same folder. Weights and ids stay in memory.
@@ -153,6 +156,11 @@ impl Points {
     pub(crate) fn without_ids(mut self) -> (Self, Option<Vec<String>>) {
         let ids = self.ids.take();
         (self, ids)
+    }
+
+    pub(crate) fn with_left_out(mut self, left_out: Vec<LeftOut>) -> Self {
+        self.left_out = left_out;
+        self
     }
 
     /// The same points under another name in messages; readers give the path.
@@ -235,6 +243,11 @@ impl Points {
     /// The ids, if there are any.
     pub fn ids(&self) -> Option<&[String]> {
         self.ids.as_deref()
+    }
+
+    /// The columns of the table that they were read from which are none of numbers and were not asked for.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
     }
 
     /// The names of the columns.
@@ -343,8 +356,8 @@ mod tests {
         let error = message(Points::new(vec![0.0, f64::NAN, f64::INFINITY, 1.0], 2));
         assert_eq!(
             error,
-            "points, row 0, column 2 (\"x1\"): expected a finite number, found NaN\n\
-             points, row 1, column 1 (\"x0\"): expected a finite number, found inf\n\
+            "points, row 1, column 2 (\"x1\"): expected a finite number, found NaN\n\
+             points, row 2, column 1 (\"x0\"): expected a finite number, found inf\n\
              points: 2 faults in all"
         );
     }
@@ -367,8 +380,8 @@ mod tests {
         let points = || Points::new(vec![1.0, 2.0], 1).unwrap();
         assert_eq!(
             message(points().with_weights(vec![-1.0, f64::NAN])),
-            "points, row 0: expected a weight of 0 or more, found a weight of -1\n\
-             points, row 1: expected a finite number, found a weight of NaN\n\
+            "points, row 1: expected a weight of 0 or more, found a weight of -1\n\
+             points, row 2: expected a finite number, found a weight of NaN\n\
              points: 2 faults in all"
         );
         assert_eq!(

@@ -6,6 +6,7 @@
 
 pub mod batches;
 pub mod classes;
+mod contents;
 pub mod csv;
 pub mod dissimilarities;
 pub mod fasta;
@@ -29,6 +30,7 @@ use crate::fingerprints::Fingerprints;
 use crate::incomplete::Incomplete;
 use crate::points::Points;
 use crate::sparse::{FirstColumn, Sparse};
+pub use contents::Contents;
 use source::Source;
 
 /// What to read from a file. The default: all numeric columns, no weights, no ids, delimiter and header found out.
@@ -77,10 +79,49 @@ pub struct Selection {
 /// # Errors
 /// - [`Error::Open`], [`Error::Directory`], [`Error::Read`]: the file could not be read at all.
 /// - [`Error::Empty`], [`Error::Format`], [`Error::Encoding`], [`Error::CutShort`]: it is not a whole file of a known format.
+/// - [`Error::Contents`]: it holds something that other readers take.
 /// - [`Error::NoSuchColumns`], [`Error::AmbiguousColumn`], [`Error::RepeatedColumn`]: the selection does not fit.
 /// - [`Error::Faults`]: fields, rows or weights that are wrong, the first ten and their number.
 pub fn points(path: &Path, selection: &Selection) -> Result<Points, Error> {
-    any_points(Source::open(path)?, selection, None)
+    any_points(rows_of(path)?, selection, None)
+}
+
+/// A file of rows, which an array is not if a header beside it says that its numbers are dissimilarities.
+fn rows_of(path: &Path) -> Result<Source<'static>, Error> {
+    let source = Source::open(path)?;
+    if contents::is_described(path) {
+        return Err(no_rows(&source, Contents::Dissimilarities));
+    }
+    Ok(source)
+}
+
+fn no_rows(source: &Source<'_>, found: Contents) -> Error {
+    Error::Contents { name: source.name().into(), expected: "a table of text or an NPY file", found }
+}
+
+/// Rows and columns of an NPY array that is not packed, as its header says if the file is as long as that: so that who has not the memory for it need not begin to read. `None` of all else, and of what is not there.
+///
+/// # Errors
+/// As [`points`], of opening the file and reading the header.
+///
+/// # Example
+/// ```
+/// use lehr_data::{read, write};
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("a.npy");
+/// let mut file = write::AtomicFile::create(&path)?;
+/// write::npy::array(&mut file, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 3).unwrap();
+/// file.commit()?;
+/// assert_eq!(read::array_shape(&path)?, Some([2, 3]));
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn array_shape(path: &Path) -> Result<Option<[usize; 2]>, Error> {
+    // What is read from a pipe is gone.
+    if std::fs::metadata(path).is_ok_and(|about| about.is_file()) {
+        npy::shape(&mut Source::open(path)?)
+    } else {
+        Ok(None)
+    }
 }
 
 /// What a file may hold that is clustered.
@@ -103,7 +144,7 @@ pub enum Table {
 /// # Errors
 /// As [`points`], [`fps::fingerprints`], [`svmlight::rows`] and [`matrix_market::rows`].
 pub fn table(path: &Path, selection: &Selection, first_column: Option<FirstColumn>) -> Result<Table, Error> {
-    table_of(Source::open(path)?, selection, first_column, None)
+    table_of(rows_of(path)?, selection, first_column, None)
 }
 
 /// As [`table`], with the values of a table of numbers in a file of a folder: for tables larger than memory, of which no more is held than some rows, the weights and the ids.
@@ -132,7 +173,7 @@ pub fn spilled_table(
     first_column: Option<FirstColumn>,
     spill: &Spill,
 ) -> Result<Table, Error> {
-    table_of(Source::open(path)?, selection, first_column, Some(spill))
+    table_of(rows_of(path)?, selection, first_column, Some(spill))
 }
 
 /// As [`table`], from a reader; `name` is what messages call it.
@@ -209,7 +250,7 @@ pub fn points_from(reader: impl Read, name: &str, selection: &Selection) -> Resu
 /// # Errors
 /// As [`points`]; text and infinities are faults here too.
 pub fn incomplete(path: &Path, selection: &Selection) -> Result<Incomplete, Error> {
-    any_incomplete(Source::open(path)?, selection)
+    any_incomplete(rows_of(path)?, selection)
 }
 
 /// As [`incomplete`], from a reader; `name` is what messages call it.
@@ -272,17 +313,14 @@ fn any_incomplete(mut source: Source<'_>, selection: &Selection) -> Result<Incom
 /// helpful message. Other formats and impossible selections are refused here.
 fn is_npy(source: &mut Source<'_>, selection: &Selection) -> Result<bool, Error> {
     check(source.name(), selection)?;
-    let of_another_kind = if fps::is_fps(source)? {
-        Some("fingerprints in FPS, which are rows of bits")
-    } else if matrix_market::is_matrix_market(source)? {
-        Some("a Matrix Market file, which has sparse rows")
-    } else if is_svmlight(source, selection, None) {
-        Some("SVMlight's text, which has sparse rows")
-    } else {
-        None
-    };
+    if let Some(contents) = contents::other_than_rows(source)? {
+        return Err(no_rows(source, contents));
+    }
+    if is_svmlight(source, selection, None) {
+        return Err(no_rows(source, Contents::SvmLight));
+    }
     let head = source.fill(16, Some(0))?;
-    if let Some(what) = of_another_kind.or_else(|| source::foreign_format(head)) {
+    if let Some(what) = source::foreign_format(head) {
         let (name, expected) = (source.name().into(), "a table of text or an NPY file".into());
         return Err(Error::Format { name, expected, found: what.into() });
     }

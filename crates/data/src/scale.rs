@@ -226,7 +226,7 @@ impl Scaling {
     /// A value that would leave the range of 64-bit floats (more than 10³⁰⁸ spreads away) becomes the largest one. Values in a file are scaled into another of the same folder.
     ///
     /// # Errors
-    /// [`Error::Spill`] if that folder does not take it; none for points in memory.
+    /// [`Error::Spill`] if that folder does not take it; [`Error::Memory`] where points are in memory and it has no room for them twice.
     ///
     /// # Panics
     /// If the points have another number of columns than those of [`fit`](Scaling::fit).
@@ -235,14 +235,15 @@ impl Scaling {
         if self.scale == Scale::None {
             return Ok(points.clone());
         }
-        let mut values = Builder::new(points.spill(), points.values().len())?;
+        let kept = |error| Error::kept(points.name(), error);
+        let mut values = Builder::new(points.spill(), points.values().len()).map_err(kept)?;
         let mut scaled = vec![0.0; points.dimension()];
         for row in points.values().chunks_exact(points.dimension()) {
             for (((scaled, value), shift), divisor) in scaled.iter_mut().zip(row).zip(&self.shifts).zip(&self.divisors)
             {
                 *scaled = ((value - shift) / divisor).clamp(-f64::MAX, f64::MAX);
             }
-            values.extend(&scaled)?;
+            values.extend(&scaled).map_err(kept)?;
         }
         points.with_stored(values.finish()?, points.columns().to_vec())
     }

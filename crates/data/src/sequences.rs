@@ -308,8 +308,8 @@ mod tests {
         let message = Sequences::new(&["ACGT", "AC1E", ""], Alphabet::Dna).unwrap_err().to_string();
         assert_eq!(
             message,
-            "sequences, row 1: expected a nucleotide (ACGTU or an IUPAC code), found '1' at letter 3\n\
-             sequences, row 1: expected a nucleotide (ACGTU or an IUPAC code), found 'E' at letter 4\n\
+            "sequences, row 2: expected a nucleotide (ACGTU or an IUPAC code), found '1' at letter 3\n\
+             sequences, row 2: expected a nucleotide (ACGTU or an IUPAC code), found 'E' at letter 4\n\
              sequences: 2 faults in all"
         );
     }
@@ -319,8 +319,8 @@ mod tests {
         let message = Sequences::new(&["AC-T", "ACG", "----"], Alphabet::Dna).unwrap_err().to_string();
         assert_eq!(
             message,
-            "sequences, row 1: expected 4 letters and gaps, as in the first of these aligned sequences, found 3\n\
-             sequences, row 2: expected a sequence, found nothing but gaps\n\
+            "sequences, row 2: expected 4 letters and gaps, as in the first of these aligned sequences, found 3\n\
+             sequences, row 3: expected a sequence, found nothing but gaps\n\
              sequences: 2 faults in all"
         );
         assert!(Sequences::new(&["AC.T", "ACGT"], Alphabet::Dna).unwrap().is_aligned());

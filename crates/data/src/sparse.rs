@@ -137,7 +137,7 @@ impl Sparse {
     /// let rows = Sparse::from_triplets([(2, 0, 1.0), (0, 1, 4.0), (2, 1, 0.0)], 3, 2)?;
     /// assert_eq!((rows.row(0), rows.row(2)), ((&[1][..], &[4.0][..]), (&[0][..], &[1.0][..])));
     /// let twice = Sparse::from_triplets([(0, 1, 4.0), (0, 1, 2.0)], 1, 2).unwrap_err();
-    /// assert_eq!(twice.to_string(), "sparse rows, row 0, column 2 (\"x1\"): expected each column once, found it again");
+    /// assert_eq!(twice.to_string(), "sparse rows, row 1, column 2 (\"x1\"): expected each column once, found it again");
     /// # Ok::<(), lehr_data::Error>(())
     /// ```
     pub fn from_triplets(
@@ -271,7 +271,7 @@ impl Sparse {
     /// let rows = Sparse::from_rows([vec![(0, 1.0), (3, 2.5)], vec![(1, 1.0)]], 4)?;
     /// assert_eq!(rows.clone().with_dimension(9)?.dimension(), 9);
     /// let refused = rows.with_dimension(3).unwrap_err().to_string();
-    /// assert_eq!(refused, "sparse rows, row 0, column 4 (\"x3\"): expected 3 columns, found a value of 2.5");
+    /// assert_eq!(refused, "sparse rows, row 1, column 4 (\"x3\"): expected 3 columns, found a value of 2.5");
     /// # Ok::<(), lehr_data::Error>(())
     /// ```
     pub fn with_dimension(mut self, dimension: usize) -> Result<Self, Error> {
@@ -455,9 +455,9 @@ mod tests {
         let rows = [vec![(1, f64::NAN), (2, 1.0)], vec![(7, 1.0)], vec![(2, 1.0), (0, 1.0), (2, 3.0)]];
         assert_eq!(
             message(Sparse::from_rows(rows, 3)),
-            "sparse rows, row 0, column 2 (\"x1\"): expected a finite number, found NaN\n\
-             sparse rows, row 1: expected columns below 3, found column 7\n\
-             sparse rows, row 2, column 3 (\"x2\"): expected each column once, found it again\n\
+            "sparse rows, row 1, column 2 (\"x1\"): expected a finite number, found NaN\n\
+             sparse rows, row 2: expected columns below 3, found column 7\n\
+             sparse rows, row 3, column 3 (\"x2\"): expected each column once, found it again\n\
              sparse rows: 3 faults in all"
         );
         assert_eq!(

@@ -170,7 +170,7 @@ mod tests {
         let points = Table::builder().numbers("x", vec![1.0, 2.0]).numbers("y", vec![1.0, 2.0]);
         let fault = points.build().unwrap().dissimilarities("points").unwrap_err();
         assert!(
-            fault.to_string().starts_with("points: dissimilarities, row 0, column 1: expected 0 on the diagonal"),
+            fault.to_string().starts_with("points: dissimilarities, row 1, column 1: expected 0 on the diagonal"),
             "{fault}"
         );
         let three = Table::builder().numbers("x", vec![1.0, 2.0]).build().unwrap();

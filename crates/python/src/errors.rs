@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | data, parameters, a checkpoint of other data | `ValueError` |
 //! | files, disks | `OSError` |
+//! | rows that memory does not take | `MemoryError` |
 //! | stopped by a callback | `lehr.Stopped` |
 //! | the processes of a job, threads | `RuntimeError` |
 //! | other ranks of a user's program | `lehr.ranks.RankError` |
@@ -12,7 +13,7 @@
 use std::path::Path;
 
 use pyo3::PyErr;
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 
 pyo3::create_exception!(
     lehr,
@@ -113,6 +114,7 @@ pub(crate) fn data(error: lehr_data::Error) -> PyErr {
         lehr_data::Error::Open { path, cause } | lehr_data::Error::Write { path, cause } => {
             file(Path::new(&path), &cause)
         }
+        lehr_data::Error::Memory { .. } => PyMemoryError::new_err(message),
         error if error.is_environment() => PyOSError::new_err(message),
         _ => value(message),
     }

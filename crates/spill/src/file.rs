@@ -60,7 +60,7 @@ impl Spill {
     }
 
     fn failed(&self, cause: io::Error) -> Error {
-        Error { folder: self.folder.clone(), cause }
+        Error::Folder { folder: self.folder.clone(), cause }
     }
 }
 
@@ -234,9 +234,10 @@ mod tests {
             return;
         }
         let error = Spill::new(folder.path()).writer::<f64>(1 << 57).unwrap_err();
-        assert_eq!(error.folder, folder.path());
+        let Error::Folder { folder: named, cause } = &error else { panic!("{error}") };
+        assert_eq!(named, folder.path());
         let told = [Errno::NOSPC, Errno::FBIG, Errno::DQUOT].map(|errno| Some(errno.raw_os_error()));
-        assert!(told.contains(&error.cause.raw_os_error()), "{error}");
+        assert!(told.contains(&cause.raw_os_error()), "{error}");
     }
 
     #[test]
@@ -259,7 +260,8 @@ mod tests {
         let mut writer = Writer { file, len: 0, spill: Spill::new("disk"), of: PhantomData };
         writer.extend(&[1.0, 2.0]).unwrap();
         let error = writer.finish().map(|_| ()).unwrap_err();
-        assert_eq!(error.cause.raw_os_error(), Some(Errno::INVAL.raw_os_error()), "{error}");
+        let Error::Folder { cause, .. } = &error else { panic!("{error}") };
+        assert_eq!(cause.raw_os_error(), Some(Errno::INVAL.raw_os_error()), "{error}");
         drop(reader);
     }
 }

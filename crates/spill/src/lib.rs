@@ -18,14 +18,42 @@ use std::path::PathBuf;
 pub use file::{Slab, Spill, Writer};
 pub use storage::{Builder, Storage};
 
-/// Numbers could not be put into a file.
+/// Numbers could not be kept.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: cannot hold what memory should not: {}", .folder.display(), reason(.cause))]
-pub struct Error {
-    /// The folder, as it was given.
-    pub folder: PathBuf,
-    /// What the operating system said.
-    pub cause: io::Error,
+#[non_exhaustive]
+pub enum Error {
+    /// Not in a file.
+    #[error("{}: cannot hold what memory should not: {}", .folder.display(), reason(.cause))]
+    Folder {
+        /// The folder, as it was given.
+        folder: PathBuf,
+        /// What the operating system said.
+        cause: io::Error,
+    },
+    /// Not in memory, of which the system gave no more.
+    #[error("expected memory for {} of numbers, found too little", size(*.bytes))]
+    Memory {
+        /// How many bytes there would have been at this point.
+        bytes: usize,
+    },
+}
+
+/// A size as people say it: `20 bytes`, `1.5 GiB`.
+///
+/// # Example
+/// ```
+/// assert_eq!([20, 1536, 5 << 40].map(lehr_spill::size), ["20 bytes", "1.5 KiB", "5.0 TiB"]);
+/// ```
+pub fn size(bytes: usize) -> String {
+    let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if bytes < 1024 {
+        return format!("{bytes} bytes");
+    }
+    let (mut amount, mut unit) = (bytes as f64 / 1024.0, 0);
+    while amount >= 1024.0 && unit + 1 < units.len() {
+        (amount, unit) = (amount / 1024.0, unit + 1);
+    }
+    format!("{amount:.1} {}", units[unit])
 }
 
 fn reason(cause: &io::Error) -> String {

@@ -94,17 +94,23 @@ pub enum Builder<T> {
     File(Writer<T>),
 }
 
-/// The most numbers that memory is set aside for before they are there: whoever says how many there will be may be wrong.
-const EXPECTED_MOST: usize = 1 << 20;
+fn memory_for<T>(count: usize) -> Error {
+    Error::Memory { bytes: count.saturating_mul(size_of::<T>()) }
+}
 
 impl<T: Pod> Builder<T> {
-    /// For numbers of which there will be `expected`, or 0 if nobody knows: in a file of a folder, or in memory if none is given.
+    /// For numbers of which there will be `expected`, or 0 if nobody knows: in a file of a folder, or in memory if none is given. Room for as many is set aside at once, so a number that
+    /// somebody merely promises is not one to give here.
     ///
     /// # Errors
-    /// [`Error`] if the folder takes no files, or has no room for so many numbers.
+    /// [`Error`] if the folder takes no files, or there is no room for so many numbers.
     pub fn new(spill: Option<&Spill>, expected: usize) -> Result<Self, Error> {
         Ok(match spill {
-            None => Builder::Memory(Vec::with_capacity(expected.min(EXPECTED_MOST))),
+            None => {
+                let mut numbers = Vec::new();
+                numbers.try_reserve_exact(expected).map_err(|_| memory_for::<T>(expected))?;
+                Builder::Memory(numbers)
+            }
             Some(spill) => Builder::File(spill.writer(expected)?),
         })
     }
@@ -112,10 +118,14 @@ impl<T: Pod> Builder<T> {
     /// Appends numbers.
     ///
     /// # Errors
-    /// [`Error`] if the disk does not take them.
+    /// [`Error`] if the disk or the memory does not take them.
     pub fn extend(&mut self, numbers: &[T]) -> Result<(), Error> {
         match self {
-            Builder::Memory(all) => all.extend_from_slice(numbers),
+            Builder::Memory(all) => {
+                let count = all.len() + numbers.len();
+                all.try_reserve(numbers.len()).map_err(|_| memory_for::<T>(count))?;
+                all.extend_from_slice(numbers);
+            }
             Builder::File(writer) => writer.extend(numbers)?,
         }
         Ok(())

@@ -163,7 +163,7 @@ pub struct ResultsArguments {
     #[arg(long, value_name = "FOLDER")]
     pub resume: Option<PathBuf>,
 
-    /// Replace an unfinished run's checkpoint and files that look like results but are not known to be Lehr's
+    /// Replace an unfinished run's checkpoint, results of another command, and files that look like results but are not known to be Lehr's
     #[arg(long)]
     pub force: bool,
 

@@ -12,7 +12,7 @@ use super::table::delimiter;
 #[derive(Debug, Args)]
 #[command(after_help = DISTANCES_HELP)]
 pub struct DistancesArguments {
-    /// The items: sequences (FASTA), fingerprints (FPS) or a table (.csv, .tsv, .txt, .npy), each also gzipped; or a matrix to be written in another form: the group's 16-bit rows (.bin) or dissimilarities.npy
+    /// The items: sequences (FASTA), fingerprints (FPS) or a table (.csv, .tsv, .txt, .npy), each also gzipped; or a matrix to be written in another form: big-endian rows of 16 bits (.bin), or a dissimilarities.npy with its header beside it
     #[arg(value_name = "INPUT")]
     pub input: PathBuf,
 
@@ -84,7 +84,7 @@ pub struct SequenceArguments {
     #[arg(long, value_enum)]
     pub alphabet: Option<AlphabetArgument>,
 
-    /// ednafull, blosum62, or EQUAL/DIFFERENT such as 5/-4 [default: ednafull, or blosum62 for proteins]
+    /// What pairs of letters score: ednafull, blosum62, or EQUAL/DIFFERENT such as 5/-4 [default: ednafull, or blosum62 for proteins]
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub matrix: Option<String>,
 
@@ -92,7 +92,7 @@ pub struct SequenceArguments {
     #[arg(long, value_name = "OPEN/EXTEND", value_parser = gap_costs)]
     pub gap: Option<(i32, i32)>,
 
-    /// Local alignments that cover less of the shorter sequence give no value [default: 0.7]
+    /// The share of the shorter sequence that a local alignment must cover; pairs whose alignment covers less have no value [default: 0.7]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub overlap: Option<f64>,
 }
@@ -133,7 +133,7 @@ pub struct RecordArguments {
     #[arg(long, value_name = "COLUMN")]
     pub id: Option<String>,
 
-    /// Bring each column to mean 0 and standard deviation 1 first
+    /// Bring each column to mean 0 and standard deviation 1 first, so that columns of large numbers do not decide alone
     #[arg(long)]
     pub standardise: bool,
 
@@ -170,7 +170,7 @@ pub struct MatrixArguments {
     #[arg(long, value_name = "FOLDER", conflicts_with = "out")]
     pub resume: Option<PathBuf>,
 
-    /// Replace an unfinished run's checkpoint and files that look like results but are not known to be Lehr's
+    /// Replace an unfinished run's checkpoint, results of another command, and files that look like results but are not known to be Lehr's
     #[arg(long)]
     pub force: bool,
 
@@ -218,6 +218,8 @@ Example:
 
   mpiexec -n 4 lehr distances reads.fasta --collapse
       the distinct reads with their numbers as weights; the same matrix, bit for bit, computed by four processes
+
+The matrix is what lehr pairwise clusters and lehr embed draws a map of: both take the dissimilarities.json in the folder.
 
 Ctrl-C stops the run, keeps what is finished and says how to continue.
 Exit codes: 0 done, 1 no result, 2 usage, 3 bad data, 4 environment, 130 stopped.";

@@ -12,7 +12,8 @@ use super::{at_least_one, positive};
 #[derive(Debug, Args)]
 #[command(after_help = EMBED_HELP)]
 pub struct EmbedArguments {
-    /// The matrix: dissimilarities.json or its array as lehr distances writes them, or any square or condensed NPY array of floating point
+    /// The dissimilarities of all pairs: dissimilarities.json as lehr distances writes it, or the array beside it; or any NPY array of f4 or f8, square, or of the N (N - 1) / 2 pairs above
+    /// the diagonal in one dimension, as SciPy's pdist gives it. NaN is a pair without a value. Names and weights of the items are those of the ids.csv beside the header
     #[arg(value_name = "MATRIX")]
     pub input: PathBuf,
 
@@ -20,15 +21,15 @@ pub struct EmbedArguments {
     #[arg(long, short = 'd', value_name = "L", value_parser = at_least_one)]
     pub dimension: Option<usize>,
 
-    /// Where it starts [default: classical]
+    /// What the map begins as [default: classical]
     #[arg(long, value_enum)]
     pub start: Option<StartArgument>,
 
-    /// Random starts, of which the best is kept [default: 4]
+    /// With --start random: how many starts, of which the best is kept [default: 4]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub starts: Option<usize>,
 
-    /// How pairs are weighted [default: equal]
+    /// Which pairs the map should be true to [default: equal]
     #[arg(long, value_enum)]
     pub weighting: Option<WeightingArgument>,
 
@@ -36,7 +37,7 @@ pub struct EmbedArguments {
     #[arg(long)]
     pub anneal: bool,
 
-    /// The end: stress falls by less than this share of itself in an iteration [default: 1e-6]
+    /// When to end: stress (the error of the map) falls by less than this share of itself in an iteration [default: 1e-6]
     #[arg(long, value_name = "SHARE", value_parser = positive)]
     pub tolerance: Option<f64>,
 
@@ -44,15 +45,16 @@ pub struct EmbedArguments {
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub max_iterations: Option<usize>,
 
-    /// The seed of random starts [default: 0]
+    /// With --start random: the seed; the same seed gives the same map [default: 0]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 
-    /// Colour the map by a column of this table, which has a column id: the labels.csv of another run, or known classes
+    /// Colour the map by classes from this table, such as the labels.csv of lehr pairwise: for each item a row with its name in the column id and its class in that of --by. Items without
+    /// names are called 0, 1, …
     #[arg(long, value_name = "FILE")]
     pub labels: Option<PathBuf>,
 
-    /// The column of --labels
+    /// The column of --labels that has the classes, numbers or words
     #[arg(long, value_name = "COLUMN", default_value = "cluster", requires = "labels")]
     pub by: String,
 
@@ -77,11 +79,11 @@ pub enum StartArgument {
 /// How pairs are weighted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum WeightingArgument {
-    /// All alike
+    /// All alike, so that large dissimilarities decide
     Equal,
-    /// One over the dissimilarity
+    /// By one over the dissimilarity: small ones count for more
     Sammon,
-    /// The square of that
+    /// By the square of that: an error counts as a share of the dissimilarity
     InverseSquare,
 }
 
@@ -94,4 +96,7 @@ Example:
       the map of lehr demo genes in two dimensions, coloured by what is known
 
   lehr embed d.npy --json | jq .result.stress
-      how well two dimensions say the dissimilarities: 0 is exact";
+      how well two dimensions say the dissimilarities: 0 is exact
+
+The folder has positions.csv (a row an item: name, coordinates, stress, and its class if --labels says it), positions.npy (the
+coordinates alone), summary.json and report.html. New items are placed in the map by lehr place.";

@@ -90,7 +90,7 @@ pub struct GtmResults {
     #[arg(long, value_name = "FOLDER")]
     pub resume: Option<PathBuf>,
 
-    /// Replace an unfinished run's checkpoint and files that look like results but are not known to be a map's
+    /// Replace an unfinished run's checkpoint, results of another command, and files that look like results but are not known to be a map's
     #[arg(long)]
     pub force: bool,
 

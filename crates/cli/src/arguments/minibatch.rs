@@ -115,7 +115,7 @@ pub struct MinibatchResults {
     #[arg(long, value_name = "FOLDER")]
     pub resume: Option<PathBuf>,
 
-    /// Replace an unfinished run's checkpoint and files that look like results but are not known to be a stream's
+    /// Replace an unfinished run's checkpoint, results of another command, and files that look like results but are not known to be a stream's
     #[arg(long)]
     pub force: bool,
 

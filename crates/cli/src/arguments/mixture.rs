@@ -88,7 +88,7 @@ pub struct MixtureResults {
     #[arg(long, value_name = "FOLDER")]
     pub resume: Option<PathBuf>,
 
-    /// Replace an unfinished run's checkpoint and files that look like results but are not known to be a mixture's
+    /// Replace an unfinished run's checkpoint, results of another command, and files that look like results but are not known to be a mixture's
     #[arg(long)]
     pub force: bool,
 

@@ -12,11 +12,12 @@ use super::{at_least_one, positive};
 #[derive(Debug, Args)]
 #[command(after_help = PAIRWISE_HELP)]
 pub struct PairwiseArguments {
-    /// The matrix: dissimilarities.json or its array as lehr distances writes them, or any square or condensed NPY array of floating point
+    /// The dissimilarities of all pairs: dissimilarities.json as lehr distances writes it, or the array beside it; or any NPY array of f4 or f8, square, or of the N (N - 1) / 2 pairs above
+    /// the diagonal in one dimension, as SciPy's pdist gives it. NaN is a pair without a value. Names and weights of the items are those of the ids.csv beside the header
     #[arg(value_name = "MATRIX")]
     pub input: PathBuf,
 
-    /// The number of clusters
+    /// The number of clusters [default: the number that lasts longest while the temperature falls]
     #[arg(long, short = 'k', value_name = "K", value_parser = at_least_one, help_heading = "When to stop")]
     pub clusters: Option<usize>,
 
@@ -48,5 +49,8 @@ Example:
 
   lehr pairwise d.npy --json | jq .result.clusters
       how many clusters the dissimilarities suggest
+
+The folder has labels.csv (a row an item: name, cluster, how surely), clusters.csv (a row a cluster: its medoid, which is the item
+most like the others of it, and how alike they are), summary.json and report.html. lehr embed --labels takes labels.csv.
 
 Dissimilarities are used as they are given. Squared Euclidean distances give the clusters that lehr cluster finds among the points.";

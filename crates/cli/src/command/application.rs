@@ -282,7 +282,7 @@ fn facts(found: &Found<'_>, plan: &DistancesPlan, layout: Layout, clock: &Stages
     json!({
         "program": summary::PROGRAM,
         "version": env!("CARGO_PKG_VERSION"),
-        "method": "dissimilarities of all pairs, pairwise deterministic annealing, multidimensional scaling by majorisation",
+        "method": summary::APPLICATION,
         "input": {
             "source": header.source,
             "items": header.items,

@@ -16,7 +16,7 @@ use lehr_ranks::trace::Trace;
 use crate::clustering::{Beginning, Clustering, Parameters};
 use crate::command::demo;
 use crate::company::Company;
-use crate::exit::{Failure, Kind};
+use crate::exit::{Failure, GAPS_ELSEWHERE, Kind, of_rows};
 use crate::folder::{self, Folder, Results};
 use crate::interrupt::Interrupt;
 use crate::model::{Learnt, ModelFile};
@@ -27,7 +27,7 @@ use crate::resume::stopped;
 use crate::space::Space;
 use crate::summary::Summary;
 use crate::trace::TraceFile;
-use crate::{marks, report, summary, tables, weights};
+use crate::{marks, memory, report, summary, tables, weights};
 
 /// Runs a plan to its end, together with the other processes of a job, if there are any.
 ///
@@ -47,7 +47,7 @@ pub fn run(plan: Plan, company: &Company<'_>) -> Result<(), Failure> {
         && !space.has_many_columns()
         && !plan.quiet
     {
-        output::note(&format!("clustering by {}; --columns chooses others", space.columns().join(", ")));
+        output::columns_taken("clustering by", space.columns(), space.left_out());
     }
     if let Start::Fresh(parameters) = &plan.start {
         suits(parameters, space.rows(), &summary::described(&plan.source).0)?;
@@ -119,9 +119,10 @@ fn read_space(
     // Where there is a table beside, the selection is of that one.
     let own = if weights_from.is_some() { &Selection::default() } else { selection };
     let table = match spill {
-        Some(spill) => read::spilled_table(path, own, first_column, spill)?,
-        None => read::table(path, own, first_column)?,
+        Some(spill) => read::spilled_table(path, own, first_column, spill),
+        None => memory::has_room(path, own).and_then(|()| read::table(path, own, first_column)),
     };
+    let table = table.map_err(|error| of_rows(error, GAPS_ELSEWHERE))?;
     if first_column.is_some() && !matches!(table, Table::Sparse(_)) {
         let message = format!("--first-column: for SVMlight's text, which {} is not", path.display());
         return Err(Failure::new(Kind::Usage, message));

@@ -20,8 +20,6 @@ use crate::plan::execution;
 use crate::report::demography as page;
 use crate::{output, summary};
 
-/// What the summary says its method is.
-const METHOD: &str = "deterministic annealing of regions by attributes, by position and by both";
 /// Marks of a cluster that the terminal shows; the report has all attributes.
 const MARKS: usize = 3;
 
@@ -206,7 +204,7 @@ fn facts(
     json!({
         "program": summary::PROGRAM,
         "version": env!("CARGO_PKG_VERSION"),
-        "method": METHOD,
+        "method": summary::DEMOGRAPHY,
         "input": {
             "source": regions.source,
             "regions": regions.ids.len(),

@@ -24,6 +24,7 @@ use crate::plan::distances::{DistancesPlan, What};
 use crate::progress::Saved;
 use crate::progress::pairs::PairWatch;
 use crate::resume::{self, checkpoint_of};
+use crate::space::commas;
 
 /// What group-format files scale a number by.
 const GROUP_SCALE: f64 = 1.0 / 32767.0;
@@ -40,9 +41,11 @@ pub fn run(arguments: DistancesArguments, typed: &[OsString], company: &Company<
     let mut items = Items::read(&plan.what, &plan.input)?;
     if let (Items::Records(records), What::Rows { selection, .. }) = (&items, &plan.what)
         && selection.columns.is_none()
-        && !plan.quiet
     {
-        output::note(&format!("comparing by {}; --columns chooses others", records.columns().join(", ")));
+        commas(records.name(), records.left_out()).iter().for_each(|warning| output::warning(warning));
+        if !plan.quiet {
+            output::columns_taken("comparing by", records.columns(), records.left_out());
+        }
     }
     let collapsed = plan.collapse.then(|| {
         let ids = items.ids();
@@ -92,7 +95,8 @@ fn measure<T: Precision>(
     let mut folder = Folder::claim(&plan.out, Results::Matrix, Some(&plan.input), plan.force, plan.resumed.as_deref())?;
     let (half, _) = compute::<T>(plan, company, items, metric, &mut folder, &mut interrupt)?;
     let collapsed_from = collapsed.map(|collapsed| collapsed.ids.len());
-    let header = described(plan, PairFacts::of(&half), metric, collapsed_from);
+    let parameters = items.parameters(&plan.what, metric);
+    let header = Header { parameters, ..described(plan, PairFacts::of(&half), metric, collapsed_from) };
     write(
         plan,
         &mut folder,

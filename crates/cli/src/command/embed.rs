@@ -76,12 +76,13 @@ pub fn run(arguments: EmbedArguments, typed: &[OsString], company: &Company<'_>)
     let summary = json!({
         "program": summary::PROGRAM,
         "version": env!("CARGO_PKG_VERSION"),
-        "method": "multidimensional scaling by majorisation",
+        "method": summary::SCALING,
         "input": {
             "source": arguments.input.display().to_string(),
             "items": matrix.ids.len(),
             "missing_pairs": map.missing_pairs,
             "metric": matrix.dissimilarities.header().map(|header| header.metric.clone()),
+            "metric_parameters": matrix.dissimilarities.header().map(|header| header.parameters.clone()),
             "labels": arguments.labels.as_ref().map(|path| path.display().to_string()),
         },
         "parameters": parameters,

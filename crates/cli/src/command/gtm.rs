@@ -5,7 +5,6 @@
 use std::io::Write;
 use std::path::Path;
 
-use lehr_data::read;
 use lehr_mining::gtm::{self, Model, Parameters, Start};
 use lehr_ranks::timing::Stopwatch;
 
@@ -21,7 +20,6 @@ use crate::progress::{Saved, Units, Watch};
 use crate::resume::stopped;
 use crate::space::Space;
 use crate::summary::gtm::GtmSummary;
-use crate::summary::scale;
 use crate::{report, tables};
 
 /// Runs a plan to its end, together with the other processes of a job, if there are any.
@@ -31,13 +29,9 @@ use crate::{report, tables};
 pub fn run(mut plan: GtmPlan, company: &Company<'_>) -> Result<(), Failure> {
     let mut interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
-    let space = if plan.missing {
-        Space::with_gaps(read::incomplete(&plan.path, &plan.selection)?, scale(plan.frame))?
-    } else {
-        Space::new(read::points(&plan.path, &plan.selection)?, plan.frame)?
-    };
+    let space = Space::read(&plan.path, &plan.selection, plan.missing, plan.frame)?;
     if plan.selection.columns.is_none() && !plan.quiet {
-        output::note(&format!("a map of {}; --columns chooses others", space.table().columns().join(", ")));
+        output::columns_taken("a map of", space.columns(), space.left_out());
     }
     let mut warnings = space.warnings();
     let mut phases = vec![("reading".to_owned(), clock.seconds())];

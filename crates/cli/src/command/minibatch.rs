@@ -4,13 +4,13 @@
 
 use std::io::{self, Write};
 
-use lehr_data::Points;
 use lehr_data::read::Batches;
 use lehr_data::scale::{Scale, Scaling};
+use lehr_data::{LeftOut, Points};
 use lehr_mining::minibatch::{self, Model, Source};
 use lehr_ranks::timing::Stopwatch;
 
-use crate::exit::{Failure, Kind};
+use crate::exit::{Failure, GAPS_ELSEWHERE, Kind, of_rows};
 use crate::folder::{self, Folder, Results};
 use crate::interrupt::Interrupt;
 use crate::model::{Learnt, ModelFile};
@@ -32,7 +32,7 @@ pub fn run(plan: MinibatchPlan) -> Result<(), Failure> {
     let clock = Stopwatch::start();
     let mut stream = Stream::begin(&plan)?;
     if plan.selection.columns.is_none() && !plan.quiet {
-        output::note(&format!("clustering by {}; --columns chooses others", stream.columns.join(", ")));
+        output::columns_taken("clustering by", &stream.columns, &stream.left_out);
     }
     let mut warnings = stream.warnings.clone();
     warnings.iter().for_each(|warning| output::warning(warning));
@@ -81,6 +81,8 @@ struct Stream {
     /// Until it is asked for.
     sample: Option<Points>,
     columns: Vec<String>,
+    /// What was in the sample besides.
+    left_out: Vec<LeftOut>,
     scaling: Scaling,
     warnings: Vec<String>,
 }
@@ -93,11 +95,12 @@ impl Stream {
             None => Batches::new(io::stdin().lock(), &plan.source(), &plan.selection)?,
         };
         let rows = plan.parameters().sample();
-        let Some(sample) = batches.next(rows)? else {
+        let Some(sample) = batches.next(rows).map_err(|error| of_rows(error, GAPS_ELSEWHERE))? else {
             return Err(lehr_data::Error::Empty { name: plan.source(), found: "no rows" }.into());
         };
         Ok(Stream {
             columns: sample.columns().to_vec(),
+            left_out: sample.left_out().to_vec(),
             scaling: Scaling::fit(&sample, plan.scale),
             warnings: warnings_of(&sample, plan.scale == Scale::None),
             batches,
@@ -163,6 +166,7 @@ fn cluster(
             "what had passed is in the checkpoint: once these rows are mended, continue with: {}",
             plan.resume_command
         ))),
+        (Err(lehr_mining::Error::Data(error)), _) => Err(of_rows(error, GAPS_ELSEWHERE)),
         (Err(error), _) => Err(error.into()),
     }
 }

@@ -5,7 +5,6 @@
 use std::io::Write;
 use std::path::Path;
 
-use lehr_data::read;
 use lehr_mining::mixture::{self, Model, Parameters};
 use lehr_ranks::timing::Stopwatch;
 
@@ -21,7 +20,6 @@ use crate::progress::{Saved, Units, Watch};
 use crate::resume::stopped;
 use crate::space::Space;
 use crate::summary::mixture::{MixtureSummary, rows_of_each};
-use crate::summary::scale;
 use crate::{report, tables};
 
 /// Components beyond which people are sent to `components.csv`, and columns.
@@ -35,13 +33,9 @@ const SHOWN_COLUMNS: usize = 6;
 pub fn run(mut plan: MixturePlan, company: &Company<'_>) -> Result<(), Failure> {
     let mut interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
-    let space = if plan.missing {
-        Space::with_gaps(read::incomplete(&plan.path, &plan.selection)?, scale(plan.frame))?
-    } else {
-        Space::new(read::points(&plan.path, &plan.selection)?, plan.frame)?
-    };
+    let space = Space::read(&plan.path, &plan.selection, plan.missing, plan.frame)?;
     if plan.selection.columns.is_none() && !plan.quiet {
-        output::note(&format!("a mixture over {}; --columns chooses others", space.table().columns().join(", ")));
+        output::columns_taken("a mixture over", space.columns(), space.left_out());
     }
     let mut warnings = space.warnings();
     let mut phases = vec![("reading".to_owned(), clock.seconds())];

@@ -70,7 +70,7 @@ pub fn run(arguments: PairwiseArguments, typed: &[OsString], company: &Company<'
     let summary = json!({
         "program": summary::PROGRAM,
         "version": env!("CARGO_PKG_VERSION"),
-        "method": "pairwise deterministic annealing",
+        "method": summary::PAIRWISE,
         "input": {
             "source": arguments.input.display().to_string(),
             "items": matrix.ids.len(),

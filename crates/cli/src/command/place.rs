@@ -22,7 +22,7 @@ use crate::arguments::PlaceArguments;
 use crate::exit::{Failure, Kind};
 use crate::folder::{self, Folder, Results};
 use crate::interrupt::Interrupt;
-use crate::items::Items;
+use crate::items::{COLUMN_NAMES, Items, STANDARDISED};
 use crate::numbers::{counted, duration, grouped, significant};
 use crate::output;
 use crate::plan::place::PlacePlan;
@@ -51,7 +51,7 @@ pub fn run(arguments: PlaceArguments, typed: &[OsString]) -> Result<(), Failure>
     let clock = Stopwatch::start();
     let map = Map::read(&plan.map)?;
     let reference = Items::as_given(&plan.what, &plan.among)?;
-    let rows = map.rows_of(&reference.ids(), &plan.among)?;
+    let rows = map.rows_of(&reference, &plan.among)?;
     let new = reference.more(&plan.what, &plan.input)?;
     let both = reference.joined(&rows, &new, &plan.what).map_err(|what| {
         Failure::new(Kind::BadData, format!("{}: {what}, as {} has", plan.input.display(), plan.among.display()))
@@ -60,7 +60,7 @@ pub fn run(arguments: PlaceArguments, typed: &[OsString]) -> Result<(), Failure>
         return Err(Failure::new(Kind::Stopped, "stopped while reading; nothing was written"));
     }
     both.compared(&plan.what, |metric| {
-        map.agrees(metric, &plan)?;
+        map.agrees(metric, &both, &plan)?;
         place(&plan, &map, &new.ids(), metric, &mut interrupt, &clock)
     })
 }
@@ -74,6 +74,8 @@ struct Map {
     positions: Vec<f64>,
     /// What was measured of its items, where the matrix said so.
     metric: Option<String>,
+    /// And how.
+    parameters: serde_json::Map<String, Value>,
 }
 
 impl Map {
@@ -100,15 +102,39 @@ impl Map {
         let points = read::points(&folder.join(folder::POSITIONS), &selection)?;
         let ids = points.ids().map(<[String]>::to_vec).unwrap_or_default();
         let metric = facts["input"]["metric"].as_str().map(str::to_owned);
-        Ok(Self { folder: folder.display().to_string(), dimension, ids, positions: points.values().to_vec(), metric })
+        let parameters = facts["input"]["metric_parameters"].as_object().cloned().unwrap_or_default();
+        let (folder, positions) = (folder.display().to_string(), points.values().to_vec());
+        Ok(Self { folder, dimension, ids, positions, metric, parameters })
     }
 
-    /// Where its items stand in a file that has these.
-    fn rows_of(&self, ids: &[String], file: &Path) -> Result<Vec<usize>, Failure> {
+    /// Where its items stand in a file that has these: one after the other in just the file that the map was made of, else by their ids.
+    fn rows_of(&self, items: &Items, file: &Path) -> Result<Vec<usize>, Failure> {
+        let ids = items.ids();
+        if ids == self.ids {
+            return Ok((0..ids.len()).collect());
+        }
+        let mut own: HashMap<&str, usize> = HashMap::with_capacity(self.ids.len());
         let mut rows: HashMap<&str, usize> = HashMap::with_capacity(ids.len());
+        let twice = |file: &Path, id: &str, a: usize, b: usize| {
+            let message = format!(
+                "{}: expected each id once, since items of the map are found by them; found {id:?} in rows {} and {}",
+                file.display(),
+                a + 1,
+                b + 1
+            );
+            Failure::new(Kind::BadData, message)
+        };
+        for (item, id) in self.ids.iter().enumerate() {
+            if let Some(before) = own.insert(id, item) {
+                return Err(twice(&Path::new(&self.folder).join(folder::POSITIONS), id, before, item));
+            }
+        }
         for (row, id) in ids.iter().enumerate() {
-            // Of several items with one id, which a matrix of distinct ones does not have, the first.
-            rows.entry(id).or_insert(row);
+            let before = *rows.entry(id).or_insert(row);
+            // Of equal ones it does not matter which.
+            if own.contains_key(id.as_str()) && !items.are_equal(before, row) {
+                return Err(twice(file, id, before, row));
+            }
         }
         let missing: Vec<&str> = self.ids.iter().map(String::as_str).filter(|id| !rows.contains_key(id)).collect();
         if !missing.is_empty() {
@@ -125,24 +151,29 @@ impl Map {
         Ok(self.ids.iter().map(|id| rows[id.as_str()]).collect())
     }
 
-    /// Refuses another dissimilarity than the map's.
-    fn agrees(&self, metric: &dyn Metric, plan: &PlacePlan) -> Result<(), Failure> {
-        let items = self.ids.len();
-        if plan.interpolation.neighbours <= self.dimension || items <= self.dimension {
+    /// Refuses another dissimilarity than the map's, or one of other columns or with other costs.
+    fn agrees(&self, metric: &dyn Metric, items: &Items, plan: &PlacePlan) -> Result<(), Failure> {
+        let count = self.ids.len();
+        if plan.interpolation.neighbours <= self.dimension || count <= self.dimension {
             let message = format!(
                 "--neighbours {}: expected more than the {} of the map, which has {}",
                 plan.interpolation.neighbours,
                 counted(self.dimension as u64, "dimension"),
-                counted(items as u64, "item")
+                counted(count as u64, "item")
             );
             return Err(Failure::new(Kind::Usage, message));
         }
-        match &self.metric {
-            Some(own) if own != metric.name() => Err(Failure::new(
-                Kind::Usage,
-                format!("--metric: the map in {} is of {own}, and {} is asked for", self.folder, metric.name()),
-            )),
-            _ => Ok(()),
+        if let Some(own) = self.metric.as_deref().filter(|own| *own != metric.name()) {
+            let message =
+                format!("--metric: the map in {} is of {own}, and {} is asked for", self.folder, metric.name());
+            return Err(Failure::new(Kind::Usage, message));
+        }
+        let asked = items.parameters(&plan.what, metric);
+        let differs =
+            |(name, own): &(&String, &Value)| asked.get(*name).is_some_and(|asked| !is_same(name, own, asked));
+        match self.parameters.iter().find(differs) {
+            Some((name, own)) => Err(other_parameter(&self.folder, name, own, &asked[name])),
+            None => Ok(()),
         }
     }
 
@@ -156,6 +187,39 @@ impl Map {
         self.positions.iter().for_each(|x| hash.update(&x.to_bits().to_le_bytes()));
         format!("{:016x}", hash.digest())
     }
+}
+
+/// Whether a parameter of a dissimilarity is what it was. Columns may come in another order; whether there are gaps is a matter of the rows.
+fn is_same(name: &str, own: &Value, asked: &Value) -> bool {
+    let sorted = |names: &Value| {
+        let mut names: Vec<String> = names.as_array().into_iter().flatten().map(Value::to_string).collect();
+        names.sort();
+        names
+    };
+    match name {
+        "has_gaps" => true,
+        COLUMN_NAMES => sorted(own) == sorted(asked),
+        _ => own == asked,
+    }
+}
+
+fn other_parameter(map: &str, name: &str, own: &Value, asked: &Value) -> Failure {
+    let shown = |value: &Value| match value {
+        Value::Array(names) => names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let (own, asked) = (shown(own), shown(asked));
+    let message = match name {
+        COLUMN_NAMES => format!("--columns: the map in {map} is of the columns {own}, and {asked} are compared"),
+        STANDARDISED if own == "true" => {
+            format!("--standardise: the rows of the map in {map} were standardised, and these are not")
+        }
+        STANDARDISED => format!("--standardise: the rows of the map in {map} were not standardised, and these are"),
+        _ => format!("the map in {map} is of dissimilarities with {name} {own}, and {asked} is asked for"),
+    };
+    Failure::new(Kind::Usage, message)
+        .with_hint("lehr place takes the options of the run of lehr distances that the map was made from")
 }
 
 fn listed(ids: &[&str]) -> String {

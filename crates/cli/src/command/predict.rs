@@ -12,7 +12,7 @@ use lehr_mining::mixture::Posterior;
 use lehr_mining::vector::Assignment;
 
 use crate::arguments::PredictArguments;
-use crate::exit::{Failure, Kind};
+use crate::exit::{Failure, GAPS_HERE, Kind, of_rows};
 use crate::model::{Learnt, ModelFile};
 use crate::plan::{Frame, of_bits_only, of_sparse_only};
 use crate::{output, tables};
@@ -67,7 +67,11 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
         // The columns are the model's whatever the file is; only what was asked for says that it is a table.
         let is_table = asked.columns.is_some() || asked.delimiter.is_some() || asked.header.is_some();
         let first_column = (!is_table).then(|| model.first_column());
-        let points = match read::table(&input, &selection, first_column)? {
+        let failed = |error: lehr_data::Error| match &model.model {
+            Learnt::Clusters(_) => Failure::from(error),
+            Learnt::Gtm(_) | Learnt::Mixture(_) => of_rows(error, GAPS_HERE),
+        };
+        let points = match read::table(&input, &selection, first_column).map_err(failed)? {
             Table::Numbers(points) => points,
             Table::Sparse(rows) => {
                 of_sparse_only(&asked, false, Frame::Columns(Scale::None))?;

@@ -109,9 +109,3 @@ impl<'a> GtmSummary<'a> {
         serde_json::to_string_pretty(self).map(|text| text + "\n")
     }
 }
-
-/// Whether `bytes` are a summary that `lehr gtm` wrote.
-pub fn is_ours(bytes: &[u8]) -> bool {
-    let parsed: Result<serde_json::Value, _> = serde_json::from_slice(bytes);
-    super::is_ours(bytes) && parsed.is_ok_and(|summary| summary["method"] == METHOD)
-}

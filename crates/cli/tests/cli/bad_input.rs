@@ -160,3 +160,135 @@ fn files_that_only_look_like_results_are_protected() {
     sandbox.lehr(&[&line[..], &["--force"]].concat()).succeeded();
     assert!(sandbox.read("out/labels.csv").starts_with("id,cluster,probability\n"));
 }
+
+#[test]
+fn rows_with_gaps_are_told_where_they_may_go() {
+    let sandbox = Sandbox::with("gaps.csv", "x,y\n1,2\n,3\n4,5\n6,1\n");
+    let hint = |line: &[&str]| {
+        let outcome = sandbox.lehr(line);
+        assert_eq!(outcome.code, 3, "{}", outcome.stderr);
+        let words = "gaps.csv, line 3, column 1 (\"x\"): expected a finite number, found an empty field\n";
+        assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
+        outcome.stderr.lines().find_map(|line| line.strip_prefix("hint: ").map(str::to_owned)).unwrap()
+    };
+    let elsewhere = hint(&["cluster", "gaps.csv", "-k", "2"]);
+    assert!(
+        elsewhere.contains("lehr distances") && elsewhere.contains("lehr gtm take them with --missing"),
+        "{elsewhere}"
+    );
+    for command in ["mixture", "gtm"] {
+        assert_eq!(hint(&[command, "gaps.csv"]), "--missing takes rows with missing values");
+    }
+    // What the hints say is so.
+    sandbox.lehr(&["distances", "gaps.csv", "--quiet"]).succeeded();
+    sandbox.lehr(&["mixture", "gaps.csv", "--missing", "--components", "1", "--quiet"]).succeeded();
+    // Text is no gap.
+    let text = Sandbox::with("text.csv", "x,y\n1,2\na,3\n").lehr(&["cluster", "text.csv", "-k", "1"]);
+    assert!(text.code == 3 && !text.stderr.contains("hint:"), "{}", text.stderr);
+}
+
+#[test]
+fn a_file_for_another_command_is_told_with_that_command() {
+    let sandbox = Sandbox::with("genes.fasta", ">a\nACGTACGT\n>b\nACGTACGA\n>c\nACGAACGA\n");
+    sandbox.write("reads.fastq", "@a\nACGT\n+\nIIII\n");
+    sandbox.write("keys.fps", "#FPS1\n0f\tone\nf0\ttwo\n");
+    sandbox.write("texts.svm", "1 1:2 4:1\n0 2:1 3:1\n");
+    sandbox.write("table.csv", POINTS);
+    sandbox.lehr(&["distances", "genes.fasta", "--out", "d", "--quiet"]).succeeded();
+    let rows = b"\x93NUMPY\x01\x00\x39\x00{'descr': '|u1', 'fortran_order': False, 'shape': (3, 2)}";
+    sandbox.write("rows.npy", [&rows[..], &[1, 2, 3, 4, 5, 6]].concat());
+    let (table, matrix) =
+        ("expected a table of text or an NPY file, found", "expected an NPY array of dissimilarities");
+    for (line, words, hint) in [
+        (["cluster", "genes.fasta"], [table, "sequences in FASTA"], "lehr distances compares sequences"),
+        (["gtm", "genes.fasta"], [table, "sequences in FASTA"], "lehr distances compares sequences"),
+        (["cluster", "reads.fastq"], [table, "in FASTQ"], "lehr distances takes sequences in FASTA"),
+        (["distances", "reads.fastq"], [table, "in FASTQ"], "lehr distances takes sequences in FASTA"),
+        (["mixture", "keys.fps"], [table, "fingerprints in FPS"], "lehr cluster takes fingerprints"),
+        (["mixture", "texts.svm"], [table, "SVMlight's text"], "lehr cluster takes sparse rows"),
+        (["cluster", "d/dissimilarities.npy"], [table, "dissimilarities of all pairs"], "lehr pairwise and lehr embed"),
+        (
+            ["cluster", "d/dissimilarities.json"],
+            [table, "dissimilarities of all pairs"],
+            "lehr pairwise and lehr embed",
+        ),
+        (["pairwise", "table.csv"], [matrix, "found a table of text"], "lehr distances computes the dissimilarities"),
+        (["embed", "genes.fasta"], [matrix, "found sequences in FASTA"], "lehr distances compares sequences"),
+        (
+            ["embed", "keys.fps"],
+            [matrix, "found fingerprints in FPS"],
+            "lehr cluster takes fingerprints, and lehr distances",
+        ),
+        (["pairwise", "rows.npy"], ["expected a square array", "an array of 3 x 2"], "lehr distances computes"),
+    ] {
+        let outcome = sandbox.lehr(&[&line[..], &["--out", "o", "--quiet"]].concat());
+        assert_eq!(outcome.code, 3, "{line:?}: {}", outcome.stderr);
+        assert!(words.iter().all(|words| outcome.stderr.contains(words)), "{line:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(&format!("\nhint: {hint}")), "{line:?}: {}", outcome.stderr);
+        assert!(!sandbox.path("o").exists(), "{line:?}");
+    }
+}
+
+#[test]
+fn a_square_of_distances_without_a_header_is_clustered_with_a_warning() {
+    let rows: String = (0..6)
+        .map(|i| {
+            let row: Vec<String> = (0..6).map(|j: i32| (i - j).abs().to_string()).collect();
+            row.join(",") + "\n"
+        })
+        .collect();
+    let sandbox = Sandbox::with("square.csv", &rows);
+    let outcome = sandbox.lehr(&["cluster", "square.csv", "-k", "2", "--quiet"]).succeeded();
+    assert!(
+        outcome.stderr.contains("warning: the table has as many rows as columns, is symmetric and 0 on the diagonal"),
+        "{}",
+        outcome.stderr
+    );
+    sandbox.write("other.csv", rows.replacen("0,1", "0,2", 1));
+    let outcome = sandbox.lehr(&["cluster", "other.csv", "-k", "2", "--quiet"]).succeeded();
+    assert!(!outcome.stderr.contains("symmetric"), "{}", outcome.stderr);
+}
+
+#[test]
+fn decimal_commas() {
+    refuses("decimal_commas", "name;price\na;3,14\nb;2,5\n", &["-k", "2"], 3);
+}
+
+#[test]
+fn columns_that_are_no_numbers_are_left_out_with_a_word_and_those_with_commas_with_a_warning() {
+    let table = "name;price;x;y;note\na;3,14;1;2;\nb;2,5;5;2;\nc;1,75;9;4;\n";
+    let sandbox = Sandbox::with("points.csv", table);
+    let outcome = sandbox.lehr(&["cluster", "points.csv", "-k", "2"]).succeeded();
+    let note = "note: clustering by x, y; --columns chooses others\n      left out, without a number: name (\"a\"), \
+                price (\"3,14\", with a comma where numbers have a point), note (empty)\n";
+    let warning = "warning: points.csv: left out price (\"3,14\", with a comma where numbers have a point)\n";
+    assert!(outcome.stderr.contains(note) && outcome.stderr.contains(warning), "{}", outcome.stderr);
+    assert_eq!(sandbox.summary("lehr-out")["warnings"].as_array().unwrap().len(), 1);
+    for line in [["distances", "points.csv"], ["gtm", "points.csv"]] {
+        let outcome = sandbox.lehr(&[&line[..], &["--quiet"]].concat()).succeeded();
+        assert!(outcome.stderr.contains(warning) && !outcome.stderr.contains("note:"), "{}", outcome.stderr);
+    }
+    let outcome =
+        sandbox.lehr(&["cluster", "points.csv", "-k", "2", "--columns", "x,y", "--out", "chosen"]).succeeded();
+    assert!(!outcome.stderr.contains("left out"), "{}", outcome.stderr);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_array_beyond_all_memory_is_refused_before_it_is_read() {
+    let sandbox = Sandbox::new();
+    let head = b"\x93NUMPY\x01\x00\x46\x00{'descr': '<f8', 'fortran_order': False, 'shape': (137438953472, 2)} ";
+    let mut head = head.to_vec();
+    head.resize(10 + 0x46, b' ');
+    sandbox.write("large.npy", &head);
+    // Two TiB of zeros that take no room on the disk.
+    let file = std::fs::OpenOptions::new().write(true).open(sandbox.path("large.npy")).unwrap();
+    file.set_len(head.len() as u64 + (1 << 41)).unwrap();
+    for command in ["cluster", "mixture", "distances"] {
+        let outcome = sandbox.lehr(&[command, "large.npy", "--out", "o"]);
+        assert_eq!(outcome.code, 4, "{}", outcome.stderr);
+        let words = "error: large.npy: expected rows that fit in memory, found 2.0 TiB of numbers\nhint: lehr cluster --spill FOLDER";
+        assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
+        assert!(!sandbox.path("o").exists());
+    }
+}

@@ -298,7 +298,11 @@ fn results_of_a_clustering_are_not_replaced_by_those_of_a_map() {
     sandbox.lehr(&["cluster", "iris.csv", "--columns", COLUMNS, "-k", "3", "--quiet", "--out", "here"]).succeeded();
     let outcome = sandbox.lehr(&[&LINE[..], &["--out", "here"]].concat());
     assert_eq!(outcome.code, 4);
-    assert!(outcome.stderr.contains("no summary.json of lehr vouches for"), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("here: holds results of lehr cluster, of which lehr gtm would replace model.json, "),
+        "{}",
+        outcome.stderr
+    );
     sandbox.lehr(&LINE).succeeded();
     sandbox.lehr(&LINE).succeeded();
 }

@@ -113,6 +113,60 @@ fn what_cannot_be_meant_is_refused_and_leaves_nothing() {
 }
 
 #[test]
+fn items_that_share_a_name_have_the_classes_of_their_own_rows_or_are_told() {
+    // Two rows called r3, of different groups.
+    let sandbox = Sandbox::with("points.csv", table().replace("r15,", "r3,"));
+    let line = ["distances", "points.csv", "--columns", "x,y", "--id", "name", "--out", "d", "--quiet"];
+    sandbox.lehr(&line).succeeded();
+    let matrix = "d/dissimilarities.json";
+    sandbox.lehr(&["pairwise", matrix, "-k", "2", "--out", "p", "--quiet"]).succeeded();
+    // The labels of this matrix are in the order of its items.
+    let embed = ["embed", matrix, "--quiet", "--labels"];
+    sandbox.lehr(&[&embed[..], &["p/labels.csv", "--out", "e"]].concat()).succeeded();
+    let positions = sandbox.read("e/positions.csv");
+    let classes: Vec<&str> =
+        positions.lines().filter(|line| line.starts_with("r3,")).map(|line| &line[line.len() - 1..]).collect();
+    assert_eq!(classes, ["0", "1"]);
+    // In another order nobody knows which is which.
+    let mut lines: Vec<String> = sandbox.read("p/labels.csv").lines().map(str::to_owned).collect();
+    lines[1..].reverse();
+    sandbox.write("other.csv", lines.join("\n"));
+    let outcome = sandbox.lehr(&[&embed[..], &["other.csv", "--out", "o"]].concat());
+    assert_eq!(outcome.code, 3);
+    let words =
+        "error: other.csv, line 22, column 2 (\"cluster\"): expected \"1\" for \"r3\", as in line 10, found \"0\"\n";
+    assert_eq!(outcome.stderr, words);
+    assert!(!sandbox.path("o").exists());
+}
+
+#[test]
+fn a_folder_knows_which_command_wrote_it_and_no_other_replaces_that() {
+    let sandbox = with_distances();
+    let matrix = "d/dissimilarities.json";
+    let pairwise = ["pairwise", matrix, "-k", "2", "--out", "p", "--quiet"];
+    let embed = ["embed", matrix, "--out", "p", "--quiet"];
+    sandbox.lehr(&pairwise).succeeded();
+    let before: Vec<String> = sandbox.list("p").iter().map(|name| sandbox.read(&format!("p/{name}"))).collect();
+    let outcome = sandbox.lehr(&embed);
+    outcome.matches_golden("other_results_in_the_way");
+    assert_eq!(outcome.code, 4);
+    let after: Vec<String> = sandbox.list("p").iter().map(|name| sandbox.read(&format!("p/{name}"))).collect();
+    assert!(before == after);
+    // The other way about, and with clusters of points.
+    sandbox.lehr(&["embed", matrix, "--out", "e", "--quiet"]).succeeded();
+    let outcome = sandbox.lehr(&["cluster", "points.csv", "-k", "2", "--out", "e", "--quiet"]);
+    assert_eq!(outcome.code, 4);
+    assert!(outcome.stderr.contains("e: holds results of lehr embed, of which lehr cluster would replace report.html"));
+    // The same command replaces its own; none of the names of a matrix is one of a map.
+    assert_eq!(sandbox.lehr(&pairwise).succeeded().stderr, "note: replaced the results of an earlier run in p\n");
+    sandbox.lehr(&["embed", matrix, "--out", "d", "--quiet"]).succeeded();
+    // Whoever wants to, can.
+    let outcome = sandbox.lehr(&[&embed[..], &["--force"]].concat()).succeeded();
+    assert_eq!(outcome.stderr, "note: replaced results of lehr pairwise in p\n");
+    assert!(sandbox.summary("p")["result"]["stress"].is_number());
+}
+
+#[test]
 fn labels_that_are_any_numbers_or_words_colour_the_map() {
     let sandbox = with_distances();
     let labels: String = (0..24).map(|i| format!("r{i},{}\n", if i < 12 { 4_000_000_000u32 } else { 7 })).collect();

@@ -224,6 +224,12 @@ fn bad_rows_are_told_with_their_place_and_nothing_is_written() {
     let (code, said) = hostile("x,y,w\n1,2,0\n3,4,0\n".to_owned());
     assert_eq!(code, 3);
     assert!(said.contains("expected at least one weight above 0, found 0 in all 2 rows"), "{said}");
+    let (code, said) = hostile(format!("{}1,,1\n", table(10)));
+    assert_eq!(code, 3);
+    assert!(said.contains("found an empty field\nhint: lehr distances compares rows with missing values"), "{said}");
+    let (code, said) = hostile(">a\nACGT\n".to_owned());
+    assert_eq!(code, 3);
+    assert!(said.contains("found sequences in FASTA\nhint: lehr distances compares sequences"), "{said}");
     let (code, said) = hostile("x,y,w\n".to_owned());
     assert_eq!(code, 3);
     assert!(said.contains("found a header and no rows"), "{said}");
@@ -243,13 +249,29 @@ fn bad_rows_are_told_with_their_place_and_nothing_is_written() {
 }
 
 #[test]
+fn columns_without_numbers_are_told() {
+    let sandbox = Sandbox::with("t.csv", "x;y;price\n1;2;3,5\n5;2;4,25\n7;3;1,5\n");
+    let outcome = sandbox.lehr(&["minibatch", "t.csv", "-k", "1"]).succeeded();
+    let told = "price (\"3,5\", with a comma where numbers have a point)";
+    let note = "note: clustering by x, y; --columns chooses others\n      left out, without a number: ";
+    assert!(outcome.stderr.contains(&format!("{note}{told}\n")), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains(&format!("warning: t.csv: left out {told}\n")), "{}", outcome.stderr);
+}
+
+#[test]
 fn results_of_another_method_are_not_replaced() {
     let sandbox = Sandbox::with("t.csv", table(300));
     sandbox.lehr(&["cluster", "t.csv", "--columns", "x,y", "-k", "3", "--quiet", "--out", "both"]).succeeded();
     let line = [&LINE[..], &["--quiet", "--out", "both"]].concat();
     let outcome = sandbox.lehr(&line);
     assert_eq!(outcome.code, 4);
-    assert!(outcome.stderr.contains("which no summary.json of lehr vouches for"), "{}", outcome.stderr);
+    assert!(
+        outcome
+            .stderr
+            .contains("both: holds results of lehr cluster, of which lehr minibatch would replace centers.csv, "),
+        "{}",
+        outcome.stderr
+    );
     sandbox.lehr(&[&LINE[..], &["--quiet"]].concat()).succeeded();
     let outcome = sandbox.lehr(&[&LINE[..], &["--quiet", "--json"]].concat()).succeeded();
     assert!(outcome.stderr.contains("replaced the results of an earlier run"), "{}", outcome.stderr);

@@ -225,7 +225,13 @@ fn results_of_a_clustering_are_not_replaced_by_those_of_a_mixture() {
     let line = [&LINE[..], &["--out", "here"]].concat();
     let outcome = sandbox.lehr(&line);
     assert_eq!(outcome.code, 4);
-    assert!(outcome.stderr.contains("no summary.json of lehr vouches for"), "{}", outcome.stderr);
+    assert!(
+        outcome
+            .stderr
+            .contains("here: holds results of lehr cluster, of which lehr mixture would replace labels.csv, "),
+        "{}",
+        outcome.stderr
+    );
     sandbox.lehr(&LINE).succeeded();
     sandbox.lehr(&LINE).succeeded();
 }

@@ -148,6 +148,69 @@ fn what_does_not_belong_to_the_map_is_told() {
 }
 
 #[test]
+fn other_columns_than_the_maps_are_told() {
+    let sandbox = with_a_map();
+    let line = ["place", "new.csv", "--map", "map", "--among", "known.csv", "--out", "p", "--id", "name", "--quiet"];
+    let told = |more: &[&str], code: i32, words: &str| {
+        let outcome = sandbox.lehr(&[&line[..], more].concat());
+        assert_eq!(outcome.code, code, "{}", outcome.stderr);
+        assert!(outcome.stderr.starts_with(&format!("error: {words}")), "{}", outcome.stderr);
+        assert!(!sandbox.path("p").exists());
+    };
+    // Both files have them; the map is of others.
+    told(&["--columns", "a,b"], 2, "--columns: the map in map is of the columns a, b, c, and a, b are compared\n");
+    told(&["--standardise"], 2, "--standardise: the rows of the map in map were not standardised, and these are\n");
+    // All there are: more than the map's in the new file, then in both.
+    let more = |text: String| {
+        text.replacen("a,b,c", "a,b,c,d", 1).replacen("\n", "\t", 1).replace('\n', ",1\n").replacen('\t', "\n", 1)
+    };
+    sandbox.write("new.csv", more(rows(new().into_iter())));
+    told(&[], 3, "new.csv: expected the columns a, b, c, found a, b, c, d, as known.csv has\n");
+    sandbox.write("known.csv", more(rows(known().into_iter())));
+    told(&[], 2, "--columns: the map in map is of the columns a, b, c, and a, b, c, d are compared\n");
+    // The same in another order are the same distances.
+    sandbox.lehr(&[&line[..], &["--columns", "c,a,b"]].concat()).succeeded();
+}
+
+#[test]
+fn items_of_the_map_that_cannot_be_told_apart_are_told() {
+    let sandbox = with_a_map();
+    let place = |map: &str, among: &str| {
+        sandbox
+            .lehr(&[&["place", "new.csv", "--map", map, "--among", among, "--out", "p", "--quiet"], &HOW[..]].concat())
+    };
+    // Another k7, and one that is the same.
+    let mut twice = known();
+    twice.push(("k7".to_owned(), 30.0, 1.0));
+    sandbox.write("twice.csv", rows(twice.into_iter()));
+    let outcome = place("map", "twice.csv");
+    assert_eq!(outcome.code, 3);
+    let words = "error: twice.csv: expected each id once, since items of the map are found by them; found \"k7\" in rows 8 and 41\n";
+    assert_eq!(outcome.stderr, words);
+    let mut same = known();
+    same.push(known()[7].clone());
+    sandbox.write("same.csv", rows(same.into_iter()));
+    place("map", "same.csv").succeeded();
+    // A map of items that share an id can be placed in by the file that it was made of alone.
+    let shared: Vec<_> = known().into_iter().map(|(name, x, y)| (name.replace("k39", "k0"), x, y)).collect();
+    sandbox.write("shared.csv", rows(shared.clone().into_iter()));
+    sandbox
+        .lehr(&[&["distances", "shared.csv", "--element", "f64", "--out", "s", "--quiet"], &HOW[..]].concat())
+        .succeeded();
+    sandbox.lehr(&["embed", "s/dissimilarities.json", "--out", "shared", "--quiet"]).succeeded();
+    place("shared", "shared.csv").succeeded();
+    sandbox.write("turned.csv", rows(shared.into_iter().rev()));
+    let outcome = place("shared", "turned.csv");
+    assert_eq!(outcome.code, 3);
+    assert!(
+        outcome.stderr.contains("shared/positions.csv: expected each id once")
+            && outcome.stderr.contains("rows 1 and 40"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
 fn ctrl_c_keeps_what_is_placed_and_going_on_gives_the_same_bytes() {
     let sandbox = Sandbox::with("many.fasta", many());
     let text = sandbox.read("many.fasta");

@@ -119,7 +119,7 @@ fn a_model_says_of_sparse_rows_what_it_says_of_the_table() {
     sandbox.write("wide.svm", "1 1:2\n1 2:1 121:4\n");
     let outcome = sandbox.lehr(&["predict", "lehr-out/model.json", "wide.svm"]);
     assert_eq!(outcome.code, 3);
-    let words = "wide.svm, row 1, column 121 (\"x121\"): expected 120 columns, found a value of 4";
+    let words = "wide.svm, row 2, column 121 (\"x121\"): expected 120 columns, found a value of 4";
     assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
     sandbox.lehr(&["cluster", "zero.txt", "-k", "3", "--quiet", "--out", "z"]).succeeded();
     // Without a column 0 in it, this file would seem to count from 1.

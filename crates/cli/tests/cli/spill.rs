@@ -57,7 +57,10 @@ fn a_table_larger_than_the_memory_of_a_run_has_the_same_clusters() {
     {
         let line = [&common[..], options, &["--out", method]].concat();
         let refused = within_limit(&sandbox, &line);
-        assert!(refused.code != 0 && refused.stderr.contains("memory"), "the limit holds: {}", refused.stderr);
+        assert_eq!(refused.code, 4, "the limit holds: {}", refused.stderr);
+        let words =
+            "error: large.npy: expected rows that fit in memory, found 64.0 MiB of numbers\nhint: lehr cluster --spill";
+        assert!(refused.stderr.starts_with(words), "{}", refused.stderr);
         sandbox.lehr(&line).succeeded();
         let spilled = format!("{method}-spilled");
         let line = [&common[..], options, &["--spill", ".", "--out", &spilled]].concat();

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::source::Source;
-use super::{Selection, csv, is_npy, npy};
+use super::{Selection, csv, is_npy, npy, rows_of};
 use crate::error::Error;
 use crate::points::Points;
 
@@ -44,7 +44,7 @@ impl Batches<'static> {
     /// # Errors
     /// As [`points`](super::points), but for faults of rows; [`Error::Format`] for an array that is stored column after column, of which no row is whole before the last column.
     pub fn open(path: &Path, selection: &Selection) -> Result<Self, Error> {
-        Self::of(Source::open(path)?, selection)
+        Self::of(rows_of(path)?, selection)
     }
 }
 

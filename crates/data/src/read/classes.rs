@@ -1,7 +1,6 @@
 //! Classes of items that are known by name: two columns of text from a table with a header, an id and a class.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -18,12 +17,7 @@ use crate::read::source::Source;
 /// - [`Error::Empty`], [`Error::NoSuchColumns`]: there are no rows, or not these columns.
 /// - [`Error::Faults`]: rows without an id or a class, ids with two classes; the first ten and their number.
 pub fn classes(path: &Path, id: &str, class: &str) -> Result<Vec<(String, String)>, Error> {
-    let shown = path.display().to_string();
-    let open = |cause| Error::Open { path: shown.clone(), cause };
-    if std::fs::metadata(path).map_err(open)?.is_dir() {
-        return Err(Error::Directory { path: shown });
-    }
-    classes_from(File::open(path).map_err(open)?, &shown, id, class)
+    told(Source::open(path)?, id, class, |_| false)
 }
 
 /// As [`classes`], from a reader; `name` is what messages call it.
@@ -42,9 +36,51 @@ pub fn classes(path: &Path, id: &str, class: &str) -> Result<Vec<(String, String
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub fn classes_from(reader: impl Read, name: &str, id: &str, class: &str) -> Result<Vec<(String, String)>, Error> {
-    let mut records = Records::new(Source::new(reader, name)?, None)?;
+    told(Source::new(reader, name)?, id, class, |_| false)
+}
+
+/// The class of each of these items, none of what the table says nothing of; rows of other items do not matter.
+///
+/// A table that has just these items in this order says of each what its row says, whatever their ids: so items that share an id have the classes of their own rows in the results
+/// of a run over them. In any other, items are found by their ids.
+///
+/// # Errors
+/// As [`classes`]; ids with two classes are faults only where items are found by them.
+///
+/// # Example
+/// ```
+/// use lehr_data::read::classes::classes_of;
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("labels.csv");
+/// std::fs::write(&path, "id,cluster\na,0\na,1\nb,1\n").unwrap();
+/// let items = |ids: &[&str]| ids.iter().map(|id| id.to_string()).collect::<Vec<_>>();
+/// let found = classes_of(&path, "id", "cluster", &items(&["a", "a", "b"]))?;
+/// assert_eq!(found, [Some("0".to_owned()), Some("1".to_owned()), Some("1".to_owned())]);
+/// let error = classes_of(&path, "id", "cluster", &items(&["b", "a"])).unwrap_err().to_string();
+/// assert!(error.ends_with("line 3, column 2 (\"cluster\"): expected \"0\" for \"a\", as in line 2, found \"1\""), "{error}");
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn classes_of(path: &Path, id: &str, class: &str, items: &[String]) -> Result<Vec<Option<String>>, Error> {
+    let is_of_these = |told: &[(String, String)]| told.iter().map(|(id, _)| id).eq(items);
+    let told = told(Source::open(path)?, id, class, is_of_these)?;
+    if is_of_these(&told) {
+        return Ok(told.into_iter().map(|(_, class)| Some(class)).collect());
+    }
+    let known: HashMap<String, String> = told.into_iter().collect();
+    Ok(items.iter().map(|item| known.get(item).cloned()).collect())
+}
+
+/// Ids and classes in the order of rows. One id has one class, unless `may_differ` says of all rows that it need not.
+fn told(
+    source: Source<'_>,
+    id: &str,
+    class: &str,
+    may_differ: impl Fn(&[(String, String)]) -> bool,
+) -> Result<Vec<(String, String)>, Error> {
+    let name = source.name().to_owned();
+    let mut records = Records::new(source, None)?;
     let mut record = Record::default();
-    let empty = |found| Error::Empty { name: name.into(), found };
+    let empty = |found| Error::Empty { name: name.clone(), found };
     if !records.read(&mut record)? {
         return Err(empty("an empty file"));
     }
@@ -52,13 +88,13 @@ pub fn classes_from(reader: impl Read, name: &str, id: &str, class: &str) -> Res
     let at = |wanted: &str| columns.iter().position(|column| column == wanted);
     let missing: Vec<String> = [id, class].into_iter().filter(|wanted| at(wanted).is_none()).map(Into::into).collect();
     let (Some(id_at), Some(class_at)) = (at(id), at(class)) else {
-        return Err(Error::NoSuchColumns { name: name.into(), wanted: missing, columns });
+        return Err(Error::NoSuchColumns { name, wanted: missing, columns });
     };
-    let (mut read, mut known) = (Vec::new(), HashMap::new());
-    let mut faults = Faults::new(name);
+    let (mut read, mut lines) = (Vec::new(), Vec::new());
+    let mut faults = Faults::new(&name);
+    let column = |index: usize| Some(Column { index, name: Some(columns[index].clone()) });
     while records.read(&mut record)? {
         let place = Place::Line(record.line);
-        let column = |index: usize| Some(Column { index, name: Some(columns[index].clone()) });
         let mut field = |index: usize, what: &str| {
             let text = record.field(index).map(str::trim).filter(|text| !text.is_empty());
             if text.is_none() {
@@ -68,13 +104,22 @@ pub fn classes_from(reader: impl Read, name: &str, id: &str, class: &str) -> Res
             text.map(str::to_owned)
         };
         let (Some(id), Some(class)) = (field(id_at, "an id"), field(class_at, "a class")) else { continue };
-        let before: &mut String = known.entry(id.clone()).or_insert_with(|| class.clone());
-        if *before != class {
-            let expected = format!("{}, as in an earlier row of {}", quoted(before), quoted(&id));
-            let found = quoted(&class);
-            faults.add_with(|| Fault { place, column: column(class_at), expected, found });
-        }
         read.push((id, class));
+        lines.push(record.line);
+    }
+    if !may_differ(&read) {
+        let mut first: HashMap<&str, usize> = HashMap::new();
+        for (row, (id, class)) in read.iter().enumerate() {
+            let before = *first.entry(id).or_insert(row);
+            if read[before].1 != *class {
+                faults.add_with(|| Fault {
+                    place: Place::Line(lines[row]),
+                    column: column(class_at),
+                    expected: format!("{} for {}, as in line {}", quoted(&read[before].1), quoted(id), lines[before]),
+                    found: quoted(class),
+                });
+            }
+        }
     }
     faults.or(())?;
     if read.is_empty() {
@@ -135,7 +180,7 @@ mod tests {
         assert!(error.contains("t.csv, line 3, column 2 (\"class\"): expected a class, found nothing"), "{error}");
         assert!(error.contains("line 4, column 2 (\"class\"): expected a class, found nothing"), "{error}");
         assert!(
-            error.contains("line 5, column 2 (\"class\"): expected \"1\", as in an earlier row of \"a\", found \"2\""),
+            error.contains("line 5, column 2 (\"class\"): expected \"1\" for \"a\", as in line 2, found \"2\""),
             "{error}"
         );
         assert!(error.ends_with("3 faults in all"), "{error}");

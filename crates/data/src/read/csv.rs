@@ -7,16 +7,17 @@
 //!   a name, that is, neither a number nor a number gone wrong: the mark of a missing value ([`MISSING`]), or, beside true numbers, something
 //!   that begins with a digit, a sign or a point. A first row of data with an `n/a` or a `3.5x` is reported, not taken for names.
 //! - **Numeric columns.** A column in which any of the first rows has a number. A column that turns out to have numbers in more than half
-//!   of all rows although it had none in the first is reported, never dropped in silence. Where values may be missing, a column whose first rows
+//!   of all rows although it had none in the first is reported. The others are left out, which is told with a value of each ([`LeftOut`]). Where values may be missing, a column whose first rows
 //!   are all gaps is numeric too if numbers follow and no text does.
 
 use lehr_spill::{Builder, Spill, Storage};
 
 use crate::error::{Column, Error, Fault, Faults, Place, quoted};
 use crate::incomplete::Incomplete;
+use crate::left_out::LeftOut;
 use crate::points::{Points, total_weight_fault, weight_fault};
 use crate::read::Selection;
-use crate::read::records::{Record, Records};
+use crate::read::records::{Record, Records, is_number_with_commas};
 use crate::read::source::Source;
 
 /// Rows on which header and numeric columns are decided.
@@ -144,6 +145,12 @@ fn is_gap(field: &str) -> bool {
     MISSING.contains(&field.as_str()) && !field.ends_with("inf")
 }
 
+/// A field that should be a number as messages show it, with the reason why it is none where that is a comma.
+fn shown(field: &str) -> String {
+    let why = if is_number_with_commas(field) { ", with a comma where numbers have a point" } else { "" };
+    format!("{}{why}", quoted(field))
+}
+
 /// The number in a field, if it is one and finite; spaces around it do not matter.
 fn number(field: &str) -> Option<f64> {
     field.trim().parse().ok().filter(|number: &f64| number.is_finite())
@@ -202,9 +209,32 @@ struct Layout {
     weights: Option<usize>,
     id: Option<usize>,
     /// Columns that were left out because they looked like text, with the count of numbers seen in each.
-    left_out: Vec<(usize, u64)>,
+    left_out: Vec<Aside>,
     /// Columns among `columns` of which nothing but gaps is known yet, with the count of texts seen in each.
-    unknown: Vec<(usize, u64)>,
+    unknown: Vec<Aside>,
+}
+
+/// A column that is none of numbers, or may be none.
+#[derive(Clone)]
+struct Aside {
+    column: usize,
+    count: u64,
+    /// The first text in it; none where only gaps were seen.
+    example: String,
+}
+
+impl Aside {
+    fn new(column: usize, rows: &[Record]) -> Self {
+        let mut aside = Aside { column, count: 0, example: String::new() };
+        rows.iter().filter_map(|row| row.field(column)).for_each(|field| aside.look(field));
+        aside
+    }
+
+    fn look(&mut self, field: &str) {
+        if self.example.is_empty() && !is_gap(field) {
+            self.example = field.trim().to_owned();
+        }
+    }
 }
 
 impl Layout {
@@ -237,28 +267,39 @@ impl Layout {
             let rows = &sample[usize::from(has_header)..];
             let free = (0..names.len()).filter(|column| Some(*column) != id && Some(*column) != weights);
             let (numeric, text): (Vec<_>, Vec<_>) = free.partition(|column| is_numeric(rows, *column));
-            left_out.extend(text.into_iter().map(|column| (column, 0)));
+            left_out.extend(text.into_iter().map(|column| Aside::new(column, rows)));
             if numeric.is_empty() {
-                let found = names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
-                return Err(Error::Format {
-                    name: source.into(),
-                    expected: "a column of numbers".into(),
-                    found: format!("none among the columns {found}"),
-                });
+                let shown = names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+                let mut found = format!("none among the columns {shown}");
+                if let Some(aside) = left_out.iter().find(|aside| is_number_with_commas(&aside.example)) {
+                    let (name, example) = (&names[aside.column], quoted(&aside.example));
+                    found.push_str(&format!("; {name:?} has {example}, with a comma where numbers have a point"));
+                }
+                return Err(Error::Format { name: source.into(), expected: "a column of numbers".into(), found });
             }
             numeric
         };
         Ok(Layout { names, has_header, columns, weights, id, left_out, unknown: Vec::new() })
     }
 
+    /// The columns that were left out, as results tell them.
+    fn left_out(&self) -> Vec<LeftOut> {
+        let told = |aside: &Aside| LeftOut {
+            column: self.names[aside.column].clone(),
+            example: aside.example.clone(),
+            has_commas: is_number_with_commas(&aside.example),
+        };
+        self.left_out.iter().map(told).collect()
+    }
+
     /// Takes the columns in that were left out although there is no text in them, as far as the first rows show.
     fn wait_for_numbers(&mut self, rows: &[Record]) {
         let is_empty = |column: usize| rows.iter().all(|row| row.field(column).is_none_or(is_gap));
         let (unknown, text): (Vec<_>, Vec<_>) =
-            self.left_out.iter().copied().partition(|(column, _)| is_empty(*column));
+            std::mem::take(&mut self.left_out).into_iter().partition(|aside| is_empty(aside.column));
         // Columns that were chosen have an order of their own, and nothing is left out of them.
         if !unknown.is_empty() {
-            self.columns.extend(unknown.iter().map(|(column, _)| *column));
+            self.columns.extend(unknown.iter().map(|aside| aside.column));
             self.columns.sort_unstable();
         }
         (self.unknown, self.left_out) = (unknown, text);
@@ -318,12 +359,17 @@ impl Table {
                 if self.has_gaps && is_gap(field) {
                     return f64::NAN;
                 }
-                if let Some((_, texts)) = unknown.iter_mut().find(|(unknown, _)| unknown == index) {
-                    *texts += 1;
+                if let Some(aside) = unknown.iter_mut().find(|aside| aside.column == *index) {
+                    aside.count += 1;
+                    aside.look(field);
                     return f64::NAN;
                 }
                 let (place, expected) = (Place::Line(record.line), "a finite number".into());
-                self.faults.add_with(|| fault(place, Some(column(*index)), expected, quoted(field)));
+                if is_gap(field) {
+                    self.faults.add_gap_with(|| fault(place, Some(column(*index)), expected, quoted(field)));
+                } else {
+                    self.faults.add_with(|| fault(place, Some(column(*index)), expected, shown(field)));
+                }
                 0.0
             });
             self.fields.push(value);
@@ -337,8 +383,10 @@ impl Table {
             }
             weight
         });
-        for (index, numbers) in &mut self.layout.left_out {
-            *numbers += u64::from(record.field(*index).is_some_and(|field| number(field).is_some()));
+        for aside in &mut self.layout.left_out {
+            let field = record.field(aside.column).unwrap_or_default();
+            aside.count += u64::from(number(field).is_some());
+            aside.look(field);
         }
         if self.leaves_weightless && weight == Some(0.0) {
             self.kept -= 1;
@@ -350,7 +398,7 @@ impl Table {
         }
         // Where something is wrong, nobody will ask for the values.
         if self.faults.is_empty() {
-            self.values.extend(&self.fields)?;
+            self.values.extend(&self.fields).map_err(|error| Error::kept(self.faults.name(), error))?;
         }
         Ok(())
     }
@@ -363,14 +411,15 @@ impl Table {
         let numbers =
             |place: usize| values.iter().skip(place).step_by(width).filter(|value| !value.is_nan()).count() as u64;
         let mut keeps = vec![true; width];
-        for (column, texts) in std::mem::take(&mut self.layout.unknown) {
+        for Aside { column, count: texts, example } in std::mem::take(&mut self.layout.unknown) {
             let place = columns.iter().position(|known| *known == column).expect("an unknown column is among all");
             let numbers = numbers(place);
             if texts > 0 || numbers == 0 {
                 keeps[place] = false;
-                self.layout.left_out.push((column, numbers));
+                self.layout.left_out.push(Aside { column, count: numbers, example });
             }
         }
+        self.layout.left_out.sort_unstable_by_key(|aside| aside.column);
         if keeps.contains(&false) {
             let mut place = 0..values.len();
             values.retain(|_| place.next().is_some_and(|place| keeps[place % width]));
@@ -397,7 +446,7 @@ impl Table {
     }
 
     fn look_at_columns_left_out(&mut self) {
-        for (index, numbers) in &self.layout.left_out {
+        for Aside { column: index, count: numbers, .. } in &self.layout.left_out {
             if *numbers * 2 > self.rows {
                 let expected =
                     format!("a number in the first {SAMPLE_ROWS} rows of a numeric column, or a choice of columns");
@@ -440,7 +489,8 @@ impl Table {
             Storage::Memory(values) => values,
             Storage::File(values) => values.to_vec(),
         };
-        Ok(Incomplete::named(values, names, self.faults.name())?.with_ids(ids))
+        let rows = Incomplete::named(values, names, self.faults.name())?.with_left_out(self.layout.left_out());
+        Ok(rows.with_ids(ids))
     }
 }
 
@@ -454,7 +504,7 @@ fn points_of(
 ) -> Result<Points, Error> {
     let names = layout.columns.iter().map(|index| layout.names[*index].clone()).collect();
     let points = Points::of_finite(values, layout.columns.len())?;
-    let mut points = points.with_columns(names)?.with_name(name);
+    let mut points = points.with_columns(names)?.with_name(name).with_left_out(layout.left_out());
     if layout.weights.is_some() {
         points = points.with_weights(weights)?;
     }

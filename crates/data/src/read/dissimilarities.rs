@@ -7,8 +7,11 @@ use serde::Deserialize;
 
 use crate::dissimilarities::{Dissimilarities, Element, FORMAT, Form, Header, MISSING_U16, Values};
 use crate::error::{Error, quoted};
-use crate::read::npy;
 use crate::read::source::{Source, open};
+use crate::read::{Contents, contents, npy};
+
+/// What a matrix is given as.
+const EXPECTED: &str = "an NPY array of dissimilarities, or the header beside one (.json)";
 
 /// The most bytes that a header may have.
 const HEADER_BYTES: u64 = 1 << 20;
@@ -22,6 +25,7 @@ const HEADER_BYTES: u64 = 1 << 20;
 ///
 /// # Errors
 /// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: it cannot be read to its end.
+/// - [`Error::Contents`]: a table, sequences, an array of rows: what dissimilarities can be computed of.
 /// - [`Error::Format`]: no array, no header of ours, one that contradicts its array, fixed point without a header, a number of values that no N has.
 /// - [`Error::Faults`]: negative or infinite values, a matrix that is not symmetric or not 0 on the diagonal; the first ten and their number.
 ///
@@ -52,6 +56,9 @@ pub fn matrix(path: &Path) -> Result<Dissimilarities, Error> {
     }
     let shown = path.display().to_string();
     let mut source = Source::open(path)?;
+    if let Some(found) = contents::other_than_array(&mut source, EXPECTED)? {
+        return Err(Error::Contents { name: shown, expected: EXPECTED, found });
+    }
     let array = npy::Header::read(&mut source)?;
     let (items, form) = shape(&array, &shown)?;
     match array.element {
@@ -245,7 +252,11 @@ fn shape(array: &npy::Header, name: &str) -> Result<(usize, Form), Error> {
     if columns == 1 && Form::Condensed.numbers(items) == rows {
         return Ok((items, Form::Condensed));
     }
-    let found = if columns == 1 { format!("{rows} numbers") } else { format!("an array of {rows} x {columns}") };
+    if columns > 1 {
+        let expected = "a square array, or N (N - 1) / 2 numbers in one dimension";
+        return Err(Error::Contents { name: name.into(), expected, found: Contents::Array { rows, columns } });
+    }
+    let found = format!("{rows} numbers");
     let expected = "a square array, or N (N - 1) / 2 numbers in one dimension".into();
     Err(Error::Format { name: name.into(), expected, found })
 }

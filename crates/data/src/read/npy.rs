@@ -4,6 +4,9 @@
 //! that no header, however strange, costs more than its own bytes; the values are converted as they arrive, so that a header that
 //! promises more than the file holds costs no memory. The `npyz` crate serves as the oracle in the tests.
 
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+
 use lehr_spill::{Builder, Spill, Storage};
 
 use crate::error::{Column, Error, Fault, Faults, Place, quoted};
@@ -18,6 +21,10 @@ pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 const HEADER_BYTES_MAX: usize = 1 << 20;
 /// How many bytes are converted at a time.
 const CHUNK: usize = 1 << 16;
+/// How many values of an array that is stored column after column are held at a time, unless that is less than [`ROWS_ACROSS`] rows.
+const ACROSS: usize = 1 << 22;
+/// How many rows are taken from every column before it is gone to again, at least: so that a look at the disk brings more than a few numbers.
+const ROWS_ACROSS: usize = 512;
 
 /// Points out of the columns that are chosen, with their values in memory or in a file of a folder. No more of the array is held than a block of it.
 pub(super) fn points(mut source: Source<'_>, selection: &Selection, spill: Option<&Spill>) -> Result<Points, Error> {
@@ -25,7 +32,12 @@ pub(super) fn points(mut source: Source<'_>, selection: &Selection, spill: Optio
     header.needs_a_row(&mut source)?;
     let chosen = Chosen::new(source.name(), header.shape[1], selection)?;
     let mut intake = Intake::new(source.name(), &chosen, spill, header.rows_there(&source))?;
-    if header.is_transposed() {
+    if header.is_transposed()
+        && let Some(file) = header.whole_file(&source)
+    {
+        header.rows_across(file, &source, |fields| intake.add(fields))?;
+    } else if header.is_transposed() {
+        // What arrives once and column after column is kept until the last column is there.
         let columns = header.stored(&mut source, spill)?;
         let mut fields = vec![0.0; header.shape[1]];
         for row in 0..header.shape[0] {
@@ -37,6 +49,16 @@ pub(super) fn points(mut source: Source<'_>, selection: &Selection, spill: Optio
         header.rows(&mut source, |fields| intake.add(fields))?;
     }
     intake.into_points()
+}
+
+/// Rows and columns, if the file is an array and long enough for what its header promises.
+pub(super) fn shape(source: &mut Source<'_>) -> Result<Option<[usize; 2]>, Error> {
+    // What cannot be read is told by who reads it.
+    if !source.peek(MAGIC.len()).starts_with(MAGIC) {
+        return Ok(None);
+    }
+    let header = Header::read(source)?;
+    Ok((header.rows_there(source) == header.shape[0]).then_some(header.shape))
 }
 
 /// Takes in the rows of an array: what is chosen of them, and what is wrong with it.
@@ -57,7 +79,8 @@ struct Intake<'c> {
 
 impl<'c> Intake<'c> {
     fn new(name: &str, chosen: &'c Chosen, spill: Option<&Spill>, rows: usize) -> Result<Self, Error> {
-        let values = Builder::new(spill, rows.saturating_mul(chosen.columns.len()))?;
+        let values = Builder::new(spill, rows.saturating_mul(chosen.columns.len()));
+        let values = values.map_err(|error| Error::kept(name, error))?;
         let (faults, fields) = (Faults::new(name), Vec::with_capacity(chosen.columns.len()));
         let (weights, ids) = (Vec::new(), Vec::new());
         Ok(Intake { chosen, faults, row: 0, values, weights, ids, fields, leaves_weightless: false, kept: 0 })
@@ -66,17 +89,18 @@ impl<'c> Intake<'c> {
     fn add(&mut self, fields: &[f64]) -> Result<(), Error> {
         let Chosen { columns, weights, id, .. } = self.chosen;
         let (row, faults) = (self.row, &mut self.faults);
-        let mut fault = |index: usize, expected: &str| {
+        let mut fault = |index: usize, expected: &str, is_gap: bool| {
             let (place, column) = (Place::Row(row as u64), Some(Column { index, name: None }));
             let found = fields[index];
-            faults.add_with(|| Fault { place, column, expected: expected.into(), found: found.to_string() });
+            let fault = || Fault { place, column, expected: expected.into(), found: found.to_string() };
+            if is_gap { faults.add_gap_with(fault) } else { faults.add_with(fault) }
         };
         for &index in columns.iter().filter(|index| !fields[**index].is_finite()) {
-            fault(index, "a finite number");
+            fault(index, "a finite number", fields[index].is_nan());
         }
         if let Some(index) = *weights {
             if let Some(expected) = weight_fault(fields[index]) {
-                fault(index, expected);
+                fault(index, expected, false);
             }
             if self.leaves_weightless && fields[index] == 0.0 {
                 self.row += 1;
@@ -93,12 +117,14 @@ impl<'c> Intake<'c> {
             // Nobody will ask for the values.
             return Ok(());
         }
-        if self.chosen.is_all() {
-            return Ok(self.values.extend(fields)?);
-        }
-        self.fields.clear();
-        self.fields.extend(columns.iter().map(|index| fields[*index]));
-        Ok(self.values.extend(&self.fields)?)
+        let chosen = if self.chosen.is_all() {
+            fields
+        } else {
+            self.fields.clear();
+            self.fields.extend(columns.iter().map(|index| fields[*index]));
+            &self.fields
+        };
+        self.values.extend(chosen).map_err(|error| Error::kept(self.faults.name(), error))
     }
 
     /// That the weights are not all 0, and have a sum.
@@ -169,7 +195,8 @@ impl<'a> Rows<'a> {
     /// Those of reading; the faults of these rows; at the end that no row had a weight.
     pub fn next(&mut self, rows: usize) -> Result<Option<Points>, Error> {
         let dimension = self.header.shape[1];
-        let mut intake = Intake::new(self.source.name(), &self.chosen, None, rows)?;
+        let there = self.header.rows_there(&self.source);
+        let mut intake = Intake::new(self.source.name(), &self.chosen, None, rows.min(there))?;
         (intake.row, intake.leaves_weightless) = (self.row, true);
         while intake.kept < rows {
             if let Some(fields) = self.block.get(self.taken..self.taken + dimension) {
@@ -454,10 +481,46 @@ impl Header {
         })
     }
 
+    /// A file of its own to look into, if all values are there and nothing else.
+    fn whole_file(&self, source: &Source<'_>) -> Option<File> {
+        let [rows, dimension] = self.shape;
+        let bytes = (rows * dimension * self.element.bytes()) as u64;
+        source.again().filter(|_| source.left() == Some(bytes))
+    }
+
+    /// The rows of an array that is stored column after column, one at a time, out of a file that is gone over by blocks of rows. `source` is where its values begin.
+    fn rows_across(
+        &self,
+        mut file: File,
+        source: &Source<'_>,
+        mut each: impl FnMut(&[f64]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let ([rows, dimension], size) = (self.shape, self.element.bytes());
+        let failed = |cause| Error::Read { name: source.name().into(), cause };
+        let most = (ACROSS / dimension).max(ROWS_ACROSS).min(rows);
+        let (mut bytes, mut part) = (vec![0; most * size], Vec::with_capacity(most));
+        let mut block = vec![0.0; most * dimension];
+        for first in (0..rows).step_by(most) {
+            let count = most.min(rows - first);
+            for column in 0..dimension {
+                let place = source.offset() + ((column * rows + first) * size) as u64;
+                file.seek(SeekFrom::Start(place)).map_err(failed)?;
+                file.read_exact(&mut bytes[..count * size]).map_err(failed)?;
+                part.clear();
+                self.convert(&bytes[..count * size], &mut part);
+                block[column..].iter_mut().step_by(dimension).zip(&part).for_each(|(to, value)| *to = *value);
+            }
+            block[..count * dimension].chunks_exact(dimension).try_for_each(&mut each)?;
+        }
+        Ok(())
+    }
+
     /// All values in the order of the file, in memory or in a file of a folder.
     fn stored(&self, source: &mut Source<'_>, spill: Option<&Spill>) -> Result<Storage<f64>, Error> {
-        let mut values = Builder::new(spill, self.rows_there(source) * self.shape[1])?;
-        self.try_stream(source, |block| Ok(values.extend(block)?))?;
+        let name = source.name().to_owned();
+        let kept = |error| Error::kept(&name, error);
+        let mut values = Builder::new(spill, self.rows_there(source) * self.shape[1]).map_err(kept)?;
+        self.try_stream(source, |block| values.extend(block).map_err(kept))?;
         Ok(values.finish()?)
     }
 

@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn what_is_no_packed_array_is_said() {
         let file = npy("|u1", "False", "(2, 1)", &[0b1110_0000, 0b0001_0000]);
-        assert_eq!(message(&file, Some(3)), "p.npy, row 1: expected 3 bits, found a bit beyond the last");
+        assert_eq!(message(&file, Some(3)), "p.npy, row 2: expected 3 bits, found a bit beyond the last");
         assert_eq!(message(&file, Some(9)), "p.npy: expected rows of 2 bytes, for 9 packed bits, found rows of 1 byte");
         let floats = npy("<f8", "False", "(1, 1)", &[0; 8]);
         assert!(message(&floats, None).contains("expected an NPY array of packed bits, bytes (u1) in two dimensions"));

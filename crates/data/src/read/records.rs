@@ -277,6 +277,18 @@ impl Quotes {
     }
 }
 
+/// Whether a field counts as a number when a delimiter is looked for. Numbers with decimal commas are not read, but a table of them is divided by
+/// semicolons, and who has one is told of its commas and not of rows that are too long.
+fn is_number(field: &str, delimiter: u8) -> bool {
+    let may_have_commas = matches!(delimiter, b';' | b'\t' | b'|');
+    field.parse::<f64>().is_ok() || may_have_commas && is_number_with_commas(field)
+}
+
+/// Whether a field would be a finite number without its commas: `3,14` or `1,234.5`. Which of the two a comma means differs from land to land.
+pub(crate) fn is_number_with_commas(field: &str) -> bool {
+    field.contains(',') && field.trim().replace(',', "").parse::<f64>().is_ok_and(f64::is_finite)
+}
+
 /// The delimiter under which the first lines look most like a table.
 ///
 /// Each candidate is scored by how many of the lines have as many fields as most of them do (at least two), times how many of the
@@ -304,7 +316,7 @@ fn detect_delimiter(head: &[u8], terminator: u8, name: &str) -> u8 {
                     count += 1;
                     if index > 0 || lines.len() == 1 {
                         fields += 1;
-                        numbers += usize::from(text.trim().parse::<f64>().is_ok());
+                        numbers += usize::from(is_number(text.trim(), delimiter));
                     }
                     text.clear();
                 }

@@ -7,7 +7,7 @@
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use flate2::read::MultiGzDecoder;
@@ -36,6 +36,8 @@ pub(crate) struct Source<'a> {
     is_gzip: bool,
     /// Of a file, as it is on the disk.
     length: Option<u64>,
+    /// Of a file, to open it again.
+    path: Option<PathBuf>,
     /// Bytes read and not yet dropped; those before `start` are spent.
     buffer: Vec<u8>,
     start: usize,
@@ -51,7 +53,8 @@ impl<'a> Source<'a> {
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let file = open(path)?;
         let length = file.metadata().ok().filter(|about| about.is_file()).map(|about| about.len());
-        Ok(Source { length, ..Source::new(file, &path.display().to_string())? })
+        let again = length.map(|_| path.to_path_buf());
+        Ok(Source { length, path: again, ..Source::new(file, &path.display().to_string())? })
     }
 
     /// Looks at the first bytes and unpacks if they are gzip's.
@@ -72,6 +75,7 @@ impl<'a> Source<'a> {
             taken,
             is_gzip,
             length: None,
+            path: None,
             buffer,
             start: 0,
             offset: 0,
@@ -93,6 +97,11 @@ impl<'a> Source<'a> {
     /// How many bytes there are behind those that were consumed, if that can be known before they are read.
     pub(crate) fn left(&self) -> Option<u64> {
         self.length.filter(|_| !self.is_gzip).map(|length| length.saturating_sub(self.offset))
+    }
+
+    /// The file opened once more, to be read at any place, if its bytes are those of the disk.
+    pub(crate) fn again(&self) -> Option<File> {
+        File::open(self.path.as_ref().filter(|_| !self.is_gzip)?).ok()
     }
 
     /// How much of a file has been read, packed or not: 0 to 1; nothing where nobody knows how long the source is.

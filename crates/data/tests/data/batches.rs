@@ -103,7 +103,7 @@ fn faults_are_those_of_the_rows_that_are_read_together() {
     let mut rows = Batches::new(&array[..], "a.npy", &Selection::default()).unwrap();
     assert_eq!(rows.next(2).unwrap().unwrap().values(), [1.0, 2.0]);
     let said = rows.next(2).unwrap_err().to_string();
-    assert_eq!(said, "a.npy, row 3, column 1: expected a finite number, found NaN");
+    assert_eq!(said, "a.npy, row 4, column 1: expected a finite number, found NaN");
     let cut = Batches::new(&array[..array.len() - 1], "a.npy", &Selection::default()).unwrap().next(9).unwrap_err();
     assert!(matches!(cut, Error::CutShort { .. }), "{cut}");
 }

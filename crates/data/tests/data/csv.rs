@@ -1,9 +1,33 @@
 //! What a table of text says, in all the shapes in which tables come.
 
-use lehr_data::read::{Selection, points, points_from};
+use lehr_data::read::{Selection, incomplete_from, points, points_from};
 use proptest::prelude::*;
 
 use crate::{columns, gzip, plain, table};
+
+/// The columns that were left out of a table, as they are told.
+fn left_out(text: &str) -> Vec<String> {
+    let points = table(text, &Selection::default()).unwrap();
+    points.left_out().iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn columns_without_numbers_are_told_with_an_example() {
+    // The first text there is, wherever that is; ids and what was not chosen are not left out by us.
+    let rows: String = (0..150).map(|row| format!("{row},n/a,{}\n", if row == 140 { "late" } else { "" })).collect();
+    assert_eq!(left_out(&format!("x,y,z\n{rows}")), ["y (empty)", "z (\"late\")"]);
+    let told = left_out("a;b;c\n1;2,5;x\n2;3,5;y\n3;;z\n");
+    assert_eq!(told, ["b (\"2,5\", with a comma where numbers have a point)", "c (\"x\")"]);
+    let selection = Selection { id: Some("c".into()), columns: columns(&["a"]), ..Selection::default() };
+    assert!(table("a,b,c\n1,u,x\n2,v,y\n", &selection).unwrap().left_out().is_empty());
+    let selection = Selection { id: Some("c".into()), ..Selection::default() };
+    assert_eq!(table("a,b,c\n1,u,x\n2,v,y\n", &selection).unwrap().left_out().len(), 1);
+    // Of rows with gaps too, and in the order of the file.
+    let rows = "a,b,c\n1,,\n2,,w\n";
+    let told = incomplete_from(rows.as_bytes(), "r.csv", &Selection::default()).unwrap();
+    let told: Vec<String> = told.left_out().iter().map(ToString::to_string).collect();
+    assert_eq!(told, ["b (empty)", "c (\"w\")"]);
+}
 
 #[test]
 fn a_header_gives_names_and_its_absence_numbers_them() {

@@ -121,6 +121,52 @@ fn nothing_to_read() {
 }
 
 #[test]
+fn numbers_with_commas() {
+    // The delimiter is the semicolon, although commas cut these rows into more numbers.
+    by_default(
+        "width;height\n1,5;2,5\n3,25;4\n",
+        &expect![[
+            r#"points.csv, line 2, column 2 ("height"): expected a finite number, found "2,5", with a comma where numbers have a point"#
+        ]],
+    );
+    by_default(
+        "name;width\na;1,5\nb;1.234,5\n",
+        &expect![[
+            r#"points.csv: expected a column of numbers, found none among the columns "name", "width"; "width" has "1,5", with a comma where numbers have a point"#
+        ]],
+    );
+    refused(
+        "name,width\na,\"1,5\"\nb,\"one, two\"\n",
+        &chosen(&["width"]),
+        &expect![[r#"
+            points.csv, line 2, column 2 ("width"): expected a finite number, found "1,5", with a comma where numbers have a point
+            points.csv, line 3, column 2 ("width"): expected a finite number, found "one, two"
+            points.csv: 2 faults in all"#]],
+    );
+}
+
+#[test]
+fn missing_values_are_counted_among_the_faults() {
+    let gaps = |text: &str| table(text, &Selection::default()).unwrap_err().gaps();
+    assert_eq!(gaps("a,b\n1,2\n,NaN\n3,n/a\n"), 3);
+    assert_eq!(gaps("a,b\n1,2\ninf,x\n3\n"), 0, "text, infinities and rows that are too short are no gaps");
+}
+
+#[test]
+fn what_another_reader_takes() {
+    let said =
+        |text: &str| read::points_from(text.as_bytes(), "points.csv", &Selection::default()).unwrap_err().to_string();
+    expect!["points.csv: expected a table of text or an NPY file, found sequences in FASTA"]
+        .assert_eq(&said(">a\nACGT\n>b\nACGA\n"));
+    expect!["points.csv: expected a table of text or an NPY file, found sequences with qualities, in FASTQ"]
+        .assert_eq(&said("@r1\nACGT\n+\nIIII\n"));
+    expect!["points.csv: expected a table of text or an NPY file, found dissimilarities of all pairs"]
+        .assert_eq(&said("{\"format\": \"lehr dissimilarities 1\", \"items\": 2}"));
+    expect!["points.csv: expected a table of text or an NPY file, found a document in JSON"]
+        .assert_eq(&said("{\"a\": 1}\n"));
+}
+
+#[test]
 fn columns_that_are_not_there() {
     let text = "id,area,lon,lat\n1,2,3,4\n";
     refused(

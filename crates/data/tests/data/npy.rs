@@ -100,7 +100,7 @@ fn columns_and_ids_of_rows_with_gaps_are_chosen_as_those_of_whole_rows() {
         a.npy: expected a column of index 9 (counted from 0), found 4 columns: "x0", "x1", "x2", "x3"
         a.npy: expected a column "name", found the columns "x0", "x1", "x2", "x3"
         a.npy: expected each column to be chosen once, found "x2" twice
-        a.npy, row 0, column 4: expected a finite number, or a missing one, found inf"#]]
+        a.npy, row 1, column 4: expected a finite number, or a missing one, found inf"#]]
     .assert_eq(&said.join("\n"));
 }
 
@@ -168,6 +168,6 @@ fn arrays_that_are_not_points_are_refused_in_words() {
         a.npy: expected an array that fits in memory, found one of 1000000000000 x 1000000000000 values
         a.npy: expected 1000000000 x 8 values in 64000000000 bytes, found the end of the file after 20 bytes of them
         a.npy: expected the end of the file after 1 x 2 values, found more bytes
-        a.npy, row 1, column 1: expected a finite number, found NaN"#]]
+        a.npy, row 2, column 1: expected a finite number, found NaN"#]]
     .assert_eq(&said.join("\n"));
 }

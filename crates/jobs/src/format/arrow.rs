@@ -240,14 +240,14 @@ mod tests {
     fn gaps_and_numbers_beyond_what_is_exact_are_told_with_their_rows() {
         let batch = batch(Int32Array::from(vec![Some(-1), None, Some(3)]));
         let fault = read(&written(&batch, false), "a").unwrap_err();
-        assert!(fault.reason().starts_with("a, row 1, column 2 (\"i\"): expected a value, found none\n"), "{fault}");
+        assert!(fault.reason().starts_with("a, row 2, column 2 (\"i\"): expected a value, found none\n"), "{fault}");
         assert!(fault.reason().ends_with("a: 2 faults in all"), "{fault}");
         let large: ArrayRef = Arc::new(Int64Array::from(vec![-1, (1 << 53) + 1]));
         let times: ArrayRef = Arc::new(TimestampSecondArray::from(vec![1, 2]));
         let of = |column: &ArrayRef| RecordBatch::try_from_iter([("n", column.clone())]).unwrap();
         let fault = read(&written(&of(&large), false), "a").unwrap_err();
         assert!(
-            fault.reason().contains("a, row 1, column 1 (\"n\"): expected numbers of at most 9007199254740992"),
+            fault.reason().contains("a, row 2, column 1 (\"n\"): expected numbers of at most 9007199254740992"),
             "{fault}"
         );
         let fault = read(&written(&of(&times), false), "a").unwrap_err();
@@ -267,7 +267,7 @@ mod tests {
             let expected = format!("m: column \"d\": lehr.scale: expected a finite number above 0, found {scale:?}");
             assert_eq!(of(scale), expected);
         }
-        assert!(of("0.5").starts_with("m, row 1, column 1 (\"d\"): expected a value, found none"));
+        assert!(of("0.5").starts_with("m, row 2, column 1 (\"d\"): expected a value, found none"));
     }
 
     #[test]
@@ -443,7 +443,7 @@ mod tests {
             // Twice two rows; a library that panics would be told as damage.
             let fault = refused(&written(&batch, as_file), 1 << 20);
             assert!(
-                fault.reason().starts_with("a, row 0, column 1 (\"d\"): expected a value, found none\n"),
+                fault.reason().starts_with("a, row 1, column 1 (\"d\"): expected a value, found none\n"),
                 "{fault}"
             );
             assert!(fault.reason().ends_with("a: 4 faults in all"), "{fault}");

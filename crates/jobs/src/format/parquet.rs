@@ -285,8 +285,8 @@ mod tests {
         let fault = read(file(Compression::SNAPPY, true), &wanted(), false, "f", 1 << 20).unwrap_err();
         assert_eq!(
             fault.reason(),
-            "f, row 1, column 2 (\"n\"): expected a value, found none\n\
-             f, row 3, column 2 (\"n\"): expected a value, found none\n\
+            "f, row 2, column 2 (\"n\"): expected a value, found none\n\
+             f, row 4, column 2 (\"n\"): expected a value, found none\n\
              f: 2 faults in all"
         );
         let all = read(file(Compression::SNAPPY, false), &Columns::default(), false, "f", 1 << 20).unwrap_err();
@@ -411,8 +411,8 @@ mod tests {
         let fault = all(of_no_text(&[0xff; 3], 2), 1 << 20).unwrap_err();
         assert_eq!(
             fault.reason(),
-            "f, row 0, column 1 (\"id\"): expected text in UTF-8, found 3 bytes that are none\n\
-             f, row 1, column 1 (\"id\"): expected text in UTF-8, found 3 bytes that are none\n\
+            "f, row 1, column 1 (\"id\"): expected text in UTF-8, found 3 bytes that are none\n\
+             f, row 2, column 1 (\"id\"): expected text in UTF-8, found 3 bytes that are none\n\
              f: 2 faults in all"
         );
         let file = of_no_text(&[0xff; 2_000], 5_000);

@@ -191,7 +191,7 @@ fn equal_items_become_one_that_weighs_as_much_and_gaps_are_missing_values() {
         // Points must have all their values, whoever asks.
         let fault = services.datasets.call(Take { name: "records".into() }).await.unwrap().0;
         let fault = fault.points("records", &lehr_jobs::Columns::default()).unwrap_err().to_string();
-        assert!(fault.starts_with("records, row 0, column 3 (\"b\"): expected a finite number, found NaN"), "{fault}");
+        assert!(fault.starts_with("records, row 1, column 3 (\"b\"): expected a finite number, found NaN"), "{fault}");
     });
 }
 
@@ -382,7 +382,7 @@ fn a_header_and_its_array_are_one_data_set_in_the_bits_that_they_have() {
         for (from, to, reason) in [
             (scale.as_str(), "0", "m: expected a scale that is finite and above 0, found 0"),
             (scale.as_str(), "-1", "m: expected a scale that is finite and above 0, found -1"),
-            (scale.as_str(), "1e305", "m, row 0, column 2: expected a finite number"),
+            (scale.as_str(), "1e305", "m, row 1, column 2: expected a finite number"),
             ("\"items\": 3", "\"items\": 4", "m: expected items 4, as its header says, found 3"),
             ("condensed", "full", "m: expected form full, as its header says, found condensed"),
             ("u16", "f32", "m: expected f32 numbers, as its header says, found another element type"),

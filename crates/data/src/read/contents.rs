@@ -1,0 +1,175 @@
+//! What a file seems to hold: so that who gives a file to the wrong reader is told what it is, and not how it fails as something else.
+//!
+//! A reader that cannot take what is there answers with [`Error::Contents`](crate::Error::Contents). Nothing is read in another way because of
+//! what stands here: whether a source is fingerprints or sparse rows, where both can be read, is decided by their readers.
+
+use std::fmt;
+use std::path::Path;
+
+use crate::dissimilarities::FORMAT;
+use crate::error::Error;
+use crate::read::source::{Source, foreign_format};
+use crate::read::{dissimilarities, fps, matrix_market, npy, svmlight};
+
+/// How much is looked at.
+const LOOKED_AT: usize = 1 << 16;
+
+/// What a file seems to hold, by its first bytes and its name.
+///
+/// # Example
+/// ```
+/// use lehr_data::{Error, read::{Contents, Selection, points_from}};
+/// let genes = ">one\nACGT\n>two\nACGA\n";
+/// let error = points_from(genes.as_bytes(), "genes.txt", &Selection::default()).unwrap_err();
+/// assert_eq!(error.to_string(), "genes.txt: expected a table of text or an NPY file, found sequences in FASTA");
+/// assert!(matches!(error, Error::Contents { found: Contents::Sequences, .. }));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Contents {
+    /// A table of text.
+    Table,
+    /// An array that is no square of numbers, nor as long as the pairs of some items: rows of numbers.
+    Array {
+        /// How many rows.
+        rows: usize,
+        /// How many columns.
+        columns: usize,
+    },
+    /// Sequences in FASTA.
+    Sequences,
+    /// Sequences with qualities, in FASTQ.
+    Reads,
+    /// Fingerprints in FPS.
+    Fingerprints,
+    /// Sparse rows in SVMlight's text.
+    SvmLight,
+    /// Sparse rows in a Matrix Market file.
+    MatrixMarket,
+    /// Dissimilarities of all pairs: what `lehr distances` has written, the array or its header.
+    Dissimilarities,
+    /// Some other document in JSON.
+    Json,
+}
+
+impl fmt::Display for Contents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Contents::Array { rows, columns } => return write!(f, "an array of {rows} x {columns}"),
+            Contents::Table => "a table of text",
+            Contents::Sequences => "sequences in FASTA",
+            Contents::Reads => "sequences with qualities, in FASTQ",
+            Contents::Fingerprints => "fingerprints in FPS, which are rows of bits",
+            Contents::SvmLight => "SVMlight's text, which has sparse rows",
+            Contents::MatrixMarket => "a Matrix Market file, which has sparse rows",
+            Contents::Dissimilarities => "dissimilarities of all pairs",
+            Contents::Json => "a document in JSON",
+        })
+    }
+}
+
+/// What a source holds that is surely neither a table of text nor an array; sparse rows in SVMlight's text are not looked for, since a table can look so.
+///
+/// # Errors
+/// Those of reading the first bytes.
+pub(super) fn other_than_rows(source: &mut Source<'_>) -> Result<Option<Contents>, Error> {
+    if fps::is_fps(source)? {
+        return Ok(Some(Contents::Fingerprints));
+    }
+    if matrix_market::is_matrix_market(source)? {
+        return Ok(Some(Contents::MatrixMarket));
+    }
+    let head = source.peek(LOOKED_AT);
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
+    let (_, second, third) = (lines.next(), lines.next(), lines.next());
+    Ok(match text.first() {
+        // A table may begin so too, but no line of letters alone follows the names of its columns.
+        Some(b'>') if second.is_none_or(|line| are_letters(line) || line.starts_with(b">")) => {
+            Some(Contents::Sequences)
+        }
+        Some(b'@') if second.is_some_and(are_letters) && third.is_some_and(|line| line.starts_with(b"+")) => {
+            Some(Contents::Reads)
+        }
+        Some(b'{') if text[1..].trim_ascii_start().starts_with(b"\"") => {
+            let format = format!("\"{FORMAT}\"");
+            let is_ours = text.windows(format.len()).any(|window| window == format.as_bytes());
+            Some(if is_ours { Contents::Dissimilarities } else { Contents::Json })
+        }
+        _ => None,
+    })
+}
+
+/// What a source holds that is no array: a table where it is nothing else.
+///
+/// # Errors
+/// Those of reading the first bytes; [`Error::Format`] for formats that nothing here reads.
+pub(super) fn other_than_array(source: &mut Source<'_>, expected: &'static str) -> Result<Option<Contents>, Error> {
+    let head = source.fill(16, None)?;
+    if head.starts_with(npy::MAGIC) {
+        return Ok(None);
+    }
+    if let Some(what) = foreign_format(head) {
+        return Err(Error::Format { name: source.name().into(), expected: expected.into(), found: what.into() });
+    }
+    if let Some(contents) = other_than_rows(source)? {
+        return Ok(Some(contents));
+    }
+    if svmlight::is_called_svmlight(source) || svmlight::begins_as_svmlight(source) {
+        return Ok(Some(Contents::SvmLight));
+    }
+    let head = source.peek(LOOKED_AT);
+    // The last character may be cut.
+    let is_text = std::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true);
+    Ok((!head.is_empty() && is_text && !head.contains(&0)).then_some(Contents::Table))
+}
+
+/// Whether there is a header of dissimilarities beside an array that names it: then it is known what its numbers are.
+pub(super) fn is_described(array: &Path) -> bool {
+    let is_array =
+        array.extension().is_some_and(|ending| ["npy", "bin"].iter().any(|own| ending.eq_ignore_ascii_case(own)));
+    let beside = array.with_extension("json");
+    is_array
+        && beside.is_file()
+        && dissimilarities::header(&beside)
+            .and_then(|header| dissimilarities::array_path(&beside, &header))
+            .is_ok_and(|described| described == array)
+}
+
+fn are_letters(line: &[u8]) -> bool {
+    line.iter().all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'.' | b'*' | b' '))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(text: &str, name: &str) -> Option<Contents> {
+        other_than_array(&mut Source::new(text.as_bytes(), name).unwrap(), "an array").unwrap()
+    }
+
+    #[test]
+    fn a_file_is_known_by_its_first_lines() {
+        for (text, contents) in [
+            (">a, b\nACGT\n", Contents::Sequences),
+            ("\u{feff}\n>a\r\nMK*\r\n>b\r\nMKV\r\n", Contents::Sequences),
+            (">a", Contents::Sequences),
+            ("@r1\nACGTN\n+\nIIII!\n", Contents::Reads),
+            ("#FPS1\n0f\ta\n", Contents::Fingerprints),
+            ("%%MatrixMarket matrix\n", Contents::MatrixMarket),
+            ("1 3:1 9:2\n", Contents::SvmLight),
+            ("{\n \"format\": \"lehr dissimilarities 1\",\n", Contents::Dissimilarities),
+            ("{\"program\": \"lehr\"}", Contents::Json),
+            ("x,y\n1,2\n", Contents::Table),
+            (">x,y\n1,2\n", Contents::Table),
+            ("@a\nACGT\nACGT\n", Contents::Table),
+            ("{x},y\n1,2\n", Contents::Table),
+            ("é", Contents::Table),
+        ] {
+            assert_eq!(seen(text, "f"), Some(contents), "{text:?}");
+        }
+        assert_eq!(seen("\u{93}", "f.mtx"), Some(Contents::MatrixMarket));
+        assert_eq!(seen("", "f"), None);
+        assert_eq!(seen("a\0b", "f"), None);
+    }
+}
