@@ -98,5 +98,6 @@ Example:
   lehr embed d.npy --json | jq .result.stress
       how well two dimensions say the dissimilarities: 0 is exact
 
-The folder has positions.csv (a row an item: name, coordinates, stress, and its class if --labels says it), positions.npy (the
-coordinates alone), summary.json and report.html. New items are placed in the map by lehr place.";
+The folder has positions.csv (a row an item: name, coordinates, stress, and its class if --labels
+says it), positions.npy (the coordinates alone), summary.json and report.html. New items are placed
+in the map by lehr place.";

@@ -50,7 +50,8 @@ Example:
   lehr pairwise d.npy --json | jq .result.clusters
       how many clusters the dissimilarities suggest
 
-The folder has labels.csv (a row an item: name, cluster, how surely), clusters.csv (a row a cluster: its medoid, which is the item
-most like the others of it, and how alike they are), summary.json and report.html. lehr embed --labels takes labels.csv.
+The folder has labels.csv (a row an item: name, cluster, how surely), clusters.csv (a row a cluster:
+its medoid, which is the item most like the others of it, and how alike they are), summary.json and
+report.html. lehr embed --labels takes labels.csv.
 
 Dissimilarities are used as they are given. Squared Euclidean distances give the clusters that lehr cluster finds among the points.";

@@ -102,7 +102,7 @@ fn positions_on_the_sphere_have_distances_in_kilometres_and_degrees_that_cannot_
     assert_eq!(outcome.code, 3, "{}", outcome.stderr);
     let expected = "column 2 (\"lat\"): expected a latitude of -90 to 90 degrees, found 95";
     assert!(
-        outcome.stderr.contains("wrong.csv, line 3") || outcome.stderr.contains("wrong.csv, row 1"),
+        outcome.stderr.contains("wrong.csv, line 3") || outcome.stderr.contains("wrong.csv, row 2"),
         "{}",
         outcome.stderr
     );
