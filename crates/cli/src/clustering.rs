@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::summary;
 
+/// The unit of temperatures and costs that are likelihoods.
+pub const NATS: &str = "nats";
+
 /// What a method is told. A file has the parameters alone; an order to other processes says whose they are.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parameters {
@@ -123,7 +126,7 @@ impl Parameters {
 
     /// The unit of temperatures, objective and free energy for people, that of squared distances being `squared`.
     pub fn unit_of_cost(&self, squared: &'static str) -> &'static str {
-        if self.cost().is_squared() { squared } else { "nats" }
+        if self.cost().is_squared() { squared } else { NATS }
     }
 
     /// What draws, or decides between equals.

@@ -2,7 +2,7 @@
 //!
 //! Results are written under temporary names first and renamed when all of them are complete, `summary.json` last. So a
 //! folder with a `summary.json` of ours holds results that belong together. It says which command wrote them, and only that command replaces them without
-//! being asked. What another command left, a checkpoint (hours of work, perhaps) and files that merely have our names are protected; `--force` lifts
+//! being asked. Of another command's results, which `--force` has replaced, the files of other names stay, and it is told which. What another command left, a checkpoint (hours of work, perhaps) and files that merely have our names are protected; `--force` lifts
 //! that, except for the input itself, which is never written to.
 
 use std::fs;
@@ -221,7 +221,11 @@ impl Folder {
             return Ok(());
         }
         let checkpoint = self.checkpoint();
-        if checkpoint.exists() && !resumed.is_some_and(|folder| same_file(&folder.join(CHECKPOINT), &checkpoint)) {
+        if checkpoint.exists() {
+            if resumed.is_some_and(|folder| same_file(&folder.join(CHECKPOINT), &checkpoint)) {
+                // The run that left it was let into this folder, perhaps by --force, which the command that goes on does not repeat.
+                return Ok(());
+            }
             return Err(Failure::new(
                 Kind::Environment,
                 format!("{}: the checkpoint of an unfinished run is in the way", checkpoint.display()),
@@ -406,7 +410,10 @@ impl Staged<'_> {
             output::note(&format!("replaced the results of an earlier run in {}", folder.path.display()));
         }
         if let Some(other) = other {
-            output::note(&format!("replaced results of {} in {}", other.command(), folder.path.display()));
+            let left = other.names().iter().copied().filter(|name| !placed.contains(name));
+            let left: Vec<&str> = left.filter(|name| folder.path.join(name).exists()).collect();
+            let rest = if left.is_empty() { String::new() } else { format!(", of which {} stayed", left.join(", ")) };
+            output::note(&format!("replaced results of {} in {}{rest}", other.command(), folder.path.display()));
         }
         Ok(())
     }

@@ -18,6 +18,7 @@ use lehr_mining::anneal::{self, Checkpoint, Control, Observer, Progress, Stage};
 use lehr_ranks::timing::Stopwatch;
 use lehr_ranks::trace::Trace;
 
+use crate::clustering::NATS;
 use crate::interrupt::Interrupt;
 use crate::numbers::{counted, duration, quantity, significant};
 use crate::output;
@@ -111,6 +112,11 @@ impl<'a> Watch<'a> {
         self.saved
     }
 
+    /// Whether a temperature is that of a squared length.
+    fn has_length(&self) -> bool {
+        self.units.temperature != NATS
+    }
+
     fn line(&self, progress: &Progress<'_>) -> String {
         let step = progress.step;
         let mut parts = vec![progress.stage.to_string()];
@@ -120,9 +126,10 @@ impl<'a> Watch<'a> {
             return parts.join(", ");
         }
         if step.temperature > 0.0 {
-            let length = quantity((step.temperature / 2.0).sqrt(), self.units.length);
             let temperature = quantity(step.temperature, self.units.temperature);
-            parts.push(format!("temperature {temperature} (length {length})"));
+            let length = self.has_length().then(|| quantity((step.temperature / 2.0).sqrt(), self.units.length));
+            let length = length.map_or_else(String::new, |length| format!(" (length {length})"));
+            parts.push(format!("temperature {temperature}{length}"));
         }
         parts.push(counted(step.clusters as u64, "cluster"));
         parts.push(format!("free energy {}", quantity(step.free_energy, self.units.temperature)));
@@ -140,10 +147,11 @@ impl<'a> Watch<'a> {
             let value = significant(value, 3);
             if unit.is_empty() { value } else { format!("{value} {unit}") }
         };
-        let length = short((step.temperature / 2.0).sqrt(), self.units.length);
+        let length = self.has_length().then(|| short((step.temperature / 2.0).sqrt(), self.units.length));
+        let length = length.map_or_else(String::new, |length| format!(" ({length})"));
         let temperature = short(step.temperature, self.units.temperature);
         let free_energy = short(step.free_energy, self.units.temperature);
-        format!("{clusters}, T {temperature} ({length}), F {free_energy}")
+        format!("{clusters}, T {temperature}{length}, F {free_energy}")
     }
 
     /// Shows how far the run is, if that is known, `brief` beside a bar or `line` in a log, and says whether it is to go on.

@@ -39,7 +39,7 @@ impl Method for Parameters {
 /// Clusters points by k-means.
 ///
 /// # Errors
-/// Those of [`Parameters::check`]; [`Error::TooFar`]; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
+/// Those of [`Parameters::check`]; [`Error::Parameter`] for centres that were given and are 1e9 times as far from the points as those are apart, or farther; [`Error::TooFar`]; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
 ///
 /// # Example
 /// ```

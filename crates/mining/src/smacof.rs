@@ -29,7 +29,7 @@ use crate::Error;
 use crate::anneal::checkpoint::Method;
 use crate::anneal::{Control, Interrupt, run as shared};
 use crate::matrix::Opened;
-use crate::round::{Execution, Program, Rounds, drive};
+use crate::round::{Execution, Heeding, Program, Rounds, drive};
 use course::{Course, State};
 use map::Outcome;
 use problem::{Problem, pass};
@@ -226,7 +226,12 @@ impl<T: Real> Program for Run<'_, '_, T> {
         shared::begin(rounds, &mut phases, "starting");
         let mut course = match &self.shared.state {
             Some(state) => Course::resume(&self.problem, parameters, rounds, state.clone()).await?,
-            None => Course::begin(&self.problem, parameters, rounds).await?,
+            None => {
+                let interrupt = self.shared.interrupt(rounds).await?;
+                let mut heeding = Heeding::new(rounds, interrupt.as_ref());
+                let begun = Course::begin(&self.problem, parameters, &mut heeding).await;
+                heeding.outcome(begun)?
+            }
         };
         phases.leave();
         self.shared.walk(rounds, &mut phases, &mut course).await?;

@@ -42,7 +42,7 @@ pub use sponge::OUTLIER;
 use crate::Error;
 use crate::anneal::checkpoint::Method;
 use crate::anneal::{Observer, Stage, run as shared};
-use crate::round::{Execution, LeafCells, Program, Rounds, drive};
+use crate::round::{Execution, Heeding, LeafCells, Program, Rounds, drive};
 use course::{Course, State};
 use e_step::Kept;
 use hard::Remembered;
@@ -173,7 +173,12 @@ impl<T: Kept> Program for Run<'_, '_, T> {
         shared::begin(rounds, &mut phases, Stage::Annealing.name());
         let mut course = match &self.shared.state {
             Some(state) => Course::resume(&self.rows, parameters, &self.memory, state.clone()),
-            None => Course::begin(&self.rows, parameters, &self.memory, rounds).await?,
+            None => {
+                let interrupt = self.shared.interrupt(rounds).await?;
+                let mut heeding = Heeding::new(rounds, interrupt.as_ref());
+                let begun = Course::begin(&self.rows, parameters, &self.memory, &mut heeding).await;
+                heeding.outcome(begun)?
+            }
         };
         phases.leave();
         self.shared.walk(rounds, &mut phases, &mut course).await?;

@@ -23,6 +23,11 @@ pub(crate) fn learnt<'py>(py: Python<'py>, kind: &str, fields: &str) -> PyResult
         "clusters" => {
             let centroids: Centroids = read(fields)?;
             centroids.check().map_err(error)?;
+            if centroids.is_bernoulli() {
+                return Err(errors::value(
+                    "clusters by likelihood (--cost bernoulli), of which no estimator knows: lehr predict places rows in them".to_owned(),
+                ));
+            }
             let centers = (0..centroids.len()).flat_map(|k| centroids.center(k)).copied().collect();
             let found = PyDict::new(py);
             found.set_item("cluster_centers", arrays::table(py, centers, centroids.dimension())?)?;

@@ -89,8 +89,8 @@ pub struct MethodArguments {
     #[arg(long, value_enum, value_name = "COST")]
     pub cost: Option<CostArgument>,
 
-    /// With --cost bernoulli: what is added to the ones and to the zeros of each column of a cluster before its frequency is formed, in rows, 0 to 1000 [default: 0.5]
-    #[arg(long, value_name = "ROWS", value_parser = prior, allow_negative_numbers = true)]
+    /// With --cost bernoulli: what is added to the ones and to the zeros of each column of a cluster before its frequency is formed, as weight (a row without weights has 1), 0 to 1000 [default: 0.5]
+    #[arg(long, value_name = "WEIGHT", value_parser = prior, allow_negative_numbers = true)]
     pub prior: Option<f64>,
 
     /// With --method kmeans: this many starts, of which the best is kept [default: 10]

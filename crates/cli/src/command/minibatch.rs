@@ -3,6 +3,8 @@
 //! The sample is read before anything is written, so that what is wrong with columns or options is found by then; what is wrong with later rows ends the run where it is found.
 
 use std::io::{self, Write};
+use std::thread;
+use std::time::Duration;
 
 use lehr_data::read::Batches;
 use lehr_data::scale::{Scale, Scaling};
@@ -16,7 +18,7 @@ use crate::interrupt::Interrupt;
 use crate::model::{Learnt, ModelFile};
 use crate::numbers::{batches, duration, quantity};
 use crate::output::{self, ClusterRow, ClusterTable};
-use crate::plan::minibatch::{MinibatchPlan, MinibatchStart};
+use crate::plan::minibatch::{MinibatchPlan, MinibatchStart, too_many};
 use crate::progress::{Saved, Units, Watch};
 use crate::resume::stopped;
 use crate::space::warnings_of;
@@ -30,16 +32,21 @@ use crate::tables;
 pub fn run(plan: MinibatchPlan) -> Result<(), Failure> {
     let mut interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
-    let mut stream = Stream::begin(&plan)?;
+    let begun = Stream::begin(&plan);
+    if begun.is_err() && plan.path.is_none() {
+        thread::sleep(WITHIN);
+    }
+    // Before its faults: where a pipe was stopped with us, its last row may be half a row.
+    if interrupt.is_requested() {
+        return Err(Failure::new(Kind::Stopped, "stopped while reading; nothing was written"));
+    }
+    let mut stream = begun?;
     if plan.selection.columns.is_none() && !plan.quiet {
         output::columns_taken("clustering by", &stream.columns, &stream.left_out);
     }
     let mut warnings = stream.warnings.clone();
     warnings.iter().for_each(|warning| output::warning(warning));
     let mut phases = vec![("reading the sample".to_owned(), clock.seconds())];
-    if interrupt.is_requested() {
-        return Err(Failure::new(Kind::Stopped, "stopped while reading; nothing was written"));
-    }
     let resumed = match &plan.start {
         MinibatchStart::Resumed(_, folder) => Some(folder.as_path()),
         MinibatchStart::Fresh(_) => None,
@@ -85,7 +92,11 @@ struct Stream {
     left_out: Vec<LeftOut>,
     scaling: Scaling,
     warnings: Vec<String>,
+    is_pipe: bool,
 }
+
+/// How much later than the end of a pipe the Ctrl-C that ended it may be heard.
+const WITHIN: Duration = Duration::from_millis(200);
 
 impl Stream {
     /// Reads the sample.
@@ -103,9 +114,17 @@ impl Stream {
             left_out: sample.left_out().to_vec(),
             scaling: Scaling::fit(&sample, plan.scale),
             warnings: warnings_of(&sample, plan.scale == Scale::None),
+            is_pipe: plan.path.is_none(),
             batches,
             sample: Some(sample),
         })
+    }
+
+    /// Ctrl-C goes to every program of a pipe at once: the one that feeds this may have ended in the middle of a row before we hear of it.
+    fn wait_for_ctrl_c(&self) {
+        if self.is_pipe {
+            thread::sleep(WITHIN);
+        }
     }
 
     /// The centres in the columns' own units.
@@ -122,7 +141,7 @@ impl Source for Stream {
     fn next(&mut self, rows: usize) -> Result<Option<Points>, lehr_data::Error> {
         let batch = match self.sample.take() {
             Some(sample) => Some(sample),
-            None => self.batches.next(rows)?,
+            None => self.batches.next(rows).inspect_err(|_| self.wait_for_ctrl_c())?,
         };
         match batch {
             Some(batch) if self.scaling.scale() != Scale::None => self.scaling.apply(&batch).map(Some),
@@ -159,9 +178,7 @@ fn cluster(
         }
         (Ok(model), _) => Ok(model),
         (Err(lehr_mining::Error::Stopped), saved) => Err(stopped(&checkpoint, &saved, &plan.resume_command)),
-        (Err(error @ lehr_mining::Error::TooManyClusters { .. }), _) => {
-            Err(Failure::from(error).with_hint("clusters are found in the sample: --sample-rows takes a larger one"))
-        }
+        (Err(error @ lehr_mining::Error::TooManyClusters { .. }), _) => Err(too_many(error)),
         (Err(lehr_mining::Error::Data(error)), Saved::Checkpoint) => Err(Failure::from(error).with_hint(format!(
             "what had passed is in the checkpoint: once these rows are mended, continue with: {}",
             plan.resume_command

@@ -87,7 +87,9 @@ impl Map {
                 .with_hint("--map takes the folder that lehr embed wrote its results to")
         })?;
         let facts: Value = serde_json::from_slice(&text).unwrap_or_default();
-        let (dimension, is_map) = (facts["result"]["dimension"].as_u64(), facts["program"] == summary::PROGRAM);
+        // What was placed in a map is none: it does not know all of how its items were compared.
+        let is_map = facts["program"] == summary::PROGRAM && facts["method"] != summary::PLACING;
+        let dimension = facts["result"]["dimension"].as_u64();
         let Some(dimension) = dimension.filter(|dimension| is_map && *dimension > 0) else {
             let message = format!("{}: expected the summary of a map that lehr embed made", summary.display());
             return Err(Failure::new(Kind::BadData, message));

@@ -107,20 +107,31 @@ impl MinibatchPlan {
     }
 }
 
+/// Of more clusters than the sample has rows.
+pub fn too_many(error: lehr_mining::Error) -> Failure {
+    Failure::from(error).with_hint("clusters are found in the sample: --sample-rows takes a larger one")
+}
+
 fn parameters(method: &MinibatchMethod) -> Result<Parameters, Failure> {
     let Some(clusters) = method.clusters else {
         let message = "lehr minibatch needs --clusters: only lehr cluster can tell how many there are";
         return Err(Failure::new(Kind::Usage, message));
     };
     let default = Parameters::default();
-    Ok(Parameters {
+    let parameters = Parameters {
         clusters,
         batch_rows: method.batch_rows.unwrap_or(default.batch_rows),
         sample_rows: method.sample_rows,
         half_life: method.half_life,
         seed: method.seed.unwrap_or(default.seed),
         precision: method.precision.map_or(default.precision, precision),
-    })
+    };
+    // Before the sample is read, which may be long in coming.
+    match parameters.check() {
+        Ok(()) => Ok(parameters),
+        Err(error @ lehr_mining::Error::TooManyClusters { .. }) => Err(too_many(error)),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Reads the checkpoint of `folder`, and refuses options that say something else than it does.

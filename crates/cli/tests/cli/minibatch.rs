@@ -148,21 +148,29 @@ fn scaled_columns_are_told_in_their_own_units() {
     assert!((3..1000).all(|row| clusters[row] == clusters[row % 3]), "{clusters:?}");
 }
 
-/// Feeds a run until it has kept a checkpoint, ends it with a signal, and feeds it on until it is gone. It cannot come to an end by itself: there are always more rows.
+/// Feeds a run until it has kept a checkpoint, and ends it with a signal. After that of Ctrl-C, which ends who feeds it too, it gets half a row and the end of the pipe; after another it is fed on until it is gone.
+/// It cannot come to an end by itself: there are always more rows.
 fn ended_by(sandbox: &Sandbox, arguments: &[&str], signal: &str) -> (Option<i32>, String, u32) {
     let mut child = piped(sandbox, arguments);
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(b"x,y,w\n").unwrap();
     let (mut fed, mut is_asked) = (0, false);
+    let out = arguments.iter().skip_while(|word| **word != "--out").nth(1).unwrap_or(&"lehr-minibatch");
     while stdin.write_all(rows(fed..fed + 40).as_bytes()).is_ok() {
         fed += 40;
-        if !is_asked && sandbox.path("lehr-minibatch/checkpoint").exists() {
+        if !is_asked && sandbox.path(&format!("{out}/checkpoint")).exists() {
             let kill = format!("kill -{signal} {}", child.id());
             assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
             is_asked = true;
+            if signal == "INT" {
+                // Gone already if it was quick.
+                let _ = stdin.write_all(b"1");
+                break;
+            }
         }
     }
     assert!(is_asked, "the run ended by itself");
+    drop(stdin);
     let Output { status, stderr, .. } = child.wait_with_output().unwrap();
     (status.code(), String::from_utf8(stderr).unwrap(), fed)
 }
@@ -238,6 +246,10 @@ fn bad_rows_are_told_with_their_place_and_nothing_is_written() {
         (&["minibatch", "t.csv"][..], "lehr minibatch needs --clusters"),
         (&["minibatch", "t.csv", "-k", "3", "--half-life", "0"], "expected a finite number above 0"),
         (&["minibatch", "t.csv", "-k", "3", "--batch-rows", "0"], "expected a whole number of at least 1"),
+        (
+            &["minibatch", "endless", "-k", "3", "--batch-rows", "5000000000"],
+            "expected 1 to 4294967295, found 5000000000",
+        ),
     ] {
         let outcome = sandbox.lehr(options);
         assert_eq!(outcome.code, 2);
@@ -272,6 +284,13 @@ fn results_of_another_method_are_not_replaced() {
         "{}",
         outcome.stderr
     );
+    // Stopped after it was forced, it goes on as it says.
+    let (_, said, _) = ended_by(&sandbox, &[&PIPE[..], &["--force", "--out", "both"]].concat(), "INT");
+    let hint = format!("hint: continue with: lehr {} --resume both", PIPE.join(" "));
+    assert!(said.contains(&hint), "{said}");
+    let outcome = fed(&sandbox, &[&PIPE[..], &["--resume", "both"]].concat(), table(100_000).as_bytes()).succeeded();
+    let note = "replaced results of lehr cluster in both, of which labels.csv, report.html stayed";
+    assert!(outcome.stderr.contains(note), "{}", outcome.stderr);
     sandbox.lehr(&[&LINE[..], &["--quiet"]].concat()).succeeded();
     let outcome = sandbox.lehr(&[&LINE[..], &["--quiet", "--json"]].concat()).succeeded();
     assert!(outcome.stderr.contains("replaced the results of an earlier run"), "{}", outcome.stderr);

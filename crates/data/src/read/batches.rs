@@ -16,6 +16,8 @@ use crate::points::Points;
 /// Faults are told of the rows that are read together: all of them, the first ten in full. What is only known when all rows have been read (a weight column of nothing but zeros, a column
 /// that turns out to have numbers) is told at the end.
 ///
+/// Where tables with the same header follow each other, as `cat day-*.csv` gives them, it is passed over each time.
+///
 /// Memory: the rows of a batch, and a window of 64 KiB.
 ///
 /// # Example

@@ -118,9 +118,12 @@ impl<'a> Rows<'a> {
     pub fn next(&mut self, rows: usize) -> Result<Option<Points>, Error> {
         while self.table.kept < rows {
             match self.sample.next() {
-                Some(record) => self.table.add(&record)?,
-                None if self.records.read(&mut self.record)? => self.table.add(&self.record)?,
+                Some(record) => self.record = record,
+                None if self.records.read(&mut self.record)? => {}
                 None => break,
+            }
+            if !self.table.layout.is_header(&self.record) {
+                self.table.add(&self.record)?;
             }
         }
         if self.table.kept > 0 {
@@ -290,6 +293,14 @@ impl Layout {
             has_commas: is_number_with_commas(&aside.example),
         };
         self.left_out.iter().map(told).collect()
+    }
+
+    /// Whether a row is the header once more, as where tables with the same one follow each other. Only where it could be no row.
+    fn is_header(&self, record: &Record) -> bool {
+        self.has_header
+            && record.len() == self.names.len()
+            && record.fields().zip(&self.names).all(|(field, name)| field.trim() == name)
+            && self.columns.iter().any(|column| number(&self.names[*column]).is_none())
     }
 
     /// Takes the columns in that were left out although there is no text in them, as far as the first rows show.

@@ -51,6 +51,25 @@ fn batches_are_the_rows_of_the_table_without_those_that_weigh_nothing() {
 }
 
 #[test]
+fn the_header_of_a_table_that_follows_is_passed_over() {
+    let header = "id, x ,w\n";
+    let days = ["a,1,2\nb,2,0\n", "c,3,1\n", "", "d,4,1\n"].map(|rows| format!("{header}{rows}")).concat();
+    let selection = Selection { weights: Some("w".into()), id: Some("id".into()), ..Selection::default() };
+    for rows in [1, 2, 100] {
+        let all = batches(days.as_bytes(), &selection, rows).unwrap();
+        let values: Vec<f64> = all.iter().flat_map(|batch| batch.values()).copied().collect();
+        assert_eq!(values, [1.0, 3.0, 4.0], "{rows}");
+    }
+    // Another header is a row gone wrong, and so is one in a table that has none.
+    for other in ["id,x,w\na,1,2\nid,y,w\n", "id,x,w\na,1,2\nid,x\n"] {
+        assert!(matches!(batches(other.as_bytes(), &selection, 10), Err(Error::Faults(_))), "{other:?}");
+    }
+    let numbers = Selection { header: Some(true), ..Selection::default() };
+    let all = batches(b"1,2\n3,4\n1,2\n", &numbers, 10).unwrap();
+    assert_eq!(all[0].values(), [3.0, 4.0, 1.0, 2.0], "names that are numbers say nothing of a row");
+}
+
+#[test]
 fn a_row_may_be_longer_than_a_block_of_the_file() {
     let points = Points::new((0..3 * 20_000).map(f64::from).collect(), 20_000).unwrap();
     let mut array = Vec::new();

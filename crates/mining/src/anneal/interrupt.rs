@@ -7,17 +7,23 @@ use std::sync::Arc;
 ///
 /// An observer is asked between steps, and a step over very many rows may take minutes. One that has an interrupt
 /// ([`Observer::interrupt`](super::Observer::interrupt)) is heard before each leaf of rows (some hundreds to thousands of them): what is left of the pass is left out, the step counts as never
-/// begun, and the observer is handed the checkpoint of where it would have begun. A run that goes on from there comes to the same bits.
+/// begun, and the observer is handed the checkpoint of where it would have begun. A run that goes on from there comes to the same bits. Before the first step, while a run finds out where it begins, there is nothing
+/// to go on from: it is given up all the same, and the observer is handed nothing.
 ///
 /// # Example
 /// ```
 /// use std::sync::{Arc, OnceLock};
 /// use lehr_data::Points;
-/// use lehr_mining::anneal::{Checkpoint, Interrupt, Observer};
+/// use lehr_mining::anneal::{Checkpoint, Control, Interrupt, Observer, Progress};
 /// use lehr_mining::{Error, Execution, vector};
 ///
 /// struct Impatient(Arc<OnceLock<()>>, Option<Checkpoint>);
 /// impl Observer for Impatient {
+///     fn progress(&mut self, _: &Progress<'_>) -> Control {
+///         // After the first step; from another thread it might come at any time.
+///         let _ = self.0.set(());
+///         Control::Continue
+///     }
 ///     fn interrupt(&self) -> Option<Interrupt> {
 ///         let said = self.0.clone();
 ///         Some(Interrupt::when(move || said.get().is_some()))
@@ -29,7 +35,6 @@ use std::sync::Arc;
 /// let points = Points::new(vec![0.0, 1.0, 2.0, 10.0, 12.0, 14.0], 1)?;
 /// let parameters = vector::Parameters { clusters: Some(2), ..Default::default() };
 /// let mut observer = Impatient(Arc::default(), None);
-/// observer.0.set(()).unwrap();
 /// let execution = Execution::default();
 /// assert!(matches!(vector::cluster(&points, &parameters, &execution, &mut observer), Err(Error::Stopped)));
 /// let model = vector::resume(&points, observer.1.unwrap(), &execution, &mut lehr_mining::anneal::Silent)?;

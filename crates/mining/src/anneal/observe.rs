@@ -132,7 +132,7 @@ pub trait Observer<C = Checkpoint>: Send {
         None
     }
 
-    /// Instead of the next progress, after an interrupt, of this or another process: where the step that was given up began. The run ends with
+    /// Instead of the next progress, after an interrupt, of this or another process: where the step that was given up began. Not called before the first step, when there is nothing to go on from. The run ends with
     /// [`crate::Error::Stopped`]. By default as any checkpoint, but there is no other after it.
     fn interrupted(&mut self, checkpoint: &C) {
         self.checkpoint(checkpoint);

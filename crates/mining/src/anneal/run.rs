@@ -142,6 +142,14 @@ impl<'o, M: Method, O: Watching<M> + ?Sized> Run<'o, M, O> {
         }
     }
 
+    /// What the leaves of a step ask: none where nobody can interrupt it, the same on all ranks.
+    pub async fn interrupt<R: Rounds>(&self, rounds: &mut R) -> Result<Option<Interrupt>, Error> {
+        // A partial has the same length on all ranks; a process without an interrupt of its own leaves nothing out.
+        let can_interrupt = rounds.agree(self.interrupt.is_some()).await?;
+        let own = || self.interrupt.clone().unwrap_or_else(|| Interrupt::when(|| false));
+        Ok(can_interrupt.then(own))
+    }
+
     /// Walks a course to its end and tells the observer after each step.
     pub async fn walk<C: Steps<M, O>, R: Rounds>(
         &self,
@@ -150,17 +158,14 @@ impl<'o, M: Method, O: Watching<M> + ?Sized> Run<'o, M, O> {
         course: &mut C,
     ) -> Result<(), Error> {
         let is_lead = rounds.is_lead();
-        // A partial has the same length on all ranks; a process without an interrupt of its own leaves nothing out.
-        let can_interrupt = rounds.agree(self.interrupt.is_some()).await?;
-        let never = Interrupt::when(|| false);
-        let interrupt = can_interrupt.then(|| self.interrupt.as_ref().unwrap_or(&never));
+        let interrupt = self.interrupt(rounds).await?;
         let mut checkpoint = None;
         while !course.has_ended() {
-            if can_interrupt && is_lead {
+            if interrupt.is_some() && is_lead {
                 self.remember(course, &mut checkpoint);
             }
             begin(rounds, phases, course.phase());
-            let mut heeding = Heeding::new(rounds, interrupt);
+            let mut heeding = Heeding::new(rounds, interrupt.as_ref());
             let stepped = course.step(&mut heeding).await;
             let is_given_up = heeding.is_given_up();
             phases.leave();

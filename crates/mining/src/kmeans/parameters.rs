@@ -88,7 +88,7 @@ impl Parameters {
         if !points.has_place_for(self.clusters) {
             return wrong("clusters", PLACE, format!("{} of {} columns", self.clusters, points.dimension()));
         }
-        if self.starts == 0 {
+        if self.begun() == 0 {
             return wrong("starts", "at least 1", "0".into());
         }
         if let Some(centers) = &self.centers {

@@ -80,10 +80,11 @@ pub(super) struct Course<'a> {
 impl Course<'_> {
     /// From the first row.
     pub fn begin(mut self) -> Result<Model, Error> {
-        let sample = self.sample()?;
+        let sample = self.sample();
         if self.asks_to_stop(&Stream::default().step()) {
             return Err(Error::Stopped);
         }
+        let sample = sample?;
         let stream = self.anneal(&sample, None)?;
         drop(sample);
         self.walk(stream)
@@ -91,8 +92,7 @@ impl Course<'_> {
 
     /// From a checkpoint, the stream being given from its beginning.
     pub fn go_on(mut self, checkpoint: Checkpoint) -> Result<Model, Error> {
-        let sample = self.sample()?;
-        let mut passed = Passed::default().and(&sample);
+        let sample = self.sample();
         let step = match &checkpoint.state {
             State::Sample(_) => Stream::default().step(),
             State::Stream(stream) => stream.step(),
@@ -101,15 +101,17 @@ impl Course<'_> {
             self.observer.checkpoint(&checkpoint);
             return Err(Error::Stopped);
         }
+        let sample = sample?;
+        let mut passed = Passed::default().and(&sample);
         let sample = Some(sample).filter(|_| checkpoint.batches() == 0);
         while passed.batches < checkpoint.batches() {
-            let batch = self.source.next(self.parameters.batch_rows)?;
+            let batch = self.source.next(self.parameters.batch_rows);
             if self.asks_to_stop(&step) {
                 self.observer.checkpoint(&checkpoint);
                 return Err(Error::Stopped);
             }
             // A stream that ends too early is another.
-            let Some(batch) = batch else { break };
+            let Some(batch) = batch? else { break };
             passed = passed.and(&batch);
         }
         match (checkpoint.state_on(passed.fingerprint)?, sample) {
@@ -129,7 +131,7 @@ impl Course<'_> {
         Ok(sample.ok_or_else(empty)?)
     }
 
-    /// Tells how far the stream is. Asked between a batch that has been read and its being taken in: if who gives the stream was stopped too, that batch may be only a part of what it would be.
+    /// Tells how far the stream is. Asked between a batch that has been read and its being taken in: if who gives the stream was stopped too (Ctrl-C goes to every program of a pipe), that batch may be only a part of what it would be, and its last row half a row, which is no fault of the data.
     fn asks_to_stop(&mut self, step: &Step) -> bool {
         let fraction = self.source.fraction().unwrap_or(0.0);
         let progress = Progress { stage: Stage::Streaming, step, fraction, sweeps: step.sweeps };
@@ -185,13 +187,13 @@ impl Course<'_> {
             self.observer.checkpoint(&checkpoint);
             let State::Stream(back) = checkpoint.state else { unreachable!("a stream was lent") };
             stream = back;
-            let batch = self.source.next(self.parameters.batch_rows)?;
+            let batch = self.source.next(self.parameters.batch_rows);
             if self.asks_to_stop(&stream.step()) {
                 let (fingerprint, state) = (stream.passed.fingerprint, State::Stream(stream));
                 self.observer.checkpoint(&Checkpoint::new(fingerprint, self.parameters.clone(), state));
                 return Err(Error::Stopped);
             }
-            let Some(batch) = batch else { break };
+            let Some(batch) = batch? else { break };
             match self.parameters.precision {
                 Precision::F64 => stream.add::<f64>(&batch, self.parameters, self.execution)?,
                 Precision::F32 => stream.add::<f32>(&batch, self.parameters, self.execution)?,
@@ -209,6 +211,9 @@ impl Stream {
         if batch.dimension() != dimension {
             let expected = format!("{dimension} columns, as in the first batch");
             return Err(shape(expected, batch.dimension().to_string()).into());
+        }
+        if let Some((own, other)) = self.columns.iter().zip(batch.columns()).find(|(own, other)| own != other) {
+            return Err(shape(format!("the column {own:?} where the first batch has it"), format!("{other:?}")).into());
         }
         let added = batch.total_weight();
         let weight = self.weight + added;

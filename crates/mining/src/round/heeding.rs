@@ -29,6 +29,11 @@ impl<'a, R> Heeding<'a, R> {
     pub fn is_given_up(&self) -> bool {
         self.is_given_up
     }
+
+    /// What came of something that nothing can go on from, such as where a run begins: stopped, if it was given up.
+    pub fn outcome<T>(&self, result: Result<T, crate::Error>) -> Result<T, crate::Error> {
+        if self.is_given_up { Err(crate::Error::Stopped) } else { result }
+    }
 }
 
 /// A round, and behind its numbers how many leaves were left out.

@@ -84,13 +84,12 @@ impl Bernoulli {
 
     /// The temperature below which a component of this mass divides, if `eigenvalue` is the leading one of its covariance in the units of [`frame`](Self::frame).
     pub fn critical_temperature(&self, eigenvalue: f64, mass: f64) -> f64 {
-        let critical = eigenvalue * mass / (mass + 4.0 * self.prior).max(f64::MIN_POSITIVE);
-        // What varies at all has some 1, so this is what rounding leaves of rows that are all the same.
-        if critical > ROUNDING { critical } else { 0.0 }
+        // What varies at all has an eigenvalue of some 1, so this is what rounding leaves of rows that are all the same.
+        if eigenvalue > ROUNDING { eigenvalue * mass / (mass + 4.0 * self.prior).max(f64::MIN_POSITIVE) } else { 0.0 }
     }
 }
 
-/// Critical temperatures up to this are none.
+/// Eigenvalues of correlations up to this are none.
 const ROUNDING: f64 = 1e-9;
 
 /// Half the way to 0 or 1 at most: what a division along a direction, in deviations of each column, moves the frequencies by.

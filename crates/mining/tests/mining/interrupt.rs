@@ -86,19 +86,33 @@ fn given_up_anywhere<C, M: PartialEq + Debug>(
     let mut never = Cut::new(usize::MAX);
     let whole = fit(&layouts()[0], &mut never).unwrap();
     assert!(never.begun.is_none() && never.steps > 3);
-    let (all, mut after, mut cuts) = (never.asked.load(Ordering::Relaxed), 0, 0);
+    let (all, mut after, mut cuts, mut gone_on) = (never.asked.load(Ordering::Relaxed), 0, 0, 0);
     while after < all {
         let mut cut = Cut::new(after);
         let (here, there) = (&layouts()[cuts % 4], &layouts()[(cuts + 1) % 4]);
         let outcome = fit(here, &mut cut);
         assert!(matches!(outcome, Err(Error::Stopped)), "after {after} of {all}: {outcome:?}");
         assert!(cut.in_vain() <= leaves, "the rest of a pass asks, nothing more: {} of {leaves}", cut.in_vain());
-        let begun = cut.begun.expect("who gives a run up is handed a checkpoint");
-        assert_eq!(resume(begun, there).unwrap(), whole, "given up after {after} of {all} leaves, {} steps", cut.steps);
+        let model = match cut.begun {
+            Some(begun) => {
+                gone_on += 1;
+                resume(begun, there)
+            }
+            // Given up while it found out where it begins.
+            None => {
+                assert!(
+                    cut.steps == 0 && gone_on == 0,
+                    "after {after} of {all}, {} steps, there was a state",
+                    cut.steps
+                );
+                fit(there, &mut Cut::new(usize::MAX))
+            }
+        };
+        assert_eq!(model.unwrap(), whole, "given up after {after} of {all} leaves, {} steps", cut.steps);
         cuts += 1;
         after += after / 3 + 1;
     }
-    assert!(cuts > 10);
+    assert!(cuts > 10 && gone_on > 6, "{gone_on} of {cuts}");
 }
 
 /// As written and read.
