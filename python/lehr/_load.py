@@ -48,7 +48,7 @@ def load(path: str | PathLike[str]) -> Any:
     Raises
     ------
     ValueError
-        If the file is no model, was cut or changed, or is of another format.
+        If the file is no model, was cut or changed, or is of another format, or has clusters by likelihood (``--cost bernoulli``), of which no estimator knows.
     OSError
         If it cannot be read.
 
@@ -91,7 +91,7 @@ def _learnt(text: bytes) -> Any:
     except ValueError as error:
         raise ValueError(f"expected a model, found no JSON ({error})") from None
     if not isinstance(content, dict) or content.get("kind") != KIND:
-        raise ValueError("expected a model: the model.json in the folder that lehr cluster, lehr mixture or lehr gtm wrote")
+        raise ValueError("expected a model: the model.json in the folder that lehr cluster, lehr minibatch, lehr mixture or lehr gtm wrote")
     if content.get("format") != FORMAT:
         raise ValueError(f"expected a model of format {FORMAT}, found format {content.get('format')}")
     if content.keys() - {"lonlat"} != set(_FIELDS):

@@ -65,6 +65,8 @@ class _Plane:
 def _of_fit(model: Any, X: Any) -> Any:
     """The rows that were fitted, sparse if they are and there are more than axes to find among."""
     check_is_fitted(model)
+    if not hasattr(model, "labels_"):
+        raise ValueError("expected an estimator that was fitted: a model that the command wrote has no labels of its rows")
     if isinstance(X, Fingerprints):
         X = csr_array(unpacked(X.packed(), X.n_bits))
     if issparse(X):

@@ -234,7 +234,7 @@ def _stop_after(steps):
     [
         (["cluster"], lambda **more: lehr.DAClustering(5, random_state=2, **more), "labels_"),
         (["cluster"], lambda **more: lehr.DAClustering(4, sponge=4.0, precision="single", **more), "labels_"),
-        (["cluster"], lambda **more: lehr.KMeans(9, n_init=3, **more), "labels_"),
+        (["cluster"], lambda **more: lehr.KMeans(9, **more), "labels_"),
         (["mixture"], lambda **more: lehr.DAGaussianMixture(3, covariance_type="tied", **more), "labels_"),
         (["gtm"], lambda **more: lehr.GTM(n_nodes=8, n_basis=4, **more), "embedding_"),
         (["pairwise"], lambda **more: lehr.PairwiseClustering(3, metric="precomputed", **more), "labels_"),
@@ -270,18 +270,19 @@ def test_the_command_goes_on_with_a_run_of_python(line, make, found, command, wi
 @pytest.mark.parametrize(
     ("line", "make"),
     [
-        (["--clusters", "40"], lambda **more: lehr.DAClustering(40, **more)),
-        (["--method", "kmeans", "--clusters", "300"], lambda **more: lehr.KMeans(300, **more)),
+        (["--clusters", "80"], lambda **more: lehr.DAClustering(80, **more)),
+        (["--method", "kmeans", "--clusters", "300", "--starts", "3"], lambda **more: lehr.KMeans(300, n_init=3, **more)),
     ],
     ids=["da", "kmeans"],
 )
 def test_python_goes_on_with_a_run_of_the_command(line, make, command, tmp_path):
     blocks = lehr.datasets.load_census_blocks()
-    data, weight = blocks.data[::4], blocks.weight[::4]
+    data, weight = blocks.data, blocks.weight
     table = _table(tmp_path / "blocks.npy", np.column_stack([data, weight]))
     columns = ["--columns", "x0,x1", "--weights", "x2", "--scale", "none"]
     path = tmp_path / "out" / "checkpoint"
-    run = subprocess.Popen([command, "cluster", table, *columns, *line, "--out", tmp_path / "out", "--quiet"], stderr=subprocess.PIPE)
+    arguments = [*columns, *line, "--threads", "1", "--out", tmp_path / "out", "--quiet"]
+    run = subprocess.Popen([command, "cluster", table, *arguments], stderr=subprocess.PIPE)
     while not path.exists():
         assert run.poll() is None, "the run ended before it had a checkpoint"
         time.sleep(0.001)

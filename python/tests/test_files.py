@@ -127,7 +127,7 @@ def _command(command, *arguments):
     ("line", "column", "kind"),
     [
         (["cluster", "--clusters", "4", "--scale", "none"], "cluster", lehr.DAClustering),
-        (["cluster", "--clusters", "3", "--scale", "none", "--sponge", "60"], "cluster", lehr.DAClustering),
+        (["cluster", "--clusters", "3", "--scale", "none", "--sponge", "90"], "cluster", lehr.DAClustering),
         (["cluster", "--clusters", "4", "--scale", "std"], "cluster", lehr.DAClustering),
         (["cluster", "--clusters", "4", "--scale", "robust", "--method", "kmeans"], "cluster", lehr.KMeans),
         (["mixture", "--components", "2", "--covariance", "diagonal"], "component", lehr.DAGaussianMixture),
@@ -172,7 +172,7 @@ def test_a_model_of_the_command_says_of_other_rows_what_the_command_says(line, c
 def test_names_of_columns_come_from_the_table_and_places_go_onto_the_sphere(command, tmp_path):
     pandas = pytest.importorskip("pandas")
     draw = np.random.default_rng(0)
-    places = np.concatenate([draw.normal([179.5, -17.0], 0.7, size=(40, 2)), draw.normal([10.0, 50.0], 0.7, size=(40, 2))])
+    places = np.concatenate([draw.normal([179.5, -17.0], 0.7, size=(45, 2)), draw.normal([10.0, 50.0], 0.7, size=(35, 2))])
     places[:, 0] = (places[:, 0] + 180.0) % 360.0 - 180.0
     frame = pandas.DataFrame(places, columns=["lon", "lat"])
     frame.to_csv(tmp_path / "places.csv", index=False)
@@ -181,7 +181,7 @@ def test_names_of_columns_come_from_the_table_and_places_go_onto_the_sphere(comm
     model = lehr.load(tmp_path / "out" / "model.json")
     assert model[:-1].transform(frame).shape == (80, 3) and model[0].feature_names_in_.tolist() == ["lon", "lat"]
     rows = _command(command, "predict", tmp_path / "out" / "model.json", tmp_path / "places.csv")
-    assert model.predict(frame).tolist() == [int(row["cluster"]) for row in rows] == [0] * 40 + [1] * 40
+    assert model.predict(frame).tolist() == [int(row["cluster"]) for row in rows] == [0] * 45 + [1] * 35
     assert pickle.loads(pickle.dumps(model)).predict(frame).tolist() == model.predict(frame).tolist()
     with pytest.raises(ValueError, match="a latitude of -90 to 90 degrees"):
         model.predict(pandas.DataFrame([[0.0, 91.0]], columns=["lon", "lat"]))
@@ -218,6 +218,10 @@ def test_sparse_rows_are_scaled_as_the_command_scaled_them(command, tmp_path):
         (lambda model: {**model, "model": {"forest": {}}}, "expected clusters, a mixture or a gtm, found \"forest\""),
         (lambda model: {**model, "model": {"clusters": {}}}, r"not a whole model \(missing field"),
         (lambda model: {**model, "model": {"clusters": {**model["model"]["clusters"], "dimension": 12}}}, "centers: expected at least one centre"),
+        (
+            lambda model: {**model, "model": {"clusters": {**model["model"]["clusters"], "centers": [0.5] * 26, "bernoulli": True}}},
+            "clusters by likelihood",
+        ),
     ],
 )
 def test_what_is_no_model_of_the_command_is_refused_with_its_name(change, words, wine, tmp_path):

@@ -30,6 +30,12 @@ def test_all_rows_and_centres_are_drawn(columns, wine):
     assert (len(rows.get_offsets()), len(centers.get_offsets())) == (len(X), 3)
 
 
+def test_a_model_without_labels_is_refused(wine, tmp_path):
+    lehr.KMeans(2).fit(wine).export(tmp_path / "model.json")
+    with pytest.raises(ValueError, match="a model that the command wrote has no labels of its rows"):
+        lehr.load(tmp_path / "model.json").plot(wine)
+
+
 def test_other_rows_than_those_fitted_are_refused(wine):
     with pytest.raises(ValueError, match="expected the 178 rows"):
         lehr.DAClustering(3).fit(wine).plot(wine[1:])

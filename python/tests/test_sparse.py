@@ -28,12 +28,13 @@ ESTIMATORS = [
 
 @pytest.fixture(scope="module")
 def texts():
-    """Counts of 60 words in 300 texts about four things, two of the texts empty."""
+    """Counts of 60 words in 300 texts about four things, of each another number, two of the texts empty."""
     draw = np.random.default_rng(5)
     counts = draw.poisson(0.05, size=(300, 60))
-    about = np.arange(300) % 4
+    about = np.array([0, 1, 2, 3, 0, 1, 2, 0, 1, 0])[np.arange(300) % 10]
     for thing in range(4):
-        counts[about == thing, 15 * thing : 15 * thing + 15] += draw.poisson(0.9, size=(75, 15))
+        of = about == thing
+        counts[of, 15 * thing : 15 * thing + 15] += draw.poisson(0.9, size=(of.sum(), 15))
     counts[[7, 200]] = 0
     return scipy.sparse.csr_array(counts.astype(np.float64))
 

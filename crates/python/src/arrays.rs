@@ -39,6 +39,10 @@ fn doubles(x: &Bound<'_, PyAny>) -> PyResult<(Vec<f64>, usize)> {
 /// Points of an N x D array, with weights if there are any.
 pub(crate) fn points(x: &Bound<'_, PyAny>, weights: Option<&PyReadonlyArray1<'_, f64>>) -> PyResult<Points> {
     let (values, columns) = doubles(x)?;
+    weighed(values, columns, weights)
+}
+
+fn weighed(values: Vec<f64>, columns: usize, weights: Option<&PyReadonlyArray1<'_, f64>>) -> PyResult<Points> {
     let points = Points::new(values, columns).map_err(errors::data)?.with_name("X");
     match weights {
         Some(weights) => points.with_weights(numbers(weights)).map_err(errors::data),
@@ -91,11 +95,12 @@ pub(crate) enum Records {
 impl Records {
     /// Of an N x D array, NaN where a value is missing; with weights if there are any.
     pub(crate) fn new(x: &Bound<'_, PyAny>, weights: Option<&PyReadonlyArray1<'_, f64>>) -> PyResult<Self> {
-        let rows = records(x)?;
-        if rows.missing() > 0 {
+        let (values, columns) = doubles(x)?;
+        if values.iter().any(|value| value.is_nan()) {
+            let rows = Incomplete::new(values, columns).map_err(errors::data)?;
             return Ok(Records::Gaps(rows, weights.map(numbers)));
         }
-        points(x, weights).map(Records::Whole)
+        weighed(values, columns, weights).map(Records::Whole)
     }
 
     pub(crate) fn input(&self) -> lehr_mining::Input<'_> {
