@@ -162,7 +162,10 @@ fn a_folder_knows_which_command_wrote_it_and_no_other_replaces_that() {
     sandbox.lehr(&["embed", matrix, "--out", "d", "--quiet"]).succeeded();
     // Whoever wants to, can.
     let outcome = sandbox.lehr(&[&embed[..], &["--force"]].concat()).succeeded();
-    assert_eq!(outcome.stderr, "note: replaced results of lehr pairwise in p\n");
+    assert_eq!(
+        outcome.stderr,
+        "note: replaced results of lehr pairwise in p, of which labels.csv, clusters.csv stayed\n"
+    );
     assert!(sandbox.summary("p")["result"]["stress"].is_number());
 }
 
