@@ -8,7 +8,8 @@
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, OnceLock};
-use std::thread::Builder;
+use std::thread::{self, Builder};
+use std::time::Duration;
 
 use lehr_mining::anneal;
 
@@ -86,6 +87,11 @@ impl Interrupt {
         // The handler's sender lives as long as the process.
         let _ = self.requests.recv();
         // The second request, while everything ends, is the handler's: it finds nobody listening, and ends the process.
+    }
+
+    /// Waits as long as a Ctrl-C may take to be heard: it goes to every program of a pipe, and another one may have ended by it already.
+    pub fn let_arrive() {
+        thread::sleep(Duration::from_millis(200));
     }
 
     /// Whether a stop was asked for since [`Interrupt::listen`]. Does not wait.

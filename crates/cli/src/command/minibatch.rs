@@ -3,8 +3,6 @@
 //! The sample is read before anything is written, so that what is wrong with columns or options is found by then; what is wrong with later rows ends the run where it is found.
 
 use std::io::{self, Write};
-use std::thread;
-use std::time::Duration;
 
 use lehr_data::read::Batches;
 use lehr_data::scale::{Scale, Scaling};
@@ -34,7 +32,7 @@ pub fn run(plan: MinibatchPlan) -> Result<(), Failure> {
     let clock = Stopwatch::start();
     let begun = Stream::begin(&plan);
     if begun.is_err() && plan.path.is_none() {
-        thread::sleep(WITHIN);
+        Interrupt::let_arrive();
     }
     // Before its faults: where a pipe was stopped with us, its last row may be half a row.
     if interrupt.is_requested() {
@@ -95,9 +93,6 @@ struct Stream {
     is_pipe: bool,
 }
 
-/// How much later than the end of a pipe the Ctrl-C that ended it may be heard.
-const WITHIN: Duration = Duration::from_millis(200);
-
 impl Stream {
     /// Reads the sample.
     fn begin(plan: &MinibatchPlan) -> Result<Self, Failure> {
@@ -120,10 +115,10 @@ impl Stream {
         })
     }
 
-    /// Ctrl-C goes to every program of a pipe at once: the one that feeds this may have ended in the middle of a row before we hear of it.
+    /// The program that feeds a pipe may have ended in the middle of a row by the same Ctrl-C that we are about to hear of.
     fn wait_for_ctrl_c(&self) {
         if self.is_pipe {
-            thread::sleep(WITHIN);
+            Interrupt::let_arrive();
         }
     }
 
