@@ -12,7 +12,7 @@ use lehr_data::scale::{Scale, Scaling, scales_differ};
 use lehr_data::write::names;
 use lehr_data::{Fingerprints, Points};
 use lehr_mining::anneal::{Control, Interrupt, Observer, Progress as Annealed, Stage, Step};
-use lehr_mining::vector::{self, Cluster, OUTLIER, Parameters, Precision};
+use lehr_mining::vector::{self, Cluster, Cost, OUTLIER, Parameters, Precision};
 use lehr_mining::{Error, Execution, kmeans};
 use lehr_services::Version;
 use schemars::JsonSchema;
@@ -63,6 +63,10 @@ pub struct Options {
     pub max_clusters: Option<usize>,
     /// Rows farther than this from every centre are in no cluster: they are labelled -1, and `labels` has numbers in place of counts. Default: none.
     pub sponge: Option<f64>,
+    /// What a row costs in a cluster; `bernoulli` is of rows of bits, and temperatures are in nats then. Default: `squared`.
+    pub cost: RowCost,
+    /// With the cost `bernoulli`: what is added to the ones and to the zeros of each column of a cluster before its frequency is formed, as weight (a row without weights has 1), 0 to 1000. Default: 0.5.
+    pub prior: Option<f64>,
     /// Factor from one temperature to the next, 0.5 to 0.999. Default: 0.95.
     pub cooling: f64,
     /// When a fixed point is reached, as a share of the temperature. Default: 1e-4.
@@ -98,6 +102,8 @@ impl Default for Options {
             stop_length: None,
             max_clusters: None,
             sponge: None,
+            cost: RowCost::Squared,
+            prior: None,
             cooling,
             tolerance,
             overshoot,
@@ -125,6 +131,22 @@ pub enum ClusterMethod {
     Da,
     /// K-means: starts drawn by k-means++, Lloyd's sweeps to the fixed point.
     Kmeans,
+}
+
+/// What a row costs in a cluster.
+///
+/// # Example
+/// ```
+/// assert_eq!(serde_json::to_string(&lehr_jobs::clustering::RowCost::Bernoulli).unwrap(), "\"bernoulli\"");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RowCost {
+    /// The squared distance from its centre.
+    #[default]
+    Squared,
+    /// How unlikely it is there, in nats: rare bits say as much as frequent ones.
+    Bernoulli,
 }
 
 /// What a sweep of k-means looks at; the result has the same bits.
@@ -168,13 +190,16 @@ impl Options {
             stop_length: self.stop_length,
             max_clusters: self.max_clusters,
             sponge: self.sponge,
+            cost: match self.cost {
+                RowCost::Squared => Cost::Squared,
+                RowCost::Bernoulli => Cost::Bernoulli { prior: self.prior.unwrap_or(Cost::PRIOR) },
+            },
             cooling: self.cooling,
             tolerance: self.tolerance,
             overshoot: self.overshoot,
             patience: self.patience,
             seed: self.seed,
             precision: self.precision(),
-            ..Parameters::default()
         }
     }
 
@@ -207,6 +232,8 @@ impl Options {
             ("stop_length", self.stop_length.is_some()),
             ("max_clusters", self.max_clusters.is_some()),
             ("sponge", self.sponge.is_some()),
+            ("cost", self.cost != default.cost),
+            ("prior", self.prior.is_some()),
             ("cooling", self.cooling != default.cooling),
             ("tolerance", self.tolerance != default.tolerance),
             ("overshoot", self.overshoot != default.overshoot),
@@ -256,14 +283,19 @@ impl Method for Clustering {
             faults.push(format!("bits: expected 32 or 64, found {}", options.bits));
         }
         faults.extend(options.of_the_other_method());
+        if options.prior.is_some() && options.method == ClusterMethod::Da && options.cost == RowCost::Squared {
+            faults.push("prior: expected none without the cost bernoulli".to_owned());
+        }
         if options.method == ClusterMethod::Kmeans && options.clusters.is_none() {
             faults.push("clusters: expected a number with method kmeans".to_owned());
         }
         // What only the data can say (more clusters than rows) is said when they are there.
         let clusters = options.clusters.map(|clusters| clusters.min(1));
-        if let Ok(point) = Points::new(vec![0.0], 1) {
+        if let (Ok(point), Ok(bit)) = (Points::new(vec![0.0], 1), Fingerprints::new(vec![0], 1)) {
+            let row: vector::Input<'_> =
+                if options.cost == RowCost::Bernoulli { (&bit).into() } else { (&point).into() };
             let checked = match options.method {
-                ClusterMethod::Da => Parameters { clusters, ..options.parameters() }.check(&point),
+                ClusterMethod::Da => Parameters { clusters, ..options.parameters() }.check(row),
                 ClusterMethod::Kmeans => {
                     kmeans::Parameters { clusters: clusters.unwrap_or(1), ..options.of_kmeans() }.check(&point)
                 }
@@ -508,7 +540,7 @@ impl Found {
         let figures = figures([
             ("clusters", Some(model.clusters.len() as f64)),
             ("objective", Some(model.objective)),
-            ("sum_of_squares", Some(model.sum_of_squares)),
+            ("sum_of_squares", model.cost.is_squared().then_some(model.sum_of_squares)),
             ("free_energy", Some(model.free_energy)),
             ("last_temperature", Some(model.last_temperature)),
             ("critical_temperature", Some(model.critical_temperature)),

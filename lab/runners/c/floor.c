@@ -31,13 +31,26 @@ typedef double vector_f64 __attribute__((vector_size(VECTOR_BYTES), aligned(8), 
 #define LOG logf
 #define NAME(x) x##_f32
 #include "em_2d.h"
-#include "em_64d.h"
+#undef NAME
+#define NAME(x) x##_16d_f32
+#define DIMENSION 16
+#define SUMS_TILE 10
+#include "em_wide.h"
+#undef NAME
+#undef DIMENSION
+#undef SUMS_TILE
+#define NAME(x) x##_64d_f32
+#define DIMENSION 64
+#define SUMS_TILE 5
+#include "em_wide.h"
 #undef REAL
 #undef VECTOR
 #undef LANES
 #undef EXP
 #undef LOG
 #undef NAME
+#undef DIMENSION
+#undef SUMS_TILE
 
 #define REAL double
 #define VECTOR vector_f64
@@ -46,7 +59,18 @@ typedef double vector_f64 __attribute__((vector_size(VECTOR_BYTES), aligned(8), 
 #define LOG log
 #define NAME(x) x##_f64
 #include "em_2d.h"
-#include "em_64d.h"
+#undef NAME
+#define NAME(x) x##_16d_f64
+#define DIMENSION 16
+#define SUMS_TILE 10
+#include "em_wide.h"
+#undef NAME
+#undef DIMENSION
+#undef SUMS_TILE
+#define NAME(x) x##_64d_f64
+#define DIMENSION 64
+#define SUMS_TILE 5
+#include "em_wide.h"
 
 struct problem {
     long n;
@@ -85,7 +109,7 @@ static void *run_part(void *argument) {
     const struct problem *p = part->problem;
     const long rows = part->last - part->first;
     const size_t width = (size_t)p->k * (size_t)(p->d + 1);
-    void *logits = aligned(sizeof(double) * (size_t)p->k * (BLOCK_2D > BLOCK_64D ? BLOCK_2D : BLOCK_64D));
+    void *logits = aligned(sizeof(double) * (size_t)p->k * (BLOCK_2D > BLOCK_WIDE ? BLOCK_2D : BLOCK_WIDE));
     void *lanes = aligned((size_t)VECTOR_BYTES * 3 * (size_t)p->k);
     memset(lanes, 0, (size_t)VECTOR_BYTES * 3 * (size_t)p->k);
     for (int step = 0; step < part->steps; step++) {
@@ -99,13 +123,17 @@ static void *run_part(void *argument) {
                                           (const double *)part->weights + part->first, rows, part->constant, part->slopes[0],
                                           part->slopes[1], p->k, logits, lanes, part->sums);
         else if (part->is_f32)
-            part->free_energy = em_64d_f32((const float *)part->points[0] + part->first * DIMENSION,
-                                           (const float *)part->points[1] + part->first * DIMENSION, (const float *)part->weights + part->first,
-                                           rows, part->constant, part->slopes[0], p->k, logits, part->sums);
+            part->free_energy =
+                (p->d == 16 ? em_wide_16d_f32 : em_wide_64d_f32)((const float *)part->points[0] + part->first * p->d,
+                                                                 (const float *)part->points[1] + part->first * p->d,
+                                                                 (const float *)part->weights + part->first, rows, part->constant,
+                                                                 part->slopes[0], p->k, logits, part->sums);
         else
-            part->free_energy = em_64d_f64((const double *)part->points[0] + part->first * DIMENSION,
-                                           (const double *)part->points[1] + part->first * DIMENSION, (const double *)part->weights + part->first,
-                                           rows, part->constant, part->slopes[0], p->k, logits, part->sums);
+            part->free_energy =
+                (p->d == 16 ? em_wide_16d_f64 : em_wide_64d_f64)((const double *)part->points[0] + part->first * p->d,
+                                                                 (const double *)part->points[1] + part->first * p->d,
+                                                                 (const double *)part->weights + part->first, rows, part->constant,
+                                                                 part->slopes[0], p->k, logits, part->sums);
     }
     free(logits);
     free(lanes);
@@ -145,12 +173,12 @@ static void answer(const struct problem *p, int is_f32, int threads, int steps) 
             shared.slopes[a] = converted(slopes + a, p->k, 2, is_f32);
         }
     } else {
-        const long padded = (p->n + BLOCK_64D - 1) / BLOCK_64D * BLOCK_64D;
+        const long padded = (p->n + BLOCK_WIDE - 1) / BLOCK_WIDE * BLOCK_WIDE;
         double *rows = aligned(sizeof(double) * (size_t)(padded * d)), *turned = aligned(sizeof(double) * (size_t)(padded * d));
         memset(rows, 0, sizeof(double) * (size_t)(padded * d));
         memcpy(rows, p->points, sizeof(double) * (size_t)(p->n * d));
         for (long i = 0; i < padded; i++)
-            for (int j = 0; j < d; j++) turned[i / BLOCK_64D * BLOCK_64D * d + (long)j * BLOCK_64D + i % BLOCK_64D] = rows[i * d + j];
+            for (int j = 0; j < d; j++) turned[i / BLOCK_WIDE * BLOCK_WIDE * d + (long)j * BLOCK_WIDE + i % BLOCK_WIDE] = rows[i * d + j];
         shared.points[0] = converted(rows, padded * d, 1, is_f32);
         shared.points[1] = converted(turned, padded * d, 1, is_f32);
         shared.slopes[0] = converted(slopes, (long)p->k * d, 1, is_f32);
@@ -162,9 +190,9 @@ static void answer(const struct problem *p, int is_f32, int threads, int steps) 
     pthread_t *handles = calloc((size_t)threads, sizeof *handles);
     for (int t = 0; t < threads; t++) {
         parts[t] = shared;
-        const long blocks = (p->n + BLOCK_64D - 1) / BLOCK_64D; /* whole blocks a thread, for the transposed form */
-        parts[t].first = blocks * t / threads * BLOCK_64D;
-        parts[t].last = t + 1 == threads ? p->n : blocks * (t + 1) / threads * BLOCK_64D;
+        const long blocks = (p->n + BLOCK_WIDE - 1) / BLOCK_WIDE; /* whole blocks a thread, for the transposed form */
+        parts[t].first = blocks * t / threads * BLOCK_WIDE;
+        parts[t].last = t + 1 == threads ? p->n : blocks * (t + 1) / threads * BLOCK_WIDE;
         parts[t].sums = aligned(sizeof(double) * width);
     }
     const double start = now();
@@ -221,8 +249,8 @@ int main(int argc, char **argv) {
         return 4;
     }
     struct problem p = {.n = (long)head[0], .d = (int)head[1], .k = (int)head[2], .temperature = head[3]};
-    if (p.d != 2 && p.d != DIMENSION) {
-        fprintf(stderr, "floor: 2 or %d dimensions, not %d\n", DIMENSION, p.d);
+    if (p.d != 2 && p.d != 16 && p.d != 64) {
+        fprintf(stderr, "floor: 2, 16 or 64 dimensions, not %d\n", p.d);
         return 3;
     }
     const size_t count = (size_t)p.n * (size_t)(p.d + 1) + (size_t)p.k * (size_t)(p.d + 1);

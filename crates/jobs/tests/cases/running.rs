@@ -11,7 +11,7 @@ use lehr_jobs::jobs::{
 };
 use lehr_jobs::{Clustering, Columns, DatasetService, Form, Handle, MethodService, RowFormat, Settings, Table};
 use lehr_mining::anneal::Silent;
-use lehr_mining::vector::{Parameters, cluster};
+use lehr_mining::vector::{Cost, Parameters, cluster};
 use lehr_mining::{Execution, kmeans};
 use lehr_services::{Code, Event, Host, Reference, Subscribe};
 
@@ -169,6 +169,18 @@ fn fingerprints_are_clustered_as_bits_with_the_bits_of_the_librarys() {
             assert_eq!(*taken(format!("{job}/centers")).await.numbers("bit71").unwrap(), last);
             assert_eq!(done.figures["sum_of_squares"], squares);
         }
+        // By likelihood, which is of bits only.
+        let by_likelihood = serde_json::json!({ "clusters": 3, "cost": "bernoulli", "prior": 0.25 });
+        let job = run(&clustering, Order::new("compounds", options(by_likelihood))).await.unwrap();
+        let done = wait(&clustering, &job).await;
+        assert_eq!((done.state, done.fault.as_ref()), (State::Done, None));
+        let parameters =
+            Parameters { clusters: Some(3), cost: Cost::Bernoulli { prior: 0.25 }, ..Parameters::default() };
+        let model = cluster(&rows, &parameters, &Execution::default(), &mut Silent).unwrap();
+        assert_eq!(done.figures["objective"], model.objective);
+        assert!(!done.figures.contains_key("sum_of_squares"), "there is no distance: {:?}", done.figures);
+        let expected: Vec<u64> = model.labels.into_iter().map(u64::from).collect();
+        assert_eq!(taken(format!("{job}/labels")).await.counts("cluster").unwrap(), &expected[..]);
         // With weights beside the digits, as no FPS has them; and whoever names columns means numbers.
         let weights: Vec<f64> = (0..rows.len()).map(|row| (row % 4) as f64).collect();
         let table = Table::builder()
@@ -251,7 +263,12 @@ fn what_cannot_be_meant_is_refused_before_it_is_queued() {
             (
                 serde_json::json!({ "starts": 3 }),
                 "starts: expected none with method da, which takes clusters, stop_temperature, stop_length, max_clusters, \
-                 sponge, cooling, tolerance, overshoot, patience, seed and bits",
+                 sponge, cost, prior, cooling, tolerance, overshoot, patience, seed and bits",
+            ),
+            (serde_json::json!({ "prior": 1.0 }), "prior: expected none without the cost bernoulli"),
+            (
+                serde_json::json!({ "cost": "bernoulli", "prior": 1.0, "stop_length": 2.0 }),
+                "stop_length: expected none with the cost bernoulli, which is no distance, found 2",
             ),
             (
                 serde_json::json!({ "method": "kmeans", "clusters": 2, "starts": 0 }),
@@ -270,6 +287,10 @@ fn what_cannot_be_meant_is_refused_before_it_is_queued() {
         assert!(clustering.get().await.unwrap().jobs.is_empty());
         // What only the data can say is a fault of the job.
         for (given, reason) in [
+            (
+                serde_json::json!({ "clusters": 2, "cost": "bernoulli" }),
+                "line: cost: expected rows of bits for the cost bernoulli, found rows of numbers",
+            ),
             (
                 serde_json::json!({ "clusters": 3 }),
                 "line: 3 clusters of 2 points: expected at most as many clusters as points",
