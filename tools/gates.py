@@ -2,6 +2,8 @@
 
 Usage: gates.py TARGET...   The first gate that fails ends the run with its exit code; the gates after it are named as not run. A gate
 that prints nothing for LEHR_GATE_SILENCE seconds (900 by default) hangs: it is ended, fails, and its last lines say where it stood.
+One that compiles has four times as long: cargo names a package when it begins with it, and the tests of the last ones take minutes, on a
+busy machine many.
 """
 
 import os
@@ -15,6 +17,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored")
+COMPILERS = {"rustc", "clippy-driver"}
+# How many silences a compiler has.
+PATIENCE = 4
 UNITTEST = re.compile(r"^Ran (\d+) tests? in ")
 
 
@@ -44,11 +49,28 @@ class Watch:
         self.is_over.set()
 
     def look(self):
-        while (left := self.last_heard + self.silence - time.monotonic()) > 0:
-            if self.is_over.wait(left):
+        while True:
+            silent = time.monotonic() - self.last_heard
+            if silent >= PATIENCE * self.silence or (silent >= self.silence and not is_compiling(self.process.pid)):
+                break
+            # While it compiles it is looked at again and again.
+            if self.is_over.wait(max(self.silence - silent, self.silence / 10)):
                 return
         self.has_ended_it = True
         end_group(self.process)
+
+
+def is_compiling(session):
+    """Whether a Rust compiler works in a session; where there is no /proc to tell, it is taken for none."""
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, rest = status.read_text(errors="replace").partition("(")[2].rsplit(")", 1)
+        except (OSError, ValueError):
+            continue  # It has ended meanwhile.
+        # Behind the name: state, parent, group, session.
+        if name in COMPILERS and int(rest.split()[3]) == session:
+            return True
+    return False
 
 
 def end_group(process):

@@ -1,7 +1,10 @@
 import contextlib
 import io
+import shutil
+import tempfile
 import time
 import unittest
+from pathlib import Path
 
 import gates
 
@@ -31,6 +34,19 @@ class Gates(unittest.TestCase):
         self.assertNotEqual(code, 0)
         self.assertLess(time.monotonic() - started, 30)
         self.assertIn("gate: no output for 0.5 s, so it hangs", shown)
+
+    @unittest.skipUnless(Path("/proc/self/stat").exists(), "nobody tells what processes there are")
+    def test_one_that_compiles_has_four_times_as_long(self):
+        with tempfile.TemporaryDirectory() as folder:
+            # A process has the name of the file that it was started from.
+            compiler = Path(folder, "rustc")
+            compiler.symlink_to(shutil.which("sleep"))
+            (code, _, _), _ = run(f"{compiler} 2", 1)
+            self.assertEqual(code, 0)
+            (code, seconds, _), shown = run(f"{compiler} 60", 1)
+        self.assertNotEqual(code, 0)
+        self.assertGreater(seconds, 3.9)
+        self.assertIn("so it hangs", shown)
 
 
 if __name__ == "__main__":
