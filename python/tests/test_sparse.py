@@ -190,7 +190,8 @@ def test_rows_of_another_width_and_other_kinds_of_rows_afterwards(texts):
 
 
 def test_in_a_pipeline_from_a_start_that_is_given(texts):
-    begin = texts[:4].toarray()
+    # One text about each thing, scaled as all are.
+    begin = MaxAbsScaler().fit(texts).transform(texts[:4]).toarray()
     model = make_pipeline(MaxAbsScaler(), lehr.KMeans(4, init=begin)).fit(texts)
     theirs = make_pipeline(MaxAbsScaler(), KMeans(4, init=begin, n_init=1, tol=0.0, algorithm="lloyd")).fit(texts)
     assert model[-1].inertia_ == pytest.approx(theirs[-1].inertia_, rel=1e-9)
