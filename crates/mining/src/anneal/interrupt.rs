@@ -38,7 +38,7 @@ use std::sync::Arc;
 /// let execution = Execution::default();
 /// assert!(matches!(vector::cluster(&points, &parameters, &execution, &mut observer), Err(Error::Stopped)));
 /// let model = vector::resume(&points, observer.1.unwrap(), &execution, &mut lehr_mining::anneal::Silent)?;
-/// assert_eq!(model.sizes().len(), 2);
+/// assert_eq!(model.clusters.len(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
