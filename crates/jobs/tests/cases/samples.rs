@@ -57,7 +57,7 @@ impl Method for Counting {
     }
 }
 
-/// A method whose jobs begin only when they have been told to stop, as many of them as `holds` has tokens: such a job ends at its first report, however short it would be.
+/// A method whose jobs begin only when they have been told to stop, as many of them as `holds` has tokens: such a job ends before its first step, however short it would be.
 #[derive(Clone, Debug, Default)]
 pub struct Held<M> {
     pub method: M,
