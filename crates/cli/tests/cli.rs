@@ -28,6 +28,7 @@ mod cli {
     mod mixture;
     mod nodes;
     mod openapi;
+    mod parquet;
     mod place;
     mod predict;
     mod results;

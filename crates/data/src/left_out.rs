@@ -27,11 +27,16 @@ pub struct LeftOut {
     pub example: String,
     /// Whether that value would be a number if it had no commas: a mistake, most likely, and no text.
     pub has_commas: bool,
+    /// What its values are, where the file says so and they are neither numbers nor text.
+    pub kind: Option<String>,
 }
 
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { column, example, has_commas } = self;
+        let Self { column, example, has_commas, kind } = self;
+        if let Some(kind) = kind {
+            return write!(f, "{column} ({kind})");
+        }
         match (example.is_empty(), has_commas) {
             (true, _) => write!(f, "{column} (empty)"),
             (false, false) => write!(f, "{column} ({})", quoted(example)),

@@ -1,4 +1,4 @@
-//! Reading points from files: text tables (CSV, TSV, and the like, plain or gzip) and NPY arrays; rows of bits from FPS files and packed arrays; sparse rows from SVMlight's text and Matrix Market files.
+//! Reading points from files: text tables (CSV, TSV, and the like, plain or gzip), NPY arrays and, with the feature `parquet`, Parquet files; rows of bits from FPS files and packed arrays; sparse rows from SVMlight's text and Matrix Market files.
 //!
 //! What a file is, is seen from its first bytes; a name decides only that `.tsv` has tabs. What is read from it is said by a
 //! [`Selection`]; everything it leaves open is found out from the data, as `read/csv.rs` describes. Nothing is repaired in silence: a
@@ -11,9 +11,12 @@ pub mod csv;
 pub mod dissimilarities;
 pub mod fasta;
 pub mod fps;
+mod intake;
 pub mod matrix_market;
 mod npy;
 pub mod packed;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 pub(crate) mod records;
 pub(crate) mod source;
 pub mod svmlight;
@@ -68,13 +71,16 @@ pub struct Selection {
     pub header: Option<bool>,
 }
 
-/// Points from a file: NPY if it starts as one or is called `.npy`, otherwise a table of text; either may be packed by gzip.
+/// Points from a file: NPY if it starts as one or is called `.npy`, otherwise a table of text; either may be packed by gzip. Or Parquet, if it starts as one or is called `.parquet`.
 ///
 /// NPY arrays have one or two dimensions (one: a single column), elements `f4`, `f8`, `i1` to `i8` or `u1` to `u8` of either byte order, and
 /// either order of rows and columns; integers beyond 2⁵³ are rounded. Their columns are called `x0`, `x1`, …; `delimiter` and
 /// `header` do not apply to them.
 ///
-/// Cost: one pass; memory for the result and a window of 64 KiB.
+/// Parquet is read with the feature `parquet`: columns of numbers, whole numbers (rounded likewise) and truth values (1 and 0), and ids that are those or text; pages that are plain or packed by snappy, gzip or zstd. Where no columns
+/// are chosen, those of other kinds and those that pandas has for its index are left out and told ([`Points::left_out`]). `delimiter` and `header` do not apply.
+///
+/// Cost: one pass; memory for the result and a window of 64 KiB, of Parquet a page of each column.
 ///
 /// # Errors
 /// - [`Error::Open`], [`Error::Directory`], [`Error::Read`]: the file could not be read at all.
@@ -95,11 +101,17 @@ fn rows_of(path: &Path) -> Result<Source<'static>, Error> {
     Ok(source)
 }
 
+/// The first bytes of a Parquet file.
+const PARQUET: &[u8] = b"PAR1";
+
+/// What rows of numbers are read from.
+const ROWS: &str = "a table of text, an NPY or a Parquet file";
+
 fn no_rows(source: &Source<'_>, found: Contents) -> Error {
-    Error::Contents { name: source.name().into(), expected: "a table of text or an NPY file", found }
+    Error::Contents { name: source.name().into(), expected: ROWS, found }
 }
 
-/// Rows and columns of an NPY array that is not packed, as its header says if the file is as long as that: so that who has not the memory for it need not begin to read. `None` of all else, and of what is not there.
+/// Rows and columns of an NPY array that is not packed, as its header says if the file is as long as that; rows and columns of numbers of a Parquet file: so that who has not the memory for it need not begin to read. `None` of all else, and of what is not there.
 ///
 /// # Errors
 /// As [`points`], of opening the file and reading the header.
@@ -117,11 +129,15 @@ fn no_rows(source: &Source<'_>, found: Contents) -> Error {
 /// ```
 pub fn array_shape(path: &Path) -> Result<Option<[usize; 2]>, Error> {
     // What is read from a pipe is gone.
-    if std::fs::metadata(path).is_ok_and(|about| about.is_file()) {
-        npy::shape(&mut Source::open(path)?)
-    } else {
-        Ok(None)
+    if !std::fs::metadata(path).is_ok_and(|about| about.is_file()) {
+        return Ok(None);
     }
+    let mut source = Source::open(path)?;
+    #[cfg(feature = "parquet")]
+    if parquet::is_parquet(&mut source) {
+        return parquet::shape(&source);
+    }
+    npy::shape(&mut source)
 }
 
 /// What a file may hold that is clustered.
@@ -190,7 +206,7 @@ pub fn spilled_table(
 /// assert!(matches!(read("+1 4:0.5 9:1\n")?, Table::Sparse(rows) if rows.dimension() == 9));
 /// // What takes numbers alone says why it does not take these.
 /// let message = lehr_data::read::points_from("#FPS1\n0f\tone\n".as_bytes(), "t", &Selection::default()).unwrap_err().to_string();
-/// assert_eq!(message, "t: expected a table of text or an NPY file, found fingerprints in FPS, which are rows of bits");
+/// assert_eq!(message, "t: expected a table of text, an NPY or a Parquet file, found fingerprints in FPS, which are rows of bits");
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub fn table_from(
@@ -294,25 +310,42 @@ fn check(name: &str, selection: &Selection) -> Result<(), Error> {
 }
 
 fn any_points(mut source: Source<'_>, selection: &Selection, spill: Option<&Spill>) -> Result<Points, Error> {
-    if is_npy(&mut source, selection)? {
-        npy::points(source, selection, spill)
-    } else {
-        csv::points(source, selection, spill)
+    match form_of(&mut source, selection)? {
+        Form::Text => csv::points(source, selection, spill),
+        Form::Array => npy::points(source, selection, spill),
+        #[cfg(feature = "parquet")]
+        Form::Columns => parquet::points(&source, selection, spill),
     }
 }
 
 fn any_incomplete(mut source: Source<'_>, selection: &Selection) -> Result<Incomplete, Error> {
-    if is_npy(&mut source, selection)? {
-        npy::incomplete(source, selection)
-    } else {
-        csv::incomplete(source, selection)
+    match form_of(&mut source, selection)? {
+        Form::Text => csv::incomplete(source, selection),
+        Form::Array => npy::incomplete(source, selection),
+        #[cfg(feature = "parquet")]
+        Form::Columns => parquet::incomplete(&source, selection),
     }
 }
 
-/// Whether the contents are to be read as NPY and not as a table: seen from the first bytes, or promised by the name, so that "not an NPY file" is the
-/// helpful message. Other formats and impossible selections are refused here.
-fn is_npy(source: &mut Source<'_>, selection: &Selection) -> Result<bool, Error> {
+/// In what form a source has its rows.
+enum Form {
+    /// A table of text.
+    Text,
+    /// NPY.
+    Array,
+    /// Parquet.
+    #[cfg(feature = "parquet")]
+    Columns,
+}
+
+/// As what the contents are to be read: seen from the first bytes, or promised by the name, so that "not an NPY file" is the helpful message.
+/// Other formats and impossible selections are refused here.
+fn form_of(source: &mut Source<'_>, selection: &Selection) -> Result<Form, Error> {
     check(source.name(), selection)?;
+    #[cfg(feature = "parquet")]
+    if parquet::is_parquet(source) {
+        return Ok(Form::Columns);
+    }
     if let Some(contents) = contents::other_than_rows(source)? {
         return Err(no_rows(source, contents));
     }
@@ -321,10 +354,12 @@ fn is_npy(source: &mut Source<'_>, selection: &Selection) -> Result<bool, Error>
     }
     let head = source.fill(16, Some(0))?;
     if let Some(what) = source::foreign_format(head) {
-        let (name, expected) = (source.name().into(), "a table of text or an NPY file".into());
-        return Err(Error::Format { name, expected, found: what.into() });
+        let expected = if head.starts_with(PARQUET) { "the feature `parquet` of this reader" } else { ROWS };
+        return Err(Error::Format { name: source.name().into(), expected: expected.into(), found: what.into() });
     }
-    Ok(head.starts_with(npy::MAGIC) || source.name().to_lowercase().trim_end_matches(".gz").ends_with(".npy"))
+    let is_array =
+        head.starts_with(npy::MAGIC) || source.name().to_lowercase().trim_end_matches(".gz").ends_with(".npy");
+    Ok(if is_array { Form::Array } else { Form::Text })
 }
 
 /// That no column is chosen twice, be it once by its name and once by its index.

@@ -49,7 +49,7 @@ pub enum Form {
     Tsv,
     /// An array of numbers of one or two dimensions; plain or gzip.
     Npy,
-    /// Flat columns of numbers, whole numbers or text, plain, snappy or gzip.
+    /// Flat columns of numbers, whole numbers or text, plain or packed by snappy, gzip or zstd.
     Parquet,
     /// An Arrow IPC stream or file, not compressed.
     Arrow,

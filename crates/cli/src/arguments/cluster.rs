@@ -13,7 +13,7 @@ use super::{at_least_one, positive};
 #[derive(Debug, Args)]
 #[command(after_help = CLUSTER_HELP)]
 pub struct ClusterArguments {
-    /// The table: .csv, .tsv, .txt (each may be gzipped) or .npy; fingerprints: .fps (may be gzipped), or .npy with --bits; or sparse rows: SVMlight's text or Matrix Market .mtx (each may be gzipped)
+    /// The table: .csv, .tsv, .txt (each may be gzipped), .npy or .parquet; fingerprints: .fps (may be gzipped), or .npy with --bits; or sparse rows: SVMlight's text or Matrix Market .mtx (each may be gzipped)
     #[arg(value_name = "INPUT")]
     pub input: PathBuf,
 

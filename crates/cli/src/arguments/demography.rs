@@ -11,7 +11,7 @@ use super::execution::ExecutionArguments;
 #[derive(Debug, Args)]
 #[command(after_help = DEMOGRAPHY_HELP)]
 pub struct DemographyArguments {
-    /// A table with a row a region: .csv, .tsv, .txt (each may be gzipped) or .npy [default: census tracts of three states, made of the blocks that are built in]
+    /// A table with a row a region: .csv, .tsv, .txt (each may be gzipped), .npy or .parquet [default: census tracts of three states, made of the blocks that are built in]
     #[arg(value_name = "TABLE")]
     pub table: Option<PathBuf>,
 

@@ -12,7 +12,7 @@ use super::table::delimiter;
 #[derive(Debug, Args)]
 #[command(after_help = DISTANCES_HELP)]
 pub struct DistancesArguments {
-    /// The items: sequences (FASTA), fingerprints (FPS) or a table (.csv, .tsv, .txt, .npy), each also gzipped; or a matrix to be written in another form: big-endian rows of 16 bits (.bin), or a dissimilarities.npy with its header beside it
+    /// The items: sequences (FASTA), fingerprints (FPS) or a table (.csv, .tsv, .txt, .npy), each also gzipped, or .parquet; or a matrix to be written in another form: big-endian rows of 16 bits (.bin), or a dissimilarities.npy with its header beside it
     #[arg(value_name = "INPUT")]
     pub input: PathBuf,
 

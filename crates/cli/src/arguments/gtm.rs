@@ -12,7 +12,7 @@ use super::{at_least_one, positive};
 #[derive(Debug, Args)]
 #[command(after_help = GTM_HELP)]
 pub struct GtmArguments {
-    /// The table: .csv, .tsv, .txt (each may be gzipped) or .npy
+    /// The table: .csv, .tsv, .txt (each may be gzipped), .npy or .parquet
     #[arg(value_name = "INPUT")]
     pub input: PathBuf,
 

@@ -12,7 +12,7 @@ use super::{PrecisionArgument, at_least_one, positive};
 #[derive(Debug, Args)]
 #[command(after_help = MINIBATCH_HELP)]
 pub struct MinibatchArguments {
-    /// The stream: a table, .csv, .tsv, .txt or .npy (each may be gzipped), or - for such a table on standard input
+    /// The stream: a table, .csv, .tsv, .txt or .npy (each may be gzipped) or .parquet, or - for text or .npy on standard input
     #[arg(value_name = "INPUT")]
     pub input: PathBuf,
 

@@ -12,7 +12,7 @@ use super::table::TableArguments;
 #[derive(Debug, Args)]
 #[command(after_help = MIXTURE_HELP)]
 pub struct MixtureArguments {
-    /// The table: .csv, .tsv, .txt (each may be gzipped) or .npy
+    /// The table: .csv, .tsv, .txt (each may be gzipped), .npy or .parquet
     #[arg(value_name = "INPUT")]
     pub input: PathBuf,
 

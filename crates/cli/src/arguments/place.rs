@@ -11,7 +11,7 @@ use super::distances::{MetricArgument, RecordArguments, SequenceArguments};
 #[derive(Debug, Args)]
 #[command(after_help = PLACE_HELP)]
 pub struct PlaceArguments {
-    /// The new items: sequences (FASTA), fingerprints (FPS) or a table (.csv, .tsv, .txt, .npy), each also gzipped
+    /// The new items: sequences (FASTA), fingerprints (FPS) or a table (.csv, .tsv, .txt, .npy), each also gzipped, or .parquet
     #[arg(value_name = "ITEMS")]
     pub input: PathBuf,
 

@@ -198,7 +198,7 @@ fn a_file_for_another_command_is_told_with_that_command() {
     let rows = b"\x93NUMPY\x01\x00\x39\x00{'descr': '|u1', 'fortran_order': False, 'shape': (3, 2)}";
     sandbox.write("rows.npy", [&rows[..], &[1, 2, 3, 4, 5, 6]].concat());
     let (table, matrix) =
-        ("expected a table of text or an NPY file, found", "expected an NPY array of dissimilarities");
+        ("expected a table of text, an NPY or a Parquet file, found", "expected an NPY array of dissimilarities");
     for (line, words, hint) in [
         (["cluster", "genes.fasta"], [table, "sequences in FASTA"], "lehr distances compares sequences"),
         (["gtm", "genes.fasta"], [table, "sequences in FASTA"], "lehr distances compares sequences"),

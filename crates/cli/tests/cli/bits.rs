@@ -217,7 +217,7 @@ fn what_bits_cannot_be_asked_is_told_and_nothing_is_left_behind() {
         (
             &["mixture", "compounds.fps", "-k", "2"][..],
             3,
-            "compounds.fps: expected a table of text or an NPY file, found fingerprints in FPS, which are rows of bits",
+            "compounds.fps: expected a table of text, an NPY or a Parquet file, found fingerprints in FPS, which are rows of bits",
         ),
         (&["gtm", "compounds.fps"][..], 3, "found fingerprints in FPS"),
     ] {

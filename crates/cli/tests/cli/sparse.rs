@@ -224,7 +224,7 @@ fn what_sparse_rows_cannot_be_asked_is_told_and_nothing_is_left_behind() {
         (
             &["mixture", "texts.svm", "-k", "2"][..],
             3,
-            "texts.svm: expected a table of text or an NPY file, found SVMlight's text, which has sparse rows",
+            "texts.svm: expected a table of text, an NPY or a Parquet file, found SVMlight's text, which has sparse rows",
         ),
         (&["gtm", "texts.mtx"][..], 3, "found a Matrix Market file, which has sparse rows"),
     ] {

@@ -6,19 +6,21 @@
 use std::io::Read;
 use std::path::Path;
 
+#[cfg(feature = "parquet")]
+use super::parquet;
 use super::source::Source;
-use super::{Selection, csv, is_npy, npy, rows_of};
+use super::{Form, Selection, csv, form_of, npy, rows_of};
 use crate::error::Error;
 use crate::points::Points;
 
-/// The rows of a table of text or of an NPY array (each may be packed by gzip), some at a time.
+/// The rows of a table of text or of an NPY array (each may be packed by gzip), or with the feature `parquet` of a Parquet file, some at a time.
 ///
 /// Faults are told of the rows that are read together: all of them, the first ten in full. What is only known when all rows have been read (a weight column of nothing but zeros, a column
 /// that turns out to have numbers) is told at the end.
 ///
 /// Where tables with the same header follow each other, as `cat day-*.csv` gives them, it is passed over each time.
 ///
-/// Memory: the rows of a batch, and a window of 64 KiB.
+/// Memory: the rows of a batch, and a window of 64 KiB; of Parquet a page of each column.
 ///
 /// # Example
 /// ```
@@ -38,6 +40,8 @@ pub struct Batches<'a> {
 enum Rows<'a> {
     Text(Box<csv::Rows<'a>>),
     Array(Box<npy::Rows<'a>>),
+    #[cfg(feature = "parquet")]
+    Columns(Box<parquet::Rows>),
 }
 
 impl Batches<'static> {
@@ -60,10 +64,11 @@ impl<'a> Batches<'a> {
     }
 
     fn of(mut source: Source<'a>, selection: &Selection) -> Result<Self, Error> {
-        let rows = if is_npy(&mut source, selection)? {
-            Rows::Array(Box::new(npy::Rows::new(source, selection)?))
-        } else {
-            Rows::Text(Box::new(csv::Rows::new(source, selection)?))
+        let rows = match form_of(&mut source, selection)? {
+            Form::Text => Rows::Text(Box::new(csv::Rows::new(source, selection)?)),
+            Form::Array => Rows::Array(Box::new(npy::Rows::new(source, selection)?)),
+            #[cfg(feature = "parquet")]
+            Form::Columns => Rows::Columns(Box::new(parquet::Rows::new(&source, selection)?)),
         };
         Ok(Batches { rows })
     }
@@ -82,6 +87,8 @@ impl<'a> Batches<'a> {
         match &mut self.rows {
             Rows::Text(text) => text.next(rows),
             Rows::Array(array) => array.next(rows),
+            #[cfg(feature = "parquet")]
+            Rows::Columns(columns) => columns.next(rows),
         }
     }
 
@@ -90,6 +97,8 @@ impl<'a> Batches<'a> {
         match &self.rows {
             Rows::Text(text) => text.fraction(),
             Rows::Array(array) => array.fraction(),
+            #[cfg(feature = "parquet")]
+            Rows::Columns(columns) => Some(columns.fraction()),
         }
     }
 }

@@ -21,7 +21,7 @@ const LOOKED_AT: usize = 1 << 16;
 /// use lehr_data::{Error, read::{Contents, Selection, points_from}};
 /// let genes = ">one\nACGT\n>two\nACGA\n";
 /// let error = points_from(genes.as_bytes(), "genes.txt", &Selection::default()).unwrap_err();
-/// assert_eq!(error.to_string(), "genes.txt: expected a table of text or an NPY file, found sequences in FASTA");
+/// assert_eq!(error.to_string(), "genes.txt: expected a table of text, an NPY or a Parquet file, found sequences in FASTA");
 /// assert!(matches!(error, Error::Contents { found: Contents::Sequences, .. }));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -291,6 +291,7 @@ impl Layout {
             column: self.names[aside.column].clone(),
             example: aside.example.clone(),
             has_commas: is_number_with_commas(&aside.example),
+            kind: None,
         };
         self.left_out.iter().map(told).collect()
     }

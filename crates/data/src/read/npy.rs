@@ -11,7 +11,8 @@ use lehr_spill::{Builder, Spill, Storage};
 
 use crate::error::{Column, Error, Fault, Faults, Place, quoted};
 use crate::incomplete::Incomplete;
-use crate::points::{Points, total_weight_fault, weight_fault};
+use crate::points::Points;
+use crate::read::intake::{Intake, Layout, Row};
 use crate::read::source::Source;
 use crate::read::{Selection, check_once, find_column};
 
@@ -31,22 +32,24 @@ pub(super) fn points(mut source: Source<'_>, selection: &Selection, spill: Optio
     let header = Header::read(&mut source)?;
     header.needs_a_row(&mut source)?;
     let chosen = Chosen::new(source.name(), header.shape[1], selection)?;
-    let mut intake = Intake::new(source.name(), &chosen, spill, header.rows_there(&source))?;
+    let layout = chosen.layout();
+    let mut intake = Intake::new(source.name(), &layout, spill, header.rows_there(&source))?;
+    let mut values = Vec::with_capacity(chosen.columns.len());
     if header.is_transposed()
         && let Some(file) = header.whole_file(&source)
     {
-        header.rows_across(file, &source, |fields| intake.add(fields))?;
+        header.rows_across(file, &source, |fields| intake.add(chosen.row(fields, &mut values)))?;
     } else if header.is_transposed() {
         // What arrives once and column after column is kept until the last column is there.
         let columns = header.stored(&mut source, spill)?;
         let mut fields = vec![0.0; header.shape[1]];
         for row in 0..header.shape[0] {
-            let values = columns[row..].iter().step_by(header.shape[0]);
-            fields.iter_mut().zip(values).for_each(|(field, value)| *field = *value);
-            intake.add(&fields)?;
+            let across = columns[row..].iter().step_by(header.shape[0]);
+            fields.iter_mut().zip(across).for_each(|(field, value)| *field = *value);
+            intake.add(chosen.row(&fields, &mut values))?;
         }
     } else {
-        header.rows(&mut source, |fields| intake.add(fields))?;
+        header.rows(&mut source, |fields| intake.add(chosen.row(fields, &mut values)))?;
     }
     intake.into_points()
 }
@@ -61,100 +64,6 @@ pub(super) fn shape(source: &mut Source<'_>) -> Result<Option<[usize; 2]>, Error
     Ok((header.rows_there(source) == header.shape[0]).then_some(header.shape))
 }
 
-/// Takes in the rows of an array: what is chosen of them, and what is wrong with it.
-struct Intake<'c> {
-    chosen: &'c Chosen,
-    faults: Faults,
-    row: usize,
-    values: Builder<f64>,
-    weights: Vec<f64>,
-    ids: Vec<String>,
-    /// What is chosen of a row, where that is not all in its order.
-    fields: Vec<f64>,
-    /// Whether rows of weight 0 are looked at, and not kept.
-    leaves_weightless: bool,
-    /// Rows kept, or that would be but for a fault.
-    kept: usize,
-}
-
-impl<'c> Intake<'c> {
-    fn new(name: &str, chosen: &'c Chosen, spill: Option<&Spill>, rows: usize) -> Result<Self, Error> {
-        let values = Builder::new(spill, rows.saturating_mul(chosen.columns.len()));
-        let values = values.map_err(|error| Error::kept(name, error))?;
-        let (faults, fields) = (Faults::new(name), Vec::with_capacity(chosen.columns.len()));
-        let (weights, ids) = (Vec::new(), Vec::new());
-        Ok(Intake { chosen, faults, row: 0, values, weights, ids, fields, leaves_weightless: false, kept: 0 })
-    }
-
-    fn add(&mut self, fields: &[f64]) -> Result<(), Error> {
-        let Chosen { columns, weights, id, .. } = self.chosen;
-        let (row, faults) = (self.row, &mut self.faults);
-        let mut fault = |index: usize, expected: &str, is_gap: bool| {
-            let (place, column) = (Place::Row(row as u64), Some(Column { index, name: None }));
-            let found = fields[index];
-            let fault = || Fault { place, column, expected: expected.into(), found: found.to_string() };
-            if is_gap { faults.add_gap_with(fault) } else { faults.add_with(fault) }
-        };
-        for &index in columns.iter().filter(|index| !fields[**index].is_finite()) {
-            fault(index, "a finite number", fields[index].is_nan());
-        }
-        if let Some(index) = *weights {
-            if let Some(expected) = weight_fault(fields[index]) {
-                fault(index, expected, false);
-            }
-            if self.leaves_weightless && fields[index] == 0.0 {
-                self.row += 1;
-                return Ok(());
-            }
-            self.weights.push(fields[index]);
-        }
-        if let Some(index) = *id {
-            self.ids.push(fields[index].to_string());
-        }
-        self.row += 1;
-        self.kept += 1;
-        if !self.faults.is_empty() {
-            // Nobody will ask for the values.
-            return Ok(());
-        }
-        let chosen = if self.chosen.is_all() {
-            fields
-        } else {
-            self.fields.clear();
-            self.fields.extend(columns.iter().map(|index| fields[*index]));
-            &self.fields
-        };
-        self.values.extend(chosen).map_err(|error| Error::kept(self.faults.name(), error))
-    }
-
-    /// That the weights are not all 0, and have a sum.
-    fn look_at_the_total_weight(&mut self) {
-        if let (Some(index), true) = (self.chosen.weights, self.faults.is_empty())
-            && let Some((expected, found)) = total_weight_fault(&self.weights, self.row)
-        {
-            let column = Some(Column { index, name: None });
-            self.faults.add(Fault { place: Place::Whole, column, expected, found });
-        }
-    }
-
-    /// The points, if nothing was wrong.
-    fn into_points(mut self) -> Result<Points, Error> {
-        let Chosen { columns, weights, id, .. } = self.chosen;
-        self.look_at_the_total_weight();
-        let name = self.faults.name().to_owned();
-        self.faults.or(())?;
-        let points = Points::of_finite(self.values.finish()?, columns.len())?;
-        let mut points = points.with_columns(self.chosen.names())?.with_name(name);
-        if weights.is_some() {
-            points = points.with_weights(self.weights)?;
-        }
-        if id.is_some() {
-            points = points.with_ids(self.ids)?;
-        }
-        Ok(points)
-    }
-}
-
 /// The rows of an array, some at a time.
 pub(super) struct Rows<'a> {
     source: Source<'a>,
@@ -167,6 +76,8 @@ pub(super) struct Rows<'a> {
     taken: usize,
     /// Rows that are behind.
     row: usize,
+    /// What is chosen of a row.
+    values: Vec<f64>,
     /// Whether there was a row of weight above 0.
     has_weight: bool,
 }
@@ -181,7 +92,8 @@ impl<'a> Rows<'a> {
             return Err(Error::Format { name: source.name().into(), expected, found });
         }
         let chosen = Chosen::new(source.name(), header.shape[1], selection)?;
-        Ok(Rows { source, header, chosen, done: 0, block: Vec::new(), taken: 0, row: 0, has_weight: false })
+        let (block, values) = (Vec::new(), Vec::new());
+        Ok(Rows { source, header, chosen, done: 0, block, taken: 0, row: 0, values, has_weight: false })
     }
 
     /// How much of a file has been read.
@@ -196,11 +108,12 @@ impl<'a> Rows<'a> {
     pub fn next(&mut self, rows: usize) -> Result<Option<Points>, Error> {
         let dimension = self.header.shape[1];
         let there = self.header.rows_there(&self.source);
-        let mut intake = Intake::new(self.source.name(), &self.chosen, None, rows.min(there))?;
+        let layout = self.chosen.layout();
+        let mut intake = Intake::new(self.source.name(), &layout, None, rows.min(there))?;
         (intake.row, intake.leaves_weightless) = (self.row, true);
         while intake.kept < rows {
             if let Some(fields) = self.block.get(self.taken..self.taken + dimension) {
-                intake.add(fields)?;
+                intake.add(self.chosen.row(fields, &mut self.values))?;
                 self.taken += dimension;
                 continue;
             }
@@ -215,10 +128,8 @@ impl<'a> Rows<'a> {
             self.has_weight = true;
             return intake.into_points().map(Some);
         }
-        if !std::mem::replace(&mut self.has_weight, true) {
-            intake.look_at_the_total_weight();
-        }
-        intake.faults.or(None)
+        let is_all = !std::mem::replace(&mut self.has_weight, true);
+        intake.into_faults(is_all).map(|()| None)
     }
 }
 
@@ -306,6 +217,31 @@ impl Chosen {
 
     fn names(&self) -> Vec<String> {
         self.columns.iter().map(|index| column_name(*index)).collect()
+    }
+
+    /// Messages name columns of arrays by their places alone.
+    fn layout(&self) -> Layout {
+        let column = |index: usize| Column { index, name: None };
+        Layout {
+            columns: self.columns.iter().map(|index| column(*index)).collect(),
+            names: self.names(),
+            weights: self.weights.map(column),
+            has_ids: self.id.is_some(),
+            left_out: Vec::new(),
+        }
+    }
+
+    /// What is chosen of a row of the array; where that is not all in its order, it is put into `values`.
+    fn row<'r>(&self, fields: &'r [f64], values: &'r mut Vec<f64>) -> Row<'r> {
+        let (weight, id) = (self.weights.map(|index| fields[index]), self.id.map(|index| fields[index].to_string()));
+        let values = if self.is_all() {
+            fields
+        } else {
+            values.clear();
+            values.extend(self.columns.iter().map(|index| fields[*index]));
+            values
+        };
+        Row { values, nulls: &[], weight, id }
     }
 
     /// Whether all columns are chosen, in their order.

@@ -233,7 +233,7 @@ impl<R: Read> Read for Witness<R> {
 pub(crate) fn foreign_format(head: &[u8]) -> Option<&'static str> {
     const FOREIGN: [(&[u8], &str); 9] = [
         (b"PK\x03\x04", "a ZIP archive (as .npz and .xlsx files are)"),
-        (b"PAR1", "a Parquet file"),
+        (crate::read::PARQUET, "a Parquet file"),
         (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
         (b"ARROW1", "an Arrow file"),
         (b"BZh", "a bzip2 file"),

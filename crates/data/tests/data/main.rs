@@ -6,6 +6,8 @@ mod datasets;
 mod hostile;
 mod messages;
 mod npy;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod sparse;
 mod spill;
 mod write;

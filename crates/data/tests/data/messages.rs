@@ -156,13 +156,13 @@ fn missing_values_are_counted_among_the_faults() {
 fn what_another_reader_takes() {
     let said =
         |text: &str| read::points_from(text.as_bytes(), "points.csv", &Selection::default()).unwrap_err().to_string();
-    expect!["points.csv: expected a table of text or an NPY file, found sequences in FASTA"]
+    expect!["points.csv: expected a table of text, an NPY or a Parquet file, found sequences in FASTA"]
         .assert_eq(&said(">a\nACGT\n>b\nACGA\n"));
-    expect!["points.csv: expected a table of text or an NPY file, found sequences with qualities, in FASTQ"]
+    expect!["points.csv: expected a table of text, an NPY or a Parquet file, found sequences with qualities, in FASTQ"]
         .assert_eq(&said("@r1\nACGT\n+\nIIII\n"));
-    expect!["points.csv: expected a table of text or an NPY file, found dissimilarities of all pairs"]
+    expect!["points.csv: expected a table of text, an NPY or a Parquet file, found dissimilarities of all pairs"]
         .assert_eq(&said("{\"format\": \"lehr dissimilarities 1\", \"items\": 2}"));
-    expect!["points.csv: expected a table of text or an NPY file, found a document in JSON"]
+    expect!["points.csv: expected a table of text, an NPY or a Parquet file, found a document in JSON"]
         .assert_eq(&said("{\"a\": 1}\n"));
 }
 
@@ -278,11 +278,11 @@ fn files_cut_short_or_damaged() {
 #[test]
 fn formats_that_are_not_read() {
     let said = |bytes: &[u8]| read::points_from(bytes, "points.csv", &Selection::default()).unwrap_err().to_string();
-    expect!["points.csv: expected a table of text or an NPY file, found a ZIP archive (as .npz and .xlsx files are)"]
+    expect!["points.csv: expected a table of text, an NPY or a Parquet file, found a ZIP archive (as .npz and .xlsx files are)"]
         .assert_eq(&said(b"PK\x03\x04 and so on"));
-    expect!["points.csv: expected a table of text or an NPY file, found a Parquet file"]
-        .assert_eq(&said(b"PAR1 and so on"));
-    expect!["points.csv: expected a table of text or an NPY file, found a Zstandard file"]
+    expect!["points.csv: expected a table of text, an NPY or a Parquet file, found an HDF5 file"]
+        .assert_eq(&said(b"\x89HDF\r\n\x1a\n and so on"));
+    expect!["points.csv: expected a table of text, an NPY or a Parquet file, found a Zstandard file"]
         .assert_eq(&said(b"\x28\xb5\x2f\xfd and so on"));
 }
 

@@ -1,91 +1,78 @@
-//! Parquet files of flat columns, through the reader of single columns: the Arrow half of that library is not needed for them. What a file unpacks to is in `pages.rs`, what
-//! its pages say of themselves in `header.rs`: a small file may not take the memory of a node.
-
-mod header;
-mod pages;
+//! Parquet files of flat columns, one column after the other. What a file says of itself, and what its pages unpack to, is checked by the room of data: a small file may not take the memory of a
+//! node.
 
 use std::fs::File;
-use std::io::Read;
 
+use lehr_data::read::parquet::{CODECS, FOOTER_BYTES, Kind, Parquet, Refused, Room};
 use lehr_services::{Code, Fault};
-use parquet::basic::{ConvertedType, LogicalType, Type};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
-use parquet::file::FOOTER_SIZE;
-use parquet::file::metadata::{FooterTail, ParquetMetaDataReader};
-use parquet::file::reader::{ChunkReader, Length};
-use parquet::schema::types::ColumnDescriptor;
 
-use super::column::{Column, Intake, Values, chosen, table, too_large, unread, unsupported};
+use super::column::{Column, Intake, Left, Values, chosen, table, too_large, unread, unsupported};
 use crate::table::{Columns, Table};
-use pages::{Codec, Pages, TooLarge, has_prefixes};
 
 /// How many rows are read at once.
 const ROWS: usize = 8192;
 
-/// The most bytes of a footer. What it says of columns and groups takes many times as much in memory, before any of it can be counted: this is room for some hundred thousand
-/// columns of groups.
-const FOOTER_BYTES: u64 = 16 << 20;
-
-/// How pages may be packed, for people.
-const CODECS: &str = "pages that are plain, snappy or gzip";
+impl Room for Left {
+    fn bytes(&self) -> u64 {
+        self.bytes()
+    }
+}
 
 /// Reads a file.
 ///
 /// # Errors
 /// [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
 pub(crate) fn read(file: File, wanted: &Columns, has_gaps: bool, name: &str, bytes_max: u64) -> Result<Table, Fault> {
-    let damaged = |error: ParquetError| {
-        Fault::new(Code::InvalidValue, format!("{name}: expected a Parquet file that can be read here, found: {error}"))
+    let refused = |refused: Refused| match refused {
+        Refused::Footer(bytes) => {
+            let reason = format!("{name}: expected a footer of at most {FOOTER_BYTES} bytes, found one of {bytes}");
+            Fault::new(Code::TooLarge, reason)
+        }
+        Refused::Unreadable(cause) => super::fault_of(&lehr_data::Error::Read { name: name.to_owned(), cause }),
+        other => {
+            let expected = format!("{name}: expected a Parquet file that can be read here");
+            Fault::new(Code::InvalidValue, format!("{expected}, found: {other}"))
+        }
     };
-    let footer = footer_bytes(&file).map_err(damaged)?;
-    if footer > FOOTER_BYTES {
-        let reason = format!("{name}: expected a footer of at most {FOOTER_BYTES} bytes, found one of {footer}");
-        return Err(Fault::new(Code::TooLarge, reason));
-    }
-    let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).map_err(damaged)?;
-    let schema = metadata.file_metadata().schema_descr_ptr();
-    let names: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
+    let parquet = Parquet::open(file).map_err(refused)?;
+    let names = parquet.names();
     let mut columns = Vec::new();
     for index in chosen(&names, wanted, name)? {
-        let of = schema.column(index);
-        let found = || of.logical_type_ref().map_or_else(|| of.physical_type().to_string(), |of| format!("{of:?}"));
-        let values = values_of(&of).ok_or_else(|| unsupported(name, index, &names[index], &found()))?;
+        let values = match parquet.kind(index) {
+            Kind::Numbers => Values::Numbers(Vec::new()),
+            Kind::Whole => Values::Whole(Vec::new()),
+            Kind::Counts => Values::Counts(Vec::new()),
+            Kind::Texts => Values::texts(),
+            Kind::Other(found) => return Err(unsupported(name, index, &names[index], &found)),
+            _ => return Err(unsupported(name, index, &names[index], "truth values")),
+        };
         columns.push(Column { index, name: names[index].clone(), values, has_gaps });
     }
-    // What a file says of itself may be anything; what it says too much is refused before memory is taken.
-    let rows_of = |rows: i64| u64::try_from(rows).unwrap_or(u64::MAX);
-    let rows = metadata.row_groups().iter().fold(0, |rows: u64, group| rows.saturating_add(rows_of(group.num_rows())));
-    if rows != rows_of(metadata.file_metadata().num_rows()) {
-        let error = format!("{} rows, of which {rows} are in groups", metadata.file_metadata().num_rows());
-        return Err(damaged(ParquetError::General(error)));
-    }
-    if rows.saturating_mul(columns.len().max(1) as u64).saturating_mul(size_of::<u32>() as u64) > bytes_max {
+    // What a file says too much of itself is refused before memory is taken.
+    let values = parquet.rows().saturating_mul(columns.len().max(1) as u64);
+    if values.saturating_mul(size_of::<u32>() as u64) > bytes_max {
         return Err(super::too_large(name, bytes_max));
     }
     let mut intake = Intake::new(name, bytes_max);
-    for group in metadata.row_groups() {
-        let rows = usize::try_from(group.num_rows()).unwrap_or_default();
+    for group in 0..parquet.groups() {
+        let rows = usize::try_from(parquet.group_rows(group)).unwrap_or_default();
         for column in &mut columns {
-            let (index, chunk) = (column.index, group.column(column.index));
-            let codec = Codec::of(chunk).ok_or_else(|| {
-                let codec = format!("{:?}", chunk.compression_codec()).to_lowercase();
-                unread(name, index, &column.name, CODECS, &codec)
-            })?;
-            // A value that begins with a part of the one before it may be much longer than its bytes in the file: then there is one in memory at a time.
-            let at_once = if has_prefixes(chunk) { 1 } else { ROWS };
-            let called = column.name.clone();
-            let refused = |error: ParquetError| match &error {
-                ParquetError::External(cause) if cause.is::<TooLarge>() => too_large(name, index, &called, bytes_max),
-                _ => damaged(error),
+            let (index, called) = (column.index, column.name.clone());
+            let refused = |cause: Refused| match cause {
+                Refused::Codec(codec) => unread(name, index, &called, CODECS, &codec),
+                Refused::Page(_) => too_large(name, index, &called, bytes_max),
+                other => refused(other),
             };
-            let pages =
-                Pages::new(&file, chunk, &schema.column(index), codec, rows as u64, intake.left()).map_err(damaged)?;
+            // A value that begins with a part of the one before it may be much longer than its bytes in the file: then there is one in memory at a time.
+            let at_once = if parquet.has_prefixes(group, index) { 1 } else { ROWS };
+            let reader = parquet.column(group, index, intake.left()).map_err(refused)?;
             let before = column.len();
             let is_unsigned = matches!(column.values, Values::Counts(_));
             let put = (&mut *column, &mut intake);
-            let read = match get_column_reader(schema.column(index), Box::new(pages)) {
+            let read = match reader {
                 ColumnReader::Int32ColumnReader(mut reader) => {
                     each(&mut reader, rows, at_once, put, |column, value, intake| {
                         if is_unsigned {
@@ -118,30 +105,15 @@ pub(crate) fn read(file: File, wanted: &Columns, has_gaps: bool, name: &str, byt
                 }
                 _ => Ok(()),
             };
-            read.map_err(refused)?;
+            read.map_err(|error| refused(error.into()))?;
             intake.check(name)?;
             if column.len() - before != rows {
-                let error = format!("column {:?} has {} of {rows} rows", column.name, column.len() - before);
-                return Err(damaged(ParquetError::General(error)));
+                let said = format!("column {:?} has {} of {rows} rows", column.name, column.len() - before);
+                return Err(refused(Refused::Damaged(said)));
             }
         }
     }
     table(columns, wanted, has_gaps, name, intake)
-}
-
-/// How long the footer of a file says it is; an error if that is more than the file has.
-fn footer_bytes(file: &File) -> Result<u64, ParquetError> {
-    let size = file.len();
-    let Some(start) = size.checked_sub(FOOTER_SIZE as u64) else {
-        return Err(ParquetError::General(format!("{size} bytes in all")));
-    };
-    let mut tail = [0; FOOTER_SIZE];
-    file.get_read(start)?.read_exact(&mut tail)?;
-    let length = FooterTail::try_new(&tail)?.metadata_length() as u64;
-    if length > start {
-        return Err(ParquetError::General(format!("a footer of {length} bytes in a file of {size}")));
-    }
-    Ok(length)
 }
 
 /// Hands each value of a column of one group to `put`, and gaps to the column, as long as there is room; `at_once` of them are in memory.
@@ -188,41 +160,11 @@ fn each<T: DataType>(
     Ok(())
 }
 
-/// What the values of a column become; nothing if no table holds them.
-fn values_of(of: &ColumnDescriptor) -> Option<Values> {
-    let is_flat = of.max_rep_level() == 0 && of.path().parts().len() == 1;
-    let is_plain = matches!(
-        of.logical_type_ref(),
-        None | Some(LogicalType::Integer { .. } | LogicalType::String | LogicalType::Enum)
-    );
-    if !is_flat || !is_plain {
-        return None;
-    }
-    let numbers = matches!(of.physical_type(), Type::INT32 | Type::INT64);
-    match (of.converted_type(), of.physical_type()) {
-        (ConvertedType::NONE, Type::FLOAT | Type::DOUBLE) => Some(Values::Numbers(Vec::new())),
-        (ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64, _)
-            if numbers =>
-        {
-            Some(Values::Counts(Vec::new()))
-        }
-        (
-            ConvertedType::NONE
-            | ConvertedType::INT_8
-            | ConvertedType::INT_16
-            | ConvertedType::INT_32
-            | ConvertedType::INT_64,
-            _,
-        ) if numbers => Some(Values::Whole(Vec::new())),
-        (ConvertedType::UTF8 | ConvertedType::ENUM, Type::BYTE_ARRAY) => Some(Values::texts()),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use parquet::basic::Compression;
     use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+    use parquet::file::metadata::ParquetMetaDataReader;
     use parquet::file::properties::WriterProperties;
     use parquet::file::writer::SerializedFileWriter;
     use parquet::schema::parser::parse_message_type;
@@ -426,12 +368,9 @@ mod tests {
         let long = "w".repeat(2_000);
         for has_gaps in [false, true] {
             let file = of_texts(&vec![long.as_str(); 5_000], WriterProperties::builder(), has_gaps);
-            let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).unwrap();
-            let chunk = metadata.row_group(0).column(0);
-            let of = metadata.file_metadata().schema_descr_ptr().column(0);
+            let parquet = Parquet::open(file).unwrap();
             let mut intake = Intake::new("f", 1 << 20);
-            let pages = Pages::new(&file, chunk, &of, Codec::Plain, 5_000, intake.left()).unwrap();
-            let ColumnReader::ByteArrayColumnReader(mut reader) = get_column_reader(of, Box::new(pages)) else {
+            let ColumnReader::ByteArrayColumnReader(mut reader) = parquet.column(0, 0, intake.left()).unwrap() else {
                 panic!("a column of texts");
             };
             let mut column = Column { index: 0, name: "id".to_owned(), values: Values::texts(), has_gaps: false };
@@ -453,14 +392,10 @@ mod tests {
         let texts = vec!["w"; ROWS + 1];
         let properties = WriterProperties::builder().set_dictionary_enabled(false);
         let file = of_texts(&texts, properties.set_data_page_row_count_limit(1).set_write_batch_size(1), false);
-        let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).unwrap();
-        let of = metadata.file_metadata().schema_descr_ptr().column(0);
+        let parquet = Parquet::open(file).unwrap();
         let mut intake = Intake::new("f", 1 << 20);
         let left = intake.left();
-        let pages =
-            Pages::new(&file, metadata.row_group(0).column(0), &of, Codec::Plain, texts.len() as u64, left.clone())
-                .unwrap();
-        let ColumnReader::ByteArrayColumnReader(mut reader) = get_column_reader(of, Box::new(pages)) else {
+        let ColumnReader::ByteArrayColumnReader(mut reader) = parquet.column(0, 0, left.clone()).unwrap() else {
             panic!("a column of texts");
         };
         let mut column = Column { index: 0, name: "id".to_owned(), values: Values::texts(), has_gaps: false };
@@ -531,14 +466,14 @@ mod tests {
         let path = [0x19, 0x18, 1, b'x', 0x15];
         let places: Vec<usize> = (0..sound.len() - 5).filter(|&at| sound[at..].starts_with(&path)).collect();
         assert_eq!(places.len(), 2, "one for each group");
-        for (codec, name) in [(3, "lzo"), (4, "brotli"), (5, "lz4"), (6, "zstd"), (7, "lz4_raw")] {
+        for (codec, name) in [(3, "lzo"), (4, "brotli"), (5, "lz4"), (7, "lz4_raw")] {
             let mut bytes = sound.clone();
             places.iter().for_each(|at| bytes[at + path.len()] = codec * 2);
             let mut changed = tempfile::tempfile().unwrap();
             changed.write_all(&bytes).unwrap();
             let fault = read(changed, &wanted(), false, "f", 1 << 20).unwrap_err();
             let expected = format!(
-                "f, column 1 (\"x\"): expected pages that are plain, snappy or gzip, found {name}, which is not read here"
+                "f, column 1 (\"x\"): expected pages that are plain or packed by snappy, gzip or zstd, found {name}, which is not read here"
             );
             assert_eq!((fault.code(), fault.reason()), (Code::InvalidValue, expected.as_str()));
         }

@@ -4,7 +4,8 @@
 //! (the words of a dictionary, the lengths of texts) is counted here too, since a few bytes of a page can say that there are 2⁶⁰ of them.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::sync::Arc;
 
 use flate2::read::MultiGzDecoder;
 use parquet::basic::{CompressionCodec, Encoding, Type};
@@ -12,11 +13,17 @@ use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::data_type::ByteArray;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ColumnChunkMetaData;
-use parquet::file::reader::ChunkReader;
 use parquet::schema::types::ColumnDescriptor;
+use ruzstd::decoding::StreamingDecoder;
 
-use super::super::column::Left;
+use super::file::Room;
 use super::header::{Header, Kind, varint};
+
+/// The most that a page packed by Zstandard may ask its reader to keep of itself, if it is not longer than that: what every reader of the format has to offer.
+const WINDOW_BYTES: u64 = 8 << 20;
+
+/// How much of a file is read at once. There is one of these for each column.
+const CHUNK: usize = 32 * 1024;
 
 /// A page that would take more memory than the table may.
 #[derive(Debug)]
@@ -39,6 +46,7 @@ pub(super) enum Codec {
     Plain,
     Snappy,
     Gzip,
+    Zstandard,
 }
 
 impl Codec {
@@ -48,19 +56,48 @@ impl Codec {
             CompressionCodec::UNCOMPRESSED => Some(Self::Plain),
             CompressionCodec::SNAPPY => Some(Self::Snappy),
             CompressionCodec::GZIP => Some(Self::Gzip),
+            CompressionCodec::ZSTD => Some(Self::Zstandard),
             _ => None,
         }
     }
 }
 
+/// A file from a place on. Those who read at several places of it go to theirs each time, since a file has only one that it is at.
+struct At {
+    file: Arc<File>,
+    place: u64,
+}
+
+impl Read for At {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut file = &*self.file;
+        file.seek(SeekFrom::Start(self.place))?;
+        let read = file.read(buffer)?;
+        self.place += read as u64;
+        Ok(read)
+    }
+}
+
+impl Seek for At {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let place = match to {
+            SeekFrom::Start(place) => Some(place),
+            SeekFrom::Current(by) => self.place.checked_add_signed(by),
+            SeekFrom::End(by) => self.file.metadata()?.len().checked_add_signed(by),
+        };
+        self.place = place.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.place)
+    }
+}
+
 /// The pages of a column in one group, one after the other.
-pub(super) struct Pages {
-    input: BufReader<File>,
+pub(super) struct Pages<R> {
+    input: BufReader<At>,
     /// Bytes of the column that were not read yet.
     left: u64,
     codec: Codec,
     /// What the values may still take.
-    room: Left,
+    room: R,
     /// Rows whose values did not come yet.
     rows: u64,
     /// What a word of a dictionary takes in memory.
@@ -71,23 +108,23 @@ pub(super) struct Pages {
     may_have_prefixes: bool,
 }
 
-impl Pages {
+impl<R: Room> Pages<R> {
     /// Those of `chunk`, a column of a group of `rows` rows.
     pub(super) fn new(
-        file: &File,
+        file: Arc<File>,
         chunk: &ColumnChunkMetaData,
         column: &ColumnDescriptor,
         codec: Codec,
         rows: u64,
-        room: Left,
-    ) -> Result<Self> {
+        room: R,
+    ) -> Self {
         let (start, left) = chunk.byte_range();
         let word_bytes = match column.physical_type() {
             Type::BYTE_ARRAY => size_of::<ByteArray>(),
             _ => size_of::<u64>(),
         } as u64;
-        Ok(Self {
-            input: file.get_read(start)?,
+        Self {
+            input: BufReader::with_capacity(CHUNK, At { file, place: start }),
             left,
             codec,
             room,
@@ -96,7 +133,7 @@ impl Pages {
             dictionary_bytes: 0,
             has_gaps: column.max_def_level() > 0,
             may_have_prefixes: has_prefixes(chunk),
-        })
+        }
     }
 
     fn header(&mut self) -> Result<Header> {
@@ -116,7 +153,12 @@ impl Pages {
         let (packed, unpacked, values) =
             (u64::from(header.packed), u64::from(header.unpacked), u64::from(header.values));
         // What is packed is there until it is unpacked.
-        let mut bytes = if self.codec == Codec::Plain { unpacked.max(packed) } else { unpacked + packed };
+        let mut bytes = match self.codec {
+            Codec::Plain => unpacked.max(packed),
+            Codec::Snappy | Codec::Gzip => unpacked + packed,
+            // It is put together apart, and copied from there.
+            Codec::Zstandard => 2 * unpacked + packed,
+        };
         if header.kind == Kind::Dictionary {
             let words = values.saturating_mul(self.word_bytes);
             bytes = bytes.saturating_add(words);
@@ -164,14 +206,11 @@ impl Pages {
                 }
                 snap::raw::Decoder::new().decompress_vec(packed).map_err(io::Error::from)?
             }
-            Codec::Gzip => {
-                let mut values = Vec::new();
-                MultiGzDecoder::new(packed).take(expected as u64 + 1).read_to_end(&mut values)?;
-                if values.len() != expected {
-                    let more = if values.len() > expected { "more" } else { "less" };
-                    return Err(damage(format!("a page of {size} bytes that unpacks to {more}")));
-                }
-                values
+            Codec::Gzip => sized(MultiGzDecoder::new(packed), expected, size)?,
+            Codec::Zstandard => {
+                let window = WINDOW_BYTES.max(expected as u64);
+                let unpacked = StreamingDecoder::new_with_max_window_size(packed, window);
+                sized(unpacked.map_err(|error| damage(error.to_string()))?, expected, size)?
             }
         };
         if levels.is_empty() {
@@ -207,6 +246,17 @@ impl Pages {
         }
         Ok(())
     }
+}
+
+/// What a stream unpacks to, which is `expected` bytes of a page of `size`.
+fn sized(unpacked: impl Read, expected: usize, size: usize) -> Result<Vec<u8>> {
+    let mut values = Vec::new();
+    unpacked.take(expected as u64 + 1).read_to_end(&mut values)?;
+    if values.len() == expected {
+        return Ok(values);
+    }
+    let more = if values.len() > expected { "more" } else { "less" };
+    Err(damage(format!("a page of {size} bytes that unpacks to {more}")))
 }
 
 /// How many lists of lengths, of 32 bits each, the library makes of a page before its values.
@@ -258,7 +308,7 @@ fn damage(what: impl Into<String>) -> ParquetError {
     ParquetError::General(what.into())
 }
 
-impl Iterator for Pages {
+impl<R: Room> Iterator for Pages<R> {
     type Item = Result<Page>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -266,7 +316,7 @@ impl Iterator for Pages {
     }
 }
 
-impl PageReader for Pages {
+impl<R: Room> PageReader for Pages<R> {
     fn get_next_page(&mut self) -> Result<Option<Page>> {
         while self.left > 0 {
             let header = self.header()?;
@@ -329,15 +379,14 @@ impl PageReader for Pages {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::io::Write;
 
     use parquet::column::reader::{ColumnReader, get_column_reader};
     use parquet::schema::parser::parse_message_type;
     use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor};
 
-    use super::super::Intake;
     use super::*;
-    use crate::sync::Arc;
 
     /// A number as a header has it: twice itself, seven bits a byte.
     fn number(number: u64) -> Vec<u8> {
@@ -371,7 +420,7 @@ mod tests {
     }
 
     /// The pages of a column of texts that has these bytes and five rows.
-    fn pages(bytes: &[u8], codec: Codec, room: Left) -> (Pages, ColumnDescPtr) {
+    fn pages<R: Room>(bytes: &[u8], codec: Codec, room: R) -> (Pages<R>, ColumnDescPtr) {
         let schema = parse_message_type("message s { REQUIRED BINARY id (UTF8); }").unwrap();
         let column = SchemaDescriptor::new(Arc::new(schema)).column(0);
         let chunk = ColumnChunkMetaData::builder(column.clone())
@@ -382,12 +431,12 @@ mod tests {
             .unwrap();
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
-        (Pages::new(&file, &chunk, &column, codec, 5, room).unwrap(), column)
+        (Pages::new(Arc::new(file), &chunk, &column, codec, 5, room), column)
     }
 
     /// The first page of them.
     fn first(bytes: &[u8], bytes_max: u64) -> Result<Page> {
-        let (mut pages, _) = pages(bytes, Codec::Plain, Intake::new("f", bytes_max).left());
+        let (mut pages, _) = pages(bytes, Codec::Plain, bytes_max);
         pages.get_next_page().map(|page| page.expect("a page"))
     }
 
@@ -411,7 +460,7 @@ mod tests {
             (page(0, 5, 7, &lengths), Codec::Plain, 0, 20 + 5 * 4 * 2),
         ] {
             for (bytes_max, is_refused) in [(takes - 1, true), (takes, false)] {
-                let (mut pages, _) = pages(&bytes, codec, Intake::new("f", bytes_max as u64).left());
+                let (mut pages, _) = pages(&bytes, codec, bytes_max as u64);
                 (0..before).for_each(|_| drop(pages.get_next_page().unwrap()));
                 // What is not refused may still be no gzip.
                 let refused = pages.get_next_page().err().map(|error| error.to_string());
@@ -420,20 +469,50 @@ mod tests {
         }
     }
 
+    /// Room of which values take some after each page.
+    struct Lessening(Cell<u64>, u64);
+
+    impl Room for Lessening {
+        fn bytes(&self) -> u64 {
+            self.0.replace(self.0.get() - self.1)
+        }
+    }
+
     #[test]
     fn a_page_gets_what_the_values_before_it_have_left() {
-        use super::super::{Column, Values};
         let bytes = [page(0, 2, 0, &[0; 8]), page(0, 3, 0, &[0; 12])].concat();
-        for (length, is_refused) in [(4, false), (5, true)] {
-            let mut intake = Intake::new("f", 20);
-            let (mut pages, _) = pages(&bytes, Codec::Plain, intake.left());
+        for (length, is_refused) in [(8, false), (9, true)] {
+            let (mut pages, _) = pages(&bytes, Codec::Plain, Lessening(Cell::new(20), length));
             assert!(pages.get_next_page().unwrap().is_some());
-            let mut column = Column { index: 0, name: "id".to_owned(), values: Values::texts(), has_gaps: false };
-            column.text(&"w".repeat(length), &mut intake);
-            intake.tell();
             let refused = pages.get_next_page().err().map(|error| error.to_string());
             assert_eq!(refused, is_refused.then(|| taking(12)));
         }
+    }
+
+    #[test]
+    fn what_zstandard_packs_may_keep_no_more_of_itself_than_it_has_or_every_reader_offers() {
+        // A frame of one block that is not packed: `window` is the byte that says how much is kept.
+        let frame = |window: u8, bytes: &[u8]| {
+            let head = ((bytes.len() as u32) << 3) | 1;
+            [&[0x28, 0xb5, 0x2f, 0xfd, 0, window][..], &head.to_le_bytes()[..3], bytes].concat()
+        };
+        let unpacked = |window: u8, size: usize| {
+            let bytes = frame(window, &[7; 20]);
+            let mut whole = page(0, 5, 0, &bytes);
+            // The size that the page unpacks to.
+            whole[3] = size as u8 * 2;
+            let (mut pages, _) = pages(&whole, Codec::Zstandard, 1 << 20);
+            match pages.get_next_page() {
+                Ok(Some(Page::DataPage { buf, .. })) => Ok(buf.to_vec()),
+                Ok(_) => panic!("no page"),
+                Err(error) => Err(error.to_string()),
+            }
+        };
+        // 2¹⁰ times 2 to this power: 8 MiB, and twice as much.
+        assert_eq!(unpacked(13 << 3, 20).unwrap(), [7; 20]);
+        assert!(unpacked(14 << 3, 20).unwrap_err().contains("window_size is too big"), "{:?}", unpacked(14 << 3, 20));
+        assert!(unpacked(13 << 3, 19).unwrap_err().ends_with("a page of 19 bytes that unpacks to more"));
+        assert!(unpacked(13 << 3, 21).unwrap_err().ends_with("a page of 21 bytes that unpacks to less"));
     }
 
     #[test]
@@ -444,7 +523,7 @@ mod tests {
             page(0, letters.len() as u64, 0, &letters.iter().map(|&l| word(l)).collect::<Vec<_>>().concat())
         };
         let bytes = [empty.clone(), sound(b"ab"), empty.clone(), sound(b"cde"), empty].concat();
-        let (pages, column) = pages(&bytes, Codec::Plain, Intake::new("f", 1 << 20).left());
+        let (pages, column) = pages(&bytes, Codec::Plain, 1 << 20);
         let ColumnReader::ByteArrayColumnReader(mut reader) = get_column_reader(column, Box::new(pages)) else {
             panic!("a column of texts");
         };

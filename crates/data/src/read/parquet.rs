@@ -1,0 +1,461 @@
+//! Parquet files: rows of numbers out of their columns.
+//!
+//! Values stand column after column in groups of rows, and become rows block by block: of each column that is wanted some thousand values are read, in turns, so that of a file no more is
+//! held than a block of rows and a page of each column. What a file says of itself is checked before memory is taken for it ([`Parquet`]), what its pages unpack to in `pages.rs`, what they say of
+//! themselves in `header.rs`; where the library panics, the file is damaged. Who wants columns of other kinds, one after the other, reads them with [`Parquet::column`].
+
+mod file;
+mod header;
+mod pages;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use lehr_spill::Spill;
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, DataType};
+use parquet::errors::ParquetError;
+
+use crate::error::{Column, Error, Fault, Faults, Place};
+use crate::incomplete::Incomplete;
+use crate::left_out::LeftOut;
+use crate::points::Points;
+use crate::read::intake::{Intake, Layout, Row};
+use crate::read::source::Source;
+use crate::read::{PARQUET, Selection, check_once, find_column};
+pub use file::{CODECS, FOOTER_BYTES, Kind, Parquet, Refused, Room};
+
+/// The most that a page may take. Writers make pages of about a mebibyte.
+const PAGE_BYTES: u64 = 1 << 30;
+
+/// How many values a block of rows has, unless that is less than [`ROWS_MIN`] rows or more than [`ROWS_MAX`].
+const BLOCK: usize = 1 << 20;
+const ROWS_MIN: usize = 64;
+const ROWS_MAX: usize = 8192;
+
+/// Whether a source is to be read as Parquet: seen from its first bytes, or promised by its name.
+pub(super) fn is_parquet(source: &mut Source<'_>) -> bool {
+    source.peek(PARQUET.len()) == PARQUET || source.name().to_lowercase().ends_with(".parquet")
+}
+
+/// Points out of the columns that are chosen, with their values in memory or in a file of a folder.
+pub(super) fn points(source: &Source<'_>, selection: &Selection, spill: Option<&Spill>) -> Result<Points, Error> {
+    let mut rows = Rows::new(source, selection)?;
+    let count = usize::try_from(rows.parquet.rows()).unwrap_or(usize::MAX);
+    let layout = rows.chosen.layout();
+    let mut intake = Intake::new(&rows.name, &layout, spill, count)?;
+    while rows.fill()? {
+        rows.give(&mut intake, usize::MAX)?;
+    }
+    intake.into_points()
+}
+
+/// Rows that may have gaps: nulls and NaN are some. Weights are not read.
+pub(super) fn incomplete(source: &Source<'_>, selection: &Selection) -> Result<Incomplete, Error> {
+    let mut rows = Rows::new(source, selection)?;
+    let layout = rows.chosen.layout();
+    let (mut values, mut ids, mut faults) = (Vec::new(), Vec::new(), Faults::new(&*rows.name));
+    let mut row = 0;
+    while rows.fill()? {
+        for fields in rows.block.values.chunks_exact(rows.block.width) {
+            let fields = &fields[..layout.columns.len()];
+            for (column, value) in layout.columns.iter().zip(fields).filter(|(_, value)| value.is_infinite()) {
+                faults.add_with(|| Fault {
+                    place: Place::Row(row),
+                    column: Some(column.clone()),
+                    expected: "a finite number, or a missing one".into(),
+                    found: value.to_string(),
+                });
+            }
+            values.extend_from_slice(fields);
+            row += 1;
+        }
+        ids.append(&mut rows.block.ids);
+        rows.taken = rows.block.rows;
+    }
+    faults.or(())?;
+    let ids = layout.has_ids.then_some(ids);
+    Ok(Incomplete::named(values, layout.names, &rows.name)?.with_ids(ids).with_left_out(layout.left_out))
+}
+
+/// How many rows and columns of numbers there are.
+pub(super) fn shape(source: &Source<'_>) -> Result<Option<[usize; 2]>, Error> {
+    let parquet = open(source)?;
+    let numbers = (0..parquet.names().len()).filter(|column| is_number(&parquet.kind(*column))).count();
+    Ok(usize::try_from(parquet.rows()).ok().map(|rows| [rows, numbers]))
+}
+
+fn open(source: &Source<'_>) -> Result<Parquet, Error> {
+    let name = source.name();
+    let Some(file) = source.again() else {
+        return Err(Error::Format {
+            name: name.into(),
+            expected: "a table of text or an NPY file, or a Parquet file on a disk, whose end says what is in it"
+                .into(),
+            found: "a Parquet file in a stream, or packed by gzip as a whole".into(),
+        });
+    };
+    guarded(name, || Parquet::open(file).map_err(|refused| told(refused, name, None)))
+}
+
+/// Calls the library, which may panic where bytes are not as it expects: then they are damaged.
+fn guarded<T>(name: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
+        Err(Error::Format { name: name.into(), expected: "a sound Parquet file".into(), found: "damage".into() })
+    })
+}
+
+/// What is said of a file that is refused, or of one of its columns.
+fn told(refused: Refused, name: &str, column: Option<&Column>) -> Error {
+    let name = match column {
+        Some(Column { index, name: Some(column) }) => format!("{name}, column {} ({column:?})", index + 1),
+        _ => name.to_owned(),
+    };
+    let (expected, found) = match refused {
+        Refused::Unreadable(cause) => return Error::Read { name, cause },
+        Refused::Footer(bytes) => (format!("a footer of at most {FOOTER_BYTES} bytes"), format!("one of {bytes}")),
+        Refused::Page(bytes) => {
+            (format!("pages that take at most {PAGE_BYTES} bytes"), format!("one that takes {bytes}"))
+        }
+        Refused::Codec(codec) => (CODECS.to_owned(), format!("{codec}, which is not read here")),
+        Refused::Damaged(said) => ("a Parquet file that can be read here".to_owned(), said),
+    };
+    Error::Format { name, expected, found }
+}
+
+/// Whether a column of this kind is one of numbers here.
+fn is_number(kind: &Kind) -> bool {
+    matches!(kind, Kind::Numbers | Kind::Whole | Kind::Counts | Kind::Truths)
+}
+
+/// Which columns of a file are what.
+struct Chosen {
+    columns: Vec<Column>,
+    weights: Option<Column>,
+    id: Option<Column>,
+    left_out: Vec<LeftOut>,
+}
+
+impl Chosen {
+    fn new(source: &str, parquet: &Parquet, selection: &Selection) -> Result<Self, Error> {
+        let names = parquet.names();
+        let column = |index: usize| Column { index, name: Some(names[index].clone()) };
+        let asked = selection.columns.iter().flatten().chain(&selection.weights).chain(&selection.id);
+        let (mut found, mut missing) = (Vec::new(), Vec::new());
+        for wanted in asked {
+            match find_column(source, wanted, &names)? {
+                Some(index) => found.push(index),
+                None if missing.contains(wanted) => {}
+                None => missing.push(wanted.clone()),
+            }
+        }
+        if !missing.is_empty() {
+            return Err(Error::NoSuchColumns { name: source.into(), wanted: missing, columns: names });
+        }
+        let id = selection.id.as_ref().and_then(|_| found.pop());
+        let weights = selection.weights.as_ref().and_then(|_| found.pop());
+        let mut left_out = Vec::new();
+        let columns = if selection.columns.is_some() {
+            check_once(source, &found, &names)?;
+            found
+        } else {
+            let index = parquet.index_columns();
+            let free = (0..names.len()).filter(|column| Some(*column) != id && Some(*column) != weights);
+            let (numbers, others): (Vec<_>, Vec<_>) =
+                free.partition(|column| is_number(&parquet.kind(*column)) && !index.contains(&names[*column]));
+            for other in others {
+                let (kind, example) = match parquet.kind(other) {
+                    _ if index.contains(&names[other]) => (Some("the index of a pandas table".to_owned()), None),
+                    Kind::Other(kind) => (Some(kind), None),
+                    _ => first_text(parquet, other)
+                        .map_or_else(|| (Some("text".to_owned()), None), |text| (None, Some(text))),
+                };
+                let example = example.unwrap_or_default();
+                left_out.push(LeftOut { column: names[other].clone(), example, has_commas: false, kind });
+            }
+            if numbers.is_empty() {
+                let shown = names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+                let found = format!("none among the columns {shown}");
+                return Err(Error::Format { name: source.into(), expected: "a column of numbers".into(), found });
+            }
+            numbers
+        };
+        let mut faults = Faults::new(source);
+        for index in columns.iter().copied().chain(weights) {
+            let kind = match parquet.kind(index) {
+                kind if is_number(&kind) => continue,
+                Kind::Other(kind) => kind,
+                _ => "text".to_owned(),
+            };
+            let expected = "a column of numbers".to_owned();
+            faults.add(Fault { place: Place::Whole, column: Some(column(index)), expected, found: kind });
+        }
+        if let Some(index) = id
+            && let Kind::Other(found) = parquet.kind(index)
+        {
+            let expected = "a column of text or numbers".to_owned();
+            faults.add(Fault { place: Place::Whole, column: Some(column(index)), expected, found });
+        }
+        faults.or(())?;
+        let columns = columns.into_iter().map(column).collect();
+        Ok(Chosen { columns, weights: weights.map(column), id: id.map(column), left_out })
+    }
+
+    fn layout(&self) -> Layout {
+        Layout {
+            columns: self.columns.clone(),
+            names: self.columns.iter().filter_map(|column| column.name.clone()).collect(),
+            weights: self.weights.clone(),
+            has_ids: self.id.is_some(),
+            left_out: self.left_out.clone(),
+        }
+    }
+
+    /// The columns of numbers, those of the points first.
+    fn numbers(&self) -> impl Iterator<Item = &Column> {
+        self.columns.iter().chain(&self.weights)
+    }
+}
+
+/// The text in the first row of a column; nothing if there is none, or none that can be read: nobody asked for it.
+fn first_text(parquet: &Parquet, column: usize) -> Option<String> {
+    let read = || {
+        let group = (0..parquet.groups()).find(|group| parquet.group_rows(*group) > 0)?;
+        let ColumnReader::ByteArrayColumnReader(mut reader) = parquet.column(group, column, PAGE_BYTES).ok()? else {
+            return None;
+        };
+        let mut texts: Vec<ByteArray> = Vec::new();
+        reader.read_records(1, Some(&mut Vec::new()), None, &mut texts).ok()?;
+        texts.first().map(|text| String::from_utf8_lossy(text.data()).into_owned())
+    };
+    catch_unwind(AssertUnwindSafe(read)).ok().flatten()
+}
+
+/// Some rows, in the order of the columns of numbers.
+#[derive(Default)]
+struct Block {
+    rows: usize,
+    /// Columns of numbers, the weights among them.
+    width: usize,
+    values: Vec<f64>,
+    /// Where nothing stands, if there is such a place.
+    nulls: Vec<bool>,
+    ids: Vec<String>,
+}
+
+/// A column of the group that is read.
+struct Open {
+    column: Column,
+    is_unsigned: bool,
+    reader: ColumnReader,
+}
+
+/// The rows of a file, some at a time.
+pub(super) struct Rows {
+    name: String,
+    parquet: Parquet,
+    chosen: Chosen,
+    /// The next group to be opened.
+    group: usize,
+    /// Of the group before it, the columns of numbers and then those of ids, as long as rows are left.
+    open: Vec<Open>,
+    left: u64,
+    block: Block,
+    /// Rows of the block that have been taken.
+    taken: usize,
+    /// Rows that have been taken in all.
+    row: usize,
+    /// Whether there was a row of weight above 0.
+    has_weight: bool,
+}
+
+impl Rows {
+    pub fn new(source: &Source<'_>, selection: &Selection) -> Result<Self, Error> {
+        let (name, parquet) = (source.name().to_owned(), open(source)?);
+        if parquet.rows() == 0 {
+            return Err(Error::Empty { name, found: "a Parquet file of no rows" });
+        }
+        let chosen = Chosen::new(&name, &parquet, selection)?;
+        let (open, block) = (Vec::new(), Block::default());
+        Ok(Rows { name, parquet, chosen, group: 0, open, left: 0, block, taken: 0, row: 0, has_weight: false })
+    }
+
+    /// How much of the file has been read, in rows.
+    pub fn fraction(&self) -> f64 {
+        (self.row as f64 / self.parquet.rows() as f64).min(1.0)
+    }
+
+    /// The next rows of weight above 0, so many at most; none at the end.
+    ///
+    /// # Errors
+    /// Those of reading; the faults of these rows; at the end that no row had a weight.
+    pub fn next(&mut self, rows: usize) -> Result<Option<Points>, Error> {
+        let layout = self.chosen.layout();
+        let there = usize::try_from(self.parquet.rows()).unwrap_or(usize::MAX) - self.row;
+        let mut intake = Intake::new(&self.name, &layout, None, rows.min(there))?;
+        (intake.row, intake.leaves_weightless) = (self.row, true);
+        while intake.kept < rows && self.fill()? {
+            self.give(&mut intake, rows)?;
+        }
+        if intake.kept > 0 {
+            self.has_weight = true;
+            return intake.into_points().map(Some);
+        }
+        let is_all = !std::mem::replace(&mut self.has_weight, true);
+        intake.into_faults(is_all).map(|()| None)
+    }
+
+    /// Hands on rows of the block that were not taken, until so many are kept.
+    fn give(&mut self, intake: &mut Intake<'_>, kept: usize) -> Result<(), Error> {
+        let (width, columns) = (self.block.width, self.chosen.columns.len());
+        while self.taken < self.block.rows && intake.kept < kept {
+            let fields = self.taken * width..(self.taken + 1) * width;
+            let (values, weight) = self.block.values[fields.clone()].split_at(columns);
+            let nulls = self.block.nulls.get(fields).unwrap_or_default();
+            let id = self.block.ids.get_mut(self.taken).map(std::mem::take);
+            self.taken += 1;
+            self.row += 1;
+            intake.add(Row { values, nulls, weight: weight.first().copied(), id })?;
+        }
+        Ok(())
+    }
+
+    /// Sees that there are rows to be taken; false at the end of the file.
+    fn fill(&mut self) -> Result<bool, Error> {
+        if self.taken < self.block.rows {
+            return Ok(true);
+        }
+        let name = self.name.clone();
+        guarded(&name, || {
+            while self.left == 0 {
+                if self.group == self.parquet.groups() {
+                    return Ok(false);
+                }
+                self.open_group()?;
+            }
+            self.read_block()?;
+            Ok(true)
+        })
+    }
+
+    fn open_group(&mut self) -> Result<(), Error> {
+        let group = self.group;
+        self.open.clear();
+        for column in self.chosen.numbers().chain(&self.chosen.id) {
+            let reader = self.parquet.column(group, column.index, PAGE_BYTES);
+            let reader = reader.map_err(|refused| told(refused, &self.name, Some(column)))?;
+            let is_unsigned = self.parquet.kind(column.index) == Kind::Counts;
+            self.open.push(Open { column: column.clone(), is_unsigned, reader });
+        }
+        self.left = self.parquet.group_rows(group);
+        self.group += 1;
+        Ok(())
+    }
+
+    fn read_block(&mut self) -> Result<(), Error> {
+        let width = self.chosen.numbers().count();
+        let most = (BLOCK / width).clamp(ROWS_MIN, ROWS_MAX);
+        let rows = usize::try_from(self.left).map_or(most, |left| left.min(most));
+        let block = &mut self.block;
+        (block.rows, block.width) = (0, width);
+        block.values.clear();
+        block.values.resize(rows * width, 0.0);
+        block.nulls.clear();
+        block.ids.clear();
+        for (place, open) in self.open.iter_mut().enumerate() {
+            let read = if place < width {
+                numbers(open, rows, |row, number| {
+                    block.values[row * width + place] = number.unwrap_or(f64::NAN);
+                    if number.is_none() {
+                        block.nulls.resize(rows * width, false);
+                        block.nulls[row * width + place] = true;
+                    }
+                })
+            } else {
+                texts(open, rows, |text| block.ids.push(text))
+            };
+            let column = Some(&open.column);
+            let read = read.map_err(|error| told(error.into(), &self.name, column))?;
+            if read < rows {
+                let said = format!("the end of a column {} rows before that of its group", rows - read);
+                return Err(told(Refused::Damaged(said), &self.name, column));
+            }
+        }
+        self.left -= rows as u64;
+        (block.rows, self.taken) = (rows, 0);
+        Ok(())
+    }
+}
+
+/// Hands on the next numbers of a column, and how many there were.
+fn numbers(open: &mut Open, rows: usize, mut put: impl FnMut(usize, Option<f64>)) -> Result<usize, ParquetError> {
+    let is_unsigned = open.is_unsigned;
+    match &mut open.reader {
+        ColumnReader::BoolColumnReader(reader) => {
+            records(reader, rows, |row, value| put(row, value.map(|truth| f64::from(u8::from(*truth)))))
+        }
+        ColumnReader::Int32ColumnReader(reader) => records(reader, rows, |row, value| {
+            put(row, value.map(|number| if is_unsigned { f64::from(*number as u32) } else { f64::from(*number) }))
+        }),
+        // Beyond 2⁵³ they are rounded.
+        ColumnReader::Int64ColumnReader(reader) => records(reader, rows, |row, value| {
+            put(row, value.map(|number| if is_unsigned { *number as u64 as f64 } else { *number as f64 }))
+        }),
+        ColumnReader::FloatColumnReader(reader) => {
+            records(reader, rows, |row, value| put(row, value.map(|number| f64::from(*number))))
+        }
+        ColumnReader::DoubleColumnReader(reader) => records(reader, rows, |row, value| put(row, value.copied())),
+        _ => Ok(0),
+    }
+}
+
+/// Hands on the next values of a column as texts, and how many there were; where nothing stands, an empty one.
+fn texts(open: &mut Open, rows: usize, mut put: impl FnMut(String)) -> Result<usize, ParquetError> {
+    let is_unsigned = open.is_unsigned;
+    fn said<T: ToString>(value: Option<T>) -> String {
+        value.map(|value| value.to_string()).unwrap_or_default()
+    }
+    match &mut open.reader {
+        ColumnReader::BoolColumnReader(reader) => records(reader, rows, |_, value| put(said(value))),
+        ColumnReader::Int32ColumnReader(reader) => records(reader, rows, |_, value| {
+            put(if is_unsigned { said(value.map(|number| *number as u32)) } else { said(value) })
+        }),
+        ColumnReader::Int64ColumnReader(reader) => records(reader, rows, |_, value| {
+            put(if is_unsigned { said(value.map(|number| *number as u64)) } else { said(value) })
+        }),
+        ColumnReader::FloatColumnReader(reader) => records(reader, rows, |_, value| put(said(value))),
+        ColumnReader::DoubleColumnReader(reader) => records(reader, rows, |_, value| put(said(value))),
+        ColumnReader::ByteArrayColumnReader(reader) => {
+            records(reader, rows, |_, value| put(said(value.map(|text| String::from_utf8_lossy(text.data())))))
+        }
+        _ => Ok(0),
+    }
+}
+
+/// Hands on the next values of a column with their rows, counted from 0, and how many rows there were.
+fn records<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    rows: usize,
+    mut put: impl FnMut(usize, Option<&T::T>),
+) -> Result<usize, ParquetError> {
+    let (mut levels, mut values) = (Vec::new(), Vec::new());
+    let mut done = 0;
+    while done < rows {
+        levels.clear();
+        values.clear();
+        let (records, _, _) = reader.read_records(rows - done, Some(&mut levels), None, &mut values)?;
+        if records == 0 {
+            break;
+        }
+        if levels.is_empty() {
+            values.iter().enumerate().for_each(|(place, value)| put(done + place, Some(value)));
+        } else {
+            // Of a flat column: 1 where there is a value.
+            let mut there = values.iter();
+            for (place, level) in levels.iter().enumerate() {
+                put(done + place, if *level > 0 { there.next() } else { None });
+            }
+        }
+        done += records;
+    }
+    Ok(done)
+}

@@ -1,0 +1,293 @@
+//! A Parquet file of columns: what its footer says of them, and readers of their values, a group of rows and a column at a time.
+//!
+//! A file may say anything of itself, and a small one may not take the memory of a node. So a footer is refused by its length, and a page by what it would take.
+
+use std::fs;
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use parquet::basic::{ConvertedType, LogicalType, Type};
+use parquet::column::reader::{ColumnReader, get_column_reader};
+use parquet::errors::ParquetError;
+use parquet::file::FOOTER_SIZE;
+use parquet::file::metadata::{FooterTail, ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::reader::{ChunkReader, Length};
+use parquet::schema::types::ColumnDescriptor;
+
+use super::pages::{Codec, Pages, TooLarge, has_prefixes};
+
+/// The most bytes of a footer. What it says of columns and groups takes many times as much in memory, before any of it can be counted: this is room for some hundred thousand
+/// columns of groups.
+pub const FOOTER_BYTES: u64 = 16 << 20;
+
+/// How pages may be packed, for people.
+pub const CODECS: &str = "pages that are plain or packed by snappy, gzip or zstd";
+
+/// How many bytes the values that are still to come may take, asked before room is made for a page of them.
+///
+/// # Example
+/// ```
+/// use lehr_data::read::parquet::Room;
+/// assert_eq!(Room::bytes(&4096_u64), 4096, "a number is room that does not become less");
+/// ```
+pub trait Room: Send + 'static {
+    /// How many bytes there are at the moment.
+    fn bytes(&self) -> u64;
+}
+
+impl Room for u64 {
+    fn bytes(&self) -> u64 {
+        *self
+    }
+}
+
+/// What the values of a column are.
+///
+/// # Example
+/// See [`Parquet`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// Floating point, in 32 or 64 bits.
+    Numbers,
+    /// Whole numbers.
+    Whole,
+    /// Whole numbers from 0 on.
+    Counts,
+    /// True or false.
+    Truths,
+    /// Text in UTF-8.
+    Texts,
+    /// What is not read here, for people.
+    Other(String),
+}
+
+/// Why a file, or a column of it, is not read.
+///
+/// # Example
+/// ```
+/// use lehr_data::read::parquet::{Parquet, Refused};
+/// let mut file = tempfile::tempfile().unwrap();
+/// std::io::Write::write_all(&mut file, b"no Parquet at all").unwrap();
+/// assert!(matches!(Parquet::open(file), Err(Refused::Damaged(_))));
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refused {
+    /// It is no Parquet file, damaged, or of a variant that is not read.
+    #[error("{0}")]
+    Damaged(String),
+    /// The disk did not give its bytes.
+    #[error("{0}")]
+    Unreadable(io::Error),
+    /// Its footer is longer than [`FOOTER_BYTES`].
+    #[error("a footer of {0} bytes")]
+    Footer(u64),
+    /// A page that takes so many bytes, for which there is no [`Room`].
+    #[error("a page that takes {0} bytes")]
+    Page(u64),
+    /// Pages of a column are packed in a way that is none of [`CODECS`].
+    #[error("pages packed by {0}")]
+    Codec(String),
+}
+
+impl From<ParquetError> for Refused {
+    fn from(error: ParquetError) -> Self {
+        let said = error.to_string();
+        match error {
+            ParquetError::External(cause) => match cause.downcast::<TooLarge>() {
+                Ok(page) => Refused::Page(page.bytes),
+                Err(cause) => match cause.downcast::<io::Error>() {
+                    Ok(cause) => Refused::from(*cause),
+                    Err(_) => Refused::Damaged(said),
+                },
+            },
+            _ => Refused::Damaged(said),
+        }
+    }
+}
+
+impl From<io::Error> for Refused {
+    fn from(error: io::Error) -> Self {
+        // What the disk says has a number; what is said of bytes has none.
+        if error.raw_os_error().is_some() { Refused::Unreadable(error) } else { Refused::Damaged(error.to_string()) }
+    }
+}
+
+/// A Parquet file whose footer was read: columns, and groups of rows.
+///
+/// # Example
+/// ```
+/// use lehr_data::read::parquet::{Kind, Parquet};
+/// use parquet::data_type::DoubleType;
+/// use parquet::file::writer::SerializedFileWriter;
+/// use parquet::schema::parser::parse_message_type;
+///
+/// let file = tempfile::tempfile().unwrap();
+/// let schema = parse_message_type("message rows { REQUIRED DOUBLE x; }").unwrap().into();
+/// let mut writer = SerializedFileWriter::new(file.try_clone().unwrap(), schema, Default::default()).unwrap();
+/// let mut group = writer.next_row_group().unwrap();
+/// let mut column = group.next_column().unwrap().unwrap();
+/// column.typed::<DoubleType>().write_batch(&[0.5, 1.5], None, None).unwrap();
+/// column.close().unwrap();
+/// group.close().unwrap();
+/// writer.close().unwrap();
+///
+/// let parquet = Parquet::open(file)?;
+/// assert_eq!((parquet.names(), parquet.kind(0)), (vec!["x".to_owned()], Kind::Numbers));
+/// assert_eq!((parquet.rows(), parquet.groups(), parquet.group_rows(0)), (2, 1, 2));
+/// # Ok::<(), lehr_data::read::parquet::Refused>(())
+/// ```
+pub struct Parquet {
+    file: Arc<fs::File>,
+    metadata: ParquetMetaData,
+    rows: u64,
+}
+
+impl Parquet {
+    /// Reads the footer of a file.
+    ///
+    /// # Errors
+    /// [`Refused::Footer`]; [`Refused::Damaged`], also if the groups do not have the rows that the file has; [`Refused::Unreadable`].
+    pub fn open(file: fs::File) -> Result<Self, Refused> {
+        let footer = footer_bytes(&file)?;
+        if footer > FOOTER_BYTES {
+            return Err(Refused::Footer(footer));
+        }
+        let metadata = ParquetMetaDataReader::new().parse_and_finish(&file)?;
+        let rows_of = |rows: i64| u64::try_from(rows).unwrap_or(u64::MAX);
+        let rows =
+            metadata.row_groups().iter().fold(0, |rows: u64, group| rows.saturating_add(rows_of(group.num_rows())));
+        let told = metadata.file_metadata().num_rows();
+        if rows != rows_of(told) {
+            return Err(Refused::Damaged(format!("{told} rows, of which {rows} are in groups")));
+        }
+        Ok(Parquet { file: Arc::new(file), metadata, rows })
+    }
+
+    /// What the columns are called, those within others by their path.
+    pub fn names(&self) -> Vec<String> {
+        let schema = self.metadata.file_metadata().schema_descr();
+        schema.columns().iter().map(|column| column.path().string()).collect()
+    }
+
+    /// What the values of a column are.
+    ///
+    /// # Panics
+    /// If there is no such column, as all that take one.
+    pub fn kind(&self, column: usize) -> Kind {
+        kind(&self.metadata.file_metadata().schema_descr().column(column))
+    }
+
+    /// The columns in which pandas has kept the index of a table, by name: none of its data.
+    pub fn index_columns(&self) -> Vec<String> {
+        let said = self.metadata.file_metadata().key_value_metadata().into_iter().flatten();
+        let pandas = said.filter(|pair| pair.key == "pandas").find_map(|pair| pair.value.as_deref());
+        let told: Option<serde_json::Value> = pandas.and_then(|text| serde_json::from_str(text).ok());
+        let columns = told.as_ref().and_then(|told| told.get("index_columns")?.as_array());
+        columns.into_iter().flatten().filter_map(|name| name.as_str()).map(str::to_owned).collect()
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// How many groups of rows.
+    pub fn groups(&self) -> usize {
+        self.metadata.num_row_groups()
+    }
+
+    /// How many rows a group has.
+    ///
+    /// # Panics
+    /// If there is no such group.
+    pub fn group_rows(&self, group: usize) -> u64 {
+        // What is below 0 did not pass the sum.
+        u64::try_from(self.metadata.row_group(group).num_rows()).unwrap_or_default()
+    }
+
+    /// Whether values of a column in a group may begin with parts of those before them: a value may then be much longer than its bytes in the file.
+    ///
+    /// # Panics
+    /// If there is no such column or group.
+    pub fn has_prefixes(&self, group: usize, column: usize) -> bool {
+        has_prefixes(self.metadata.row_group(group).column(column))
+    }
+
+    /// The values of a column in a group. Several of them may be read in turns, from one thread at a time.
+    ///
+    /// # Errors
+    /// [`Refused::Codec`]. What is wrong in its pages is told when they are read, as an error that [`Refused`] can be made of.
+    ///
+    /// # Panics
+    /// If there is no such column or group.
+    pub fn column(&self, group: usize, column: usize, room: impl Room) -> Result<ColumnReader, Refused> {
+        let chunk = self.metadata.row_group(group).column(column);
+        let codec = Codec::of(chunk)
+            .ok_or_else(|| Refused::Codec(format!("{:?}", chunk.compression_codec()).to_lowercase()))?;
+        let of = self.metadata.file_metadata().schema_descr().column(column);
+        let pages = Pages::new(Arc::clone(&self.file), chunk, &of, codec, self.group_rows(group), room);
+        Ok(get_column_reader(of, Box::new(pages)))
+    }
+}
+
+/// How long the footer of a file says it is; an error if that is more than the file has.
+fn footer_bytes(file: &fs::File) -> Result<u64, Refused> {
+    let size = file.len();
+    let Some(start) = size.checked_sub(FOOTER_SIZE as u64) else {
+        return Err(Refused::Damaged(format!("{size} bytes in all")));
+    };
+    let mut tail = [0; FOOTER_SIZE];
+    file.get_read(start)?.read_exact(&mut tail)?;
+    let length = FooterTail::try_new(&tail)?.metadata_length() as u64;
+    if length > start {
+        return Err(Refused::Damaged(format!("a footer of {length} bytes in a file of {size}")));
+    }
+    Ok(length)
+}
+
+fn kind(of: &ColumnDescriptor) -> Kind {
+    if of.max_rep_level() > 0 || of.path().parts().len() > 1 {
+        return Kind::Other("nested values".into());
+    }
+    use ConvertedType as Converted;
+    let other = || {
+        // Old files have the converted type alone.
+        let what = match (of.logical_type_ref(), of.converted_type()) {
+            (Some(LogicalType::Timestamp { .. }), _)
+            | (None, Converted::TIMESTAMP_MILLIS | Converted::TIMESTAMP_MICROS) => "times",
+            (Some(LogicalType::Date), _) | (None, Converted::DATE) => "dates",
+            (Some(LogicalType::Time { .. }), _) | (None, Converted::TIME_MILLIS | Converted::TIME_MICROS) => {
+                "times of day"
+            }
+            (Some(LogicalType::Decimal { .. }), _) | (None, Converted::DECIMAL) => "decimals",
+            (Some(LogicalType::Float16), _) => "floating point in 16 bits",
+            (None, Converted::NONE) if of.physical_type() == Type::INT96 => "times in 96 bits",
+            (None, Converted::NONE) if of.physical_type() == Type::BYTE_ARRAY => "bytes that are not said to be text",
+            _ => return Kind::Other(format!("values of type {}", of.physical_type())),
+        };
+        Kind::Other(what.into())
+    };
+    let is_plain = matches!(
+        of.logical_type_ref(),
+        None | Some(LogicalType::Integer { .. } | LogicalType::String | LogicalType::Enum)
+    );
+    if !is_plain {
+        return other();
+    }
+    match (of.physical_type(), of.converted_type()) {
+        (Type::FLOAT | Type::DOUBLE, Converted::NONE) => Kind::Numbers,
+        (Type::BOOLEAN, Converted::NONE) => Kind::Truths,
+        (
+            Type::INT32 | Type::INT64,
+            Converted::UINT_8 | Converted::UINT_16 | Converted::UINT_32 | Converted::UINT_64,
+        ) => Kind::Counts,
+        (
+            Type::INT32 | Type::INT64,
+            Converted::NONE | Converted::INT_8 | Converted::INT_16 | Converted::INT_32 | Converted::INT_64,
+        ) => Kind::Whole,
+        (Type::BYTE_ARRAY, Converted::UTF8 | Converted::ENUM) => Kind::Texts,
+        _ => other(),
+    }
+}
