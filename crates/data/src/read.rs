@@ -362,6 +362,39 @@ fn form_of(source: &mut Source<'_>, selection: &Selection) -> Result<Form, Error
     Ok(if is_array { Form::Array } else { Form::Text })
 }
 
+/// The columns that a selection names, by index.
+struct Asked {
+    /// Those of the points; `None` if nobody chose any.
+    columns: Option<Vec<usize>>,
+    weights: Option<usize>,
+    id: Option<usize>,
+}
+
+impl Asked {
+    /// Finds them among the columns that there are.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchColumns`] with each that is not there, once; [`Error::AmbiguousColumn`], [`Error::RepeatedColumn`].
+    fn of(source: &str, selection: &Selection, names: &[String]) -> Result<Self, Error> {
+        let (mut found, mut missing) = (Vec::new(), Vec::new());
+        for wanted in selection.columns.iter().flatten().chain(&selection.weights).chain(&selection.id) {
+            match find_column(source, wanted, names)? {
+                Some(index) => found.push(index),
+                None if missing.contains(wanted) => {}
+                None => missing.push(wanted.clone()),
+            }
+        }
+        if !missing.is_empty() {
+            return Err(Error::NoSuchColumns { name: source.into(), wanted: missing, columns: names.to_vec() });
+        }
+        let id = selection.id.as_ref().and_then(|_| found.pop());
+        let weights = selection.weights.as_ref().and_then(|_| found.pop());
+        let columns = selection.columns.is_some().then_some(found);
+        check_once(source, columns.as_deref().unwrap_or_default(), names)?;
+        Ok(Asked { columns, weights, id })
+    }
+}
+
 /// That no column is chosen twice, be it once by its name and once by its index.
 fn check_once(source: &str, chosen: &[usize], names: &[String]) -> Result<(), Error> {
     match (1..chosen.len()).find(|at| chosen[..*at].contains(&chosen[*at])) {

@@ -248,24 +248,10 @@ impl Layout {
         } else {
             (0..first.len()).map(|index| format!("x{index}")).collect()
         };
-        let mut missing = Vec::new();
-        let mut asked = Vec::new();
-        for wanted in selection.columns.iter().flatten().chain(&selection.weights).chain(&selection.id) {
-            match super::find_column(source, wanted, &names)? {
-                Some(index) => asked.push(index),
-                None if missing.contains(wanted) => {}
-                None => missing.push(wanted.clone()),
-            }
-        }
-        if !missing.is_empty() {
-            return Err(Error::NoSuchColumns { name: source.into(), wanted: missing, columns: names });
-        }
-        let id = selection.id.as_ref().and_then(|_| asked.pop());
-        let weights = selection.weights.as_ref().and_then(|_| asked.pop());
+        let super::Asked { columns: chosen, weights, id } = super::Asked::of(source, selection, &names)?;
         let mut left_out = Vec::new();
-        let columns = if selection.columns.is_some() {
-            super::check_once(source, &asked, &names)?;
-            asked
+        let columns = if let Some(chosen) = chosen {
+            chosen
         } else {
             let rows = &sample[usize::from(has_header)..];
             let free = (0..names.len()).filter(|column| Some(*column) != id && Some(*column) != weights);

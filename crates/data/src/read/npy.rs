@@ -14,7 +14,7 @@ use crate::incomplete::Incomplete;
 use crate::points::Points;
 use crate::read::intake::{Intake, Layout, Row};
 use crate::read::source::Source;
-use crate::read::{Selection, check_once, find_column};
+use crate::read::{Asked, Selection};
 
 /// The first bytes of every NPY file.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
@@ -188,26 +188,9 @@ struct Chosen {
 impl Chosen {
     fn new(source: &str, dimension: usize, selection: &Selection) -> Result<Self, Error> {
         let names: Vec<String> = (0..dimension).map(column_name).collect();
-        let asked = selection.columns.iter().flatten().chain(&selection.weights).chain(&selection.id);
-        let (mut found, mut missing) = (Vec::new(), Vec::new());
-        for wanted in asked {
-            match find_column(source, wanted, &names)? {
-                Some(index) => found.push(index),
-                None => missing.push(wanted.clone()),
-            }
-        }
-        if !missing.is_empty() {
-            return Err(Error::NoSuchColumns { name: source.into(), wanted: missing, columns: names });
-        }
-        let id = selection.id.as_ref().and_then(|_| found.pop());
-        let weights = selection.weights.as_ref().and_then(|_| found.pop());
-        let columns = match selection.columns {
-            Some(_) => {
-                check_once(source, &found, &names)?;
-                found
-            }
-            None => (0..dimension).filter(|index| Some(*index) != id && Some(*index) != weights).collect(),
-        };
+        let Asked { columns, weights, id } = Asked::of(source, selection, &names)?;
+        let all = || (0..dimension).filter(|index| Some(*index) != id && Some(*index) != weights).collect();
+        let columns = columns.unwrap_or_else(all);
         if columns.is_empty() {
             let expected = "a column of numbers besides those of weights and ids".into();
             return Err(Error::Format { name: source.into(), expected, found: format!("{dimension} in all") });

@@ -21,7 +21,7 @@ use crate::left_out::LeftOut;
 use crate::points::Points;
 use crate::read::intake::{Intake, Layout, Row};
 use crate::read::source::Source;
-use crate::read::{PARQUET, Selection, check_once, find_column};
+use crate::read::{Asked, PARQUET, Selection};
 pub use file::{CODECS, FOOTER_BYTES, Kind, Parquet, Refused, Room};
 
 /// The most that a page may take. Writers make pages of about a mebibyte.
@@ -52,6 +52,7 @@ pub(super) fn points(source: &Source<'_>, selection: &Selection, spill: Option<&
 /// Rows that may have gaps: nulls and NaN are some. Weights are not read.
 pub(super) fn incomplete(source: &Source<'_>, selection: &Selection) -> Result<Incomplete, Error> {
     let mut rows = Rows::new(source, selection)?;
+    rows.chosen.weights = None;
     let layout = rows.chosen.layout();
     let (mut values, mut ids, mut faults) = (Vec::new(), Vec::new(), Faults::new(&*rows.name));
     let mut row = 0;
@@ -139,24 +140,10 @@ impl Chosen {
     fn new(source: &str, parquet: &Parquet, selection: &Selection) -> Result<Self, Error> {
         let names = parquet.names();
         let column = |index: usize| Column { index, name: Some(names[index].clone()) };
-        let asked = selection.columns.iter().flatten().chain(&selection.weights).chain(&selection.id);
-        let (mut found, mut missing) = (Vec::new(), Vec::new());
-        for wanted in asked {
-            match find_column(source, wanted, &names)? {
-                Some(index) => found.push(index),
-                None if missing.contains(wanted) => {}
-                None => missing.push(wanted.clone()),
-            }
-        }
-        if !missing.is_empty() {
-            return Err(Error::NoSuchColumns { name: source.into(), wanted: missing, columns: names });
-        }
-        let id = selection.id.as_ref().and_then(|_| found.pop());
-        let weights = selection.weights.as_ref().and_then(|_| found.pop());
+        let Asked { columns: chosen, weights, id } = Asked::of(source, selection, &names)?;
         let mut left_out = Vec::new();
-        let columns = if selection.columns.is_some() {
-            check_once(source, &found, &names)?;
-            found
+        let columns = if let Some(chosen) = chosen {
+            chosen
         } else {
             let index = parquet.index_columns();
             let free = (0..names.len()).filter(|column| Some(*column) != id && Some(*column) != weights);
