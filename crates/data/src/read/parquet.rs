@@ -412,7 +412,14 @@ fn texts(open: &mut Open, rows: usize, mut put: impl FnMut(String)) -> Result<us
         ColumnReader::FloatColumnReader(reader) => records(reader, rows, |_, value| put(said(value))),
         ColumnReader::DoubleColumnReader(reader) => records(reader, rows, |_, value| put(said(value))),
         ColumnReader::ByteArrayColumnReader(reader) => {
-            records(reader, rows, |_, value| put(said(value.map(|text| String::from_utf8_lossy(text.data())))))
+            let mut is_text = true;
+            let done = records(reader, rows, |_, value| {
+                let text = value.map(|text| std::str::from_utf8(text.data()));
+                is_text &= !matches!(text, Some(Err(_)));
+                put(said(text.and_then(Result::ok)));
+            })?;
+            // Replaced letter by letter, two ids could be the same.
+            if is_text { Ok(done) } else { Err(ParquetError::General("text that is not UTF-8".into())) }
         }
         _ => Ok(0),
     }

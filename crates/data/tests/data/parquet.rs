@@ -274,6 +274,27 @@ fn a_file_that_is_none_or_comes_as_a_stream_is_told() {
 }
 
 #[test]
+fn ids_that_are_no_text_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    write(&path, &rows(20), 20, WriterProperties::new());
+    let mut bytes = std::fs::read(&path).unwrap();
+    for at in 0..bytes.len() {
+        if bytes[at..].starts_with(b"common") {
+            bytes[at] = 0xff;
+        }
+    }
+    std::fs::write(&path, bytes).unwrap();
+    assert_eq!(points(&path, &chosen(&["x"], None)).unwrap().len(), 20);
+    let said = said(&path, &chosen(&["x"], Some("name")));
+    assert!(
+        said.starts_with("f, column 3 (\"name\"): expected a Parquet file that can be read here, found "),
+        "{said}"
+    );
+    assert!(said.ends_with("text that is not UTF-8"), "{said}");
+}
+
+#[test]
 fn any_damage_is_told_and_no_panic() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.parquet");
