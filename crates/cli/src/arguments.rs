@@ -18,6 +18,7 @@ mod place;
 mod predict;
 mod run;
 mod serve;
+mod spill;
 mod table;
 
 use std::path::PathBuf;
@@ -46,6 +47,7 @@ pub use place::PlaceArguments;
 pub use predict::PredictArguments;
 pub use run::RunArguments;
 pub use serve::ServeArguments;
+pub use spill::SpillArguments;
 pub use table::ScaleArgument;
 
 /// Data mining from a terminal.

@@ -117,7 +117,7 @@ impl From<lehr_data::Error> for Failure {
                 None => failure,
             },
             lehr_data::Error::Memory { .. } => failure
-                .with_hint("lehr cluster --spill FOLDER keeps the rows in files of a folder while it runs; --columns takes fewer columns"),
+                .with_hint("with --spill FOLDER lehr cluster, mixture and gtm keep the rows in files of a folder; --columns takes fewer columns"),
             _ => failure,
         }
     }

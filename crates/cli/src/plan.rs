@@ -23,7 +23,7 @@ use lehr_ranks::{Engine, Execution, Job, Layout};
 
 use crate::arguments::{
     Arguments, ClusterMethod, Command, CostArgument, Dataset, EngineArgument, ExecutionArguments, MethodArguments,
-    PrecisionArgument, ScaleArgument, SweepsArgument,
+    PrecisionArgument, ScaleArgument, SpillArguments, SweepsArgument,
 };
 use crate::clustering::{Checkpoint, Parameters};
 use crate::exit::{Failure, Kind};
@@ -127,7 +127,7 @@ impl Plan {
                     header,
                 };
                 let (bits, weights_from, first_column) = (cluster.bits, cluster.weights_from, cluster.first_column);
-                let spill = cluster.spill.map(Spill::new);
+                let spill = spill_of(cluster.spill, job.as_ref())?;
                 if bits.is_some() {
                     if first_column.is_some() {
                         let message = "--first-column: for SVMlight's text; --bits has rows of bits";
@@ -135,10 +135,6 @@ impl Plan {
                     }
                     of_bits_only(&selection, weights_from.is_some(), frame, "--bits")?;
                     stays_in_memory(spill.as_ref(), "--bits has rows of bits")?;
-                }
-                if spill.is_some() && job.is_some() {
-                    let message = "--spill: for one process; each that mpiexec starts holds all rows in memory";
-                    return Err(Failure::new(Kind::Usage, message).with_hint("--threads has one process use all cores"));
                 }
                 let source = Source::Table { path: cluster.input, selection, bits, weights_from, first_column, spill };
                 (source, frame, cluster.method, cluster.execution, cluster.results)
@@ -219,6 +215,18 @@ fn not_of_tables(selection: &Selection, has_table: bool, frame: Frame, why: &str
         "--weights" => failure.with_hint("--weights-from names a table that has the weights"),
         _ => failure,
     })
+}
+
+/// The folder for what memory should not hold, if there is one.
+///
+/// # Errors
+/// [`Kind::Usage`] where several processes compute together.
+fn spill_of(SpillArguments { spill }: SpillArguments, job: Option<&Job>) -> Result<Option<Spill>, Failure> {
+    if spill.is_some() && job.is_some() {
+        let message = "--spill: for one process; each that mpiexec starts holds all rows in memory";
+        return Err(Failure::new(Kind::Usage, message).with_hint("--threads has one process use all cores"));
+    }
+    Ok(spill.map(Spill::new))
 }
 
 /// That rows which are not plain numbers, as `what` says, need not be kept on a disk.

@@ -9,7 +9,7 @@ use lehr_data::counter::{counts_rows, counts_rows_incomplete};
 use lehr_data::geography;
 use lehr_data::read::{self, Selection};
 use lehr_data::scale::{Scale, Scaling, scales_differ, scales_differ_incomplete};
-use lehr_data::{Fingerprints, Incomplete, LeftOut, Points, Sparse};
+use lehr_data::{Fingerprints, Incomplete, LeftOut, Points, Sparse, Spill};
 use lehr_mining::{Input, vector};
 
 use crate::exit::{Failure, GAPS_HERE, of_rows};
@@ -98,16 +98,25 @@ enum Kind {
 }
 
 impl Space {
-    /// Reads a table of numbers into the space of `frame`; with `missing`, rows that may have gaps, which stay gaps.
+    /// Reads a table of numbers into the space of `frame`; into files of the folder `spill`, if there is one.
     ///
     /// # Errors
-    /// What is wrong with the file; values that are missing and may not be, with the option that allows them.
-    pub fn read(path: &Path, selection: &Selection, missing: bool, frame: Frame) -> Result<Self, Failure> {
+    /// What is wrong with the file; values that are missing, with the option that allows them.
+    pub fn read(path: &Path, selection: &Selection, frame: Frame, spill: Option<&Spill>) -> Result<Self, Failure> {
+        let points = match spill {
+            Some(spill) => read::spilled_points(path, selection, spill),
+            None => memory::has_room(path, selection).and_then(|()| read::points(path, selection)),
+        };
+        Self::new(points.map_err(|error| of_rows(error, GAPS_HERE))?, frame)
+    }
+
+    /// Reads rows that may have gaps, which stay gaps.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    pub fn read_incomplete(path: &Path, selection: &Selection, frame: Frame) -> Result<Self, Failure> {
         memory::has_room(path, selection)?;
-        if missing {
-            return Self::with_gaps(read::incomplete(path, selection)?, scale(frame));
-        }
-        Self::new(read::points(path, selection).map_err(|error| of_rows(error, GAPS_HERE))?, frame)
+        Self::with_gaps(read::incomplete(path, selection)?, scale(frame))
     }
 
     /// Turns `table` into the points of `frame`.

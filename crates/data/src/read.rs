@@ -192,6 +192,27 @@ pub fn spilled_table(
     table_of(rows_of(path)?, selection, first_column, Some(spill))
 }
 
+/// As [`points`], with the values in a file of a folder, as [`spilled_table`] keeps them.
+///
+/// # Errors
+/// As [`points`]; [`Error::Spill`] if the folder does not take the values.
+///
+/// # Example
+/// ```
+/// use lehr_data::{Spill, read::{Selection, points, spilled_points}};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let folder = folder.path();
+/// let path = folder.join("t.csv");
+/// std::fs::write(&path, "x,y\n1,2\n3,4\n").unwrap();
+/// let spilled = spilled_points(&path, &Selection::default(), &Spill::new(folder))?;
+/// assert!(spilled.spill().is_some());
+/// assert_eq!(spilled, points(&path, &Selection::default())?);
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn spilled_points(path: &Path, selection: &Selection, spill: &Spill) -> Result<Points, Error> {
+    any_points(rows_of(path)?, selection, Some(spill))
+}
+
 /// As [`table`], from a reader; `name` is what messages call it.
 ///
 /// # Errors

@@ -126,7 +126,7 @@ impl Method for Parameters {
 ///
 /// Cost: for each number of components that is tried, an annealed clustering ([`vector::cluster`]) and some tens to hundreds of passes of EM, each N x K x D (spherical, diagonal) or
 /// N x K x D² (tied, full) multiply-adds and N x K exponentials; with missing cells also K x D³ for each pattern of them that a leaf has, where covariances are tied or full. Memory: the rows and a
-/// copy of them; with missing cells three.
+/// copy of them; with missing cells three. Of points in a file ([`Points::spilled`](lehr_data::Points::spilled)) the copy is in a file of the same folder.
 pub fn fit<'a>(
     input: impl Into<Input<'a>>,
     parameters: &Parameters,

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use lehr_data::sparse::FirstColumn;
 
 use super::execution::ExecutionArguments;
+use super::spill::SpillArguments;
 use super::table::TableArguments;
 use super::{at_least_one, positive};
 
@@ -29,10 +30,9 @@ pub struct ClusterArguments {
     #[arg(long, value_name = "TABLE", requires = "weights")]
     pub weights_from: Option<PathBuf>,
 
-    /// For a table larger than memory: its rows, and what is made of them, go to files in this folder, deleted when the run ends; the results are the same, byte for byte. Takes 16 bytes of
-    /// disk a value, and a third copy with --scale or --lonlat
-    #[arg(long, value_name = "FOLDER")]
-    pub spill: Option<PathBuf>,
+    /// Where its rows are kept.
+    #[command(flatten)]
+    pub spill: SpillArguments,
 
     /// Which columns mean what.
     #[command(flatten)]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::execution::ExecutionArguments;
+use super::spill::SpillArguments;
 use super::table::TableArguments;
 use super::{at_least_one, positive};
 
@@ -15,6 +16,10 @@ pub struct GtmArguments {
     /// The table: .csv, .tsv, .txt (each may be gzipped), .npy or .parquet
     #[arg(value_name = "INPUT")]
     pub input: PathBuf,
+
+    /// Where its rows are kept.
+    #[command(flatten)]
+    pub spill: SpillArguments,
 
     /// Which columns mean what.
     #[command(flatten)]

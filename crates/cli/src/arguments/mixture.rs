@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::at_least_one;
 use super::execution::ExecutionArguments;
+use super::spill::SpillArguments;
 use super::table::TableArguments;
 
 /// What `lehr mixture` takes.
@@ -15,6 +16,10 @@ pub struct MixtureArguments {
     /// The table: .csv, .tsv, .txt (each may be gzipped), .npy or .parquet
     #[arg(value_name = "INPUT")]
     pub input: PathBuf,
+
+    /// Where its rows are kept.
+    #[command(flatten)]
+    pub spill: SpillArguments,
 
     /// Which columns mean what.
     #[command(flatten)]

@@ -3,13 +3,14 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use lehr_data::Spill;
 use lehr_data::read::Selection;
 use lehr_mining::gtm::{Checkpoint, Parameters, Start};
 use lehr_ranks::{Execution, Job, Layout};
 
 use crate::arguments::{GtmArguments, GtmMethod, MapStartArgument};
 use crate::exit::{Failure, Kind};
-use crate::plan::{Frame, execution, frame, resume_command};
+use crate::plan::{Frame, execution, frame, resume_command, spill_of, stays_in_memory};
 use crate::resume::{Repeated, checkpoint_of};
 
 /// The folder for results when none is named.
@@ -23,6 +24,8 @@ pub struct GtmPlan {
     pub selection: Selection,
     /// Cells without a value are missing, not faults.
     pub missing: bool,
+    /// Where rows are kept that memory should not hold.
+    pub spill: Option<Spill>,
     /// Columns as they are, or scaled.
     pub frame: Frame,
     /// From the beginning, or from a checkpoint and the folder it came from.
@@ -59,7 +62,7 @@ impl GtmPlan {
     /// - [`Kind::Usage`]: options that contradict each other or the checkpoint.
     /// - [`Kind::Environment`], [`Kind::BadData`]: a checkpoint that cannot be read, or is damaged or of another version or method.
     pub fn new(arguments: GtmArguments, typed: &[OsString], job: Option<Job>) -> Result<Self, Failure> {
-        let GtmArguments { input, table, missing, map, execution: computed, results } = arguments;
+        let GtmArguments { input, spill, table, missing, map, execution: computed, results } = arguments;
         if table.lonlat {
             return Err(Failure::new(
                 Kind::Usage,
@@ -70,6 +73,10 @@ impl GtmPlan {
         if missing && job.is_some() {
             return Err(Failure::new(Kind::Usage, "--missing: rows with missing cells are mapped by one process")
                 .with_hint("run it without mpiexec; --threads uses all cores of this machine"));
+        }
+        let spill = spill_of(spill, job.as_ref())?;
+        if missing {
+            stays_in_memory(spill.as_ref(), "--missing has rows with gaps")?;
         }
         let header = match (table.header, table.no_header) {
             (true, _) => Some(true),
@@ -94,6 +101,7 @@ impl GtmPlan {
             path: input,
             selection,
             missing,
+            spill,
             frame,
             start,
             execution,

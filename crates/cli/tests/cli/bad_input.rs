@@ -287,7 +287,8 @@ fn an_array_beyond_all_memory_is_refused_before_it_is_read() {
     for command in ["cluster", "mixture", "distances"] {
         let outcome = sandbox.lehr(&[command, "large.npy", "--out", "o"]);
         assert_eq!(outcome.code, 4, "{}", outcome.stderr);
-        let words = "error: large.npy: expected rows that fit in memory, found 2.0 TiB of numbers\nhint: lehr cluster --spill FOLDER";
+        let words =
+            "error: large.npy: expected rows that fit in memory, found 2.0 TiB of numbers\nhint: with --spill FOLDER";
         assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
         assert!(!sandbox.path("o").exists());
     }

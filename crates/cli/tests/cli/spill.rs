@@ -1,4 +1,4 @@
-//! `lehr cluster --spill`: a table larger than memory has the clusters, byte for byte, that it has where there is memory for it.
+//! `--spill` of `lehr cluster`, `lehr mixture` and `lehr gtm`: a table larger than memory has the results, byte for byte, that it has where there is memory for it.
 
 use std::io::{BufWriter, Write};
 use std::process::{Command, Stdio};
@@ -39,49 +39,74 @@ fn within_limit(sandbox: &Sandbox, arguments: &[&str]) -> Outcome {
 }
 
 /// The tables, the model, and what of the summary says nothing of the clock.
-fn results(sandbox: &Sandbox, folder: &str) -> (Vec<String>, serde_json::Value) {
-    let tables = ["labels.csv", "centers.csv", "model.json"].map(|name| sandbox.read(&format!("{folder}/{name}")));
+fn results(sandbox: &Sandbox, folder: &str) -> (Vec<(String, String)>, serde_json::Value) {
+    let names = sandbox.list(folder).into_iter().filter(|name| !["report.html", "summary.json"].contains(&&**name));
+    let files: Vec<(String, String)> =
+        names.map(|name| (name.clone(), sandbox.read(&format!("{folder}/{name}")))).collect();
+    assert_eq!(files.len(), 3, "two tables and a model");
     let mut summary = sandbox.summary(folder);
     summary.as_object_mut().unwrap().retain(|key, _| !["execution", "seconds"].contains(&&**key));
-    (tables.to_vec(), summary)
+    (files, summary)
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_table_larger_than_the_memory_of_a_run_has_the_same_clusters() {
+fn a_table_larger_than_the_memory_of_a_run_has_the_same_results() {
     let sandbox = Sandbox::new();
     write_table(&sandbox);
-    let common = ["cluster", "large.npy", "-k", "3", "--threads", "2", "--quiet"];
-    for (method, options) in
-        [("kmeans", &["--method", "kmeans", "--starts", "2"][..]), ("da", &["--method", "da", "--sponge", "20"][..])]
-    {
-        let line = [&common[..], options, &["--out", method]].concat();
+    let common = ["large.npy", "--threads", "2", "--quiet"];
+    for (name, command) in [
+        ("kmeans", &["cluster", "-k", "3", "--method", "kmeans", "--starts", "2"][..]),
+        ("da", &["cluster", "-k", "3", "--method", "da", "--sponge", "20"][..]),
+        ("mixture", &["mixture", "-k", "3", "--covariance", "diagonal"][..]),
+        ("map", &["gtm", "--dimensions", "1", "--nodes", "4", "--basis", "2", "--start", "plane"][..]),
+    ] {
+        let line = [command, &common[..], &["--out", name]].concat();
         let refused = within_limit(&sandbox, &line);
         assert_eq!(refused.code, 4, "the limit holds: {}", refused.stderr);
         let words =
-            "error: large.npy: expected rows that fit in memory, found 64.0 MiB of numbers\nhint: lehr cluster --spill";
+            "error: large.npy: expected rows that fit in memory, found 64.0 MiB of numbers\nhint: with --spill FOLDER";
         assert!(refused.stderr.starts_with(words), "{}", refused.stderr);
         sandbox.lehr(&line).succeeded();
-        let spilled = format!("{method}-spilled");
-        let line = [&common[..], options, &["--spill", ".", "--out", &spilled]].concat();
+        let spilled = format!("{name}-spilled");
+        let line = [command, &common[..], &["--spill", ".", "--out", &spilled]].concat();
         within_limit(&sandbox, &line).succeeded();
-        assert!(results(&sandbox, method) == results(&sandbox, &spilled), "{method}");
-        let groups = sandbox.summary(&spilled)["result"]["clusters"].as_u64();
-        assert_eq!(groups, Some(3));
+        assert!(results(&sandbox, name) == results(&sandbox, &spilled), "{name}");
+    }
+    for clusters in ["kmeans", "da"] {
+        assert_eq!(sandbox.summary(clusters)["result"]["clusters"].as_u64(), Some(3));
     }
     // Nothing but the table and the results is left.
-    assert_eq!(sandbox.list("."), ["da", "da-spilled", "kmeans", "kmeans-spilled", "large.npy"]);
+    let found = [
+        "da",
+        "da-spilled",
+        "kmeans",
+        "kmeans-spilled",
+        "large.npy",
+        "map",
+        "map-spilled",
+        "mixture",
+        "mixture-spilled",
+    ];
+    assert_eq!(sandbox.list("."), found);
 }
 
 #[test]
 fn a_table_of_text_with_weights_ids_and_a_scale_may_be_spilled_too() {
     let rows: String = (0..300).map(|row| format!("r{row},{},{},{}\n", row % 3 * 10, row % 7, row % 2)).collect();
     let sandbox = Sandbox::with("t.csv", format!("name,x,y,w\n{rows}"));
-    let table = ["cluster", "t.csv", "--id", "name", "--weights", "w", "--scale", "std", "-k", "3", "--quiet"];
-    sandbox.lehr(&[&table[..], &["--out", "plain"]].concat()).succeeded();
-    sandbox.lehr(&[&table[..], &["--out", "spilled", "--spill", "."]].concat()).succeeded();
-    assert!(results(&sandbox, "plain") == results(&sandbox, "spilled"));
-    assert!(sandbox.read("spilled/labels.csv").contains("\nr299,"));
+    let table = ["t.csv", "--id", "name", "--weights", "w", "--scale", "std", "--quiet"];
+    for (command, of_rows) in [
+        (&["cluster", "-k", "3"][..], "labels.csv"),
+        (&["mixture", "-k", "3"][..], "labels.csv"),
+        (&["gtm", "--nodes", "3", "--basis", "2"][..], "places.csv"),
+    ] {
+        let [plain, spilled] = ["plain", "spilled"].map(|kind| format!("{}-{kind}", command[0]));
+        sandbox.lehr(&[command, &table[..], &["--out", &plain]].concat()).succeeded();
+        sandbox.lehr(&[command, &table[..], &["--out", &spilled, "--spill", "."]].concat()).succeeded();
+        assert!(results(&sandbox, &plain) == results(&sandbox, &spilled), "{}", command[0]);
+        assert!(sandbox.read(&format!("{spilled}/{of_rows}")).contains("\nr299,"));
+    }
 }
 
 #[test]
@@ -108,6 +133,11 @@ fn where_rows_cannot_be_spilled_nothing_is_begun() {
         let outcome = sandbox.lehr(&["cluster", input, "-k", "2", "--spill", folder]);
         assert_eq!((outcome.code, &*outcome.stderr), (code, words));
         assert!(!sandbox.path("lehr-out").exists());
+    }
+    for command in ["mixture", "gtm"] {
+        let outcome = sandbox.lehr(&[command, "t.csv", "--missing", "--spill", "."]);
+        let words = "error: --spill: for tables of numbers; --missing has rows with gaps, which are kept in memory\n";
+        assert_eq!((outcome.code, &*outcome.stderr), (2, words));
     }
 }
 

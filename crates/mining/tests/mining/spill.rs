@@ -2,8 +2,9 @@
 
 use lehr_data::{Points, Spill, datasets, synthetic};
 use lehr_mining::anneal::{Control, Observer, Progress, Silent};
+use lehr_mining::mixture::{self, Covariance};
 use lehr_mining::vector::{self, Checkpoint, Precision};
-use lehr_mining::{Engine, Error, Execution, kmeans};
+use lehr_mining::{Engine, Error, Execution, gtm, kmeans};
 
 fn annealed(points: &Points, parameters: &vector::Parameters, execution: &Execution) -> vector::Model {
     let mut model = vector::cluster(points, parameters, execution, &mut Silent).unwrap();
@@ -47,6 +48,32 @@ fn rows_in_a_file_have_the_clusters_that_they_have_in_memory_to_the_bit() {
         let in_memory = started(points, &starts, &reference);
         assert_eq!(started(&spilled, &starts, &two_threads(engine)), in_memory, "{clusters}, {precision:?}");
     }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn rows_in_a_file_have_the_mixtures_and_maps_that_they_have_in_memory_to_the_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    let (plane, _) = synthetic::gaussian_mixture(3000, &synthetic::random_components(5, 2, 10.0, 0.9, 1), 1);
+    let weights = (0..plane.len()).map(|row| (row % 5) as f64).collect();
+    let points = plane.with_weights(weights).unwrap();
+    let spilled = points.clone().spilled(&Spill::new(folder.path())).unwrap();
+    for covariance in [Covariance::Spherical, Covariance::Diagonal, Covariance::Tied, Covariance::Full] {
+        let parameters = mixture::Parameters { components: Some(4), covariance, ..Default::default() };
+        let [in_memory, in_a_file] = [&points, &spilled].map(|points| {
+            let mut model = mixture::fit(points, &parameters, &two_threads(Engine::Ranks), &mut Silent).unwrap();
+            (model.phases, model.timers) = (Vec::new(), Vec::new());
+            model
+        });
+        assert_eq!(in_memory, in_a_file, "{covariance}");
+    }
+    let parameters = gtm::Parameters { nodes: Some(6), basis: Some(3), ..Default::default() };
+    let [in_memory, in_a_file] = [&points, &spilled].map(|points| {
+        let mut model = gtm::fit(points, &parameters, &two_threads(Engine::Ranks), &mut Silent).unwrap();
+        (model.phases, model.timers) = (Vec::new(), Vec::new());
+        model
+    });
+    assert_eq!(in_memory, in_a_file);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
