@@ -85,7 +85,8 @@ impl Checkpoint {
 /// ```
 ///
 /// Cost: some hundred passes over the points, each N x K exponentials at most, far fewer at low temperatures in few dimensions. Then the search by swaps: some K trials to some
-/// tens of sweeps each, of which one goes over the leaves near the centres moved in up to 16 dimensions, and over all points beyond; `patience` 0 leaves it out.
+/// tens of sweeps each, of which one goes over the leaves near the centres moved in up to 16 dimensions, and over all points beyond; where clusters
+/// lie far apart it is over after one look, and `patience` 0 leaves it out.
 /// Of rows of bits a pass takes N x K x (set bits) additions, twice, in place of N x K x D multiply-adds.
 /// Of sparse rows it takes K x (values that are not 0) multiply-adds, twice, and K x D additions for each of some hundred leaves.
 /// Memory: the points, and a copy of them in the precision asked for; of bits, as bits; of sparse rows, what is not 0, and several times K x D numbers. Of points in a file ([`Points::spilled`](lehr_data::Points::spilled))

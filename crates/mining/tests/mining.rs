@@ -26,4 +26,5 @@ mod mining {
     mod spill;
     mod sponge;
     mod stop;
+    mod swap;
 }

@@ -54,9 +54,9 @@ pub struct Finish {
     pub plain: Option<f64>,
     /// That of the overshooting branch (B).
     pub overshot: Option<f64>,
-    /// Swaps and breaths tried.
+    /// Swaps, breaths and disturbances tried.
     pub tried: u64,
-    /// Those that were better.
+    /// Those that were better, and the disturbances that led to something better.
     pub taken: u64,
 }
 

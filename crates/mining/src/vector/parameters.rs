@@ -110,7 +110,7 @@ pub struct Parameters {
     pub tolerance: f64,
     /// One branch of the finish grows to this many times `clusters` and merges back, 1 (none) to 4. Default: 1.5.
     pub overshoot: f64,
-    /// Swaps tried in vain before the finish gives up, in multiples of the number of clusters; 0: no swaps. Default: 4.
+    /// Swaps tried in vain before the finish gives up those that look best, in multiples of the number of clusters; 0: no swaps. Default: 4.
     pub patience: usize,
     /// Decides between equals: the last digits of the displacement at a division, and the directions in which swaps look first. Default: 0.
     pub seed: u64,
