@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo demo-two-nodes test python test-python pyright fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-python quality quality-densities peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-growth lab-growth-quick lab-chemistry lab-chemistry-quick lab-services lab-services-quick soak load isolation schemathesis fuzz docs docs-python fmt clean
+.PHONY: help demo demo-two-nodes test python test-python pyright fmt-check edges lint unit mpi mpi-open mpi-environment same-bits model need lint-need bench bench-kernels bench-distances bench-pairwise bench-maps bench-pairwise-all bench-maps-all bench-runs bench-overhead bench-people bench-python quality quality-densities peers peers-ports peers-go peers-mpi peers-ranks peers-services lab-ports lab-ports-quick lab-ranks lab-ranks-quick lab-overhead lab-scale lab-scale-quick lab-growth lab-growth-quick lab-chemistry lab-chemistry-quick lab-demography lab-services lab-services-quick soak load isolation schemathesis fuzz docs docs-python fmt clean
 
 PYTHON ?= python3
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -247,6 +247,19 @@ lab-growth-quick: need ## the same, small sizes in under two minutes
 	@cargo build --release -p lehr
 	@$(TARGET)/release/lehr lab growth --quick
 
+DEMOGRAPHY_RECORD ?= lab/records/local/demography
+REGIONS := lehr-demography-regions
+
+lab-demography: need ## precincts of Indiana and communities of 1990 by attributes, by position, by both, with maps (LEHR_DATA = folder with gis/)
+	@test -f "$(LEHR_DATA)/gis/precincts_in_2020_demographics.csv.gz" || { echo "lab-demography: LEHR_DATA names no folder with gis/precincts_in_2020_demographics.csv.gz" >&2; exit 4; }
+	@cargo build --release -p lehr
+	@mkdir -p $(DEMOGRAPHY_RECORD)
+	@cd $(LEHR_DATA)/gis && $(abspath $(TARGET))/release/lehr demo demography precincts_in_2020_demographics.csv.gz --id geoid --people pop --shares pop_hisp,pop_black,pop_asian \
+		--position lon,lat --subgroup pop_asian -k 8 --out $(abspath $(TARGET)/$(REGIONS))/precincts --force --json > $(abspath $(DEMOGRAPHY_RECORD))/precincts.json
+	@cd $(LEHR_DATA)/gis && $(abspath $(TARGET))/release/lehr demo demography communities_crime_1990.csv.gz --people population --attributes medIncome,PctUnemployed,PctBSorMore,PctNotSpeakEnglWell,racepctblack,racePctHisp,agePct65up \
+		-k 8 --out $(abspath $(TARGET)/$(REGIONS))/communities --force --json > $(abspath $(DEMOGRAPHY_RECORD))/communities.json
+	@echo "maps: $(TARGET)/$(REGIONS)/precincts/report.html, $(TARGET)/$(REGIONS)/communities/report.html; records: $(DEMOGRAPHY_RECORD)"
+
 CHEMISTRY_RECORD ?= lab/records/local/chemistry.json
 # The whole antiviral screen, where LEHR_DATA has it; the quarter of it that comes with the project elsewhere.
 CHEMISTRY_FILES = $(if $(wildcard $(LEHR_DATA)/chem/dtp_aids41k_keys1047.fps.gz),--fingerprints $(LEHR_DATA)/chem/dtp_aids41k_keys1047.fps.gz --activities $(LEHR_DATA)/chem/dtp_aids41k.tsv.gz)
@@ -332,7 +345,7 @@ SERVICE_PAGE_RECORD := lab/records/2026-11-21/services.json
 docs/lab/services.md: $(wildcard lab/report/*.py lab/definitions/services/*.json) $(SERVICE_PAGE_RECORD) $(SERVICE_PAGE_RECORD:.json=.machine.json)
 	@$(PYTHON) lab/report/services.py $(SERVICE_PAGE_RECORD) > $@
 
-QUALITY_PAGE_RECORD := lab/records/2026-11-22
+QUALITY_PAGE_RECORD := lab/records/2026-11-23
 
 docs/lab/quality.md: $(wildcard lab/report/*.py lab/definitions/mining/*.json) $(wildcard $(QUALITY_PAGE_RECORD)/*)
 	@$(PYTHON) lab/report/quality.py $(QUALITY_PAGE_RECORD) > $@
@@ -341,6 +354,21 @@ DISSIMILARITIES_PAGE_RECORD := lab/records/2026-11-22
 
 docs/lab/dissimilarities.md: $(wildcard lab/report/*.py lab/definitions/mining/*.json) $(wildcard $(DISSIMILARITIES_PAGE_RECORD)/*)
 	@$(PYTHON) lab/report/dissimilarities.py $(DISSIMILARITIES_PAGE_RECORD) > $@
+
+VECTOR_PAGE_RECORD := lab/records/2026-11-23
+
+docs/lab/vectors.md: $(wildcard lab/report/*.py lab/definitions/mining/*.json) $(wildcard $(VECTOR_PAGE_RECORD)/*)
+	@$(PYTHON) lab/report/vectors.py $(VECTOR_PAGE_RECORD) > $@
+
+DEMOGRAPHY_PAGE_RECORD := lab/records/2026-11-23/demography
+
+docs/lab/demography.md: $(wildcard lab/report/*.py) $(wildcard $(DEMOGRAPHY_PAGE_RECORD)/*)
+	@$(PYTHON) lab/report/demography.py $(DEMOGRAPHY_PAGE_RECORD) > $@
+
+GROWTH_PAGE_RECORD := lab/records/2026-11-23/growth.json
+
+docs/lab/growth.md: $(wildcard lab/report/*.py) $(GROWTH_PAGE_RECORD) $(GROWTH_PAGE_RECORD:.json=.machine.json)
+	@$(PYTHON) lab/report/growth.py $(GROWTH_PAGE_RECORD) > $@
 
 SCALE_PAGE_RECORD := lab/records/2026-11-22/scale.json
 
