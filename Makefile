@@ -365,11 +365,6 @@ DEMOGRAPHY_PAGE_RECORD := lab/records/2026-11-23/demography
 docs/lab/demography.md: $(wildcard lab/report/*.py) $(wildcard $(DEMOGRAPHY_PAGE_RECORD)/*)
 	@$(PYTHON) lab/report/demography.py $(DEMOGRAPHY_PAGE_RECORD) > $@
 
-GROWTH_PAGE_RECORD := lab/records/2026-11-23/growth.json
-
-docs/lab/growth.md: $(wildcard lab/report/*.py) $(GROWTH_PAGE_RECORD) $(GROWTH_PAGE_RECORD:.json=.machine.json)
-	@$(PYTHON) lab/report/growth.py $(GROWTH_PAGE_RECORD) > $@
-
 SCALE_PAGE_RECORD := lab/records/2026-11-22/scale.json
 
 docs/lab/scale.md: $(wildcard lab/report/*.py) $(SCALE_PAGE_RECORD) $(SCALE_PAGE_RECORD:.json=.machine.json)

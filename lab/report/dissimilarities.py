@@ -5,20 +5,12 @@ What the machine was stands beside each in NAME.machine.json. A record that is n
 Usage: dissimilarities.py FOLDER > docs/lab/dissimilarities.md. Standard library only.
 """
 
-import json
-from pathlib import Path
-
 from comparison import ABSENT, digits, table
-from figures import spread, tables, write
+from figures import definition, spread, tables, write
 
-DEFINITIONS = Path(__file__).resolve().parent.parent / "definitions" / "mining"
 RATE = "rate on one core"
 # H within this share of the least counts as the same.
 SAME = 1e-4
-
-
-def definition(name):
-    return json.loads((DEFINITIONS / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def rate(row):

@@ -5,7 +5,14 @@ import json
 import sys
 from pathlib import Path
 
-from comparison import ABSENT
+from comparison import ABSENT, digits
+
+DEFINITIONS = Path(__file__).resolve().parent.parent / "definitions" / "mining"
+
+
+def definition(name):
+    """What is measured of mining, and the aims."""
+    return json.loads((DEFINITIONS / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def cases(path):
@@ -20,10 +27,10 @@ def cases(path):
 
 
 def spread(row, form="{:.4f}"):
-    """The middle, and the least to the most where they differ as shown."""
+    """The middle, and the least to the most where they differ as shown; without a form, to three digits."""
     if row is None:
         return ABSENT
-    least, middle, most = (form.format(row[name] + 0.0) for name in ("min", "median", "max"))
+    least, middle, most = (form.format(row[name] + 0.0) if form else digits(row[name]) for name in ("min", "median", "max"))
     return f"**{middle}**" if least == most else f"**{middle}** ({least} to {most})"
 
 
