@@ -117,7 +117,7 @@ impl Method for Parameters {
 /// ```
 ///
 /// Cost: some thirty temperatures of ten to a hundred passes, and up to some hundreds from the plane, each 2 N x K x D multiply-adds and N x K exponentials, and K x M² for the sheet; with missing cells K x M² x D. Memory: the rows and two
-/// copies of them, a third with missing cells. Of points in a file ([`Points::spilled`](lehr_data::Points::spilled)) the copy is in a file of the same folder.
+/// copies of them, a third with missing cells. Of points in a file ([`Points::spilled`](lehr_data::Points::spilled)) the copies are in a file of the same folder.
 pub fn fit<'a>(
     input: impl Into<Input<'a>>,
     parameters: &Parameters,
