@@ -98,25 +98,26 @@ enum Kind {
 }
 
 impl Space {
-    /// Reads a table of numbers into the space of `frame`; into files of the folder `spill`, if there is one.
+    /// Reads a table of numbers into the space of `frame`: into files of the folder `spill`, if there is one; with `missing`, rows that may have gaps, which stay gaps, and in memory.
     ///
     /// # Errors
-    /// What is wrong with the file; values that are missing, with the option that allows them.
-    pub fn read(path: &Path, selection: &Selection, frame: Frame, spill: Option<&Spill>) -> Result<Self, Failure> {
+    /// What is wrong with the file; values that are missing and may not be, with the option that allows them.
+    pub fn read(
+        path: &Path,
+        selection: &Selection,
+        missing: bool,
+        frame: Frame,
+        spill: Option<&Spill>,
+    ) -> Result<Self, Failure> {
+        if missing {
+            memory::has_room(path, selection)?;
+            return Self::with_gaps(read::incomplete(path, selection)?, scale(frame));
+        }
         let points = match spill {
             Some(spill) => read::spilled_points(path, selection, spill),
             None => memory::has_room(path, selection).and_then(|()| read::points(path, selection)),
         };
         Self::new(points.map_err(|error| of_rows(error, GAPS_HERE))?, frame)
-    }
-
-    /// Reads rows that may have gaps, which stay gaps.
-    ///
-    /// # Errors
-    /// What is wrong with the file.
-    pub fn read_incomplete(path: &Path, selection: &Selection, frame: Frame) -> Result<Self, Failure> {
-        memory::has_room(path, selection)?;
-        Self::with_gaps(read::incomplete(path, selection)?, scale(frame))
     }
 
     /// Turns `table` into the points of `frame`.

@@ -29,11 +29,7 @@ use crate::{report, tables};
 pub fn run(mut plan: GtmPlan, company: &Company<'_>) -> Result<(), Failure> {
     let mut interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
-    let space = if plan.missing {
-        Space::read_incomplete(&plan.path, &plan.selection, plan.frame)?
-    } else {
-        Space::read(&plan.path, &plan.selection, plan.frame, plan.spill.as_ref())?
-    };
+    let space = Space::read(&plan.path, &plan.selection, plan.missing, plan.frame, plan.spill.as_ref())?;
     if plan.selection.columns.is_none() && !plan.quiet {
         output::columns_taken("a map of", space.columns(), space.left_out());
     }

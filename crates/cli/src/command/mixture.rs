@@ -33,11 +33,7 @@ const SHOWN_COLUMNS: usize = 6;
 pub fn run(mut plan: MixturePlan, company: &Company<'_>) -> Result<(), Failure> {
     let mut interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
-    let space = if plan.missing {
-        Space::read_incomplete(&plan.path, &plan.selection, plan.frame)?
-    } else {
-        Space::read(&plan.path, &plan.selection, plan.frame, plan.spill.as_ref())?
-    };
+    let space = Space::read(&plan.path, &plan.selection, plan.missing, plan.frame, plan.spill.as_ref())?;
     if plan.selection.columns.is_none() && !plan.quiet {
         output::columns_taken("a mixture over", space.columns(), space.left_out());
     }
