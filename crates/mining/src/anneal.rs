@@ -8,6 +8,7 @@
 //! fill up the number allowed; after a division the temperature stays until nothing more divides; and temperatures never jump past the next transition.
 
 pub(crate) mod checkpoint;
+pub(crate) mod climb;
 pub(crate) mod growth;
 pub(crate) mod interrupt;
 pub(crate) mod observe;

@@ -252,7 +252,7 @@ pub fn soft_bit_sums<T: Real>(
     scratch: &mut BitScratch<T>,
     sums: &mut [f64],
 ) -> SoftTotals {
-    assert!(kind != Sums::Second, "second moments of bits are not formed: power iteration instead");
+    assert!(kind != Sums::Second, "second moments of bits are not formed: products along a direction instead");
     assert!(!centers.is_empty(), "at least one centre");
     assert_eq!(rows.bits, centers.bits);
     assert_eq!(sums.len(), centers.count * kind.len(rows.bits));

@@ -134,7 +134,7 @@ pub enum Sums {
     /// Those, then the second moment about the centre, lower triangle row by row: D (D + 1) / 2 more. Up to [`DIRECT_DIMENSION`] dimensions.
     Second,
     /// `sum w m p` and `sum w m p x` with `p = (x - y_k) . u_k` for the direction `u_k` of each centre: 1 + D numbers, from which comes the product of the
-    /// centre's covariance with `u_k` (one step of power iteration). In more than [`DIRECT_DIMENSION`] dimensions.
+    /// centre's covariance with `u_k` (one step towards its leading eigenvector). In more than [`DIRECT_DIMENSION`] dimensions.
     Along,
 }
 
@@ -189,7 +189,10 @@ pub fn soft_sums<T: Real>(
     assert_eq!(dimension, centers.dimension);
     assert_eq!(sums.len(), clusters * kind.len(dimension));
     let (log_sum, softness, squares) = if dimension > DIRECT_DIMENSION {
-        assert!(kind != Sums::Second, "second moments in many dimensions are not formed: power iteration instead");
+        assert!(
+            kind != Sums::Second,
+            "second moments in many dimensions are not formed: products along a direction instead"
+        );
         let is_by_row = !tiles.row_major().is_empty();
         scratch.resize(
             clusters * WIDE_GROUP,

@@ -220,7 +220,7 @@ pub fn soft_sparse_sums<T: Real>(
     scratch: &mut SparseScratch<T>,
     sums: &mut [f64],
 ) -> SoftTotals {
-    assert!(kind != Sums::Second, "second moments of sparse rows are not formed: power iteration instead");
+    assert!(kind != Sums::Second, "second moments of sparse rows are not formed: products along a direction instead");
     assert!(!centers.is_empty(), "at least one centre");
     assert_eq!(rows.dimension, centers.dimension);
     assert_eq!(sums.len(), centers.count * kind.len(rows.dimension));

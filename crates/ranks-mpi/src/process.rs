@@ -10,6 +10,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::time::Duration;
 
 use lehr_ranks::Job;
 
@@ -21,12 +22,14 @@ use crate::link::Link;
 use crate::mpi::Mpi;
 use crate::office::{Office, share};
 use crate::post::Post;
-use crate::sync::Arc;
+use crate::sync::{Arc, sleep};
 
 /// The major version of the ABI that `abi.rs` declares.
 const ABI_MAJOR: i32 = 1;
 /// The exit code of a process that is dropped without an end.
 const UNFINISHED: i32 = 1;
+/// Before all processes are ended.
+const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// This process, as one of those that an MPI launcher started.
 ///
@@ -164,6 +167,8 @@ impl Process {
     fn end_all(&mut self, code: i32) -> ! {
         self.is_over = true;
         note(Note::Left);
+        // A launcher that is told to end the job may do so before it has passed on what was just written.
+        sleep(LAST_WORDS);
         self.post.with(|traffic| traffic.mpi().abort(code));
         // Some libraries return, once they have told the launcher.
         std::process::exit(code)

@@ -7,16 +7,15 @@
 //! ```
 //!
 //! which for squared Euclidean distances is twice that of its covariance. Dissimilarities that are no distances make G indefinite, so power iteration could end at the most negative eigenvalue. Instead
-//! each step takes the best of the space of the present vector, its residual and the last step (Knyazev 2001, without a preconditioner), which climbs to the algebraically
-//! largest whatever lies below. All components share the products with the matrix: one reading a step.
+//! each component climbs to the algebraically largest ([`Climb`]). All share the products with the matrix: one reading a step.
 
 use lehr_numerics::compact::{Columns, Entry};
-use lehr_numerics::factor::eigenpairs;
 use lehr_numerics::lanes::Real;
 use lehr_numerics::random::Stream;
 
 use super::field::{Means, Problem};
 use crate::Error;
+use crate::anneal::climb::{Climb, unit};
 use crate::gather::Turn;
 use crate::product::products;
 use crate::round::Rounds;
@@ -38,41 +37,6 @@ pub(crate) struct Unstable {
     pub critical: f64,
     /// For each item how its field moves when the component divides by one unit along the eigenvector.
     pub along: Vec<f64>,
-}
-
-/// A vector with its image under G.
-#[derive(Clone, Debug)]
-struct Pair {
-    vector: Vec<f64>,
-    image: Vec<f64>,
-}
-
-impl Pair {
-    /// Takes its part along another unit vector away. The image follows, since G is linear.
-    fn part_from(&mut self, other: &Pair) {
-        let along = dot(&self.vector, &other.vector);
-        add(&mut self.vector, -along, &other.vector);
-        add(&mut self.image, -along, &other.image);
-    }
-
-    /// To length 1; false if there is nothing of it.
-    fn normalise(&mut self, before: f64) -> bool {
-        let length = dot(&self.vector, &self.vector).sqrt();
-        if length.is_nan() || length <= 1e-9 * before || length == 0.0 {
-            return false;
-        }
-        self.vector.iter_mut().for_each(|x| *x /= length);
-        self.image.iter_mut().for_each(|x| *x /= length);
-        true
-    }
-}
-
-/// One component's search.
-struct Climb {
-    now: Pair,
-    step: Option<Pair>,
-    value: f64,
-    change: f64,
 }
 
 /// The operator of all components at once.
@@ -156,8 +120,7 @@ impl<T: Real> Centered<'_, '_, T> {
                     })
                     .collect();
                 self.center(&mut vector, k);
-                let length = dot(&vector, &vector).sqrt().max(f64::MIN_POSITIVE);
-                vector.iter_mut().for_each(|x| *x /= length);
+                unit(&mut vector);
                 vector
             })
             .collect();
@@ -172,13 +135,10 @@ impl<T: Real> Centered<'_, '_, T> {
                 image
             });
             if climbs.is_empty() {
-                climbs.extend(images.zip(&vectors).map(|(image, vector)| {
-                    let value = dot(vector, &image);
-                    Climb { now: Pair { vector: vector.clone(), image }, step: None, value, change: f64::INFINITY }
-                }));
+                climbs.extend(images.zip(&vectors).map(|(image, vector)| Climb::begin(vector.clone(), image)));
             } else {
                 for ((climb, image), vector) in climbs.iter_mut().zip(images).zip(&vectors) {
-                    climb.take(Pair { vector: vector.clone(), image });
+                    climb.take(vector.clone(), image);
                 }
             }
             let is_done = climbs.iter().all(|climb| climb.change <= tolerance * climb.value.abs());
@@ -186,20 +146,16 @@ impl<T: Real> Centered<'_, '_, T> {
                 break;
             }
             for (k, (climb, vector)) in climbs.iter().zip(&mut vectors).enumerate() {
-                vector.copy_from_slice(&climb.now.image);
-                add(vector, -climb.value, &climb.now.vector);
+                climb.residual(vector);
                 self.center(vector, k);
-                let length = dot(vector, vector).sqrt();
-                // Nothing left: the vector is an eigenvector. A product with nothing costs nothing more.
-                let scale = if length > 0.0 { 1.0 / length } else { 0.0 };
-                vector.iter_mut().for_each(|x| *x *= scale);
+                unit(vector);
             }
         }
-        let shown: Vec<&[f64]> = climbs.iter().map(|climb| &climb.now.vector[..]).collect();
+        let shown: Vec<&[f64]> = climbs.iter().map(|climb| climb.vector()).collect();
         let moves = self.moves(rounds, &shown, turn).await?;
         let shares = if self.problem.matrix.has_gaps() { self.shares(rounds, turn).await? } else { vec![1.0; count] };
         starts.clear();
-        climbs.iter().for_each(|climb| starts.extend_from_slice(&climb.now.vector));
+        climbs.iter().for_each(|climb| starts.extend_from_slice(climb.vector()));
         let unstable = climbs
             .iter()
             .zip(moves)
@@ -231,53 +187,4 @@ impl<T: Real> Centered<'_, '_, T> {
         };
         Ok((0..count).map(|k| share(k).clamp(f64::MIN_POSITIVE, 1.0)).collect())
     }
-}
-
-impl Climb {
-    /// Goes to the best vector of the span of the present one, `residual` and the last step.
-    fn take(&mut self, mut residual: Pair) {
-        let mut basis = vec![self.now.clone()];
-        residual.part_from(&self.now);
-        residual.part_from(&self.now);
-        if residual.normalise(1.0) {
-            basis.push(residual);
-        }
-        if let Some(mut step) = self.step.take() {
-            let before = dot(&step.vector, &step.vector).sqrt();
-            for _ in 0..2 {
-                basis.iter().for_each(|other| step.part_from(other));
-            }
-            if step.normalise(before) {
-                basis.push(step);
-            }
-        }
-        let n = basis.len();
-        let projected: Vec<f64> = (0..n * n).map(|at| dot(&basis[at / n].vector, &basis[at % n].image)).collect();
-        let Some(mut pairs) = eigenpairs(n, &projected) else {
-            self.change = 0.0;
-            return;
-        };
-        let (value, parts) = pairs.swap_remove(0);
-        let combine = |from: usize| {
-            let mut sum = Pair { vector: vec![0.0; self.now.vector.len()], image: vec![0.0; self.now.vector.len()] };
-            for (part, pair) in parts.iter().zip(&basis).skip(from) {
-                add(&mut sum.vector, *part, &pair.vector);
-                add(&mut sum.image, *part, &pair.image);
-            }
-            sum
-        };
-        let (now, step) = (combine(0), combine(1));
-        self.change = (value - self.value).abs();
-        self.value = value;
-        self.step = (n > 1).then_some(step);
-        self.now = now;
-    }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-fn add(to: &mut [f64], factor: f64, other: &[f64]) {
-    to.iter_mut().zip(other).for_each(|(to, other)| *to += factor * other);
 }

@@ -21,7 +21,7 @@ pub(crate) struct Components {
     pub priors: Vec<f64>,
     /// The division test is passed over at temperatures above this; infinite where there is nothing to wait for.
     pub hold_until: Vec<f64>,
-    /// K x D, unit length: where the last power iteration got to. In many dimensions only.
+    /// K x D, unit length: where the last division test got to. In many dimensions only.
     pub directions: Vec<f64>,
 }
 

@@ -3,7 +3,7 @@
 //! ```text
 //! growing      one temperature a step; mass mode; the state is kept when the wanted number of components first exists
 //!              ├─ branch A: from that state in plain mode until memberships are hard, then Lloyd
-//!              └─ branch B: on to `overshoot` times as many, Lloyd, merged back by Ward's rule, Lloyd
+//!              └─ branch B: on to `overshoot` times as many, Lloyd, merged back by Ward's rule, Lloyd; not where clusters lie far apart
 //! refining     from the better branch: swaps and breaths, then Lloyd to the fixed point
 //! ```
 //!
@@ -24,7 +24,7 @@ use super::system::VectorSystem;
 use crate::Error;
 use crate::anneal::growth::{Grown, Limits};
 use crate::anneal::schedule::{COLDEST_PLAIN, FROZEN_COOLING, HARD};
-use crate::anneal::{Settled, Stage, Step, run, settle};
+use crate::anneal::{Measured, Settled, Stage, Step, run, settle};
 use crate::round::{LeafCells, Rounds};
 
 /// Above this many clusters the overshooting branch is left out: merging back would take longer than the swaps that make it needless.
@@ -223,10 +223,21 @@ impl<'a, T: Kept> Course<'a, T> {
         let (tolerance, most) = self.state.grown.bounds(&limits);
         let settled = self.settle_at(rounds, Mode::Mass, tolerance, most).await?;
         let (clusters, squared) = (self.state.grown.components.len(), self.rows.squared(1.0));
-        if self.state.grown.goes_on(&limits, clusters, &settled.measured, squared) {
+        let goes_on = self.state.grown.goes_on(&limits, clusters, &settled.measured, squared);
+        let overshoots = limits.wanted == Some(clusters) && limits.last.is_none();
+        if goes_on && !(overshoots && self.lie_far_apart(&settled.measured)) {
             return Ok(());
         }
         self.end_growth(rounds, &limits).await
+    }
+
+    /// Whether growing on would divide only what is one. What that gains is not told by a Bernoulli cost's eigenvalues.
+    fn lie_far_apart(&self, measured: &Measured) -> bool {
+        let Components { centers, priors, .. } = &self.state.grown.components;
+        let centers = Centers { dimension: self.rows.dimension, values: centers.clone() };
+        let masses: Vec<f64> = priors.iter().map(|prior| prior * self.rows.total_weight).collect();
+        let variances: Vec<f64> = measured.critical.iter().map(|critical| critical / 2.0).collect();
+        self.rows.bernoulli.is_none() && swap::lie_far_apart(&centers, &masses, &variances)
     }
 
     /// Relaxes, divides and measures at the present temperature, and writes the history.
@@ -241,6 +252,7 @@ impl<'a, T: Kept> Course<'a, T> {
         let grown = &mut self.state.grown;
         let components = std::mem::replace(&mut grown.components, Components::one(self.rows.dimension));
         let mut system = VectorSystem::new(self.rows, components, mode, self.parameters.seed);
+        system.is_growing = mode == Mode::Mass;
         system.sponge = sponge;
         let settled = settle(&mut system, rounds, grown.temperature, tolerance, most).await?;
         grown.components = system.components;

@@ -34,6 +34,8 @@ const DISTURBED_IN_VAIN: u32 = 10;
 const HOPELESS: f64 = 8.0;
 /// A trial is taken if it lowers the cost by more than this share.
 const WORTHWHILE: f64 = 1e-6;
+/// What a disturbance leads to is where it began if it costs no more than this share more: sweeps of trials are given up some way before the fixed point.
+const BACK: f64 = 1e-5;
 /// Divisions in a row that may leave no more centres with rows than before, until filling up is given up.
 const FILL_IN_VAIN: u64 = 8;
 /// At least this many trials, however few clusters.
@@ -57,6 +59,17 @@ impl Prospects {
         let most = self.gain.iter().copied().fold(0.0, f64::max);
         least > HOPELESS * most
     }
+}
+
+/// Whether clusters lie so far apart that merging any two costs [`HOPELESS`] times what dividing any gains, `variances` being those along each one's longest axis: overshooting
+/// would divide what is one and merge it again.
+///
+/// Cost: K^2 / 2 distances at most, and few where two are near each other.
+pub(crate) fn lie_far_apart(centers: &Centers, masses: &[f64], variances: &[f64]) -> bool {
+    // Two means differ along one direction, and cannot differ by more than the rows do.
+    let most = masses.iter().zip(variances).map(|(mass, variance)| mass * variance).fold(0.0, f64::max);
+    let merging = |a: usize, b: usize| ward([masses[a], masses[b]], centers.center(a), centers.center(b));
+    (0..centers.len()).all(|a| (a + 1..centers.len()).all(|b| merging(a, b) > HOPELESS * most))
 }
 
 /// How much is known before a pair is tried.
@@ -148,6 +161,12 @@ impl Search {
         self.breath == 0
     }
 
+    /// Whether a disturbance has led to where it began, from where nothing better was found.
+    fn is_back(&self) -> bool {
+        let is_near = |ground: &Ground| (self.cost / ground.cost - 1.0).abs() <= BACK;
+        self.ground.as_ref().is_some_and(|ground| self.cost >= ground.cost * (1.0 - WORTHWHILE) && is_near(ground))
+    }
+
     /// Trials in vain until single swaps of the present level are given up.
     pub fn trials(&self, dimension: usize, patience: usize) -> usize {
         let clusters = self.centers.len() / dimension;
@@ -175,6 +194,9 @@ pub(crate) async fn advance<T: Kept, R: Rounds>(
     if trials == 0 {
         search.breath = 0;
         return Ok(());
+    }
+    if search.is_back() {
+        return disturb(search, prepared, lloyd, rounds, seed).await;
     }
     let before = lloyd.sweeps;
     if prepared.prospects.is_none() {
@@ -539,5 +561,38 @@ pub(crate) fn merge_to(
         masses[a] = sum;
         masses.remove(b);
         centers.remove(b);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clusters_lie_far_apart_by_what_they_weigh_and_how_wide_they_are_too() {
+        let centers = Centers { dimension: 2, values: vec![0.0, 0.0, 10.0, 0.0, 0.0, 20.0] };
+        // Merging the first two costs 50 (1 / 2 of 100).
+        assert!(lie_far_apart(&centers, &[1.0; 3], &[6.0; 3]));
+        assert!(
+            !lie_far_apart(&centers, &[1.0; 3], &[6.0, 6.0, 7.0]),
+            "dividing the third gains more than an eighth of that"
+        );
+        assert!(!lie_far_apart(&centers, &[1.0, 1.0, 2.0], &[6.0; 3]), "as it does where it weighs more");
+        assert!(!lie_far_apart(&centers, &[1.0, 0.1, 1.0], &[6.0; 3]), "and merging what is light costs less");
+        assert!(lie_far_apart(&centers, &[1.0; 3], &[0.0; 3]));
+    }
+
+    #[test]
+    fn a_disturbance_is_back_where_it_began_within_what_sweeps_of_trials_leave() {
+        let ground = Some(Ground { centers: Vec::new(), cost: 2.0, taken: 0 });
+        let search = |cost: f64, ground: Option<Ground>| {
+            let centers = Centers { dimension: 1, values: Vec::new() };
+            Search { ground, ..Search::new(centers, 2.0 * cost) }
+        };
+        assert!(search(1.0 + 0.9 * BACK, ground.clone()).is_back());
+        assert!(search(1.0 - 0.9 * WORTHWHILE, ground.clone()).is_back());
+        assert!(!search(1.0 + 1.1 * BACK, ground.clone()).is_back(), "another optimum, from where more is tried");
+        assert!(!search(1.0 - 1.1 * WORTHWHILE, ground).is_back(), "a better one");
+        assert!(!search(1.0, None).is_back(), "no disturbance");
     }
 }

@@ -1,5 +1,7 @@
 //! Vectors as a system that can be annealed: relaxation is EM, stability is the leading eigenvalue of a covariance.
 
+use std::ops::RangeInclusive;
+
 use lehr_numerics::factor::{leading_eigenpair, orient};
 use lehr_numerics::random::Stream;
 use lehr_numerics::soft::Sums;
@@ -12,6 +14,7 @@ use super::m_step::{Stability, stabilities, update};
 use super::rows::Rows;
 use super::sponge::Sponge;
 use crate::Error;
+use crate::anneal::climb::{Climb, unit};
 use crate::anneal::split::{CHILD_HOLD, MERGED_HOLD};
 use crate::anneal::{Measured, Relaxed, System};
 use crate::round::{Rounds, total_of};
@@ -24,17 +27,21 @@ const MERGE_RADIUS: f64 = 1e-3;
 const DISPLACEMENT: f64 = 0.1;
 /// Components lighter than this share of the whole do not divide.
 const LEAST_DIVIDED: f64 = 1e-9;
-/// Power iteration in many dimensions: relative change of the eigenvalue, and the most steps at one temperature. It goes on from where the last temperature left it.
-const POWER_TOLERANCE: f64 = 1e-4;
-const POWER_STEPS: u64 = 40;
-/// Length of what is added to each direction before power iteration goes on. A direction that has become one eigenvector to the last digit, as it does where
+/// In many dimensions a division test ends when no eigenvalue changed by more than this share.
+const TOLERANCE: f64 = 1e-4;
+/// The same of a component that is stable down to half of the temperature: all that is asked of it is about how far it is from dividing.
+const STABLE_TOLERANCE: f64 = 1e-3;
+/// Passes of a division test: at least as many as let a direction other than the last be seen, and at most.
+const PASSES: RangeInclusive<u64> = 3..=40;
+/// The relative change of the first critical temperature at the last step to it (or the precision that rows are kept in), and the most passes there.
+const FIRST_TOLERANCE: f64 = 1e-12;
+const FIRST_PASSES: u64 = 400;
+/// Length of what is added to each direction before it is used again. One that has become an eigenvector to the last digit, as it does where
 /// the data are symmetric, would otherwise stay there when another eigenvalue has become the largest, and the division would be missed.
 const KICK: f64 = 0.02;
 
 /// The covariance of all rows is formed up to this dimension.
 const LARGEST_FORMED: usize = 64;
-/// Runs of power iteration for the first critical temperature beyond it.
-const POWER_RUNS: usize = 20;
 
 /// Vectors, their components and the room to work on them.
 pub(crate) struct VectorSystem<'a, T: Kept> {
@@ -42,6 +49,8 @@ pub(crate) struct VectorSystem<'a, T: Kept> {
     pub components: Components,
     pub mode: Mode,
     pub seed: u64,
+    /// Whether components may still divide. Where they may not, nobody asks how stable they are.
+    pub is_growing: bool,
     /// Takes what no component is near to.
     pub sponge: Option<Sponge>,
     pub total: Vec<f64>,
@@ -57,6 +66,7 @@ impl<'a, T: Kept> VectorSystem<'a, T> {
             components,
             mode,
             seed,
+            is_growing: true,
             sponge: None,
             total: Vec::new(),
             log_priors: Vec::new(),
@@ -122,18 +132,10 @@ impl<'a, T: Kept> VectorSystem<'a, T> {
             let value = leading_eigenpair(dimension, &matrix).map_or(0.0, |(value, _)| value.max(0.0));
             return Ok(self.critical_temperature(value, self.rows.total_weight));
         }
-        let mass = self.rows.total_weight;
-        let mut critical = 0.0;
-        for _ in 0..POWER_RUNS {
-            self.power(rounds, 1.0, &[mass]).await?;
-            let next = self.stability[0].critical_temperature;
-            let change = (next - critical).abs();
-            critical = next;
-            if change <= 1e-10 * critical {
-                break;
-            }
-        }
-        Ok(critical)
+        let masses = [self.rows.total_weight];
+        let tolerance = FIRST_TOLERANCE.max(T::EPSILON);
+        self.climb(rounds, 1.0, &masses, *PASSES.start()..=FIRST_PASSES, |_| tolerance).await?;
+        Ok(self.stability[0].critical_temperature)
     }
 
     /// The temperature below which a component of this mass divides, from the leading eigenvalue of its covariance, which of Bernoulli costs is in the units of its frame.
@@ -166,61 +168,72 @@ impl<'a, T: Kept> VectorSystem<'a, T> {
         (0..components.len()).map(frame).collect()
     }
 
-    /// Leading eigenvalues by power iteration over the rows, never forming a covariance.
-    async fn power<R: Rounds>(&mut self, rounds: &mut R, temperature: f64, masses: &[f64]) -> Result<u64, Error> {
+    /// The stability of each component, by products of its covariance with vectors, one a pass; no covariance is formed. `tolerance` is for a critical temperature
+    /// the share by which its last step may have changed it. Returns the passes.
+    async fn climb<R: Rounds>(
+        &mut self,
+        rounds: &mut R,
+        temperature: f64,
+        masses: &[f64],
+        passes: RangeInclusive<u64>,
+        tolerance: impl Fn(f64) -> f64,
+    ) -> Result<u64, Error> {
         let (dimension, clusters) = (self.rows.dimension, self.components.len());
         if self.components.directions.len() != clusters * dimension {
-            let stream = Stream::new(self.seed, "power iteration");
+            let stream = Stream::new(self.seed, "division directions");
             self.components.directions = (0..clusters * dimension).map(|index| stream.normal(index as u64)).collect();
-            self.components.directions.chunks_exact_mut(dimension).for_each(normalise);
+            self.components.directions.chunks_exact_mut(dimension).for_each(unit);
         }
-        let mut values = vec![0.0f64; clusters];
         let frames = self.frames();
-        let mut steps = 0;
+        let mut climbs: Vec<Climb> = Vec::with_capacity(clusters);
+        let mut made = 0;
         loop {
             self.pass(rounds, temperature, Sums::Along).await?;
-            steps += 1;
-            let mut change = 0.0f64;
-            let sums = &self.total[totals(self.sponge.is_some())..];
-            for (k, sums) in sums.chunks_exact(1 + dimension).enumerate() {
-                let direction = &mut self.components.directions[k * dimension..][..dimension];
-                let y = match frames.get(k) {
-                    Some((means, _)) => &means[..],
-                    None => &self.components.centers[k * dimension..][..dimension],
-                };
-                // sum w m p (x - y) / mass: the covariance times the direction.
-                let mut product: Vec<f64> = sums[1..]
-                    .iter()
-                    .zip(y)
-                    .map(|(sum, y)| (sum - sums[0] * y) / masses[k].max(f64::MIN_POSITIVE))
-                    .collect();
-                if let Some((_, units)) = frames.get(k) {
-                    let columns = product.iter_mut().zip(units);
-                    columns.for_each(|(x, unit)| *x = if *unit > 0.0 { *x / unit } else { 0.0 });
-                }
-                let value: f64 = product.iter().zip(direction.iter()).map(|(a, b)| a * b).sum();
-                change = change.max((value - values[k]).abs() / value.abs().max(f64::MIN_POSITIVE));
-                values[k] = value;
-                if product.iter().map(|a| a * a).sum::<f64>() > 0.0 {
-                    direction.copy_from_slice(&product);
-                    normalise(direction);
+            made += 1;
+            for (k, &mass) in masses.iter().enumerate() {
+                let image = self.image(k, mass, frames.get(k));
+                let direction = self.components.directions[k * dimension..][..dimension].to_vec();
+                match climbs.get_mut(k) {
+                    None => climbs.push(Climb::begin(direction, image)),
+                    Some(climb) => climb.take(direction, image),
                 }
             }
-            if steps >= POWER_STEPS || (steps > 1 && change < POWER_TOLERANCE) {
+            let is_done = climbs.iter().zip(masses).all(|(climb, &mass)| {
+                climb.change <= tolerance(self.critical_temperature(climb.value, mass)) * climb.value.abs()
+            });
+            if made >= *passes.end() || (is_done && made >= *passes.start()) {
                 break;
             }
+            for (climb, direction) in climbs.iter().zip(self.components.directions.chunks_exact_mut(dimension)) {
+                climb.residual(direction);
+                unit(direction);
+            }
         }
-        let critical: Vec<f64> =
-            values.iter().zip(masses).map(|(&value, &mass)| self.critical_temperature(value, mass)).collect();
-        self.stability = critical
-            .into_iter()
-            .zip(self.components.directions.chunks_exact_mut(dimension))
-            .map(|(critical_temperature, direction)| {
-                orient(direction);
-                Stability { critical_temperature, direction: direction.to_vec() }
-            })
-            .collect();
-        Ok(steps)
+        let critical = climbs.iter().zip(masses).map(|(climb, &mass)| self.critical_temperature(climb.value, mass));
+        let critical: Vec<f64> = critical.collect();
+        let directions = self.components.directions.chunks_exact_mut(dimension);
+        let found = critical.into_iter().zip(climbs.iter().zip(directions));
+        let found = found.map(|(critical_temperature, (climb, direction))| {
+            direction.copy_from_slice(climb.vector());
+            orient(direction);
+            Stability { critical_temperature, direction: direction.to_vec() }
+        });
+        self.stability = found.collect();
+        Ok(made)
+    }
+
+    /// After a pass along the directions: a component's covariance times its direction, in the units of its frame, if it has one.
+    fn image(&self, k: usize, mass: f64, frame: Option<&(Vec<f64>, Vec<f64>)>) -> Vec<f64> {
+        let dimension = self.rows.dimension;
+        let sums = &self.sums()[k * (1 + dimension)..][..1 + dimension];
+        let y = frame.map_or(&self.components.centers[k * dimension..][..dimension], |(means, _)| &means[..]);
+        // sum w m p (x - y) / mass, of which the first sum is sum w m p.
+        let mass = mass.max(f64::MIN_POSITIVE);
+        let mut image: Vec<f64> = sums[1..].iter().zip(y).map(|(sum, y)| (sum - sums[0] * y) / mass).collect();
+        if let Some((_, units)) = frame {
+            image.iter_mut().zip(units).for_each(|(x, unit)| *x = if *unit > 0.0 { *x / unit } else { 0.0 });
+        }
+        image
     }
 }
 
@@ -229,7 +242,7 @@ impl<T: Kept> VectorSystem<'_, T> {
     fn kick(&mut self) {
         let dimension = self.rows.dimension;
         let size = KICK / (dimension as f64).sqrt();
-        let stream = Stream::new(self.seed, "power iteration kick");
+        let stream = Stream::new(self.seed, "division directions kick");
         let words = dimension.div_ceil(64);
         for (k, direction) in self.components.directions.chunks_exact_mut(dimension).enumerate() {
             for (word, part) in direction.chunks_mut(64).enumerate() {
@@ -238,14 +251,9 @@ impl<T: Kept> VectorSystem<'_, T> {
                     *x += if signs >> bit & 1 == 0 { size } else { -size };
                 }
             }
-            normalise(direction);
+            unit(direction);
         }
     }
-}
-
-fn normalise(vector: &mut [f64]) {
-    let length = vector.iter().map(|a| a * a).sum::<f64>().sqrt();
-    vector.iter_mut().for_each(|a| *a /= length.max(f64::MIN_POSITIVE));
 }
 
 impl<T: Kept> System for VectorSystem<'_, T> {
@@ -277,7 +285,7 @@ impl<T: Kept> System for VectorSystem<'_, T> {
         let (dimension, weight) = (self.rows.dimension, self.rows.total_weight);
         let mut measured = Measured { sweeps: 1, ..Measured::default() };
         let (cost, soaked);
-        if dimension <= DIRECT_DIMENSION && self.rows.bernoulli.is_none() {
+        if self.is_growing && dimension <= DIRECT_DIMENSION && self.rows.bernoulli.is_none() {
             self.pass(rounds, temperature, Sums::Second).await?;
             (self.stability, cost) = stabilities(dimension, self.sums());
             (measured.free_energy, measured.softness) = (self.total[0] / weight, self.total[1] / weight);
@@ -305,19 +313,23 @@ impl<T: Kept> System for VectorSystem<'_, T> {
             }
             let masses: Vec<f64> = sums().map(|sums| sums[0]).collect();
             soaked = self.soaked().0;
-            self.kick();
-            measured.sweeps += self.power(rounds, temperature, &masses).await?;
+            if self.is_growing {
+                self.kick();
+                let tolerance = |critical: f64| if 2.0 * critical < temperature { STABLE_TOLERANCE } else { TOLERANCE };
+                measured.sweeps += self.climb(rounds, temperature, &masses, PASSES, tolerance).await?;
+            } else {
+                self.stability.clear();
+            }
         }
-        // In many dimensions it is a difference, which rounding may take below 0.
+        // Without second moments it is a difference, which rounding may take below 0.
         let of_sponge = self.sponge.map_or(0.0, |sponge| soaked * sponge.cost);
         measured.mean_cost = (cost.max(0.0) + of_sponge) / weight;
         measured.sponge = soaked / weight;
-        measured.critical = self
-            .stability
-            .iter()
-            .zip(&self.components.priors)
-            .map(|(stability, &prior)| if prior > LEAST_DIVIDED { stability.critical_temperature } else { 0.0 })
-            .collect();
+        let critical = |(k, &prior): (usize, &f64)| match self.stability.get(k) {
+            Some(stability) if prior > LEAST_DIVIDED => stability.critical_temperature,
+            _ => 0.0,
+        };
+        measured.critical = self.components.priors.iter().enumerate().map(critical).collect();
         Ok(measured)
     }
 

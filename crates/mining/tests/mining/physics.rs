@@ -67,7 +67,7 @@ fn the_history_cools_grows_and_obeys_the_identity_of_the_free_energy() {
 
 #[test]
 fn many_dimensions_divide_along_the_same_axis_as_few() {
-    // 20 coordinates, all the structure in one of them: power iteration must find what the eigensolver finds in the plane.
+    // 20 coordinates, all the structure in two of them: the climb must find what the eigensolver finds in the plane.
     let (plane, _) = synthetic::gaussian_mixture(600, &synthetic::random_components(3, 2, 10.0, 0.5, 2), 2);
     let wide =
         Points::new((0..plane.len()).flat_map(|row| [plane.row(row), &[0.0; 18]].concat()).collect(), 20).unwrap();

@@ -84,7 +84,7 @@ fn a_search_that_is_stopped_anywhere_goes_on_to_the_same_bits_elsewhere() {
 }
 
 #[test]
-fn where_clusters_lie_far_apart_nothing_is_tried() {
+fn where_clusters_lie_far_apart_nothing_is_overshot_and_nothing_tried() {
     for (components, far) in [(7, 0.05), (7, 0.8)] {
         let (points, _) =
             synthetic::gaussian_mixture(1400, &synthetic::random_components(components, 2, 10.0, far, 3), 3);
@@ -93,5 +93,6 @@ fn where_clusters_lie_far_apart_nothing_is_tried() {
         let found = sum_of_squares(&points, &model.centers);
         assert!(found <= least * (1.0 + 1e-9), "spread {far}: {found}, but {least} by many starts");
         assert_eq!(model.finish.tried == 0, far < 0.1, "spread {far}");
+        assert_eq!(model.finish.overshot.is_none(), far < 0.1, "spread {far}");
     }
 }
