@@ -370,7 +370,7 @@ SCALE_PAGE_RECORD := lab/records/2026-11-22/scale.json
 docs/lab/scale.md: $(wildcard lab/report/*.py) $(SCALE_PAGE_RECORD) $(SCALE_PAGE_RECORD:.json=.machine.json)
 	@$(PYTHON) lab/report/scale.py $(SCALE_PAGE_RECORD) > $@
 
-CHEMISTRY_PAGE_RECORD := lab/records/2026-11-22/chemistry.json
+CHEMISTRY_PAGE_RECORD := lab/records/2026-11-23/chemistry.json
 
 docs/lab/chemistry.md: $(wildcard lab/report/*.py) $(CHEMISTRY_PAGE_RECORD) $(CHEMISTRY_PAGE_RECORD:.json=.machine.json)
 	@$(PYTHON) lab/report/chemistry.py $(CHEMISTRY_PAGE_RECORD) > $@

@@ -39,7 +39,7 @@ impl Record {
     /// Adds one row: the spread of `count` figures.
     pub fn add(&mut self, case: &str, engine: &str, quantity: &str, unit: &str, count: usize, spread: Spread) {
         let Spread { min, median, max } = spread;
-        let (case, engine) = (field(case), field(engine));
+        let [case, engine, quantity] = [case, engine, quantity].map(field);
         writeln!(self.rows, "{case},{engine},{quantity},{unit},{count},{min},{median},{max}")
             .expect("a string takes any text");
     }
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn rows_are_csv_and_fields_with_commas_are_quoted() {
         let mut record = Record::new("local", "test");
-        record.add("2-D, K = 20", "lehr", "time", "s", 3, Spread { min: 1.0, median: 2.0, max: 3.5 });
-        assert!(record.rows.ends_with("\"2-D, K = 20\",lehr,time,s,3,1,2,3.5\n"));
+        record.add("2-D, K = 20", "lehr", "time, or less", "s", 3, Spread { min: 1.0, median: 2.0, max: 3.5 });
+        assert!(record.rows.ends_with("\"2-D, K = 20\",lehr,\"time, or less\",s,3,1,2,3.5\n"));
     }
 }
