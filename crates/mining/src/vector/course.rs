@@ -52,7 +52,7 @@ pub(crate) const LEAST_CRITICAL: f64 = 1e-20;
 pub struct Finish {
     /// The weighted mean squared distance of the plain branch (A); with a Bernoulli cost the mean cost in nats with the prior's, as of the other branch.
     pub plain: Option<f64>,
-    /// That of the overshooting branch (B).
+    /// That of the overshooting branch (B); nothing where it was left out.
     pub overshot: Option<f64>,
     /// Swaps, breaths and disturbances tried.
     pub tried: u64,
