@@ -133,8 +133,8 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         The temperature below which one cluster is unstable: twice the leading eigenvalue of the covariance.
     history_ : structured ndarray
         One row a temperature: ``temperature``, ``n_clusters``, ``free_energy``, ``mean_cost``, ``information``, ``softness``, ``sweeps``,
-        ``max_move``, ``next_critical``. Temperatures fall while clusters divide, for a while beyond the number that is kept unless clusters lie far apart; then they fall a second time, from
-        where that number was, without divisions, and ``next_critical`` is 0.
+        ``max_move``, ``next_critical``. Temperatures fall while clusters divide, for a while beyond the number that is kept unless clusters lie far apart;
+        then they fall a second time, from where that number was, without divisions, and ``next_critical`` is 0.
     splits_ : structured ndarray
         One row a division: ``temperature``, ``critical_temperature``, ``parent``, ``n_clusters``.
     plateaus_ : structured ndarray or None
