@@ -233,11 +233,14 @@ impl<'a, T: Kept> Course<'a, T> {
 
     /// Whether growing on would divide only what is one. What that gains is not told by a Bernoulli cost's eigenvalues.
     fn lie_far_apart(&self, measured: &Measured) -> bool {
+        if self.rows.bernoulli.is_some() {
+            return false;
+        }
         let Components { centers, priors, .. } = &self.state.grown.components;
         let centers = Centers { dimension: self.rows.dimension, values: centers.clone() };
         let masses: Vec<f64> = priors.iter().map(|prior| prior * self.rows.total_weight).collect();
         let variances: Vec<f64> = measured.critical.iter().map(|critical| critical / 2.0).collect();
-        self.rows.bernoulli.is_none() && swap::lie_far_apart(&centers, &masses, &variances)
+        swap::lie_far_apart(&centers, &masses, &variances)
     }
 
     /// Relaxes, divides and measures at the present temperature, and writes the history.
