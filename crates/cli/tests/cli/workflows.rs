@@ -42,6 +42,30 @@ fn the_examples_of_the_guide_do_what_it_says() {
 }
 
 #[test]
+fn a_mixture_and_a_map_are_steps_with_the_bytes_of_their_commands() {
+    let sandbox = guide();
+    let (output, places) = ("order along the line: ${map.figures.order}", "${places.csv}");
+    let text = sandbox.read("landscape.toml");
+    assert!(text.contains(output));
+    sandbox.write("landscape.toml", text.replace(output, places) + PLACES);
+    let run = sandbox.lehr(&["run", "landscape.toml", "--json"]).succeeded();
+    let run: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let rows = ["bend.csv", "--id", "item", "--quiet"];
+    sandbox.lehr(&[&["mixture"], &rows[..], &["-k", "2", "--covariance", "diagonal"]].concat()).succeeded();
+    sandbox.lehr(&[&["gtm"], &rows[..], &["--dimensions", "1", "--nodes", "5", "--basis", "3"]].concat()).succeeded();
+    let expected = sandbox.read("lehr-mixture/components.csv") + &sandbox.read("lehr-gtm/places.csv");
+    assert_eq!(run["output"], expected.as_str());
+}
+
+/// One more step of the guide's workflow: all places of its map.
+const PLACES: &str = "
+[steps.places]
+service = '/datasets'
+operation = 'read'
+with = { name = '${map.outputs.places}', format = 'csv' }
+";
+
+#[test]
 fn a_workflow_runs_on_a_node_as_it_does_without_one() {
     let (node, sandbox) = (Served::start(&["--start", "lehr/records=/notes"]), guide());
     let asked = sandbox.lehr(&["run", "greeting.toml", "--node", &node.at("")]).succeeded();
