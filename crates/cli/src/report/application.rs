@@ -127,6 +127,9 @@ pub fn page(found: &Found<'_>, stages: &[(&'static str, f64)]) -> String {
 /// How much of what is active the rich clusters hold, in a sentence without its full stop.
 pub fn in_rich(enrichment: &Enrichment) -> String {
     let (active, items) = enrichment.in_rich();
+    if active == 0 {
+        return format!("In no cluster are active items at least {RICH} times as frequent as in all");
+    }
     format!(
         "{} of {} active items ({}) are in clusters where they are at least {RICH} times as frequent as in all, which hold {} of the items",
         grouped(active),

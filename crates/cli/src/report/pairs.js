@@ -32,7 +32,10 @@
   function heat() {
     const place = canvasIn("heat", 1);
     if (!place) return;
-    const { cells, levels, ends } = data.heat;
+    const { cells, levels, ends, largest } = data.heat;
+    const legend = document.createElement("p");
+    legend.className = "legend"; legend.textContent = `From 0 (the darkest) to ${figures(largest)} (the palest).`;
+    place.box.after(legend);
     const draw = () => {
       place.size();
       const { canvas } = place;
@@ -62,13 +65,39 @@
     g.fillStyle = soft(); g.strokeStyle = soft(); g.lineWidth = scale; g.font = `${12 * scale}px system-ui, sans-serif`;
     g.beginPath(); g.moveTo(box.l, box.t); g.lineTo(box.l, box.b); g.lineTo(box.r, box.b); g.stroke();
     g.textAlign = "center"; g.textBaseline = "top";
-    xTicks.forEach(([x, text]) => g.fillText(text, x, box.b + 5 * scale));
+    // None beyond the picture's right end, and none upon another.
+    let free = [-Infinity, Infinity];
+    xTicks.forEach(([x, text]) => {
+      const half = g.measureText(text).width / 2 + 4 * scale, at = Math.min(x, canvas.width - half);
+      if (at - half < free[0] && at + half > free[1]) return;
+      g.fillText(text, at, box.b + 5 * scale);
+      free = [Math.max(free[0], at + half), Math.min(free[1], at - half)];
+    });
     g.fillText(xLabel, (box.l + box.r) / 2, box.b + 22 * scale);
     g.textAlign = "right"; g.textBaseline = "middle";
     yTicks.forEach(([y, text]) => g.fillText(text, box.l - 6 * scale, y));
     g.save(); g.translate(12 * scale, (box.t + box.b) / 2); g.rotate(-Math.PI / 2); g.textAlign = "center"; g.fillText(yLabel, 0, 0); g.restore();
   }
-  const figures = (x) => Number(x.toPrecision(3)).toString();
+  const figures = (x) => Number(x.toPrecision(3)).toString().replace("-", "−");
+  // Round numbers between two ends, some five of them: multiples of 1, 2 or 5 times a power of ten; of whole numbers only such.
+  function round(low, high, areWhole) {
+    const wanted = (high - low) / 5, power = 10 ** Math.floor(Math.log10(wanted));
+    const step = [1, 2, 5, 10].find((factor) => factor * power >= 0.999 * wanted) * power;
+    const by = areWhole ? Math.max(1, Math.round(step)) : step, found = [];
+    for (let n = Math.ceil(low / by - 1e-9); n * by <= high * (1 + 1e-9); n++) found.push(n * by);
+    return found;
+  }
+  // The same of an axis of powers: these, with twos and fives where it is short.
+  function powers(low, high) {
+    const decades = Math.log10(high / low), found = [];
+    for (let e = Math.floor(Math.log10(low)); e <= Math.log10(high); e++) {
+      for (const factor of decades < 2.5 ? [1, 2, 5] : [1]) {
+        const value = +`${factor}e${e}`;
+        if (value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9)) found.push(value);
+      }
+    }
+    return found.length > 1 ? found : round(low, high, false);
+  }
 
   function curve(id) {
     const place = canvasIn(id, 0.42);
@@ -89,8 +118,11 @@
       if (y1 === y0) y1 = y0 + 1;
       const px = (v) => { const t = (fx(v) - x0) / (x1 - x0); return box.l + (falls ? 1 - t : t) * (box.r - box.l); };
       const py = (v) => box.b - ((fy(v) - y0) / (y1 - y0)) * (box.b - box.t);
-      const ticks = (a, b, inverse, at) => [0, 0.25, 0.5, 0.75, 1].map((t) => { const v = inverse(a + t * (b - a)); return [at(v), figures(v)]; });
-      axes(g, canvas, scale, box, x, y, ticks(x0, x1, logX ? Math.exp : (v) => v, px), ticks(y0, y1, logY ? Math.exp : (v) => v, py));
+      const ticks = (a, b, isLog, k, at) => {
+        const areWhole = shown.every((point) => Number.isInteger(point[k]));
+        return (isLog ? powers(Math.exp(a), Math.exp(b)) : round(a, b, areWhole)).map((v) => [at(v), figures(v)]);
+      };
+      axes(g, canvas, scale, box, falls ? `${x}, falling →` : x, y, ticks(x0, x1, logX, 0, px), ticks(y0, y1, logY, 1, py));
       g.strokeStyle = getComputedStyle(document.documentElement).getPropertyValue("--mark");
       g.lineWidth = 2 * scale; g.beginPath();
       let last = null;
@@ -125,10 +157,9 @@
       g.strokeStyle = ink(); g.lineWidth = scale; g.setLineDash([4 * scale, 4 * scale]);
       g.beginPath(); g.moveTo(box.l, box.b);
       g.lineTo(box.l + (end / (distance || 1)) * (box.r - box.l), box.b - (end / (dissimilarity || 1)) * (box.b - box.t)); g.stroke(); g.setLineDash([]);
-      const ticks = [0, 0.25, 0.5, 0.75, 1];
       axes(g, canvas, scale, box, "distance in the map", "dissimilarity",
-        ticks.map((t) => [box.l + t * (box.r - box.l), figures(t * distance)]),
-        ticks.map((t) => [box.b - t * (box.b - box.t), figures(t * dissimilarity)]));
+        round(0, distance || 1, false).map((v) => [box.l + (v / (distance || 1)) * (box.r - box.l), figures(v)]),
+        round(0, dissimilarity || 1, false).map((v) => [box.b - (v / (dissimilarity || 1)) * (box.b - box.t), figures(v)]));
     };
     redraw.push(draw);
   }

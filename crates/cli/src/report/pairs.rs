@@ -294,7 +294,7 @@ pub fn heat(matrix: &Dissimilarities, labels: &[u32]) -> Value {
         .filter(|&place| labels[order[place]] != labels[order[place - 1]])
         .map(|place| place as f64 / items as f64)
         .collect();
-    json!({ "cells": cells, "levels": means.iter().map(level).collect::<Vec<_>>(), "ends": ends })
+    json!({ "cells": cells, "levels": means.iter().map(level).collect::<Vec<_>>(), "ends": ends, "largest": rounded(largest) })
 }
 
 /// The whole page.
