@@ -93,7 +93,7 @@ pub fn batches(number: u64) -> String {
 }
 
 /// With this many decimals, grouped. What rounds to zero has no sign.
-fn fixed(value: f64, decimals: usize) -> String {
+pub fn fixed(value: f64, decimals: usize) -> String {
     let plain = format!("{:.decimals$}", value.abs());
     let sign = if value < 0.0 && plain.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) { "-" } else { "" };
     match plain.split_once('.') {

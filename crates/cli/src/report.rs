@@ -5,6 +5,7 @@
 //! ([`packed`]), laid out by [`picture`], coloured by [`palette`].
 
 pub mod application;
+mod axes;
 pub mod demography;
 pub mod gtm;
 pub mod mixture;
@@ -64,6 +65,8 @@ pub fn page(
     let headline =
         format!("{} in {}", counted(space.len() as u64, row), counted(model.clusters.len() as u64, "cluster"));
     let (source, _, _) = summary::described(&plan.source);
+    let of_none = if model.outliers.is_some() { " Grey rows are in no cluster." } else { "" };
+    let caption = format!("{}{of_none}", picture.caption);
     fill(PAGE, |name| match name {
         "version" => env!("CARGO_PKG_VERSION").to_owned(),
         "title" => escape(&format!("{headline} – {source} – lehr")),
@@ -77,8 +80,8 @@ pub fn page(
         }
         "tiles" => run.tiles(),
         "map_title" => if space.is_sphere() { "The map" } else { "The points" }.to_owned(),
-        "map_caption" => escape(&picture.caption),
-        "map_label" => escape(&format!("{headline}, drawn as points coloured by cluster. {}", picture.caption)),
+        "map_caption" => escape(&caption),
+        "map_label" => escape(&format!("{headline}, drawn as points coloured by cluster. {caption}")),
         "course" => match &model.course {
             Course::Annealed(annealed) => run.cooling(annealed),
             Course::Started(starts) => starts::section(starts, space.unit_squared()),
@@ -216,7 +219,7 @@ impl Run<'_> {
     fn cooling(&self, annealed: &Annealed) -> String {
         let unit = self.unit_of_cost();
         fill(ANNEAL, |name| match name {
-            "anneal_note" => escape(&self.anneal_note(annealed)),
+            "anneal_note" => typeset(&self.anneal_note(annealed)),
             "clusters_label" => escape(&clusters_label(annealed)),
             "energy_label" => escape(&self.energy_label(annealed)),
             "free_energy_unit" if unit.is_empty() => String::new(),
@@ -537,6 +540,7 @@ impl Run<'_> {
                 "height": 1.0,
                 "degrees": picture.degrees,
                 "y_ticks": picture.y_measures,
+                "names": picture.names,
                 "breaks": picture.breaks,
             },
             "clusters": clusters,
@@ -608,13 +612,17 @@ fn escape(text: &str) -> String {
     out
 }
 
-/// A figure as HTML: a true minus sign, and powers of ten as such.
+/// What may stand behind a figure in a sentence.
+const PUNCTUATION: [char; 4] = [',', ';', '.', ')'];
+
+/// Figures, or a sentence with figures, as HTML: a true minus sign, and powers of ten as such.
 fn typeset(text: &str) -> String {
     let words: Vec<String> = text
         .split(' ')
-        .map(|word| match word.split_once('e') {
+        .map(|word| match word.trim_end_matches(PUNCTUATION).split_once('e') {
             Some((mantissa, power)) if mantissa.parse::<f64>().is_ok() && power.parse::<i32>().is_ok() => {
-                format!("{} × 10<sup>{}</sup>", mantissa.replace('-', "−"), power.replace('-', "−"))
+                let rest = &word[mantissa.len() + 1 + power.len()..];
+                format!("{} × 10<sup>{}</sup>{rest}", mantissa.replace('-', "−"), power.replace('-', "−"))
             }
             _ if word.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit()) => {
                 escape(&word.replace('-', "−"))
@@ -648,6 +656,7 @@ mod tests {
     fn figures_are_typeset_and_names_are_not() {
         assert_eq!(typeset("-115.1 km"), "−115.1 km");
         assert_eq!(typeset("1.5e9 km²"), "1.5 × 10<sup>9</sup> km²");
+        assert_eq!(typeset("from 1.5e9, to -2e-7."), "from 1.5 × 10<sup>9</sup>, to −2 × 10<sup>−7</sup>.");
         assert_eq!(typeset_facts("Input", "2-e5.csv"), "2-e5.csv");
     }
 }

@@ -2,6 +2,7 @@
 
 use lehr_mining::gtm::{Candidate, Model, Parameters, Start};
 
+use super::axes::{Axis, framed, gridlines};
 use super::{STYLE, escape, fill, typeset, typeset_facts};
 use crate::numbers::{counted, duration, grouped, significant};
 use crate::plan::gtm::GtmPlan;
@@ -46,7 +47,7 @@ pub fn page(
         "caption" => escape(&run.caption()),
         "picture" => run.picture(&headline),
         "planes" => run.planes(),
-        "course_note" => escape(&run.course_note()),
+        "course_note" => typeset(&run.course_note()),
         "curve" => run.curve(),
         "facts" => run.facts(),
         other => unreachable!("the page asks for {other}, which nobody writes"),
@@ -96,8 +97,8 @@ impl Run<'_> {
         let kept = rival.map_or_else(String::new, |rival| {
             format!(
                 ", which was kept for its log-likelihood of {} against {} of the one {}",
-                significant(self.model.log_likelihood, 6),
-                significant(rival.log_likelihood, 6),
+                significant(self.model.log_likelihood, 6).replace('-', "−"),
+                significant(rival.log_likelihood, 6).replace('-', "−"),
                 rival.start
             )
         });
@@ -159,7 +160,7 @@ impl Run<'_> {
             _ => "The first two of three axes; places.csv has all",
         };
         let shade = if self.model.map.latent() <= 2 {
-            " The darker the ground, the more the map is stretched there: dark bands are borders between groups."
+            " The deeper the colour of the ground, the more the map is stretched there: deep bands are borders between groups."
         } else {
             ""
         };
@@ -188,8 +189,8 @@ impl Run<'_> {
                     "<rect class=\"cell\" x=\"{:.2}\" y=\"{:.2}\" width=\"{:.2}\" height=\"{:.2}\" fill-opacity=\"{:.3}\"/>",
                     column as f64 * w,
                     row as f64 * h,
-                    w + 0.3,
-                    h + 0.3,
+                    w,
+                    h,
                     0.03 + 0.67 * shade
                 )
             })
@@ -199,15 +200,22 @@ impl Run<'_> {
     fn picture(&self, label: &str) -> String {
         let (map, places) = (&self.model.map, &self.model.places);
         let (width, height) = self.extent(SIDE);
-        let ground = if map.latent() <= 2 {
+        let (mut ground, mut ramp) = (String::new(), String::new());
+        if map.latent() <= 2 {
             let stretched: Vec<f64> =
-                (0..map.len()).map(|k| map.magnification(&map.node(k)).max(f64::MIN_POSITIVE).ln()).collect();
-            let (low, high) = range(&stretched);
-            let shade: Vec<f64> = stretched.iter().map(|&value| share_of(value, low, high)).collect();
-            self.cells(SIDE, &shade)
-        } else {
-            String::new()
-        };
+                (0..map.len()).map(|k| map.magnification(&map.node(k)).max(f64::MIN_POSITIVE)).collect();
+            // By its logarithm: it is a factor.
+            let logarithms: Vec<f64> = stretched.iter().map(|factor| factor.ln()).collect();
+            let (low, high) = range(&logarithms);
+            let shade: Vec<f64> = logarithms.iter().map(|&value| share_of(value, low, high)).collect();
+            ground = self.cells(SIDE, &shade);
+            let (least, most) = range(&stretched);
+            ramp = format!(
+                "<p class=\"ramp\">stretched by {}<i></i>{} (logarithmic)</p>",
+                typeset(&significant(least, 3)),
+                typeset(&significant(most, 3))
+            );
+        }
         // A place at an end of an axis is in the middle of the outermost node's cell.
         let count = map.side() as f64;
         let along = |z: f64, length: f64| length * (0.5 + (z + 1.0) / 2.0 * (count - 1.0)) / count;
@@ -220,11 +228,16 @@ impl Run<'_> {
             let y = if map.latent() == 1 { height / 2.0 } else { height - along(place[1], height) };
             dots.push_str(&format!("M{x:.1} {y:.1}h0"));
         }
-        format!(
-            "<svg class=\"drawn\" viewBox=\"0 0 {width:.0} {height:.0}\" role=\"img\" aria-label=\"{}\">{ground}\
-             <rect class=\"frame\" x=\"0\" y=\"0\" width=\"{width:.0}\" height=\"{height:.0}\"/><path class=\"rows\" d=\"{dots}\"/></svg>",
+        let axis = |name: &str| {
+            let marks = [-1.0, -0.5, 0.0, 0.5, 1.0].map(|z| (along(z, 1.0), significant(z, 1)));
+            Axis { name: name.to_owned(), marks: marks.to_vec() }
+        };
+        let upwards = if map.latent() == 1 { Axis::bare() } else { axis("z2") };
+        let svg = format!(
+            "<svg class=\"drawn\" viewBox=\"0 0 {width:.0} {height:.0}\" role=\"img\" aria-label=\"{}\">{ground}<path class=\"rows\" d=\"{dots}\"/></svg>",
             escape(label)
-        )
+        );
+        format!("<div class=\"square\">{}{ramp}</div>", framed(&svg, &axis("z1"), &upwards, ""))
     }
 
     /// Each column across the map.
@@ -243,7 +256,7 @@ impl Run<'_> {
             format!(
                 "<figure><svg class=\"drawn\" viewBox=\"0 0 {width:.0} {height:.0}\" role=\"img\" aria-label=\"{0} across the map\">{1}\
                  <rect class=\"frame\" x=\"0\" y=\"0\" width=\"{width:.0}\" height=\"{height:.0}\"/></svg>\
-                 <figcaption>{0}<br><small>{2} (light) to {3} (dark)</small></figcaption></figure>",
+                 <figcaption>{0}<br><small>{2} (faint) to {3} (deep)</small></figcaption></figure>",
                 escape(&columns[j]),
                 self.cells(PLANE_SIDE, &shade),
                 typeset(&significant(low, 3)),
@@ -295,23 +308,29 @@ impl Run<'_> {
         if history.len() < 2 {
             return String::new();
         }
-        let hottest = history[0].temperature.ln();
-        let (low, high) = range(&history.iter().map(|step| step.noise).collect::<Vec<_>>());
+        let hottest = history[0].temperature;
+        let (low, high) = range(&history.iter().map(|step| step.noise.sqrt()).collect::<Vec<_>>());
+        let top = 1.05 * high;
+        let (width, height) = (1000.0, 200.0);
         let line: Vec<String> = history
             .iter()
             .map(|step| {
-                let x = 60.0 + 880.0 * (1.0 - share_of(step.temperature.ln(), 0.0, hottest));
-                let y = 190.0 - 160.0 * share_of(step.noise, low, high);
+                let x = width * (1.0 - share_of(step.temperature.ln(), 0.0, hottest.ln()));
+                let y = height * (1.0 - share_of(step.noise.sqrt(), 0.0, top));
                 format!("{x:.1} {y:.1}")
             })
             .collect();
-        format!(
-            "<svg class=\"drawn\" viewBox=\"0 0 1000 236\" role=\"img\" aria-label=\"The noise against the temperature\">\
-             <path class=\"axis\" d=\"M40 202H960\"/><path class=\"curve\" d=\"M{}\"/>\
-             <text x=\"60\" y=\"222\">temperature {}</text><text x=\"940\" y=\"222\" text-anchor=\"end\">1</text></svg>",
-            line.join("L"),
-            escape(&significant(history[0].temperature, 3))
-        )
+        let across = Axis::logarithmic("temperature, falling →", hottest, 1.0);
+        let upwards = Axis::linear("noise, as a standard deviation", (0.0, top), 4);
+        let svg = format!(
+            "<svg class=\"drawn\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"The noise against the temperature, from {} to {}\">\
+             {}<path class=\"curve\" d=\"M{}\"/></svg>",
+            escape(&significant(high, 3)),
+            escape(&significant(low, 3)),
+            gridlines(width, height, &across, &upwards),
+            line.join("L")
+        );
+        framed(&svg, &across, &upwards, "")
     }
 
     /// Every beginning that was followed, with what came of it.

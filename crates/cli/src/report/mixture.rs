@@ -1,9 +1,10 @@
 //! The page of `lehr mixture`: points, ellipses, components and the evidence for their number. Drawn here as SVG: it needs no script.
 //!
-//! Ellipses are where a component's density, as seen in the picture, falls off by one and by two standard deviations: 39 % and 86 % of what is drawn from it.
+//! Ellipses are where a component's density, as seen in the picture, falls off by one and by two standard deviations: 39 % and 86 % of what is drawn from it. Of one column they are lines, with 68 % and 95 %.
 
 use lehr_mining::mixture::{Mixture, Model, Parameters};
 
+use super::axes::{Axis, framed, gridlines};
 use super::palette::{Palette, palette};
 use super::picture::Picture;
 use super::{COLUMNS_MAX, STYLE, escape, fill, packed, typeset, typeset_facts};
@@ -20,6 +21,11 @@ const ROWS_DRAWN: usize = 6000;
 /// The picture's width, and its height where the axes do not share a scale.
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 620.0;
+/// Room beside the curve of BIC for its outermost dots, as a share of the curve's width and height.
+const MARGINS: (f64, f64) = (0.03, 0.12);
+/// Widths of a row's dot, of very many rows and of few, and the share of the picture that all of them cover.
+const DOTS: (f64, f64) = (3.2, 9.0);
+const COVERED: f64 = 0.1;
 /// Corners of an ellipse as drawn.
 const CORNERS: usize = 72;
 /// Standard deviations of the outer ellipses.
@@ -133,9 +139,13 @@ impl Drawing {
 
     fn caption(&self) -> String {
         let drawn = self.picture.caption.replace(" Circles are centres, sized by weight.", "");
-        format!(
-            "{drawn} Colours are the likeliest components. Ellipses hold 39 % of what is drawn from a component as seen here; the dashed ones 86 %."
-        )
+        // Of a Gaussian, one and two standard deviations from the mean, in one dimension and in two.
+        let outlines = if self.picture.y_measures {
+            "Ellipses hold 39 % of what is drawn from a component as seen here; the dashed ones 86 %."
+        } else {
+            "Lines hold 68 % of what is drawn from a component; the dashed ones 95 %."
+        };
+        format!("{drawn} Colours are the likeliest components, numbers stand at their means. {outlines}")
     }
 
     fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
@@ -174,13 +184,15 @@ impl Drawing {
             let faint = usize::from(index < self.picture.faint);
             dots[model.labels[rows[index]] as usize][faint].push_str(&format!("M{x:.1} {y:.1}h0"));
         }
+        let area = COVERED * WIDTH * self.height / kept.max(1) as f64;
+        let dot = (2.0 * (area / std::f64::consts::PI).sqrt()).clamp(DOTS.0, DOTS.1);
         let mut groups = String::new();
         for (k, [dots, faint]) in dots.iter().enumerate() {
             let (light, dark) = (&self.palette.light[k], &self.palette.dark[k]);
             groups.push_str(&format!("<g style=\"--light:{light};--dark:{dark}\">"));
             for (class, path) in [("rows", dots), ("rows faint", faint)] {
                 if !path.is_empty() {
-                    groups.push_str(&format!("<path class=\"{class}\" d=\"{path}\"/>"));
+                    groups.push_str(&format!("<path class=\"{class}\" stroke-width=\"{dot:.1}\" d=\"{path}\"/>"));
                 }
             }
             groups.push_str("</g>");
@@ -188,20 +200,43 @@ impl Drawing {
         // Ellipses over all rows.
         for k in 0..model.mixture.len() {
             let (light, dark) = (&self.palette.light[k], &self.palette.dark[k]);
-            let (x, y) = self.place(self.means[k]);
             groups.push_str(&format!(
                 "<g style=\"--light:{light};--dark:{dark}\"><title>component {k}, weight {}</title>\
-                 <path class=\"ellipse\" d=\"{}\"/><path class=\"ellipse outer\" d=\"{}\"/><circle class=\"mean\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\"/></g>",
+                 <path class=\"ellipse\" d=\"{}\"/><path class=\"ellipse outer\" d=\"{}\"/></g>",
                 escape(&share(model.mixture.weights()[k], 1.0)),
                 self.ellipse(k, 1.0),
                 self.ellipse(k, OUTER)
             ));
         }
-        format!(
-            "<svg class=\"drawn\" viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" aria-label=\"{}\">{groups}</svg>",
+        let [x, y] = self.picture.range;
+        let across = Axis::linear(&self.picture.names[0], x, 9);
+        let upwards = if self.picture.y_measures {
+            Axis::linear(&self.picture.names[1], y, (self.height / 60.0) as usize)
+        } else {
+            Axis::bare()
+        };
+        let svg = format!(
+            "<svg class=\"drawn\" viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" aria-label=\"{}\">{}{groups}</svg>",
             self.height,
-            escape(label)
-        )
+            escape(label),
+            gridlines(WIDTH, self.height, &across, &upwards)
+        );
+        framed(&svg, &across, &upwards, &self.numbers())
+    }
+
+    /// The number of each component at its mean.
+    fn numbers(&self) -> String {
+        let number = |(k, mean): (usize, &(f64, f64))| {
+            let (x, y) = self.place(*mean);
+            format!(
+                "<i class=\"number\" style=\"--light:{};--dark:{};left:{:.2}%;top:{:.2}%\" aria-hidden=\"true\">{k}</i>",
+                self.palette.light[k],
+                self.palette.dark[k],
+                100.0 * x / WIDTH,
+                100.0 * y / self.height
+            )
+        };
+        self.means.iter().enumerate().map(number).collect()
     }
 }
 
@@ -357,29 +392,37 @@ impl Run<'_> {
         let (low, high) =
             values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &bic| (low.min(bic), high.max(bic)));
         let room = if high > low { high - low } else { 1.0 };
+        let (width, height) = (1000.0, 200.0);
+        let range = (low - MARGINS.1 * room, high + MARGINS.1 * room);
+        let share = |at: usize| MARGINS.0 + (1.0 - 2.0 * MARGINS.0) * at as f64 / (values.len() - 1) as f64;
         let places: Vec<(f64, f64)> = values
             .iter()
             .enumerate()
-            .map(|(at, bic)| (60.0 + 880.0 * at as f64 / (values.len() - 1) as f64, 190.0 - 160.0 * (bic - low) / room))
+            .map(|(at, bic)| (width * share(at), height * (range.1 - bic) / (range.1 - range.0)))
             .collect();
         let line: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
         let marks: String = candidates
             .iter()
             .zip(&places)
             .map(|(candidate, (x, y))| {
-                let least = candidate.criteria.bic == low;
-                let radius = if least { 7 } else { 4 };
+                let radius = if candidate.criteria.bic == low { 8 } else { 5 };
                 format!(
-                    "<circle class=\"dot\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\"/><text x=\"{x:.1}\" y=\"222\" text-anchor=\"middle\">{}</text>",
-                    candidate.components
+                    "<circle class=\"dot\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\"><title>{}: BIC {}</title></circle>",
+                    counted(candidate.components as u64, "component"),
+                    escape(&significant(candidate.criteria.bic, 7))
                 )
             })
             .collect();
-        format!(
-            "<svg class=\"drawn\" viewBox=\"0 0 1000 236\" role=\"img\" aria-label=\"BIC against the number of components\">\
-             <path class=\"axis\" d=\"M40 202H960\"/><path class=\"curve\" d=\"M{}\"/>{marks}</svg>",
+        let tried = candidates.iter().enumerate().map(|(at, tried)| (share(at), tried.components.to_string()));
+        let across = Axis { name: "components".to_owned(), marks: tried.collect() };
+        let upwards = Axis::linear("BIC", range, 4);
+        let svg = format!(
+            "<svg class=\"drawn\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"BIC against the number of components\">\
+             {}<path class=\"curve\" d=\"M{}\"/>{marks}</svg>",
+            gridlines(width, height, &across, &upwards),
             line.join("L")
-        )
+        );
+        framed(&svg, &across, &upwards, "")
     }
 
     fn evidence(&self) -> String {

@@ -49,7 +49,9 @@ for (let c = 0; c < 65536; c++) cellStart[c + 1] += cellStart[c];
 const box = $('map'), canvas = $('points'), overlay = $('centers'), tip = $('tip');
 const view = { zoom: 1, x: 0.5, y: 0.5 };
 let width = 0, height = 0, ratio = 1, hovered = -1, selected = -1;
-const PAD = { left: 46, right: 14, top: 12, bottom: 26 };
+// Degrees say what they are; other axes have their names.
+const isNamed = !map.degrees;
+const PAD = { left: 46, right: 14, top: isNamed ? 28 : 12, bottom: isNamed ? 44 : 26 };
 const focus = () => selected >= 0 ? selected : hovered;
 
 /* Size of the whole picture on the page at zoom 1, in CSS pixels. */
@@ -94,10 +96,24 @@ function degrees(value, positive, negative) {
   return v === 0 ? text : `${text} ${v > 0 ? positive : negative}`;
 }
 
+const yText = value => map.degrees ? degrees(value, 'N', 'S') : show(+value.toPrecision(10));
+const FONT = '11.5px system-ui, sans-serif';
+
+/* Room beside the picture for its longest number; deeper in, numbers that are longer still are pressed together. */
+function room(least) {
+  if (!map.y_ticks) return least;
+  const pen = overlay.getContext('2d'), [low, high] = map.y_range, step = niceStep(high - low, 8);
+  pen.setTransform(1, 0, 0, 1, 0, 0);
+  pen.font = FONT;
+  let longest = 0;
+  for (let n = Math.ceil(low / step); n * step <= high; n++) longest = Math.max(longest, pen.measureText(yText(n * step)).width);
+  return Math.max(least, Math.ceil(longest) + 14);
+}
+
 function drawGrid(pen) {
   pen.fillStyle = cssColor('--card');
   pen.fillRect(0, 0, width, height);
-  pen.font = '11.5px system-ui, sans-serif';
+  pen.font = FONT;
   pen.lineWidth = 1;
   const [left, right, top, bottom] = [PAD.left, width - PAD.right, PAD.top, height - PAD.bottom];
   const [fx0, fy1] = locate(left, top), [fx1, fy0] = locate(right, bottom);
@@ -129,7 +145,15 @@ function drawGrid(pen) {
     pen.strokeStyle = grid;
     pen.beginPath(); pen.moveTo(left, Math.round(py) + 0.5); pen.lineTo(right, Math.round(py) + 0.5); pen.stroke();
     pen.fillStyle = ink;
-    pen.fillText(map.degrees ? degrees(n * yStep, 'N', 'S') : show(+(n * yStep).toPrecision(10)), left - 8, py);
+    pen.fillText(yText(n * yStep), left - 8, py, left - 10);
+  }
+  if (isNamed) {
+    pen.font = '600 12px system-ui, sans-serif';
+    pen.fillStyle = cssColor('--soft');
+    pen.textAlign = 'right'; pen.textBaseline = 'top';
+    pen.fillText(map.names[0], right, bottom + 26, right - left);
+    pen.textAlign = 'left';
+    pen.fillText(map.names[1], left, top - 20, right - left);
   }
   // Where a piece of the axis is left out: two strokes across, and how much is missing.
   for (const [from, to] of map.breaks) {
@@ -244,7 +268,7 @@ function redraw(points = true) {
 }
 function resize() {
   const w = box.clientWidth;
-  PAD.left = w < 560 ? 40 : 50;
+  PAD.left = room(w < 560 ? 40 : 50);
   const inner = w - PAD.left - PAD.right;
   const wanted = map.equal ? inner * map.height / map.width : inner * 0.56;
   const h = Math.round(clamp(wanted, w < 560 ? 160 : 260, w < 560 ? 430 : 640)) + PAD.top + PAD.bottom;

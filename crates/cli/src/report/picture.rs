@@ -45,6 +45,8 @@ pub struct Picture {
     pub degrees: bool,
     /// Whether the y axis measures anything.
     pub y_measures: bool,
+    /// What x and y are, in a few words; empty for what measures nothing.
+    pub names: [String; 2],
     /// What the axes are, in a sentence.
     pub caption: String,
 }
@@ -64,7 +66,7 @@ impl Picture {
             let points = rows.iter().map(|&row| pair(&space.row(row))).collect();
             let centers = centers.chunks_exact(dimension).map(|center| pair(&space.center(center))).collect();
             let caption = format!("Each dot is a row: {} across, {} upwards.", columns[0], columns[1]);
-            let mut picture = plain(points, centers, caption);
+            let mut picture = plain(points, centers, [columns[0].clone(), columns[1].clone()], caption);
             if space.is_scaled() {
                 picture.aspect = None;
             }
@@ -123,7 +125,7 @@ fn drawn_rows(space: &Space) -> (Vec<usize>, usize) {
 }
 
 /// Two axes of the same kind, sharing a scale unless their ranges are too unlike.
-fn plain(points: Vec<(f64, f64)>, centers: Vec<(f64, f64)>, caption: String) -> Picture {
+fn plain(points: Vec<(f64, f64)>, centers: Vec<(f64, f64)>, names: [String; 2], caption: String) -> Picture {
     let everything = || points.iter().chain(&centers);
     let range = [extent(everything().map(|point| point.0), 0.02), extent(everything().map(|point| point.1), 0.02)];
     let ratio = (range[0].1 - range[0].0) / (range[1].1 - range[1].0);
@@ -138,6 +140,7 @@ fn plain(points: Vec<(f64, f64)>, centers: Vec<(f64, f64)>, caption: String) -> 
         breaks: Vec::new(),
         degrees: false,
         y_measures: true,
+        names,
         caption,
     }
 }
@@ -157,28 +160,61 @@ fn on_the_map(space: &Space, rows: &[usize], centers: &[f64]) -> Picture {
             (center[0], center[1])
         })
         .collect();
-    let cut = date_line(positions.iter().map(|position| position.0));
-    let unwrapped = |(longitude, latitude): (f64, f64)| (cut + (longitude - cut).rem_euclid(360.0), latitude);
-    let mut points: Vec<(f64, f64)> = positions.into_iter().map(unwrapped).collect();
-    let mut centers: Vec<(f64, f64)> = centers.into_iter().map(unwrapped).collect();
-    let breaks = breaks(points.iter().chain(&centers).map(|point| point.0));
-    for point in points.iter_mut().chain(&mut centers) {
-        point.0 -=
-            breaks.iter().filter(|(_, to, _)| point.0 >= *to).map(|(from, to, gutter)| to - from - gutter).sum::<f64>();
-    }
+    let meridians = Meridians::of(positions.iter().chain(&centers).map(|place| place.0));
+    let laid_out = |(longitude, latitude): (f64, f64)| (meridians.place(longitude), latitude);
+    let points: Vec<(f64, f64)> = positions.into_iter().map(laid_out).collect();
+    let centers: Vec<(f64, f64)> = centers.into_iter().map(laid_out).collect();
     let latitudes = extent(points.iter().map(|point| point.1), 0.0);
     let narrowing = (0.5 * (latitudes.0 + latitudes.1)).to_radians().cos().max(0.2);
     let columns = space.columns();
     let mut picture = plain(
         points,
         centers,
+        ["longitude".to_owned(), "latitude".to_owned()],
         format!("Each dot is a row at its longitude ({}) and latitude ({}).", columns[0], columns[1]),
     );
     let [x, y] = picture.range;
     picture.aspect = Some((narrowing * (x.1 - x.0) / (y.1 - y.0)).clamp(0.2, 8.0));
-    picture.breaks = breaks;
+    picture.breaks = meridians.breaks;
     picture.degrees = true;
     picture
+}
+
+/// Longitudes as a page has them: the circle cut where the widest empty stretch is, and wide empty stretches left out.
+pub struct Meridians {
+    cut: f64,
+    /// Stretches left out: from, to, and the width of the gutter instead; as longitudes eastwards from the cut.
+    pub breaks: Vec<(f64, f64, f64)>,
+}
+
+impl Meridians {
+    /// For data at these longitudes.
+    pub fn of(longitudes: impl Iterator<Item = f64> + Clone) -> Self {
+        let cut = date_line(longitudes.clone());
+        let mut meridians = Meridians { cut, breaks: Vec::new() };
+        meridians.breaks = breaks(longitudes.map(|longitude| meridians.unwrapped(longitude)));
+        meridians
+    }
+
+    /// A longitude as one of the 360 degrees east of the cut.
+    fn unwrapped(&self, longitude: f64) -> f64 {
+        self.cut + (longitude - self.cut).rem_euclid(360.0)
+    }
+
+    /// Whether a longitude is in a stretch that is left out.
+    pub fn is_left_out(&self, longitude: f64) -> bool {
+        let longitude = self.unwrapped(longitude);
+        self.breaks.iter().any(|(from, to, _)| (*from..*to).contains(&longitude))
+    }
+
+    /// Where a longitude is on the page, in degrees but for what is left out; of a stretch that is left out, within its gutter.
+    pub fn place(&self, longitude: f64) -> f64 {
+        let longitude = self.unwrapped(longitude);
+        let gone = |(from, to, gutter): &(f64, f64, f64)| {
+            ((longitude - from) / (to - from)).clamp(0.0, 1.0) * (to - from - gutter)
+        };
+        longitude - self.breaks.iter().map(gone).sum::<f64>()
+    }
 }
 
 /// The longitude at which to cut the circle: -180, or the middle of the widest empty stretch if data lie across the date line.
@@ -238,7 +274,7 @@ fn along_a_line(space: &Space, rows: &[usize], centers: &[f64]) -> Picture {
     let centers = centers.chunks_exact(dimension).map(|center| (space.center(center)[0], 0.5)).collect();
     let caption =
         format!("Each dot is a row: {} across. The height means nothing: it keeps rows apart.", space.columns()[0]);
-    let mut picture = plain(points, centers, caption);
+    let mut picture = plain(points, centers, [space.columns()[0].clone(), String::new()], caption);
     picture.range[1] = (-0.05, 1.05);
     picture.aspect = None;
     picture.y_measures = false;
@@ -278,7 +314,8 @@ fn along_principal_axes(space: &Space, rows: &[usize], centers: &[f64]) -> Pictu
         100.0 * axes.shares[0],
         100.0 * axes.shares[1]
     );
-    plain(drawn, centers, caption)
+    let names = ["first", "second"].map(|which| format!("{which} principal axis"));
+    plain(drawn, centers, names, caption)
 }
 
 /// Lowest and highest value, with a margin on both sides; never of width 0.
@@ -317,8 +354,21 @@ mod tests {
     }
 
     #[test]
+    fn what_lies_behind_a_stretch_that_is_left_out_moves_up_to_it() {
+        let coast = |low: f64, high: f64| (0..500).map(move |i| low + (high - low) * f64::from(i) / 499.0);
+        let meridians = Meridians::of(coast(-120.0, -109.0).chain(coast(-82.6, -77.7)));
+        let (from, to, gutter) = meridians.breaks[0];
+        assert_eq!(meridians.place(-115.0), -115.0);
+        assert!((meridians.place(to) - meridians.place(from) - gutter).abs() < 1e-9);
+        assert!((meridians.place(-80.0) - meridians.place(-81.0) - 1.0).abs() < 1e-9);
+        assert!(meridians.is_left_out(-95.0) && !meridians.is_left_out(-115.0) && !meridians.is_left_out(-80.0));
+        let middle = meridians.place(0.5 * (from + to));
+        assert!((middle - from - 0.5 * gutter).abs() < 1e-9, "{middle}");
+    }
+
+    #[test]
     fn a_picture_makes_room_for_what_is_outside_and_keeps_its_scale() {
-        let mut picture = plain(vec![(0.0, 0.0), (10.0, 5.0)], Vec::new(), String::new());
+        let mut picture = plain(vec![(0.0, 0.0), (10.0, 5.0)], Vec::new(), Default::default(), String::new());
         let before = picture.range;
         picture.make_room([(5.0, 2.0), (9.0, 3.0)].into_iter());
         assert_eq!(picture.range, before, "nothing is outside");

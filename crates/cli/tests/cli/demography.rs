@@ -73,8 +73,11 @@ fn each_view_divides_regions_by_what_it_looks_at() {
     assert_eq!(profiles.lines().next(), Some("view,cluster,regions,people,subgroup,lon,lat,income"));
     assert_eq!(profiles.lines().count(), 7);
     let page = sandbox.read("found/report.html");
-    assert_eq!((page.matches("<svg class=\"drawn\"").count(), page.matches("class=\"middle\"").count()), (3, 6));
+    assert_eq!((page.matches("<svg class=\"drawn\"").count(), page.matches("class=\"middle\"").count()), (3, 4));
     assert!(page.contains("position, weighted by few") && !page.contains("{{"), "the page is filled in");
+    // Nobody lives between the towns: the map has degrees, and a gutter in place of what is empty.
+    assert_eq!(page.matches("without regions, left out").count(), 3);
+    assert!(page.contains("° N</span>") && page.contains("° E</span>"));
     assert!(outcome.stdout.starts_with("80 regions of 9,560 people\n"), "{}", outcome.stdout);
     assert!(
         outcome.stdout.contains("attributes and position agree by an adjusted Rand index of"),

@@ -59,6 +59,15 @@ fn files_say_where_rows_are_and_how_the_map_was_found() {
     // The map, and each of four columns across it, beside each other.
     assert_eq!(report.matches("class=\"cell\"").count(), 5 * 64);
     assert!(report.contains("style=\"--wide:4;--middle:4;--narrow:2\""));
+    // Its axes are those of the tables, and the colour of the ground is explained by numbers that nodes.csv has.
+    assert!(report.contains("<b>z1</b>") && report.contains("<b>z2</b>"));
+    let stretched =
+        |of: fn(f64, f64) -> f64| nodes[1..].iter().map(|node| node[7].parse().unwrap()).reduce(of).unwrap();
+    let (_, ramp) = report.split_once("<p class=\"ramp\">stretched by ").unwrap();
+    let (least, most) = ramp.split_once("<i></i>").unwrap();
+    let most: f64 = most.split_once(' ').unwrap().0.parse().unwrap();
+    let near = |said: f64, exact: f64| (said / exact - 1.0).abs() < 0.01;
+    assert!(near(least.parse().unwrap(), stretched(f64::min)) && near(most, stretched(f64::max)), "{least}, {most}");
 }
 
 #[test]

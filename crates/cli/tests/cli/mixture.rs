@@ -59,6 +59,9 @@ fn files_say_what_was_found() {
     let report = sandbox.read("lehr-mixture/report.html");
     assert_eq!(report.matches("class=\"ellipse\"").count(), 3);
     assert!(report.contains("150 rows in 3 components") && !report.contains("{{"));
+    // Whoever looks at the picture sees what the axes are, and which ellipse is which line of the table.
+    assert!(report.contains("<b>first principal axis</b>") && report.contains("<b>second principal axis</b>"));
+    assert_eq!(report.matches("<i class=\"number\"").count(), 3);
 }
 
 #[test]
@@ -80,6 +83,13 @@ fn the_picture_has_room_for_every_ellipse() {
         let size: Vec<f64> = size.split(' ').map(|number| number.parse().unwrap()).collect();
         let outlines: Vec<&str> = drawing.split("class=\"ellipse outer\" d=\"M").skip(1).collect();
         assert_eq!(outlines.len(), 2, "{columns}");
+        if columns == "petal_length" {
+            assert!(report.contains("<b>petal_length</b>"), "the axis across has its name");
+            let (_, upwards) = report.split_once("<div class=\"upwards\"").unwrap();
+            assert!(upwards.starts_with(" aria-hidden=\"true\"></div>"), "the height of one column means nothing");
+            // Of a Gaussian in one dimension; what ellipses hold is less.
+            assert!(report.contains("Lines hold 68 % ") && !report.contains("Ellipses hold"));
+        }
         for outline in outlines {
             for corner in outline.split_once('Z').unwrap().0.split('L') {
                 let (x, y) = corner.split_once(' ').unwrap();
@@ -105,7 +115,11 @@ fn the_number_with_the_least_bic_is_taken_and_all_are_shown() {
     // As is known of iris: BIC sees two groups, of which one is two species.
     assert_eq!(summary["result"]["components"], 2);
     assert!(outcome.stdout.contains("the least BIC of all that were tried: 1 "), "{}", outcome.stdout);
-    assert!(sandbox.read("lehr-mixture/report.html").contains("BIC against the number of components"));
+    let report = sandbox.read("lehr-mixture/report.html");
+    let (_, curve) = report.split_once("BIC against the number of components").unwrap();
+    for expected in ["<b>components</b>", "<b>BIC</b>", "<title>2 components: BIC 574.0178</title>"] {
+        assert!(curve.contains(expected), "{expected}");
+    }
 }
 
 #[test]
