@@ -8,6 +8,9 @@ use crate::lanes::{Line, Real};
 use crate::products::products;
 use crate::tiles::{DIRECT_DIMENSION, Tiles};
 
+/// Tiles whose products are formed together in many dimensions: each coordinate of a centre that is loaded serves all of them.
+const WIDE_GROUP: usize = 4;
+
 /// Which sums a pass forms for each centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -89,7 +92,7 @@ impl<T: Real> HardCenters<T> {
 pub struct HardScratch<T: Real> {
     nearest: Vec<T::Line>,
     products: Vec<T::Line>,
-    row: Vec<f64>,
+    row: Vec<T::Line>,
     sums: Vec<T::Line>,
 }
 
@@ -137,7 +140,7 @@ pub fn nearest_sums<T: Real>(
     assert!(kind == Kind::Centers || centers.thresholds.len() == centers.len(), "a plane for each centre");
     scratch.nearest.resize(tiles.weights().len(), T::Line::default());
     if dimension > DIRECT_DIMENSION {
-        scratch.products.resize(centers.len(), T::Line::default());
+        scratch.products.resize(centers.len() * WIDE_GROUP, T::Line::default());
         wide(tiles, centers, kind, scratch, sums);
         return;
     }
@@ -219,65 +222,90 @@ kernel! {
 }
 
 kernel! {
-    /// Many dimensions: products for a tile, then its rows one by one into their centre's sums.
+    /// Many dimensions: products for a group of tiles, then their rows one by one into their centre's sums.
     fn wide[T; V](tiles: &Tiles<T>, centers: &HardCenters<T>, kind: Kind, scratch: &mut HardScratch<T>, sums: &mut [f64]) {
         let dimension = tiles.dimension();
         let per_center = kind.len(dimension);
+        let lines_per_row = dimension.div_ceil(T::Line::COUNT);
         let zero = V::splat(T::default());
-        let (products_of, _) = scratch.products.as_chunks_mut::<1>();
-        for (tile, (values, weight)) in tiles.values().chunks_exact(dimension).zip(tiles.weights()).enumerate() {
-            products::<T, V, 1>(values, dimension, &centers.doubled, &centers.offsets, products_of);
-            let mut square = zero;
-            for line in values {
-                let x = V::load(line);
-                square = x.mul_add(x, square);
-            }
-            let mut best = V::splat(T::from_f64(f64::INFINITY));
-            let (mut second, mut index) = (best, zero);
-            for (k, product) in products_of.iter().enumerate() {
-                let distance = square.sub(V::load(&product[0])).max(zero);
-                second = V::select_less(distance, best, best, second.min(distance));
-                index = V::select_less(distance, best, V::splat(T::from_f64(k as f64)), index);
-                best = distance.min(best);
-            }
-            index.store(&mut scratch.nearest[tile]);
-            let (mut best_line, mut second_line) = (T::Line::default(), T::Line::default());
-            best.store(&mut best_line);
-            second.store(&mut second_line);
-            for lane in 0..T::Line::COUNT {
-                let weight = weight.lanes()[lane].to_f64();
-                if weight == 0.0 {
-                    continue;
+        let HardScratch { nearest, products: scores, row: gathered, .. } = scratch;
+        let (scores, _) = scores.as_chunks_mut::<WIDE_GROUP>();
+        gathered.resize(lines_per_row, T::Line::default());
+        for (group, (values, weights)) in
+            tiles.values().chunks(WIDE_GROUP * dimension).zip(tiles.weights().chunks(WIDE_GROUP)).enumerate()
+        {
+            products::<T, V, WIDE_GROUP>(values, dimension, &centers.doubled, &centers.offsets, scores);
+            for (t, (values, weight)) in values.chunks_exact(dimension).zip(weights).enumerate() {
+                let tile = group * WIDE_GROUP + t;
+                let mut square = zero;
+                for line in values {
+                    let x = V::load(line);
+                    square = x.mul_add(x, square);
                 }
-                let k = scratch.nearest[tile].lanes()[lane].to_f64() as usize;
-                scratch.row.clear();
-                scratch.row.extend(values.iter().map(|line| line.lanes()[lane].to_f64()));
-                let row = &scratch.row;
-                let sums = &mut sums[k * per_center..][..per_center];
-                sums[0] += weight;
-                let distance = best_line.lanes()[lane].to_f64();
-                sums[1 + dimension] += weight * distance;
-                let mut beyond = false;
-                if kind == Kind::Swaps {
-                    if centers.len() > 1 {
-                        sums[2 + dimension] += weight * (second_line.lanes()[lane].to_f64() - distance);
+                let mut best = V::splat(T::from_f64(f64::INFINITY));
+                let (mut second, mut index) = (best, zero);
+                for (k, score) in scores.iter().enumerate() {
+                    let distance = square.sub(V::load(&score[t])).max(zero);
+                    second = V::select_less(distance, best, best, second.min(distance));
+                    index = V::select_less(distance, best, V::splat(T::from_f64(k as f64)), index);
+                    best = distance.min(best);
+                }
+                index.store(&mut nearest[tile]);
+                let (mut best_line, mut second_line) = (T::Line::default(), T::Line::default());
+                best.store(&mut best_line);
+                second.store(&mut second_line);
+                for lane in 0..T::Line::COUNT {
+                    let weight = weight.lanes()[lane].to_f64();
+                    if weight == 0.0 {
+                        continue;
                     }
-                    let normal = &centers.normals[k * dimension..][..dimension];
-                    let height: f64 = row.iter().zip(normal).map(|(x, n)| x * n.to_f64()).sum();
-                    beyond = height > centers.thresholds[k].to_f64();
-                    if beyond {
-                        sums[3 + dimension] += weight;
-                    }
-                }
-                for (sum, x) in sums[1..].iter_mut().zip(row) {
-                    *sum += weight * x;
-                }
-                if beyond {
-                    for (sum, x) in sums[4 + dimension..].iter_mut().zip(row) {
-                        *sum += weight * x;
+                    let row = match tiles.row_major() {
+                        [] => {
+                            for (j, line) in values.iter().enumerate() {
+                                gathered[j / T::Line::COUNT].lanes_mut()[j % T::Line::COUNT] = line.lanes()[lane];
+                            }
+                            &gathered[..]
+                        }
+                        rows => &rows[(tile * T::Line::COUNT + lane) * lines_per_row..][..lines_per_row],
+                    };
+                    let k = nearest[tile].lanes()[lane].to_f64() as usize;
+                    let sums = &mut sums[k * per_center..][..per_center];
+                    sums[0] += weight;
+                    add_row::<T>(weight, row, &mut sums[1..][..dimension]);
+                    let distance = best_line.lanes()[lane].to_f64();
+                    sums[1 + dimension] += weight * distance;
+                    if kind == Kind::Swaps {
+                        if centers.len() > 1 {
+                            sums[2 + dimension] += weight * (second_line.lanes()[lane].to_f64() - distance);
+                        }
+                        let normal = &centers.normals[k * dimension..][..dimension];
+                        let row_values = row.iter().flat_map(|line| line.lanes());
+                        let height: f64 = row_values.zip(normal).map(|(x, n)| x.to_f64() * n.to_f64()).sum();
+                        if height > centers.thresholds[k].to_f64() {
+                            sums[3 + dimension] += weight;
+                            add_row::<T>(weight, row, &mut sums[4 + dimension..]);
+                        }
                     }
                 }
             }
+        }
+    }
+}
+
+/// Adds `weight x` to a first moment, in `f64`; the row is padded to whole lines.
+#[inline(always)]
+fn add_row<T: Real>(weight: f64, row: &[T::Line], moment: &mut [f64]) {
+    let mut lines = row.iter();
+    let mut whole = moment.chunks_exact_mut(T::Line::COUNT);
+    for (sums, line) in whole.by_ref().zip(lines.by_ref()) {
+        for (sum, x) in sums.iter_mut().zip(line.lanes()) {
+            *sum += weight * x.to_f64();
+        }
+    }
+    let rest = whole.into_remainder();
+    if let Some(line) = lines.next() {
+        for (sum, x) in rest.iter_mut().zip(line.lanes()) {
+            *sum += weight * x.to_f64();
         }
     }
 }

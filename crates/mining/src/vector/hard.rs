@@ -2,7 +2,7 @@
 
 use lehr_numerics::bits::{BitRows, BitScratch, HardBitCenters, nearest_bit_sums};
 use lehr_numerics::lanes::Real;
-use lehr_numerics::nearest::{Kind, nearest_sums};
+use lehr_numerics::nearest::{HardCenters, Kind, nearest_sums};
 use lehr_numerics::sparse::{HardSparseCenters, nearest_sparse_sums};
 use lehr_numerics::tiles::DIRECT_DIMENSION;
 
@@ -55,7 +55,7 @@ pub(crate) struct HardRound<'a, T: Kept> {
     pub rows: &'a Rows<T>,
     pub centers: &'a Centers,
     pub planes: Option<&'a Planes>,
-    /// The same as kernels of bits and of sparse rows want them.
+    /// The same as kernels want them to which every centre matters.
     pub side_by_side: &'a HardSideBySide<T>,
     pub memory: &'a LeafCells<Remembered>,
     /// Whether every row is held against every centre, and nothing is remembered.
@@ -100,9 +100,11 @@ impl<T: Kept> HardRound<'_, T> {
     }
 }
 
-/// Centres side by side, as the kernels of bits and of sparse rows want them: once a pass, since it takes as long as some ten rows.
+/// Centres side by side, as the kernels of bits, of sparse rows and of many dimensions want them: once a pass, since it takes as long as some ten rows.
 #[derive(Debug, Default)]
 pub(crate) struct HardSideBySide<T: Real> {
+    /// Stored, for rows of numbers in more than [`DIRECT_DIMENSION`] dimensions.
+    pub numbers: HardCenters<T>,
     /// In the coordinates of the bits.
     pub bits: HardBitCenters<T>,
     /// Stored.
@@ -110,7 +112,7 @@ pub(crate) struct HardSideBySide<T: Real> {
 }
 
 impl<T: Real> HardSideBySide<T> {
-    /// Nothing for rows of numbers.
+    /// Nothing for rows of numbers in few dimensions, of which each leaf wants centres of its own.
     pub fn prepare(&mut self, rows: &Rows<T>, centers: &Centers, planes: Option<&Planes>) {
         let dimension = rows.dimension;
         let plane = |planes: &Planes, k: usize| -> (Vec<f64>, f64) {
@@ -137,6 +139,15 @@ impl<T: Real> HardSideBySide<T> {
                 self.sparse.set(k, centers.center(k), &rows.scaled_origin);
                 if let Some((normal, threshold)) = planes.map(|planes| plane(planes, k)) {
                     self.sparse.push_plane(&normal, &rows.scaled_origin, threshold);
+                }
+            }
+        }
+        if !rows.are_bits() && !rows.are_sparse() && dimension > DIRECT_DIMENSION {
+            self.numbers.begin(dimension);
+            for k in 0..centers.len() {
+                self.numbers.push(centers.center(k));
+                if let Some((normal, threshold)) = planes.map(|planes| plane(planes, k)) {
+                    self.numbers.push_plane(&normal, threshold);
                 }
             }
         }
@@ -169,6 +180,10 @@ impl<T: Kept> Round for HardRound<'_, T> {
                     return nearest_sparse_sums(rows, &self.side_by_side.sparse, kind, &mut scratch.sparse, partial);
                 }
             };
+            if dimension > DIRECT_DIMENSION {
+                // Every centre matters to every leaf, and what a leaf would remember is of use only where none has moved.
+                return nearest_sums(tiles, &self.side_by_side.numbers, kind, &mut scratch.hard, partial);
+            }
             let nearest = if self.planes.is_some() { 2 } else { 1 };
             if self.is_plain {
                 scratch.active.clear();
@@ -192,8 +207,7 @@ impl<T: Kept> Round for HardRound<'_, T> {
                     partial[k * per_center..][..per_center].copy_from_slice(sums);
                 }
             };
-            // In many dimensions every centre matters to every leaf: what a leaf would remember is as much as the sums of all, and is of use only where none has moved.
-            if self.is_plain || self.planes.is_some() || dimension > DIRECT_DIMENSION {
+            if self.is_plain || self.planes.is_some() {
                 nearest_sums(tiles, &scratch.hard_centers, kind, &mut scratch.hard, &mut scratch.sums);
                 spread(&scratch.sums);
                 return;
