@@ -59,7 +59,7 @@ class CentersMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """Rows of bits, which scikit-learn does not know."""
         if reset:
             self.n_features_in_ = X.n_bits
-            vars(self).pop("feature_names_in_", None)
+            self.__dict__.pop("feature_names_in_", None)
         elif X.n_bits != self.n_features_in_:
             raise ValueError(
                 f"X has {X.n_bits} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input."

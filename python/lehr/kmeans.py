@@ -174,7 +174,7 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
         >>> lehr.KMeans(1).fit([[0.0], [3.0]], sample_weight=[2.0, 1.0]).cluster_centers_
         array([[1.]])
         """
-        parameters = {
+        parameters: dict[str, Any] = {
             "clusters": _checks.integer("n_clusters", self.n_clusters),
             "starts": _checks.integer("n_init", self.n_init),
             "max_sweeps": _checks.integer("max_iter", self.max_iter),
