@@ -1,19 +1,37 @@
-"""Small real data sets inside the package, and larger ones by their addresses.
+"""Small real data sets inside the package (``load_*``), and larger ones from their public sources (``fetch_*``).
 
-Where each of the small ones comes from and under which terms: the folder ``datasets`` of the source.
+Where each of the small ones comes from and under which terms: the folder ``datasets`` of the source. The larger ones say it where they are described; a file
+is brought once (:func:`fetch`), and what is in it is compared with what is known of the set: a page that a network put in its place is an error.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from typing import Any
 
 from sklearn.utils import Bunch
 
-from lehr import _native
+from lehr import _checks, _native, _public
 from lehr._download import fetch
 from lehr._native import Sequences
 
-__all__ = ["fetch", "load_alu", "load_breast_cancer", "load_census_blocks", "load_digits", "load_iris", "load_wine"]
+__all__ = [
+    "fetch",
+    "fetch_block_groups",
+    "fetch_covertype",
+    "fetch_letters",
+    "fetch_pen_digits",
+    "fetch_sipu",
+    "load_alu",
+    "load_breast_cancer",
+    "load_census_blocks",
+    "load_digits",
+    "load_iris",
+    "load_wine",
+]
+
+_Folder = os.PathLike[str] | str | None
 
 
 def _load(name: str, return_X_y: bool) -> Any:
@@ -143,3 +161,198 @@ def load_alu() -> Sequences:
     'dna'
     """
     return _native.load_alu()
+
+
+def fetch_sipu(name: str, *, return_X_y: bool = False, url: str | None = None, folder: _Folder = None, verbose: bool | int = False) -> Any:
+    """A set of points of the clustering basic benchmark, whose clusters are known in number.
+
+    Parameters
+    ----------
+    name : str
+        ``'s1'`` to ``'s4'`` (5,000 points, 15 clusters, ever more overlap), ``'a1'`` to ``'a3'`` (3,000, 5,250 and 7,500 points, 20, 35 and 50 clusters), ``'birch1'`` to
+        ``'birch3'`` (100,000, 100), ``'unbalance'`` (6,500, 8), ``'dim032'``, ``'dim064'``, ``'dim128'``, ``'dim256'``, ``'dim512'``, ``'dim1024'`` (1,024 points of so many
+        columns, 16), and with labels ``'aggregation'``, ``'compound'``, ``'d31'``, ``'flame'``, ``'jain'``, ``'pathbased'``, ``'r15'``, ``'spiral'``.
+    return_X_y : bool, default=False
+        Whether to return ``(data, target)`` alone.
+    url : str, default=None
+        Another address of the same file. ``None``: that of the School of Computing, University of Eastern Finland.
+    folder : path-like, default=None
+        Where the file is kept. ``None``: as in :func:`fetch`.
+    verbose : bool, default=False
+        Whether to say on standard error how much has come.
+
+    Returns
+    -------
+    Bunch
+        ``data`` of shape (n, 2), or (1024, d), ``feature_names``, ``n_clusters`` by its authors, and ``target`` from 0, or ``None`` where the file has no labels.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be had, or is of another shape; no checksums are known.
+
+    Notes
+    -----
+    Published to be used and cited, under no licence that is named: P. Fränti and S. Sieranoja, "K-means properties on six clustering benchmark datasets", Applied Intelligence
+    48, 2018, and what https://cs.uef.fi/sipu/datasets names for each.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> lehr.datasets.fetch_sipu("birch1").data.shape  # doctest: +SKIP
+    (100000, 2)
+    """
+    known = _public.SIPU[_checks.choice("name", name, tuple(_public.SIPU))]
+    path = fetch(known.url if url is None else url, name=known.file, folder=folder, verbose=verbose)
+    table = _public.table(path, known.file, known.rows, known.columns + known.is_labelled)
+    data, target = (table[:, :-1].copy(), _public.from_zero(table[:, -1])) if known.is_labelled else (table, None)
+    if return_X_y:
+        return data, target
+    return Bunch(data=data, target=target, feature_names=[f"x{column}" for column in range(1, known.columns + 1)], n_clusters=known.n_clusters)
+
+
+def fetch_letters(*, return_X_y: bool = False, url: str | None = None, folder: _Folder = None, verbose: bool | int = False) -> Any:
+    """20,000 printed letters in twenty typefaces, distorted: 16 features of their pixels, from 0 to 15.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Whether to return ``(data, target)`` alone.
+    url : str, default=None
+        Another address of the same file, whose checksum is known. ``None``: that of the UCI Machine Learning Repository.
+    folder : path-like, default=None
+        Where the file is kept. ``None``: as in :func:`fetch`.
+    verbose : bool, default=False
+        Whether to say on standard error how much has come.
+
+    Returns
+    -------
+    Bunch
+        ``data`` of shape (20000, 16), ``feature_names``, and ``target``: 0 is A, 25 is Z.
+
+    Notes
+    -----
+    CC BY 4.0. D. Slate, "Letter Recognition", 1991, https://doi.org/10.24432/C5ZP40.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> lehr.datasets.fetch_letters().data.shape  # doctest: +SKIP
+    (20000, 16)
+    """
+    table = _public.tables(_public.LETTERS, url, folder, verbose, {0: lambda field: ord(field) - ord("A")})
+    return _named(table[:, 1:].copy(), _public.counted(table[:, 0]), _public.LETTER_FEATURES, return_X_y)
+
+
+def fetch_pen_digits(*, return_X_y: bool = False, url: str | None = None, folder: _Folder = None, verbose: bool | int = False) -> Any:
+    """10,992 digits written with a pen by 44 people: 8 places along the stroke, from 0 to 100.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Whether to return ``(data, target)`` alone.
+    url : str, default=None
+        Another address of the same file, whose checksum is known. ``None``: that of the UCI Machine Learning Repository.
+    folder : path-like, default=None
+        Where the file is kept. ``None``: as in :func:`fetch`.
+    verbose : bool, default=False
+        Whether to say on standard error how much has come.
+
+    Returns
+    -------
+    Bunch
+        ``data`` of shape (10992, 16), ``feature_names``, and ``target``: the digits. The first 7,494 are of 30 writers, the others of 14 more.
+
+    Notes
+    -----
+    CC BY 4.0. E. Alpaydin and F. Alimoglu, "Pen-Based Recognition of Handwritten Digits", 1996, https://doi.org/10.24432/C5MG6K.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> lehr.datasets.fetch_pen_digits().data.shape  # doctest: +SKIP
+    (10992, 16)
+    """
+    table = _public.tables(_public.PEN_DIGITS, url, folder, verbose)
+    return _named(table[:, :-1].copy(), _public.counted(table[:, -1]), _public.PEN_FEATURES, return_X_y)
+
+
+def fetch_covertype(*, return_X_y: bool = False, url: str | None = None, folder: _Folder = None, verbose: bool | int = False) -> Any:
+    """581,012 squares of forest, 30 m wide: 10 measurements of the ground in units of their own, and 44 columns of 0 and 1 for its area and its soil.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Whether to return ``(data, target)`` alone.
+    url : str, default=None
+        Another address of the same file, whose checksum is known. ``None``: the copy of the UCI Machine Learning Repository's file that scikit-learn brings too.
+    folder : path-like, default=None
+        Where the file is kept. ``None``: as in :func:`fetch`.
+    verbose : bool, default=False
+        Whether to say on standard error how much has come.
+
+    Returns
+    -------
+    Bunch
+        ``data`` of shape (581012, 54), ``feature_names``, and ``target`` from 0 to 6: spruce and fir, lodgepole pine, ponderosa pine, cottonwood and willow, aspen, Douglas fir,
+        krummholz.
+
+    Notes
+    -----
+    CC BY 4.0. J. Blackard, "Covertype", 1998, https://doi.org/10.24432/C50K5N.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> lehr.datasets.fetch_covertype().data.shape  # doctest: +SKIP
+    (581012, 54)
+    """
+    table = _public.tables(_public.COVERTYPE, url, folder, verbose)
+    return _named(table[:, :-1].copy(), _public.from_zero(table[:, -1]), _public.COVERTYPE_FEATURES, return_X_y)
+
+
+def fetch_block_groups(state: str | None = None, *, url: str | None = None, folder: _Folder = None, verbose: bool | int = False) -> Any:
+    """Block groups of the US census of 2020: where their people are on average, in degrees, and how many, as weights.
+
+    Parameters
+    ----------
+    state : str, default=None
+        Two digits of a state, such as ``'18'`` for Indiana. ``None``: all of them, with the District of Columbia and Puerto Rico, 242,335 block groups.
+    url : str, default=None
+        Another address of the same file. ``None``: that of the US Census Bureau.
+    folder : path-like, default=None
+        Where the file is kept. ``None``: as in :func:`fetch`.
+    verbose : bool, default=False
+        Whether to say on standard error how much has come.
+
+    Returns
+    -------
+    Bunch
+        ``data`` of shape (n, 2): longitude and latitude; ``feature_names``; ``weight``, of which some are 0; and ``geoid``, the block groups' codes of 12 digits.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be had, or is none of block groups; no checksums are known.
+
+    Notes
+    -----
+    A work of the US government, in the public domain: Centers of Population by Block Group, 2020. Counts of small areas carry noise by intent.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> indiana = lehr.datasets.fetch_block_groups("18")  # doctest: +SKIP
+    >>> int(indiana.weight.sum())  # doctest: +SKIP
+    6785528
+    """
+    if state is not None and not (isinstance(state, str) and len(state) == 2 and state.isascii() and state.isdecimal()):
+        raise _checks.wrong("state", "two digits, such as '18', or None", state)
+    file = f"CenPop2020_Mean_BG{state or ''}.txt"
+    path = fetch(_public.BLOCK_GROUPS + file if url is None else url, name=file, folder=folder, verbose=verbose)
+    geoid, weight, data = _public.block_groups(path, state)
+    return Bunch(data=data, weight=weight, feature_names=["lon", "lat"], geoid=geoid)
+
+
+def _named(data: Any, target: Any, feature_names: Sequence[str], return_X_y: bool) -> Any:
+    return (data, target) if return_X_y else Bunch(data=data, target=target, feature_names=list(feature_names))
