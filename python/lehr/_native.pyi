@@ -360,7 +360,7 @@ class Interleave:
         dispatcher: Dispatcher,
         name: str | None,
         state: Any,
-        branches: Sequence[tuple[str, Port, Callable[..., Any]]],
+        branches: Sequence[tuple[str, Sequence[Port], bool, Callable[..., Any]]],
         start: Callable[..., object],
     ) -> Interleave: ...
     def ended(self) -> Wait: ...

@@ -395,6 +395,8 @@ class Dispatcher:
 
 
 Handler = Callable[[S, Any], Awaitable[object]]
+#: What a branch of an interleave waits for: one port, or several together.
+Source = Port[Any] | tuple[Port[Any], ...]
 
 
 class Interleave(Generic[S]):
@@ -410,7 +412,8 @@ class Interleave(Generic[S]):
     state : object
         Given to every handler. It is one object: those that may change it change it in place.
     exclusive, concurrent, independent : iterable of (Port, handler), default=()
-        Handlers that run alone, also while they are suspended; beside each other, but not beside exclusive ones; at any time.
+        Handlers that run alone, also while they are suspended; beside each other, but not beside exclusive ones; at any time. With a tuple of ports in the place of one a
+        branch joins them: its handler is given a list with one item of each, all taken together when it may start. Handlers of one such branch do not overlap.
     teardown : iterable of (Port, handler), default=()
         Handlers that end it: from the item's arrival on nothing more starts, the ports are closed, and when what runs has ended the handler runs alone.
     name : str, default=None
@@ -441,9 +444,9 @@ class Interleave(Generic[S]):
         dispatcher: Dispatcher,
         state: S,
         *,
-        exclusive: Iterable[tuple[Port[Any], Handler[S]]] = (),
-        concurrent: Iterable[tuple[Port[Any], Handler[S]]] = (),
-        independent: Iterable[tuple[Port[Any], Handler[S]]] = (),
+        exclusive: Iterable[tuple[Source, Handler[S]]] = (),
+        concurrent: Iterable[tuple[Source, Handler[S]]] = (),
+        independent: Iterable[tuple[Source, Handler[S]]] = (),
         teardown: Iterable[tuple[Port[Any], Handler[S]]] = (),
         name: str | None = None,
     ) -> None:
@@ -473,10 +476,15 @@ class Interleave(Generic[S]):
         groups = {"exclusive": exclusive, "concurrent": concurrent, "independent": independent, "teardown": teardown}
         branches = []
         for group, handlers in groups.items():
-            for port, handler in handlers:
+            for source, handler in handlers:
                 if not callable(handler):
                     raise TypeError(f"The handlers of '{group}' must be callable. Got {handler!r} instead.")
-                branches.append((group, port._native, handler))
+                is_join = isinstance(source, tuple)
+                ports = source if isinstance(source, tuple) else (source,)
+                if not ports or not all(isinstance(port, Port) for port in ports) or (is_join and group == "teardown"):
+                    expected = "ports" if group == "teardown" else "ports or tuples of ports"
+                    raise TypeError(f"The branches of '{group}' must be for {expected}. Got {source!r} instead.")
+                branches.append((group, [port._native for port in ports], is_join, handler))
         self._native = _native.Interleave(dispatcher._native, name, state, branches, start)
 
     def ended(self) -> Waiting[None]:

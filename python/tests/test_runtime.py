@@ -271,6 +271,86 @@ def test_a_teardown_ends_it_after_what_runs():
     asyncio.run(asyncio.wait_for(main(), 60))
 
 
+def test_a_branch_that_joins_takes_of_all_its_ports_or_of_none():
+    async def main():
+        orders, stock, bell, packed, told = Port("orders"), Port("stock"), Port("bell"), Port(), Port()
+
+        async def pack(state, pair):
+            state.append(tuple(pair))
+            packed.post(len(state))
+
+        async def tell(state, number):
+            told.post(state[number])
+
+        with Dispatcher() as dispatcher:
+            shop = Interleave(dispatcher, [], exclusive=[((orders, stock), pack)], concurrent=[(bell, tell)])
+            orders.post("Ada")
+            orders.post("Grace")
+            stock.post("a loom")
+            assert await packed.receive() == 1
+            # Nothing of a join is taken before all of it is there: whoever wants it alone has it.
+            assert (len(orders), len(stock), await orders.receive()) == (1, 0, "Grace")
+            stock.post("a wheel")
+            bell.post(0)
+            assert await told.receive() == ("Ada", "a loom") and len(stock) == 1
+            orders.post("Mary")
+            assert await packed.receive() == 2
+            assert await shop.stop() == [("Ada", "a loom"), ("Mary", "a wheel")]
+
+    asyncio.run(asyncio.wait_for(main(), 60))
+
+
+@pytest.mark.parametrize("group", ["exclusive", "concurrent", "independent"])
+def test_joins_of_every_group_come_in_the_order_of_their_ports(group):
+    async def main():
+        left, right, seen = Port("left"), Port("right"), []
+        done = asyncio.get_running_loop().create_future()
+
+        async def both(state, pair):
+            await _turns()
+            seen.append(pair)
+            if len(seen) == 100:
+                done.set_result(None)
+
+        def post(port):
+            for number in range(100):
+                port.post((port.name, number))
+
+        with Dispatcher() as dispatcher:
+            interleave = Interleave(dispatcher, None, **{group: [((left, right), both)]})
+            posters = [threading.Thread(target=post, args=(port,)) for port in (left, right)]
+            for poster in posters:
+                poster.start()
+            await done
+            for poster in posters:
+                poster.join()
+            await interleave.stop()
+        assert seen == [[("left", number), ("right", number)] for number in range(100)]
+
+    asyncio.run(asyncio.wait_for(main(), 60))
+
+
+def test_branches_that_cannot_be():
+    async def handler(state, item):
+        raise AssertionError("nothing was posted")
+
+    async def main():
+        port, other = Port("desk"), Port()
+        with Dispatcher() as dispatcher:
+            with pytest.raises(ValueError, match='port "desk" is named twice in one join'):
+                Interleave(dispatcher, None, exclusive=[((port, port), handler)])
+            for source in ((), "desk", (port, "desk"), [port, other]):
+                with pytest.raises(TypeError, match="branches of 'concurrent' must be for ports or tuples of ports"):
+                    Interleave(dispatcher, None, concurrent=[(source, handler)])
+            with pytest.raises(TypeError, match="branches of 'teardown' must be for ports. Got"):
+                Interleave(dispatcher, None, teardown=[((port, other), handler)])
+            with pytest.raises(TypeError, match="handlers of 'exclusive' must be callable. Got 'loom'"):
+                Interleave(dispatcher, None, exclusive=[(port, "loom")])
+            assert (port.waiting, other.waiting) == (0, 0)
+
+    asyncio.run(main())
+
+
 def test_what_a_handler_raises_is_told_and_the_interleave_goes_on():
     async def main():
         heard = []

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
 use lehr_runtime::{
-    Dispatcher, Exclusive, Handlers, Interleave, Overflow, Port, PostError, ReceiveError, Settings, Snapshot,
-    TaskError, join_all,
+    Dispatcher, Exclusive, Handlers, Interleave, IntoSource, Overflow, Port, PostError, ReceiveError, Settings,
+    Snapshot, Source, TaskError, join_all,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -271,19 +271,49 @@ struct Handler {
 }
 
 impl Handler {
-    /// Has the event loop run the handler's coroutine, and waits for its end.
-    fn run(&self, state: &State, item: Item) -> impl Future<Output = ()> + Send + use<> {
+    /// Has the event loop run the handler's coroutine, and waits for its end. What it is given is an item, or of a join a list of items.
+    fn run(&self, state: &State, given: PyResult<Item>) -> impl Future<Output = ()> + Send + use<> {
         let ended = Port::new();
         Python::attach(|py| {
             let says = Ended { port: ended.clone() };
             // A loop that is closed starts nothing; then the end was said when what would say it was dropped.
-            let started = self.start.call1(py, (&self.function, state.as_ref(), item, says));
+            let started = given.and_then(|given| self.start.call1(py, (&self.function, state.as_ref(), given, says)));
             drop(started);
         });
         async move {
             // Nothing is ever posted: it is closed.
             let _: Result<(), ReceiveError> = ended.receive().await;
         }
+    }
+}
+
+/// Adds a branch of any group but teardowns. `given` makes what a handler is given of what its source gives.
+fn with_branch<I: IntoSource>(
+    handlers: Handlers<State>,
+    group: &str,
+    source: I,
+    handler: Handler,
+    given: fn(lehr_runtime::Item<I>) -> PyResult<Item>,
+) -> Handlers<State>
+where
+    lehr_runtime::Item<I>: 'static,
+{
+    match group {
+        "exclusive" => handlers.exclusive(source, move |state: Exclusive<State>, item| {
+            let run = handler.run(&state, given(item));
+            async move {
+                run.await;
+                drop(state);
+            }
+        }),
+        "concurrent" => handlers.concurrent(source, move |state: Snapshot<State>, item| {
+            let run = handler.run(&state, given(item));
+            async move {
+                run.await;
+                drop(state);
+            }
+        }),
+        _ => handlers.independent(source, move |state: Snapshot<State>, item| handler.run(&state, given(item))),
     }
 }
 
@@ -300,13 +330,13 @@ fn ended_early(error: &TaskError) -> PyErr {
 
 #[pymethods]
 impl PyInterleave {
-    /// `branches` are groups, ports and functions; `start` has the event loop run a function's coroutine with the state and an item, and say its end.
+    /// `branches` are groups, ports and functions, with whether the ports are joined; `start` has the event loop run a function's coroutine with the state and what it is given, and say its end.
     #[new]
     fn new(
         dispatcher: &PyDispatcher,
         name: Option<String>,
         state: Item,
-        branches: Vec<(String, PyRef<'_, PyPort>, Item)>,
+        branches: Vec<(String, Vec<PyRef<'_, PyPort>>, bool, Item)>,
         start: Item,
     ) -> PyResult<Self> {
         if !dispatcher.is_of_this_process() {
@@ -316,28 +346,19 @@ impl PyInterleave {
             ));
         }
         let mut handlers: Handlers<State> = Handlers::new();
-        for (group, port, function) in branches {
+        for (group, ports, is_join, function) in branches {
             let handler = Handler { start: Python::attach(|py| start.clone_ref(py)), function };
-            let port = &port.port;
-            handlers = match group.as_str() {
-                "exclusive" => handlers.exclusive(port, move |state: Exclusive<State>, item| {
-                    let run = handler.run(&state, item);
-                    async move {
-                        run.await;
-                        drop(state);
-                    }
-                }),
-                "concurrent" => handlers.concurrent(port, move |state: Snapshot<State>, item| {
-                    let run = handler.run(&state, item);
-                    async move {
-                        run.await;
-                        drop(state);
-                    }
-                }),
-                "independent" => {
-                    handlers.independent(port, move |state: Snapshot<State>, item| handler.run(&state, item))
+            let ports: Vec<Port<Item>> = ports.iter().map(|port| port.port.clone()).collect();
+            handlers = match (is_join, ports.as_slice()) {
+                (true, _) => {
+                    let source = Source::join(ports).map_err(|error| unanswerable(&error))?;
+                    with_branch(handlers, &group, source, handler, list)
                 }
-                _ => handlers.teardown(port, move |state: State, item| handler.run(&state, item)),
+                (false, [port]) if group == "teardown" => {
+                    handlers.teardown(port, move |state: State, item| handler.run(&state, Ok(item)))
+                }
+                (false, [port]) => with_branch(handlers, &group, port, handler, Ok),
+                (false, _) => return Err(errors::value("a branch that joins nothing has one port")),
             };
         }
         let settings = match name {
