@@ -339,7 +339,7 @@ def annealing_tree(model: Any, *, ax: Any = None) -> Any:
     >>> import lehr
     >>> model = lehr.DAClustering(n_clusters=3).fit([[0.0], [1.0], [10.0], [11.0], [30.0], [31.0]])
     >>> lehr.plot.annealing_tree(model).get_title()
-    '3 clusters, 4 divisions'
+    '3 clusters, 2 divisions'
     """
     check_is_fitted(model)
     ax = _axes(ax)
