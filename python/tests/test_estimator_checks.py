@@ -4,7 +4,10 @@ Not with ``metric="precomputed"``: the checks give clusterings rows where those 
 test_manifold.py check that.
 """
 
+import inspect
+
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import lehr
@@ -27,26 +30,32 @@ def _meant(estimator):
     return {}
 
 
+CHECKED = [
+    lehr.DAClustering(),
+    lehr.DAClustering(n_clusters=2),
+    lehr.DAClustering(n_clusters=2, precision="single"),
+    lehr.DAClustering(n_clusters=2, sponge=1000.0),
+    lehr.KMeans(n_clusters=2),
+    lehr.KMeans(n_clusters=2, n_init=2, precision="single", algorithm="plain"),
+    lehr.GTM(n_nodes=4, n_basis=2),
+    lehr.GTM(1, n_nodes=8, n_basis=3, init="annealed"),
+    lehr.DAGaussianMixture(),
+    lehr.DAGaussianMixture(n_components=2, covariance_type="diag"),
+    lehr.PairwiseClustering(),
+    lehr.PairwiseClustering(n_clusters=2),
+    lehr.SMACOF(),
+    lehr.SMACOF(init="random", n_init=2, annealed=True),
+]
+
+
 @pytest.mark.thread_unsafe(reason="the checks catch warnings and set scikit-learn's configuration")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [
-        lehr.DAClustering(),
-        lehr.DAClustering(n_clusters=2),
-        lehr.DAClustering(n_clusters=2, precision="single"),
-        lehr.DAClustering(n_clusters=2, sponge=1000.0),
-        lehr.KMeans(n_clusters=2),
-        lehr.KMeans(n_clusters=2, n_init=2, precision="single", algorithm="plain"),
-        lehr.GTM(n_nodes=4, n_basis=2),
-        lehr.GTM(1, n_nodes=8, n_basis=3, init="annealed"),
-        lehr.DAGaussianMixture(),
-        lehr.DAGaussianMixture(n_components=2, covariance_type="diag"),
-        lehr.PairwiseClustering(),
-        lehr.PairwiseClustering(n_clusters=2),
-        lehr.SMACOF(),
-        lehr.SMACOF(init="random", n_init=2, annealed=True),
-    ],
-    expected_failed_checks=_meant,
-)
+@parametrize_with_checks(CHECKED, expected_failed_checks=_meant)
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+def test_every_estimator_is_checked():
+    public = {getattr(lehr, name) for name in lehr.__all__}
+    estimators = {thing for thing in public if inspect.isclass(thing) and issubclass(thing, BaseEstimator)}
+    assert {type(estimator) for estimator in CHECKED} == estimators and len(estimators) >= 6

@@ -1,10 +1,14 @@
-"""Public names: each is documented with parameters and an example, its example runs, and the stubs agree with the module."""
+"""Public names: each is documented with parameters and an example, is exercised, its example runs, and the stubs agree with the module."""
 
+import ast
 import doctest
 import importlib
 import inspect
 import subprocess
 import sys
+import textwrap
+import threading
+from pathlib import Path
 
 import matplotlib
 import pytest
@@ -48,13 +52,71 @@ def test_is_documented_with_parameters_and_an_example(name, thing):
         assert "Returns\n-------" in text or name.endswith(".save"), "does not say what it returns"
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("module", ["_centers", "_download", "_job", "_learnt", "_load", "_model", "cluster", "datasets", "distances", "kmeans", "manifold", "mixture", "plot", "ranks", "report", "runtime", "topographic"])
-def test_examples_run(module):
+EXAMPLES = [
+    "_centers", "_download", "_job", "_learnt", "_load", "_model", "cluster", "datasets", "distances", "kmeans", "manifold", "mixture", "plot", "ranks", "report", "runtime",
+    "services", "topographic",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def ran():
+    """What came of the examples of each module, and the code of all functions that they called, in whichever thread."""
     matplotlib.use("Agg")
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-    failed, tried = doctest.testmod(importlib.import_module(f"lehr.{module}"), optionflags=flags)
+    called, results = set(), {}
+
+    def watch(frame, event, _):
+        if event == "call":
+            called.add(frame.f_code)
+
+    threading.setprofile(watch)
+    sys.setprofile(watch)
+    try:
+        for module in EXAMPLES:
+            results[module] = doctest.testmod(importlib.import_module(f"lehr.{module}"), optionflags=flags)
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    return results, called
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("module", EXAMPLES)
+def test_examples_run(ran, module):
+    if module == "services":
+        pytest.importorskip("httpx")
+    failed, tried = ran[0][module]
     assert tried > 0 and failed == 0
+
+
+def _read_by_tests():
+    """Names and attributes that the other tests read, and the examples that test_node.py runs against a node."""
+    texts = [file.read_text(encoding="utf-8") for file in Path(__file__).parent.glob("test_*.py") if file.name != Path(__file__).name]
+    for module in ("_asking", "node", "async_node"):
+        for test in doctest.DocTestFinder().find(importlib.import_module(f"lehr.{module}")):
+            texts += [textwrap.dedent(example.source) for example in test.examples]
+    for text in texts:
+        # Examples may await where a module may not.
+        for node in ast.walk(compile(text, "", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)):
+            if isinstance(node, (ast.Attribute, ast.Name)):
+                yield node.attr if isinstance(node, ast.Attribute) else node.id
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_every_name_is_exercised(ran):
+    """By an example that was run, or by name in a test; a class by one of its methods too."""
+    called, read = ran[1], set(_read_by_tests())
+
+    def is_exercised(name, thing):
+        members = vars(thing) if inspect.isclass(thing) else {}
+        return (
+            name.rsplit(".", 1)[1] in read
+            or any(getattr(one, "__code__", None) in called for one in (thing, *members.values()))
+            or any(member in read for member in members if not member.startswith("_"))
+        )
+
+    names = [(name, thing) for name, thing in _public() if callable(thing)]
+    assert len(names) > 200 and [name for name, thing in names if not is_exercised(name, thing)] == []
 
 
 def test_examples_of_the_native_classes_run():
