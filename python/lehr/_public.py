@@ -6,6 +6,7 @@ A file is compared with what is known of its set before anything is made of it, 
 from __future__ import annotations
 
 import gzip
+import math
 import os
 import zipfile
 import zlib
@@ -143,16 +144,21 @@ def tables(
 ) -> NDArray[np.float64]:
     """The tables of a file with a checksum, brought if it is not there."""
     path = fetch(known.url if url is None else url, sha256=known.sha256, name=known.file, folder=folder, verbose=verbose)
-    return np.concatenate([table(path, part, rows, known.columns, delimiter=",", converters=converters) for part, rows in known.parts])
+    parts = [table(path, part, rows, known.columns, delimiter=",", converters=converters) for part, rows in known.parts]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def counted(labels: NDArray[np.float64]) -> NDArray[np.int64]:
-    return labels.astype(np.int64)
+    """Labels as whole numbers, which they must be."""
+    found = labels.astype(np.int64)
+    if (found != labels).any():
+        raise OSError(f"the labels of this set are whole numbers, found {labels[found != labels][0]}")
+    return found
 
 
 def from_zero(labels: NDArray[np.float64]) -> NDArray[np.int64]:
     """Labels that are counted from 1, counted from 0 as everywhere here."""
-    return labels.astype(np.int64) - 1
+    return counted(labels) - 1
 
 
 def block_groups(path: Path, state: str | None) -> tuple[NDArray[np.str_], NDArray[np.float64], NDArray[np.float64]]:
@@ -171,7 +177,11 @@ def block_groups(path: Path, state: str | None) -> tuple[NDArray[np.str_], NDArr
                 people, latitude, longitude = map(float, fields[4:])
             except ValueError:
                 raise _another(path, f"three numbers behind the code in line {number}", repr(line.strip()[:100])) from None
-            if len(code) != 12 or not code.startswith(state or ""):
+            if not (people >= 0 and math.isfinite(people) and abs(latitude) <= 90 and abs(longitude) <= 180):
+                raise _another(path, f"inhabitants, a latitude and a longitude in line {number}", repr(line.strip()[:100]))
+            if not line.endswith("\n"):
+                raise _another(path, "a whole last line", repr(line[:100]))
+            if len(code) != 12 or not (code.isascii() and code.isdecimal()) or not code.startswith(state or ""):
                 raise _another(path, f"a code of 12 digits{f' that begin with {state}' if state else ''} in line {number}", repr(code))
             codes.append(code)
             numbers.append((people, longitude, latitude))

@@ -98,7 +98,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     overshoot : float, default=1.5
         One branch of the finish grows to so many times ``n_clusters`` and merges back, 1 to 4.
     patience : int, default=4
-        Swaps tried in vain before the run ends, in multiples of the number of clusters; 0 for no swaps.
+        Swaps tried in vain before the run ends, in multiples of the number of clusters; 0 for no swaps. Where a first look betters nothing, a number above 4 has the run search on as elsewhere.
     precision : {'double', 'single'}, default='double'
         In which rows are kept while annealing. Single takes half the memory and is faster; labels and centres are made in double precision either way.
     random_state : int, RandomState instance or None, default=None

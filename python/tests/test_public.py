@@ -166,6 +166,10 @@ def test_block_groups_have_people_as_weights(source):
         (HEADER + "18,001,030100,1,1204\n", "three numbers behind the code in line 2, found '18,001"),
         (HEADER + "18,001,030100,1,many,1,1\n", "three numbers behind the code"),
         (HEADER + "18,001,0301,1,1,1,1\n", "a code of 12 digits in line 2, found '180010301"),
+        (HEADER + "18,001,03010x,1,1,1,1\n", "a code of 12 digits in line 2, found '18001"),
+        (HEADER + "18,001,030100,1,nan,40,-84\n", "inhabitants, a latitude and a longitude in line 2"),
+        (HEADER + "18,001,030100,1,12,-184,40\n", "inhabitants, a latitude and a longitude in line 2"),
+        (HEADER + "18,001,030100,1,12,40,-8", "expected a whole last line, found '18,001"),
         (HEADER, "expected block groups, found none"),
         (PAGE.decode(), "expected the columns STATEFP.* found '<!DOCTYPE html"),
     ],
@@ -202,3 +206,9 @@ def test_a_name_that_is_none_and_a_source_that_is_away(source, tmp_path):
         datasets.fetch_sipu("s3", url=source.url + "s3.txt", folder=tmp_path)
     (tmp_path / "s3.txt").write_text("1 2\n" * 5000)
     assert datasets.fetch_sipu("s3", folder=tmp_path).data.shape == (5000, 2)
+
+
+def test_labels_that_are_no_whole_numbers_are_told():
+    assert _public.from_zero(np.array([1.0, 3.0])).tolist() == [0, 2]
+    with pytest.raises(OSError, match=r"are whole numbers, found 1\.5"):
+        _public.counted(np.array([1.0, 1.5]))

@@ -65,7 +65,11 @@ pub fn page(
     let headline =
         format!("{} in {}", counted(space.len() as u64, row), counted(model.clusters.len() as u64, "cluster"));
     let (source, _, _) = summary::described(&plan.source);
-    let of_none = if model.outliers.is_some() { " Grey rows are in no cluster." } else { "" };
+    let of_none = if model.outliers.as_ref().is_some_and(|outliers| outliers.rows > 0) {
+        " Grey rows are in no cluster."
+    } else {
+        ""
+    };
     let caption = format!("{}{of_none}", picture.caption);
     fill(PAGE, |name| match name {
         "version" => env!("CARGO_PKG_VERSION").to_owned(),

@@ -55,7 +55,7 @@ pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Method for Parameters {
     const NAME: &'static str = "vector";
-    const FORMAT: u32 = 2;
+    const FORMAT: u32 = 3;
     type State = State;
 }
 

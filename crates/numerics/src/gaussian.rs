@@ -14,6 +14,7 @@
 use crate::cholesky::triangle;
 use crate::dispatch::kernel;
 use crate::lanes::{Lanes, Line, Real};
+use crate::line_sums::add_line_sums;
 use crate::soft::{finish, shares};
 use crate::tiles::Tiles;
 
@@ -174,9 +175,7 @@ pub fn gaussian_sums<T: Real>(
     scratch.sums.clear();
     scratch.sums.resize(sums.len(), T::Line::default());
     let (log_sum, softness) = sums_of(tiles, components, scatter, scratch);
-    for (line, total) in scratch.sums.iter().zip(sums.iter_mut()) {
-        *total += line.sum();
-    }
+    add_line_sums::<T>(&scratch.sums, sums);
     GaussianTotals { log_likelihood: components.temperature * std::f64::consts::LN_2 * log_sum, softness }
 }
 

@@ -123,6 +123,16 @@ pub trait Lanes: Copy + Debug {
     /// The lanes added up in `f64`, upper half onto lower half until one is left: as [`Line::sum`] does it.
     fn sum(self) -> f64;
 
+    /// Eight lines, each added up in that order.
+    #[inline(always)]
+    fn sums(lines: &[<Self::Number as Real>::Line; 8]) -> [f64; 8] {
+        let mut sums = [0.0; 8];
+        for n in 0..8 {
+            sums[n] = Self::load(&lines[n]).sum();
+        }
+        sums
+    }
+
     /// Two to the power of each lane; lanes below [`Real::LEAST_EXPONENT`] count as that, lanes above 1023 (127) are not allowed.
     ///
     /// Relative error below 2.5 units of [`Real::EPSILON`] (tested against the standard library).

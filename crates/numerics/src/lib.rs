@@ -18,6 +18,7 @@ mod forms;
 pub mod gaussian;
 pub mod guttman;
 pub mod lanes;
+mod line_sums;
 pub mod membership;
 pub mod nearest;
 pub mod observed;

@@ -5,6 +5,7 @@
 
 use crate::dispatch::kernel;
 use crate::lanes::{Line, Real};
+use crate::line_sums::add_line_sums;
 use crate::products::products;
 use crate::tiles::{DIRECT_DIMENSION, Tiles};
 
@@ -156,9 +157,7 @@ pub fn nearest_sums<T: Real>(
         (_, Kind::Centers) => direct::<T, 0, false>(tiles, centers, scratch),
         (_, Kind::Swaps) => direct::<T, 0, true>(tiles, centers, scratch),
     }
-    for (line, total) in scratch.sums.iter().zip(sums.iter_mut()) {
-        *total += line.sum();
-    }
+    add_line_sums::<T>(&scratch.sums, sums);
 }
 
 kernel! {

@@ -11,7 +11,8 @@
 //! gaps are the exception, and twice as many sums leave no registers for more.
 
 use crate::dispatch::kernel;
-use crate::lanes::{Line, Real};
+use crate::lanes::Real;
+use crate::line_sums::add_line_sums;
 use crate::soft::{SoftTotals, finish, shares};
 use crate::tiles::Tiles;
 
@@ -66,9 +67,7 @@ pub fn observed_sums<T: Real>(
     let scale = T::from_f64(std::f64::consts::LOG2_E / temperature);
     let ObservedScratch { centers, scores, sums: lines } = scratch;
     let (log_sum, softness) = sums_of::<T>(tiles, observed, centers, scale, scores, lines);
-    for (line, total) in lines.iter().zip(sums.iter_mut()) {
-        *total += line.sum();
-    }
+    add_line_sums::<T>(lines, sums);
     SoftTotals { free_energy: -temperature * std::f64::consts::LN_2 * log_sum, softness }
 }
 

@@ -14,6 +14,7 @@
 
 use crate::dispatch::kernel;
 use crate::lanes::{Lanes, Line, Real};
+use crate::line_sums::{add_each, add_line_sums};
 use crate::products::products;
 use crate::tiles::{DIRECT_DIMENSION, Tiles};
 
@@ -225,9 +226,7 @@ pub fn soft_sums<T: Real>(
                 direct_any::<T, true>(x, w, dimension, centers, &mut scratch.scores, &mut scratch.sums)
             }
         };
-        for (line, total) in scratch.sums.iter().zip(sums.iter_mut()) {
-            *total += line.sum();
-        }
+        add_line_sums::<T>(&scratch.sums, sums);
         (log_sum, softness, 0.0)
     };
     SoftTotals { free_energy: squares - centers.temperature * std::f64::consts::LN_2 * log_sum, softness }
@@ -487,9 +486,7 @@ kernel! {
         if !is_by_row {
             // And here: at most 256 additions a lane.
             for (lines, sums) in scratch.sums.chunks_exact(dimension).zip(sums.chunks_exact_mut(1 + dimension)) {
-                for (line, sum) in lines.iter().zip(&mut sums[1..]) {
-                    *sum += V::load(line).sum();
-                }
+                add_each::<T, V>(lines, &mut sums[1..]);
             }
         }
         finish(totals)
@@ -605,41 +602,45 @@ fn row_sums_of<T: Real, V: Lanes<Number = T>, const K: usize>(
 ) {
     const LINES: usize = 4;
     let mut at = 0;
-    while at < lines_per_row {
-        let lines = LINES.min(lines_per_row - at);
-        let mut sum = [[V::splat(T::default()); LINES]; K];
-        if lines == LINES {
-            for t in 0..tiles {
-                let members: [&[T]; K] = std::array::from_fn(|k| scores[k][t].lanes());
-                for lane in 0..T::Line::COUNT {
-                    let row = &rows[(t * T::Line::COUNT + lane) * lines_per_row + at..][..LINES];
-                    for k in 0..K {
-                        let member = V::splat(members[k][lane]);
-                        for l in 0..LINES {
-                            sum[k][l] = member.mul_add(V::load(&row[l]), sum[k][l]);
-                        }
-                    }
-                }
-            }
-        } else {
-            for t in 0..tiles {
-                for lane in 0..T::Line::COUNT {
-                    let row = &rows[(t * T::Line::COUNT + lane) * lines_per_row + at..][..lines];
-                    for k in 0..K {
-                        let member = V::splat(scores[k][t].lanes()[lane]);
-                        for (line, sum) in row.iter().zip(&mut sum[k]) {
-                            *sum = member.mul_add(V::load(line), *sum);
-                        }
-                    }
+    while at + LINES <= lines_per_row {
+        row_block::<T, V, K, LINES>(rows, tiles, lines_per_row, scores, sums, at);
+        at += LINES;
+    }
+    match lines_per_row - at {
+        1 => row_block::<T, V, K, 1>(rows, tiles, lines_per_row, scores, sums, at),
+        2 => row_block::<T, V, K, 2>(rows, tiles, lines_per_row, scores, sums, at),
+        3 => row_block::<T, V, K, 3>(rows, tiles, lines_per_row, scores, sums, at),
+        _ => {}
+    }
+}
+
+/// K centres by L lines, known to the compiler: indexed by anything else, sums would be written to memory with every row.
+#[inline(always)]
+fn row_block<T: Real, V: Lanes<Number = T>, const K: usize, const L: usize>(
+    rows: &[T::Line],
+    tiles: usize,
+    lines_per_row: usize,
+    scores: &[[T::Line; WIDE_GROUP]],
+    sums: &mut [T::Line],
+    at: usize,
+) {
+    let scores = &scores[..K];
+    let mut sum = [[V::splat(T::default()); L]; K];
+    for t in 0..tiles {
+        for lane in 0..T::Line::COUNT {
+            let row = &rows[(t * T::Line::COUNT + lane) * lines_per_row + at..][..L];
+            for k in 0..K {
+                let member = V::splat(scores[k][t].lanes()[lane]);
+                for l in 0..L {
+                    sum[k][l] = member.mul_add(V::load(&row[l]), sum[k][l]);
                 }
             }
         }
-        for k in 0..K {
-            for l in 0..lines {
-                let line = &mut sums[k * lines_per_row + at + l];
-                V::load(line).add(sum[k][l]).store(line);
-            }
+    }
+    for k in 0..K {
+        for l in 0..L {
+            let line = &mut sums[k * lines_per_row + at + l];
+            V::load(line).add(sum[k][l]).store(line);
         }
-        at += lines;
     }
 }

@@ -294,11 +294,11 @@ fn with_branch<I: IntoSource>(
     source: I,
     handler: Handler,
     given: fn(lehr_runtime::Item<I>) -> PyResult<Item>,
-) -> Handlers<State>
+) -> PyResult<Handlers<State>>
 where
     lehr_runtime::Item<I>: 'static,
 {
-    match group {
+    Ok(match group {
         "exclusive" => handlers.exclusive(source, move |state: Exclusive<State>, item| {
             let run = handler.run(&state, given(item));
             async move {
@@ -313,8 +313,11 @@ where
                 drop(state);
             }
         }),
-        _ => handlers.independent(source, move |state: Snapshot<State>, item| handler.run(&state, given(item))),
-    }
+        "independent" => {
+            handlers.independent(source, move |state: Snapshot<State>, item| handler.run(&state, given(item)))
+        }
+        _ => return Err(errors::value(format!("no group of such branches is called {group:?}"))),
+    })
 }
 
 /// A state, and handlers around it that run beside each other or alone.
@@ -352,12 +355,12 @@ impl PyInterleave {
             handlers = match (is_join, ports.as_slice()) {
                 (true, _) => {
                     let source = Source::join(ports).map_err(|error| unanswerable(&error))?;
-                    with_branch(handlers, &group, source, handler, list)
+                    with_branch(handlers, &group, source, handler, list)?
                 }
                 (false, [port]) if group == "teardown" => {
                     handlers.teardown(port, move |state: State, item| handler.run(&state, Ok(item)))
                 }
-                (false, [port]) => with_branch(handlers, &group, port, handler, Ok),
+                (false, [port]) => with_branch(handlers, &group, port, handler, Ok)?,
                 (false, _) => return Err(errors::value("a branch that joins nothing has one port")),
             };
         }

@@ -21,11 +21,14 @@ impl Axis {
     pub fn linear(name: &str, range: (f64, f64), about: usize) -> Self {
         let Some(step) = step(range, about) else { return Axis { name: name.to_owned(), marks: Vec::new() } };
         let (first, last) = ((range.0 / step - 1e-9).ceil(), (range.1 / step + 1e-9).floor());
-        let is_long = range.0.abs().max(range.1.abs()) >= 1e7 || step < 1e-4;
+        let most = range.0.abs().max(range.1.abs());
+        let is_long = most >= 1e7 || step < 1e-4;
+        // As many as tell one number from the next.
+        let digits = (most.log10().floor() - step.log10().floor() + 1.0).clamp(1.0, 15.0) as usize;
         let decimals = (-step.log10().floor()).max(0.0) as usize;
         let marks = (0..=(last - first).max(-1.0) as i64).map(|n| {
             let value = (first + n as f64) * step;
-            let text = if is_long { significant(value, 3) } else { fixed(value, decimals) };
+            let text = if is_long { significant(value, digits) } else { fixed(value, decimals) };
             ((value - range.0) / (range.1 - range.0), text)
         });
         Axis { name: name.to_owned(), marks: marks.collect() }
@@ -82,7 +85,9 @@ pub fn gridlines(width: f64, height: f64, across: &Axis, upwards: &Axis) -> Stri
 
 /// A picture with its axes beside it. `within`: what stands over it, by shares of its size.
 pub fn framed(svg: &str, across: &Axis, upwards: &Axis, within: &str) -> String {
-    let widest = upwards.marks.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0);
+    // A power of ten is typeset with " × 10" in the place of its "e".
+    let width = |text: &str| text.chars().count() + 4 * usize::from(text.contains('e'));
+    let widest = upwards.marks.iter().map(|(_, text)| width(text)).max().unwrap_or(0);
     let room = if widest > 0 { widest * DIGIT_PIXELS + 12 } else { 0 };
     let numbers = |axis: &Axis, side: &str| -> String {
         axis.marks
@@ -120,6 +125,11 @@ mod tests {
             texts(&Axis::linear("x", (12_300.0, 61_000.0), 6)),
             ["20,000", "30,000", "40,000", "50,000", "60,000"]
         );
+        // Many digits, of which the last ones differ.
+        assert_eq!(texts(&Axis::linear("BIC", (12.305e6, 12.362e6), 3)), ["1.232e7", "1.234e7", "1.236e7"]);
+        assert_eq!(texts(&Axis::linear("time", (1.7e9, 1.702e9), 2)), ["1.7e9", "1.701e9", "1.702e9"]);
+        let close = Axis::linear("x", (0.5, 0.5001), 5);
+        assert_eq!(texts(&close), ["0.5", "0.50002", "0.50004", "0.50006", "0.50008", "0.5001"]);
         assert!(Axis::linear("x", (3.0, 3.0), 5).marks.is_empty());
         assert!(Axis::linear("x", (0.0, f64::INFINITY), 5).marks.is_empty());
     }

@@ -215,13 +215,14 @@ fn axes(meridians: &Meridians, size: (f64, f64), shown: (f64, f64), middle: (f64
     let step = steps.into_iter().find(|step| *step >= room).unwrap_or(45.0);
     let decimals = (-step.log10().floor()).max(0.0) as usize;
     let degrees = |value: f64, sides: [&str; 2]| {
-        let side = if value == 0.0 { "" } else { sides[usize::from(value < 0.0)] };
-        format!("{}° {side}", fixed(value.abs(), decimals))
+        // Greenwich, the equator and the date line are on neither side.
+        let side = if value == 0.0 || value.abs() == 180.0 { "" } else { sides[usize::from(value < 0.0)] };
+        format!("{}° {side}", fixed(value.abs(), decimals)).trim_end().to_owned()
     };
     let within = |share: &f64| (0.0..=1.0).contains(share);
     let multiples = |end: f64| (-(end / step) as i64..=(end / step) as i64).map(move |n| n as f64 * step);
     let mut east: Vec<(f64, String)> = multiples(180.0)
-        .filter(|lon| !meridians.is_left_out(*lon))
+        .filter(|lon| *lon > -180.0 && !meridians.is_left_out(*lon))
         .map(|lon| (0.5 + (meridians.place(lon) - middle.0) / shown.0, degrees(lon, ["E", "W"])))
         .filter(|(share, _)| within(share))
         .collect();

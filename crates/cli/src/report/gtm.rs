@@ -38,7 +38,7 @@ pub fn page(
         "title" => escape(&format!("{headline} – {source} – lehr")),
         "style" => STYLE.to_owned(),
         "headline" => escape(&headline),
-        "lead" => escape(&run.lead()),
+        "lead" => run.lead(),
         "warnings" => {
             let one = |warning: &String| format!("<p class=\"warning\"><b>Note:</b> {}</p>", escape(warning));
             warnings.iter().map(one).collect::<Vec<_>>().join("\n")
@@ -77,6 +77,7 @@ fn abreast(count: usize, most: usize) -> usize {
 }
 
 impl Run<'_> {
+    /// As text of the page, with what comes from outside escaped.
     fn lead(&self) -> String {
         let path = self.plan.path.display().to_string();
         let name = path.rsplit(['/', '\\']).next().unwrap_or(&path);
@@ -97,12 +98,12 @@ impl Run<'_> {
         let kept = rival.map_or_else(String::new, |rival| {
             format!(
                 ", which was kept for its log-likelihood of {} against {} of the one {}",
-                significant(self.model.log_likelihood, 6).replace('-', "−"),
-                significant(rival.log_likelihood, 6).replace('-', "−"),
+                typeset(&significant(self.model.log_likelihood, 6)),
+                typeset(&significant(rival.log_likelihood, 6)),
                 rival.start
             )
         });
-        format!("{}. A generative topographic map, {}{kept}.", parts.join(", "), self.model.start)
+        format!("{}. A generative topographic map, {}{kept}.", escape(&parts.join(", ")), self.model.start)
     }
 
     fn tiles(&self) -> String {

@@ -79,12 +79,14 @@
     g.save(); g.translate(12 * scale, (box.t + box.b) / 2); g.rotate(-Math.PI / 2); g.textAlign = "center"; g.fillText(yLabel, 0, 0); g.restore();
   }
   const figures = (x) => Number(x.toPrecision(3)).toString().replace("-", "−");
-  // Round numbers between two ends, some five of them: multiples of 1, 2 or 5 times a power of ten; of whole numbers only such.
+  // A number of an axis with as many digits as tell it from the next.
+  const apart = (x, step) => Number(x.toPrecision(Math.min(15, Math.max(1, Math.floor(Math.log10(Math.abs(x) || step)) - Math.floor(Math.log10(step)) + 1)))).toString().replace("-", "−");
+  // Round numbers between two ends, some five of them, with their texts: multiples of 1, 2 or 5 times a power of ten; of whole numbers only such.
   function round(low, high, areWhole) {
     const wanted = (high - low) / 5, power = 10 ** Math.floor(Math.log10(wanted));
     const step = [1, 2, 5, 10].find((factor) => factor * power >= 0.999 * wanted) * power;
     const by = areWhole ? Math.max(1, Math.round(step)) : step, found = [];
-    for (let n = Math.ceil(low / by - 1e-9); n * by <= high * (1 + 1e-9); n++) found.push(n * by);
+    for (let n = Math.ceil(low / by - 1e-9); n * by <= high + 1e-9 * by; n++) found.push([n * by, apart(n * by, by)]);
     return found;
   }
   // The same of an axis of powers: these, with twos and fives where it is short.
@@ -93,7 +95,7 @@
     for (let e = Math.floor(Math.log10(low)); e <= Math.log10(high); e++) {
       for (const factor of decades < 2.5 ? [1, 2, 5] : [1]) {
         const value = +`${factor}e${e}`;
-        if (value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9)) found.push(value);
+        if (value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9)) found.push([value, figures(value)]);
       }
     }
     return found.length > 1 ? found : round(low, high, false);
@@ -120,7 +122,7 @@
       const py = (v) => box.b - ((fy(v) - y0) / (y1 - y0)) * (box.b - box.t);
       const ticks = (a, b, isLog, k, at) => {
         const areWhole = shown.every((point) => Number.isInteger(point[k]));
-        return (isLog ? powers(Math.exp(a), Math.exp(b)) : round(a, b, areWhole)).map((v) => [at(v), figures(v)]);
+        return (isLog ? powers(Math.exp(a), Math.exp(b)) : round(a, b, areWhole)).map(([v, text]) => [at(v), text]);
       };
       axes(g, canvas, scale, box, falls ? `${x}, falling →` : x, y, ticks(x0, x1, logX, 0, px), ticks(y0, y1, logY, 1, py));
       g.strokeStyle = getComputedStyle(document.documentElement).getPropertyValue("--mark");
@@ -158,8 +160,8 @@
       g.beginPath(); g.moveTo(box.l, box.b);
       g.lineTo(box.l + (end / (distance || 1)) * (box.r - box.l), box.b - (end / (dissimilarity || 1)) * (box.b - box.t)); g.stroke(); g.setLineDash([]);
       axes(g, canvas, scale, box, "distance in the map", "dissimilarity",
-        round(0, distance || 1, false).map((v) => [box.l + (v / (distance || 1)) * (box.r - box.l), figures(v)]),
-        round(0, dissimilarity || 1, false).map((v) => [box.b - (v / (dissimilarity || 1)) * (box.b - box.t), figures(v)]));
+        round(0, distance || 1, false).map(([v, text]) => [box.l + (v / (distance || 1)) * (box.r - box.l), text]),
+        round(0, dissimilarity || 1, false).map(([v, text]) => [box.b - (v / (dissimilarity || 1)) * (box.b - box.t), text]));
     };
     redraw.push(draw);
   }

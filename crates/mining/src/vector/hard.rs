@@ -55,7 +55,7 @@ pub(crate) struct HardRound<'a, T: Kept> {
     pub rows: &'a Rows<T>,
     pub centers: &'a Centers,
     pub planes: Option<&'a Planes>,
-    /// The same as kernels want them to which every centre matters.
+    /// The same as the kernels want them that hold every row against every centre.
     pub side_by_side: &'a HardSideBySide<T>,
     pub memory: &'a LeafCells<Remembered>,
     /// Whether every row is held against every centre, and nothing is remembered.

@@ -110,13 +110,17 @@ pub struct Parameters {
     pub tolerance: f64,
     /// One branch of the finish grows to this many times `clusters` and merges back, 1 (none) to 4. Default: 1.5.
     pub overshoot: f64,
-    /// Swaps tried in vain before the finish gives up those that look best, in multiples of the number of clusters; 0: no swaps. Default: 4.
+    /// Swaps tried in vain before the finish gives up those that look best, in multiples of the number of clusters; 0: no swaps. Where a first look betters nothing, a number above the default has
+    /// the finish search on as elsewhere. Default: 4.
     pub patience: usize,
     /// Decides between equals: the last digits of the displacement at a division, and the directions in which swaps look first. Default: 0.
     pub seed: u64,
     /// Default: double.
     pub precision: Precision,
 }
+
+/// The patience that a run has by default.
+pub(crate) const PATIENCE: usize = 4;
 
 impl Default for Parameters {
     fn default() -> Self {
@@ -130,7 +134,7 @@ impl Default for Parameters {
             cooling: 0.95,
             tolerance: 1e-4,
             overshoot: 1.5,
-            patience: 4,
+            patience: PATIENCE,
             seed: 0,
             precision: Precision::F64,
         }

@@ -13,6 +13,7 @@ use lehr_numerics::gaussian::{Components as Gaussians, GaussianScratch, Whitenin
 use lehr_numerics::lanes::Real;
 use lehr_numerics::nearest::{Kind, nearest_sums};
 use lehr_numerics::sparse::{SparseRows, nearest_sparse_sums};
+use lehr_numerics::tiles::DIRECT_DIMENSION;
 use lehr_numerics::tiles::Tiles;
 
 use super::components::Mode;
@@ -259,13 +260,19 @@ impl<T: Kept> Round for TrimmedRound<'_, T> {
                 Block::Sparse(rows) => return self.map_sparse(rows, scratch, partial),
             };
             nearest_active(&leaf.bounds, self.centers, 1, &mut scratch.active, &mut scratch.reach);
-            scratch.hard_centers.begin(dimension);
-            for &k in &scratch.active {
-                scratch.hard_centers.push(self.centers.center(k));
-            }
+            let centers = if dimension > DIRECT_DIMENSION {
+                // Every centre matters to every leaf.
+                &self.side_by_side.numbers
+            } else {
+                scratch.hard_centers.begin(dimension);
+                for &k in &scratch.active {
+                    scratch.hard_centers.push(self.centers.center(k));
+                }
+                &scratch.hard_centers
+            };
             scratch.sums.clear();
             scratch.sums.resize(scratch.active.len() * Kind::Centers.len(dimension), 0.0);
-            nearest_sums(tiles, &scratch.hard_centers, Kind::Centers, &mut scratch.hard, &mut scratch.sums);
+            nearest_sums(tiles, centers, Kind::Centers, &mut scratch.hard, &mut scratch.sums);
             let mut row = vec![0.0; dimension];
             for at in 0..tiles.rows() {
                 let k = scratch.active[scratch.hard.nearest(at)];

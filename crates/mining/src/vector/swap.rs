@@ -7,7 +7,7 @@
 //! Where clusters lie so far apart that even the cheapest removal costs several times what the best division gains, no pair can help, and none is tried.
 //! When none of those helps any more, each removal and each division is carried out to its end before pairs are tried again; and when that helps no more, several centres are added and
 //! as many removed at once ("breathing"), which gets out of some optima of single swaps. What neither betters is disturbed: a swap drawn by lot is made, whatever it costs, and the search goes
-//! on from there; unless it ends lower, it goes back. What no pair betters from the beginning is disturbed at once, and less often: annealing has come to where there seems to be nothing to mend.
+//! on from there; unless it ends lower, it goes back. Where none of the most promising pairs betters what annealing came to, there is most often nothing to mend: that is disturbed at once, and less often.
 //!
 //! The seed draws these swaps, and turns the planes that divisions begin with; nothing else is left to chance.
 
@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::e_step::Kept;
 use super::hard::{AWAY, Centers, Lloyd, Patience, Planes};
+use super::parameters::PATIENCE;
 use crate::Error;
 use crate::round::Rounds;
 
@@ -28,13 +29,12 @@ const TRIALS_AT_ONCE: usize = 32;
 const BREATH: usize = 6;
 /// Disturbances in a row that may lead to nothing better, until the search is over: each is a look at what lies beyond the present optimum. With ten all ten seeds of `uci_statlog` come to
 /// its optimum (`make quality`), six of which end 0.36 % above without.
-/// Of many clusters one disturbance reaches few, so more are made: with ten, one seed in ten ends 0.14 % above the best known on Indiana's block groups at K = 80, with twenty two at 0.12 %, with forty none above
-/// 0.1 %. Each costs a few passes and as many trials as clusters, so not many more.
+/// Of many clusters one disturbance reaches few, so more are made: with ten, one seed in ten ends 0.14 % above the best known on Indiana's block groups at K = 80, with twenty two of ten end
+/// 0.12 % above, with forty none more than 0.1 %. Each costs a few passes and as many trials as clusters, so not many more.
 const DISTURBED_IN_VAIN: std::ops::RangeInclusive<usize> = 10..=40;
 /// Clusters for each disturbance in vain, between these bounds.
 const CLUSTERS_PER_DISTURBANCE: usize = 2;
-/// Of what no pair has ever bettered, one in so many: where annealing has come to an optimum of single swaps by itself, it is most often the best. Of 300 uniform squares (`tests/mining/swap.rs`)
-/// 113 end so, of which 8 are above the best of 500 starts of k-means; without disturbances 159, of which 48.
+/// One in so many where nothing that was tried has been better: that is most often the best. `tests/mining/swap.rs` counts how often it is not, in 300 uniform squares.
 const FEWER_IF_UNBETTERED: usize = 2;
 /// Sweeps after a disturbance, before trials go on from there: of many clusters, pairs that are tried before all have settled lead to what is lower.
 const DISTURBED_SWEEPS: u64 = 8;
@@ -171,6 +171,11 @@ impl Search {
         self.breath == 0
     }
 
+    /// Whether nothing has been better than what annealing came to, and who asks has no more patience than by default.
+    fn seems_best(&self, patience: usize) -> bool {
+        self.taken == 0 && patience <= PATIENCE
+    }
+
     /// Whether a disturbance has led to where it began, from where nothing better was found.
     fn is_back(&self) -> bool {
         let back = 1.0 - WORTHWHILE..=1.0 + BACK;
@@ -201,12 +206,13 @@ pub(crate) async fn advance<T: Kept, R: Rounds>(
     let dimension = lloyd.rows.dimension;
     let centers = Centers { dimension, values: search.centers.clone() };
     let trials = search.trials(dimension, patience);
+    let seems_best = search.seems_best(patience);
     if trials == 0 {
         search.breath = 0;
         return Ok(());
     }
     if search.is_back() {
-        return disturb(search, prepared, lloyd, rounds, seed).await;
+        return disturb(search, prepared, lloyd, rounds, patience, seed).await;
     }
     let before = lloyd.sweeps;
     if prepared.prospects.is_none() {
@@ -253,9 +259,9 @@ pub(crate) async fn advance<T: Kept, R: Rounds>(
         }
         return Ok(());
     }
-    // Beyond a disturbance quick trials say whether there is more, as they do where annealing has come to what no pair betters.
-    if search.ground.is_some() || search.taken == 0 {
-        return disturb(search, prepared, lloyd, rounds, seed).await;
+    // Beyond a disturbance quick trials say whether there is more, and where they have found nothing since annealing ended.
+    if search.ground.is_some() || seems_best {
+        return disturb(search, prepared, lloyd, rounds, patience, seed).await;
     }
     if search.level == Level::Quick {
         (search.level, search.in_vain) = (Level::Careful, 0);
@@ -273,7 +279,7 @@ pub(crate) async fn advance<T: Kept, R: Rounds>(
         search.breath = breath - 1;
         return Ok(());
     }
-    disturb(search, prepared, lloyd, rounds, seed).await
+    disturb(search, prepared, lloyd, rounds, patience, seed).await
 }
 
 /// Keeps what the last disturbance led to if that is better, goes back if it is not, and makes the next; or ends the search.
@@ -282,6 +288,7 @@ async fn disturb<T: Kept, R: Rounds>(
     prepared: &mut Prepared,
     lloyd: &mut Lloyd<'_, T>,
     rounds: &mut R,
+    patience: usize,
     seed: u64,
 ) -> Result<(), Error> {
     if let Some(ground) = search.ground.take() {
@@ -295,7 +302,7 @@ async fn disturb<T: Kept, R: Rounds>(
     let dimension = lloyd.rows.dimension;
     let mut centers = Centers { dimension, values: search.centers.clone() };
     let most = (centers.len() / CLUSTERS_PER_DISTURBANCE).clamp(*DISTURBED_IN_VAIN.start(), *DISTURBED_IN_VAIN.end());
-    let most = if search.taken == 0 { most / FEWER_IF_UNBETTERED } else { most };
+    let most = if search.seems_best(patience) { most / FEWER_IF_UNBETTERED } else { most };
     if search.disturbed_in_vain >= most {
         search.breath = 0;
         return Ok(());
@@ -303,19 +310,17 @@ async fn disturb<T: Kept, R: Rounds>(
     // Halves by planes in any direction, not by the best: the best are what has been tried.
     let found = prospects(lloyd, rounds, &centers, seed, search.disturbed, 1).await?;
     let stream = Stream::new(seed.wrapping_add(search.disturbed), "disturbances");
-    // Every second time any pair as likely as another; else by squares of uniform numbers, so that those that promise more come more often, which of many clusters few do.
-    let power = 1 + (search.disturbed % 2) as i32;
-    let drawn = |index: u64, of: usize| ((stream.uniform(index).powi(power) * of as f64) as usize).min(of - 1);
+    let prefers = search.disturbed % 2 == 1;
     let mut divisible: Vec<usize> = (0..centers.len()).filter(|&k| !found.sides[k].is_empty()).collect();
     divisible.sort_by(|&a, &b| found.gain[b].total_cmp(&found.gain[a]).then(a.cmp(&b)));
     if divisible.is_empty() {
         search.breath = 0;
         return Ok(());
     }
-    let to = divisible[drawn(0, divisible.len())];
+    let to = divisible[lot(stream.uniform(0), divisible.len(), prefers)];
     let mut removable: Vec<usize> = (0..centers.len()).filter(|&k| k != to).collect();
     removable.sort_by(|&a, &b| found.removal[a].total_cmp(&found.removal[b]).then(a.cmp(&b)));
-    let from = removable[drawn(1, removable.len())];
+    let from = removable[lot(stream.uniform(1), removable.len(), prefers)];
     lloyd.pass(rounds, &centers, None).await?;
     let (near, far) = found.sides[to].split_at(dimension);
     centers.values[to * dimension..][..dimension].copy_from_slice(near);
@@ -328,6 +333,12 @@ async fn disturb<T: Kept, R: Rounds>(
     take(search, prepared, centers, cost);
     search.ground = Some(ground);
     Ok(())
+}
+
+/// One of `of` places, from a uniform number: any as likely as another, or the first ones (that promise most) more often. Of nine clusters most pairs are worth a try; of 80 few are.
+fn lot(uniform: f64, of: usize, prefers: bool) -> usize {
+    let share = if prefers { uniform * uniform } else { uniform };
+    ((share * of as f64) as usize).min(of - 1)
 }
 
 /// Replaces the estimates for one centre by what happens when it is removed, and when it is divided, and all the others settle.
@@ -598,6 +609,25 @@ mod tests {
         assert!(!lie_far_apart(&centers, &[1.0, 1.0, 2.0], &[6.0; 3]), "as it does where it weighs more");
         assert!(!lie_far_apart(&centers, &[1.0, 0.1, 1.0], &[6.0; 3]), "and merging what is light costs less");
         assert!(lie_far_apart(&centers, &[1.0; 3], &[0.0; 3]));
+    }
+
+    #[test]
+    fn lots_are_equal_or_prefer_what_comes_first() {
+        let counts = |prefers| {
+            let mut counts = [0; 4];
+            (0..1000).for_each(|n| counts[lot(f64::from(n) / 1000.0, 4, prefers)] += 1);
+            counts
+        };
+        assert_eq!(counts(false), [250; 4]);
+        assert_eq!(counts(true), [500, 208, 159, 133], "roots of quarters");
+        assert_eq!(lot(1.0, 3, true), 2, "never beyond the last");
+    }
+
+    #[test]
+    fn what_seems_best_is_what_nothing_betters_for_who_has_no_more_patience_than_by_default() {
+        let search = Search::new(Centers { dimension: 1, values: vec![0.0, 1.0] }, 1.0);
+        assert!(search.seems_best(PATIENCE) && search.seems_best(1) && !search.seems_best(PATIENCE + 1));
+        assert!(!Search { taken: 1, ..search }.seems_best(PATIENCE));
     }
 
     #[test]

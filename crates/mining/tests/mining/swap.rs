@@ -16,7 +16,11 @@ fn square(number: u64) -> Points {
 }
 
 fn annealed(points: &Points, clusters: usize) -> Model {
-    let parameters = Parameters { clusters: Some(clusters), ..Parameters::default() };
+    annealed_with(points, clusters, Parameters::default().patience)
+}
+
+fn annealed_with(points: &Points, clusters: usize, patience: usize) -> Model {
+    let parameters = Parameters { clusters: Some(clusters), patience, ..Parameters::default() };
     cluster(points, &parameters, &Execution::default(), &mut Silent).unwrap()
 }
 
@@ -44,6 +48,37 @@ fn an_optimum_that_no_swap_and_no_breath_betters_is_left_by_a_disturbance() {
     }
 }
 
+/// The first square in which nothing that is tried is better than what annealing came to.
+fn unbettered() -> u64 {
+    (0..300).find(|&number| annealed(&square(number), CLUSTERS).finish.taken == 0).expect("one in three is such")
+}
+
+#[test]
+fn who_has_more_patience_searches_on_where_a_first_look_betters_nothing() {
+    let points = square(unbettered());
+    let patience = Parameters::default().patience;
+    let [same, more] = [patience, patience + 1].map(|patience| annealed_with(&points, CLUSTERS, patience).finish.tried);
+    // Besides as many careful trials and six breaths, twice as many disturbances.
+    assert!(more > same + 40, "{same} and {more}");
+}
+
+#[test]
+#[ignore = "half an hour in a debug build; `cargo test --release -p lehr-mining --test mining -- --ignored squares` takes a minute"]
+fn few_of_300_squares_end_above_the_best_of_500_starts() {
+    let (mut above, mut unbettered, mut unbettered_above) = (0, 0, 0);
+    for number in 0..300 {
+        let points = square(number);
+        let model = annealed(&points, CLUSTERS);
+        let is_above =
+            sum_of_squares(&points, &model.centers) > least_of_many_starts(&points, CLUSTERS, 500) * (1.0 + 1e-9);
+        above += usize::from(is_above);
+        unbettered += usize::from(model.finish.taken == 0);
+        unbettered_above += usize::from(is_above && model.finish.taken == 0);
+    }
+    let counts = format!("{above} of 300 above; {unbettered} unbettered, of which {unbettered_above} above");
+    assert!(above <= 36 && unbettered_above <= 12, "{counts}");
+}
+
 /// Stops at a call, and counts down to it.
 struct StopAt {
     calls: usize,
@@ -63,23 +98,27 @@ impl Observer for StopAt {
 
 #[test]
 fn a_search_that_is_stopped_anywhere_goes_on_to_the_same_bits_elsewhere() {
-    let points = square(SQUARES[0]);
-    let parameters = Parameters { clusters: Some(CLUSTERS), ..Parameters::default() };
-    let mut counting = StopAt { calls: usize::MAX, last: None };
-    let comparable = |mut model: Model| {
-        (model.phases, model.timers, model.imbalance) = (Vec::new(), Vec::new(), 1.0);
-        model
-    };
-    let whole = comparable(cluster(&points, &parameters, &Execution::default(), &mut counting).unwrap());
-    assert!(whole.finish.taken > 0 && whole.finish.tried > 100, "{:?}", whole.finish);
-    let two = Execution { engine: Engine::Ranks, ranks: 2, threads: 2, job: None };
-    for calls in 1..usize::MAX - counting.calls {
-        let mut observer = StopAt { calls, last: None };
-        let stopped = cluster(&points, &parameters, &Execution::default(), &mut observer);
-        assert!(matches!(stopped, Err(Error::Stopped)), "at call {calls}");
-        let last = observer.last.expect("a run that is stopped has a checkpoint");
-        let resumed = resume(&points, last, &two, &mut Silent).unwrap();
-        assert_eq!(comparable(resumed), whole, "stopped at call {calls}");
+    // Through careful trials and breaths, and past them.
+    for number in [SQUARES[0], unbettered()] {
+        let points = square(number);
+        let parameters = Parameters { clusters: Some(CLUSTERS), ..Parameters::default() };
+        let mut counting = StopAt { calls: usize::MAX, last: None };
+        let comparable = |mut model: Model| {
+            (model.phases, model.timers, model.imbalance) = (Vec::new(), Vec::new(), 1.0);
+            model
+        };
+        let whole = comparable(cluster(&points, &parameters, &Execution::default(), &mut counting).unwrap());
+        assert_eq!(whole.finish.taken > 0, number == SQUARES[0], "{:?}", whole.finish);
+        assert!(whole.finish.tried > 40, "{:?}", whole.finish);
+        let two = Execution { engine: Engine::Ranks, ranks: 2, threads: 2, job: None };
+        for calls in 1..usize::MAX - counting.calls {
+            let mut observer = StopAt { calls, last: None };
+            let stopped = cluster(&points, &parameters, &Execution::default(), &mut observer);
+            assert!(matches!(stopped, Err(Error::Stopped)), "square {number} at call {calls}");
+            let last = observer.last.expect("a run that is stopped has a checkpoint");
+            let resumed = resume(&points, last, &two, &mut Silent).unwrap();
+            assert_eq!(comparable(resumed), whole, "square {number}, stopped at call {calls}");
+        }
     }
 }
 

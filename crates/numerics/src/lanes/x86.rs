@@ -30,6 +30,30 @@ fn halves(four: __m256d) -> f64 {
     })
 }
 
+/// Eight times eight numbers, each eight added up: the upper four onto the lower four, and so on.
+#[inline(always)]
+fn eight_sums(lines: [__m512d; 8]) -> [f64; 8] {
+    instructions!({
+        // Halves of two lines side by side, then quarters of four, then single numbers of eight.
+        let mut halves = [_mm512_setzero_pd(); 4];
+        for n in 0..4 {
+            let (a, b) = (lines[2 * n], lines[2 * n + 1]);
+            halves[n] = _mm512_add_pd(_mm512_shuffle_f64x2::<0x44>(a, b), _mm512_shuffle_f64x2::<0xee>(a, b));
+        }
+        let mut quarters = [_mm512_setzero_pd(); 2];
+        for n in 0..2 {
+            let (a, b) = (halves[2 * n], halves[2 * n + 1]);
+            quarters[n] = _mm512_add_pd(_mm512_shuffle_f64x2::<0x88>(a, b), _mm512_shuffle_f64x2::<0xdd>(a, b));
+        }
+        let (a, b) = (quarters[0], quarters[1]);
+        // Sums of lines 0 4 1 5 2 6 3 7.
+        let sums = _mm512_add_pd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
+        let mut line = F64Line::default();
+        _mm512_store_pd(line.0.as_mut_ptr(), _mm512_permutexvar_pd(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), sums));
+        line.0
+    })
+}
+
 /// One line in one 512-bit register.
 #[derive(Clone, Copy, Debug)]
 pub struct Avx512F64(__m512d);
@@ -122,6 +146,14 @@ impl Lanes for Avx512F64 {
     #[inline(always)]
     fn sum(self) -> f64 {
         instructions!(halves(_mm256_add_pd(_mm512_castpd512_pd256(self.0), _mm512_extractf64x4_pd::<1>(self.0))))
+    }
+    #[inline(always)]
+    fn sums(lines: &[F64Line; 8]) -> [f64; 8] {
+        let mut eight = [Self::splat(0.0).0; 8];
+        for n in 0..8 {
+            eight[n] = Self::load(&lines[n]).0;
+        }
+        eight_sums(eight)
     }
     #[inline(always)]
     fn split_exponent(self) -> (Self, Self) {
@@ -230,6 +262,18 @@ impl Lanes for Avx512F32 {
             let high = _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(self.0));
             Avx512F64(_mm512_add_pd(low, high)).sum()
         })
+    }
+    #[inline(always)]
+    fn sums(lines: &[F32Line; 8]) -> [f64; 8] {
+        let mut eight = [Avx512F64::splat(0.0).0; 8];
+        for n in 0..8 {
+            let line = Self::load(&lines[n]).0;
+            eight[n] = instructions!(_mm512_add_pd(
+                _mm512_cvtps_pd(_mm512_castps512_ps256(line)),
+                _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(line))
+            ));
+        }
+        eight_sums(eight)
     }
     #[inline(always)]
     fn split_exponent(self) -> (Self, Self) {

@@ -1,0 +1,69 @@
+//! Sums over rows that were formed lane by lane, each line of them added up into one number.
+//!
+//! A block of some hundred rows adds a few tens of lines to each such line, so adding up its lanes one after the other would take as long as all of that. Where a register holds a line,
+//! eight are added up at once: the first step adds halves of two lines to each other's, and so on, until one register holds the eight sums ([`Lanes::sums`]). The order of additions is that of [`Line::sum`](crate::lanes::Line::sum).
+
+use crate::dispatch::kernel;
+use crate::lanes::{Lanes, Real};
+
+/// Lines that are added up at once.
+pub(crate) const AT_ONCE: usize = 8;
+
+/// Adds each line's sum to the total in its place; within kernels.
+#[inline(always)]
+pub(crate) fn add_each<T: Real, V: Lanes<Number = T>>(lines: &[T::Line], totals: &mut [f64]) {
+    let (groups, rest) = lines.as_chunks::<AT_ONCE>();
+    let (group_totals, rest_totals) = totals.as_chunks_mut::<AT_ONCE>();
+    for (lines, totals) in groups.iter().zip(group_totals) {
+        let sums = V::sums(lines);
+        for n in 0..AT_ONCE {
+            totals[n] += sums[n];
+        }
+    }
+    for (line, total) in rest.iter().zip(rest_totals) {
+        *total += V::load(line).sum();
+    }
+}
+
+kernel! {
+    /// Adds each line's sum to the total in its place; there are as many of either.
+    pub(crate) fn add_line_sums[T; V](lines: &[T::Line], totals: &mut [f64]) {
+        add_each::<T, V>(lines, totals);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lanes::{F32Line, F64Line, Line};
+    use crate::oracle::on_all_sets;
+    use crate::random::Stream;
+
+    /// Of numbers of very different sizes, so that another order of additions has other bits.
+    fn check<T: Real>(count: usize) {
+        let stream = Stream::new(count as u64, "lines");
+        let mut lines = vec![T::Line::default(); count];
+        for (n, line) in lines.iter_mut().enumerate() {
+            for (l, lane) in line.lanes_mut().iter_mut().enumerate() {
+                let place = (n * 16 + l) as u64;
+                *lane = T::from_f64(stream.normal(2 * place) * 10f64.powf(12.0 * stream.uniform(2 * place + 1)));
+            }
+        }
+        let sums = on_all_sets("line sums", || {
+            let mut totals = vec![0.0; count];
+            add_line_sums::<T>(&lines, &mut totals);
+            totals
+        });
+        let expected: Vec<f64> = lines.iter().map(|line| line.sum()).collect();
+        assert_eq!(sums, expected, "{count} lines");
+    }
+
+    #[test]
+    fn eight_at_once_are_added_in_the_order_of_one() {
+        for count in [1, 7, 8, 9, 16, 29] {
+            check::<f64>(count);
+            check::<f32>(count);
+        }
+        assert_eq!((F64Line::COUNT, F32Line::COUNT), (8, 16));
+    }
+}
