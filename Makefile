@@ -370,6 +370,11 @@ SCALE_PAGE_RECORD := lab/records/2026-11-22/scale.json
 docs/lab/scale.md: $(wildcard lab/report/*.py) $(SCALE_PAGE_RECORD) $(SCALE_PAGE_RECORD:.json=.machine.json)
 	@$(PYTHON) lab/report/scale.py $(SCALE_PAGE_RECORD) > $@
 
+GROWTH_PAGE_RECORD := lab/records/2026-11-24/growth.json
+
+docs/lab/growth.md: $(wildcard lab/report/*.py) $(GROWTH_PAGE_RECORD) $(GROWTH_PAGE_RECORD:.json=.machine.json)
+	@$(PYTHON) lab/report/growth.py $(GROWTH_PAGE_RECORD) > $@
+
 CHEMISTRY_PAGE_RECORD := lab/records/2026-11-23/chemistry.json
 
 docs/lab/chemistry.md: $(wildcard lab/report/*.py) $(CHEMISTRY_PAGE_RECORD) $(CHEMISTRY_PAGE_RECORD:.json=.machine.json)

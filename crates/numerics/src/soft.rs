@@ -361,7 +361,7 @@ pub(crate) fn shares<T: Real, V: Lanes<Number = T>, const G: usize>(
 }
 
 kernel! {
-    /// 5 to 16 dimensions, and the moments that [`direct`] has no copy for: one tile at a time, coordinates read from the first-level cache.
+    /// 5 to 16 dimensions, and the moments that [`direct`] has no copy for: coordinates of a group of tiles read from the first-level cache.
     fn direct_any[T; V; const SECOND: bool](
         values: &[T::Line],
         weights: &[T::Line],
@@ -370,52 +370,101 @@ kernel! {
         scores: &mut [T::Line],
         sums: &mut [T::Line],
     ) -> (f64, f64) {
-        let clusters = centers.len();
-        let zero = V::splat(T::default());
-        let scale = V::splat(T::from_f64(centers.scale));
-        let mut totals = [zero; 2];
-        let per_center = if SECOND { Sums::Second.len(dimension) } else { Sums::First.len(dimension) };
-        let (scores, _) = scores[..clusters].as_chunks_mut::<1>();
-        for (values, weight) in values.chunks_exact(dimension).zip(weights) {
-            let mut x = [zero; DIRECT_DIMENSION];
-            for (x, line) in x.iter_mut().zip(values) {
-                *x = V::load(line).mul(scale);
+        let mut totals = [V::splat(T::default()); 2];
+        let whole = weights.len() / GROUP * GROUP;
+        for at in (0..whole).step_by(GROUP) {
+            let values = &values[at * dimension..][..GROUP * dimension];
+            any_group::<T, V, SECOND, GROUP>(values, &weights[at..], dimension, centers, scores, sums, &mut totals);
+        }
+        for at in whole..weights.len() {
+            let values = &values[at * dimension..][..dimension];
+            any_group::<T, V, SECOND, 1>(values, &weights[at..], dimension, centers, scores, sums, &mut totals);
+        }
+        finish(totals)
+    }
+}
+
+/// G tiles: each coordinate of a centre that is loaded, and each sum that is loaded and stored, serves all of them.
+#[inline(always)]
+fn any_group<T: Real, V: Lanes<Number = T>, const SECOND: bool, const G: usize>(
+    values: &[T::Line],
+    weights: &[T::Line],
+    dimension: usize,
+    centers: &SoftCenters<T>,
+    scores: &mut [T::Line],
+    sums: &mut [T::Line],
+    totals: &mut [V; 2],
+) {
+    let zero = V::splat(T::default());
+    let scale = V::splat(T::from_f64(centers.scale));
+    let per_center = if SECOND { Sums::Second.len(dimension) } else { Sums::First.len(dimension) };
+    let (scores, _) = scores[..centers.len() * G].as_chunks_mut::<G>();
+    // By coordinate, then by tile: scaled for the scores, then as they are.
+    let mut x = [[zero; G]; DIRECT_DIMENSION];
+    for j in 0..dimension {
+        for t in 0..G {
+            x[j][t] = V::load(&values[t * dimension + j]).mul(scale);
+        }
+    }
+    let mut most = [V::splat(T::from_f64(f64::NEG_INFINITY)); G];
+    for ((score, y), &offset) in scores.iter_mut().zip(centers.scaled.chunks_exact(dimension)).zip(&centers.offsets) {
+        let mut value = [V::splat(offset); G];
+        for (x, &y) in x.iter().zip(y) {
+            let y = V::splat(y);
+            for t in 0..G {
+                let difference = x[t].sub(y);
+                value[t] = difference.neg_mul_add(difference, value[t]);
             }
-            let mut most = [V::splat(T::from_f64(f64::NEG_INFINITY))];
-            for ((score, y), &offset) in scores.iter_mut().zip(centers.scaled.chunks_exact(dimension)).zip(&centers.offsets) {
-                let mut value = V::splat(offset);
-                for (x, &y) in x.iter().zip(y) {
-                    let difference = x.sub(V::splat(y));
-                    value = difference.neg_mul_add(difference, value);
+        }
+        for t in 0..G {
+            value[t].store(&mut score[t]);
+            most[t] = value[t].max(most[t]);
+        }
+    }
+    let share = shares::<T, V, G>(scores, weights, most, totals);
+    for j in 0..dimension {
+        for t in 0..G {
+            x[j][t] = V::load(&values[t * dimension + j]);
+        }
+    }
+    for ((score, sums), y) in
+        scores.iter().zip(sums.chunks_exact_mut(per_center)).zip(centers.centers.chunks_exact(dimension))
+    {
+        let mut member = [zero; G];
+        let (mass, moments) = sums.split_first_mut().expect("a centre has a mass");
+        let mut sum = V::load(mass);
+        for t in 0..G {
+            member[t] = V::load(&score[t]).mul(share[t]);
+            sum = sum.add(member[t]);
+        }
+        sum.store(mass);
+        let (first, second) = moments.split_at_mut(dimension);
+        for (x, line) in x.iter().zip(first) {
+            let mut sum = V::load(line);
+            for t in 0..G {
+                sum = member[t].mul_add(x[t], sum);
+            }
+            sum.store(line);
+        }
+        if SECOND {
+            let mut difference = [[zero; G]; DIRECT_DIMENSION];
+            let mut n = 0;
+            for i in 0..dimension {
+                let mut product = [zero; G];
+                for t in 0..G {
+                    difference[i][t] = x[i][t].sub(V::splat(y[i]));
+                    product[t] = member[t].mul(difference[i][t]);
                 }
-                value.store(&mut score[0]);
-                most[0] = value.max(most[0]);
-            }
-            let share = shares::<T, V, 1>(scores, std::slice::from_ref(weight), most, &mut totals);
-            for (x, line) in x.iter_mut().zip(values) {
-                *x = V::load(line);
-            }
-            for ((score, sums), y) in scores.iter().zip(sums.chunks_exact_mut(per_center)).zip(centers.centers.chunks_exact(dimension)) {
-                let member = V::load(&score[0]).mul(share[0]);
-                let (mass, moments) = sums.split_first_mut().expect("a centre has a mass");
-                V::load(mass).add(member).store(mass);
-                let (first, second) = moments.split_at_mut(dimension);
-                for (x, sum) in x.iter().zip(first) {
-                    member.mul_add(*x, V::load(sum)).store(sum);
-                }
-                if SECOND {
-                    let mut n = 0;
-                    for i in 0..dimension {
-                        let product = member.mul(x[i].sub(V::splat(y[i])));
-                        for j in 0..=i {
-                            product.mul_add(x[j].sub(V::splat(y[j])), V::load(&second[n])).store(&mut second[n]);
-                            n += 1;
-                        }
+                for j in 0..=i {
+                    let mut sum = V::load(&second[n]);
+                    for t in 0..G {
+                        sum = product[t].mul_add(difference[j][t], sum);
                     }
+                    sum.store(&mut second[n]);
+                    n += 1;
                 }
             }
         }
-        finish(totals)
     }
 }
 
