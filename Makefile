@@ -345,7 +345,7 @@ SERVICE_PAGE_RECORD := lab/records/2026-11-21/services.json
 docs/lab/services.md: $(wildcard lab/report/*.py lab/definitions/services/*.json) $(SERVICE_PAGE_RECORD) $(SERVICE_PAGE_RECORD:.json=.machine.json)
 	@$(PYTHON) lab/report/services.py $(SERVICE_PAGE_RECORD) > $@
 
-QUALITY_PAGE_RECORD := lab/records/2026-11-23
+QUALITY_PAGE_RECORD := lab/records/2026-11-24
 
 docs/lab/quality.md: $(wildcard lab/report/*.py lab/definitions/mining/*.json) $(wildcard $(QUALITY_PAGE_RECORD)/*)
 	@$(PYTHON) lab/report/quality.py $(QUALITY_PAGE_RECORD) > $@
@@ -355,7 +355,7 @@ DISSIMILARITIES_PAGE_RECORD := lab/records/2026-11-22
 docs/lab/dissimilarities.md: $(wildcard lab/report/*.py lab/definitions/mining/*.json) $(wildcard $(DISSIMILARITIES_PAGE_RECORD)/*)
 	@$(PYTHON) lab/report/dissimilarities.py $(DISSIMILARITIES_PAGE_RECORD) > $@
 
-VECTOR_PAGE_RECORD := lab/records/2026-11-23
+VECTOR_PAGE_RECORD := lab/records/2026-11-24
 
 docs/lab/vectors.md: $(wildcard lab/report/*.py lab/definitions/mining/*.json) $(wildcard $(VECTOR_PAGE_RECORD)/*)
 	@$(PYTHON) lab/report/vectors.py $(VECTOR_PAGE_RECORD) > $@
@@ -369,11 +369,6 @@ SCALE_PAGE_RECORD := lab/records/2026-11-22/scale.json
 
 docs/lab/scale.md: $(wildcard lab/report/*.py) $(SCALE_PAGE_RECORD) $(SCALE_PAGE_RECORD:.json=.machine.json)
 	@$(PYTHON) lab/report/scale.py $(SCALE_PAGE_RECORD) > $@
-
-GROWTH_PAGE_RECORD := lab/records/2026-11-24/growth.json
-
-docs/lab/growth.md: $(wildcard lab/report/*.py) $(GROWTH_PAGE_RECORD) $(GROWTH_PAGE_RECORD:.json=.machine.json)
-	@$(PYTHON) lab/report/growth.py $(GROWTH_PAGE_RECORD) > $@
 
 CHEMISTRY_PAGE_RECORD := lab/records/2026-11-23/chemistry.json
 

@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(texts(&Axis::linear("BIC", (12.305e6, 12.362e6), 3)), ["1.232e7", "1.234e7", "1.236e7"]);
         assert_eq!(texts(&Axis::linear("time", (1.7e9, 1.702e9), 2)), ["1.7e9", "1.701e9", "1.702e9"]);
         let close = Axis::linear("x", (0.5, 0.5001), 5);
-        assert_eq!(texts(&close), ["0.5", "0.50002", "0.50004", "0.50006", "0.50008", "0.5001"]);
+        assert_eq!(texts(&close), ["0.50000", "0.50002", "0.50004", "0.50006", "0.50008", "0.50010"]);
         assert!(Axis::linear("x", (3.0, 3.0), 5).marks.is_empty());
         assert!(Axis::linear("x", (0.0, f64::INFINITY), 5).marks.is_empty());
     }
