@@ -7,7 +7,7 @@ use crate::dispatch::kernel;
 use crate::lanes::{Lanes, Real};
 
 /// Lines that are added up at once.
-pub(crate) const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 8;
 
 /// Adds each line's sum to the total in its place; within kernels.
 #[inline(always)]

@@ -13,8 +13,7 @@ use lehr_numerics::gaussian::{Components as Gaussians, GaussianScratch, Whitenin
 use lehr_numerics::lanes::Real;
 use lehr_numerics::nearest::{Kind, nearest_sums};
 use lehr_numerics::sparse::{SparseRows, nearest_sparse_sums};
-use lehr_numerics::tiles::DIRECT_DIMENSION;
-use lehr_numerics::tiles::Tiles;
+use lehr_numerics::tiles::{DIRECT_DIMENSION, Tiles};
 
 use super::components::Mode;
 use super::e_step::{Kept, Scratch};
