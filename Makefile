@@ -152,11 +152,12 @@ bench-people: $(HARNESS) ## 201,174 census blocks with weights beside 8.17 milli
 
 PYTHON_PEERS := target/peers/python
 
-bench-python: need $(PYTHON_ENVIRONMENT)/.installed $(PYTHON_PEERS)/.installed ## the Python package beside scikit-learn, faiss, kmedoids, hdbscan and ugtm: objective, agreement, time, memory (a quarter of an hour; nobody else on the machine)
+bench-python: need $(PYTHON_ENVIRONMENT)/.installed $(PYTHON_PEERS)/.installed ## the Python package beside scikit-learn, faiss, kmedoids, hdbscan and ugtm: objective, agreement, time, memory (half an hour, with LEHR_DATA = folder with benchmarks/; nobody else on the machine)
 	@rm -rf $(PYTHON_PEERS)/wheel
 	@PATH=$(abspath $(PYTHON_ENVIRONMENT))/bin:$$PATH pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir $(PYTHON_PEERS)/wheel ./python
 	@$(PYTHON_PEERS)/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(PYTHON_PEERS)/wheel/lehr-*.whl
-	@$(PYTHON_PEERS)/bin/python lab/runners/python/side_by_side.py
+	@mkdir -p lab/records/local
+	@$(PYTHON_PEERS)/bin/python lab/runners/python/side_by_side.py --record lab/records/local/python.json
 
 $(PYTHON_PEERS)/.installed: lab/runners/python/requirements.txt
 	@$(PYTHON) -m venv $(PYTHON_PEERS)
@@ -370,10 +371,20 @@ SCALE_PAGE_RECORD := lab/records/2026-11-22/scale.json
 docs/lab/scale.md: $(wildcard lab/report/*.py) $(SCALE_PAGE_RECORD) $(SCALE_PAGE_RECORD:.json=.machine.json)
 	@$(PYTHON) lab/report/scale.py $(SCALE_PAGE_RECORD) > $@
 
-CHEMISTRY_PAGE_RECORD := lab/records/2026-11-23/chemistry.json
+GROWTH_PAGE_RECORD := lab/records/2026-11-24/growth.json
+
+docs/lab/growth.md: $(wildcard lab/report/*.py) $(GROWTH_PAGE_RECORD) $(GROWTH_PAGE_RECORD:.json=.machine.json)
+	@$(PYTHON) lab/report/growth.py $(GROWTH_PAGE_RECORD) > $@
+
+CHEMISTRY_PAGE_RECORD := lab/records/2026-11-24/chemistry.json
 
 docs/lab/chemistry.md: $(wildcard lab/report/*.py) $(CHEMISTRY_PAGE_RECORD) $(CHEMISTRY_PAGE_RECORD:.json=.machine.json)
 	@$(PYTHON) lab/report/chemistry.py $(CHEMISTRY_PAGE_RECORD) > $@
+
+PYTHON_PAGE_RECORD := lab/records/2026-11-24/python.json
+
+docs/lab/python.md: $(wildcard lab/report/*.py) $(PYTHON_PAGE_RECORD) $(PYTHON_PAGE_RECORD:.json=.machine.json)
+	@$(PYTHON) lab/report/python.py $(PYTHON_PAGE_RECORD) > $@
 
 docs: need ## the reference documentation; warnings are errors
 	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps

@@ -7,25 +7,21 @@
 //! Scores and sums have the meaning of [`crate::soft`] and [`crate::nearest`], and their values to rounding; centres, directions and planes are in the coordinates of the bits, 0 and 1.
 
 mod rows;
+mod walks;
 
 use crate::dispatch::kernel;
-use crate::forms::{Forms, GROUP, group_of};
-use crate::lanes::{Lanes, Line, Real};
+use crate::forms::Forms;
+use crate::lanes::{Line, Real};
 use crate::nearest::Kind;
 use crate::soft::{SoftTotals, Sums, finish, shares};
 
 pub use rows::{BitRows, for_each_set_bit};
-use rows::{SLACK, places_of};
+use walks::{ROWS, Walks};
 
-/// After so many rows sums in the rows' precision go over into `f64`.
-const FLUSH: usize = 256;
-
-/// Buffers never shrink: rounds of both kinds take turns.
-fn make_room(places: &mut Vec<u32>, room: usize) {
-    if places.len() < room {
-        places.resize(room, 0);
-    }
-}
+/// After so many rows, a multiple of [`ROWS`], sums in the rows' precision go over into `f64`.
+const FLUSH: usize = 2 * ROWS;
+/// Columns whose lines are taken apart together.
+const AT_ONCE: usize = 16;
 
 /// Centres made ready for one temperature.
 #[derive(Clone, Debug, Default)]
@@ -47,8 +43,9 @@ impl<T: Real> SoftBitCenters<T> {
     pub fn begin(&mut self, bits: usize, count: usize, temperature: f64, has_directions: bool) {
         assert!(temperature > 0.0, "a positive temperature");
         (self.bits, self.count, self.temperature) = (bits, count, temperature);
-        self.scores.begin(bits, count);
-        self.projections.begin(if has_directions { bits } else { 0 }, if has_directions { count } else { 0 });
+        // One column more, of which no row has a bit: what walks are filled up with.
+        self.scores.begin_line_by_line(bits + 1, count);
+        self.projections.begin_line_by_line(bits + 1, if has_directions { count } else { 0 });
     }
 
     /// Says where centre `k` is, with `log_prior = ln g_k`; 0 for equal priors.
@@ -147,7 +144,7 @@ impl<T: Real> HardBitCenters<T> {
     /// Room for `count` centres of `bits` columns.
     pub fn begin(&mut self, bits: usize, count: usize) {
         (self.bits, self.count) = (bits, count);
-        self.distances.begin(bits, count);
+        self.distances.begin_line_by_line(bits + 1, count);
         self.normals.clear();
         self.thresholds.clear();
     }
@@ -206,15 +203,16 @@ impl<T: Real> HardBitCenters<T> {
 /// Buffers of this module's functions; reused from block to block, so that loops allocate nothing.
 #[derive(Clone, Debug, Default)]
 pub struct BitScratch<T: Real> {
-    /// Where the bits of a tile's rows are set, row after row.
-    places: Vec<u32>,
-    /// What centres say of a tile's rows, row after row, centres side by side.
+    walks: Walks,
+    /// What centres say of the rows that are walked together: a line of centres of all rows, then the next.
     values: Vec<T::Line>,
     projections: Vec<T::Line>,
-    /// The same centre by centre, rows side by side.
+    /// The same centre by centre, as many rows side by side as a line has lanes.
     scores: Vec<T::Line>,
-    /// A line of centres for each column, then the one of masses.
+    /// A line of centres of all columns and of the one that is none, then the next.
     sums: Vec<T::Line>,
+    /// Lines of centres.
+    masses: Vec<T::Line>,
     nearest: Vec<u32>,
 }
 
@@ -257,10 +255,11 @@ pub fn soft_bit_sums<T: Real>(
     assert_eq!(rows.bits, centers.bits);
     assert_eq!(sums.len(), centers.count * kind.len(rows.bits));
     scratch.scores.resize(centers.count, T::Line::default());
-    scratch.values.resize(T::Line::COUNT * centers.scores.lines, T::Line::default());
+    scratch.values.resize(ROWS.min(rows.rows()) * centers.scores.lines, T::Line::default());
+    scratch.walks.begin(rows);
     let (log_sum, softness) = if kind == Sums::Along {
         assert_eq!(centers.projections.lines, centers.scores.lines, "directions");
-        scratch.projections.resize(centers.scores.lines, T::Line::default());
+        scratch.projections.resize(scratch.values.len(), T::Line::default());
         soft::<T, true>(rows, centers, scratch, sums)
     } else {
         soft::<T, false>(rows, centers, scratch, sums)
@@ -301,7 +300,8 @@ pub fn nearest_bit_sums<T: Real>(
     assert_eq!(rows.bits, centers.bits);
     assert_eq!(sums.len(), centers.count * kind.len(rows.bits));
     assert!(kind == Kind::Centers || centers.thresholds.len() == centers.count, "a plane for each centre");
-    scratch.values.resize(centers.distances.lines, T::Line::default());
+    scratch.values.resize(ROWS.min(rows.rows()) * centers.distances.lines, T::Line::default());
+    scratch.walks.begin(rows);
     scratch.nearest.clear();
     nearest(rows, centers, kind, scratch, sums);
 }
@@ -309,58 +309,67 @@ pub fn nearest_bit_sums<T: Real>(
 kernel! {
     fn soft[T; V; const ALONG: bool](rows: &BitRows, centers: &SoftBitCenters<T>, scratch: &mut BitScratch<T>, sums: &mut [f64]) -> (f64, f64) {
         let (lanes, lines) = (T::Line::COUNT, centers.scores.lines);
-        let BitScratch { places, values, projections, scores, sums: columns, .. } = scratch;
-        let values = &mut values[..lanes * lines];
+        let BitScratch { walks, values, projections, scores, sums: columns, masses, .. } = scratch;
         let (scores, _) = scores[..centers.count].as_chunks_mut::<1>();
-        columns.clear();
+        // What was in use is 0 again, what is new is too.
         columns.resize((rows.bits + 1) * lines, T::Line::default());
+        masses.resize(lines, T::Line::default());
         let mut totals = [V::splat(T::default()); 2];
-        make_room(places, lanes * (rows.bits + 1) + SLACK);
         let mut first = 0;
         while first < rows.rows() {
-            let present = lanes.min(rows.rows() - first);
-            let mut weights = T::Line::default();
-            let mut ends = [0; 16];
+            let together = ROWS.min(rows.rows() - first);
+            let values = &mut values[..together * lines];
+            walks.find(rows, first..first + together);
+            walks.add_up::<T, V>(&centers.scores, values);
             let mut start = 0;
-            for lane in 0..present {
-                let end = start + places_of(rows.row(first + lane), &mut places[start..]);
-                add_up::<T, V>(&centers.scores, &places[start..end], &mut values[lane * lines..][..lines]);
-                // The masses are one more column, in which every row has a bit.
-                places[end] = rows.bits as u32;
-                (ends[lane], start) = (end + 1, end + 1);
-                weights.lanes_mut()[lane] = T::from_f64(rows.weights[first + lane]);
-            }
-            // Rows side by side, as in every other kernel; a lane without a row has weight 0 and whatever scores were there.
-            let mut most = V::splat(T::from_f64(f64::NEG_INFINITY));
-            for (k, score) in scores.iter_mut().enumerate() {
-                for lane in 0..present {
-                    score[0].lanes_mut()[lane] = values[lane * lines + k / lanes].lanes()[k % lanes];
+            while start < together {
+                let present = lanes.min(together - start);
+                let mut weights = T::Line::default();
+                for (weight, row) in weights.lanes_mut()[..present].iter_mut().zip(first + start..) {
+                    *weight = T::from_f64(rows.weights[row]);
                 }
-                most = V::load(&score[0]).max(most);
-            }
-            let share = shares::<T, V, 1>(scores, std::slice::from_ref(&weights), [most], &mut totals);
-            for (k, score) in scores.iter_mut().enumerate() {
-                V::load(&score[0]).mul(share[0]).store(&mut score[0]);
-                for lane in 0..present {
-                    values[lane * lines + k / lanes].lanes_mut()[k % lanes] = score[0].lanes()[lane];
-                }
-            }
-            let mut start = 0;
-            for lane in 0..present {
-                let places = &places[start..ends[lane]];
-                start = ends[lane];
-                let members = &mut values[lane * lines..][..lines];
-                if ALONG {
-                    add_up::<T, V>(&centers.projections, &places[..places.len() - 1], projections);
-                    for (member, projection) in members.iter_mut().zip(projections.iter()) {
-                        V::load(member).mul(V::load(projection)).store(member);
+                // Rows side by side, as in every other kernel; a lane without a row has weight 0 and whatever scores were there.
+                // What lanes were written one by one is read as a line in a loop of its own: at once it would have to wait for them.
+                for (k, score) in scores.iter_mut().enumerate() {
+                    let values = &values[together * (k / lanes) + start..][..present];
+                    for (score, value) in score[0].lanes_mut().iter_mut().zip(values) {
+                        *score = value.lanes()[k % lanes];
                     }
                 }
-                add_to_columns::<T, V>(places, members, columns);
+                let mut most = V::splat(T::from_f64(f64::NEG_INFINITY));
+                for score in scores.iter() {
+                    most = V::load(&score[0]).max(most);
+                }
+                let share = shares::<T, V, 1>(scores, std::slice::from_ref(&weights), [most], &mut totals);
+                for score in scores.iter_mut() {
+                    V::load(&score[0]).mul(share[0]).store(&mut score[0]);
+                }
+                for (k, score) in scores.iter().enumerate() {
+                    let values = &mut values[together * (k / lanes) + start..][..present];
+                    for (score, value) in score[0].lanes().iter().zip(values) {
+                        value.lanes_mut()[k % lanes] = *score;
+                    }
+                }
+                start += present;
             }
-            first += present;
+            if ALONG {
+                let projections = &mut projections[..values.len()];
+                walks.add_up::<T, V>(&centers.projections, projections);
+                for (member, projection) in values.iter_mut().zip(projections.iter()) {
+                    V::load(member).mul(V::load(projection)).store(member);
+                }
+            }
+            for (mass, members) in masses.iter_mut().zip(values.chunks_exact(together)) {
+                let mut sum = V::load(mass);
+                for member in members {
+                    sum = sum.add(V::load(member));
+                }
+                sum.store(mass);
+            }
+            walks.add_to_columns::<T, V>(values, columns);
+            first += together;
             if first % FLUSH == 0 || first == rows.rows() {
-                flush::<T>(columns, rows.bits, lines, sums);
+                flush::<T>(columns, masses, rows.bits, sums);
             }
         }
         finish(totals)
@@ -370,17 +379,18 @@ kernel! {
 kernel! {
     fn nearest[T; V](rows: &BitRows, centers: &HardBitCenters<T>, kind: Kind, scratch: &mut BitScratch<T>, sums: &mut [f64]) {
         let (lanes, lines, per_center) = (T::Line::COUNT, centers.distances.lines, kind.len(rows.bits));
-        let BitScratch { places, values, nearest, .. } = scratch;
-        let values = &mut values[..lines];
-        make_room(places, rows.bits + SLACK);
+        let BitScratch { walks, values, nearest, .. } = scratch;
+        let (mut first, mut together) = (0, 0);
         for index in 0..rows.rows() {
-            let count = places_of(rows.row(index), places);
-            let places = &places[..count];
-            add_up::<T, V>(&centers.distances, places, values);
+            if index == first + together {
+                (first, together) = (index, ROWS.min(rows.rows() - index));
+                walks.find(rows, first..first + together);
+                walks.add_up::<T, V>(&centers.distances, &mut values[..together * lines]);
+            }
             let (mut own, mut best, mut second) = (0, f64::INFINITY, f64::INFINITY);
             for k in 0..centers.count {
                 // What rounding leaves of nothing is no distance below it.
-                let distance = values[k / lanes].lanes()[k % lanes].to_f64().max(0.0);
+                let distance = values[together * (k / lanes) + index - first].lanes()[k % lanes].to_f64().max(0.0);
                 if distance < best {
                     (own, second, best) = (k, best, distance);
                 } else if distance < second {
@@ -396,9 +406,7 @@ kernel! {
             sums[0] += weight;
             sums[1 + rows.bits] += weight * best;
             let moments = &mut sums[1..][..rows.bits];
-            for &place in places.iter() {
-                moments[place as usize] += weight;
-            }
+            walks.for_each_column(index - first, |column| moments[column] += weight);
             if kind == Kind::Swaps {
                 // With one centre there is no second: taking it away costs everything.
                 if centers.count > 1 {
@@ -406,125 +414,38 @@ kernel! {
                 }
                 let normal = &centers.normals[own * rows.bits..][..rows.bits];
                 let mut height = 0.0;
-                for &place in places.iter() {
-                    height += normal[place as usize];
-                }
+                walks.for_each_column(index - first, |column| height += normal[column]);
                 if height > centers.thresholds[own] {
                     sums[3 + rows.bits] += weight;
                     let moments = &mut sums[4 + rows.bits..][..rows.bits];
-                    for &place in places.iter() {
-                        moments[place as usize] += weight;
-                    }
+                    walks.for_each_column(index - first, |column| moments[column] += weight);
                 }
             }
         }
     }
 }
 
-/// Writes `constant + terms of the places` of all centres to `out`.
+/// Moves what columns hold over into `sums` (K x (1 + D), masses first), and leaves nothing in them. A few columns at a time, so that each line is fetched once for all its centres.
 #[inline(always)]
-fn add_up<T: Real, V: Lanes<Number = T>>(forms: &Forms<T>, places: &[u32], out: &mut [T::Line]) {
-    let mut from = 0;
-    while from < forms.lines {
-        match forms.lines - from {
-            1 => add_up_of::<T, V, 1, 8>(forms, places, from, out),
-            2 => add_up_of::<T, V, 2, 4>(forms, places, from, out),
-            3 => add_up_of::<T, V, 3, 2>(forms, places, from, out),
-            _ => add_up_of::<T, V, GROUP, 2>(forms, places, from, out),
+fn flush<T: Real>(columns: &mut [T::Line], masses: &mut [T::Line], bits: usize, sums: &mut [f64]) {
+    let lanes = T::Line::COUNT;
+    let lines = sums.chunks_mut(lanes * (1 + bits)).zip(columns.chunks_exact_mut(bits + 1)).zip(masses);
+    for ((sums, columns), mass) in lines {
+        for (sums, mass) in sums.chunks_exact_mut(1 + bits).zip(mass.lanes()) {
+            sums[0] += mass.to_f64();
         }
-        from += GROUP;
-    }
-}
-
-/// N lines of centres. The places are dealt to C sums, which are added up at the end: one addition would have to wait for the one before.
-#[inline(always)]
-fn add_up_of<T: Real, V: Lanes<Number = T>, const N: usize, const C: usize>(
-    forms: &Forms<T>,
-    places: &[u32],
-    from: usize,
-    out: &mut [T::Line],
-) {
-    let (terms, _) = forms.terms[forms.columns * from..][..forms.columns * N].as_chunks::<N>();
-    let mut sums = [[V::splat(T::default()); N]; C];
-    let (groups, rest) = places.as_chunks::<C>();
-    for group in groups {
-        for c in 0..C {
-            let terms = &terms[group[c] as usize];
-            for n in 0..N {
-                sums[c][n] = sums[c][n].add(V::load(&terms[n]));
+        let mut first = 0;
+        for columns in columns[..bits].chunks(AT_ONCE) {
+            for (lane, sums) in sums.chunks_exact_mut(1 + bits).enumerate() {
+                for (column, sum) in columns.iter().zip(&mut sums[1 + first..]) {
+                    *sum += column.lanes()[lane].to_f64();
+                }
             }
+            first += columns.len();
         }
+        columns.fill(T::Line::default());
+        *mass = T::Line::default();
     }
-    for &place in rest {
-        let terms = &terms[place as usize];
-        for n in 0..N {
-            sums[0][n] = sums[0][n].add(V::load(&terms[n]));
-        }
-    }
-    let mut half = C / 2;
-    while half > 0 {
-        for c in 0..half {
-            for n in 0..N {
-                sums[c][n] = sums[c][n].add(sums[c + half][n]);
-            }
-        }
-        half /= 2;
-    }
-    for n in 0..N {
-        sums[0][n].add(V::load(&forms.constants[from + n])).store(&mut out[from + n]);
-    }
-}
-
-/// Adds a row's lines of centres to the lines of its places; columns are kept as [`Forms::terms`] are.
-#[inline(always)]
-fn add_to_columns<T: Real, V: Lanes<Number = T>>(places: &[u32], members: &[T::Line], columns: &mut [T::Line]) {
-    let mut from = 0;
-    while from < members.len() {
-        match members.len() - from {
-            1 => add_to_columns_of::<T, V, 1>(places, members, from, columns),
-            2 => add_to_columns_of::<T, V, 2>(places, members, from, columns),
-            3 => add_to_columns_of::<T, V, 3>(places, members, from, columns),
-            _ => add_to_columns_of::<T, V, GROUP>(places, members, from, columns),
-        }
-        from += GROUP;
-    }
-}
-
-#[inline(always)]
-fn add_to_columns_of<T: Real, V: Lanes<Number = T>, const N: usize>(
-    places: &[u32],
-    members: &[T::Line],
-    from: usize,
-    columns: &mut [T::Line],
-) {
-    let count = columns.len() / members.len();
-    let (columns, _) = columns[count * from..][..count * N].as_chunks_mut::<N>();
-    let mut member = [V::splat(T::default()); N];
-    for n in 0..N {
-        member[n] = V::load(&members[from + n]);
-    }
-    for &place in places {
-        let column = &mut columns[place as usize];
-        for n in 0..N {
-            V::load(&column[n]).add(member[n]).store(&mut column[n]);
-        }
-    }
-}
-
-/// Moves what columns hold over into `sums` (K x (1 + D), masses first), and leaves nothing in them.
-#[inline(always)]
-fn flush<T: Real>(columns: &mut [T::Line], bits: usize, lines: usize, sums: &mut [f64]) {
-    for (k, sums) in sums.chunks_exact_mut(1 + bits).enumerate() {
-        let (line, lane) = (k / T::Line::COUNT, k % T::Line::COUNT);
-        let (from, width) = group_of(line, lines);
-        let group = columns[(bits + 1) * from..][..(bits + 1) * width].chunks_exact(width);
-        // The masses are the column behind the last, and come first.
-        let (mass, moments) = sums.split_at_mut(1);
-        for (column, sum) in group.zip(moments.iter_mut().chain(mass)) {
-            *sum += column[line - from].lanes()[lane].to_f64();
-        }
-    }
-    columns.fill(T::Line::default());
 }
 
 #[cfg(test)]
@@ -765,8 +686,8 @@ mod tests {
                 let words: Vec<u64> =
                     (0..width).map(|w| (0..64).fold(0, |word, j| word | u64::from(is_set(64 * w + j)) << j)).collect();
                 let expected: Vec<u32> = (0..64 * width as u32).filter(|&j| is_set(j as usize)).collect();
-                let mut places = vec![0; 64 * width + SLACK];
-                let count = places_of(&words, &mut places);
+                let mut places = vec![0; 64 * width + rows::SLACK];
+                let count = rows::places_of(&words, &mut places);
                 assert_eq!(places[..count], expected, "{width} words, {density}");
                 let mut walked = Vec::new();
                 for_each_set_bit(&words, |j| walked.push(j as u32));

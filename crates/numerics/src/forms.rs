@@ -7,11 +7,16 @@ use crate::lanes::{Line, Real};
 /// Lines of centres handled together: their sums stay in registers.
 pub(crate) const GROUP: usize = 4;
 
-/// The first line of the group that a line is in, and how many the group has.
+/// The first line of the group of [`GROUP`] that a line is in, and how many the group has.
 #[inline(always)]
 pub(crate) fn group_of(line: usize, lines: usize) -> (usize, usize) {
-    let from = line / GROUP * GROUP;
-    (from, GROUP.min(lines - from))
+    group_of_size(GROUP, line, lines)
+}
+
+#[inline(always)]
+fn group_of_size(size: usize, line: usize, lines: usize) -> (usize, usize) {
+    let from = line / size * size;
+    (from, size.min(lines - from))
 }
 
 /// The forms of several centres.
@@ -21,14 +26,25 @@ pub(crate) struct Forms<T: Real> {
     /// Lines in which the centres stand.
     pub lines: usize,
     pub constants: Vec<T::Line>,
-    /// The lines of each column, [`GROUP`] of them for all columns, then those left.
+    /// How many lines stand together.
+    group: usize,
+    /// The lines of each column, a group of them for all columns, then the next.
     pub terms: Vec<T::Line>,
 }
 
 impl<T: Real> Forms<T> {
-    /// Room for `count` centres; all terms are 0.
+    /// Room for `count` centres, [`GROUP`] lines together; all terms are 0.
     pub fn begin(&mut self, columns: usize, count: usize) {
-        self.columns = columns;
+        self.begin_in_groups(GROUP, columns, count);
+    }
+
+    /// The same with each line by itself: a line of all columns, then the next.
+    pub fn begin_line_by_line(&mut self, columns: usize, count: usize) {
+        self.begin_in_groups(1, columns, count);
+    }
+
+    fn begin_in_groups(&mut self, group: usize, columns: usize, count: usize) {
+        (self.group, self.columns) = (group, columns);
         self.lines = count.div_ceil(T::Line::COUNT);
         self.constants.clear();
         self.constants.resize(self.lines, T::Line::default());
@@ -40,7 +56,7 @@ impl<T: Real> Forms<T> {
     pub fn set(&mut self, k: usize, constant: f64, terms: impl Iterator<Item = f64>) {
         let (line, lane) = (k / T::Line::COUNT, k % T::Line::COUNT);
         self.constants[line].lanes_mut()[lane] = T::from_f64(constant);
-        let (from, width) = group_of(line, self.lines);
+        let (from, width) = group_of_size(self.group, line, self.lines);
         let group = &mut self.terms[self.columns * from..][..self.columns * width];
         for (lines, term) in group.chunks_exact_mut(width).zip(terms) {
             lines[line - from].lanes_mut()[lane] = T::from_f64(term);

@@ -1,44 +1,58 @@
 """lehr beside scikit-learn, faiss, kmedoids, hdbscan and ugtm on the same rows: objective, agreement with known classes, time and peak memory.
 
-    python side_by_side.py [--sets wine,digits] [--families centres,maps] [--threads 1] [--repeats 3] [--record FILE]
+    python side_by_side.py [--data FOLDER] [--sets wine,digits] [--families centres,maps] [--threads 1] [--rounds 3] [--record FILE]
 
-Each run is a process of its own, so that its peak memory is its own and no run warms another: it imports, reads the rows, notes its memory, and fits; only the fit is timed. The least time of the
-repeats counts. Every result is judged here by one formula a family, whatever its maker says of it. A run that fails is told and left out.
+Each run is a process of its own, so that its peak memory is its own and no run warms another: it imports, reads the rows, fits a few of them, notes its memory, and fits; only that fit is timed. Contenders take turns, and the
+order turns by one with each round; one that takes longer than 20 s is run once. Every result is judged here by one formula a family, whatever its maker says of it. A run that fails is told and left out.
 
-A family's table ends with who came first to within 0.1 % of the best objective of all: that, and not the time alone, is what is compared. Classes are known for all sets but the census.
-Times are of this machine while nobody else computes on it.
+A family's table ends with who came first, by the middle of its times, to within 0.1 % of the best objective of all: that, and not the time alone, is what is compared.
+
+Five sets come with the package; the benchmarks are read where --data, or LEHR_DATA, says.
 """
 
 import argparse
 import json
 import os
+import platform
 import resource
+import statistics
 import subprocess
 import sys
 import time
 import warnings
 from importlib.metadata import version
+from pathlib import Path
 
 #: Clusters, components: as many as there are classes, and of the census what its demo takes.
-CLUSTERS = {"iris": 3, "wine": 3, "breast_cancer": 2, "digits": 10, "census_blocks": 20}
-#: Rows of the larger sets that have all pairs compared.
+BUILT_IN = {"iris": 3, "wine": 3, "breast_cancer": 2, "digits": 10, "census_blocks": 20}
+#: `benchmarks/NAME.csv.gz` of the data folder, with their classes in the last column.
+BENCHMARKS = {"fcps_hepta": 7, "sipu_unbalance": 8, "sipu_s2": 15, "sipu_a3": 50, "sipu_birch1": 100, "uci_statlog": 7, "g2mg_64_30": 2}
+CLUSTERS = BUILT_IN | BENCHMARKS
+#: Rows of the larger sets that have all pairs compared, and that mixtures are fitted to.
 MOST_PAIRED = 2000
+MOST_MIXED = 10000
 #: Near enough to the best.
 NEAR = 1e-3
+#: A contender that takes longer is not run again, in seconds.
+LONG = 20.0
 PACKAGES = ("faiss-cpu", "hdbscan", "kmedoids", "lehr", "numpy", "scikit-learn", "scipy", "ugtm")
 
 
-def rows_of(name):
+def rows_of(name, folder):
     """Rows, each column brought to mean 0 and standard deviation 1 (those that vary), and classes if they are known."""
     import numpy as np
 
-    import lehr
+    if name in BENCHMARKS:
+        table = np.loadtxt(Path(folder) / "benchmarks" / f"{name}.csv.gz", delimiter=",", skiprows=1)
+        data, classes = table[:, :-1], table[:, -1]
+    else:
+        import lehr
 
-    found = getattr(lehr.datasets, f"load_{name}")()
-    data = np.asarray(found.data, dtype=np.float64)
+        found = getattr(lehr.datasets, f"load_{name}")()
+        data, classes = np.asarray(found.data, dtype=np.float64), getattr(found, "target", None)
     spread = data.std(axis=0)
     data = (data[:, spread > 0] - data.mean(axis=0)[spread > 0]) / spread[spread > 0]
-    return np.ascontiguousarray(data), getattr(found, "target", None)
+    return np.ascontiguousarray(data), classes
 
 
 # Each contender: rows, classes wanted, threads -> what its family's judge takes.
@@ -48,6 +62,12 @@ def da(X, k, threads):
     import lehr
 
     return lehr.DAClustering(k, n_jobs=threads).fit(X).labels_
+
+
+def pairwise(X, k, threads):
+    import lehr
+
+    return lehr.PairwiseClustering(k, metric="sqeuclidean", n_jobs=threads).fit(X).labels_
 
 
 def lehr_kmeans(starts):
@@ -202,6 +222,7 @@ FAMILIES = {
             "lehr KMeans, 1 start": lehr_kmeans(1),
             "lehr KMeans, 10": lehr_kmeans(10),
             "lehr KMeans, 100": lehr_kmeans(100),
+            "lehr PairwiseClustering": pairwise,
             "scikit-learn KMeans, 1": sklearn_kmeans(1),
             "scikit-learn KMeans, 10": sklearn_kmeans(10),
             "scikit-learn KMeans, 100": sklearn_kmeans(100),
@@ -238,7 +259,7 @@ FAMILIES = {
     ),
 }
 #: Contenders that compare all pairs.
-PAIRED = {"kmedoids fasterpam", *FAMILIES["maps"][2]}
+PAIRED = {"lehr PairwiseClustering", "kmedoids fasterpam", *FAMILIES["maps"][2]}
 
 
 def run_one(request):
@@ -246,7 +267,7 @@ def run_one(request):
     from threadpoolctl import threadpool_limits
 
     warnings.simplefilter("ignore")
-    X, classes = rows_of(request["set"])
+    X, classes = rows_of(request["set"], request["data"])
     _, judge, contenders = FAMILIES[request["family"]]
     fit = contenders[request["contender"]]
     with threadpool_limits(limits=request["threads"]):
@@ -266,28 +287,64 @@ def run_one(request):
     print(json.dumps({"seconds": seconds, "objective": objective, "agreement": agreement, "peak_kib": peak - before}))
 
 
-def measured(request, repeats):
-    """The least time of some repeats, or why there is none."""
-    results = []
-    for _ in range(repeats):
-        environment = {**os.environ, "OMP_NUM_THREADS": str(request["threads"])}
-        ended = subprocess.run(
-            [sys.executable, os.path.abspath(__file__), "--one", json.dumps(request)],
-            capture_output=True,
-            text=True,
-            env=environment,
-        )
-        if ended.returncode != 0:
-            lines = ended.stderr.strip().splitlines()
-            return {"failed": lines[-1] if lines else f"exit code {ended.returncode}"}
-        results.append(json.loads(ended.stdout.strip().splitlines()[-1]))
-    return min(results, key=lambda result: result["seconds"])
+def contenders_of(family, rows, columns):
+    """Those that a set of so many rows and columns is for."""
+    if family in ("maps", "topographic maps") and columns < 3:
+        # Nothing to be laid out.
+        return []
+    if family == "mixtures" and rows > MOST_MIXED:
+        return []
+    return [contender for contender in FAMILIES[family][2] if contender not in PAIRED or rows <= MOST_PAIRED]
 
 
-def shown(family, name, rows, results):
+def run(request):
+    """One run in a process of its own; a string says why there is none."""
+    environment = {**os.environ, "OMP_NUM_THREADS": str(request["threads"])}
+    command = [sys.executable, os.path.abspath(__file__), "--one", json.dumps(request)]
+    ended = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if ended.returncode == 0:
+        return json.loads(ended.stdout.strip().splitlines()[-1])
+    lines = ended.stderr.strip().splitlines()
+    return lines[-1] if lines else f"exit code {ended.returncode}"
+
+
+def measured(request, contenders, rounds):
+    """{contender: what its runs found and took, or why it failed}, in turns."""
+    runs = {contender: [] for contender in contenders}
+    failed = {}
+    for turn in range(rounds):
+        for place in range(len(contenders)):
+            contender = contenders[(place + turn) % len(contenders)]
+            if contender in failed or (runs[contender] and runs[contender][0]["seconds"] > LONG):
+                continue
+            found = run({**request, "contender": contender})
+            if isinstance(found, str):
+                failed[contender] = {"failed": found}
+            else:
+                runs[contender].append(found)
+    return {contender: failed.get(contender) or summary(runs[contender]) for contender in contenders}
+
+
+def summary(runs):
+    """Of several runs that draw the same numbers: what the first found, all their times, the most memory."""
+    return {
+        "objective": runs[0]["objective"],
+        "agreement": runs[0]["agreement"],
+        "seconds": [one["seconds"] for one in runs],
+        "peak_kib": max(one["peak_kib"] for one in runs),
+    }
+
+
+def first_near(good):
+    """Who came first to within reach of the best objective."""
+    best = min(result["objective"] for result in good.values())
+    near = [contender for contender, result in good.items() if result["objective"] <= best + NEAR * abs(best)]
+    return min(near, key=lambda contender: statistics.median(good[contender]["seconds"]))
+
+
+def shown(family, name, shape, results):
     """A table, and who was first to within reach of the best."""
-    unit = FAMILIES[family][0]
-    print(f"\n{family}, {name}: {rows[0]} rows of {rows[1]} columns; {unit}")
+    print(f"\n{family}, {name}: {shape[0]} rows of {shape[1]} columns; {FAMILIES[family][0]}")
     good = {contender: result for contender, result in results.items() if "failed" not in result}
     best = min(result["objective"] for result in good.values())
     print(f"  {'':34}{'objective':>14}{'over best':>11}{'Rand':>8}{'seconds':>10}{'MiB':>8}")
@@ -297,51 +354,79 @@ def shown(family, name, rows, results):
             continue
         over = (result["objective"] - best) / abs(best) if best else 0.0
         rand = "" if result["agreement"] is None else f"{result['agreement']:.3f}"
-        print(
-            f"  {contender:34}{result['objective']:14.6g}{over:11.3%}{rand:>8}{result['seconds']:10.4f}{result['peak_kib'] / 1024:8.1f}"
-        )
-    near = {name: result for name, result in good.items() if result["objective"] <= best + NEAR * abs(best)}
-    first = min(near, key=lambda name: near[name]["seconds"])
-    print(f"  first to within {NEAR:.1%} of the best: {first}, {near[first]['seconds']:.4f} s")
+        seconds = statistics.median(result["seconds"])
+        print(f"  {contender:34}{result['objective']:14.6g}{over:11.3%}{rand:>8}{seconds:10.4f}{result['peak_kib'] / 1024:8.1f}")
+    first = first_near(good)
+    print(f"  first to within {NEAR:.1%} of the best: {first}, {statistics.median(good[first]['seconds']):.4f} s", flush=True)
+
+
+def machine():
+    """What the record was taken on."""
+    processor = next((line.split(":")[1].strip() for line in lines_of("/proc/cpuinfo") if line.startswith("model name")), platform.processor())
+    asked = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=Path(__file__).parent)
+    system = f"{platform.system().lower()} {platform.machine()}"
+    return {"processor": processor, "threads": os.cpu_count(), "system": system, "commit": asked.stdout.strip() or "unknown"}
+
+
+def lines_of(path):
+    try:
+        return Path(path).read_text().splitlines()
+    except OSError:
+        return []
+
+
+def write(path, value):
+    """Whole or not at all."""
+    beside = path.with_name(path.name + ".new")
+    beside.write_text(json.dumps(value, indent=1) + "\n")
+    beside.replace(path)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sets", default=",".join(CLUSTERS), help="of " + ", ".join(CLUSTERS))
+    parser.add_argument("--data", default=os.environ.get("LEHR_DATA"), help="folder with benchmarks/ (default: LEHR_DATA; without, the sets of the package)")
+    parser.add_argument("--sets", help="of " + ", ".join(CLUSTERS) + " (default: all that are there)")
     parser.add_argument("--families", default=",".join(FAMILIES), help="of " + ", ".join(FAMILIES))
     parser.add_argument("--threads", type=int, default=1, help="of each contender (default: 1)")
-    parser.add_argument("--repeats", type=int, default=3, help="of each run, of which the fastest counts (default: 3)")
-    parser.add_argument("--record", help="write everything to this file, as JSON")
+    parser.add_argument("--rounds", type=int, default=3, help="runs of each contender, in turns (default: 3)")
+    parser.add_argument("--record", type=Path, help="write all figures to this file, as JSON, and the machine beside it")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one:
         return run_one(json.loads(arguments.one))
-    sets, families = arguments.sets.split(","), arguments.families.split(",")
+    sets = arguments.sets.split(",") if arguments.sets else list(CLUSTERS if arguments.data else BUILT_IN)
+    families = arguments.families.split(",")
     unknown = [name for name in sets if name not in CLUSTERS] + [name for name in families if name not in FAMILIES]
     if unknown:
         parser.error(f"there is no {unknown[0]!r}: expected sets of {', '.join(CLUSTERS)} and families of {', '.join(FAMILIES)}")
-    versions = {package: version(package) for package in PACKAGES}
-    print(f"Python {sys.version.split()[0]}; " + ", ".join(f"{package} {number}" for package, number in versions.items()))
-    print(f"{arguments.threads} threads, the fastest of {arguments.repeats} runs, a process each")
-    record = {"python": sys.version.split()[0], "versions": versions, "threads": arguments.threads, "results": []}
     for name in sets:
-        X, _ = rows_of(name)
+        if name in BENCHMARKS and not (arguments.data and (Path(arguments.data) / "benchmarks" / f"{name}.csv.gz").is_file()):
+            parser.error(f"{name} is not in {arguments.data or 'the package'}: expected --data FOLDER with benchmarks/{name}.csv.gz")
+    if arguments.rounds < 1 or arguments.threads < 1:
+        parser.error("at least one round and one thread")
+    versions = {package: version(package) for package in PACKAGES}
+    print(f"Python {platform.python_version()}; " + ", ".join(f"{package} {number}" for package, number in versions.items()))
+    print(f"{arguments.threads} threads; the middle of {arguments.rounds} runs in turns, a process each")
+    record = []
+    if arguments.record:
+        command = f"side_by_side.py, {arguments.threads} threads, {arguments.rounds} rounds"
+        about = {"command": command, "machine": machine(), "libraries": {"python": platform.python_version(), **versions}}
+        write(arguments.record.with_suffix(".machine.json"), {"sessions": [about]})
+    for name in sets:
+        X, _ = rows_of(name, arguments.data)
         for family in families:
-            contenders = [it for it in FAMILIES[family][2] if it not in PAIRED or len(X) <= MOST_PAIRED]
-            if not contenders or (family != "centres" and X.shape[1] < 3):
-                # Nothing to be laid out, or too many pairs.
+            contenders = contenders_of(family, *X.shape)
+            if not contenders:
                 continue
-            request = {"set": name, "family": family, "threads": arguments.threads}
-            results = {it: measured({**request, "contender": it}, arguments.repeats) for it in contenders}
+            request = {"set": name, "family": family, "threads": arguments.threads, "data": arguments.data}
+            results = measured(request, contenders, arguments.rounds)
             if all("failed" in result for result in results.values()):
-                print(f"\n{family}, {name}: all failed, the first with {next(iter(results.values()))['failed']}")
+                print(f"\n{family}, {name}: all failed, the first with {next(iter(results.values()))['failed']}", flush=True)
                 continue
             shown(family, name, X.shape, results)
-            record["results"].append({"set": name, "family": family, "rows": X.shape[0], "columns": X.shape[1], "runs": results})
-    if arguments.record:
-        with open(arguments.record, "w") as file:
-            json.dump(record, file, indent=1)
-            file.write("\n")
+            record.append({"set": name, "family": family, "objective": FAMILIES[family][0], "rows": X.shape[0], "columns": X.shape[1], "clusters": CLUSTERS[name], "runs": results})
+            if arguments.record:
+                write(arguments.record, record)
 
 
 if __name__ == "__main__":
