@@ -18,6 +18,9 @@ FIGURES = [
     figure("exponent", "passes against rows", "lehr cluster", 0.1),
     figure("exponent", "time of a pass against columns", "lehr mixture", 1.5),
     figure("time", "mixture, N = 20000, D = 8, K = 10", "lehr mixture", 3.0),
+    figure("time", "k-means, N = 10000, D = 2, K = 10", "lehr cluster --method kmeans", 0.03),
+    figure("time of a pass", "k-means, N = 10000, D = 2, K = 10", "lehr cluster --method kmeans", 2.0),
+    figure("exponent", "time of a pass against rows", "lehr cluster --method kmeans", 0.9),
     figure("unit", "960 steps of the generator", "lehr", 1000.0),
 ]
 
@@ -35,6 +38,11 @@ class Page(unittest.TestCase):
     def test_methods_have_tables_of_their_own_and_one_without_figures_none(self):
         self.assertLess(self.text.index("## Annealed clusters"), self.text.index("## K-means"))
         self.assertNotIn("## Topographic maps", self.text)
+
+    def test_k_means_has_no_time_of_a_pass(self):
+        part = self.text[self.text.index("## K-means") : self.text.index("## Mixtures")]
+        self.assertIn("| N = 10000, D = 2, K = 10 | **0.030** (0.015 to 0.060) | · | · | · |", part)
+        self.assertNotIn("time of a pass", part)
 
     def test_exponents_stand_with_their_method_beside_what_is_expected(self):
         self.assertTrue(self.line("| time of a pass | rows").endswith("| 1 |"))

@@ -5,8 +5,8 @@ import unittest
 import python
 
 
-def result(objective, seconds, agreement=None):
-    return {"objective": objective, "agreement": agreement, "seconds": seconds, "peak_kib": 2048}
+def result(objective, seconds, agreement=None, clusters=3):
+    return {"objective": objective, "agreement": agreement, "clusters": clusters, "seconds": seconds, "added_kib": 2048}
 
 
 ENTRIES = [
@@ -22,6 +22,7 @@ ENTRIES = [
             "scikit-learn KMeans, 1": result(12.0, [0.01]),
             "scikit-learn KMeans, 100": result(10.005, [0.6]),
             "faiss, 1": {"failed": "ValueError: one | two"},
+            "hdbscan": result(1.0, [0.001], clusters=9),
         },
     },
     {
@@ -40,7 +41,7 @@ ENTRIES = [
         "rows": 100,
         "columns": 2,
         "clusters": 3,
-        "runs": {"lehr DAGaussianMixture": result(-2.0, [0.3]), "scikit-learn GaussianMixture, 1": result(-2.001, [0.1])},
+        "runs": {"lehr DAGaussianMixture": result(-2.0, [0.3]), "scikit-learn GaussianMixture, 1": result(-2.005, [0.1])},
     },
 ]
 
@@ -57,8 +58,8 @@ class Page(unittest.TestCase):
         self.assertEqual(self.line("| Mixtures"), "| Mixtures, `DAGaussianMixture` | 1 of 1 | 0 of 1 | 0 of 1 |")
 
     def test_the_first_is_named_with_its_ratio_or_that_nobody_else_gets_there(self):
-        self.assertIn("First to within 0.1 %: lehr DAClustering; ours over theirs 0.50.", self.line("**a**"))
-        self.assertIn("First to within 0.1 %: lehr KMeans, 10; no peer gets there.", self.line("**b**"))
+        self.assertIn("First to the best: lehr DAClustering; scikit-learn KMeans, 100 takes 2.00 times as long.", self.line("**a**"))
+        self.assertIn("First to the best: lehr KMeans, 10; no peer gets there.", self.line("**b**"))
 
     def test_a_contender_has_its_objective_excess_agreement_and_spread_of_times(self):
         self.assertEqual(self.line("| lehr DAClustering"), "| lehr DAClustering | 10 | 0.000 | 0.500 | **0.300** (0.200 to 0.400) | 2.00 |")
@@ -67,8 +68,11 @@ class Page(unittest.TestCase):
     def test_a_failure_is_told_and_breaks_no_table(self):
         self.assertIn("| failed: ValueError: one / two | · |", self.line("| faiss, 1"))
 
-    def test_a_negative_objective_is_above_by_its_size(self):
-        self.assertIn("| -2 | 0.050 |", self.line("| lehr DAGaussianMixture"))
+    def test_a_likelihood_is_above_by_nats(self):
+        self.assertIn("| -2 | 0.005 |", self.line("| lehr DAGaussianMixture"))
+
+    def test_more_clusters_than_were_asked_for_are_told_and_are_no_best(self):
+        self.assertIn("| -90.000 (9 clusters) |", self.line("| hdbscan"))
 
 
 if __name__ == "__main__":

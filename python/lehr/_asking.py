@@ -308,7 +308,7 @@ def _httpx() -> Any:
     try:
         import httpx
     except ImportError as cause:
-        raise ImportError("lehr.Node asks over HTTP with httpx, which is not installed: pip install 'lehr[services]'.") from cause
+        raise ImportError("lehr.Node asks over HTTP with httpx, which is not installed: pip install httpx.") from cause
     return httpx
 
 

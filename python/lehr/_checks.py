@@ -8,10 +8,13 @@ from __future__ import annotations
 import math
 import numbers
 import os
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import joblib
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 #: The largest seed that a random state is asked for.
@@ -23,11 +26,11 @@ def wrong(name: str, expected: str, value: object) -> ValueError:
     return ValueError(f"The {name!r} parameter must be {expected}. Got {value!r} instead.")
 
 
-def integer(name: str, value: Any, *, optional: bool = False) -> int | None:
-    """A whole number that is not negative; ``None`` where that is allowed."""
+def integer(name: str, value: Any, *, optional: bool = False, least: int = 0) -> int | None:
+    """A whole number that is not negative; ``None`` where that is allowed. ``least`` is what the library, which checks it, takes."""
     if value is None and optional:
         return None
-    expected = "an int of 0 or more" + (" or None" if optional else "")
+    expected = f"an int of {least} or more" + (" or None" if optional else "")
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise TypeError(str(wrong(name, expected, value)))
     if value < 0:
@@ -68,8 +71,8 @@ def seed(random_state: Any) -> int:
 def threads(n_jobs: Any) -> int | None:
     """Worker threads of ``n_jobs``: all processors for ``None`` (one in an MPI job), all but one for -2, and so on.
 
-    Inside a worker of joblib ``OMP_NUM_THREADS`` says how many it may use, so that searches over a grid do not start more threads than there are
-    processors.
+    For ``None`` ``OMP_NUM_THREADS`` counts if it is set, as workers of joblib have it, so that searches over a grid do not start more threads than there
+    are processors.
     """
     if n_jobs is None:
         limit = os.environ.get("OMP_NUM_THREADS", "")
@@ -77,8 +80,19 @@ def threads(n_jobs: Any) -> int | None:
             return int(limit)
         return None
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral):
-        raise TypeError(str(wrong("n_jobs", "an int other than 0 or None", n_jobs)))
+        raise TypeError(str(wrong("n_jobs", "None or an int other than 0 (-1: all processors)", n_jobs)))
     count = int(n_jobs)
     if count == 0:
-        raise wrong("n_jobs", "an int other than 0 or None", n_jobs)
+        raise wrong("n_jobs", "None or an int other than 0 (-1: all processors)", n_jobs)
     return count if count > 0 else max(1, joblib.cpu_count() + 1 + count)
+
+
+def warn_of_dissimilarities(rows: NDArray[Any]) -> None:
+    """Says so where rows of numbers look like a matrix of dissimilarities."""
+    count, columns = rows.shape
+    if count == columns and count > 2 and not np.diagonal(rows).any() and rows.any() and (rows >= 0).all() and np.array_equal(rows, rows.T):
+        warnings.warn(
+            "X looks like dissimilarities (square, symmetric, 0 on the diagonal) but is read as rows of numbers: say metric='precomputed' if it holds dissimilarities.",
+            UserWarning,
+            stacklevel=3,
+        )

@@ -81,11 +81,13 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     Parameters
     ----------
     n_clusters : int, default=None
-        How many clusters, at least 1. ``None`` suggests a number, or cools to ``stop_temperature``.
+        How many clusters, at least 1. ``None``: the number that lasts over the widest range of temperatures; with ``stop_temperature`` or
+        ``stop_length`` as many as there are at that temperature. With ``n_clusters`` and one of those, what is reached first ends the growth: there may be
+        fewer.
     stop_temperature : float, default=None
         Where cooling ends, in the squared unit of ``X``: memberships are ``exp(-d**2 / T)``.
     stop_length : float, default=None
-        The same said as a length, ``sqrt(T / 2)``, in the unit of ``X``.
+        The same said as a length, ``sqrt(T / 2)``, in the unit of ``X``; not together with ``stop_temperature``.
     max_clusters : int, default=None
         The most clusters where ``n_clusters`` is not given. ``None`` means 32, or no limit with a final temperature.
     sponge : float, default=None
@@ -98,13 +100,14 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     overshoot : float, default=1.5
         One branch of the finish grows to so many times ``n_clusters`` and merges back, 1 to 4.
     patience : int, default=4
-        Swaps tried in vain before the run ends, in multiples of the number of clusters; 0 for no swaps. Where a first look betters nothing, a number above 4 has the run search on as elsewhere.
+        Swaps tried in vain before the run ends, in multiples of the number of clusters; 0 for no swaps. Where a first look betters nothing, a number above 4 has the run search on as elsewhere. Without effect
+        with a ``sponge``, where no swaps are tried.
     precision : {'double', 'single'}, default='double'
         In which rows are kept while annealing. Single takes half the memory and is faster; labels and centres are made in double precision either way.
     random_state : int, RandomState instance or None, default=None
         Decides between equals. ``None`` is 0: the same call gives the same result.
     n_jobs : int, default=None
-        Threads. ``None`` means all processors, or one a process in an MPI job. The result does not depend on it, to the last bit.
+        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. The result does not depend on it, to the last bit.
     verbose : int, default=0
         Above 0: a line of progress on standard error.
     callback : callable, default=None
@@ -120,7 +123,8 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         The cluster of each row; -1 for one that is in the sponge. After a run that ended at a temperature, centres have moved to the means of these rows,
         and a row on a border may be given to another by ``predict``.
     probabilities_ : ndarray of shape (n_samples,)
-        The membership of each row in its cluster at ``temperature_``; of one with label -1, in the sponge.
+        The share of each row in its cluster at ``temperature_``, the last before memberships are made hard: mostly near 1 there, so no measure of certainty.
+        Of a row with label -1 that in the sponge. Memberships in all clusters are not kept.
     clusters_ : structured ndarray of shape (n_clusters,)
         ``n_samples``, ``weight`` and ``spread`` (root mean square distance from the centre).
     inertia_ : float
@@ -133,10 +137,13 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         The temperature below which one cluster is unstable: twice the leading eigenvalue of the covariance.
     history_ : structured ndarray
         One row a temperature: ``temperature``, ``n_clusters``, ``free_energy``, ``mean_cost``, ``information``, ``softness``, ``sweeps``,
-        ``max_move``, ``next_critical``. Temperatures fall while clusters divide, for a while beyond the number that is kept unless clusters lie far apart;
+        ``max_move``, ``next_critical``. ``mean_cost`` is the mean squared distance under the memberships, ``information`` that of rows and clusters about
+        each other in nats, ``softness`` the mean of 1 less the largest membership, ``sweeps`` passes over the rows, ``max_move`` the largest squared move of
+        a centre in the last over the temperature, ``next_critical`` the highest temperature at which a cluster divides. Temperatures fall while clusters divide, for a while beyond the number that is kept unless clusters lie far apart;
         then they fall a second time, from where that number was, without divisions, and ``next_critical`` is 0.
     splits_ : structured ndarray
-        One row a division: ``temperature``, ``critical_temperature``, ``parent``, ``n_clusters``.
+        One row a division: ``temperature``, ``critical_temperature`` (below which the cluster was unstable), ``parent`` (the one that divided, by its number
+        then, which is none of ``labels_``), ``n_clusters`` after it.
     plateaus_ : structured ndarray or None
         Where the number was not given, the range of temperatures of each number: ``n_clusters``, ``from_temperature``, ``to_temperature``.
     n_iter_ : int
@@ -240,10 +247,10 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         """
         sponge = _checks.real("sponge", self.sponge, optional=True)
         parameters = {
-            "clusters": _checks.integer("n_clusters", self.n_clusters, optional=True),
+            "clusters": _checks.integer("n_clusters", self.n_clusters, optional=True, least=1),
             "stop_temperature": _checks.real("stop_temperature", self.stop_temperature, optional=True),
             "stop_length": _checks.real("stop_length", self.stop_length, optional=True),
-            "max_clusters": _checks.integer("max_clusters", self.max_clusters, optional=True),
+            "max_clusters": _checks.integer("max_clusters", self.max_clusters, optional=True, least=1),
             "sponge": sponge,
             "cooling": _checks.real("cooling", self.cooling),
             "tolerance": _checks.real("tol", self.tol),
@@ -296,10 +303,11 @@ class PairwiseClustering(ClusterMixin, _Annealed):
     Parameters
     ----------
     n_clusters : int, default=None
-        How many clusters, at least 1. ``None`` suggests a number, or cools to ``stop_temperature``.
+        How many clusters, at least 1. ``None``: the number that lasts over the widest range of temperatures, or with ``stop_temperature`` as many as there
+        are at that. With both, what is reached first ends the growth: there may be fewer.
     metric : {'precomputed', 'euclidean', 'sqeuclidean', 'manhattan', 'cosine', 'correlation'}, default='euclidean'
-        ``'precomputed'``: ``X`` holds the dissimilarities, symmetric (up to rounding, of which the mean is taken), 0 on the diagonal, not negative;
-        NaN where one is missing. Otherwise they are computed of the rows of ``X``.
+        Say ``'precomputed'`` if ``X`` is a matrix of dissimilarities: symmetric (up to rounding, of which the mean is taken), 0 on the diagonal, not
+        negative, NaN where one is missing. Otherwise ``X`` is rows of numbers, even if it is square, and dissimilarities are computed of them.
     stop_temperature : float, default=None
         Where cooling ends, in the unit of the dissimilarities.
     max_clusters : int, default=None
@@ -313,7 +321,7 @@ class PairwiseClustering(ClusterMixin, _Annealed):
     random_state : int, RandomState instance or None, default=None
         For the directions that eigenvectors are looked for from. ``None`` is 0.
     n_jobs : int, default=None
-        Threads. ``None`` means all processors, or one a process in an MPI job. The result does not depend on it.
+        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. The result does not depend on it.
     verbose : int, default=0
         Above 0: a line of progress on standard error.
     callback : callable, default=None
@@ -326,7 +334,8 @@ class PairwiseClustering(ClusterMixin, _Annealed):
     labels_ : ndarray of shape (n_samples,), int32
         The cluster of each item. Clusters are numbered by falling weight.
     probabilities_ : ndarray of shape (n_samples,)
-        The membership of each item in its cluster at ``temperature_``.
+        The share of each item in its cluster at ``temperature_``, the last before memberships are made hard: mostly near 1 there, so no measure of
+        certainty.
     cost_ : float
         Half the sum over clusters of their weight times the mean dissimilarity within.
     medoid_indices_ : ndarray of shape (n_clusters,)
@@ -432,9 +441,9 @@ class PairwiseClustering(ClusterMixin, _Annealed):
         [0, 0, 1]
         """
         parameters = {
-            "clusters": _checks.integer("n_clusters", self.n_clusters, optional=True),
+            "clusters": _checks.integer("n_clusters", self.n_clusters, optional=True, least=1),
             "stop_temperature": _checks.real("stop_temperature", self.stop_temperature, optional=True),
-            "max_clusters": _checks.integer("max_clusters", self.max_clusters, optional=True),
+            "max_clusters": _checks.integer("max_clusters", self.max_clusters, optional=True, least=1),
             "cooling": _checks.real("cooling", self.cooling),
             "tolerance": _checks.real("tol", self.tol),
             "overshoot": _checks.real("overshoot", self.overshoot),
@@ -445,6 +454,8 @@ class PairwiseClustering(ClusterMixin, _Annealed):
         items = self._validated(X, reset=True)
         item_weights = weights(sample_weight, items)
         is_given = self.metric == "precomputed"
+        if not is_given:
+            _checks.warn_of_dissimilarities(items)
         matrix = symmetric(items) if is_given else pairwise_distances(items, self.metric, n_jobs=self.n_jobs)
         with Watch("PairwiseClustering", self.verbose, self.callback) as callback:
             found = _native.fit_pairwise(

@@ -139,9 +139,18 @@ def load_census_blocks() -> Any:
 
     Examples
     --------
-    >>> import lehr
-    >>> int(lehr.datasets.load_census_blocks().weight.sum())
+    >>> import numpy as np, lehr
+    >>> blocks = lehr.datasets.load_census_blocks()
+    >>> int(blocks.weight.sum())
     8169946
+
+    A degree of longitude is shorter than one of latitude: places are compared on the sphere, here in km, as ``lehr cluster --lonlat`` does.
+
+    >>> lon, lat = np.radians(blocks.data).T
+    >>> X = 6371.0088 * np.column_stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)])
+    >>> model = lehr.DAClustering(3).fit(X, sample_weight=blocks.weight)
+    >>> len(model.cluster_centers_)
+    3
     """
     found = _native.load_points("census_blocks")
     return Bunch(data=found["data"], weight=found["weight"], feature_names=found["feature_names"])

@@ -28,6 +28,9 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
     that cannot be nearest to the rows of a box, and boxes around which no centre has moved; with the same result as a plain one. The same bits on
     any number of threads and processes.
 
+    Other than scikit-learn's: ``n_init`` is 10, ``tol`` is 0 (to the fixed point) and a share of the sum of squares, ``n_iter_`` is of all starts,
+    ``random_state=None`` is a fixed seed, and there is no ``init='random'``, no function as ``init`` and no ``n_init='auto'``.
+
     Parameters
     ----------
     n_clusters : int, default=8
@@ -47,7 +50,7 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
     random_state : int, RandomState instance or None, default=None
         Draws the starts, if they are drawn. ``None`` is 0: the same call gives the same result.
     n_jobs : int, default=None
-        Threads. ``None`` means all processors, or one a process in an MPI job. The result does not depend on it, to the last bit.
+        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. The result does not depend on it, to the last bit.
     verbose : int, default=0
         Above 0: a line of progress on standard error.
     callback : callable, default=None
@@ -175,9 +178,9 @@ class KMeans(CentersMixin, LearntMixin, ClusterMixin, SavedMixin):
         array([[1.]])
         """
         parameters: dict[str, Any] = {
-            "clusters": _checks.integer("n_clusters", self.n_clusters),
-            "starts": _checks.integer("n_init", self.n_init),
-            "max_sweeps": _checks.integer("max_iter", self.max_iter),
+            "clusters": _checks.integer("n_clusters", self.n_clusters, least=1),
+            "starts": _checks.integer("n_init", self.n_init, least=1),
+            "max_sweeps": _checks.integer("max_iter", self.max_iter, least=1),
             "tolerance": _checks.real("tol", self.tol),
             "sweeps": _checks.choice("algorithm", self.algorithm, ("bounded", "plain")),
             "seed": _checks.seed(self.random_state),

@@ -39,14 +39,15 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
     n_components : int, default=2
         Dimensions of the map, 1 to 64.
     metric : {'precomputed', 'euclidean', 'sqeuclidean', 'manhattan', 'cosine', 'correlation'}, default='euclidean'
-        ``'precomputed'``: ``X`` holds the dissimilarities, symmetric (up to rounding, of which the mean is taken), 0 on the diagonal, not negative;
-        NaN where one is missing. Otherwise they are computed of the rows of ``X``.
+        Say ``'precomputed'`` if ``X`` is a matrix of dissimilarities: symmetric (up to rounding, of which the mean is taken), 0 on the diagonal, not
+        negative, NaN where one is missing. Otherwise ``X`` is rows of numbers, even if it is square, and dissimilarities are computed of them.
     weighting : {'equal', 'sammon', 'inverse_square'}, default='equal'
-        How pairs are weighted by their own dissimilarity: alike, by one over it, by the square of that.
+        How pairs are weighted by their own dissimilarity: alike, by one over it, by the square of that. So that near ones do not decide everything, one below
+        0.1 % (``'sammon'``) or 3 % (``'inverse_square'``) of the mean counts as that.
     annealed : bool, default=False
         Whether targets are annealed (DA-SMACOF).
     init : {'classical', 'random'}, default='classical'
-        Where the map starts, unless ``fit`` is given positions.
+        Where the map starts; positions of one's own go to ``fit(X, init=...)``.
     n_init : int, default=4
         Random starts that are tried, of which the best is kept; other starts are tried once.
     max_iter : int, default=1000
@@ -64,7 +65,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
     random_state : int, RandomState instance or None, default=None
         For random starts. ``None`` is 0: the same call gives the same result.
     n_jobs : int, default=None
-        Threads. ``None`` means all processors, or one a process in an MPI job. The result does not depend on it.
+        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. The result does not depend on it.
     verbose : int, default=0
         Above 0: a line of progress on standard error.
     callback : callable, default=None
@@ -219,14 +220,14 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         1
         """
         parameters = {
-            "dimension": _checks.integer("n_components", self.n_components),
+            "dimension": _checks.integer("n_components", self.n_components, least=1),
             "start": _STARTS[_checks.choice("init", self.init, tuple(_STARTS))],
-            "starts": _checks.integer("n_init", self.n_init),
+            "starts": _checks.integer("n_init", self.n_init, least=1),
             "weighting": _WEIGHTINGS[_checks.choice("weighting", self.weighting, tuple(_WEIGHTINGS))],
             "annealed": bool(self.annealed),
             "cooling": _checks.real("cooling", self.cooling),
             "tolerance": _checks.real("tol", self.tol),
-            "most_iterations": _checks.integer("max_iter", self.max_iter),
+            "most_iterations": _checks.integer("max_iter", self.max_iter, least=1),
             "relaxed": bool(self.relaxed),
             "seed": _checks.seed(self.random_state),
         }
@@ -235,11 +236,21 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         items = self._validated(X, reset=True)
         item_weights = weights(sample_weight, items)
         is_given = self.metric == "precomputed"
+        if not is_given:
+            _checks.warn_of_dissimilarities(items)
         matrix = symmetric(items) if is_given else pairwise_distances(items, self.metric, n_jobs=self.n_jobs)
         pairs = None if pair_weight is None else check_array(pair_weight, dtype=_FLOATS, input_name="pair_weight")
         positions = None if init is None else check_array(init, dtype=np.float64, input_name="init")
         if positions is None and self.warm_start:
             positions = self._former(len(items))
+        if pairs is not None and self.weighting != "equal":
+            raise ValueError(f"pair_weight goes with weighting='equal' only. Got weighting={self.weighting!r} too.")
+        if positions is not None and positions.shape != (len(items), self.n_components):
+            raise ValueError(
+                f"init must be of shape (n_samples, n_components) = ({len(items)}, {self.n_components}). Got {positions.shape} instead."
+            )
+        if fixed is not None and positions is None:
+            raise ValueError("fixed needs positions: fit(X, init=positions, fixed=items).")
         stays = [] if fixed is None else [int(item) for item in np.asarray(fixed).ravel()]
         if any(item < 0 for item in stays):
             raise ValueError("The 'fixed' parameter must be items counted from 0. Got a negative number instead.")
@@ -347,7 +358,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         is_there = least.min(axis=1) == 0
         positions[is_there] = self.embedding_[least[is_there].argmin(axis=1)]
         if not is_there.all():
-            neighbors = _checks.integer("n_neighbors", self.n_neighbors)
+            neighbors = _checks.integer("n_neighbors", self.n_neighbors, least=1)
             assert neighbors is not None
             placed = _native.interpolate(
                 self.embedding_,
@@ -362,7 +373,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
         """The stress between items, placed as :meth:`transform` does, and those of the map, less than 0: greater is better.
 
         The weighted sum of squared errors over that of the squared dissimilarities. Of the items that were fitted, with their weights and without
-        ``pair_weight``, it is ``-stress_``.
+        ``pair_weight``, it is ``-stress_``; with a ``weighting`` other than ``'equal'`` only where no dissimilarity is below the floor that is named there.
 
         Parameters
         ----------

@@ -18,6 +18,8 @@ from lehr._progress import Watch
 __all__ = ["DAGaussianMixture"]
 
 _FLOATS = (np.float64, np.float32)
+#: Columns that a covariance matrix is kept for.
+_MOST_COLUMNS = 512
 _FORMS = {"full": "full", "tied": "tied", "diag": "diagonal", "spherical": "spherical"}
 
 
@@ -32,7 +34,8 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
     n_components : int, default=None
         How many components, at least 1. ``None`` takes the number with the least BIC.
     covariance_type : {'full', 'tied', 'diag', 'spherical'}, default='full'
-        A matrix a component, one for all, a variance a component and column, or a variance a component.
+        A matrix a component, one for all, a variance a component and column, or a variance a component. Matrices take at most 512 columns; all but
+        the last want columns that vary.
     max_components : int, default=None
         The most components that are tried where the number is not given. ``None`` means 10.
     regularisation : float, default=1e-6
@@ -47,7 +50,7 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
     random_state : int, RandomState instance or None, default=None
         Decides between equals. ``None`` is 0: the same call gives the same result.
     n_jobs : int, default=None
-        Threads. ``None`` means all processors, or one a process in an MPI job. The result does not depend on it.
+        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. The result does not depend on it.
     verbose : int, default=0
         Above 0: a line of progress on standard error.
     callback : callable, default=None
@@ -170,26 +173,37 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         """
         form = _FORMS[_checks.choice("covariance_type", self.covariance_type, tuple(_FORMS))]
         parameters = {
-            "components": _checks.integer("n_components", self.n_components, optional=True),
-            "max_components": _checks.integer("max_components", self.max_components, optional=True),
+            "components": _checks.integer("n_components", self.n_components, optional=True, least=1),
+            "max_components": _checks.integer("max_components", self.max_components, optional=True, least=1),
             "covariance": form,
             "regularisation": _checks.real("regularisation", self.regularisation),
             "tolerance": _checks.real("tol", self.tol),
-            "max_sweeps": _checks.integer("max_iter", self.max_iter),
+            "max_sweeps": _checks.integer("max_iter", self.max_iter, least=1),
             "cooling": _checks.real("cooling", self.cooling),
             "seed": _checks.seed(self.random_state),
         }
         rows = self._validated(X, reset=True)
         row_weights = weights(sample_weight, rows)
-        with Watch("DAGaussianMixture", self.verbose, self.callback) as callback:
-            found = _native.fit_mixture(
-                rows,
-                row_weights,
-                json.dumps(parameters),
-                threads=_checks.threads(self.n_jobs),
-                callback=callback,
-                checkpoint=self.checkpoint,
+        if form in ("full", "tied") and rows.shape[1] > _MOST_COLUMNS:
+            raise ValueError(
+                f"covariance_type={self.covariance_type!r} takes at most {_MOST_COLUMNS} columns, X has {rows.shape[1]}: "
+                "take covariance_type='diag' or 'spherical', or fewer columns first (sklearn.decomposition.PCA)."
             )
+        try:
+            with Watch("DAGaussianMixture", self.verbose, self.callback) as callback:
+                found = _native.fit_mixture(
+                    rows,
+                    row_weights,
+                    json.dumps(parameters),
+                    threads=_checks.threads(self.n_jobs),
+                    callback=callback,
+                    checkpoint=self.checkpoint,
+                )
+        except ValueError as error:
+            if "columns that vary" not in str(error):
+                raise
+            cure = "leave them out (sklearn.feature_selection.VarianceThreshold) or take covariance_type='spherical'"
+            raise ValueError(f"{error}: {cure}.") from None
         self._take_mixture(found, form)
         self.labels_ = found["labels"]
         self.probabilities_ = found["probabilities"]
@@ -376,7 +390,7 @@ class DAGaussianMixture(LearntMixin, DensityMixin, SavedMixin):
         ((3, 1), [0, 0, 0])
         """
         check_is_fitted(self)
-        rows = _checks.integer("n_samples", n_samples)
+        rows = _checks.integer("n_samples", n_samples, least=1)
         assert rows is not None
         form = _FORMS[self.covariance_type]
         seed = _checks.seed(self.random_state)

@@ -1,6 +1,6 @@
 """Services of a node, asked from Python: :class:`Node`; :mod:`lehr.async_node` is the same for asyncio.
 
-A node (``lehr serve``) keeps data sets and runs methods on them as jobs. HTTP is httpx's: ``pip install 'lehr[services]'``.
+A node (``lehr serve``) keeps data sets and runs methods on them as jobs. HTTP is httpx's: ``pip install './python[services]'`` in a checkout.
 """
 
 from __future__ import annotations

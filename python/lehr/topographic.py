@@ -46,7 +46,8 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
     width : float, default=1.0
         Standard deviation of a basis function over the distance to the next one, 0.1 to 10.
     regularisation : float, default=0.1
-        How stiff the map is: the precision of the prior of the basis' weights in one over the mean variance of a column, 0 to 1e6.
+        How stiff the map is, 0 to 1e6: at 0 it follows the rows as closely as the basis can; try 0.01, 0.1, 1. It is the weight of a ridge penalty on the
+        functions' weights, scaled by the mean variance of a column, so it means the same in any unit.
     init : {'both', 'annealed', 'plane'}, default='both'
         Where the map begins: as a point at the mean that is annealed, as the plane of the principal axes at temperature 1, or as one after the other,
         of which the likelier end is kept.
@@ -57,7 +58,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
     max_iter : int, default=1000
         Passes over the rows at temperature 1 at most, from each beginning.
     n_jobs : int, default=None
-        Threads. ``None`` means all processors, or one a process in an MPI job. The result does not depend on it, to the last bit.
+        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. The result does not depend on it, to the last bit.
     verbose : int, default=0
         Above 0: a line of progress on standard error.
     callback : callable, default=None
@@ -71,23 +72,23 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         Where each row came from, -1 to 1 along each axis: the mean of its posterior over the nodes. Between two far modes it may be where neither is;
         ``entropies_`` tells.
     modes_ : ndarray of shape (n_samples,), int32
-        The likeliest node of each row.
+        The likeliest node of each row, as an index into ``nodes_``; ``modes(X)`` gives the place itself.
     probabilities_ : ndarray of shape (n_samples,)
         Its share of the posterior.
     entropies_ : ndarray of shape (n_samples,)
         The entropy of the posterior over nodes, in nats: 0 where one node has it all.
-    nodes_ : ndarray of shape (n_nodes, n_components)
+    nodes_ : ndarray of shape (n_nodes_ ** n_components, n_components)
         Where the nodes are on the map. The last axis runs fastest.
-    means_ : ndarray of shape (n_nodes, n_features)
+    means_ : ndarray of shape (n_nodes_ ** n_components, n_features)
         Where they are among the rows, in the unit of ``X``.
-    magnifications_ : ndarray of shape (n_nodes,)
+    magnifications_ : ndarray of shape (n_nodes_ ** n_components,)
         How much the map is stretched there: length, area or volume among the rows over that on the map. Walls of it stand between groups.
     noise_variance_ : float
         The variance around the map, the same along every column, in the squared unit of ``X``.
     n_nodes_, n_basis_ : int
         Nodes and basis functions along each axis.
     weights_ : ndarray of shape (n_functions, n_features)
-        Of the basis functions, in the unit of ``X``; that of the constant is the last.
+        Of the ``n_basis_ ** n_components + 1`` functions, in the unit of ``X``; that of the constant is the last.
     origin_ : ndarray of shape (n_features,)
         What the functions' sum is added to.
     log_likelihood_ : float
@@ -102,7 +103,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         One row a beginning that was followed to its end: ``init``, ``log_likelihood``, ``order``, ``is_converged``, ``n_iter``.
     history_ : structured ndarray
         One row a temperature of the map that is kept: ``temperature`` (a pure number, which ends at 1), ``objective``, ``noise_variance``,
-        ``softness``, ``sweeps``.
+        ``softness`` (the mean of 1 less the largest share of a posterior), ``sweeps``.
     ascent_ : ndarray
         The objective of a row before each sweep at temperature 1: it never falls.
     critical_temperature_ : float
@@ -210,15 +211,15 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         """
         start = _STARTS[_checks.choice("init", self.init, tuple(_STARTS))]
         parameters = {
-            "latent": _checks.integer("n_components", self.n_components),
-            "nodes": _checks.integer("n_nodes", self.n_nodes, optional=True),
-            "basis": _checks.integer("n_basis", self.n_basis, optional=True),
+            "latent": _checks.integer("n_components", self.n_components, least=1),
+            "nodes": _checks.integer("n_nodes", self.n_nodes, optional=True, least=2),
+            "basis": _checks.integer("n_basis", self.n_basis, optional=True, least=2),
             "width": _checks.real("width", self.width),
             "regularisation": _checks.real("regularisation", self.regularisation),
             "start": start,
             "cooling": _checks.real("cooling", self.cooling),
             "tolerance": _checks.real("tol", self.tol),
-            "max_sweeps": _checks.integer("max_iter", self.max_iter),
+            "max_sweeps": _checks.integer("max_iter", self.max_iter, least=1),
         }
         rows = self._validated(X, reset=True)
         if 0 < self.n_components <= 3 and self.n_components > rows.shape[1]:
@@ -379,7 +380,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
 
         Returns
         -------
-        memberships : ndarray of shape (n_samples, n_nodes)
+        memberships : ndarray of shape (n_samples, n_nodes_ ** n_components)
             Each row adds up to 1.
 
         Examples

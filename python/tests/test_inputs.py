@@ -1,6 +1,7 @@
 """Wrong inputs: the words that scikit-learn's users know, and what to do. And right ones: no copy, any order."""
 
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -73,9 +74,49 @@ def test_negative_dissimilarities_to_fitted_items():
             getattr(estimator.fit(matrix), asked)([[-1.0, 1.0, 1.0]])
 
 
+def test_a_matrix_of_dissimilarities_that_is_read_as_rows_is_told():
+    matrix = np.array([[0.0, 1.0, 4.0], [1.0, 0.0, 4.0], [4.0, 4.0, 0.0]])
+    for estimator in (lehr.PairwiseClustering(2), lehr.SMACOF(1)):
+        with pytest.warns(UserWarning, match="say metric='precomputed'"):
+            estimator.fit(matrix)
+        for silent, X in ((estimator, [[0.0, 1.0], [1.0, 0.0], [4.0, 4.0]]), (estimator.set_params(metric="precomputed"), matrix)):
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                silent.fit(X)
+
+
+def test_a_second_set_in_the_place_of_the_metric():
+    with pytest.raises(TypeError, match="'metric' parameter must be a str or None. Got ndarray instead: .* block"):
+        lehr.pairwise_distances(np.zeros((2, 2)), np.zeros((3, 2)))
+
+
+def test_what_a_mixture_cannot_take_comes_with_what_it_can():
+    with pytest.raises(ValueError, match="covariance_type='full' takes at most 512 columns, X has 513: take covariance_type='diag'"):
+        lehr.DAGaussianMixture(1).fit(np.random.default_rng(0).normal(size=(4, 513)))
+    constant = [[0.0, 5.0], [1.0, 5.0], [9.0, 5.0]]
+    with pytest.raises(ValueError, match="expected columns that vary: leave them out .*covariance_type='spherical'"):
+        lehr.DAGaussianMixture(1).fit(constant)
+    assert len(lehr.DAGaussianMixture(1, covariance_type="spherical").fit(constant).means_) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"init": np.zeros((3, 3))}, r"init must be of shape \(n_samples, n_components\) = \(3, 2\). Got \(3, 3\)"),
+        ({"fixed": [0]}, r"fixed needs positions: fit\(X, init=positions, fixed=items\)"),
+        ({"pair_weight": np.ones((3, 3))}, "pair_weight goes with weighting='equal' only. Got weighting='sammon' too"),
+    ],
+)
+def test_what_a_map_cannot_be_given(given, words):
+    weighting = "sammon" if "pair_weight" in given else "equal"
+    with pytest.raises(ValueError, match=words):
+        lehr.SMACOF(weighting=weighting).fit(ROWS, **given)
+
+
 @pytest.mark.parametrize(
     ("parameters", "kind", "words"),
     [
+        ({"n_clusters": -1}, ValueError, "'n_clusters' parameter must be an int of 1 or more or None"),
         ({"n_clusters": 0}, ValueError, "'n_clusters' parameter must be at least 1"),
         ({"n_clusters": 4}, ValueError, "n_samples=3 should be >= n_clusters=4"),
         ({"n_clusters": 2.5}, TypeError, "'n_clusters' parameter must be an int"),

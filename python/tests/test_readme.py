@@ -55,7 +55,6 @@ def test_a_node_is_asked(command, tmp_path):
         url = serving.stdout.readline().strip()
         # The reader ends what the program would listen to for ever.
         program = _program("http://127.0.0.1:8420").replace("http://127.0.0.1:8420", url)
-        program = "import lehr\nX = [[0.0, 1.0], [1.0, 0.0], [9.0, 8.0], [8.0, 9.0]]\n" + program
         program = program.replace("        print(event.kind, event.data)", "        print(event.kind, event.data)\n        break")
         assert "seed" in _run(program, tmp_path)
         serving.terminate()

@@ -514,6 +514,10 @@ mod tests {
         }
 
         fn soft<T: Real>(&self, kind: Sums) -> Vec<f64> {
+            self.soft_with::<T>(kind, &mut BitScratch::default())
+        }
+
+        fn soft_with<T: Real>(&self, kind: Sums, scratch: &mut BitScratch<T>) -> Vec<f64> {
             let mut centers = SoftBitCenters::<T>::default();
             centers.begin(self.bits, self.components(), self.temperature, kind == Sums::Along);
             for (k, center) in self.centers.iter().enumerate() {
@@ -526,12 +530,16 @@ mod tests {
                 centers.set_equally_far(self.centers.len(), score);
             }
             let mut sums = vec![0.0; self.components() * kind.len(self.bits)];
-            let totals = soft_bit_sums(&self.packed, &centers, kind, &mut BitScratch::default(), &mut sums);
+            let totals = soft_bit_sums(&self.packed, &centers, kind, scratch, &mut sums);
             sums.extend([totals.free_energy, totals.softness]);
             sums
         }
 
         fn hard<T: Real>(&self, kind: Kind) -> Vec<f64> {
+            self.hard_with::<T>(kind, &mut BitScratch::default())
+        }
+
+        fn hard_with<T: Real>(&self, kind: Kind, scratch: &mut BitScratch<T>) -> Vec<f64> {
             let mut centers = HardBitCenters::<T>::default();
             centers.begin(self.bits, self.centers.len());
             for (k, center) in self.centers.iter().enumerate() {
@@ -539,8 +547,7 @@ mod tests {
                 centers.push_plane(&self.directions[k], self.thresholds[k]);
             }
             let mut sums = vec![0.0; self.centers.len() * kind.len(self.bits)];
-            let mut scratch = BitScratch::default();
-            nearest_bit_sums(&self.packed, &centers, kind, &mut scratch, &mut sums);
+            nearest_bit_sums(&self.packed, &centers, kind, scratch, &mut sums);
             sums.extend((0..self.rows.len()).map(|row| scratch.nearest(row) as f64));
             sums
         }
@@ -615,8 +622,8 @@ mod tests {
         }
     }
 
-    /// Rows around tiles and flushes, columns around words, centres around lines.
-    const SHAPES: [(usize, usize, usize); 9] = [
+    /// Rows around tiles, walks and flushes, columns around words and blocks, centres around lines.
+    const SHAPES: [(usize, usize, usize); 11] = [
         (1, 17, 1),
         (7, 64, 2),
         (8, 63, 8),
@@ -626,6 +633,8 @@ mod tests {
         (257, 70, 33),
         (600, 33, 5),
         (64, 1047, 50),
+        (300, 1047, 17),
+        (130, 449, 9),
     ];
 
     #[test]
@@ -673,6 +682,21 @@ mod tests {
                 close(&double, &problem.hard_of_numbers(kind), 1e-12, &what);
                 let single = on_all_sets(&what, || problem.hard::<f32>(kind));
                 close(&single, &double, 1e-5, &what);
+            }
+        }
+    }
+
+    #[test]
+    fn buffers_that_were_used_for_others_change_no_bit() {
+        let problems: Vec<Problem> =
+            SHAPES.iter().map(|&(rows, bits, clusters)| Problem::new(rows, bits, clusters)).collect();
+        let mut scratch = BitScratch::<f64>::default();
+        for problem in problems.iter().chain(problems.iter().rev()) {
+            for kind in [Sums::First, Sums::Along] {
+                assert_eq!(problem.soft_with(kind, &mut scratch), problem.soft::<f64>(kind));
+            }
+            for kind in [Kind::Swaps, Kind::Centers] {
+                assert_eq!(problem.hard_with(kind, &mut scratch), problem.hard::<f64>(kind));
             }
         }
     }

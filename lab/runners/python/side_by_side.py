@@ -3,18 +3,20 @@
     python side_by_side.py [--data FOLDER] [--sets wine,digits] [--families centres,maps] [--threads 1] [--rounds 3] [--record FILE]
 
 Each run is a process of its own, so that its peak memory is its own and no run warms another: it imports, reads the rows, fits a few of them, notes its memory, and fits; only that fit is timed. Contenders take turns, and the
-order turns by one with each round; one that takes longer than 20 s is run once. Every result is judged here by one formula a family, whatever its maker says of it. A run that fails is told and left out.
+order turns by one with each round; one that takes longer than 20 s is run once. Every result is judged here by one formula a family, whatever its maker says of it. A run that fails, or whose objective is no finite number, is told
+and left out.
 
-A family's table ends with who came first, by the middle of its times, to within 0.1 % of the best objective of all: that, and not the time alone, is what is compared.
+A family's table ends with who came first, by the middle of its times, to the best objective of all: to within 0.1 % of it, and of a likelihood to within 0.01 nats a row. That, and not the time alone, is what is compared. Who made more
+clusters than were asked for is not. Where a contender draws, it does from one seed.
 
 Five sets come with the package; the benchmarks are read where --data, or LEHR_DATA, says.
 """
 
 import argparse
 import json
+import math
 import os
 import platform
-import resource
 import statistics
 import subprocess
 import sys
@@ -31,8 +33,9 @@ CLUSTERS = BUILT_IN | BENCHMARKS
 #: Rows of the larger sets that have all pairs compared, and that mixtures are fitted to.
 MOST_PAIRED = 2000
 MOST_MIXED = 10000
-#: Near enough to the best.
+#: Near enough to the best: a share of it, and nats a row of likelihoods.
 NEAR = 1e-3
+NEAR_IN_NATS = 0.01
 #: A contender that takes longer is not run again, in seconds.
 LONG = 20.0
 PACKAGES = ("faiss-cpu", "hdbscan", "kmedoids", "lehr", "numpy", "scikit-learn", "scipy", "ugtm")
@@ -114,13 +117,20 @@ def hdbscan_labels(X, k, threads):
     import hdbscan
 
     # It takes no number of clusters.
-    return hdbscan.HDBSCAN(min_cluster_size=max(5, len(X) // 50), core_dist_n_jobs=threads).fit_predict(X)
+    return hdbscan.HDBSCAN(min_cluster_size=max(5, len(X) // (5 * k)), core_dist_n_jobs=threads).fit_predict(X)
 
 
 def da_mixture(X, k, threads):
     import lehr
 
     model = lehr.DAGaussianMixture(k, covariance_type="diag", n_jobs=threads).fit(X)
+    return model.weights_, model.means_, model.covariances_
+
+
+def sklearn_mixture_by_default(X, k, threads):
+    from sklearn.mixture import GaussianMixture
+
+    model = GaussianMixture(k, covariance_type="diag", random_state=0).fit(X)
     return model.weights_, model.means_, model.covariances_
 
 
@@ -171,15 +181,18 @@ def ugtm_map(X, k, threads):
 
 
 def judge_partition(X, found):
-    """The sum of squares about the means of a partition; rows in no cluster count from the nearest mean, so that leaving out is no way to win."""
+    """The sum of squares about the means of a partition: of rows in a cluster from its mean, of rows in none from the nearest, so that leaving out is no way to win."""
     import numpy as np
 
     labels = np.asarray(found)
-    means = np.array([X[labels == k].mean(axis=0) for k in np.unique(labels[labels >= 0])])
+    clusters, own = np.unique(labels[labels >= 0], return_inverse=True)
+    means = np.array([X[labels == k].mean(axis=0) for k in clusters])
     if len(means) == 0:
         means = X.mean(axis=0, keepdims=True)
-    squares = ((X**2).sum(axis=1)[:, None] - 2 * X @ means.T + (means**2).sum(axis=1)).min(axis=1)
-    return float(squares.clip(0).sum()), labels
+    within = np.square(X[labels >= 0] - means[own]).sum() if len(clusters) else 0.0
+    left = X[labels < 0]
+    squares = ((left**2).sum(axis=1)[:, None] - 2 * left @ means.T + (means**2).sum(axis=1)).clip(0)
+    return float(within + (squares.min(axis=1).sum() if len(left) else 0.0)), labels
 
 
 def judge_mixture(X, found):
@@ -237,9 +250,10 @@ FAMILIES = {
         judge_mixture,
         {
             "lehr DAGaussianMixture": da_mixture,
-            "scikit-learn GaussianMixture, 1": sklearn_mixture(1),
-            "scikit-learn GaussianMixture, 10": sklearn_mixture(10),
-            "scikit-learn GaussianMixture, 100": sklearn_mixture(100),
+            "scikit-learn GaussianMixture": sklearn_mixture_by_default,
+            "scikit-learn GaussianMixture, 1 to the end": sklearn_mixture(1),
+            "scikit-learn GaussianMixture, 10 to the end": sklearn_mixture(10),
+            "scikit-learn GaussianMixture, 100 to the end": sklearn_mixture(100),
         },
     ),
     "maps": (
@@ -273,18 +287,36 @@ def run_one(request):
     with threadpool_limits(limits=request["threads"]):
         # Imports and first calls are not what is measured.
         fit(X[:64], 2, request["threads"])
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        before = resident_from_here()
         start = time.perf_counter()
         found = fit(X, CLUSTERS[request["set"]], request["threads"])
         seconds = time.perf_counter() - start
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        peak = resident("VmHWM")
     objective, labels = judge(X, found)
+    if not math.isfinite(objective):
+        sys.exit(f"an objective of {objective}")
     agreement = None
     if labels is not None and classes is not None:
         from sklearn.metrics import adjusted_rand_score
 
         agreement = float(adjusted_rand_score(classes, labels))
-    print(json.dumps({"seconds": seconds, "objective": objective, "agreement": agreement, "peak_kib": peak - before}))
+    clusters = None if labels is None else len(set(labels[labels >= 0].tolist()))
+    added = None if before is None or peak is None else max(0, peak - before)
+    print(json.dumps({"seconds": seconds, "objective": objective, "agreement": agreement, "clusters": clusters, "added_kib": added}))
+
+
+def resident(name):
+    """A line of this process' memory in KiB, where the system tells (Linux): VmRSS now, VmHWM the most since it was last asked to forget."""
+    return next((int(line.split()[1]) for line in lines_of("/proc/self/status") if line.startswith(name + ":")), None)
+
+
+def resident_from_here():
+    """What is resident now; the most begins anew. What getrusage says would have the parent's most in it, and that of reading the rows."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return None
+    return resident("VmRSS")
 
 
 def contenders_of(family, rows, columns):
@@ -330,42 +362,67 @@ def summary(runs):
     return {
         "objective": runs[0]["objective"],
         "agreement": runs[0]["agreement"],
+        "clusters": runs[0]["clusters"],
         "seconds": [one["seconds"] for one in runs],
-        "peak_kib": max(one["peak_kib"] for one in runs),
+        "added_kib": max((one["added_kib"] for one in runs if one["added_kib"] is not None), default=None),
     }
 
 
-def first_near(good):
+def comparable(results, clusters):
+    """Those that ended, with no more clusters than were asked for."""
+    return {
+        contender: result
+        for contender, result in results.items()
+        if "failed" not in result and (result["clusters"] is None or result["clusters"] <= clusters)
+    }
+
+
+def reach(family, best):
+    """What an objective may be to count as the best."""
+    return best + (NEAR_IN_NATS if family in ("mixtures", "topographic maps") else NEAR * abs(best))
+
+
+def first_near(family, good):
     """Who came first to within reach of the best objective."""
-    best = min(result["objective"] for result in good.values())
-    near = [contender for contender, result in good.items() if result["objective"] <= best + NEAR * abs(best)]
+    most = reach(family, min(result["objective"] for result in good.values()))
+    near = [contender for contender, result in good.items() if result["objective"] <= most]
     return min(near, key=lambda contender: statistics.median(good[contender]["seconds"]))
 
 
-def shown(family, name, shape, results):
+def shown(family, name, shape, results, clusters):
     """A table, and who was first to within reach of the best."""
     print(f"\n{family}, {name}: {shape[0]} rows of {shape[1]} columns; {FAMILIES[family][0]}")
-    good = {contender: result for contender, result in results.items() if "failed" not in result}
+    good = comparable(results, clusters)
     best = min(result["objective"] for result in good.values())
-    print(f"  {'':34}{'objective':>14}{'over best':>11}{'Rand':>8}{'seconds':>10}{'MiB':>8}")
+    print(f"  {'':44}{'objective':>14}{'over best':>11}{'Rand':>8}{'seconds':>10}{'MiB':>8}")
     for contender, result in results.items():
         if "failed" in result:
-            print(f"  {contender:34}failed: {result['failed']}")
+            print(f"  {contender:44}failed: {result['failed']}")
             continue
         over = (result["objective"] - best) / abs(best) if best else 0.0
         rand = "" if result["agreement"] is None else f"{result['agreement']:.3f}"
         seconds = statistics.median(result["seconds"])
-        print(f"  {contender:34}{result['objective']:14.6g}{over:11.3%}{rand:>8}{seconds:10.4f}{result['peak_kib'] / 1024:8.1f}")
-    first = first_near(good)
-    print(f"  first to within {NEAR:.1%} of the best: {first}, {statistics.median(good[first]['seconds']):.4f} s", flush=True)
+        memory = "" if result["added_kib"] is None else f"{result['added_kib'] / 1024:.1f}"
+        more = "" if contender in good else f"  {result['clusters']} clusters"
+        print(f"  {contender:44}{result['objective']:14.6g}{over:11.3%}{rand:>8}{seconds:10.4f}{memory:>8}{more}")
+    first = first_near(family, good)
+    print(f"  first to the best: {first}, {statistics.median(good[first]['seconds']):.4f} s", flush=True)
 
 
 def machine():
     """What the record was taken on."""
     processor = next((line.split(":")[1].strip() for line in lines_of("/proc/cpuinfo") if line.startswith("model name")), platform.processor())
-    asked = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=Path(__file__).parent)
+    commit = git("rev-parse", "--short", "HEAD") or "unknown"
+    changed = "+" if git("status", "--porcelain") else ""
     system = f"{platform.system().lower()} {platform.machine()}"
-    return {"processor": processor, "threads": os.cpu_count(), "system": system, "commit": asked.stdout.strip() or "unknown"}
+    return {"processor": processor, "threads": os.cpu_count(), "system": system, "commit": commit + changed}
+
+
+def git(*words):
+    try:
+        return subprocess.run(["git", *words], capture_output=True, text=True, cwd=Path(__file__).parent).stdout.strip()
+    except OSError:
+        return ""
 
 
 def lines_of(path):
@@ -409,22 +466,25 @@ def main():
     print(f"{arguments.threads} threads; the middle of {arguments.rounds} runs in turns, a process each")
     record = []
     if arguments.record:
-        command = f"side_by_side.py, {arguments.threads} threads, {arguments.rounds} rounds"
-        about = {"command": command, "machine": machine(), "libraries": {"python": platform.python_version(), **versions}}
+        command = f"side_by_side.py --threads {arguments.threads} --rounds {arguments.rounds}"
+        load = "%.2f %.2f %.2f" % os.getloadavg()
+        about = {"command": command, "load": load, "machine": machine(), "libraries": {"python": platform.python_version(), **versions}}
         write(arguments.record.with_suffix(".machine.json"), {"sessions": [about]})
     for name in sets:
-        X, _ = rows_of(name, arguments.data)
+        shape = rows_of(name, arguments.data)[0].shape
         for family in families:
-            contenders = contenders_of(family, *X.shape)
+            contenders = contenders_of(family, *shape)
             if not contenders:
                 continue
             request = {"set": name, "family": family, "threads": arguments.threads, "data": arguments.data}
             results = measured(request, contenders, arguments.rounds)
-            if all("failed" in result for result in results.values()):
-                print(f"\n{family}, {name}: all failed, the first with {next(iter(results.values()))['failed']}", flush=True)
+            if not comparable(results, CLUSTERS[name]):
+                told = next((result["failed"] for result in results.values() if "failed" in result), "more clusters than were asked for")
+                print(f"\n{family}, {name}: nothing to compare, the first with {told}", flush=True)
                 continue
-            shown(family, name, X.shape, results)
-            record.append({"set": name, "family": family, "objective": FAMILIES[family][0], "rows": X.shape[0], "columns": X.shape[1], "clusters": CLUSTERS[name], "runs": results})
+            shown(family, name, shape, results, CLUSTERS[name])
+            about = {"rows": shape[0], "columns": shape[1], "clusters": CLUSTERS[name], "threads": arguments.threads}
+            record.append({"set": name, "family": family, "objective": FAMILIES[family][0], **about, "runs": results})
             if arguments.record:
                 write(arguments.record, record)
 

@@ -6,6 +6,8 @@ pub struct BitRows {
     pub(super) bits: usize,
     /// Row after row, `bits.div_ceil(64)` words each.
     pub(super) words: Vec<u64>,
+    /// Bits that are set, of all rows.
+    pub(super) set: usize,
     pub(super) weights: Vec<f64>,
 }
 
@@ -32,7 +34,8 @@ impl BitRows {
             assert!(row.len() == width && row[width - 1] & beyond == 0, "rows of {bits} bits");
             words.extend_from_slice(row);
         }
-        Self { bits, words, weights: (0..rows).map(weight).collect() }
+        let set = words.iter().map(|word: &u64| word.count_ones() as usize).sum();
+        Self { bits, words, set, weights: (0..rows).map(weight).collect() }
     }
 
     /// How many rows.

@@ -9,9 +9,9 @@ use super::rows::{BitRows, SLACK, places_of};
 use crate::forms::Forms;
 use crate::lanes::{Lanes, Real};
 
-/// Words of a block at least: 384 columns, whose lines of 64 bytes are three quarters of a first-level cache of 32 KiB.
+/// Words of a block, unless bits are few: 384 columns, whose lines of 64 bytes are three quarters of a first-level cache of 32 KiB.
 const WORDS: usize = 6;
-/// Set bits that a row has in a block at least, on average.
+/// Set bits that a row is to have in a block, on average, before columns are divided. They are divided evenly, so that it has half as many at least.
 const BITS: usize = 32;
 /// Rows that are walked together: the lines of a block are fetched once for so many.
 pub(super) const ROWS: usize = 128;
@@ -35,8 +35,7 @@ impl Walks {
     /// Gets ready for rows of a leaf. How columns are divided is the leaf's, so that results do not depend on which of its rows are walked together.
     pub fn begin(&mut self, rows: &BitRows) {
         let words = rows.bits.div_ceil(64);
-        let set: usize = rows.words.iter().map(|word| word.count_ones() as usize).sum();
-        let enough = (BITS * words * rows.rows()).div_ceil(set.max(1));
+        let enough = (BITS * words * rows.rows()).div_ceil(rows.set.max(1));
         let blocks = words.div_ceil(enough.max(WORDS));
         self.columns = rows.bits;
         self.width = 64 * words.div_ceil(blocks);
@@ -56,8 +55,8 @@ impl Walks {
     pub fn find(&mut self, rows: &BitRows, which: Range<usize>) {
         let (blocks, words) = (self.blocks(), self.width / 64);
         self.rows = which.len();
-        // Buffers never shrink. Words have at most 64 places, rows of a block at most a padding.
-        let room = which.len() * (64 * rows.bits.div_ceil(64) + SUMS * blocks) + SLACK;
+        // For all rows of the leaf, each with a padding a block. Buffers never shrink.
+        let room = rows.set + SUMS * blocks * which.len() + SLACK;
         if self.places.len() < room {
             self.places.resize(room, 0);
         }
@@ -190,6 +189,8 @@ mod tests {
             walks.width
         };
         assert_eq!(width(1047, 0.2), 384);
+        // Folded fingerprints: two blocks of some 19 set bits.
+        assert_eq!(width(1024, 0.037), 512);
         assert_eq!(width(1047, 0.0), 1088);
         assert_eq!(width(100, 0.5), 128);
         // One in a hundred of 30,000: some 3,200 columns for 32 bits.
