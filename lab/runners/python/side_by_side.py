@@ -446,7 +446,7 @@ def main():
     parser.add_argument("--families", default=",".join(FAMILIES), help="of " + ", ".join(FAMILIES))
     parser.add_argument("--threads", type=int, default=1, help="of each contender (default: 1)")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each contender, in turns (default: 3)")
-    parser.add_argument("--record", type=Path, help="write all figures to this file, as JSON, and the machine beside it")
+    parser.add_argument("--record", type=Path, help="keep all figures in this file, as JSON, and the machine beside it; goes on with the record that is there")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one:
@@ -464,17 +464,22 @@ def main():
     versions = {package: version(package) for package in PACKAGES}
     print(f"Python {platform.python_version()}; " + ", ".join(f"{package} {number}" for package, number in versions.items()))
     print(f"{arguments.threads} threads; the middle of {arguments.rounds} runs in turns, a process each")
-    record = []
+    record, sessions = [], []
     if arguments.record:
+        if arguments.record.is_file():
+            record = json.loads(arguments.record.read_text())
+            sessions = json.loads(arguments.record.with_suffix(".machine.json").read_text())["sessions"]
+            print(f"{arguments.record} has {len(record)} tables; they are not taken again")
         command = f"side_by_side.py --threads {arguments.threads} --rounds {arguments.rounds}"
         load = "%.2f %.2f %.2f" % os.getloadavg()
         about = {"command": command, "load": load, "machine": machine(), "libraries": {"python": platform.python_version(), **versions}}
-        write(arguments.record.with_suffix(".machine.json"), {"sessions": [about]})
+        write(arguments.record.with_suffix(".machine.json"), {"sessions": [*sessions, about]})
+    taken = {(entry["set"], entry["family"]) for entry in record}
     for name in sets:
         shape = rows_of(name, arguments.data)[0].shape
         for family in families:
             contenders = contenders_of(family, *shape)
-            if not contenders:
+            if not contenders or (name, family) in taken:
                 continue
             request = {"set": name, "family": family, "threads": arguments.threads, "data": arguments.data}
             results = measured(request, contenders, arguments.rounds)
