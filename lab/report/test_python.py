@@ -62,8 +62,8 @@ class Page(unittest.TestCase):
         self.assertIn("First to the best: lehr KMeans, 10; no peer gets there.", self.line("**b**"))
 
     def test_a_contender_has_its_objective_excess_agreement_and_spread_of_times(self):
-        self.assertEqual(self.line("| lehr DAClustering"), "| lehr DAClustering | 10 | 0.000 | 0.500 | **0.300** (0.200 to 0.400) | 2.00 |")
-        self.assertEqual(self.line("| scikit-learn KMeans, 1 "), "| scikit-learn KMeans, 1 | 12 | 20.000 | · | **0.010** | 2.00 |")
+        self.assertEqual(self.line("| lehr DAClustering"), "| lehr DAClustering | 10 | 0.000 | 0.500 | **300.0** (200.0 to 400.0) | 2.00 |")
+        self.assertEqual(self.line("| scikit-learn KMeans, 1 "), "| scikit-learn KMeans, 1 | 12 | 20.000 | · | **10.00** | 2.00 |")
 
     def test_a_failure_is_told_and_breaks_no_table(self):
         self.assertIn("| failed: ValueError: one / two | · |", self.line("| faiss, 1"))
