@@ -77,11 +77,11 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
         Its share of the posterior.
     entropies_ : ndarray of shape (n_samples,)
         The entropy of the posterior over nodes, in nats: 0 where one node has it all.
-    nodes_ : ndarray of shape (n_nodes_ ** n_components, n_components)
+    nodes_ : ndarray of shape (n_nodes ** n_components, n_components)
         Where the nodes are on the map. The last axis runs fastest.
-    means_ : ndarray of shape (n_nodes_ ** n_components, n_features)
+    means_ : ndarray of shape (n_nodes ** n_components, n_features)
         Where they are among the rows, in the unit of ``X``.
-    magnifications_ : ndarray of shape (n_nodes_ ** n_components,)
+    magnifications_ : ndarray of shape (n_nodes ** n_components,)
         How much the map is stretched there: length, area or volume among the rows over that on the map. Walls of it stand between groups.
     noise_variance_ : float
         The variance around the map, the same along every column, in the squared unit of ``X``.
@@ -380,7 +380,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedM
 
         Returns
         -------
-        memberships : ndarray of shape (n_samples, n_nodes_ ** n_components)
+        memberships : ndarray of shape (n_samples, n_nodes ** n_components)
             Each row adds up to 1.
 
         Examples
