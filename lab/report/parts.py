@@ -42,6 +42,11 @@ def opening(title, lab, design, notes, about):
     yield ""
     yield from notes
     yield ""
+    yield from taken_on(about)
+
+
+def taken_on(about):
+    """The machine, and what was written by hand about the record."""
     for line in machine(about):
         yield line
         yield ""

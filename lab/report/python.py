@@ -8,7 +8,7 @@ Usage: python.py RECORD.json > docs/lab/python.md. Standard library only.
 import statistics
 
 from comparison import ABSENT, digits, shown, table
-from parts import machine, write
+from parts import taken_on, write
 
 # Within this of the best objective of all counts as reaching it: a share of it, and nats a row of likelihoods.
 NEAR = 1e-3
@@ -57,24 +57,23 @@ def verdict(entry):
 
 
 def summary(entries):
-    yield "| | one call of ours gets to the best | one of ours gets there first | no peer gets there |"
-    yield "| --- | --- | --- | --- |"
+    lines = []
     for family, default in DEFAULTS.items():
         of = [entry for entry in entries if entry["family"] == family]
         if of:
             reached = sum(default in near(entry) for entry in of)
             first = sum(is_ours(near(entry)[0]) for entry in of)
             alone = sum(all(map(is_ours, near(entry))) for entry in of)
-            yield f"| {TITLES[family]}, `{default.removeprefix('lehr ')}` | {reached} of {len(of)} | {first} of {len(of)} | {alone} of {len(of)} |"
-    yield ""
+            lines.append([f"{TITLES[family]}, `{default.removeprefix('lehr ')}`", *(f"{count} of {len(of)}" for count in (reached, first, alone))])
+    yield from table(["", "one call of ours gets to the best", "one of ours gets there first", "no peer gets there"], lines)
 
 
 def line(entry, contender):
     result = entry["runs"][contender]
     if "failed" in result:
         return [contender, "failed: " + result["failed"].replace("|", "/"), ABSENT, ABSENT, ABSENT, ABSENT]
-    least, *_, most = sorted(result["seconds"] * 2)
-    time = f"**{digits(1000 * middle(result))}**" + (f" ({digits(1000 * least)} to {digits(1000 * most)})" if len(result["seconds"]) > 1 else "")
+    times = [1000 * seconds for seconds in result["seconds"]]
+    time = f"**{digits(statistics.median(times))}**" + (f" ({digits(min(times))} to {digits(max(times))})" if len(times) > 1 else "")
     above = f"{(1 if entry['family'] in LIKELIHOODS else 100) * over(entry, contender):.3f}"
     if contender not in good(entry):
         above += f" ({result['clusters']} clusters)"
@@ -94,12 +93,7 @@ def page(entries, about):
     yield "- Variances are kept from collapsing in two ways: by a share of the column's variance in ours, by `reg_covar` in scikit-learn's. Where a column does not vary within a class (digits), likelihoods say that, and little else."
     yield f"- `{ABSENT}`: no classes are known, the system does not tell, or the run failed."
     yield ""
-    for words in machine(about):
-        yield words
-        yield ""
-    if about.get("note"):
-        yield about["note"]
-        yield ""
+    yield from taken_on(about)
     yield from summary(entries)
     for family, title in TITLES.items():
         of = [entry for entry in entries if entry["family"] == family]
