@@ -170,7 +170,7 @@ pub fn critical_temperature<'a>(
     parameters.check(input)?;
     let table = Table::new(&input)?;
     let problem = Problem::new(&table, parameters);
-    drive(execution, table.rows.count, &Widest { problem: &problem })
+    drive(execution, table.rows.dealt, &Widest { problem: &problem })
 }
 
 /// A program that finds the principal axis.
@@ -205,7 +205,7 @@ fn run(
         cells: LeafCells::new(table.rows.leaves.len(), |_| Placed::default()),
         shared: shared::Run::new(input.fingerprint(), parameters.clone(), state, observer, phases),
     };
-    let outcome = drive(execution, table.rows.count, &run)?.expect("the first loop of a process brings the outcome");
+    let outcome = drive(execution, table.rows.dealt, &run)?.expect("the first loop of a process brings the outcome");
     Ok(Model::new(input, &problem, outcome, run.cells.into_values()))
 }
 

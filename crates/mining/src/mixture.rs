@@ -189,7 +189,7 @@ fn run(
         },
         shared: shared::Run::new(input.fingerprint(), parameters.clone(), state, observer, phases),
     };
-    let outcome = drive(execution, rows.count, &run)?.expect("the first loop of a process brings the outcome");
+    let outcome = drive(execution, rows.dealt, &run)?.expect("the first loop of a process brings the outcome");
     let Problem { columns, cells, .. } = run.problem;
     Ok(Model::new(&table, outcome, cells.into_values(), &parameters, &columns.clouds))
 }

@@ -89,7 +89,7 @@ impl Checkpoint {
 /// lie far apart it is over after one look, and `patience` 0 leaves it out.
 /// Of rows of bits a pass takes N x K x (set bits) additions, twice, in place of N x K x D multiply-adds.
 /// Of sparse rows it takes K x (values that are not 0) multiply-adds, twice, and K x D additions for each of some hundred leaves.
-/// Memory: the points, and a copy of them in the precision asked for; of bits, as bits; of sparse rows, what is not 0, and several times K x D numbers. Of points in a file ([`Points::spilled`](lehr_data::Points::spilled))
+/// Memory: the points, and a copy of them in the precision asked for; of bits, as bits, and 4 to 8 bytes a row and cluster for the search by swaps, of 16 clusters and more; of sparse rows, what is not 0, and several times K x D numbers. Of points in a file ([`Points::spilled`](lehr_data::Points::spilled))
 /// the copy is in a file of the same folder, and memory holds about 40 bytes a row and the leaf in work; each pass reads that file as far as the system has not kept it.
 pub fn cluster<'a>(
     input: impl Into<Input<'a>>,

@@ -6,6 +6,7 @@
 //!
 //! Scores and sums have the meaning of [`crate::soft`] and [`crate::nearest`], and their values to rounding; centres, directions and planes are in the coordinates of the bits, 0 and 1.
 
+mod known;
 mod rows;
 mod walks;
 
@@ -15,11 +16,15 @@ use crate::lanes::{Line, Real};
 use crate::nearest::Kind;
 use crate::soft::{SoftTotals, Sums, finish, shares};
 
+use known::slack_of;
+pub use known::{Known, Moves};
 pub use rows::{BitRows, for_each_set_bit};
 use walks::{ROWS, Walks};
 
 /// After so many rows, a multiple of [`ROWS`], sums in the rows' precision go over into `f64`.
 const FLUSH: usize = 2 * ROWS;
+/// A distance by itself takes as long as this many of those that are formed together.
+const LOOK: usize = 3;
 /// Columns whose lines are taken apart together.
 const AT_ONCE: usize = 16;
 
@@ -135,6 +140,10 @@ pub struct HardBitCenters<T: Real> {
     bits: usize,
     count: usize,
     distances: Forms<T>,
+    /// The same centre by centre, for rows that are held against one: K constants, K x (D + 1) terms, and the size of the largest.
+    constants: Vec<T>,
+    terms: Vec<T>,
+    largest: Vec<f64>,
     /// K x D.
     normals: Vec<f64>,
     thresholds: Vec<f64>,
@@ -145,6 +154,11 @@ impl<T: Real> HardBitCenters<T> {
     pub fn begin(&mut self, bits: usize, count: usize) {
         (self.bits, self.count) = (bits, count);
         self.distances.begin_line_by_line(bits + 1, count);
+        self.constants.resize(count, T::default());
+        // The column that is none says nothing.
+        self.terms.clear();
+        self.terms.resize(count * (bits + 1), T::default());
+        self.largest.resize(count, 0.0);
         self.normals.clear();
         self.thresholds.clear();
     }
@@ -176,7 +190,15 @@ impl<T: Real> HardBitCenters<T> {
     /// ```
     pub fn set_form(&mut self, k: usize, constant: f64, terms: impl Iterator<Item = f64>) {
         assert!(k < self.count);
-        self.distances.set(k, constant, terms);
+        self.constants[k] = T::from_f64(constant);
+        let own = &mut self.terms[k * (self.bits + 1)..][..self.bits];
+        let mut largest = 0.0f64;
+        for (own, term) in own.iter_mut().zip(terms) {
+            largest = largest.max(term.abs());
+            *own = T::from_f64(term);
+        }
+        self.largest[k] = largest;
+        self.distances.set(k, constant, own.iter().map(|term| term.to_f64()));
     }
 
     /// Adds the plane of the next centre, from the first on: rows with `x . normal > threshold` are beyond it.
@@ -214,6 +236,10 @@ pub struct BitScratch<T: Real> {
     /// Lines of centres.
     masses: Vec<T::Line>,
     nearest: Vec<u32>,
+    /// What rounding may do to a squared distance from each centre.
+    slack: Vec<f32>,
+    /// Of rows that are walked together the computed squared distance from their own centres, and whether others may be as near.
+    own: Vec<(f64, bool)>,
 }
 
 impl<T: Real> BitScratch<T> {
@@ -306,6 +332,63 @@ pub fn nearest_bit_sums<T: Real>(
     nearest(rows, centers, kind, scratch, sums);
 }
 
+/// The sums of [`nearest_bit_sums`], [`Kind::Centers`], to the bit, and fewer distances: only those of which `known` cannot say that they are larger than that from the row's own centre. Afterwards `known` is of these centres.
+///
+/// `moves` says how far each centre has moved since `known` was, which is of these rows and as many centres; where it is of none, every distance is formed, as it is where most would have to be.
+/// Distances must be those of centres ([`HardBitCenters::set`]), since other forms say nothing of how they change.
+///
+/// Cost: set bits x 2 additions, rows x K comparisons, and set bits of a row for each distance that is formed beside; at most some more than [`nearest_bit_sums`]. No allocation once `scratch` and `known` have grown.
+///
+/// # Panics
+/// If the shapes disagree, or there is no centre.
+///
+/// # Example
+/// ```
+/// use lehr_numerics::bits::{BitRows, BitScratch, HardBitCenters, Known, Moves, nearest_bit_sums_of_known};
+/// let words = [[0b00], [0b11], [0b01]];
+/// let rows = BitRows::new(3, 2, |i| &words[i], |_| 1.0);
+/// let (mut known, mut moves, mut scratch) = (Known::default(), Moves::default(), BitScratch::<f64>::default());
+/// let mut positions = vec![0.0, 0.0, 1.0, 0.5];
+/// for _ in 0..2 {
+///     let mut centers = HardBitCenters::default();
+///     centers.begin(2, 2);
+///     centers.set(0, &positions[..2]);
+///     centers.set(1, &positions[2..]);
+///     let mut sums = [0.0; 8];
+///     nearest_bit_sums_of_known(&rows, &centers, &moves, &mut known, &mut scratch, &mut sums);
+///     assert_eq!(sums[..3], [1.0, 0.0, 0.0]); // mass, and how often each bit is set
+///     let next = vec![0.0, 0.0, sums[5] / sums[4], sums[6] / sums[4]];
+///     moves.measure(&positions, &next, 2, 1.0);
+///     positions = next;
+/// }
+/// assert_eq!(known.nearest(2), 1);
+/// ```
+pub fn nearest_bit_sums_of_known<T: Real>(
+    rows: &BitRows,
+    centers: &HardBitCenters<T>,
+    moves: &Moves,
+    known: &mut Known,
+    scratch: &mut BitScratch<T>,
+    sums: &mut [f64],
+) {
+    assert!(!centers.is_empty() && u32::try_from(centers.count).is_ok(), "1 to 2^32 - 1 centres");
+    assert_eq!(rows.bits, centers.bits);
+    assert_eq!(sums.len(), centers.count * Kind::Centers.len(rows.bits));
+    let is_new = known.rows() == 0;
+    if is_new {
+        known.begin(rows.rows(), centers.count);
+    }
+    assert!(known.rows() == rows.rows() && known.clusters() == centers.count, "known rows and centres");
+    assert!(is_new || moves.len() == centers.count, "how far each centre has moved");
+    scratch.values.resize(ROWS.min(rows.rows()) * centers.distances.lines, T::Line::default());
+    scratch.walks.begin(rows);
+    scratch.slack.clear();
+    scratch.slack.extend(centers.constants.iter().zip(&centers.largest).map(|(constant, largest)| {
+        slack_of(rows.most, constant.to_f64().abs() + rows.most as f64 * largest, T::EPSILON)
+    }));
+    nearest_of_known(rows, centers, is_new, moves, known, scratch, sums);
+}
+
 kernel! {
     fn soft[T; V; const ALONG: bool](rows: &BitRows, centers: &SoftBitCenters<T>, scratch: &mut BitScratch<T>, sums: &mut [f64]) -> (f64, f64) {
         let (lanes, lines) = (T::Line::COUNT, centers.scores.lines);
@@ -380,49 +463,124 @@ kernel! {
     fn nearest[T; V](rows: &BitRows, centers: &HardBitCenters<T>, kind: Kind, scratch: &mut BitScratch<T>, sums: &mut [f64]) {
         let (lanes, lines, per_center) = (T::Line::COUNT, centers.distances.lines, kind.len(rows.bits));
         let BitScratch { walks, values, nearest, .. } = scratch;
-        let (mut first, mut together) = (0, 0);
-        for index in 0..rows.rows() {
-            if index == first + together {
-                (first, together) = (index, ROWS.min(rows.rows() - index));
-                walks.find(rows, first..first + together);
-                walks.add_up::<T, V>(&centers.distances, &mut values[..together * lines]);
-            }
-            let (mut own, mut best, mut second) = (0, f64::INFINITY, f64::INFINITY);
-            for k in 0..centers.count {
-                // What rounding leaves of nothing is no distance below it.
-                let distance = values[together * (k / lanes) + index - first].lanes()[k % lanes].to_f64().max(0.0);
-                if distance < best {
-                    (own, second, best) = (k, best, distance);
-                } else if distance < second {
-                    second = distance;
+        let mut first = 0;
+        while first < rows.rows() {
+            let together = ROWS.min(rows.rows() - first);
+            walks.find(rows, first..first + together);
+            walks.add_up::<T, V>(&centers.distances, &mut values[..together * lines]);
+            for index in 0..together {
+                let (mut k, mut best, mut second) = (0, f64::INFINITY, f64::INFINITY);
+                for other in 0..centers.count {
+                    // What rounding leaves of nothing is no distance below it.
+                    let line = &values[together * (other / lanes) + index];
+                    let distance = line.lanes()[other % lanes].to_f64().max(0.0);
+                    if distance < best {
+                        (k, second, best) = (other, best, distance);
+                    } else if distance < second {
+                        second = distance;
+                    }
+                }
+                nearest.push(k as u32);
+                let weight = rows.weights[first + index];
+                if weight == 0.0 {
+                    continue;
+                }
+                let sums = &mut sums[k * per_center..][..per_center];
+                add_row(walks, index, weight, best, &mut sums[..rows.bits + 2]);
+                if kind == Kind::Swaps {
+                    // With one centre there is no second: taking it away costs everything.
+                    if centers.count > 1 {
+                        sums[2 + rows.bits] += weight * (second - best);
+                    }
+                    let normal = &centers.normals[k * rows.bits..][..rows.bits];
+                    let mut height = 0.0;
+                    walks.for_each_column(index, |column| height += normal[column]);
+                    if height > centers.thresholds[k] {
+                        sums[3 + rows.bits] += weight;
+                        let moments = &mut sums[4 + rows.bits..][..rows.bits];
+                        walks.for_each_column(index, |column| moments[column] += weight);
+                    }
                 }
             }
-            nearest.push(own as u32);
-            let weight = rows.weights[index];
-            if weight == 0.0 {
-                continue;
-            }
-            let sums = &mut sums[own * per_center..][..per_center];
-            sums[0] += weight;
-            sums[1 + rows.bits] += weight * best;
-            let moments = &mut sums[1..][..rows.bits];
-            walks.for_each_column(index - first, |column| moments[column] += weight);
-            if kind == Kind::Swaps {
-                // With one centre there is no second: taking it away costs everything.
-                if centers.count > 1 {
-                    sums[2 + rows.bits] += weight * (second - best);
-                }
-                let normal = &centers.normals[own * rows.bits..][..rows.bits];
-                let mut height = 0.0;
-                walks.for_each_column(index - first, |column| height += normal[column]);
-                if height > centers.thresholds[own] {
-                    sums[3 + rows.bits] += weight;
-                    let moments = &mut sums[4 + rows.bits..][..rows.bits];
-                    walks.for_each_column(index - first, |column| moments[column] += weight);
-                }
-            }
+            first += together;
         }
     }
+}
+
+kernel! {
+    fn nearest_of_known[T; V](
+        rows: &BitRows, centers: &HardBitCenters<T>, is_new: bool, moves: &Moves, known: &mut Known, scratch: &mut BitScratch<T>, sums: &mut [f64],
+    ) {
+        let (lanes, lines, per_center) = (T::Line::COUNT, centers.distances.lines, rows.bits + 2);
+        let BitScratch { walks, values, slack, own, .. } = scratch;
+        let (slack, count) = (&slack[..centers.count], centers.count);
+        let mut first = 0;
+        while first < rows.rows() {
+            let together = ROWS.min(rows.rows() - first);
+            walks.find(rows, first..first + together);
+            let distance = |walks: &Walks, index: usize, k: usize| {
+                let terms = &centers.terms[k * (rows.bits + 1)..][..rows.bits + 1];
+                walks.add_up_one(index, centers.constants[k], terms).to_f64().max(0.0)
+            };
+            own.clear();
+            // Distances that there would have to be, beside those from the rows' own centres.
+            let mut looks = 0;
+            for index in 0..if is_new { 0 } else { together } {
+                let squared = distance(walks, index, known.nearest(first + index));
+                let near = moves.lower(known.bounds_mut(first + index), slack, squared);
+                looks += near.saturating_sub(1);
+                own.push((squared, near > 1));
+            }
+            let is_whole = is_new || looks * LOOK > together * count;
+            if is_whole {
+                walks.add_up::<T, V>(&centers.distances, &mut values[..together * lines]);
+            }
+            for index in 0..together {
+                let row = first + index;
+                let mut best = f64::INFINITY;
+                if is_whole {
+                    for k in 0..count {
+                        let squared = values[together * (k / lanes) + index].lanes()[k % lanes].to_f64().max(0.0);
+                        known.learn(row, k, squared, slack[k]);
+                        if squared < best {
+                            best = squared;
+                            known.choose(row, k);
+                        }
+                    }
+                } else {
+                    let has_others;
+                    (best, has_others) = own[index];
+                    let mut k = known.nearest(row);
+                    known.learn(row, k, best, slack[k]);
+                    let mut next = if has_others { 0 } else { count };
+                    while let Some(other) = known.next_near(row, next, best, slack) {
+                        let squared = distance(walks, index, other);
+                        known.learn(row, other, squared, slack[other]);
+                        if squared < best || (squared == best && other < k) {
+                            (k, best) = (other, squared);
+                            known.choose(row, k);
+                        }
+                        next = other + 1;
+                    }
+                }
+                let weight = rows.weights[row];
+                if weight != 0.0 {
+                    add_row(walks, index, weight, best, &mut sums[known.nearest(row) * per_center..][..per_center]);
+                }
+            }
+            first += together;
+        }
+    }
+}
+
+/// Adds a row to the sums of its centre: mass, how often each bit is set, cost.
+#[inline(always)]
+fn add_row(walks: &Walks, index: usize, weight: f64, squared: f64, sums: &mut [f64]) {
+    let last = sums.len() - 1;
+    sums[0] += weight;
+    sums[last] += weight * squared;
+    let moments = &mut sums[1..last];
+    walks.for_each_column(index, |column| moments[column] += weight);
 }
 
 /// Moves what columns hold over into `sums` (K x (1 + D), masses first), and leaves nothing in them. A few columns at a time, so that each line is fetched once for all its centres.

@@ -37,7 +37,9 @@ pub(crate) trait Registers: crate::compact::PairKernels + Sized + 'static {
 /// }
 /// ```
 #[expect(private_bounds, reason = "sealed: see Registers")]
-pub trait Real: Registers + Copy + Debug + Default + PartialOrd + Send + Sync + 'static {
+pub trait Real:
+    Registers + Copy + Debug + Default + PartialOrd + std::ops::Add<Output = Self> + Send + Sync + 'static
+{
     /// One cache line of such numbers.
     type Line: Line<Number = Self>;
     /// The distance from 1 to the next number.
@@ -122,6 +124,19 @@ pub trait Lanes: Copy + Debug {
 
     /// The lanes added up in `f64`, upper half onto lower half until one is left: as [`Line::sum`] does it.
     fn sum(self) -> f64;
+
+    /// Writes lane `l` of as many lines as a line has lanes to the line at `l * stride` of `to`, one after the other. Panics if there are other than so many, or no room.
+    #[inline(always)]
+    fn transpose(from: &[<Self::Number as Real>::Line], to: &mut [<Self::Number as Real>::Line], stride: usize) {
+        let count = <Self::Number as Real>::Line::COUNT;
+        assert_eq!(from.len(), count);
+        for lane in 0..count {
+            let to = to[lane * stride].lanes_mut();
+            for place in 0..count {
+                to[place] = from[place].lanes()[lane];
+            }
+        }
+    }
 
     /// Eight lines, each added up in that order.
     #[inline(always)]

@@ -27,6 +27,8 @@ mod oracle;
 #[cfg(test)]
 mod oracle_gaussian;
 #[cfg(test)]
+mod oracle_known;
+#[cfg(test)]
 mod oracle_pairs;
 mod products;
 pub mod random;

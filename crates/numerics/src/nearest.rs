@@ -4,14 +4,15 @@
 //! would cost to take a centre away (each of its rows to the second nearest) and what it would gain to divide one by a plane.
 
 use crate::dispatch::kernel;
-use crate::lanes::{Line, Real};
+use crate::lanes::{Lanes, Line, Real};
 use crate::line_sums::add_line_sums;
 use crate::products::products;
 use crate::tiles::{DIRECT_DIMENSION, Tiles};
 
 /// Tiles whose products are formed together in many dimensions: each coordinate of a centre that is loaded serves all of them.
 const WIDE_GROUP: usize = 4;
-
+/// The most lanes that a line has.
+const MOST_LANES: usize = 16;
 /// Which sums a pass forms for each centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -93,7 +94,8 @@ impl<T: Real> HardCenters<T> {
 pub struct HardScratch<T: Real> {
     nearest: Vec<T::Line>,
     products: Vec<T::Line>,
-    row: Vec<T::Line>,
+    /// A block of a tile's columns, row by row.
+    block: Vec<T::Line>,
     sums: Vec<T::Line>,
 }
 
@@ -225,11 +227,10 @@ kernel! {
     fn wide[T; V](tiles: &Tiles<T>, centers: &HardCenters<T>, kind: Kind, scratch: &mut HardScratch<T>, sums: &mut [f64]) {
         let dimension = tiles.dimension();
         let per_center = kind.len(dimension);
-        let lines_per_row = dimension.div_ceil(T::Line::COUNT);
         let zero = V::splat(T::default());
-        let HardScratch { nearest, products: scores, row: gathered, .. } = scratch;
+        let HardScratch { nearest, products: scores, block, .. } = scratch;
         let (scores, _) = scores.as_chunks_mut::<WIDE_GROUP>();
-        gathered.resize(lines_per_row, T::Line::default());
+        block.resize(T::Line::COUNT, T::Line::default());
         for (group, (values, weights)) in
             tiles.values().chunks(WIDE_GROUP * dimension).zip(tiles.weights().chunks(WIDE_GROUP)).enumerate()
         {
@@ -253,58 +254,112 @@ kernel! {
                 let (mut best_line, mut second_line) = (T::Line::default(), T::Line::default());
                 best.store(&mut best_line);
                 second.store(&mut second_line);
+                let (mut weights, mut heights) = ([0.0; MOST_LANES], [0.0; MOST_LANES]);
+                let mut starts = [0; MOST_LANES];
                 for lane in 0..T::Line::COUNT {
-                    let weight = weight.lanes()[lane].to_f64();
+                    let (own, weight) = (nearest[tile].lanes()[lane].to_f64() as usize, weight.lanes()[lane].to_f64());
+                    (weights[lane], starts[lane]) = (weight, own * per_center);
                     if weight == 0.0 {
                         continue;
                     }
-                    let row = match tiles.row_major() {
-                        [] => {
-                            for (j, line) in values.iter().enumerate() {
-                                gathered[j / T::Line::COUNT].lanes_mut()[j % T::Line::COUNT] = line.lanes()[lane];
-                            }
-                            &gathered[..]
-                        }
-                        rows => &rows[(tile * T::Line::COUNT + lane) * lines_per_row..][..lines_per_row],
-                    };
-                    let k = nearest[tile].lanes()[lane].to_f64() as usize;
-                    let sums = &mut sums[k * per_center..][..per_center];
-                    sums[0] += weight;
-                    add_row::<T>(weight, row, &mut sums[1..][..dimension]);
+                    let sums = &mut sums[own * per_center..][..per_center];
                     let distance = best_line.lanes()[lane].to_f64();
+                    sums[0] += weight;
                     sums[1 + dimension] += weight * distance;
-                    if kind == Kind::Swaps {
-                        if centers.len() > 1 {
-                            sums[2 + dimension] += weight * (second_line.lanes()[lane].to_f64() - distance);
+                    if kind == Kind::Swaps && centers.len() > 1 {
+                        sums[2 + dimension] += weight * (second_line.lanes()[lane].to_f64() - distance);
+                    }
+                }
+                for_blocks::<T, V>(tiles, tile, values, block, |first, width, rows| {
+                    for lane in 0..T::Line::COUNT {
+                        if weights[lane] == 0.0 {
+                            continue;
                         }
-                        let normal = &centers.normals[k * dimension..][..dimension];
-                        let row_values = row.iter().flat_map(|line| line.lanes());
-                        let height: f64 = row_values.zip(normal).map(|(x, n)| x.to_f64() * n.to_f64()).sum();
-                        if height > centers.thresholds[k].to_f64() {
-                            sums[3 + dimension] += weight;
-                            add_row::<T>(weight, row, &mut sums[4 + dimension..]);
+                        add_part::<T>(weights[lane], &rows[lane], &mut sums[starts[lane] + 1 + first..][..width]);
+                        if kind == Kind::Swaps {
+                            let normal = &centers.normals[starts[lane] / per_center * dimension + first..][..width];
+                            for (x, n) in rows[lane].lanes().iter().zip(normal) {
+                                heights[lane] += x.to_f64() * n.to_f64();
+                            }
                         }
                     }
+                });
+                if kind == Kind::Centers {
+                    continue;
+                }
+                let mut any = false;
+                for lane in 0..T::Line::COUNT {
+                    if weights[lane] == 0.0 {
+                        continue;
+                    }
+                    if heights[lane] > centers.thresholds[starts[lane] / per_center].to_f64() {
+                        sums[starts[lane] + 3 + dimension] += weights[lane];
+                        any = true;
+                    } else {
+                        weights[lane] = 0.0;
+                    }
+                }
+                if any {
+                    for_blocks::<T, V>(tiles, tile, values, block, |first, width, rows| {
+                        for lane in 0..T::Line::COUNT {
+                            if weights[lane] != 0.0 {
+                                let sums = &mut sums[starts[lane] + 4 + dimension + first..][..width];
+                                add_part::<T>(weights[lane], &rows[lane], sums);
+                            }
+                        }
+                    });
                 }
             }
         }
     }
 }
 
-/// Adds `weight x` to a first moment, in `f64`; the row is padded to whole lines.
+/// Calls `each` with a block of as many columns as a line has lanes after the other: its first column, how many there are, and the line of each row of the tile, with anything behind its columns.
+///
+/// The sums that rows are added to are a thousand columns long and many: block by block, what is read of a tile is in registers, and what is written of it is nothing.
 #[inline(always)]
-fn add_row<T: Real>(weight: f64, row: &[T::Line], moment: &mut [f64]) {
-    let mut lines = row.iter();
-    let mut whole = moment.chunks_exact_mut(T::Line::COUNT);
-    for (sums, line) in whole.by_ref().zip(lines.by_ref()) {
-        for (sum, x) in sums.iter_mut().zip(line.lanes()) {
-            *sum += weight * x.to_f64();
+fn for_blocks<T: Real, V: Lanes<Number = T>>(
+    tiles: &Tiles<T>,
+    tile: usize,
+    values: &[T::Line],
+    block: &mut [T::Line],
+    mut each: impl FnMut(usize, usize, &[T::Line]),
+) {
+    let (count, dimension) = (T::Line::COUNT, values.len());
+    let stride = dimension.div_ceil(count);
+    let mut at = 0;
+    while at < stride {
+        let first = at * count;
+        let width = count.min(dimension - first);
+        if !tiles.row_major().is_empty() {
+            for lane in 0..count {
+                block[lane] = tiles.row_major()[(tile * count + lane) * stride + at];
+            }
+        } else if width == count {
+            V::transpose(&values[first..][..count], block, 1);
+        } else {
+            for (place, line) in values[first..].iter().enumerate() {
+                for lane in 0..count {
+                    block[lane].lanes_mut()[place] = line.lanes()[lane];
+                }
+            }
         }
+        each(first, width, block);
+        at += 1;
     }
-    let rest = whole.into_remainder();
-    if let Some(line) = lines.next() {
-        for (sum, x) in rest.iter_mut().zip(line.lanes()) {
+}
+
+/// Adds `weight x` to a part of a first moment, in `f64`.
+#[inline(always)]
+fn add_part<T: Real>(weight: f64, line: &T::Line, moment: &mut [f64]) {
+    if moment.len() == T::Line::COUNT {
+        // Of a known length.
+        for (sum, x) in moment[..T::Line::COUNT].iter_mut().zip(line.lanes()) {
             *sum += weight * x.to_f64();
         }
+        return;
+    }
+    for (sum, x) in moment.iter_mut().zip(line.lanes()) {
+        *sum += weight * x.to_f64();
     }
 }

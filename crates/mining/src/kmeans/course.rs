@@ -43,8 +43,8 @@ pub(super) struct Course<'a, T: Kept> {
     input: Input<'a>,
     rows: &'a Rows<T>,
     parameters: &'a Parameters,
-    memory: &'a LeafCells<Remembered>,
     near: &'a LeafCells<Near>,
+    lloyd: Lloyd<'a, T>,
     pub state: State,
 }
 
@@ -57,7 +57,9 @@ impl<'a, T: Kept> Course<'a, T> {
         near: &'a LeafCells<Near>,
         state: State,
     ) -> Self {
-        Self { input, rows, parameters, memory, near, state }
+        let mut lloyd = Lloyd::new(rows, memory);
+        lloyd.is_plain = parameters.sweeps == Sweeps::Plain;
+        Self { input, rows, parameters, near, lloyd, state }
     }
 
     /// The centres that were given, as stored.
@@ -129,7 +131,7 @@ impl<T: Kept> run::Course<Parameters> for Course<'_, T> {
     }
 
     async fn advance<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
-        let Parameters { clusters, seed, max_sweeps, tolerance, sweeps, .. } = *self.parameters;
+        let Parameters { clusters, seed, max_sweeps, tolerance, .. } = *self.parameters;
         let dimension = self.rows.dimension;
         let Some(Start { centers, sweeps: done, cost }) = self.state.current.take() else {
             let start = self.state.costs.len() as u64;
@@ -141,15 +143,15 @@ impl<T: Kept> run::Course<Parameters> for Course<'_, T> {
             return Ok(());
         };
         let mut centers = Centers { dimension, values: centers };
-        let mut lloyd = Lloyd::new(self.rows, self.memory);
-        lloyd.is_plain = sweeps == Sweeps::Plain;
         // One pass more than sweeps: the last says what the sweeps before came to.
         let left = max_sweeps + 1 - done;
         let patience = Patience { sweeps: left.min(STEP_SWEEPS), tolerance, to_beat: None };
-        let swept = lloyd.go_on(rounds, &mut centers, patience, cost).await?;
-        self.state.sweeps += lloyd.sweeps;
-        if !swept.has_ended && lloyd.sweeps < left {
-            let sweeps = done + lloyd.sweeps;
+        let before = self.lloyd.sweeps;
+        let swept = self.lloyd.go_on(rounds, &mut centers, patience, cost).await?;
+        let made = self.lloyd.sweeps - before;
+        self.state.sweeps += made;
+        if !swept.has_ended && made < left {
+            let sweeps = done + made;
             self.state.current = Some(Start { centers: centers.values, sweeps, cost: Some(swept.cost) });
             return Ok(());
         }

@@ -10,7 +10,7 @@ use crate::vector::{Input, MOST_CLUSTERS, PLACE, Precision};
 #[serde(rename_all = "lowercase")]
 pub enum Sweeps {
     /// Near rows lie in boxes; a centre that every row of a box has a nearer one than is left out, and a box around which no centre has moved is not gone over again. In more than 16
-    /// dimensions every centre matters to every box, and this is the plain form.
+    /// dimensions every centre matters to every box, and this is the plain form; rows of bits remember how near each of 16 and more centres can be, and are held against those that may be near.
     #[default]
     Bounded,
     /// Each row against each centre, as Lloyd's algorithm says.

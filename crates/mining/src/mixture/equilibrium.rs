@@ -87,7 +87,7 @@ pub fn equilibrium<'a>(
         covariances: mixture.numbers().iter().map(|number| number / rows.unit / rows.unit).collect(),
     };
     let fixed = FixedPoint { table: &table, gaussians: stored, columns, start: start.clone() };
-    drive(execution, rows.count, &fixed)
+    drive(execution, rows.dealt, &fixed)
 }
 
 struct FixedPoint<'a> {

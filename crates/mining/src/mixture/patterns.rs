@@ -10,7 +10,6 @@ use lehr_data::Points;
 use lehr_numerics::tiles::Tiles;
 
 use crate::input::Input;
-use crate::round::Partition;
 use crate::vector::rows::Rows;
 
 /// Rows that have the same columns.
@@ -75,14 +74,18 @@ impl Patterns {
             });
             Group { observed, tiles, rows: members.to_vec() }
         };
-        let partition = Partition::new(heavy.len(), 1);
-        let count = partition.leaves();
+        debug_assert_eq!(heavy.len(), rows.count);
+        let count = rows.leaves.len();
         let leaves: Vec<PatternLeaf> = (0..count)
             .map(|leaf| {
                 let mut bystanders = light[light.len() * leaf / count..light.len() * (leaf + 1) / count].to_vec();
                 order(input, &mut bystanders);
                 PatternLeaf {
-                    groups: grouped(input, &heavy[partition.leaf_rows(leaf)], group),
+                    groups: grouped(
+                        input,
+                        &heavy[leaf * rows.leaf_rows..heavy.len().min((leaf + 1) * rows.leaf_rows)],
+                        group,
+                    ),
                     bystanders: grouped(input, &bystanders, group),
                 }
             })

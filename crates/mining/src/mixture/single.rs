@@ -28,7 +28,7 @@ pub(crate) fn single(
     end: SingleEnd,
     execution: &Execution,
 ) -> Result<Gaussians, Error> {
-    drive(execution, table.rows.count, &Single { table, columns, covariance, end })
+    drive(execution, table.rows.dealt, &Single { table, columns, covariance, end })
 }
 
 struct Single<'a> {

@@ -1,6 +1,11 @@
 //! The hard limit: Lloyd's sweeps, recomputed only where a centre has moved.
+//!
+//! In up to [`DIRECT_DIMENSION`] dimensions a leaf is a box: centres that cannot be near are left out of it, and it remembers its sums until one of the others moves. A leaf of rows of bits knows of each row how near each centre can be
+//! ([`Known`]), and forms the distances of which that does not say enough. Neither changes a bit.
 
-use lehr_numerics::bits::{BitRows, BitScratch, HardBitCenters, nearest_bit_sums};
+use lehr_numerics::bits::{
+    BitRows, BitScratch, HardBitCenters, Known, Moves, nearest_bit_sums, nearest_bit_sums_of_known,
+};
 use lehr_numerics::lanes::Real;
 use lehr_numerics::nearest::{HardCenters, Kind, nearest_sums};
 use lehr_numerics::sparse::{HardSparseCenters, nearest_sparse_sums};
@@ -35,12 +40,44 @@ impl Centers {
     }
 }
 
-/// What a leaf remembers of its last sweep, in up to [`DIRECT_DIMENSION`] dimensions.
+/// What a leaf remembers of sweeps before.
 #[derive(Debug, Default)]
 pub(crate) struct Remembered {
+    /// Of the last, in up to [`DIRECT_DIMENSION`] dimensions.
     active: Vec<usize>,
     positions: Vec<f64>,
     sums: Vec<f64>,
+    /// Of the last, and of the one that trials differ from, where rows are bits.
+    last: Known,
+    base: Known,
+}
+
+impl Remembered {
+    /// What a pass goes by, and leaves behind.
+    fn known(&mut self, from: Source, clusters: usize) -> &mut Known {
+        match from {
+            Source::Nothing => self.last.forget(),
+            Source::Last => {}
+            Source::Base => self.last.take_over(&self.base, clusters),
+            Source::NothingForBase => {
+                self.base.forget();
+                return &mut self.base;
+            }
+        }
+        &mut self.last
+    }
+}
+
+/// What is known of rows of bits when a pass begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    Nothing,
+    /// The same, and what it finds is what trials differ from.
+    NothingForBase,
+    /// What the last pass found.
+    Last,
+    /// What that found which trials differ from.
+    Base,
 }
 
 /// Planes that divide clusters: normals (K x D) and thresholds.
@@ -60,6 +97,8 @@ pub(crate) struct HardRound<'a, T: Kept> {
     pub memory: &'a LeafCells<Remembered>,
     /// Whether every row is held against every centre, and nothing is remembered.
     pub is_plain: bool,
+    /// Of rows of bits: what is known of them, and how far centres have moved since. None where every row is held against every centre.
+    pub known: Option<(Source, &'a Moves)>,
 }
 
 impl<T: Kept> HardRound<'_, T> {
@@ -68,10 +107,17 @@ impl<T: Kept> HardRound<'_, T> {
     }
 
     /// The sums of rows of bits, in stored units.
-    fn map_bits(&self, bits: &BitRows, scratch: &mut BitScratch<T>, partial: &mut [f64]) {
+    fn map_bits(&self, index: usize, bits: &BitRows, scratch: &mut BitScratch<T>, partial: &mut [f64]) {
         let (rows, kind) = (self.rows, self.kind());
         let dimension = rows.dimension;
-        nearest_bit_sums(bits, &self.side_by_side.bits, kind, scratch, partial);
+        let centers = &self.side_by_side.bits;
+        match self.known {
+            None => nearest_bit_sums(bits, centers, kind, scratch, partial),
+            Some((from, moves)) => self.memory.with(index, |memory| {
+                let known = memory.known(from, self.centers.len());
+                nearest_bit_sums_of_known(bits, centers, moves, known, scratch, partial);
+            }),
+        }
         for sums in partial.chunks_exact_mut(kind.len(dimension)) {
             let (own, beyond) = sums.split_at_mut(Kind::Centers.len(dimension));
             rows.store_moments(own[0], &mut own[1..][..dimension]);
@@ -175,13 +221,13 @@ impl<T: Kept> Round for HardRound<'_, T> {
         T::with_scratch(|scratch| {
             let tiles = match &leaf.block {
                 Block::Numbers(tiles) => tiles,
-                Block::Bits(bits) => return self.map_bits(bits, &mut scratch.bits, partial),
+                Block::Bits(bits) => return self.map_bits(index, bits, &mut scratch.bits, partial),
                 Block::Sparse(rows) => {
                     return nearest_sparse_sums(rows, &self.side_by_side.sparse, kind, &mut scratch.sparse, partial);
                 }
             };
             if dimension > DIRECT_DIMENSION {
-                // Every centre matters to every leaf, and what a leaf would remember is of use only where none has moved.
+                // Every centre matters to every leaf.
                 return nearest_sums(tiles, &self.side_by_side.numbers, kind, &mut scratch.hard, partial);
             }
             let nearest = if self.planes.is_some() { 2 } else { 1 };
@@ -374,10 +420,13 @@ pub(crate) struct Lloyd<'a, T: Kept> {
     pub sweeps: u64,
     /// Whether passes hold every row against every centre. Default: no.
     pub is_plain: bool,
-    /// The centres of the last pass without planes, which the leaves remember, and its sums.
+    /// The centres of the last pass that trials differ from, and its sums.
     base: Centers,
     base_total: Vec<f64>,
     moved: Vec<usize>,
+    /// Of rows of bits: the centres of the last pass of which leaves know something, and how far others are from those.
+    last: Centers,
+    moves: Moves,
     side_by_side: HardSideBySide<T>,
 }
 
@@ -404,21 +453,27 @@ pub(crate) struct Swept {
 pub(crate) const AWAY: f64 = 1e9;
 /// To the fixed point.
 pub(crate) const TO_THE_END: Patience = Patience { sweeps: 1000, tolerance: 0.0, to_beat: None };
+/// Of so many centres on leaves of rows of bits know something: of fewer, all distances take no longer than what would be done to spare them.
+const LEAST_KNOWN: usize = 16;
+/// No more bounds than these are kept, of which there may be twice as many: a gibibyte each time.
+const MOST_BOUNDS: usize = 1 << 28;
 /// The gains to come are guessed to be at most this many times the last one.
 const GAINS_TO_COME: f64 = 8.0;
 
 impl<'a, T: Kept> Lloyd<'a, T> {
     pub fn new(rows: &'a Rows<T>, memory: &'a LeafCells<Remembered>) -> Self {
-        let base = Centers { dimension: rows.dimension, values: Vec::new() };
+        let nowhere = Centers { dimension: rows.dimension, values: Vec::new() };
         Self {
             rows,
             memory,
             total: Vec::new(),
             sweeps: 0,
             is_plain: false,
-            base,
+            base: nowhere.clone(),
             base_total: Vec::new(),
             moved: Vec::new(),
+            last: nowhere,
+            moves: Moves::default(),
             side_by_side: HardSideBySide::default(),
         }
     }
@@ -428,6 +483,18 @@ impl<'a, T: Kept> Lloyd<'a, T> {
         self.rows.dimension <= DIRECT_DIMENSION
     }
 
+    /// Whether leaves know how near each centre can be to each row, so that few distances are formed once most centres rest.
+    fn knows(&self, clusters: usize) -> bool {
+        let Rows { bernoulli, count, .. } = self.rows;
+        let bounds = count.saturating_mul(clusters);
+        // What is not a squared distance does not say how it changes.
+        self.rows.are_bits()
+            && bernoulli.is_none()
+            && !self.is_plain
+            && clusters >= LEAST_KNOWN
+            && bounds <= MOST_BOUNDS
+    }
+
     /// One pass at fixed centres; the sums are left in `total`. Without planes it is what later trials differ from.
     pub async fn pass<R: Rounds>(
         &mut self,
@@ -435,16 +502,68 @@ impl<'a, T: Kept> Lloyd<'a, T> {
         centers: &Centers,
         planes: Option<&Planes>,
     ) -> Result<(), Error> {
-        self.sweeps += 1;
-        self.side_by_side.prepare(self.rows, centers, planes);
-        let Self { rows, memory, is_plain, ref side_by_side, .. } = *self;
-        let round = HardRound { rows, centers, planes, side_by_side, memory, is_plain };
-        total_of(rounds, &round, &mut self.total).await?;
-        round.settle(&mut self.total);
-        if planes.is_none() && self.remembers() {
+        let known = (planes.is_none() && self.knows(centers.len())).then_some(Source::NothingForBase);
+        let leaves_a_base = planes.is_none() && (self.remembers() || known.is_some());
+        if leaves_a_base {
+            // Of a pass that is given up some leaves have a part.
+            self.base.values.clear();
+        }
+        self.go_over(rounds, centers, planes, known).await?;
+        if leaves_a_base {
             self.base.clone_from(centers);
             self.base_total.clone_from(&self.total);
         }
+        Ok(())
+    }
+
+    async fn go_over<R: Rounds>(
+        &mut self,
+        rounds: &mut R,
+        centers: &Centers,
+        planes: Option<&Planes>,
+        known: Option<Source>,
+    ) -> Result<(), Error> {
+        self.sweeps += 1;
+        self.side_by_side.prepare(self.rows, centers, planes);
+        let Self { rows, memory, is_plain, ref side_by_side, ref mut moves, .. } = *self;
+        if let Some(from) = known {
+            let before = match from {
+                Source::Nothing | Source::NothingForBase => centers,
+                Source::Last => &self.last,
+                Source::Base => &self.base,
+            };
+            moves.measure(&before.values, &centers.values, rows.dimension, rows.unit);
+        }
+        if !matches!(known, None | Some(Source::NothingForBase)) {
+            // Of a pass that is given up some leaves know, and others do not.
+            self.last.values.clear();
+        }
+        let known = known.map(|from| (from, &*moves));
+        let round = HardRound { rows, centers, planes, side_by_side, memory, is_plain, known };
+        total_of(rounds, &round, &mut self.total).await?;
+        round.settle(&mut self.total);
+        Ok(())
+    }
+
+    /// A pass of a run of sweeps, the first of which may be of a trial.
+    async fn sweep<R: Rounds>(
+        &mut self,
+        rounds: &mut R,
+        centers: &Centers,
+        is_first_of_trial: bool,
+    ) -> Result<(), Error> {
+        if !self.knows(centers.len()) {
+            self.last.values.clear();
+            return self.pass(rounds, centers, None).await;
+        }
+        let is_based = (1..=centers.len()).contains(&self.base.len());
+        let source = match self.last.len() == centers.len() {
+            _ if is_first_of_trial && is_based => Source::Base,
+            true => Source::Last,
+            false => Source::Nothing,
+        };
+        self.go_over(rounds, centers, None, Some(source)).await?;
+        self.last.clone_from(centers);
         Ok(())
     }
 
@@ -496,8 +615,8 @@ impl<'a, T: Kept> Lloyd<'a, T> {
         centers: &mut Centers,
         patience: Patience,
     ) -> Result<f64, Error> {
-        debug_assert!(self.base.len() <= centers.len());
-        Ok(self.sweep_until(rounds, centers, patience, None, self.remembers()).await?.cost)
+        debug_assert!(!self.remembers() || self.base.len() <= centers.len());
+        Ok(self.sweep_until(rounds, centers, patience, None, true).await?.cost)
     }
 
     async fn sweep_until<R: Rounds>(
@@ -508,6 +627,8 @@ impl<'a, T: Kept> Lloyd<'a, T> {
         last: Option<f64>,
         is_trial: bool,
     ) -> Result<Swept, Error> {
+        // In few dimensions every sweep of a trial differs from the base in a few places. Rows of bits are known from there at the first, others are gone over whole.
+        let (begins_at_base, is_trial) = (is_trial, is_trial && self.remembers());
         let dimension = self.rows.dimension;
         let per_center = Kind::Centers.len(dimension);
         let mut last = last.unwrap_or(f64::INFINITY);
@@ -516,7 +637,7 @@ impl<'a, T: Kept> Lloyd<'a, T> {
             if is_trial {
                 self.difference(rounds, centers).await?;
             } else {
-                self.pass(rounds, centers, None).await?;
+                self.sweep(rounds, centers, begins_at_base && sweeps == 0).await?;
             }
             sweeps += 1;
             let cost: f64 = self.total.chunks_exact(per_center).map(|sums| sums[1 + dimension]).sum();

@@ -97,8 +97,10 @@ pub(crate) struct Rows<T: Real> {
     pub dimension: usize,
     /// Rows of positive weight.
     pub count: usize,
-    /// The number of rows that are dealt out in as many leaves: `count`, but of sparse rows, of which a leaf has more.
+    /// The number of rows that are dealt out in as many leaves: `count`, but in many dimensions, where a leaf has more.
     pub dealt: usize,
+    /// How many rows a leaf has, but the last, which may have fewer.
+    pub leaf_rows: usize,
     /// In `origin + unit * x` the stored `x` is a row of the input.
     pub origin: Vec<f64>,
     pub unit: f64,
@@ -193,7 +195,7 @@ impl<T: Real> Rows<T> {
             let values = heavy.iter().map(|&row| values_of(input, row)).sum();
             Deal::of_sparse(count, values, dimension)
         } else {
-            Deal::of(count)
+            Deal::of(count, dimension)
         };
         if dimension <= DIRECT_DIMENSION && bernoulli.is_none() {
             for section in heavy.chunks_mut(SECTION.max(leaf_rows)) {
@@ -258,6 +260,7 @@ impl<T: Real> Rows<T> {
             dimension,
             count,
             dealt,
+            leaf_rows,
             origin,
             unit,
             scaled_origin,
@@ -446,26 +449,34 @@ struct Deal {
     dealt: usize,
 }
 
-/// Sparse rows are in at least so many leaves, if rows of numbers would be: ranks share them.
+/// No fewer leaves than these are made of more: ranks share them.
 const LEAST_LEAVES: usize = 64;
+/// So many rows take longer to go over than their sums to add up, in many dimensions.
+const WIDE_LEAF_ROWS: usize = 512;
 
 impl Deal {
-    fn of(count: usize) -> Self {
+    /// A leaf's sums are as long as all centres together, whatever is in it. In few dimensions they are short.
+    fn of(count: usize, dimension: usize) -> Self {
         let partition = Partition::new(count, 1);
-        Self { leaf_rows: partition.leaf_size(), leaves: partition.leaves(), dealt: count }
+        let plain = Self { leaf_rows: partition.leaf_size(), leaves: partition.leaves(), dealt: count };
+        if dimension > DIRECT_DIMENSION { plain.in_about(count, count / WIDE_LEAF_ROWS) } else { plain }
     }
 
-    /// A leaf's sums are as long as all centres together, whatever is in it: one of fewer values than a few times the columns takes longer to add up than to go over.
+    /// The same of sparse rows: a leaf of fewer values than a few times the columns takes longer to add up than to go over.
     fn of_sparse(count: usize, values: usize, dimension: usize) -> Self {
-        let plain = Self::of(count);
-        let wanted = (values / (4 * dimension)).max(LEAST_LEAVES);
-        if wanted >= plain.leaves {
-            return plain;
+        Self::of(count, dimension).in_about(count, values / (4 * dimension))
+    }
+
+    /// Fewer leaves if so many are enough, and [`LEAST_LEAVES`] are there.
+    fn in_about(self, count: usize, enough: usize) -> Self {
+        let wanted = enough.max(LEAST_LEAVES);
+        if wanted >= self.leaves {
+            return self;
         }
         let leaf_rows = count.div_ceil(wanted);
         let leaves = count.div_ceil(leaf_rows);
         let dealt = leaves * Partition::new(leaves, 1).leaf_size();
-        if Partition::new(dealt, 1).leaves() == leaves { Self { leaf_rows, leaves, dealt } } else { plain }
+        if Partition::new(dealt, 1).leaves() == leaves { Self { leaf_rows, leaves, dealt } } else { self }
     }
 }
 

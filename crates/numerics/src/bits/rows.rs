@@ -8,6 +8,8 @@ pub struct BitRows {
     pub(super) words: Vec<u64>,
     /// Bits that are set, of all rows.
     pub(super) set: usize,
+    /// Those of the row that has most.
+    pub(super) most: usize,
     pub(super) weights: Vec<f64>,
 }
 
@@ -35,7 +37,9 @@ impl BitRows {
             words.extend_from_slice(row);
         }
         let set = words.iter().map(|word: &u64| word.count_ones() as usize).sum();
-        Self { bits, words, set, weights: (0..rows).map(weight).collect() }
+        let set_in = |row: &[u64]| row.iter().map(|word| word.count_ones() as usize).sum();
+        let most = words.chunks_exact(width).map(set_in).max().unwrap_or(0);
+        Self { bits, words, set, most, weights: (0..rows).map(weight).collect() }
     }
 
     /// How many rows.

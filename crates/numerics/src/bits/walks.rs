@@ -124,6 +124,27 @@ impl Walks {
         }
     }
 
+    /// What one form says of the `index`-th of the rows: `constant` and of `terms`, one a column and one for the column that is none, those of its set bits. The bits are those of [`Walks::add_up`].
+    #[inline(always)]
+    pub fn add_up_one<T: Real>(&self, index: usize, constant: T, terms: &[T]) -> T {
+        let mut value = constant;
+        for block in 0..self.blocks() {
+            let at = block * self.rows + index;
+            let start = if at == 0 { 0 } else { self.ends[at - 1] };
+            let (places, _) = self.places[start..self.ends[at]].as_chunks::<SUMS>();
+            let terms = &terms[self.first(block)..];
+            let mut sums = [T::default(); SUMS];
+            for places in places {
+                for (sum, &place) in sums.iter_mut().zip(places) {
+                    *sum = *sum + terms[place as usize];
+                }
+            }
+            let [a, b, c, d] = sums;
+            value = value + ((a + b) + (c + d));
+        }
+        value
+    }
+
     /// Adds the members of each row, a line of centres of all rows after another, to the lines of its set bits; `columns` are laid out as [`Forms::terms`] are.
     #[inline(always)]
     pub fn add_to_columns<T: Real, V: Lanes<Number = T>>(&self, members: &[T::Line], columns: &mut [T::Line]) {

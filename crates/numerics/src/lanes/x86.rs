@@ -148,6 +148,36 @@ impl Lanes for Avx512F64 {
         instructions!(halves(_mm256_add_pd(_mm512_castpd512_pd256(self.0), _mm512_extractf64x4_pd::<1>(self.0))))
     }
     #[inline(always)]
+    fn transpose(from: &[F64Line], to: &mut [F64Line], stride: usize) {
+        assert_eq!(from.len(), 8);
+        instructions!({
+            let mut a = [_mm512_setzero_pd(); 8];
+            for n in 0..8 {
+                a[n] = _mm512_load_pd(from[n].0.as_ptr());
+            }
+            // Of two lines the even lanes and the odd ones, side by side.
+            let mut pairs = a;
+            for n in 0..4 {
+                pairs[2 * n] = _mm512_unpacklo_pd(a[2 * n], a[2 * n + 1]);
+                pairs[2 * n + 1] = _mm512_unpackhi_pd(a[2 * n], a[2 * n + 1]);
+            }
+            // Of four lines, then of eight: quarters 0 and 2 of the one and of the other, and quarters 1 and 3.
+            let mut fours = pairs;
+            for n in 0..2 {
+                for odd in 0..2 {
+                    let (one, other) = (pairs[4 * n + odd], pairs[4 * n + 2 + odd]);
+                    fours[4 * n + odd] = _mm512_shuffle_f64x2::<0x88>(one, other);
+                    fours[4 * n + 2 + odd] = _mm512_shuffle_f64x2::<0xdd>(one, other);
+                }
+            }
+            for lane in 0..4 {
+                let (one, other) = (fours[lane], fours[4 + lane]);
+                _mm512_store_pd(to[lane * stride].0.as_mut_ptr(), _mm512_shuffle_f64x2::<0x88>(one, other));
+                _mm512_store_pd(to[(4 + lane) * stride].0.as_mut_ptr(), _mm512_shuffle_f64x2::<0xdd>(one, other));
+            }
+        })
+    }
+    #[inline(always)]
     fn sums(lines: &[F64Line; 8]) -> [f64; 8] {
         let mut eight = [Self::splat(0.0).0; 8];
         for n in 0..8 {
@@ -261,6 +291,45 @@ impl Lanes for Avx512F32 {
             let low = _mm512_cvtps_pd(_mm512_castps512_ps256(self.0));
             let high = _mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(self.0));
             Avx512F64(_mm512_add_pd(low, high)).sum()
+        })
+    }
+    #[inline(always)]
+    fn transpose(from: &[F32Line], to: &mut [F32Line], stride: usize) {
+        assert_eq!(from.len(), 16);
+        instructions!({
+            let mut a = [_mm512_setzero_ps(); 16];
+            for n in 0..16 {
+                a[n] = _mm512_load_ps(from[n].0.as_ptr());
+            }
+            // Within quarters of a line: of two lines, then of four, the lanes that go together side by side.
+            let mut pairs = a;
+            for n in 0..8 {
+                pairs[2 * n] = _mm512_unpacklo_ps(a[2 * n], a[2 * n + 1]);
+                pairs[2 * n + 1] = _mm512_unpackhi_ps(a[2 * n], a[2 * n + 1]);
+            }
+            let mut fours = pairs;
+            for n in 0..4 {
+                for odd in 0..2 {
+                    let one = _mm512_castps_pd(pairs[4 * n + odd]);
+                    let other = _mm512_castps_pd(pairs[4 * n + 2 + odd]);
+                    fours[4 * n + 2 * odd] = _mm512_castpd_ps(_mm512_unpacklo_pd(one, other));
+                    fours[4 * n + 2 * odd + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(one, other));
+                }
+            }
+            // Then the quarters: 0 and 2 of the one line and of the other, and 1 and 3.
+            let mut eights = fours;
+            for n in 0..2 {
+                for lane in 0..4 {
+                    let (one, other) = (fours[8 * n + lane], fours[8 * n + 4 + lane]);
+                    eights[8 * n + lane] = _mm512_shuffle_f32x4::<0x88>(one, other);
+                    eights[8 * n + 4 + lane] = _mm512_shuffle_f32x4::<0xdd>(one, other);
+                }
+            }
+            for lane in 0..8 {
+                let (one, other) = (eights[lane], eights[8 + lane]);
+                _mm512_store_ps(to[lane * stride].0.as_mut_ptr(), _mm512_shuffle_f32x4::<0x88>(one, other));
+                _mm512_store_ps(to[(8 + lane) * stride].0.as_mut_ptr(), _mm512_shuffle_f32x4::<0xdd>(one, other));
+            }
         })
     }
     #[inline(always)]
