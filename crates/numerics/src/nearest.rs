@@ -13,6 +13,7 @@ use crate::tiles::{DIRECT_DIMENSION, Tiles};
 const WIDE_GROUP: usize = 4;
 /// The most lanes that a line has.
 const MOST_LANES: usize = 16;
+
 /// Which sums a pass forms for each centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
