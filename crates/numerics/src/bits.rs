@@ -384,7 +384,8 @@ pub fn nearest_bit_sums_of_known<T: Real>(
     scratch.walks.begin(rows);
     scratch.slack.clear();
     scratch.slack.extend(centers.constants.iter().zip(&centers.largest).map(|(constant, largest)| {
-        slack_of(rows.most, constant.to_f64().abs() + rows.most as f64 * largest, T::EPSILON)
+        let size = constant.to_f64().abs() + rows.most as f64 * largest;
+        slack_of(rows.most, rows.bits, size, T::EPSILON)
     }));
     nearest_of_known(rows, centers, is_new, moves, known, scratch, sums);
 }

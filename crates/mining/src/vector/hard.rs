@@ -607,7 +607,7 @@ impl<'a, T: Kept> Lloyd<'a, T> {
         self.sweep_until(rounds, centers, patience, last, false).await
     }
 
-    /// The same for centres that differ from the base in a few places, at a cost in proportion to those (in more than [`DIRECT_DIMENSION`] dimensions: of whole passes). There may be more of them than in the
+    /// The same for centres that differ from the base in a few places, at a cost in proportion to those (in more than [`DIRECT_DIMENSION`] dimensions: of whole passes, in which rows of bits that are known are held against few centres). There may be more of them than in the
     /// base, and one that is [`AWAY`] counts as not there.
     pub async fn trial<R: Rounds>(
         &mut self,

@@ -120,7 +120,7 @@ pub struct Moves {
 }
 
 impl Moves {
-    /// From one set of centres to another, both row after row, in the unit of the rows; of centres behind the last of `before` nothing is said.
+    /// From one set of centres to another, both row after row, in a `unit` of which the coordinates of the bits are; of centres behind the last of `before` nothing is said.
     ///
     /// # Panics
     /// If there are fewer than before.
@@ -134,12 +134,15 @@ impl Moves {
     /// ```
     pub fn measure(&mut self, before: &[f64], after: &[f64], dimension: usize, unit: f64) {
         assert!(before.len() <= after.len() && after.len().is_multiple_of(dimension), "centres of {dimension} columns");
-        self.moves.clear();
-        self.moves.extend(before.chunks_exact(dimension).zip(after.chunks_exact(dimension)).map(|(before, after)| {
+        // Coordinates of bits are about 1, and each has been rounded on its way from those that are given.
+        let rounded = (dimension as f64).sqrt() * 8.0 * f64::EPSILON;
+        let moved = |(before, after): (&[f64], &[f64])| {
             let squared: f64 = before.iter().zip(after).map(|(a, b)| (a - b) * (a - b)).sum();
-            // Nothing stays nothing, whatever else is rounded up.
-            (squared.sqrt() * unit * UP) as f32
-        }));
+            // What is where it was has not moved at all.
+            if squared > 0.0 { rounded_up(squared.sqrt() * unit + rounded) } else { 0.0 }
+        };
+        self.moves.clear();
+        self.moves.extend(before.chunks_exact(dimension).zip(after.chunks_exact(dimension)).map(moved));
         self.moves.resize(after.len() / dimension, 0.0);
     }
 
@@ -187,9 +190,10 @@ pub(super) fn bound_of(squared: f64, slack: f32) -> f32 {
     least * SHRINK
 }
 
-/// What rounding may do to a sum of so many terms, whose sizes add up to `size`, in a precision of `epsilon`; twice that, for what is rounded before.
-pub(super) fn slack_of(terms: usize, size: f64, epsilon: f64) -> f32 {
-    rounded_up((terms + 16) as f64 * epsilon * size) + f32::MIN_POSITIVE
+/// What rounding may do to a squared distance: to a sum of `terms` terms in a precision of `epsilon`, of which the first was summed of `columns` in double precision; `size` is what the sizes of all add up to. Twice the bound of a
+/// sum's error, for terms that are rounded themselves.
+pub(super) fn slack_of(terms: usize, columns: usize, size: f64, epsilon: f64) -> f32 {
+    rounded_up(((terms + 16) as f64 * epsilon + columns as f64 * f64::EPSILON) * size) + f32::MIN_POSITIVE
 }
 
 #[cfg(test)]
