@@ -16,15 +16,12 @@ use crate::lanes::{Line, Real};
 use crate::nearest::Kind;
 use crate::soft::{SoftTotals, Sums, finish, shares};
 
-use known::slack_of;
-pub use known::{Known, Moves};
+pub use known::{Known, Moves, nearest_bit_sums_of_known};
 pub use rows::{BitRows, for_each_set_bit};
 use walks::{ROWS, Walks};
 
 /// After so many rows, a multiple of [`ROWS`], sums in the rows' precision go over into `f64`.
 const FLUSH: usize = 2 * ROWS;
-/// A distance by itself takes as long as this many of those that are formed together.
-const LOOK: usize = 3;
 /// Columns whose lines are taken apart together.
 const AT_ONCE: usize = 16;
 
@@ -332,64 +329,6 @@ pub fn nearest_bit_sums<T: Real>(
     nearest(rows, centers, kind, scratch, sums);
 }
 
-/// The sums of [`nearest_bit_sums`], [`Kind::Centers`], to the bit, and fewer distances: only those of which `known` cannot say that they are larger than that from the row's own centre. Afterwards `known` is of these centres.
-///
-/// `moves` says how far each centre has moved since `known` was, which is of these rows and as many centres; where it is of none, every distance is formed, as it is where most would have to be.
-/// Distances must be those of centres ([`HardBitCenters::set`]), since other forms say nothing of how they change.
-///
-/// Cost: set bits x 2 additions, rows x K comparisons, and set bits of a row for each distance that is formed beside; at most some more than [`nearest_bit_sums`]. No allocation once `scratch` and `known` have grown.
-///
-/// # Panics
-/// If the shapes disagree, or there is no centre.
-///
-/// # Example
-/// ```
-/// use lehr_numerics::bits::{BitRows, BitScratch, HardBitCenters, Known, Moves, nearest_bit_sums_of_known};
-/// let words = [[0b00], [0b11], [0b01]];
-/// let rows = BitRows::new(3, 2, |i| &words[i], |_| 1.0);
-/// let (mut known, mut moves, mut scratch) = (Known::default(), Moves::default(), BitScratch::<f64>::default());
-/// let mut positions = vec![0.0, 0.0, 1.0, 0.5];
-/// for _ in 0..2 {
-///     let mut centers = HardBitCenters::default();
-///     centers.begin(2, 2);
-///     centers.set(0, &positions[..2]);
-///     centers.set(1, &positions[2..]);
-///     let mut sums = [0.0; 8];
-///     nearest_bit_sums_of_known(&rows, &centers, &moves, &mut known, &mut scratch, &mut sums);
-///     assert_eq!(sums[..3], [1.0, 0.0, 0.0]); // mass, and how often each bit is set
-///     let next = vec![0.0, 0.0, sums[5] / sums[4], sums[6] / sums[4]];
-///     moves.measure(&positions, &next, 2, 1.0);
-///     positions = next;
-/// }
-/// assert_eq!(known.nearest(2), 1);
-/// ```
-pub fn nearest_bit_sums_of_known<T: Real>(
-    rows: &BitRows,
-    centers: &HardBitCenters<T>,
-    moves: &Moves,
-    known: &mut Known,
-    scratch: &mut BitScratch<T>,
-    sums: &mut [f64],
-) {
-    assert!(!centers.is_empty() && u32::try_from(centers.count).is_ok(), "1 to 2^32 - 1 centres");
-    assert_eq!(rows.bits, centers.bits);
-    assert_eq!(sums.len(), centers.count * Kind::Centers.len(rows.bits));
-    let is_new = known.rows() == 0;
-    if is_new {
-        known.begin(rows.rows(), centers.count);
-    }
-    assert!(known.rows() == rows.rows() && known.clusters() == centers.count, "known rows and centres");
-    assert!(is_new || moves.len() == centers.count, "how far each centre has moved");
-    scratch.values.resize(ROWS.min(rows.rows()) * centers.distances.lines, T::Line::default());
-    scratch.walks.begin(rows);
-    scratch.slack.clear();
-    scratch.slack.extend(centers.constants.iter().zip(&centers.largest).map(|(constant, largest)| {
-        let size = constant.to_f64().abs() + rows.most as f64 * largest;
-        slack_of(rows.most, rows.bits, size, T::EPSILON)
-    }));
-    nearest_of_known(rows, centers, is_new, moves, known, scratch, sums);
-}
-
 kernel! {
     fn soft[T; V; const ALONG: bool](rows: &BitRows, centers: &SoftBitCenters<T>, scratch: &mut BitScratch<T>, sums: &mut [f64]) -> (f64, f64) {
         let (lanes, lines) = (T::Line::COUNT, centers.scores.lines);
@@ -501,72 +440,6 @@ kernel! {
                         let moments = &mut sums[4 + rows.bits..][..rows.bits];
                         walks.for_each_column(index, |column| moments[column] += weight);
                     }
-                }
-            }
-            first += together;
-        }
-    }
-}
-
-kernel! {
-    fn nearest_of_known[T; V](
-        rows: &BitRows, centers: &HardBitCenters<T>, is_new: bool, moves: &Moves, known: &mut Known, scratch: &mut BitScratch<T>, sums: &mut [f64],
-    ) {
-        let (lanes, lines, per_center) = (T::Line::COUNT, centers.distances.lines, rows.bits + 2);
-        let BitScratch { walks, values, slack, own, .. } = scratch;
-        let (slack, count) = (&slack[..centers.count], centers.count);
-        let mut first = 0;
-        while first < rows.rows() {
-            let together = ROWS.min(rows.rows() - first);
-            walks.find(rows, first..first + together);
-            let distance = |walks: &Walks, index: usize, k: usize| {
-                let terms = &centers.terms[k * (rows.bits + 1)..][..rows.bits + 1];
-                walks.add_up_one(index, centers.constants[k], terms).to_f64().max(0.0)
-            };
-            own.clear();
-            // Distances that there would have to be, beside those from the rows' own centres.
-            let mut looks = 0;
-            for index in 0..if is_new { 0 } else { together } {
-                let squared = distance(walks, index, known.nearest(first + index));
-                let near = moves.lower(known.bounds_mut(first + index), slack, squared);
-                looks += near.saturating_sub(1);
-                own.push((squared, near > 1));
-            }
-            let is_whole = is_new || looks * LOOK > together * count;
-            if is_whole {
-                walks.add_up::<T, V>(&centers.distances, &mut values[..together * lines]);
-            }
-            for index in 0..together {
-                let row = first + index;
-                let mut best = f64::INFINITY;
-                if is_whole {
-                    for k in 0..count {
-                        let squared = values[together * (k / lanes) + index].lanes()[k % lanes].to_f64().max(0.0);
-                        known.learn(row, k, squared, slack[k]);
-                        if squared < best {
-                            best = squared;
-                            known.choose(row, k);
-                        }
-                    }
-                } else {
-                    let has_others;
-                    (best, has_others) = own[index];
-                    let mut k = known.nearest(row);
-                    known.learn(row, k, best, slack[k]);
-                    let mut next = if has_others { 0 } else { count };
-                    while let Some(other) = known.next_near(row, next, best, slack) {
-                        let squared = distance(walks, index, other);
-                        known.learn(row, other, squared, slack[other]);
-                        if squared < best || (squared == best && other < k) {
-                            (k, best) = (other, squared);
-                            known.choose(row, k);
-                        }
-                        next = other + 1;
-                    }
-                }
-                let weight = rows.weights[row];
-                if weight != 0.0 {
-                    add_row(walks, index, weight, best, &mut sums[known.nearest(row) * per_center..][..per_center]);
                 }
             }
             first += together;

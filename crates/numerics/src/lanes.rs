@@ -125,13 +125,13 @@ pub trait Lanes: Copy + Debug {
     /// The lanes added up in `f64`, upper half onto lower half until one is left: as [`Line::sum`] does it.
     fn sum(self) -> f64;
 
-    /// Writes lane `l` of as many lines as a line has lanes to the line at `l * stride` of `to`, one after the other. Panics if there are other than so many, or no room.
+    /// Writes lane `l` of as many lines as a line has lanes to line `l` of `to`, one after the other. Panics if there are other than so many, or no room.
     #[inline(always)]
-    fn transpose(from: &[<Self::Number as Real>::Line], to: &mut [<Self::Number as Real>::Line], stride: usize) {
+    fn transpose(from: &[<Self::Number as Real>::Line], to: &mut [<Self::Number as Real>::Line]) {
         let count = <Self::Number as Real>::Line::COUNT;
         assert_eq!(from.len(), count);
         for lane in 0..count {
-            let to = to[lane * stride].lanes_mut();
+            let to = to[lane].lanes_mut();
             for place in 0..count {
                 to[place] = from[place].lanes()[lane];
             }

@@ -337,7 +337,7 @@ fn for_blocks<T: Real, V: Lanes<Number = T>>(
                 block[lane] = tiles.row_major()[(tile * count + lane) * stride + at];
             }
         } else if width == count {
-            V::transpose(&values[first..][..count], block, 1);
+            V::transpose(&values[first..][..count], block);
         } else {
             for (place, line) in values[first..].iter().enumerate() {
                 for lane in 0..count {

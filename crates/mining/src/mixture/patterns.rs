@@ -76,18 +76,13 @@ impl Patterns {
         };
         debug_assert_eq!(heavy.len(), rows.count);
         let count = rows.leaves.len();
-        let leaves: Vec<PatternLeaf> = (0..count)
-            .map(|leaf| {
+        let leaves: Vec<PatternLeaf> = heavy
+            .chunks(rows.leaf_rows)
+            .enumerate()
+            .map(|(leaf, members)| {
                 let mut bystanders = light[light.len() * leaf / count..light.len() * (leaf + 1) / count].to_vec();
                 order(input, &mut bystanders);
-                PatternLeaf {
-                    groups: grouped(
-                        input,
-                        &heavy[leaf * rows.leaf_rows..heavy.len().min((leaf + 1) * rows.leaf_rows)],
-                        group,
-                    ),
-                    bystanders: grouped(input, &bystanders, group),
-                }
+                PatternLeaf { groups: grouped(input, members, group), bystanders: grouped(input, &bystanders, group) }
             })
             .collect();
         let cells = leaves

@@ -4,6 +4,15 @@
 //! than the distance to the row's own need not be looked at. It is exact to the bit: bounds are of true distances, and a centre is left out only where the *computed* squared distance, with all that rounding can do to it, must be larger
 //! than the one computed of the row's own centre. What is looked at is computed as a whole pass computes it.
 
+use super::walks::{ROWS, Walks};
+use super::{BitRows, BitScratch, HardBitCenters, add_row};
+use crate::dispatch::kernel;
+use crate::lanes::{Line, Real};
+use crate::nearest::Kind;
+
+/// A distance by itself takes as long as this many of those that are formed together.
+const LOOK: usize = 3;
+
 /// The nearest centre of each row of a block, and how near the others can be.
 ///
 /// Memory: 4 bytes for each row and centre.
@@ -72,7 +81,7 @@ impl Known {
     }
 
     /// Gets ready for so many rows and centres.
-    pub(super) fn begin(&mut self, rows: usize, clusters: usize) {
+    fn begin(&mut self, rows: usize, clusters: usize) {
         self.clusters = clusters;
         self.nearest.clear();
         self.nearest.resize(rows, 0);
@@ -82,19 +91,19 @@ impl Known {
 
     /// Takes note of a computed squared distance, of which rounding may have changed so much.
     #[inline(always)]
-    pub(super) fn learn(&mut self, row: usize, k: usize, squared: f64, slack: f32) {
+    fn learn(&mut self, row: usize, k: usize, squared: f64, slack: f32) {
         self.least[row * self.clusters + k] = bound_of(squared, slack);
     }
 
     /// Takes note of the nearest centre.
     #[inline(always)]
-    pub(super) fn choose(&mut self, row: usize, k: usize) {
+    fn choose(&mut self, row: usize, k: usize) {
         self.nearest[row] = k as u32;
     }
 
     /// The next centre, from `first` on and but the row's own, that may be as near as `squared`.
     #[inline(always)]
-    pub(super) fn next_near(&self, row: usize, first: usize, squared: f64, slack: &[f32]) -> Option<usize> {
+    fn next_near(&self, row: usize, first: usize, squared: f64, slack: &[f32]) -> Option<usize> {
         let (own, squared) = (self.nearest[row] as usize, rounded_up(squared));
         let least = &self.least[row * self.clusters..][..self.clusters];
         (first..self.clusters).find(|&k| k != own && may_be_near(least[k], slack[k], squared))
@@ -108,7 +117,7 @@ impl Known {
 
     /// How near each centre can be to a row.
     #[inline(always)]
-    pub(super) fn bounds_mut(&mut self, row: usize) -> &mut [f32] {
+    fn bounds_mut(&mut self, row: usize) -> &mut [f32] {
         &mut self.least[row * self.clusters..][..self.clusters]
     }
 }
@@ -158,7 +167,7 @@ impl Moves {
 
     /// Lowers a row's bounds by what the centres have moved; says how many of them may be as near as `squared`, the row's own among them. `slack` is what rounding may do to a squared distance from each.
     #[inline(always)]
-    pub(super) fn lower(&self, least: &mut [f32], slack: &[f32], squared: f64) -> usize {
+    fn lower(&self, least: &mut [f32], slack: &[f32], squared: f64) -> usize {
         let squared = rounded_up(squared);
         let mut near = 0;
         for ((least, &moved), &slack) in least.iter_mut().zip(&self.moves).zip(slack) {
@@ -172,28 +181,152 @@ impl Moves {
 
 /// A number of single precision that is no smaller.
 #[inline(always)]
-pub(super) fn rounded_up(number: f64) -> f32 {
+fn rounded_up(number: f64) -> f32 {
     (number * UP) as f32
 }
 
 /// Whether a computed squared distance may be `squared` or less, of a centre that is no nearer than `bound`.
 #[inline(always)]
-pub(super) fn may_be_near(bound: f32, slack: f32, squared: f32) -> bool {
+fn may_be_near(bound: f32, slack: f32, squared: f32) -> bool {
     // Neither side is off by more than three 2^-24ths.
     !(bound > 0.0 && bound * bound * SHRINK > (squared + slack) * (2.0 - SHRINK))
 }
 
 /// The bound that a computed squared distance gives.
 #[inline(always)]
-pub(super) fn bound_of(squared: f64, slack: f32) -> f32 {
+fn bound_of(squared: f64, slack: f32) -> f32 {
     let least = (squared - f64::from(slack)).max(0.0).sqrt() as f32;
     least * SHRINK
 }
 
 /// What rounding may do to a squared distance: to a sum of `terms` terms in a precision of `epsilon`, of which the first was summed of `columns` in double precision; `size` is what the sizes of all add up to. Twice the bound of a
 /// sum's error, for terms that are rounded themselves.
-pub(super) fn slack_of(terms: usize, columns: usize, size: f64, epsilon: f64) -> f32 {
+fn slack_of(terms: usize, columns: usize, size: f64, epsilon: f64) -> f32 {
     rounded_up(((terms + 16) as f64 * epsilon + columns as f64 * f64::EPSILON) * size) + f32::MIN_POSITIVE
+}
+
+/// The sums of [`nearest_bit_sums`](super::nearest_bit_sums), [`Kind::Centers`], to the bit, and fewer distances: only those of which `known` cannot say that they are larger than that from the row's own centre. Afterwards `known` is of these centres.
+///
+/// `moves` says how far each centre has moved since `known` was, which is of these rows and as many centres; where it is of none, every distance is formed, as it is where most would have to be.
+/// Distances must be those of centres ([`HardBitCenters::set`]), since other forms say nothing of how they change.
+///
+/// Cost: set bits x 2 additions, rows x K comparisons, and set bits of a row for each distance that is formed beside; at most some more than [`nearest_bit_sums`](super::nearest_bit_sums). No allocation once `scratch` and `known` have grown.
+///
+/// # Panics
+/// If the shapes disagree, or there is no centre.
+///
+/// # Example
+/// ```
+/// use lehr_numerics::bits::{BitRows, BitScratch, HardBitCenters, Known, Moves, nearest_bit_sums_of_known};
+/// let words = [[0b00], [0b11], [0b01]];
+/// let rows = BitRows::new(3, 2, |i| &words[i], |_| 1.0);
+/// let (mut known, mut moves, mut scratch) = (Known::default(), Moves::default(), BitScratch::<f64>::default());
+/// let mut positions = vec![0.0, 0.0, 1.0, 0.5];
+/// for _ in 0..2 {
+///     let mut centers = HardBitCenters::default();
+///     centers.begin(2, 2);
+///     centers.set(0, &positions[..2]);
+///     centers.set(1, &positions[2..]);
+///     let mut sums = [0.0; 8];
+///     nearest_bit_sums_of_known(&rows, &centers, &moves, &mut known, &mut scratch, &mut sums);
+///     assert_eq!(sums[..3], [1.0, 0.0, 0.0]); // mass, and how often each bit is set
+///     let next = vec![0.0, 0.0, sums[5] / sums[4], sums[6] / sums[4]];
+///     moves.measure(&positions, &next, 2, 1.0);
+///     positions = next;
+/// }
+/// assert_eq!(known.nearest(2), 1);
+/// ```
+pub fn nearest_bit_sums_of_known<T: Real>(
+    rows: &BitRows,
+    centers: &HardBitCenters<T>,
+    moves: &Moves,
+    known: &mut Known,
+    scratch: &mut BitScratch<T>,
+    sums: &mut [f64],
+) {
+    assert!(!centers.is_empty() && u32::try_from(centers.count).is_ok(), "1 to 2^32 - 1 centres");
+    assert_eq!(rows.bits, centers.bits);
+    assert_eq!(sums.len(), centers.count * Kind::Centers.len(rows.bits));
+    let is_new = known.rows() == 0;
+    if is_new {
+        known.begin(rows.rows(), centers.count);
+    }
+    assert!(known.rows() == rows.rows() && known.clusters() == centers.count, "known rows and centres");
+    assert!(is_new || moves.len() == centers.count, "how far each centre has moved");
+    scratch.values.resize(ROWS.min(rows.rows()) * centers.distances.lines, T::Line::default());
+    scratch.walks.begin(rows);
+    scratch.slack.clear();
+    scratch.slack.extend(centers.constants.iter().zip(&centers.largest).map(|(constant, largest)| {
+        let size = constant.to_f64().abs() + rows.most as f64 * largest;
+        slack_of(rows.most, rows.bits, size, T::EPSILON)
+    }));
+    nearest_of_known(rows, centers, is_new, moves, known, scratch, sums);
+}
+
+kernel! {
+    fn nearest_of_known[T; V](
+        rows: &BitRows, centers: &HardBitCenters<T>, is_new: bool, moves: &Moves, known: &mut Known, scratch: &mut BitScratch<T>, sums: &mut [f64],
+    ) {
+        let (lanes, lines, per_center) = (T::Line::COUNT, centers.distances.lines, rows.bits + 2);
+        let BitScratch { walks, values, slack, own, .. } = scratch;
+        let (slack, count) = (&slack[..centers.count], centers.count);
+        let mut first = 0;
+        while first < rows.rows() {
+            let together = ROWS.min(rows.rows() - first);
+            walks.find(rows, first..first + together);
+            let distance = |walks: &Walks, index: usize, k: usize| {
+                let terms = &centers.terms[k * (rows.bits + 1)..][..rows.bits + 1];
+                walks.add_up_one(index, centers.constants[k], terms).to_f64().max(0.0)
+            };
+            own.clear();
+            // Distances that there would have to be, beside those from the rows' own centres.
+            let mut looks = 0;
+            for index in 0..if is_new { 0 } else { together } {
+                let squared = distance(walks, index, known.nearest(first + index));
+                let near = moves.lower(known.bounds_mut(first + index), slack, squared);
+                looks += near.saturating_sub(1);
+                own.push((squared, near > 1));
+            }
+            let is_whole = is_new || looks * LOOK > together * count;
+            if is_whole {
+                walks.add_up::<T, V>(&centers.distances, &mut values[..together * lines]);
+            }
+            for index in 0..together {
+                let row = first + index;
+                let mut best = f64::INFINITY;
+                if is_whole {
+                    for k in 0..count {
+                        let squared = values[together * (k / lanes) + index].lanes()[k % lanes].to_f64().max(0.0);
+                        known.learn(row, k, squared, slack[k]);
+                        if squared < best {
+                            best = squared;
+                            known.choose(row, k);
+                        }
+                    }
+                } else {
+                    let has_others;
+                    (best, has_others) = own[index];
+                    let mut k = known.nearest(row);
+                    known.learn(row, k, best, slack[k]);
+                    let mut next = if has_others { 0 } else { count };
+                    while let Some(other) = known.next_near(row, next, best, slack) {
+                        let squared = distance(walks, index, other);
+                        known.learn(row, other, squared, slack[other]);
+                        if squared < best || (squared == best && other < k) {
+                            (k, best) = (other, squared);
+                            known.choose(row, k);
+                        }
+                        next = other + 1;
+                    }
+                }
+                let weight = rows.weights[row];
+                if weight != 0.0 {
+                    add_row(walks, index, weight, best, &mut sums[known.nearest(row) * per_center..][..per_center]);
+                }
+            }
+            first += together;
+        }
+    }
 }
 
 #[cfg(test)]

@@ -148,7 +148,7 @@ impl Lanes for Avx512F64 {
         instructions!(halves(_mm256_add_pd(_mm512_castpd512_pd256(self.0), _mm512_extractf64x4_pd::<1>(self.0))))
     }
     #[inline(always)]
-    fn transpose(from: &[F64Line], to: &mut [F64Line], stride: usize) {
+    fn transpose(from: &[F64Line], to: &mut [F64Line]) {
         assert_eq!(from.len(), 8);
         instructions!({
             let mut a = [_mm512_setzero_pd(); 8];
@@ -172,8 +172,8 @@ impl Lanes for Avx512F64 {
             }
             for lane in 0..4 {
                 let (one, other) = (fours[lane], fours[4 + lane]);
-                _mm512_store_pd(to[lane * stride].0.as_mut_ptr(), _mm512_shuffle_f64x2::<0x88>(one, other));
-                _mm512_store_pd(to[(4 + lane) * stride].0.as_mut_ptr(), _mm512_shuffle_f64x2::<0xdd>(one, other));
+                _mm512_store_pd(to[lane].0.as_mut_ptr(), _mm512_shuffle_f64x2::<0x88>(one, other));
+                _mm512_store_pd(to[4 + lane].0.as_mut_ptr(), _mm512_shuffle_f64x2::<0xdd>(one, other));
             }
         })
     }
@@ -294,7 +294,7 @@ impl Lanes for Avx512F32 {
         })
     }
     #[inline(always)]
-    fn transpose(from: &[F32Line], to: &mut [F32Line], stride: usize) {
+    fn transpose(from: &[F32Line], to: &mut [F32Line]) {
         assert_eq!(from.len(), 16);
         instructions!({
             let mut a = [_mm512_setzero_ps(); 16];
@@ -327,8 +327,8 @@ impl Lanes for Avx512F32 {
             }
             for lane in 0..8 {
                 let (one, other) = (eights[lane], eights[8 + lane]);
-                _mm512_store_ps(to[lane * stride].0.as_mut_ptr(), _mm512_shuffle_f32x4::<0x88>(one, other));
-                _mm512_store_ps(to[(8 + lane) * stride].0.as_mut_ptr(), _mm512_shuffle_f32x4::<0xdd>(one, other));
+                _mm512_store_ps(to[lane].0.as_mut_ptr(), _mm512_shuffle_f32x4::<0x88>(one, other));
+                _mm512_store_ps(to[8 + lane].0.as_mut_ptr(), _mm512_shuffle_f32x4::<0xdd>(one, other));
             }
         })
     }
