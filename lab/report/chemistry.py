@@ -5,10 +5,17 @@ What the machine was doing stands beside the record in RECORD.machine.json, with
 Usage: chemistry.py RECORD.json > docs/lab/chemistry.md. Standard library only.
 """
 
+import re
+
 from comparison import ABSENT, digits, spread, table
 from parts import of, opening, write
 
 BITS, NUMBERS = "lehr bits", "lehr numbers"
+
+
+def by_size(figures):
+    """In the order of rows and clusters, whenever each was taken."""
+    return sorted(figures, key=lambda figure: [int(number) for number in re.findall(r"\d+", figure["case"])][:2])
 
 
 def found(figures, experiment, like, engine=None, workers=None):
@@ -54,6 +61,7 @@ def runs(figures, is_synthetic):
 
 
 def page(figures, about):
+    figures = by_size(figures)
     notes = [
         "- **Compounds** are those of the NCI's antiviral screen, 1,047 structural keys each, of which one in six is set: all 41,119 where the record's cases say so, the 10,280 that come with the project elsewhere.",
         "- **A step** is one pass of E and M on one thread, by the kernel that reads bits and by the kernel of numbers over the same rows, in turns; both are held against a plain loop.",
