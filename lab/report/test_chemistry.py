@@ -39,6 +39,11 @@ class Page(unittest.TestCase):
     def lines(self, start):
         return [line for line in self.text.split("\n") if line.startswith(start)]
 
+    def test_cases_stand_by_rows_and_clusters_whenever_they_were_taken(self):
+        cases = ["100 compounds, K = 50, runs", "100 compounds, K = 5, runs", "20 compounds, K = 100, runs"]
+        page = "\n".join(chemistry.page([figure("run", case, "lehr bits", 1.0, 1) for case in cases], {}))
+        self.assertEqual([line.split(" | ")[0][2:] for line in page.split("\n") if " compounds, K" in line], [case.removesuffix(", runs") for case in reversed(cases)])
+
     def test_a_step_has_both_sides_and_their_ratio(self):
         self.assertEqual(self.lines("| 100 compounds, K = 5, f64"), ["| 100 compounds, K = 5, f64 | **2.00** (1.00 to 4.00) | **4.00** (2.00 to 8.00) | **0.500** (0.250 to 1.00) |"])
 
