@@ -30,6 +30,8 @@ mod oracle_gaussian;
 mod oracle_known;
 #[cfg(test)]
 mod oracle_pairs;
+#[cfg(test)]
+mod oracle_sparse;
 mod products;
 pub mod random;
 pub mod soft;
