@@ -177,7 +177,7 @@ impl<T: Precision> Program for Run<'_, '_, T> {
     type Output = ();
     type Error = Error;
 
-    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<(), Error> {
+    async fn run(&self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let mut done = self.pairs_before(self.first);
         for step in self.first..self.schedule.steps() {
             let tiles = Tiles { metric: self.metric, schedule: self.schedule, cells: &self.cells, step };

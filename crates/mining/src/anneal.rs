@@ -55,16 +55,16 @@ pub(crate) trait System: Send {
     /// How many components there are.
     fn components(&self) -> usize;
     /// Iterates to a fixed point at a temperature: squared moves at most `tolerance` times the temperature.
-    fn relax<R: Rounds>(
+    fn relax(
         &mut self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         temperature: f64,
         tolerance: f64,
     ) -> impl Future<Output = Result<Relaxed, Error>> + Send;
     /// Measures the system where it is, and how stable each component is.
-    fn measure<R: Rounds>(
+    fn measure(
         &mut self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         temperature: f64,
     ) -> impl Future<Output = Result<Measured, Error>> + Send;
     /// Merges components that have come together; returns how many went.
@@ -85,9 +85,9 @@ pub(crate) struct Settled {
 }
 
 /// Brings a system to a stable fixed point at one temperature, with at most `cap` components.
-pub(crate) async fn settle<S: System, R: Rounds>(
+pub(crate) async fn settle<S: System>(
     system: &mut S,
-    rounds: &mut R,
+    rounds: &mut dyn Rounds,
     temperature: f64,
     tolerance: f64,
     cap: usize,

@@ -36,7 +36,7 @@ impl Gather {
     ///
     /// # Errors
     /// Those of the ranks.
-    pub async fn collect<R: Rounds>(&self, rounds: &mut R, turn: &mut Turn, all: &mut Vec<f64>) -> Result<(), Error> {
+    pub async fn collect(&self, rounds: &mut dyn Rounds, turn: &mut Turn, all: &mut Vec<f64>) -> Result<(), Error> {
         let side = turn.0;
         let write = |sides: &[Vec<f64>; 2], bytes: &mut Vec<u8>| {
             sides[side].iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));

@@ -182,8 +182,8 @@ impl Program for Widest<'_> {
     type Output = f64;
     type Error = Error;
 
-    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<f64, Error> {
-        let axes = principal_axes(&mut rounds, self.problem.table, 1).await?;
+    async fn run(&self, rounds: &mut dyn Rounds) -> Result<f64, Error> {
+        let axes = principal_axes(rounds, self.problem.table, 1).await?;
         Ok(self.problem.critical_temperature(axes.first().map_or(0.0, |axis| axis.variance)))
     }
 }
@@ -243,7 +243,7 @@ impl<'o> shared::Steps<Parameters, dyn Observer + 'o> for Course<'_> {
         })
     }
 
-    async fn step<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+    async fn step(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         self.advance(rounds).await
     }
 }
@@ -252,8 +252,7 @@ impl Program for Run<'_, '_> {
     type Output = Option<Outcome>;
     type Error = Error;
 
-    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Option<Outcome>, Error> {
-        let rounds = &mut rounds;
+    async fn run(&self, rounds: &mut dyn Rounds) -> Result<Option<Outcome>, Error> {
         rounds.record(&self.shared.trace).await?;
         let mut phases = Phases::new();
         let mut course = Course::new(self.problem, self.shared.state.clone());

@@ -132,8 +132,7 @@ impl<T: Kept> Program for Run<'_, '_, T> {
     type Output = Option<Outcome>;
     type Error = Error;
 
-    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Option<Outcome>, Error> {
-        let rounds = &mut rounds;
+    async fn run(&self, rounds: &mut dyn Rounds) -> Result<Option<Outcome>, Error> {
         rounds.record(&self.shared.trace).await?;
         let mut phases = Phases::new();
         let state = self.shared.state.clone().unwrap_or_default();

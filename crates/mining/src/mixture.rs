@@ -227,7 +227,7 @@ impl<'o> shared::Steps<Parameters, dyn Observer + 'o> for Course<'_> {
         })
     }
 
-    async fn step<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+    async fn step(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         self.advance(rounds).await
     }
 }
@@ -236,8 +236,7 @@ impl Program for Run<'_, '_> {
     type Output = Option<Outcome>;
     type Error = Error;
 
-    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Option<Outcome>, Error> {
-        let rounds = &mut rounds;
+    async fn run(&self, rounds: &mut dyn Rounds) -> Result<Option<Outcome>, Error> {
         rounds.record(&self.shared.trace).await?;
         let mut phases = Phases::new();
         let mut course = Course::new(&self.problem, self.shared.state.clone());

@@ -56,8 +56,8 @@ impl<T: Real> Round for ProductRound<'_, T> {
 }
 
 /// Products of all rows with columns: N x entries x columns numbers, the same on every rank.
-pub(crate) async fn products<T: Real, R: Rounds>(
-    rounds: &mut R,
+pub(crate) async fn products<T: Real>(
+    rounds: &mut dyn Rounds,
     matrix: &Matrix<'_, T>,
     columns: &Columns<T>,
     entries: &[Entry],

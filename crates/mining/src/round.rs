@@ -17,11 +17,7 @@ pub(crate) use traffic::drive;
 use crate::Error;
 
 /// Runs a round over all leaves and leaves the tree's root in `total`, whose storage is reused.
-pub(crate) async fn total_of<Q: Round, R: Rounds>(
-    rounds: &mut R,
-    round: &Q,
-    total: &mut Vec<f64>,
-) -> Result<(), Error> {
+pub(crate) async fn total_of(rounds: &mut dyn Rounds, round: &dyn Round, total: &mut Vec<f64>) -> Result<(), Error> {
     total.clear();
     total.resize(round.len(), 0.0);
     rounds.round(round, total).await?;

@@ -166,8 +166,7 @@ impl<T: Kept> Program for Run<'_, '_, T> {
     type Output = Option<Outcome>;
     type Error = Error;
 
-    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Option<Outcome>, Error> {
-        let rounds = &mut rounds;
+    async fn run(&self, rounds: &mut dyn Rounds) -> Result<Option<Outcome>, Error> {
         let parameters = &self.shared.parameters;
         rounds.record(&self.shared.trace).await?;
         let mut phases = Phases::new();

@@ -40,7 +40,7 @@ impl Program for Repeated<'_> {
     type Output = (f64, f64);
     type Error = Error;
 
-    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<(f64, f64), Error> {
+    async fn run(&self, rounds: &mut dyn Rounds) -> Result<(f64, f64), Error> {
         let mut total = [0.0; LENGTH];
         for _ in 0..ROUNDS / 10 {
             rounds.round(self.0, &mut total).await?;

@@ -18,13 +18,15 @@ mod ranks;
 use std::fmt;
 use std::future::Future;
 use std::ops::Range;
+use std::pin::Pin;
 use std::str::FromStr;
 
 use lehr_runtime::{Builder, Dispatcher, TaskError};
 
 pub use job::{Job, Outcome, Processes};
-pub use leaf_cells::LeafCells;
+pub use leaf_cells::{CellBytes, LeafCells};
 
+use crate::communicator::Communicator;
 use crate::error::Error;
 use crate::launch::run;
 use crate::layout::Layout;
@@ -63,7 +65,11 @@ pub trait Round: Sync {
     }
 }
 
-/// What a method's loop holds: it runs rounds.
+/// What a call of [`Rounds`] gives: a future on the heap, so that a method is compiled once for all engines. A round takes microseconds or more, the
+/// allocation some ten nanoseconds.
+pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
+
+/// Runs rounds for a method's loop.
 pub trait Rounds: Send {
     /// Runs a round over all leaves and overwrites `total` with the root of the tree over them: the same bits whatever the
     /// engine, the ranks and the threads, and on all ranks. With no leaves, `total` is left as it was.
@@ -73,17 +79,13 @@ pub trait Rounds: Send {
     ///
     /// # Panics
     /// If `total` has not the length of the round's partials; with a panic of the round.
-    fn round<R: Round + ?Sized>(
-        &mut self,
-        round: &R,
-        total: &mut [f64],
-    ) -> impl Future<Output = Result<(), Error>> + Send;
+    fn round<'a>(&'a mut self, round: &'a dyn Round, total: &'a mut [f64]) -> Pending<'a, ()>;
 
     /// The lead's flag, told to all: for decisions that do not follow from the bits of a round, such as a wish to stop.
     ///
     /// # Errors
     /// As for [`round`](Self::round).
-    fn agree(&mut self, flag: bool) -> impl Future<Output = Result<bool, Error>> + Send;
+    fn agree(&mut self, flag: bool) -> Pending<'_, bool>;
 
     /// Whether this is the one loop that reports and writes.
     fn is_lead(&self) -> bool;
@@ -93,28 +95,22 @@ pub trait Rounds: Send {
         self.is_lead()
     }
 
-    /// Gives every process what the leaves' cells hold, where ranks are in several processes; elsewhere there is nothing to do. When it returns, every rank may read all cells.
-    /// `write` appends a cell's content to bytes, `read` overwrites a cell with it.
+    /// As [`share`](#method.share), for cells that are bytes to their readers.
     ///
     /// # Errors
     /// As for [`round`](Self::round).
-    fn share<T: Send>(
-        &mut self,
-        cells: &LeafCells<T>,
-        write: impl Fn(&T, &mut Vec<u8>) + Send,
-        read: impl Fn(&mut T, &[u8]) + Send,
-    ) -> impl Future<Output = Result<(), Error>> + Send {
-        let _ = (cells, write, read);
-        std::future::ready(Ok(()))
+    fn share_bytes<'a>(&'a mut self, cells: &'a dyn CellBytes) -> Pending<'a, ()> {
+        let _ = cells;
+        done(())
     }
 
     /// Notes from now on what the ranks do in a trace, of which each process has one. Engines without ranks note nothing.
     ///
     /// # Errors
     /// As for [`round`](Self::round).
-    fn record(&mut self, trace: &Trace) -> impl Future<Output = Result<(), Error>> + Send {
+    fn record<'a>(&'a mut self, trace: &'a Trace) -> Pending<'a, ()> {
         let _ = trace;
-        std::future::ready(Ok(()))
+        done(())
     }
 
     /// Begins a part of the method in the trace, and ends the one before.
@@ -127,13 +123,9 @@ pub trait Rounds: Send {
     ///
     /// # Errors
     /// As for [`round`](Self::round).
-    fn gather_timers(
-        &mut self,
-        trace: &Trace,
-        phases: Phases,
-    ) -> impl Future<Output = Result<Vec<Spread>, Error>> + Send {
+    fn gather_timers<'a>(&'a mut self, trace: &'a Trace, phases: Phases) -> Pending<'a, Vec<Spread>> {
         let _ = (trace, phases);
-        std::future::ready(Ok(Vec::new()))
+        done(Vec::new())
     }
 
     /// How the rows are cut into leaves and dealt to ranks.
@@ -148,6 +140,27 @@ pub trait Rounds: Send {
     }
 }
 
+impl dyn Rounds + '_ {
+    /// Gives every process what the leaves' cells hold, where ranks are in several processes; elsewhere there is nothing to do. When it returns, every rank may read all cells.
+    /// `write` appends a cell's content to bytes, `read` overwrites a cell with it.
+    ///
+    /// # Errors
+    /// As for [`round`](Rounds::round).
+    pub async fn share<T: Send>(
+        &mut self,
+        cells: &LeafCells<T>,
+        write: impl Fn(&T, &mut Vec<u8>) + Sync,
+        read: impl Fn(&mut T, &[u8]) + Sync,
+    ) -> Result<(), Error> {
+        self.share_bytes(&leaf_cells::AsBytes { cells, write, read }).await
+    }
+}
+
+/// A call that is over at once.
+fn done<'a, T: Send + 'a>(value: T) -> Pending<'a, T> {
+    Box::pin(std::future::ready(Ok(value)))
+}
+
 /// A method, written once for all engines.
 pub trait Program: Sync {
     /// What it computes.
@@ -157,7 +170,7 @@ pub trait Program: Sync {
 
     /// The method's loop. Under [`Engine::Ranks`] and [`Engine::MapReduce`] it runs once on each rank, and all must reach the same decisions, which
     /// they do if those follow from the totals of rounds and from [`Rounds::agree`]; otherwise it runs once.
-    fn run<R: Rounds>(&self, rounds: R) -> impl Future<Output = Result<Self::Output, Self::Error>> + Send;
+    fn run(&self, rounds: &mut dyn Rounds) -> impl Future<Output = Result<Self::Output, Self::Error>> + Send;
 }
 
 /// Who runs the leaves.
@@ -231,6 +244,22 @@ pub struct Execution {
     pub job: Option<Job>,
 }
 
+impl Execution {
+    /// # Errors
+    /// [`Error::Invalid`] for 0 ranks or threads, or too many.
+    fn check(&self) -> Result<(), Error> {
+        if self.threads == 0 {
+            return Err(Error::Invalid { message: "0 threads: at least 1 is needed".to_owned() });
+        }
+        Layout::threads(self.ranks).check()
+    }
+
+    /// How many loops of a program run in this process.
+    const fn loops(&self) -> usize {
+        if self.engine.has_ranks() { self.ranks } else { 1 }
+    }
+}
+
 impl Default for Execution {
     fn default() -> Self {
         let available = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -264,7 +293,7 @@ impl Default for Execution {
 /// impl Program for Sum {
 ///     type Output = f64;
 ///     type Error = Error;
-///     async fn run<R: Rounds>(&self, mut rounds: R) -> Result<f64, Error> {
+///     async fn run(&self, rounds: &mut dyn Rounds) -> Result<f64, Error> {
 ///         let mut total = [0.0];
 ///         let round = Leaf(&self.0, rounds.partition());
 ///         rounds.round(&round, &mut total).await?;
@@ -275,12 +304,30 @@ impl Default for Execution {
 /// assert_eq!(drive(&Execution::default(), 100, &sum), Ok(5050.0));
 /// ```
 pub fn drive<P: Program>(execution: &Execution, rows: usize, program: &P) -> Result<P::Output, P::Error> {
+    execution.check()?;
+    let ends = LeafCells::new(execution.loops(), |_| None);
+    let begin = |place: usize, mut rounds: Box<dyn Rounds>| -> Loop<'_> {
+        let ends = &ends;
+        Box::pin(async move {
+            let end = program.run(&mut *rounds).await;
+            let failure = end.as_ref().err().map(ToString::to_string);
+            ends.with(place, |cell| *cell = Some(end));
+            failure
+        })
+    };
+    let place = carry_out(execution, rows, &begin)?;
+    ends.into_values().nth(place).flatten().expect("that loop has ended")
+}
+
+/// A method's loop on one rank: why it failed, if it did. Its result is where [`drive`] looks for it.
+type Loop<'a> = Pin<Box<dyn Future<Output = Option<String>> + Send + 'a>>;
+
+/// Begins a loop, given its place among those of this process.
+type Begin<'a> = dyn Fn(usize, Box<dyn Rounds>) -> Loop<'a> + Sync + 'a;
+
+/// Runs the loops of this process to their end: the place of the one whose result counts. It is compiled once for all programs.
+fn carry_out(execution: &Execution, rows: usize, begin: &Begin<'_>) -> Result<usize, Error> {
     let Execution { engine, ranks, threads, job } = *execution;
-    if threads == 0 {
-        return Err(Error::Invalid { message: "0 threads: at least 1 is needed".to_owned() }.into());
-    }
-    let layout = Layout::threads(ranks);
-    layout.check()?;
     // Ranks wait for each other in loops, and so do the workers of a parallel loop for its end.
     let (place, near) = job.map_or((0, 1), |Job(job)| job.near());
     let dispatcher = Builder::new()
@@ -290,37 +337,44 @@ pub fn drive<P: Program>(execution: &Execution, rows: usize, program: &P) -> Res
         .start()
         .map_err(|error| Error::Start { message: error.to_string() })?;
     match (engine, job) {
-        (Engine::Ranks | Engine::MapReduce, Some(job)) => together(&dispatcher, engine, job, ranks, rows, program),
+        (Engine::Ranks | Engine::MapReduce, Some(job)) => together(&dispatcher, engine, job, ranks, rows, begin),
         (Engine::Loop | Engine::Ports, Some(_)) => {
             let message = format!("--engine {engine} runs in one process; several processes take --engine ranks");
-            Err(Error::Invalid { message }.into())
+            Err(Error::Invalid { message })
         }
         (Engine::Ranks | Engine::MapReduce, None) => {
             let partition = Partition::new(rows, ranks);
-            let program = |communicator| program.run(ranks::OnRanks::new(communicator, engine, partition, ranks));
-            let mut ended = run(&dispatcher, layout, program)?;
-            ended.swap_remove(0)
+            let on_rank = |communicator: Communicator| {
+                let rank = communicator.rank();
+                begin(rank, Box::new(ranks::OnRanks::new(communicator, engine, partition, ranks)))
+            };
+            run(&dispatcher, Layout::threads(ranks), on_rank)?;
+            Ok(0)
         }
-        (Engine::Loop, None) => alone(&dispatcher, program.run(parallel_loop::OnLoop::new(dispatcher.handle(), rows))),
-        (Engine::Ports, None) => alone(&dispatcher, program.run(ports::OnPorts::new(dispatcher.handle(), rows))),
+        (Engine::Loop, None) => {
+            alone(&dispatcher, begin(0, Box::new(parallel_loop::OnLoop::new(dispatcher.handle(), rows))))
+        }
+        (Engine::Ports, None) => alone(&dispatcher, begin(0, Box::new(ports::OnPorts::new(dispatcher.handle(), rows)))),
     }
 }
 
 /// Runs the loops of this process's ranks, as the other processes of the job run theirs.
-fn together<P: Program>(
+fn together(
     dispatcher: &Dispatcher,
     engine: Engine,
     job: Job,
     ranks: usize,
     rows: usize,
-    program: &P,
-) -> Result<P::Output, P::Error> {
+    begin: &Begin<'_>,
+) -> Result<usize, Error> {
     let Job(job) = job;
     let may_spin = ranks <= dispatcher.threads() && !dispatcher.handle().is_oversubscribed();
     let partition = Partition::new(rows, ranks * job.processes());
-    let loops = job.begin(ranks, may_spin)?.into_iter();
-    let loops = loops.map(|communicator| program.run(ranks::OnRanks::new(communicator, engine, partition, ranks)));
-    let mut ended = dispatcher.run_all(loops.collect());
+    let loops = job.begin(ranks, may_spin)?.into_iter().enumerate();
+    let loops = loops.map(|(place, communicator)| {
+        begin(place, Box::new(ranks::OnRanks::new(communicator, engine, partition, ranks)))
+    });
+    let ended = dispatcher.run_all(loops.collect());
     let panic = ended.iter().enumerate().find_map(|(place, outcome)| match outcome {
         Err(TaskError::Panicked { message }) => {
             Some(Error::Panicked { rank: job.process() * ranks + place, message: message.clone() })
@@ -328,34 +382,31 @@ fn together<P: Program>(
         Err(_) => Some(Error::Cancelled { rank: job.process() * ranks + place }),
         Ok(_) => None,
     });
-    let failed = |outcome: &Result<Result<P::Output, P::Error>, TaskError>| match outcome {
-        Ok(Err(error)) => Some(Outcome { is_panic: false, message: error.to_string() }),
-        _ => None,
-    };
-    let own = match &panic {
-        Some(error) => Some(Outcome { is_panic: true, message: error.to_string() }),
-        None => ended.iter().find_map(failed),
+    let failed = ended.iter().position(|outcome| matches!(outcome, Ok(Some(_))));
+    let own = match (&panic, failed) {
+        (Some(error), _) => Some(Outcome { is_panic: true, message: error.to_string() }),
+        (None, Some(place)) => {
+            let message = ended[place].as_ref().ok().cloned().flatten().expect("it failed");
+            Some(Outcome { is_panic: false, message })
+        }
+        (None, None) => None,
     };
     let agreed = job.end(own.clone())?;
     match (agreed, panic) {
-        (None, _) => {}
-        (Some(agreed), Some(panic)) if Some(&agreed) == own.as_ref() => return Err(panic.into()),
         // Our own error says the same, and the caller can tell its kind.
-        (Some(agreed), None) if Some(&agreed) == own.as_ref() => {}
-        (Some(agreed), _) => return Err(Error::Elsewhere { message: agreed.message }.into()),
+        (None, None) => Ok(failed.unwrap_or(0)),
+        (Some(agreed), None) if Some(&agreed) == own.as_ref() => Ok(failed.unwrap_or(0)),
+        (None, Some(panic)) => Err(panic),
+        (Some(agreed), Some(panic)) if Some(&agreed) == own.as_ref() => Err(panic),
+        (Some(agreed), _) => Err(Error::Elsewhere { message: agreed.message }),
     }
-    let first = ended.iter().position(|outcome| matches!(outcome, Ok(Err(_)))).unwrap_or(0);
-    ended.swap_remove(first).unwrap_or(Err(Error::Cancelled { rank: job.process() * ranks }.into()))
 }
 
 /// Runs the one loop of an engine that has one.
-fn alone<T: Send, E: From<Error> + Send>(
-    dispatcher: &Dispatcher,
-    program: impl Future<Output = Result<T, E>> + Send,
-) -> Result<T, E> {
-    match dispatcher.run_all(vec![program]).pop().expect("one future has one outcome") {
-        Ok(outcome) => outcome,
-        Err(TaskError::Panicked { message }) => Err(Error::Panicked { rank: 0, message }.into()),
-        Err(_) => Err(Error::Cancelled { rank: 0 }.into()),
+fn alone(dispatcher: &Dispatcher, the_loop: Loop<'_>) -> Result<usize, Error> {
+    match dispatcher.run_all(vec![the_loop]).pop().expect("one future has one outcome") {
+        Ok(_) => Ok(0),
+        Err(TaskError::Panicked { message }) => Err(Error::Panicked { rank: 0, message }),
+        Err(_) => Err(Error::Cancelled { rank: 0 }),
     }
 }

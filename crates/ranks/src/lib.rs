@@ -59,7 +59,9 @@ pub mod trace;
 mod value;
 
 pub use communicator::Communicator;
-pub use engine::{Engine, Execution, Job, LeafCells, Outcome, Processes, Program, Round, Rounds, drive};
+pub use engine::{
+    CellBytes, Engine, Execution, Job, LeafCells, Outcome, Pending, Processes, Program, Round, Rounds, drive,
+};
 pub use error::Error;
 pub use launch::{run, run_on};
 pub use layout::Layout;

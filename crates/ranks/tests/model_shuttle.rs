@@ -85,7 +85,7 @@ impl Program for Ones {
     type Output = f64;
     type Error = Error;
 
-    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<f64, Error> {
+    async fn run(&self, rounds: &mut dyn Rounds) -> Result<f64, Error> {
         let mut total = [0.0];
         for _ in 0..2 {
             rounds.round(&Ones, &mut total).await?;

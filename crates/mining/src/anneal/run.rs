@@ -78,7 +78,7 @@ pub(crate) trait Steps<M: Method, O: ?Sized>: Send {
     /// Tells the observer where the run is.
     fn report(&mut self, observer: &mut O) -> Control;
     /// One step. What it leaves when it fails is of no use.
-    fn step<R: Rounds>(&mut self, rounds: &mut R) -> impl Future<Output = Result<(), Error>> + Send;
+    fn step(&mut self, rounds: &mut dyn Rounds) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
 /// A run of an annealed method.
@@ -93,11 +93,11 @@ pub(crate) trait Course<M: Method>: Send {
     /// Estimate of the share of the work that is done; it never falls.
     fn fraction(&mut self) -> f64;
     /// One step: a temperature, or a group of trials.
-    fn advance<R: Rounds>(&mut self, rounds: &mut R) -> impl Future<Output = Result<(), Error>> + Send;
+    fn advance(&mut self, rounds: &mut dyn Rounds) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
 /// Begins a phase, in the timers and in the trace.
-pub(crate) fn begin<R: Rounds>(rounds: &mut R, phases: &mut Phases, name: &'static str) {
+pub(crate) fn begin(rounds: &mut dyn Rounds, phases: &mut Phases, name: &'static str) {
     rounds.note_phase(name);
     phases.enter(name);
 }
@@ -121,7 +121,7 @@ impl<'o, M: Method, C: Course<M>> Steps<M, dyn Observer<Checkpoint<M>> + 'o> for
         observer.progress(&Progress { stage, step: &step, fraction, sweeps })
     }
 
-    async fn step<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+    async fn step(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         self.advance(rounds).await
     }
 }
@@ -143,7 +143,7 @@ impl<'o, M: Method, O: Watching<M> + ?Sized> Run<'o, M, O> {
     }
 
     /// What the leaves of a step ask: none where nobody can interrupt it, the same on all ranks.
-    pub async fn interrupt<R: Rounds>(&self, rounds: &mut R) -> Result<Option<Interrupt>, Error> {
+    pub async fn interrupt(&self, rounds: &mut dyn Rounds) -> Result<Option<Interrupt>, Error> {
         // A partial has the same length on all ranks; a process without an interrupt of its own leaves nothing out.
         let can_interrupt = rounds.agree(self.interrupt.is_some()).await?;
         let own = || self.interrupt.clone().unwrap_or_else(|| Interrupt::when(|| false));
@@ -151,9 +151,9 @@ impl<'o, M: Method, O: Watching<M> + ?Sized> Run<'o, M, O> {
     }
 
     /// Walks a course to its end and tells the observer after each step.
-    pub async fn walk<C: Steps<M, O>, R: Rounds>(
+    pub async fn walk<C: Steps<M, O>>(
         &self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         phases: &mut Phases,
         course: &mut C,
     ) -> Result<(), Error> {
@@ -209,7 +209,7 @@ impl<'o, M: Method, O: Watching<M> + ?Sized> Run<'o, M, O> {
     }
 
     /// Ends the trace and adds up what each rank took; nothing but in the loop that brings its process the outcome.
-    pub async fn end<R: Rounds>(&self, rounds: &mut R, phases: Phases) -> Result<Option<Spent>, Error> {
+    pub async fn end(&self, rounds: &mut dyn Rounds, phases: Phases) -> Result<Option<Spent>, Error> {
         let seconds = [self.phases.seconds(), phases.seconds()].concat();
         let timers = rounds.gather_timers(&self.trace, phases).await?;
         Ok(rounds.is_first_here().then(|| Spent { imbalance: rounds.imbalance(), phases: seconds, timers }))

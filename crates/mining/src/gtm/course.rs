@@ -231,7 +231,7 @@ impl<'a> Course<'a> {
     }
 
     /// One step: the beginning, a few sweeps, or the likelihood of an end.
-    pub async fn advance<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+    pub async fn advance(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         match self.state.phase {
             Phase::Beginning => self.begin(rounds).await,
             Phase::Annealing | Phase::Fitting => self.climb(rounds).await,
@@ -240,7 +240,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    async fn begin<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+    async fn begin(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let problem = self.problem;
         self.state.axes = principal_axes(rounds, problem.table, problem.grid.latent + 1).await?;
         self.lay_planes();
@@ -302,7 +302,7 @@ impl<'a> Course<'a> {
     }
 
     /// A pass with the sheet as it is: its sums are in `total`.
-    async fn pass<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+    async fn pass(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let Problem { table, frame, .. } = self.problem;
         let climb = &mut self.state.climb;
         let images = frame.images(&climb.sheet);
@@ -314,7 +314,7 @@ impl<'a> Course<'a> {
     }
 
     /// One sweep of EM: returns the objective per unit of weight before it.
-    async fn sweep<R: Rounds>(&mut self, rounds: &mut R) -> Result<f64, Error> {
+    async fn sweep(&mut self, rounds: &mut dyn Rounds) -> Result<f64, Error> {
         self.pass(rounds).await?;
         let Problem { table, frame, .. } = self.problem;
         let climb = &mut self.state.climb;
@@ -325,7 +325,7 @@ impl<'a> Course<'a> {
     }
 
     /// A few sweeps at the present temperature, and what follows when it is done.
-    async fn climb<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+    async fn climb(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let parameters = self.problem.parameters;
         for _ in 0..SWEEPS_A_STEP {
             let objective = self.sweep(rounds).await?;
@@ -382,7 +382,7 @@ impl<'a> Course<'a> {
     }
 
     /// Measures an end. After the first the plane is begun with; after the second the likelier is kept, of equal ones the first.
-    async fn measure<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+    async fn measure(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         self.pass(rounds).await?;
         let Problem { table, frame, .. } = self.problem;
         let state = &mut self.state;

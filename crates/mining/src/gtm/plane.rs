@@ -28,7 +28,7 @@ pub(crate) struct Axis {
 }
 
 /// The first `count` principal axes, or as many as there are columns, the widest first.
-pub(crate) async fn principal_axes<R: Rounds>(rounds: &mut R, table: &Table, count: usize) -> Result<Vec<Axis>, Error> {
+pub(crate) async fn principal_axes(rounds: &mut dyn Rounds, table: &Table, count: usize) -> Result<Vec<Axis>, Error> {
     let dimension = table.rows.dimension;
     let scale: Vec<f64> = table.column_weights.iter().map(|weight| 1.0 / weight.sqrt()).collect();
     let mut total = Vec::new();

@@ -130,7 +130,7 @@ impl<T: Kept> run::Course<Parameters> for Course<'_, T> {
         (self.state.costs.len() as f64 + begun) / self.parameters.begun() as f64
     }
 
-    async fn advance<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+    async fn advance(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let Parameters { clusters, seed, max_sweeps, tolerance, .. } = *self.parameters;
         let dimension = self.rows.dimension;
         let Some(Start { centers, sweeps: done, cost }) = self.state.current.take() else {

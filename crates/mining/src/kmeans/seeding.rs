@@ -22,11 +22,11 @@ pub(super) struct Near {
 }
 
 /// Draws the centres of one start; fewer than `clusters` if the rows have fewer positions.
-pub(super) async fn draw<T: Kept, R: Rounds>(
+pub(super) async fn draw<T: Kept>(
     input: Input<'_>,
     rows: &Rows<T>,
     near: &LeafCells<Near>,
-    rounds: &mut R,
+    rounds: &mut dyn Rounds,
     (clusters, seed, start): (usize, u64, u64),
 ) -> Result<Centers, Error> {
     let dimension = rows.dimension;

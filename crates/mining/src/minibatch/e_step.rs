@@ -24,9 +24,9 @@ impl<T: Kept> Program for Pass<'_, T> {
     type Output = Vec<f64>;
     type Error = Error;
 
-    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Vec<f64>, Error> {
+    async fn run(&self, rounds: &mut dyn Rounds) -> Result<Vec<f64>, Error> {
         let mut total = Vec::new();
-        total_of(&mut rounds, self, &mut total).await?;
+        total_of(rounds, self, &mut total).await?;
         Ok(total)
     }
 }

@@ -281,7 +281,7 @@ impl<'a> Course<'a> {
     }
 
     /// One step: one of the clustering's, or a few sweeps of a fit.
-    pub async fn advance<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+    pub async fn advance(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         match self.state.phase {
             Phase::Clustering => self.cluster(rounds).await,
             Phase::Fitting => self.fit(rounds).await,
@@ -289,7 +289,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    async fn cluster<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+    async fn cluster(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let (problem, attempt) = (self.problem, self.state.attempt);
         let mut clustering = match self.clustering.take() {
             Some(clustering) => clustering,
@@ -313,7 +313,7 @@ impl<'a> Course<'a> {
     }
 
     /// Begins the present way: one pass of hard memberships in clusters, and an M-step from it.
-    async fn set_out<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+    async fn set_out(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let rows = &self.problem.table.rows;
         let covariance = self.ways()[self.state.way].unwrap_or(self.problem.parameters.covariance);
         let centers = std::mem::take(&mut self.state.centers);
@@ -331,9 +331,9 @@ impl<'a> Course<'a> {
     }
 
     /// One pass over the rows, and an M-step in the form given from the memberships in the components; `means` are those of the components.
-    async fn reformed<R: Rounds>(
+    async fn reformed(
         &mut self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         components: &Components<f64>,
         means: Vec<f64>,
         covariance: Covariance,
@@ -357,7 +357,7 @@ impl<'a> Course<'a> {
     }
 
     /// Components of the form that is asked for from the memberships in those of another: one pass over the rows.
-    async fn continued<R: Rounds>(&mut self, rounds: &mut R, gaussians: Gaussians) -> Result<Gaussians, Error> {
+    async fn continued(&mut self, rounds: &mut dyn Rounds, gaussians: Gaussians) -> Result<Gaussians, Error> {
         let (problem, target) = (self.problem, self.problem.parameters.covariance);
         let columns = &problem.columns;
         let components = ready(&gaussians, 1.0, &columns.clouds)?;
@@ -381,7 +381,7 @@ impl<'a> Course<'a> {
     }
 
     /// A few sweeps of EM on the present way, and what follows when there is nothing left to gain.
-    async fn fit<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+    async fn fit(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         match self.climb(rounds).await {
             // A way that leads nowhere is left; the straight one is the user's own, and is answered for.
             Err(Error::Collapsed { .. }) if self.state.way > 0 => self.next_way(rounds).await,
@@ -389,7 +389,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    async fn climb<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+    async fn climb(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let (table, parameters) = (self.problem.table, self.problem.parameters);
         let mut gaussians = self.state.gaussians.take().expect("a fit has components");
         let is_on_the_way = gaussians.covariance != parameters.covariance;
@@ -434,7 +434,7 @@ impl<'a> Course<'a> {
     }
 
     /// Goes on with the next way, or with what the best of them has found.
-    async fn next_way<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+    async fn next_way(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         self.state.way += 1;
         self.state.ascent.clear();
         if self.state.way < self.ways().len() {
@@ -446,7 +446,7 @@ impl<'a> Course<'a> {
     }
 
     /// Measures a finished fit, keeps it if it is the best, and goes on to the next number.
-    async fn judge<R: Rounds>(&mut self, rounds: &mut R, climbed: Climbed) -> Result<(), Error> {
+    async fn judge(&mut self, rounds: &mut dyn Rounds, climbed: Climbed) -> Result<(), Error> {
         let (table, rows) = (self.problem.table, &self.problem.table.rows);
         let Climbed { through, gaussians, ascent, is_converged } = climbed;
         let order: Vec<usize> = by_weight(&gaussians);
@@ -501,8 +501,8 @@ fn by_weight(gaussians: &Gaussians) -> Vec<usize> {
 }
 
 /// One sweep of EM: returns the objective per unit of weight before it.
-pub(crate) async fn sweep<R: Rounds>(
-    rounds: &mut R,
+pub(crate) async fn sweep(
+    rounds: &mut dyn Rounds,
     table: &Table<'_>,
     gaussians: &mut Gaussians,
     temperature: f64,
@@ -534,7 +534,7 @@ pub(crate) async fn sweep<R: Rounds>(
 ///
 /// # Errors
 /// [`Error::Collapsed`]: a covariance may be positive definite to rounding as a whole, but not among the columns of some rows.
-async fn seen<R: Rounds>(rounds: &mut R, round: &PatternRound<'_>, total: &mut Vec<f64>) -> Result<(), Error> {
+async fn seen(rounds: &mut dyn Rounds, round: &PatternRound<'_>, total: &mut Vec<f64>) -> Result<(), Error> {
     total_of(rounds, round, total).await?;
     if total[0].is_nan() {
         return Err(unseen(round.patterns, round.gaussians));
@@ -547,8 +547,8 @@ fn unseen(patterns: &Patterns, gaussians: &Gaussians) -> Error {
 }
 
 /// Gives every row its component; returns the log-likelihood and the entropy of the memberships, in the input's units.
-pub(crate) async fn assign<R: Rounds>(
-    rounds: &mut R,
+pub(crate) async fn assign(
+    rounds: &mut dyn Rounds,
     table: &Table<'_>,
     gaussians: &Gaussians,
     cells: &LeafCells<Assigned>,

@@ -101,14 +101,13 @@ impl Program for FixedPoint<'_> {
     type Output = Equilibrium;
     type Error = Error;
 
-    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Equilibrium, Error> {
+    async fn run(&self, rounds: &mut dyn Rounds) -> Result<Equilibrium, Error> {
         let mut gaussians = self.gaussians.clone();
         let (mut objectives, mut total): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
         let mut converged = false;
         while !converged && (objectives.len() as u64) < self.start.most_sweeps {
             let temperature = self.start.temperature;
-            let objective =
-                sweep(&mut rounds, self.table, &mut gaussians, temperature, &self.columns, &mut total).await?;
+            let objective = sweep(rounds, self.table, &mut gaussians, temperature, &self.columns, &mut total).await?;
             converged = objectives.last().is_some_and(|last| objective - last <= self.start.tolerance);
             objectives.push(objective);
         }

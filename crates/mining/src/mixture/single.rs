@@ -42,7 +42,7 @@ impl Program for Single<'_> {
     type Output = Gaussians;
     type Error = Error;
 
-    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Gaussians, Error> {
+    async fn run(&self, rounds: &mut dyn Rounds) -> Result<Gaussians, Error> {
         let dimension = self.table.rows.dimension;
         let variances = &self.columns.variances;
         let covariances = match self.covariance {
@@ -59,7 +59,7 @@ impl Program for Single<'_> {
             Gaussians { covariance: self.covariance, dimension, weights: vec![1.0], means, covariances };
         let (mut ascent, mut total) = (Vec::new(), Vec::new());
         while ascent.len() < self.end.most_sweeps {
-            ascent.push(sweep(&mut rounds, self.table, &mut gaussians, 1.0, self.columns, &mut total).await?);
+            ascent.push(sweep(rounds, self.table, &mut gaussians, 1.0, self.columns, &mut total).await?);
             if left_to_gain(&ascent).is_some_and(|left| left <= self.end.left) {
                 break;
             }

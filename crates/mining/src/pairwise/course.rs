@@ -100,7 +100,7 @@ impl<T: Real> run::Course<Parameters> for Course<'_, '_, T> {
         self.furthest
     }
 
-    async fn advance<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+    async fn advance(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         match self.state.phase {
             Phase::Growing => self.grow(rounds).await,
             Phase::Hardening => self.harden(rounds).await,
@@ -111,10 +111,10 @@ impl<T: Real> run::Course<Parameters> for Course<'_, '_, T> {
 
 impl<'a, 'm, T: Real> Course<'a, 'm, T> {
     /// A new run: finds the first critical temperature.
-    pub async fn begin<R: Rounds>(
+    pub async fn begin(
         problem: &'a Problem<'m, T>,
         parameters: &'a Parameters,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
     ) -> Result<Self, Error> {
         let mut turn = Turn::default();
         let components = Components::one(problem.items());
@@ -162,7 +162,7 @@ impl<'a, 'm, T: Real> Course<'a, 'm, T> {
         }
     }
 
-    async fn grow<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+    async fn grow(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let limits = self.limits();
         let (tolerance, most) = self.state.grown.bounds(&limits);
         let settled = self.settle_at(rounds, true, tolerance, most).await?;
@@ -174,9 +174,9 @@ impl<'a, 'm, T: Real> Course<'a, 'm, T> {
     }
 
     /// Relaxes, divides and measures at the present temperature, and writes the history.
-    async fn settle_at<R: Rounds>(
+    async fn settle_at(
         &mut self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         by_mass: bool,
         tolerance: f64,
         most: usize,
@@ -192,7 +192,7 @@ impl<'a, 'm, T: Real> Course<'a, 'm, T> {
     }
 
     /// From growth to the two branches.
-    async fn end_growth<R: Rounds>(&mut self, rounds: &mut R, limits: &Limits) -> Result<(), Error> {
+    async fn end_growth(&mut self, rounds: &mut dyn Rounds, limits: &Limits) -> Result<(), Error> {
         if limits.last.is_some() {
             // The answer is what there is at this temperature, made hard.
             self.state.finish.plain = Some(self.branch(rounds, None).await?);
@@ -207,7 +207,7 @@ impl<'a, 'm, T: Real> Course<'a, 'm, T> {
         Ok(())
     }
 
-    async fn harden<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+    async fn harden(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let count = self.state.grown.components.count;
         let is_soft =
             count > 1 && self.settle_at(rounds, false, PLAIN_TOLERANCE, count).await?.measured.softness >= HARD;
@@ -222,7 +222,7 @@ impl<'a, 'm, T: Real> Course<'a, 'm, T> {
     }
 
     /// Makes one branch hard, merging to `clusters` if given; keeps it if it is the better. Returns its cost in the input's unit.
-    async fn branch<R: Rounds>(&mut self, rounds: &mut R, clusters: Option<usize>) -> Result<f64, Error> {
+    async fn branch(&mut self, rounds: &mut dyn Rounds, clusters: Option<usize>) -> Result<f64, Error> {
         let problem = self.problem;
         let (labels, count) = numbered(&self.state.grown.components.labels());
         let mut hard = Hard::new(rounds, problem, labels, count, &mut self.turn).await?;

@@ -115,8 +115,7 @@ impl<T: Real> Program for FixedPoint<'_, '_, T> {
     type Output = Equilibrium;
     type Error = Error;
 
-    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Equilibrium, Error> {
-        let rounds = &mut rounds;
+    async fn run(&self, rounds: &mut dyn Rounds) -> Result<Equilibrium, Error> {
         let (problem, count, unit) = (self.problem, self.start.items.len(), self.problem.matrix.unit);
         let components = Components {
             count,

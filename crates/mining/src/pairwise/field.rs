@@ -182,8 +182,8 @@ impl<T: Real> Round for MeanRound<'_, T> {
 }
 
 /// The first round: each row's mean dissimilarity to each component, left with its leaf; with `all`, given to every rank too (N x K; what is not known is the component's own mean).
-pub(crate) async fn means<T: Real, R: Rounds>(
-    rounds: &mut R,
+pub(crate) async fn means<T: Real>(
+    rounds: &mut dyn Rounds,
     problem: &Problem<'_, T>,
     memberships: &[f64],
     count: usize,
@@ -383,8 +383,8 @@ pub(crate) fn soften(eps: &[f64], log_priors: &[f64], temperature: f64, out: &mu
 }
 
 /// The second round: figures, and with [`Softly::is_kept`] the new memberships for all ranks.
-pub(crate) async fn soft<T: Real, R: Rounds>(
-    rounds: &mut R,
+pub(crate) async fn soft<T: Real>(
+    rounds: &mut dyn Rounds,
     problem: &Problem<'_, T>,
     softly: Softly<'_>,
     turn: &mut Turn,
@@ -457,8 +457,8 @@ impl<T: Real> Round for JumpRound<'_, T> {
 }
 
 /// Puts the memberships of all ranks where a jump leads, whose fields are then the latest. No reading of the matrix.
-pub(crate) async fn jump<T: Real, R: Rounds>(
-    rounds: &mut R,
+pub(crate) async fn jump<T: Real>(
+    rounds: &mut dyn Rounds,
     problem: &Problem<'_, T>,
     jump: Jump,
     (log_priors, temperature): (&[f64], f64),

@@ -42,8 +42,8 @@ pub(crate) struct Hard {
 
 impl Hard {
     /// Clusters by labels below `count`.
-    pub async fn new<T: Real, R: Rounds>(
-        rounds: &mut R,
+    pub async fn new<T: Real>(
+        rounds: &mut dyn Rounds,
         problem: &Problem<'_, T>,
         labels: Vec<u32>,
         count: usize,
@@ -65,9 +65,9 @@ impl Hard {
     }
 
     /// Sums up anew: one reading of the matrix.
-    async fn read<T: Real, R: Rounds>(
+    async fn read<T: Real>(
         &mut self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         problem: &Problem<'_, T>,
         turn: &mut Turn,
     ) -> Result<(), Error> {
@@ -132,9 +132,9 @@ impl Hard {
     }
 
     /// Improves the clusters to the end.
-    pub async fn finish<T: Real, R: Rounds>(
+    pub async fn finish<T: Real>(
         &mut self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         problem: &Problem<'_, T>,
         turn: &mut Turn,
     ) -> Result<u64, Error> {

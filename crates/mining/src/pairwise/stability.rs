@@ -61,9 +61,9 @@ impl<T: Real> Centered<'_, '_, T> {
     }
 
     /// For each component and item `-(D u - B (1'u) - B'u - 2 A (1'u))_i` with `u = sqrt(q) v`; what is missing adds nothing, and the rest is taken for all.
-    async fn moves<R: Rounds>(
+    async fn moves(
         &self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         vectors: &[&[f64]],
         turn: &mut Turn,
     ) -> Result<Vec<Vec<f64>>, Error> {
@@ -99,9 +99,9 @@ impl<T: Real> Centered<'_, '_, T> {
     }
 
     /// Climbs to each component's leading eigenvalue, from `starts` (N a component, any length) if there are any; leaves the unit vectors there. Returns the readings of the matrix too.
-    pub async fn climb<R: Rounds>(
+    pub async fn climb(
         &self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         starts: &mut Vec<f64>,
         seed: u64,
         steps: usize,
@@ -175,7 +175,7 @@ impl<T: Real> Centered<'_, '_, T> {
     }
 
     /// The share of each component's pairs that have a dissimilarity.
-    async fn shares<R: Rounds>(&self, rounds: &mut R, turn: &mut Turn) -> Result<Vec<f64>, Error> {
+    async fn shares(&self, rounds: &mut dyn Rounds, turn: &mut Turn) -> Result<Vec<f64>, Error> {
         let (items, count) = (self.problem.items(), self.count());
         let mut columns = Columns::new(items, count);
         columns.fill(|item, k| self.root(item, k) * self.root(item, k));

@@ -91,9 +91,9 @@ impl<'a, 'm, T: Real> PairwiseSystem<'a, 'm, T> {
     }
 
     /// One sweep after `known` others: what it measured, the free energy being that before it.
-    pub async fn sweep<R: Rounds>(
+    pub async fn sweep(
         &mut self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         temperature: f64,
         known: usize,
     ) -> Result<(Figures, Vec<f64>), Error> {
@@ -115,9 +115,9 @@ impl<'a, 'm, T: Real> PairwiseSystem<'a, 'm, T> {
     }
 
     /// The fields of the present memberships, all of them on every rank, and what they say at a temperature.
-    pub async fn fields<R: Rounds>(
+    pub async fn fields(
         &mut self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         temperature: f64,
         all: &mut Vec<f64>,
     ) -> Result<(Means, Measured), Error> {
@@ -146,16 +146,16 @@ impl<'a, 'm, T: Real> PairwiseSystem<'a, 'm, T> {
     }
 
     /// Below it, one component is unstable.
-    pub async fn first_critical_temperature<R: Rounds>(&mut self, rounds: &mut R) -> Result<(f64, u64), Error> {
+    pub async fn first_critical_temperature(&mut self, rounds: &mut dyn Rounds) -> Result<(f64, u64), Error> {
         let mut all = Vec::new();
         let (means, _) = self.fields(rounds, 1.0, &mut all).await?;
         let (found, readings) = self.climb(rounds, &means, &all, FIRST_STEPS, FIRST_TOLERANCE).await?;
         Ok((found[0].critical, readings + 1))
     }
 
-    async fn climb<R: Rounds>(
+    async fn climb(
         &mut self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         means: &Means,
         fields: &[f64],
         steps: usize,
@@ -167,9 +167,9 @@ impl<'a, 'm, T: Real> PairwiseSystem<'a, 'm, T> {
     }
 
     /// Critical temperatures of all components where they are.
-    pub async fn critical<R: Rounds>(
+    pub async fn critical(
         &mut self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         means: &Means,
         fields: &[f64],
     ) -> Result<(Vec<f64>, u64), Error> {
@@ -187,7 +187,7 @@ impl<T: Real> System for PairwiseSystem<'_, '_, T> {
         self.components.count
     }
 
-    async fn relax<R: Rounds>(&mut self, rounds: &mut R, temperature: f64, tolerance: f64) -> Result<Relaxed, Error> {
+    async fn relax(&mut self, rounds: &mut dyn Rounds, temperature: f64, tolerance: f64) -> Result<Relaxed, Error> {
         let mut relaxation = Relaxation::new(temperature);
         let mut sweeps = 0;
         loop {
@@ -206,7 +206,7 @@ impl<T: Real> System for PairwiseSystem<'_, '_, T> {
         }
     }
 
-    async fn measure<R: Rounds>(&mut self, rounds: &mut R, temperature: f64) -> Result<Measured, Error> {
+    async fn measure(&mut self, rounds: &mut dyn Rounds, temperature: f64) -> Result<Measured, Error> {
         let mut all = Vec::new();
         let (means, mut measured) = self.fields(rounds, temperature, &mut all).await?;
         if self.is_growing {

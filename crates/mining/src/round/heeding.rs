@@ -7,21 +7,21 @@ use std::ops::Range;
 
 use lehr_ranks::timing::{Phases, Spread};
 use lehr_ranks::trace::Trace;
-use lehr_ranks::{Error, LeafCells, Partition, Round, Rounds};
+use lehr_ranks::{CellBytes, Error, Partition, Pending, Round, Rounds};
 
 use crate::anneal::Interrupt;
 
 /// The rounds of one step.
-pub(crate) struct Heeding<'a, R> {
-    rounds: &'a mut R,
+pub(crate) struct Heeding<'a> {
+    rounds: &'a mut dyn Rounds,
     /// None if nobody may interrupt the step: the same on all ranks.
     interrupt: Option<&'a Interrupt>,
     total: Vec<f64>,
     is_given_up: bool,
 }
 
-impl<'a, R> Heeding<'a, R> {
-    pub fn new(rounds: &'a mut R, interrupt: Option<&'a Interrupt>) -> Self {
+impl<'a> Heeding<'a> {
+    pub fn new(rounds: &'a mut dyn Rounds, interrupt: Option<&'a Interrupt>) -> Self {
         Self { rounds, interrupt, total: Vec::new(), is_given_up: false }
     }
 
@@ -37,12 +37,12 @@ impl<'a, R> Heeding<'a, R> {
 }
 
 /// A round, and behind its numbers how many leaves were left out.
-struct Heeded<'a, Q: ?Sized> {
-    round: &'a Q,
+struct Heeded<'a> {
+    round: &'a dyn Round,
     interrupt: Option<&'a Interrupt>,
 }
 
-impl<Q: Round + ?Sized> Heeded<'_, Q> {
+impl Heeded<'_> {
     fn has_one_key(&self) -> bool {
         self.round.key_len() >= self.round.len()
     }
@@ -59,7 +59,7 @@ impl<Q: Round + ?Sized> Heeded<'_, Q> {
     }
 }
 
-impl<Q: Round + ?Sized> Round for Heeded<'_, Q> {
+impl Round for Heeded<'_> {
     fn len(&self) -> usize {
         self.mark().map_or(self.round.len(), |mark| mark.end)
     }
@@ -94,25 +94,27 @@ impl<Q: Round + ?Sized> Round for Heeded<'_, Q> {
     }
 }
 
-impl<R: Rounds> Rounds for Heeding<'_, R> {
-    async fn round<Q: Round + ?Sized>(&mut self, round: &Q, total: &mut [f64]) -> Result<(), Error> {
-        let heeded = Heeded { round, interrupt: self.interrupt };
-        let Some(mark) = heeded.mark() else { return self.rounds.round(&heeded, total).await };
-        // With no leaves the total stays as it was.
-        self.total.clear();
-        self.total.extend_from_slice(total);
-        self.total.resize(heeded.len(), 0.0);
-        self.rounds.round(&heeded, &mut self.total).await?;
-        if self.total[mark.start] > 0.0 {
-            self.is_given_up = true;
-            return Err(Error::Cancelled { rank: 0 });
-        }
-        total.copy_from_slice(&self.total[..round.len()]);
-        Ok(())
+impl Rounds for Heeding<'_> {
+    fn round<'a>(&'a mut self, round: &'a dyn Round, total: &'a mut [f64]) -> Pending<'a, ()> {
+        Box::pin(async move {
+            let heeded = Heeded { round, interrupt: self.interrupt };
+            let Some(mark) = heeded.mark() else { return self.rounds.round(&heeded, total).await };
+            // With no leaves the total stays as it was.
+            self.total.clear();
+            self.total.extend_from_slice(total);
+            self.total.resize(heeded.len(), 0.0);
+            self.rounds.round(&heeded, &mut self.total).await?;
+            if self.total[mark.start] > 0.0 {
+                self.is_given_up = true;
+                return Err(Error::Cancelled { rank: 0 });
+            }
+            total.copy_from_slice(&self.total[..round.len()]);
+            Ok(())
+        })
     }
 
-    async fn agree(&mut self, flag: bool) -> Result<bool, Error> {
-        self.rounds.agree(flag).await
+    fn agree(&mut self, flag: bool) -> Pending<'_, bool> {
+        self.rounds.agree(flag)
     }
 
     fn is_lead(&self) -> bool {
@@ -123,25 +125,20 @@ impl<R: Rounds> Rounds for Heeding<'_, R> {
         self.rounds.is_first_here()
     }
 
-    async fn share<T: Send>(
-        &mut self,
-        cells: &LeafCells<T>,
-        write: impl Fn(&T, &mut Vec<u8>) + Send,
-        read: impl Fn(&mut T, &[u8]) + Send,
-    ) -> Result<(), Error> {
-        self.rounds.share(cells, write, read).await
+    fn share_bytes<'a>(&'a mut self, cells: &'a dyn CellBytes) -> Pending<'a, ()> {
+        self.rounds.share_bytes(cells)
     }
 
-    async fn record(&mut self, trace: &Trace) -> Result<(), Error> {
-        self.rounds.record(trace).await
+    fn record<'a>(&'a mut self, trace: &'a Trace) -> Pending<'a, ()> {
+        self.rounds.record(trace)
     }
 
     fn note_phase(&mut self, name: &'static str) {
         self.rounds.note_phase(name);
     }
 
-    async fn gather_timers(&mut self, trace: &Trace, phases: Phases) -> Result<Vec<Spread>, Error> {
-        self.rounds.gather_timers(trace, phases).await
+    fn gather_timers<'a>(&'a mut self, trace: &'a Trace, phases: Phases) -> Pending<'a, Vec<Spread>> {
+        self.rounds.gather_timers(trace, phases)
     }
 
     fn partition(&self) -> Partition {

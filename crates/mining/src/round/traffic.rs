@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use lehr_ranks::timing::{Phases, Spread};
 use lehr_ranks::trace::Trace;
-use lehr_ranks::{Error, Execution, LeafCells, Partition, Program, Round, Rounds};
+use lehr_ranks::{CellBytes, Execution, LeafCells, Partition, Pending, Program, Round, Rounds};
 
 /// What was told between ranks.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -53,34 +53,29 @@ impl<P: Program> Program for Counted<'_, P> {
     type Output = P::Output;
     type Error = P::Error;
 
-    async fn run<R: Rounds>(&self, rounds: R) -> Result<P::Output, P::Error> {
-        self.program.run(Counting { rounds, count: self.count, gatherings: 0 }).await
+    async fn run(&self, rounds: &mut dyn Rounds) -> Result<P::Output, P::Error> {
+        self.program.run(&mut Counting { rounds, count: self.count, gatherings: 0 }).await
     }
 }
 
-struct Counting<'a, R> {
-    rounds: R,
+struct Counting<'a> {
+    rounds: &'a mut dyn Rounds,
     count: &'a Count,
     /// How many this rank has made.
     gatherings: usize,
 }
 
-impl<R: Rounds> Rounds for Counting<'_, R> {
-    async fn round<Q: Round + ?Sized>(&mut self, round: &Q, total: &mut [f64]) -> Result<(), Error> {
+impl Rounds for Counting<'_> {
+    fn round<'a>(&'a mut self, round: &'a dyn Round, total: &'a mut [f64]) -> Pending<'a, ()> {
         if self.rounds.is_lead() {
             self.count.with(0, |traffic| traffic.reduced.push((round.name(), total.len())));
         }
-        self.rounds.round(round, total).await
+        self.rounds.round(round, total)
     }
 
-    async fn share<T: Send>(
-        &mut self,
-        cells: &LeafCells<T>,
-        write: impl Fn(&T, &mut Vec<u8>) + Send,
-        read: impl Fn(&mut T, &[u8]) + Send,
-    ) -> Result<(), Error> {
+    fn share_bytes<'a>(&'a mut self, cells: &'a dyn CellBytes) -> Pending<'a, ()> {
         let mut bytes = Vec::new();
-        self.rounds.leaves().for_each(|leaf| cells.with(leaf, |cell| write(cell, &mut bytes)));
+        self.rounds.leaves().for_each(|leaf| cells.write(leaf, &mut bytes));
         self.count.with(0, |traffic| {
             if traffic.gathered.len() <= self.gatherings {
                 traffic.gathered.resize(self.gatherings + 1, 0);
@@ -88,11 +83,11 @@ impl<R: Rounds> Rounds for Counting<'_, R> {
             traffic.gathered[self.gatherings] += bytes.len();
         });
         self.gatherings += 1;
-        self.rounds.share(cells, write, read).await
+        self.rounds.share_bytes(cells)
     }
 
-    async fn agree(&mut self, flag: bool) -> Result<bool, Error> {
-        self.rounds.agree(flag).await
+    fn agree(&mut self, flag: bool) -> Pending<'_, bool> {
+        self.rounds.agree(flag)
     }
 
     fn is_lead(&self) -> bool {
@@ -103,16 +98,16 @@ impl<R: Rounds> Rounds for Counting<'_, R> {
         self.rounds.is_first_here()
     }
 
-    async fn record(&mut self, trace: &Trace) -> Result<(), Error> {
-        self.rounds.record(trace).await
+    fn record<'a>(&'a mut self, trace: &'a Trace) -> Pending<'a, ()> {
+        self.rounds.record(trace)
     }
 
     fn note_phase(&mut self, name: &'static str) {
         self.rounds.note_phase(name);
     }
 
-    async fn gather_timers(&mut self, trace: &Trace, phases: Phases) -> Result<Vec<Spread>, Error> {
-        self.rounds.gather_timers(trace, phases).await
+    fn gather_timers<'a>(&'a mut self, trace: &'a Trace, phases: Phases) -> Pending<'a, Vec<Spread>> {
+        self.rounds.gather_timers(trace, phases)
     }
 
     fn partition(&self) -> Partition {

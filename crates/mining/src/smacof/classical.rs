@@ -23,8 +23,8 @@ const EXHAUSTED: f64 = 1e-10;
 const THICKNESS: f64 = 1e-3;
 
 /// Positions, centred, in the matrix's unit, and how many readings of the matrix they took.
-pub(crate) async fn classical<T: Real, R: Rounds>(
-    rounds: &mut R,
+pub(crate) async fn classical<T: Real>(
+    rounds: &mut dyn Rounds,
     problem: &Problem<'_, T>,
     seed: u64,
     turn: &mut Turn,
@@ -106,7 +106,7 @@ struct Squares {
 }
 
 impl Squares {
-    async fn new<T: Real, R: Rounds>(rounds: &mut R, problem: &Problem<'_, T>, turn: &mut Turn) -> Result<Self, Error> {
+    async fn new<T: Real>(rounds: &mut dyn Rounds, problem: &Problem<'_, T>, turn: &mut Turn) -> Result<Self, Error> {
         if !problem.matrix.has_gaps() {
             return Ok(Self { means: Vec::new() });
         }
@@ -119,9 +119,9 @@ impl Squares {
         Ok(Self { means })
     }
 
-    async fn apply<T: Real, R: Rounds>(
+    async fn apply<T: Real>(
         &self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         problem: &Problem<'_, T>,
         u: &[f64],
         turn: &mut Turn,

@@ -98,10 +98,10 @@ pub(crate) struct Course<'a, T: Real> {
 
 impl<'a, T: Real> Course<'a, T> {
     /// A new embedding: weighs the targets and finds the first start.
-    pub async fn begin<R: Rounds>(
+    pub async fn begin(
         problem: &'a Problem<'a, T>,
         parameters: &'a Parameters,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
     ) -> Result<Self, Error> {
         let mut turn = Turn::default();
         let mut rows = Vec::new();
@@ -131,19 +131,19 @@ impl<'a, T: Real> Course<'a, T> {
     }
 
     /// Goes on from a state.
-    pub async fn resume<R: Rounds>(
+    pub async fn resume(
         problem: &'a Problem<'a, T>,
         parameters: &'a Parameters,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         state: State,
     ) -> Result<Self, Error> {
         Self::go_on(problem, parameters, rounds, state, Turn::default()).await
     }
 
-    async fn go_on<R: Rounds>(
+    async fn go_on(
         problem: &'a Problem<'a, T>,
         parameters: &'a Parameters,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         state: State,
         mut turn: Turn,
     ) -> Result<Self, Error> {
@@ -161,7 +161,7 @@ impl<'a, T: Real> Course<'a, T> {
     }
 
     /// The positions of the next start.
-    async fn start<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+    async fn start(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let (problem, parameters) = (self.problem, self.parameters);
         let (items, dimension) = (problem.items(), problem.dimension);
         self.state.candidate = match (&problem.positions, parameters.start) {
@@ -235,7 +235,7 @@ impl<'a, T: Real> Course<'a, T> {
     }
 
     /// One reading of the matrix, and what follows from it.
-    pub async fn advance<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+    pub async fn advance(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let (problem, parameters) = (self.problem, self.parameters);
         let root = (2.0 * problem.dimension as f64).sqrt();
         let shift = self.state.temperature * root;
@@ -302,7 +302,7 @@ impl<'a, T: Real> Course<'a, T> {
     }
 
     /// The weighted sum of squared targets at a shift.
-    async fn target_norm<R: Rounds>(&mut self, rounds: &mut R, shift: f64) -> Result<f64, Error> {
+    async fn target_norm(&mut self, rounds: &mut dyn Rounds, shift: f64) -> Result<f64, Error> {
         if shift == 0.0 {
             return Ok(self.state.norm);
         }
@@ -312,7 +312,7 @@ impl<'a, T: Real> Course<'a, T> {
     }
 
     /// The end of a temperature: the next one, or the end of a start.
-    async fn settle<R: Rounds>(&mut self, rounds: &mut R, stop: Stop) -> Result<(), Error> {
+    async fn settle(&mut self, rounds: &mut dyn Rounds, stop: Stop) -> Result<(), Error> {
         let lowest = self.lowest();
         let starts = self.starts();
         let state = &mut self.state;

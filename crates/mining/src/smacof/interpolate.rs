@@ -108,10 +108,10 @@ impl Program for Placing<'_> {
     type Output = Vec<f64>;
     type Error = Error;
 
-    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Vec<f64>, Error> {
+    async fn run(&self, rounds: &mut dyn Rounds) -> Result<Vec<f64>, Error> {
         let mut all = Vec::new();
-        total_of(&mut rounds, self, &mut Vec::new()).await?;
-        self.gather.collect(&mut rounds, &mut Turn::default(), &mut all).await?;
+        total_of(rounds, self, &mut Vec::new()).await?;
+        self.gather.collect(rounds, &mut Turn::default(), &mut all).await?;
         Ok(all)
     }
 }

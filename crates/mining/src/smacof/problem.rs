@@ -225,8 +225,8 @@ pub(crate) struct Passed {
 }
 
 /// One reading of the matrix at given positions: N x (dimension + 1) moments and stresses, and their sums.
-pub(crate) async fn pass<T: Real, R: Rounds>(
-    rounds: &mut R,
+pub(crate) async fn pass<T: Real>(
+    rounds: &mut dyn Rounds,
     problem: &Problem<'_, T>,
     positions: &[f64],
     shift: f64,

@@ -26,8 +26,8 @@ pub(crate) struct Solver {
 
 impl Solver {
     /// Reads the matrix once, if it must.
-    pub async fn new<T: Real, R: Rounds>(
-        rounds: &mut R,
+    pub async fn new<T: Real>(
+        rounds: &mut dyn Rounds,
         problem: &Problem<'_, T>,
         turn: &mut Turn,
     ) -> Result<Self, Error> {
@@ -47,9 +47,9 @@ impl Solver {
     }
 
     /// The positions that the moments of a pass at `positions` ask for. `rows` has dimension + 1 numbers an item, the moments first.
-    pub async fn solve<T: Real, R: Rounds>(
+    pub async fn solve<T: Real>(
         &mut self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         problem: &Problem<'_, T>,
         positions: &[f64],
         rows: &[f64],
@@ -69,9 +69,9 @@ impl Solver {
     }
 
     /// `V u` for each column of `u`, without the items' own weights.
-    async fn apply<T: Real, R: Rounds>(
+    async fn apply<T: Real>(
         &self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         problem: &Problem<'_, T>,
         u: &[f64],
         turn: &mut Turn,
@@ -90,9 +90,9 @@ impl Solver {
         Ok(())
     }
 
-    async fn descend<T: Real, R: Rounds>(
+    async fn descend<T: Real>(
         &mut self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         problem: &Problem<'_, T>,
         rows: &[f64],
         tolerance: f64,
@@ -170,9 +170,9 @@ impl Solver {
     }
 
     /// Items of weight 0 go where the others would have them.
-    async fn place_weightless<T: Real, R: Rounds>(
+    async fn place_weightless<T: Real>(
         &self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         problem: &Problem<'_, T>,
         rows: &[f64],
         turn: &mut Turn,

@@ -129,7 +129,7 @@ impl<T: Kept> run::Course<Parameters> for Course<'_, T> {
         self.furthest
     }
 
-    async fn advance<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+    async fn advance(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let before = self.lloyd.sweeps;
         match self.state.phase {
             Phase::Growing => self.grow(rounds).await?,
@@ -145,11 +145,11 @@ impl<T: Kept> run::Course<Parameters> for Course<'_, T> {
 
 impl<'a, T: Kept> Course<'a, T> {
     /// A new run: finds the first critical temperature.
-    pub async fn begin<R: Rounds>(
+    pub async fn begin(
         rows: &'a Rows<T>,
         parameters: &'a Parameters,
         memory: &'a LeafCells<Remembered>,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
     ) -> Result<Self, Error> {
         let one = Components::at(rows.dimension, rows.middle.clone());
         let mut system = VectorSystem::new(rows, one, Mode::Mass, parameters.seed);
@@ -213,7 +213,7 @@ impl<'a, T: Kept> Course<'a, T> {
         }
     }
 
-    async fn grow<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+    async fn grow(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         if self.parameters.clusters == Some(1) {
             // One cluster has nothing to divide; with a sponge it has to find what belongs to it.
             self.state.phase = if self.sponge().is_some() { Phase::Hardening } else { Phase::Refining };
@@ -244,9 +244,9 @@ impl<'a, T: Kept> Course<'a, T> {
     }
 
     /// Relaxes, divides and measures at the present temperature, and writes the history.
-    async fn settle_at<R: Rounds>(
+    async fn settle_at(
         &mut self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         mode: Mode,
         tolerance: f64,
         most: usize,
@@ -265,7 +265,7 @@ impl<'a, T: Kept> Course<'a, T> {
     }
 
     /// From growth to the two branches.
-    async fn end_growth<R: Rounds>(&mut self, rounds: &mut R, limits: &Limits) -> Result<(), Error> {
+    async fn end_growth(&mut self, rounds: &mut dyn Rounds, limits: &Limits) -> Result<(), Error> {
         let centers = self.state.grown.components.centers.clone();
         if limits.last.is_some() {
             // The answer is what there is at this temperature, made hard.
@@ -282,9 +282,9 @@ impl<'a, T: Kept> Course<'a, T> {
     }
 
     /// Hardens one branch by Lloyd, merging to `clusters` if given; keeps it if it is the better. Returns its mean cost in the input's unit.
-    async fn branch<R: Rounds>(
+    async fn branch(
         &mut self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         centers: Vec<f64>,
         clusters: Option<usize>,
     ) -> Result<f64, Error> {
@@ -316,7 +316,7 @@ impl<'a, T: Kept> Course<'a, T> {
         Ok(self.rows.squared(cost / self.rows.total_weight))
     }
 
-    async fn harden<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+    async fn harden(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         self.state.grown.temperature *= FROZEN_COOLING;
         let settled = self.settle_at(rounds, Mode::Plain, PLAIN_TOLERANCE.max(self.parameters.tolerance), 0).await?;
         let grown = &self.state.grown;
@@ -328,7 +328,7 @@ impl<'a, T: Kept> Course<'a, T> {
         Ok(())
     }
 
-    async fn refine<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+    async fn refine(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let dimension = self.rows.dimension;
         if let Some(sponge) = self.sponge() {
             return self.keep_what_is_trimmed(rounds, &sponge).await;
@@ -371,7 +371,7 @@ impl<'a, T: Kept> Course<'a, T> {
     }
 
     /// The end of a run with a Bernoulli cost. No swaps: what dividing a cluster gains is not told by planes and squared distances.
-    async fn keep_what_is_hard<R: Rounds>(&mut self, rounds: &mut R) -> Result<(), Error> {
+    async fn keep_what_is_hard(&mut self, rounds: &mut dyn Rounds) -> Result<(), Error> {
         let values =
             self.state.best.take().map_or_else(|| self.state.grown.components.centers.clone(), |(values, _)| values);
         let mut centers = Centers { dimension: self.rows.dimension, values };
@@ -384,7 +384,7 @@ impl<'a, T: Kept> Course<'a, T> {
     }
 
     /// The end of a run with a sponge. No swaps: what a removal costs and a division gains is not told by the sums of a pass when rows may leave for the sponge instead.
-    async fn keep_what_is_trimmed<R: Rounds>(&mut self, rounds: &mut R, sponge: &Sponge) -> Result<(), Error> {
+    async fn keep_what_is_trimmed(&mut self, rounds: &mut dyn Rounds, sponge: &Sponge) -> Result<(), Error> {
         let values =
             self.state.best.take().map_or_else(|| self.state.grown.components.centers.clone(), |(values, _)| values);
         let mut centers = Centers { dimension: self.rows.dimension, values };

@@ -135,21 +135,21 @@ impl Program for FixedPoint<'_> {
     type Output = Equilibrium;
     type Error = Error;
 
-    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Equilibrium, Error> {
+    async fn run(&self, rounds: &mut dyn Rounds) -> Result<Equilibrium, Error> {
         let rows = self.rows;
         let temperature = self.start.temperature / rows.squared(1.0);
         let mut system = VectorSystem::new(rows, self.components.clone(), self.start.mode, 0);
         let mut free_energies = Vec::new();
         let mut converged = false;
         for _ in 0..self.start.most_sweeps {
-            let (free_energy, moved) = system.sweep(&mut rounds, temperature).await?;
+            let (free_energy, moved) = system.sweep(rounds, temperature).await?;
             free_energies.push(rows.squared(free_energy));
             if moved <= self.start.tolerance * temperature {
                 converged = true;
                 break;
             }
         }
-        let measured = system.measure(&mut rounds, temperature).await?;
+        let measured = system.measure(rounds, temperature).await?;
         let components = &system.components;
         Ok(Equilibrium {
             centers: (0..components.len()).flat_map(|k| rows.position(components.center(k))).collect(),

@@ -496,9 +496,9 @@ impl<'a, T: Kept> Lloyd<'a, T> {
     }
 
     /// One pass at fixed centres; the sums are left in `total`. Without planes it is what later trials differ from.
-    pub async fn pass<R: Rounds>(
+    pub async fn pass(
         &mut self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         centers: &Centers,
         planes: Option<&Planes>,
     ) -> Result<(), Error> {
@@ -516,9 +516,9 @@ impl<'a, T: Kept> Lloyd<'a, T> {
         Ok(())
     }
 
-    async fn go_over<R: Rounds>(
+    async fn go_over(
         &mut self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         centers: &Centers,
         planes: Option<&Planes>,
         known: Option<Source>,
@@ -546,9 +546,9 @@ impl<'a, T: Kept> Lloyd<'a, T> {
     }
 
     /// A pass of a run of sweeps, the first of which may be of a trial.
-    async fn sweep<R: Rounds>(
+    async fn sweep(
         &mut self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         centers: &Centers,
         is_first_of_trial: bool,
     ) -> Result<(), Error> {
@@ -568,7 +568,7 @@ impl<'a, T: Kept> Lloyd<'a, T> {
     }
 
     /// One pass at centres that differ from the base in a few places: only leaves near those are gone over.
-    async fn difference<R: Rounds>(&mut self, rounds: &mut R, centers: &Centers) -> Result<(), Error> {
+    async fn difference(&mut self, rounds: &mut dyn Rounds, centers: &Centers) -> Result<(), Error> {
         self.moved.clear();
         self.moved
             .extend((0..centers.len()).filter(|&k| k >= self.base.len() || centers.center(k) != self.base.center(k)));
@@ -587,9 +587,9 @@ impl<'a, T: Kept> Lloyd<'a, T> {
     }
 
     /// Sweeps until no centre moves or patience ends. Returns the cost of `centers` as they were before the last move, which is at least theirs now.
-    pub async fn run<R: Rounds>(
+    pub async fn run(
         &mut self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         centers: &mut Centers,
         patience: Patience,
     ) -> Result<f64, Error> {
@@ -597,9 +597,9 @@ impl<'a, T: Kept> Lloyd<'a, T> {
     }
 
     /// The same from where sweeps were left, whose last came to `last`: to the bit what they had come to in one go.
-    pub async fn go_on<R: Rounds>(
+    pub async fn go_on(
         &mut self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         centers: &mut Centers,
         patience: Patience,
         last: Option<f64>,
@@ -609,9 +609,9 @@ impl<'a, T: Kept> Lloyd<'a, T> {
 
     /// The same for centres that differ from the base in a few places, at a cost in proportion to those (in more than [`DIRECT_DIMENSION`] dimensions: of whole passes, in which rows of bits that are known are held against few centres). There may be more of them than in the
     /// base, and one that is [`AWAY`] counts as not there.
-    pub async fn trial<R: Rounds>(
+    pub async fn trial(
         &mut self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         centers: &mut Centers,
         patience: Patience,
     ) -> Result<f64, Error> {
@@ -619,9 +619,9 @@ impl<'a, T: Kept> Lloyd<'a, T> {
         Ok(self.sweep_until(rounds, centers, patience, None, true).await?.cost)
     }
 
-    async fn sweep_until<R: Rounds>(
+    async fn sweep_until(
         &mut self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         centers: &mut Centers,
         patience: Patience,
         last: Option<f64>,

@@ -76,8 +76,8 @@ pub(crate) struct Totals {
 }
 
 /// Labels all rows, moves each centre to the mean of its rows, and gives every process all labels.
-pub(crate) async fn label_all<T: Kept, R: Rounds>(
-    rounds: &mut R,
+pub(crate) async fn label_all<T: Kept>(
+    rounds: &mut dyn Rounds,
     input: Input<'_>,
     rows: &Rows<T>,
     mut centers: Centers,
@@ -387,10 +387,10 @@ mod tests {
         type Output = Vec<f64>;
         type Error = Error;
 
-        async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Vec<f64>, Error> {
+        async fn run(&self, rounds: &mut dyn Rounds) -> Result<Vec<f64>, Error> {
             let centers = Centers { dimension: self.rows.dimension, values: self.centers.clone() };
             let hardness = Hardness { temperature: f64::MIN_POSITIVE, sponge: None };
-            let totals = label_all(&mut rounds, self.input, self.rows, centers, hardness, &self.cells).await?;
+            let totals = label_all(rounds, self.input, self.rows, centers, hardness, &self.cells).await?;
             Ok(totals.centers.values)
         }
     }

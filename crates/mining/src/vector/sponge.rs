@@ -305,8 +305,8 @@ pub(crate) struct Trimmed {
 }
 
 /// Moves each centre to the mean of the rows that are nearest to it and within the radius, until none moves. Neither step can raise the cost.
-pub(crate) async fn trim<T: Kept, R: Rounds>(
-    rounds: &mut R,
+pub(crate) async fn trim<T: Kept>(
+    rounds: &mut dyn Rounds,
     rows: &Rows<T>,
     centers: &mut Centers,
     sponge: &Sponge,

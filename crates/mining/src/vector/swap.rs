@@ -195,11 +195,11 @@ impl Search {
 }
 
 /// Goes on until something better is found, a group of trials is done, or the search is over.
-pub(crate) async fn advance<T: Kept, R: Rounds>(
+pub(crate) async fn advance<T: Kept>(
     search: &mut Search,
     prepared: &mut Prepared,
     lloyd: &mut Lloyd<'_, T>,
-    rounds: &mut R,
+    rounds: &mut dyn Rounds,
     patience: usize,
     seed: u64,
 ) -> Result<(), Error> {
@@ -283,11 +283,11 @@ pub(crate) async fn advance<T: Kept, R: Rounds>(
 }
 
 /// Keeps what the last disturbance led to if that is better, goes back if it is not, and makes the next; or ends the search.
-async fn disturb<T: Kept, R: Rounds>(
+async fn disturb<T: Kept>(
     search: &mut Search,
     prepared: &mut Prepared,
     lloyd: &mut Lloyd<'_, T>,
-    rounds: &mut R,
+    rounds: &mut dyn Rounds,
     patience: usize,
     seed: u64,
 ) -> Result<(), Error> {
@@ -342,9 +342,9 @@ fn lot(uniform: f64, of: usize, prefers: bool) -> usize {
 }
 
 /// Replaces the estimates for one centre by what happens when it is removed, and when it is divided, and all the others settle.
-async fn measure<T: Kept, R: Rounds>(
+async fn measure<T: Kept>(
     lloyd: &mut Lloyd<'_, T>,
-    rounds: &mut R,
+    rounds: &mut dyn Rounds,
     centers: &Centers,
     cost: f64,
     found: &mut Prospects,
@@ -381,9 +381,9 @@ fn take(search: &mut Search, prepared: &mut Prepared, trial: Centers, cost: f64)
 }
 
 /// Adds `breath` centres where they gain most, lets all settle, removes as many where they are least missed, and lets all settle again.
-async fn breathe<T: Kept, R: Rounds>(
+async fn breathe<T: Kept>(
     lloyd: &mut Lloyd<'_, T>,
-    rounds: &mut R,
+    rounds: &mut dyn Rounds,
     centers: &Centers,
     found: &Prospects,
     breath: usize,
@@ -455,9 +455,9 @@ fn pairs(found: &Prospects, count: usize) -> Vec<(usize, usize)> {
 }
 
 /// What each centre's removal would cost and its division gain; planes start in directions that `seed` and `generation` name and are improved by two-means.
-async fn prospects<T: Kept, R: Rounds>(
+async fn prospects<T: Kept>(
     lloyd: &mut Lloyd<'_, T>,
-    rounds: &mut R,
+    rounds: &mut dyn Rounds,
     centers: &Centers,
     seed: u64,
     generation: u64,
@@ -517,9 +517,9 @@ fn random_planes(centers: &Centers, seed: u64) -> Planes {
 }
 
 /// Takes away centres without rows, and divides others where it gains most, until there are `clusters` that have some, or no division gains anything. Returns the cost.
-pub(crate) async fn fill<T: Kept, R: Rounds>(
+pub(crate) async fn fill<T: Kept>(
     lloyd: &mut Lloyd<'_, T>,
-    rounds: &mut R,
+    rounds: &mut dyn Rounds,
     centers: &mut Centers,
     clusters: usize,
     seed: u64,

@@ -96,7 +96,7 @@ impl<'a, T: Kept> VectorSystem<'a, T> {
     }
 
     /// One pass that moves nothing; the sums are left in `total`.
-    async fn pass<R: Rounds>(&mut self, rounds: &mut R, temperature: f64, sums: Sums) -> Result<(), Error> {
+    async fn pass(&mut self, rounds: &mut dyn Rounds, temperature: f64, sums: Sums) -> Result<(), Error> {
         let whole = self.sponge.map_or(1.0, |sponge| sponge.rest());
         log_priors(&self.components, self.mode, whole, &mut self.log_priors);
         let sponge = self.sponge_score(temperature);
@@ -110,7 +110,7 @@ impl<'a, T: Kept> VectorSystem<'a, T> {
     }
 
     /// One sweep of EM: returns the free energy before it and the largest squared move.
-    pub async fn sweep<R: Rounds>(&mut self, rounds: &mut R, temperature: f64) -> Result<(f64, f64), Error> {
+    pub async fn sweep(&mut self, rounds: &mut dyn Rounds, temperature: f64) -> Result<(f64, f64), Error> {
         self.pass(rounds, temperature, Sums::First).await?;
         let whole = self.rows.total_weight - self.soaked().0;
         let sums = &self.total[totals(self.sponge.is_some())..];
@@ -120,7 +120,7 @@ impl<'a, T: Kept> VectorSystem<'a, T> {
     }
 
     /// The temperature below which one component is unstable: of squared distances twice the leading eigenvalue of the covariance of all rows, of Bernoulli costs that of their correlations.
-    pub async fn first_critical_temperature<R: Rounds>(&mut self, rounds: &mut R) -> Result<f64, Error> {
+    pub async fn first_critical_temperature(&mut self, rounds: &mut dyn Rounds) -> Result<f64, Error> {
         // One component takes all of every row whatever the temperature.
         let dimension = self.rows.dimension;
         if dimension <= LARGEST_FORMED {
@@ -170,9 +170,9 @@ impl<'a, T: Kept> VectorSystem<'a, T> {
 
     /// The stability of each component, by products of its covariance with vectors, one a pass; no covariance is formed. `tolerance` is for a critical temperature
     /// the share by which its last step may have changed it. Returns the passes.
-    async fn climb<R: Rounds>(
+    async fn climb(
         &mut self,
-        rounds: &mut R,
+        rounds: &mut dyn Rounds,
         temperature: f64,
         masses: &[f64],
         passes: RangeInclusive<u64>,
@@ -261,7 +261,7 @@ impl<T: Kept> System for VectorSystem<'_, T> {
         self.components.len()
     }
 
-    async fn relax<R: Rounds>(&mut self, rounds: &mut R, temperature: f64, tolerance: f64) -> Result<Relaxed, Error> {
+    async fn relax(&mut self, rounds: &mut dyn Rounds, temperature: f64, tolerance: f64) -> Result<Relaxed, Error> {
         let mut sweeps = 0;
         let mut last = f64::INFINITY;
         loop {
@@ -281,7 +281,7 @@ impl<T: Kept> System for VectorSystem<'_, T> {
         }
     }
 
-    async fn measure<R: Rounds>(&mut self, rounds: &mut R, temperature: f64) -> Result<Measured, Error> {
+    async fn measure(&mut self, rounds: &mut dyn Rounds, temperature: f64) -> Result<Measured, Error> {
         let (dimension, weight) = (self.rows.dimension, self.rows.total_weight);
         let mut measured = Measured { sweeps: 1, ..Measured::default() };
         let (cost, soaked);

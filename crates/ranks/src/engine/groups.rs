@@ -56,7 +56,7 @@ impl Groups {
     }
 
     /// Runs the leaves of a group and climbs.
-    pub(super) fn run<R: Round + ?Sized>(&self, round: &R, group: usize) {
+    pub(super) fn run(&self, round: &dyn Round, group: usize) {
         let combine = |left: &mut [f64], right: &[f64]| round.combine(left, right);
         {
             let mut fold = self.cells[group].lock();

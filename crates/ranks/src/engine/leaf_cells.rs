@@ -57,3 +57,34 @@ impl<T> LeafCells<T> {
         self.cells.into_iter().map(|cell| CachePadded::into_inner(cell).into_inner())
     }
 }
+
+/// Cells as bytes, for processes that did not compute what they hold.
+pub trait CellBytes: Sync {
+    /// Appends what a leaf's cell holds.
+    fn write(&self, leaf: usize, bytes: &mut Vec<u8>);
+
+    /// Overwrites a leaf's cell with what was appended for it.
+    fn read(&self, leaf: usize, bytes: &[u8]);
+}
+
+/// Cells with the way there and back.
+pub(super) struct AsBytes<'a, T, W, R> {
+    pub cells: &'a LeafCells<T>,
+    pub write: W,
+    pub read: R,
+}
+
+impl<T, W, R> CellBytes for AsBytes<'_, T, W, R>
+where
+    T: Send,
+    W: Fn(&T, &mut Vec<u8>) + Sync,
+    R: Fn(&mut T, &[u8]) + Sync,
+{
+    fn write(&self, leaf: usize, bytes: &mut Vec<u8>) {
+        self.cells.with(leaf, |cell| (self.write)(cell, bytes));
+    }
+
+    fn read(&self, leaf: usize, bytes: &[u8]) {
+        self.cells.with(leaf, |cell| (self.read)(cell, bytes));
+    }
+}

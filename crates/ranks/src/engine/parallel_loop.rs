@@ -5,8 +5,7 @@ use std::ops::Range;
 use lehr_runtime::{Handle, ParallelLoop};
 
 use super::groups::Groups;
-use super::{Round, Rounds};
-use crate::error::Error;
+use super::{Pending, Round, Rounds, done};
 use crate::partition::Partition;
 
 /// The one loop's rounds.
@@ -25,18 +24,18 @@ impl OnLoop {
 }
 
 impl Rounds for OnLoop {
-    async fn round<R: Round + ?Sized>(&mut self, round: &R, total: &mut [f64]) -> Result<(), Error> {
+    fn round<'a>(&'a mut self, round: &'a dyn Round, total: &'a mut [f64]) -> Pending<'a, ()> {
         assert_eq!(total.len(), round.len(), "the total has the length of a partial");
         let groups = &self.groups;
         let resetting = Resetting(groups);
         self.parallel.run(0..groups.len(), 1, |group| groups.run(round, group));
         std::mem::forget(resetting);
         groups.root(total);
-        Ok(())
+        done(())
     }
 
-    async fn agree(&mut self, flag: bool) -> Result<bool, Error> {
-        Ok(flag)
+    fn agree(&mut self, flag: bool) -> Pending<'_, bool> {
+        done(flag)
     }
 
     fn is_lead(&self) -> bool {

@@ -14,8 +14,7 @@ use lehr_runtime::{Handle, Loan, Port, Receiver};
 
 use super::groups::Groups;
 use super::parallel_loop::Resetting;
-use super::{Round, Rounds};
-use crate::error::Error;
+use super::{Pending, Round, Rounds, done};
 use crate::partition::Partition;
 use crate::sync::{Arc, AtomicUsize, Mutex, Ordering, spin_loop, yield_now};
 
@@ -77,7 +76,7 @@ impl OnPorts {
 }
 
 impl Rounds for OnPorts {
-    async fn round<R: Round + ?Sized>(&mut self, round: &R, total: &mut [f64]) -> Result<(), Error> {
+    fn round<'a>(&'a mut self, round: &'a dyn Round, total: &'a mut [f64]) -> Pending<'a, ()> {
         assert_eq!(total.len(), round.len(), "the total has the length of a partial");
         let Self { groups, blocks, floor, .. } = self;
         // Relaxed: published by the opening of the loan.
@@ -102,11 +101,11 @@ impl Rounds for OnPorts {
             resume_unwind(payload);
         }
         groups.root(total);
-        Ok(())
+        done(())
     }
 
-    async fn agree(&mut self, flag: bool) -> Result<bool, Error> {
-        Ok(flag)
+    fn agree(&mut self, flag: bool) -> Pending<'_, bool> {
+        done(flag)
     }
 
     fn is_lead(&self) -> bool {

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::{Engine, LeafCells, Round, Rounds};
+use super::{CellBytes, Engine, Pending, Round, Rounds};
 use crate::communicator::Communicator;
-use crate::error::Error;
 use crate::map_reduce::{MapReduce, Step};
 use crate::partition::Partition;
 use crate::timing::{Phases, Spread};
@@ -32,12 +31,12 @@ impl OnRanks {
 }
 
 /// A round as map-reduce: the state is the total, a key a run of its numbers.
-struct AsMapReduce<'a, R: ?Sized> {
-    round: &'a R,
+struct AsMapReduce<'a> {
+    round: &'a dyn Round,
     partition: Partition,
 }
 
-impl<R: Round + ?Sized> MapReduce for AsMapReduce<'_, R> {
+impl MapReduce for AsMapReduce<'_> {
     type State = Vec<f64>;
 
     fn width(&self) -> usize {
@@ -67,25 +66,29 @@ impl<R: Round + ?Sized> MapReduce for AsMapReduce<'_, R> {
 }
 
 impl Rounds for OnRanks {
-    async fn round<R: Round + ?Sized>(&mut self, round: &R, total: &mut [f64]) -> Result<(), Error> {
-        assert_eq!(total.len(), round.len(), "the total has the length of a partial");
-        self.communicator.begin_compute(round.name());
-        if self.engine == Engine::MapReduce {
-            let (rows, method) = (self.partition.rows(), AsMapReduce { round, partition: self.partition });
-            let ended = self.communicator.map_reduce(rows, &method, total.to_vec(), 1).await?;
-            total.copy_from_slice(&ended.state);
-            return Ok(());
-        }
-        let leaves = self.leaves();
-        let map = |leaf: usize, partial: &mut [f64]| round.map(leaf, partial);
-        let combine = |left: &mut [f64], right: &[f64]| round.combine(left, right);
-        self.communicator.all_reduce_leaves(leaves, total, map, combine).await
+    fn round<'a>(&'a mut self, round: &'a dyn Round, total: &'a mut [f64]) -> Pending<'a, ()> {
+        Box::pin(async move {
+            assert_eq!(total.len(), round.len(), "the total has the length of a partial");
+            self.communicator.begin_compute(round.name());
+            if self.engine == Engine::MapReduce {
+                let (rows, method) = (self.partition.rows(), AsMapReduce { round, partition: self.partition });
+                let ended = self.communicator.map_reduce(rows, &method, total.to_vec(), 1).await?;
+                total.copy_from_slice(&ended.state);
+                return Ok(());
+            }
+            let leaves = self.leaves();
+            let map = |leaf: usize, partial: &mut [f64]| round.map(leaf, partial);
+            let combine = |left: &mut [f64], right: &[f64]| round.combine(left, right);
+            self.communicator.all_reduce_leaves(leaves, total, map, combine).await
+        })
     }
 
-    async fn agree(&mut self, flag: bool) -> Result<bool, Error> {
-        let mut told = [u8::from(flag)];
-        self.communicator.broadcast(0, &mut told).await?;
-        Ok(told[0] != 0)
+    fn agree(&mut self, flag: bool) -> Pending<'_, bool> {
+        Box::pin(async move {
+            let mut told = [u8::from(flag)];
+            self.communicator.broadcast(0, &mut told).await?;
+            Ok(told[0] != 0)
+        })
     }
 
     fn is_lead(&self) -> bool {
@@ -96,62 +99,63 @@ impl Rounds for OnRanks {
         self.communicator.rank().is_multiple_of(self.here)
     }
 
-    async fn share<T: Send>(
-        &mut self,
-        cells: &LeafCells<T>,
-        write: impl Fn(&T, &mut Vec<u8>) + Send,
-        read: impl Fn(&mut T, &[u8]) + Send,
-    ) -> Result<(), Error> {
-        if self.has_one_process() {
-            return Ok(());
-        }
-        let mut bytes = Vec::new();
-        for leaf in self.leaves() {
-            // The length goes before the content, whose length is known behind it.
-            let start = bytes.len();
-            bytes.extend_from_slice(&[0; size_of::<u64>()]);
-            cells.with(leaf, |cell| write(cell, &mut bytes));
-            let length = (bytes.len() - start - size_of::<u64>()) as u64;
-            bytes[start..start + size_of::<u64>()].copy_from_slice(&length.to_le_bytes());
-        }
-        let all = self.communicator.all_gather_v(&bytes).await?;
-        if !self.is_first_here() {
-            // Until the first rank here has written them.
-            return self.communicator.barrier().await;
-        }
-        for (rank, bytes) in all.iter().enumerate() {
-            let mut rest = &bytes[..];
-            for leaf in self.partition.leaves_of(rank) {
-                let (length, after) = rest.split_first_chunk().expect("every leaf was written with its length");
-                let (content, after) = after.split_at(u64::from_le_bytes(*length) as usize);
-                if rank / self.here != self.communicator.rank() / self.here {
-                    cells.with(leaf, |cell| read(cell, content));
-                }
-                rest = after;
+    fn share_bytes<'a>(&'a mut self, cells: &'a dyn CellBytes) -> Pending<'a, ()> {
+        Box::pin(async move {
+            if self.has_one_process() {
+                return Ok(());
             }
-        }
-        self.communicator.barrier().await
+            let mut bytes = Vec::new();
+            for leaf in self.leaves() {
+                // The length goes before the content, whose length is known behind it.
+                let start = bytes.len();
+                bytes.extend_from_slice(&[0; size_of::<u64>()]);
+                cells.write(leaf, &mut bytes);
+                let length = (bytes.len() - start - size_of::<u64>()) as u64;
+                bytes[start..start + size_of::<u64>()].copy_from_slice(&length.to_le_bytes());
+            }
+            let all = self.communicator.all_gather_v(&bytes).await?;
+            if !self.is_first_here() {
+                // Until the first rank here has written them.
+                return self.communicator.barrier().await;
+            }
+            for (rank, bytes) in all.iter().enumerate() {
+                let mut rest = &bytes[..];
+                for leaf in self.partition.leaves_of(rank) {
+                    let (length, after) = rest.split_first_chunk().expect("every leaf was written with its length");
+                    let (content, after) = after.split_at(u64::from_le_bytes(*length) as usize);
+                    if rank / self.here != self.communicator.rank() / self.here {
+                        cells.read(leaf, content);
+                    }
+                    rest = after;
+                }
+            }
+            self.communicator.barrier().await
+        })
     }
 
-    async fn record(&mut self, trace: &Trace) -> Result<(), Error> {
-        self.communicator.record(trace);
-        if self.has_one_process() { Ok(()) } else { self.communicator.align_trace(trace).await }
+    fn record<'a>(&'a mut self, trace: &'a Trace) -> Pending<'a, ()> {
+        Box::pin(async move {
+            self.communicator.record(trace);
+            if self.has_one_process() { Ok(()) } else { self.communicator.align_trace(trace).await }
+        })
     }
 
     fn note_phase(&mut self, name: &'static str) {
         self.communicator.note_phase(name);
     }
 
-    async fn gather_timers(&mut self, trace: &Trace, mut phases: Phases) -> Result<Vec<Spread>, Error> {
-        if let Some(sums) = self.communicator.stop_recording() {
-            phases.add("computing", sums.compute_s);
-            phases.add("communicating", sums.communication_s);
-            phases.add("waiting", sums.wait_s);
-        }
-        if trace.keeps_spans() && !self.has_one_process() {
-            self.communicator.gather_trace(trace).await?;
-        }
-        self.communicator.gather_phases(&phases).await
+    fn gather_timers<'a>(&'a mut self, trace: &'a Trace, mut phases: Phases) -> Pending<'a, Vec<Spread>> {
+        Box::pin(async move {
+            if let Some(sums) = self.communicator.stop_recording() {
+                phases.add("computing", sums.compute_s);
+                phases.add("communicating", sums.communication_s);
+                phases.add("waiting", sums.wait_s);
+            }
+            if trace.keeps_spans() && !self.has_one_process() {
+                self.communicator.gather_trace(trace).await?;
+            }
+            self.communicator.gather_phases(&phases).await
+        })
     }
 
     fn partition(&self) -> Partition {

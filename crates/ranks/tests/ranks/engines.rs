@@ -46,7 +46,7 @@ impl Program for Method {
     type Output = Vec<u64>;
     type Error = Error;
 
-    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Vec<u64>, Error> {
+    async fn run(&self, rounds: &mut dyn Rounds) -> Result<Vec<u64>, Error> {
         let partition = rounds.partition();
         assert_eq!(partition.rows(), self.rows);
         let visits = LeafCells::new(partition.leaves(), |_| 0);
@@ -96,7 +96,7 @@ impl Program for Agreement {
     type Output = (Vec<bool>, usize, f64);
     type Error = Error;
 
-    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Self::Output, Error> {
+    async fn run(&self, rounds: &mut dyn Rounds) -> Result<Self::Output, Error> {
         let mut heard = Vec::new();
         for round in 0..6 {
             // The lead's flag counts, whatever the others think.
@@ -140,7 +140,7 @@ impl Program for Faulty {
     type Output = f64;
     type Error = Error;
 
-    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<f64, Error> {
+    async fn run(&self, rounds: &mut dyn Rounds) -> Result<f64, Error> {
         let mut total = [0.0];
         rounds.round(self, &mut total).await?;
         Ok(total[0])
@@ -168,7 +168,7 @@ impl Program for Undaunted {
     type Output = f64;
     type Error = Error;
 
-    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<f64, Error> {
+    async fn run(&self, rounds: &mut dyn Rounds) -> Result<f64, Error> {
         let mut total = [0.0];
         for leaf in [3, 120] {
             let bad = Faulty { leaf };

@@ -303,7 +303,7 @@ impl Round for Told<'_> {
 
 impl Staged {
     /// Everybody's numbers on everybody, a list a rank.
-    async fn tell<R: Rounds>(&self, rounds: &mut R, own: &[f64]) -> Result<Vec<Vec<f64>>, Error> {
+    async fn tell(&self, rounds: &mut dyn Rounds, own: &[f64]) -> Result<Vec<Vec<f64>>, Error> {
         let mut all = vec![0.0; self.ranks * own.len()];
         rounds.round(&Told { own, ranks: self.ranks }, &mut all).await?;
         Ok(all.chunks_exact(own.len()).map(<[f64]>::to_vec).collect())
@@ -314,21 +314,21 @@ impl Program for Staged {
     type Output = Vec<Vec<f64>>;
     type Error = Error;
 
-    async fn run<R: Rounds>(&self, mut rounds: R) -> Result<Vec<Vec<f64>>, Error> {
+    async fn run(&self, rounds: &mut dyn Rounds) -> Result<Vec<Vec<f64>>, Error> {
         // Each rank writes to memory of its own.
         let (mut scratch, mut sums) =
             (SoftScratch::default(), vec![0.0; self.kernel.clusters * (1 + self.kernel.dimension)]);
         self.kernel.pass(&mut scratch, &mut sums);
         let (first, ()) = timed(|| self.kernel.pass(&mut scratch, &mut sums));
         // The same number on all ranks: by the slowest.
-        let slowest = self.tell(&mut rounds, &[first]).await?.concat().into_iter().fold(first, f64::max);
+        let slowest = self.tell(rounds, &[first]).await?.concat().into_iter().fold(first, f64::max);
         let stages = self.stages.min((self.seconds_max / slowest) as usize).max(2);
         let mut seconds = Vec::with_capacity(stages);
         for _ in 0..stages {
-            self.tell(&mut rounds, &[0.0]).await?;
+            self.tell(rounds, &[0.0]).await?;
             seconds.push(timed(|| self.kernel.pass(&mut scratch, &mut sums)).0);
         }
-        self.tell(&mut rounds, &seconds).await
+        self.tell(rounds, &seconds).await
     }
 }
 
