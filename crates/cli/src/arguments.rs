@@ -8,11 +8,10 @@ mod demography;
 mod distances;
 mod embed;
 mod execution;
-mod gtm;
 mod lab;
 mod matrix;
+mod method;
 mod minibatch;
-mod mixture;
 mod pairwise;
 mod place;
 mod predict;
@@ -38,10 +37,9 @@ pub use distances::{
 };
 pub use embed::{EmbedArguments, StartArgument, WeightingArgument};
 pub use execution::{EngineArgument, ExecutionArguments};
-pub use gtm::{GtmArguments, GtmMethod, MapStartArgument};
 pub use lab::{ChemistryArguments, GrowthArguments, LabArguments, LabCommand, OverheadArguments, ScaleArguments};
+pub use method::{DeclaredArguments, InputArguments, RowArguments};
 pub use minibatch::{MinibatchArguments, MinibatchMethod, ScaleBySample};
-pub use mixture::{CovarianceArgument, MixtureArguments, MixtureMethod};
 pub use pairwise::PairwiseArguments;
 pub use place::PlaceArguments;
 pub use predict::PredictArguments;
@@ -80,16 +78,9 @@ pub enum Command {
     /// Reads a table, or standard input, with no more of it in memory than a batch. The first rows are clustered by annealing; each batch after them goes to the nearest centres, and each
     /// centre moves to the mean of all that it has been given.
     Minibatch(Box<MinibatchArguments>),
-    /// Fit a mixture of Gaussians to the rows of a table
-    ///
-    /// Reads a table, finds where components begin by annealed clustering, and climbs to the top of the likelihood; no starts to choose, no restarts. Without a
-    /// number of components, the one with the least BIC is taken, and all that were tried are shown.
-    Mixture(Box<MixtureArguments>),
-    /// Lay out the rows of a table on a map: a generative topographic map
-    ///
-    /// Reads a table of many columns and stretches a line, a plane or a cube through its rows, annealed from a point and begun as a plane, and keeps the likelier. Says
-    /// where on it each row is, how sure that is, and how likely the row is at all.
-    Gtm(Box<GtmArguments>),
+    /// Any of the methods that `lehr-methods` declares
+    #[command(flatten)]
+    Method(DeclaredArguments),
     /// Place rows that a model has not seen
     ///
     /// Reads the model.json that lehr cluster, lehr minibatch, lehr mixture or lehr gtm left and a table with the same columns; writes of which cluster or component each row is, or where on

@@ -11,15 +11,14 @@
 //! | place | JSON ([`Place`]): the file that all write their rows to |
 //! | last word | one byte: the exit code |
 //!
-//! Dissimilarities, methods on a matrix, mixtures and topographic maps go the same way, with orders of their own: [`pairs`], [`matrix`], [`mixture`], [`gtm`].
+//! Dissimilarities, methods on a matrix, and the methods of `lehr-methods` go the same way, with orders of their own: [`pairs`], [`matrix`], [`method`].
 //!
 //! Whatever else ends a process ends the others: a panic or a second Ctrl-C through MPI, a kill through the launcher, and the keeper says which
 //! ([`lehr_ranks_mpi::keep`]).
 
 pub mod application;
-pub mod gtm;
 pub mod matrix;
-pub mod mixture;
+pub mod method;
 pub mod pairs;
 
 use std::io;
@@ -263,7 +262,7 @@ impl Follower {
     }
 }
 
-impl<C> anneal::Observer<C> for Follower {
+impl anneal::Observer for Follower {
     fn interrupt(&self) -> Option<anneal::Interrupt> {
         Some(self.interrupt.clone())
     }
@@ -272,18 +271,6 @@ impl<C> anneal::Observer<C> for Follower {
         self.trace.as_ref()
     }
 }
-
-macro_rules! follows {
-    ($($method:ident)*) => {$(
-        impl lehr_mining::$method::Observer for Follower {
-            fn interrupt(&self) -> Option<anneal::Interrupt> {
-                Some(self.interrupt.clone())
-            }
-        }
-    )*};
-}
-
-follows!(mixture gtm smacof);
 
 fn encode<S: Serialize>(head: &Head<S>, points: &Points) -> Result<Vec<u8>, Failure> {
     let numbers = points.values().iter().chain(points.weights().unwrap_or_default());

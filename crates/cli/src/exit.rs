@@ -123,6 +123,13 @@ impl From<lehr_data::Error> for Failure {
     }
 }
 
+impl From<lehr_methods::Unreadable> for Failure {
+    fn from(error: lehr_methods::Unreadable) -> Self {
+        let kind = if error.is_environment { Kind::Environment } else { Kind::BadData };
+        Failure { kind, message: error.message, hint: error.hint.map(str::to_owned) }
+    }
+}
+
 impl From<lehr_distances::Error> for Failure {
     fn from(error: lehr_distances::Error) -> Self {
         use lehr_distances::Error;

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use lehr_data::write::AtomicFile;
+use lehr_methods::About;
 
 use crate::exit::{Failure, Kind};
 use crate::output;
@@ -19,12 +20,6 @@ use crate::summary;
 pub const LABELS: &str = "labels.csv";
 /// A row per cluster.
 pub const CENTERS: &str = "centers.csv";
-/// A row per component of a mixture.
-pub const COMPONENTS: &str = "components.csv";
-/// A row per input row: where it is on a map.
-pub const PLACES: &str = "places.csv";
-/// A row per node of a map.
-pub const NODES: &str = "nodes.csv";
 /// What was learnt, for `lehr predict`.
 pub const MODEL: &str = "model.json";
 /// What was done and what came out, for programs.
@@ -60,10 +55,8 @@ pub enum Results {
     Clustering,
     /// Of a stream.
     Stream,
-    /// Of a mixture.
-    Mixture,
-    /// Of a topographic map.
-    Topographic,
+    /// Of a method that `lehr-methods` declares.
+    Method(&'static About),
     /// Dissimilarities of all pairs.
     Matrix,
     /// Of a clustering of items known by their dissimilarities.
@@ -84,8 +77,7 @@ impl Results {
         match self {
             Results::Clustering => &[LABELS, CENTERS, MODEL, REPORT, SUMMARY],
             Results::Stream => &[CENTERS, MODEL, SUMMARY],
-            Results::Mixture => &[LABELS, COMPONENTS, MODEL, REPORT, SUMMARY],
-            Results::Topographic => &[PLACES, NODES, MODEL, REPORT, SUMMARY],
+            Results::Method(about) => about.files,
             Results::Pairwise => &[LABELS, CLUSTERS, REPORT, SUMMARY],
             Results::Map => &[POSITIONS, POSITIONS_ARRAY, REPORT, SUMMARY],
             Results::Placing => &[POSITIONS, POSITIONS_ARRAY, SUMMARY],
@@ -98,33 +90,34 @@ impl Results {
     }
 
     /// What else a folder may hold, so that one command does not write over what another has left.
-    const ALL: [Results; 10] = [
-        Results::Clustering,
-        Results::Stream,
-        Results::Mixture,
-        Results::Topographic,
-        Results::Matrix,
-        Results::Pairwise,
-        Results::Map,
-        Results::Placing,
-        Results::Application,
-        Results::Demography,
-    ];
+    fn all() -> impl Iterator<Item = Results> {
+        let own = [
+            Results::Clustering,
+            Results::Stream,
+            Results::Matrix,
+            Results::Pairwise,
+            Results::Map,
+            Results::Placing,
+            Results::Application,
+            Results::Demography,
+        ];
+        own.into_iter().chain(lehr_methods::ALL.into_iter().map(|method| Results::Method(method.about())))
+    }
 
     /// Who writes them, as messages say it.
-    fn command(self) -> &'static str {
-        match self {
+    fn command(self) -> String {
+        let name = match self {
             Results::Clustering => "lehr cluster",
             Results::Stream => "lehr minibatch",
-            Results::Mixture => "lehr mixture",
-            Results::Topographic => "lehr gtm",
+            Results::Method(about) => return format!("lehr {}", about.name),
             Results::Matrix => "lehr distances",
             Results::Pairwise => "lehr pairwise",
             Results::Map => "lehr embed",
             Results::Placing => "lehr place",
             Results::Application => "a demonstration of lehr",
             Results::Demography => "lehr demo demography",
-        }
+        };
+        name.to_owned()
     }
 
     /// The file that vouches for the others.
@@ -137,8 +130,7 @@ impl Results {
         let methods: &[&str] = match self {
             Results::Clustering => &[summary::ANNEALING, summary::KMEANS],
             Results::Stream => &[summary::minibatch::METHOD],
-            Results::Mixture => &[summary::mixture::METHOD],
-            Results::Topographic => &[summary::gtm::METHOD],
+            Results::Method(about) => std::slice::from_ref(&about.summary_name),
             Results::Pairwise => &[summary::PAIRWISE],
             Results::Map => &[summary::SCALING],
             Results::Placing => &[summary::PLACING],
@@ -297,7 +289,7 @@ impl Folder {
     /// What another command left here, if it has a file whose name is also one of ours.
     fn other_results(&self) -> Option<Results> {
         let (own, is_ours) = (self.results, self.holds_our_results());
-        Results::ALL.into_iter().filter(|other| *other != own).find(|other| {
+        Results::all().filter(|other| *other != own).find(|other| {
             // An application has the files of a matrix among its own.
             let is_part = is_ours && own.names().contains(&other.voucher());
             let is_shared = own.names().iter().any(|name| other.names().contains(name));

@@ -18,8 +18,6 @@ mod items;
 mod marks;
 mod matrix;
 mod memory;
-mod model;
-mod numbers;
 mod output;
 mod plan;
 mod progress;
@@ -27,7 +25,6 @@ mod report;
 mod resume;
 mod rows;
 mod samples;
-mod space;
 mod study;
 mod summary;
 mod tables;
@@ -39,6 +36,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
+use lehr_methods::Takes;
 use lehr_ranks_mpi::{Kept, Launcher, Process, keep};
 
 use crate::application::{Application, Subject};
@@ -49,9 +47,8 @@ use crate::company::Company;
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
 use crate::plan::Plan;
-use crate::plan::gtm::GtmPlan;
+use crate::plan::method::MethodPlan;
 use crate::plan::minibatch::MinibatchPlan;
-use crate::plan::mixture::MixturePlan;
 
 fn main() -> ExitCode {
     let typed: Vec<OsString> = std::env::args_os().collect();
@@ -201,8 +198,7 @@ fn start(arguments: Arguments, typed: &[OsString]) -> Result<ExitCode, Failure> 
         Command::Distances(distances) => &distances.execution,
         Command::Pairwise(pairwise) => &pairwise.execution,
         Command::Embed(embed) => &embed.execution,
-        Command::Mixture(mixture) => &mixture.execution,
-        Command::Gtm(gtm) => &gtm.execution,
+        Command::Method(method) => &method.execution,
         _ => unreachable!("measurements and services have been handed over"),
     };
     match Process::join().map_err(|cause| environment(&cause))? {
@@ -229,8 +225,10 @@ fn start(arguments: Arguments, typed: &[OsString]) -> Result<ExitCode, Failure> 
                 company::application::follow(process, Subject::Compounds, &arguments.application).map(ExitCode::from)
             }
             Command::Pairwise(_) | Command::Embed(_) => company::matrix::follow(process, execution).map(ExitCode::from),
-            Command::Mixture(_) => company::mixture::follow(process, execution).map(ExitCode::from),
-            Command::Gtm(_) => company::gtm::follow(process, execution).map(ExitCode::from),
+            Command::Method(ref method) if method.method.about().takes == Takes::Matrix => {
+                company::matrix::follow(process, execution).map(ExitCode::from)
+            }
+            Command::Method(_) => company::method::follow(process, execution).map(ExitCode::from),
             _ => company::follow(process, execution).map(ExitCode::from),
         },
     }
@@ -273,10 +271,9 @@ fn lead(arguments: Arguments, typed: &[OsString], company: &Company<'_>) -> Resu
         }
         Command::Pairwise(pairwise) => command::pairwise::run(*pairwise, typed, company),
         Command::Embed(embed) => command::embed::run(*embed, typed, company),
-        Command::Mixture(mixture) => {
-            MixturePlan::new(*mixture, typed, company.job()).and_then(|plan| command::mixture::run(plan, company))
+        Command::Method(method) => {
+            MethodPlan::new(method, typed, company.job()).and_then(|plan| command::method::run(&plan, company))
         }
-        Command::Gtm(gtm) => GtmPlan::new(*gtm, typed, company.job()).and_then(|plan| command::gtm::run(plan, company)),
         command => {
             Plan::new(Arguments { command }, typed, company.job()).and_then(|plan| command::cluster::run(plan, company))
         }

@@ -5,8 +5,8 @@
 use lehr_mining::vector::OUTLIER;
 
 use crate::clustering::Clustering;
-use crate::numbers::significant;
-use crate::space::Space;
+use lehr_methods::Rows;
+use lehr_methods::numbers::significant;
 
 /// A column that marks a cluster.
 #[derive(Debug, PartialEq)]
@@ -44,7 +44,7 @@ pub fn of_clusters(model: &Clustering, most: usize) -> Vec<Vec<Mark>> {
 }
 
 /// A mark in words: `bit 713 in 98 % (of all 12 %)`, or of sparse rows `x713 2.1 (of all 0.31)`, in the column's own unit.
-pub fn words(space: &Space, mark: &Mark) -> String {
+pub fn words(space: &Rows, mark: &Mark) -> String {
     if space.are_bits() {
         return format!("bit {} in {:.0} % (of all {:.0} %)", mark.column, 100.0 * mark.inside, 100.0 * mark.overall);
     }
@@ -61,7 +61,7 @@ pub struct Filled {
 }
 
 /// How many bits the rows of each cluster have set on average, or how many values that are not 0; nothing for rows of few columns.
-pub fn filled(space: &Space, model: &Clustering) -> Option<Filled> {
+pub fn filled(space: &Rows, model: &Clustering) -> Option<Filled> {
     if space.are_bits() {
         // The sum of the bits' frequencies.
         let of_clusters = model.centers.chunks_exact(model.dimension).map(|center| center.iter().sum()).collect();
@@ -88,9 +88,9 @@ mod tests {
 
     use super::*;
 
-    fn clustered(space: &Space) -> Clustering {
+    fn clustered(space: &Rows) -> Clustering {
         let parameters = Parameters { clusters: Some(2), ..Parameters::default() };
-        Clustering::from(cluster(space.rows(), &parameters, &Execution::default(), &mut Silent).unwrap())
+        Clustering::from(cluster(space.vectors(), &parameters, &Execution::default(), &mut Silent).unwrap())
     }
 
     #[test]
@@ -98,7 +98,7 @@ mod tests {
         // Three rows with bits 0 to 19, one with bits 20 to 39; bit 40 in all.
         let (low, high) = ((1 << 20) - 1, ((1 << 20) - 1) << 20);
         let rows = Fingerprints::new([low, low, low, high].map(|row: u64| row | 1 << 40).to_vec(), 41).unwrap();
-        let space = Space::of_bits(rows);
+        let space = Rows::of_bits(rows);
         let model = clustered(&space);
         let marks = of_clusters(&model, 100);
         assert_eq!([marks[0].len(), marks[1].len()], [40, 40], "bit 40 marks nothing");
@@ -112,7 +112,7 @@ mod tests {
         let row = |topic: u32| vec![(30 * topic, 8.0), (30 * topic + 1, 2.0), (29, 3.0)];
         let rows = Sparse::from_rows([row(0), row(0), row(0), row(1)], 40).unwrap();
         for scale in [Scale::None, Scale::Std] {
-            let space = Space::of_sparse(rows.clone(), scale);
+            let space = Rows::of_sparse(rows.clone(), scale);
             let model = clustered(&space);
             let marks = of_clusters(&model, 100);
             assert_eq!([marks[0].len(), marks[1].len()], [4, 4], "column 29 marks nothing");

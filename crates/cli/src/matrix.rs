@@ -3,80 +3,67 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use lehr_data::dissimilarities::Dissimilarities;
 use lehr_data::read::{self, Selection};
+use lehr_methods::Matrix;
 
 use crate::exit::{Failure, Kind};
 use crate::folder;
 use crate::output;
 
-/// A matrix and what is known of its items.
-pub struct Matrix {
-    /// All pairs.
-    pub dissimilarities: Dissimilarities,
-    /// One name an item; numbers where nobody gave names.
-    pub ids: Vec<String>,
-    /// One weight an item: how many equal items it stands for.
-    pub weights: Option<Vec<f64>>,
+/// Reads a matrix, and the table of items that `lehr distances` wrote beside it.
+///
+/// # Errors
+/// What is wrong with a file; a table of other items than the matrix has.
+pub fn read_matrix(path: &Path, quiet: bool) -> Result<Matrix, Failure> {
+    let dissimilarities = read::dissimilarities::matrix(path)?;
+    let items = dissimilarities.items();
+    let table = path.with_file_name(folder::IDS);
+    if dissimilarities.header().is_none() || !table.is_file() {
+        let ids = (0..items).map(|item| item.to_string()).collect();
+        return Ok(Matrix { dissimilarities, ids, weights: None });
+    }
+    let text = std::fs::read_to_string(&table)
+        .map_err(|cause| Failure::new(Kind::Environment, format!("{}: {cause}", table.display())))?;
+    let is_weighted = text.lines().next().is_some_and(|head| head.split(',').any(|name| name == "weight"));
+    let selection = Selection {
+        columns: Some(vec!["item".into()]),
+        weights: is_weighted.then(|| "weight".into()),
+        id: Some("id".into()),
+        header: Some(true),
+        ..Selection::default()
+    };
+    let rows = read::points(&table, &selection)?;
+    if rows.len() != items {
+        let message = format!("{}: expected {items} items, as the matrix has, found {}", table.display(), rows.len());
+        return Err(Failure::new(Kind::BadData, message));
+    }
+    let weights = rows.weights().map(<[f64]>::to_vec);
+    if weights.is_some() && !quiet {
+        output::note(&format!("items are weighted by how many equal ones they stand for ({})", table.display()));
+    }
+    let ids = rows.ids().map_or_else(|| (0..items).map(|item| item.to_string()).collect(), <[String]>::to_vec);
+    Ok(Matrix { dissimilarities, ids, weights })
 }
 
-impl Matrix {
-    /// Reads a matrix, and the table of items that `lehr distances` wrote beside it.
-    ///
-    /// # Errors
-    /// What is wrong with a file; a table of other items than the matrix has.
-    pub fn read(path: &Path, quiet: bool) -> Result<Self, Failure> {
-        let dissimilarities = read::dissimilarities::matrix(path)?;
-        let items = dissimilarities.items();
-        let table = path.with_file_name(folder::IDS);
-        if dissimilarities.header().is_none() || !table.is_file() {
-            let ids = (0..items).map(|item| item.to_string()).collect();
-            return Ok(Self { dissimilarities, ids, weights: None });
-        }
-        let text = std::fs::read_to_string(&table)
-            .map_err(|cause| Failure::new(Kind::Environment, format!("{}: {cause}", table.display())))?;
-        let is_weighted = text.lines().next().is_some_and(|head| head.split(',').any(|name| name == "weight"));
-        let selection = Selection {
-            columns: Some(vec!["item".into()]),
-            weights: is_weighted.then(|| "weight".into()),
-            id: Some("id".into()),
-            header: Some(true),
-            ..Selection::default()
-        };
-        let rows = read::points(&table, &selection)?;
-        if rows.len() != items {
-            let message =
-                format!("{}: expected {items} items, as the matrix has, found {}", table.display(), rows.len());
-            return Err(Failure::new(Kind::BadData, message));
-        }
-        let weights = rows.weights().map(<[f64]>::to_vec);
-        if weights.is_some() && !quiet {
-            output::note(&format!("items are weighted by how many equal ones they stand for ({})", table.display()));
-        }
-        let ids = rows.ids().map_or_else(|| (0..items).map(|item| item.to_string()).collect(), <[String]>::to_vec);
-        Ok(Self { dissimilarities, ids, weights })
+/// The classes of the items: a column of a table that has their ids in the column `id`, such as the labels.csv of another run.
+///
+/// # Errors
+/// What is wrong with the file; an item that is not in it; items that share an id, if the file is not of just these items.
+pub fn classes(matrix: &Matrix, path: &Path, column: &str) -> Result<Classes, Failure> {
+    let found = read::classes::classes_of(path, "id", column, &matrix.ids)?;
+    let missing: Vec<&str> =
+        matrix.ids.iter().zip(&found).filter(|(_, class)| class.is_none()).map(|(id, _)| id.as_str()).collect();
+    if !missing.is_empty() {
+        let shown = missing.iter().take(10).copied().collect::<Vec<_>>().join(", ");
+        let message = format!(
+            "{}: expected a {column} for each item, found none for {} of them: {shown}",
+            path.display(),
+            missing.len()
+        );
+        return Err(Failure::new(Kind::BadData, message));
     }
-
-    /// The classes of the items: a column of a table that has their ids in the column `id`, such as the labels.csv of another run.
-    ///
-    /// # Errors
-    /// What is wrong with the file; an item that is not in it; items that share an id, if the file is not of just these items.
-    pub fn classes(&self, path: &Path, column: &str) -> Result<Classes, Failure> {
-        let found = read::classes::classes_of(path, "id", column, &self.ids)?;
-        let missing: Vec<&str> =
-            self.ids.iter().zip(&found).filter(|(_, class)| class.is_none()).map(|(id, _)| id.as_str()).collect();
-        if !missing.is_empty() {
-            let shown = missing.iter().take(10).copied().collect::<Vec<_>>().join(", ");
-            let message = format!(
-                "{}: expected a {column} for each item, found none for {} of them: {shown}",
-                path.display(),
-                missing.len()
-            );
-            return Err(Failure::new(Kind::BadData, message));
-        }
-        let texts: Vec<&str> = found.iter().flatten().map(String::as_str).collect();
-        Ok(Classes::new(column, &texts))
-    }
+    let texts: Vec<&str> = found.iter().flatten().map(String::as_str).collect();
+    Ok(Classes::new(column, &texts))
 }
 
 /// Classes of items.

@@ -9,7 +9,7 @@ use lehr_data::LeftOut;
 
 use crate::exit::{Failure, Kind};
 use crate::folder;
-use crate::numbers::{amount, column, counted, duration, grouped, quantity, share};
+use lehr_methods::numbers::{amount, column, counted, duration, grouped, quantity, share};
 
 /// Rows of the table beyond which people are sent to `centers.csv`.
 const ROWS_MAX: usize = 40;

@@ -2,12 +2,11 @@
 //!
 //! A [`Plan`] is complete and consistent: commands run it without looking at the command line again. What can only be known
 //! with the data in hand (columns, K above the number of points) is checked where the data are read and clustered.
-//! Dissimilarities, streams, mixtures and maps have plans of their own ([`distances`], [`minibatch`], [`mixture`], [`gtm`]).
+//! Dissimilarities, streams and the methods of `lehr-methods` have plans of their own ([`distances`], [`minibatch`], [`method`]).
 
 pub mod distances;
-pub mod gtm;
+pub mod method;
 pub mod minibatch;
-pub mod mixture;
 pub mod place;
 
 use std::ffi::OsString;
@@ -17,6 +16,7 @@ use lehr_data::Spill;
 use lehr_data::read::Selection;
 use lehr_data::scale::Scale;
 use lehr_data::sparse::FirstColumn;
+use lehr_methods::Frame;
 use lehr_mining::kmeans::{self, Sweeps};
 use lehr_mining::vector::{self, Cost, Precision};
 use lehr_ranks::{Engine, Execution, Job, Layout};
@@ -82,15 +82,6 @@ pub enum Source {
     BuiltIn(Dataset),
 }
 
-/// In which space points are clustered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Frame {
-    /// Longitude and latitude become positions on the sphere, in km.
-    Sphere,
-    /// Columns as they are, or scaled.
-    Columns(Scale),
-}
-
 /// Where a run begins.
 pub enum Start {
     /// One cluster at a high temperature, or centres that are drawn.
@@ -114,18 +105,7 @@ impl Plan {
             Command::Cluster(cluster) => {
                 let table = cluster.table;
                 let frame = frame(table.lonlat, table.scale, table.columns.as_deref())?;
-                let header = match (table.header, table.no_header) {
-                    (true, _) => Some(true),
-                    (_, true) => Some(false),
-                    _ => None,
-                };
-                let selection = Selection {
-                    columns: table.columns,
-                    weights: table.weights,
-                    id: table.id,
-                    delimiter: table.delimiter,
-                    header,
-                };
+                let selection = table.selection();
                 let (bits, weights_from, first_column) = (cluster.bits, cluster.weights_from, cluster.first_column);
                 let spill = spill_of(cluster.spill, job.as_ref())?;
                 if bits.is_some() {

@@ -13,9 +13,12 @@ mod packed;
 pub mod pairs;
 mod palette;
 mod picture;
+mod plain;
 mod principal_axes;
 mod starts;
 
+use lehr_methods::numbers::{amount, column, counted, duration, grouped, quantity, share, significant};
+use lehr_methods::{Data, Fit, Rows};
 use lehr_mining::vector::Cost;
 use lehr_ranks::timing::Spread;
 use serde_json::json;
@@ -23,9 +26,8 @@ use serde_json::json;
 use crate::clustering::{Annealed, Clustering, Course, Parameters};
 use crate::command::demo;
 use crate::marks;
-use crate::numbers::{amount, column, counted, duration, grouped, quantity, share, significant};
+use crate::plan::method::MethodPlan;
 use crate::plan::{Plan, Source, processes_counted};
-use crate::space::Space;
 use crate::summary;
 use palette::Palette;
 use picture::Picture;
@@ -45,10 +47,28 @@ const COLUMNS_MAX: usize = 12;
 /// Marks of a cluster of rows of bits that the table shows in their place.
 const MARKS_MAX: usize = 4;
 
+/// The page of a method: its own where it has one, else its figures and tables. `phases`: seconds by name so far.
+pub fn of_method(
+    plan: &MethodPlan,
+    data: Data<'_>,
+    fit: &dyn Fit,
+    warnings: &[String],
+    phases: &[(String, f64)],
+) -> String {
+    let any = fit.as_any();
+    if let Some(fitted) = any.downcast_ref::<lehr_methods::gtm::Fitted>() {
+        return gtm::page(plan, data.rows(), &fitted.parameters, &fitted.model, warnings, phases);
+    }
+    if let Some(fitted) = any.downcast_ref::<lehr_methods::mixture::Fitted>() {
+        return mixture::page(plan, data.rows(), &fitted.parameters, &fitted.model, warnings, phases);
+    }
+    plain::page(plan, data, fit, warnings)
+}
+
 /// The whole page. `phases`: seconds by name so far; `resumed`: whether the run went on from a checkpoint.
 pub fn page(
     plan: &Plan,
-    space: &Space,
+    space: &Rows,
     parameters: &Parameters,
     model: &Clustering,
     warnings: &[String],
@@ -103,7 +123,7 @@ pub fn page(
 
 struct Run<'a> {
     plan: &'a Plan,
-    space: &'a Space,
+    space: &'a Rows,
     parameters: &'a Parameters,
     model: &'a Clustering,
     phases: &'a [(String, f64)],
@@ -138,7 +158,7 @@ impl Run<'_> {
             parts.push("on the sphere".to_owned());
         }
         if self.space.is_scaled() {
-            parts.push(format!("scaled ({})", summary::scale(self.plan.frame)));
+            parts.push(format!("scaled ({})", self.plan.frame.scale()));
         }
         if let Some(weights) = weights {
             parts.push(format!("weighted by {weights}"));
@@ -383,13 +403,10 @@ impl Run<'_> {
         let cost = self.unit_of_cost();
         let mut input = vec![
             ("Input", source),
-            ("Fingerprint", format!("{:016x}", space.rows().fingerprint())),
+            ("Fingerprint", format!("{:016x}", space.vectors().fingerprint())),
             ("Weights", weights.unwrap_or("none: every row counts the same").to_owned()),
             ("Identifiers", id.unwrap_or("the row, from 0").to_owned()),
-            (
-                "Scale",
-                if space.is_sphere() { "km on the sphere".to_owned() } else { summary::scale(plan.frame).to_string() },
-            ),
+            ("Scale", if space.is_sphere() { "km on the sphere".to_owned() } else { plan.frame.scale().to_string() }),
             ("Seed", parameters.seed().to_string()),
             ("Precision", format!("{:?}", parameters.precision()).to_lowercase()),
         ];

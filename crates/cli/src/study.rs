@@ -27,7 +27,7 @@ use crate::exit::Failure;
 use crate::folder::Folder;
 use crate::output;
 use crate::plan::{Plan, Source};
-use crate::space::Space;
+use lehr_methods::Rows;
 
 /// Where data sets stand.
 const DATASETS: &str = "/datasets";
@@ -40,7 +40,7 @@ struct Shelf {
     /// Until the points were there.
     read_seconds: Option<f64>,
     /// By the checksum of the data set.
-    spaces: BTreeMap<String, Arc<Space>>,
+    spaces: BTreeMap<String, Arc<Rows>>,
     models: BTreeMap<String, Arc<Clustered>>,
     /// Why a result could not be written: with its exit code, which a fault has not.
     failure: Option<Failure>,
@@ -124,7 +124,7 @@ impl Study {
     }
 
     /// The points of a data set of this node, where they are clustered.
-    async fn space(&self, call: &Call, dataset: &str) -> Result<Arc<Space>, Fault> {
+    async fn space(&self, call: &Call, dataset: &str) -> Result<Arc<Rows>, Fault> {
         let datasets = datasets(call)?;
         let checksum = datasets.get().await?.datasets.get(dataset).map(|found| found.checksum.clone());
         let unknown = || Fault::new(Code::UnknownEntry, format!("no data set {dataset:?}"));
@@ -136,7 +136,7 @@ impl Study {
         let Handle(table) = datasets.call(Take { name: dataset.to_owned() }).await?;
         let made = blocking("the points of a data set", || {
             let points = table.points(dataset, &Columns::default()).map_err(|error| error.to_string())?;
-            Space::new(points, frame).map_err(|failure| failure.message)
+            Rows::new(points, frame).map_err(|error| error.to_string())
         });
         let space = Arc::new(made.map_err(|reason| Fault::new(Code::InvalidValue, reason))?);
         let entered = space.clone();
@@ -157,7 +157,7 @@ fn datasets(call: &Call) -> Result<Reference<Datasets>, Fault> {
 struct Wanted(Option<Context>);
 
 impl Observer for Wanted {
-    fn progress(&mut self, _: &Progress<'_>) -> Control {
+    fn progress(&mut self, _: &Progress) -> Control {
         if self.0.as_ref().is_some_and(Context::is_cancelled) { Control::Stop } else { Control::Continue }
     }
 

@@ -3,11 +3,10 @@
 //! Two parts say how the run was computed rather than what it found: `execution` and `seconds`. All the rest is the same,
 //! byte for byte, for every engine and any number of ranks and threads. What only one method has is there for that method only.
 
-pub mod gtm;
 pub mod minibatch;
-pub mod mixture;
 
 use lehr_data::scale::Scale;
+use lehr_methods::{Data, Fit, Matrix, Named, Rows, Sections};
 use lehr_mining::anneal::{Split, Step};
 use lehr_mining::vector::Plateau;
 use lehr_ranks::timing::Spread;
@@ -16,13 +15,13 @@ use serde::Serialize;
 
 use crate::clustering::{Annealed, Clustering, Course, Parameters};
 use crate::exit::{Failure, Kind};
-use crate::plan::{Frame, Plan, Source};
-use crate::space::Space;
+use crate::plan::method::MethodPlan;
+use crate::plan::{Plan, Source};
 
 /// What marks a summary as ours.
 pub const PROGRAM: &str = "lehr";
 
-// What summaries say their method is, by which a folder knows which command wrote it. Those of mixtures and topographic maps stand in files of their own.
+// What summaries say their method is, by which a folder knows which command wrote it. Those of the methods of `lehr-methods` stand in their declarations.
 
 /// Annealed clusters of points.
 pub const ANNEALING: &str = "vector deterministic annealing";
@@ -76,6 +75,26 @@ struct Input<'a> {
     scale: String,
     /// Of the points as they were clustered: shape, values and weights.
     fingerprint: String,
+}
+
+#[derive(Serialize)]
+struct MatrixInput {
+    source: String,
+    items: usize,
+    total_weight: f64,
+    metric: Option<String>,
+}
+
+impl MatrixInput {
+    fn new(matrix: &Matrix, source: String) -> Self {
+        let items = matrix.ids.len();
+        MatrixInput {
+            source,
+            items,
+            total_weight: matrix.weights.as_ref().map_or(items as f64, |weights| weights.iter().sum()),
+            metric: matrix.dissimilarities.header().map(|header| header.metric.clone()),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -141,24 +160,10 @@ struct SuggestionFacts<'a> {
 #[derive(Serialize)]
 struct ClusterFacts<'a> {
     cluster: usize,
-    center: Center<'a>,
+    center: Named<'a>,
     rows: u64,
     weight: f64,
     spread: f64,
-}
-
-/// A centre by column name, in the order of the columns; of sparse rows only what is not 0.
-struct Center<'a> {
-    columns: &'a [String],
-    values: Vec<f64>,
-    is_sparse: bool,
-}
-
-impl Serialize for Center<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let is_told = |(_, value): &(&String, &f64)| !self.is_sparse || **value != 0.0;
-        serializer.collect_map(self.columns.iter().zip(&self.values).filter(is_told))
-    }
 }
 
 #[derive(Serialize)]
@@ -202,7 +207,7 @@ struct Phase<'a> {
 }
 
 impl<'a> Input<'a> {
-    fn new(space: &'a Space, source: String, weights: Option<&'a str>, id: Option<&'a str>, scale: Scale) -> Self {
+    fn new(space: &'a Rows, source: String, weights: Option<&'a str>, id: Option<&'a str>, scale: Scale) -> Self {
         Input {
             source,
             rows: space.len(),
@@ -213,7 +218,7 @@ impl<'a> Input<'a> {
             id,
             lonlat: space.is_sphere(),
             scale: scale.to_string(),
-            fingerprint: format!("{:016x}", space.rows().fingerprint()),
+            fingerprint: format!("{:016x}", space.vectors().fingerprint()),
         }
     }
 }
@@ -280,7 +285,7 @@ impl<'a> Summary<'a> {
     /// Gathers the facts of a run. `phases`: seconds by name, in order; `resumed`: whether the run went on from a checkpoint.
     pub fn new(
         plan: &'a Plan,
-        space: &'a Space,
+        space: &'a Rows,
         parameters: &'a Parameters,
         model: &'a Clustering,
         warnings: &'a [String],
@@ -295,7 +300,7 @@ impl<'a> Summary<'a> {
             program: PROGRAM,
             version: env!("CARGO_PKG_VERSION"),
             method: parameters.method(),
-            input: Input::new(space, source, weights, id, scale(plan.frame)),
+            input: Input::new(space, source, weights, id, plan.frame.scale()),
             parameters,
             temperature_convention: annealed.map(|_| if is_squared { "full" } else { "nats" }),
             unit: Unit {
@@ -323,10 +328,10 @@ impl<'a> Summary<'a> {
                 .enumerate()
                 .map(|(cluster, (center, facts))| ClusterFacts {
                     cluster,
-                    center: Center {
-                        columns: space.columns(),
+                    center: Named {
+                        names: space.columns(),
                         values: space.center(center),
-                        is_sparse: space.sparse().is_some(),
+                        leaves_zeros_out: space.sparse().is_some(),
                     },
                     rows: facts.rows,
                     weight: facts.weight,
@@ -366,7 +371,7 @@ pub fn method_of(bytes: &[u8]) -> Option<String> {
 }
 
 /// How many rows influence nothing.
-pub fn rows_of_weight_zero(space: &Space) -> usize {
+pub fn rows_of_weight_zero(space: &Rows) -> usize {
     space.weights().map_or(0, |weights| weights.iter().filter(|&&weight| weight == 0.0).count())
 }
 
@@ -380,11 +385,45 @@ pub fn described(source: &Source) -> (String, Option<&str>, Option<&str>) {
     }
 }
 
-/// How columns were scaled.
-pub fn scale(frame: Frame) -> Scale {
-    match frame {
-        Frame::Sphere => Scale::None,
-        Frame::Columns(scale) => scale,
+/// What the command knows of a run of a method, around what the method says itself.
+pub struct Described<'a> {
+    /// The run.
+    pub plan: &'a MethodPlan,
+    /// The data.
+    pub data: Data<'a>,
+    /// What the owner of the data should know.
+    pub warnings: &'a [String],
+    /// Seconds by name, in order.
+    pub phases: &'a [(String, f64)],
+}
+
+impl Described<'_> {
+    /// `summary.json`, section by section.
+    pub fn sections(&self, fit: &dyn Fit) -> Sections {
+        let Self { plan, data, warnings, phases } = *self;
+        let (path, selection) = (plan.source.path.display().to_string(), &plan.source.selection);
+        let spent = fit.spent();
+        let mut sections = Sections::default();
+        sections
+            .add("program", PROGRAM)
+            .add("version", env!("CARGO_PKG_VERSION"))
+            .add("method", plan.method.about().summary_name);
+        match data {
+            Data::Rows(rows) => {
+                let (weights, id) = (selection.weights.as_deref(), selection.id.as_deref());
+                sections.add("input", &Input::new(rows, path, weights, id, plan.source.frame.scale()))
+            }
+            Data::Matrix(matrix) => sections.add("input", &MatrixInput::new(matrix, path)),
+        };
+        sections
+            .append(fit.sections(data))
+            .add("warnings", warnings)
+            .add(
+                "execution",
+                &ExecutionFacts::new(&plan.execution, &plan.layout, spent.imbalance, plan.resumed.is_some()),
+            )
+            .add("seconds", &Seconds::new(phases, spent.timers));
+        sections
     }
 }
 

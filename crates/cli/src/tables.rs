@@ -8,13 +8,11 @@ use std::ops::Range;
 
 use lehr_data::write::csv::Table;
 use lehr_data::write::names;
-use lehr_mining::gtm::{Map, Projection};
+use lehr_mining::minibatch;
 use lehr_mining::vector::Assignment;
-use lehr_mining::{minibatch, mixture};
 
 use crate::clustering::{Clustering, shown};
-use crate::space::Space;
-use crate::summary;
+use lehr_methods::Rows;
 
 const LABEL_COLUMNS: [&str; 3] = ["id", "cluster", "probability"];
 
@@ -51,7 +49,7 @@ pub fn label_rows(rows: Range<usize>, ids: Option<&[String]>, labels: &[u32], pr
 ///
 /// Centres are in the units of the columns (degrees with `--lonlat`); the spread is the root mean square distance of the
 /// cluster's rows to the centre, in km along the surface with `--lonlat`, in scaled units with `--scale`. Of bits, a centre is how frequent each is.
-pub fn centers(out: &mut impl Write, space: &Space, model: &Clustering) -> io::Result<()> {
+pub fn centers(out: &mut impl Write, space: &Rows, model: &Clustering) -> io::Result<()> {
     let mut table = Table::new(out, &center_names(space.columns()))?;
     for (cluster, (center, facts)) in model.centers.chunks_exact(model.dimension).zip(&model.clusters).enumerate() {
         table.count(cluster as u64)?;
@@ -128,116 +126,6 @@ pub fn clusters_of_rows(
         for &membership in memberships.map_or(&[][..], |memberships| &memberships[row * count..][..count]) {
             table.number(membership)?;
         }
-        table.end_row()?;
-    }
-    Ok(())
-}
-
-/// `id,component,probability,log_density`, a line per input row in input order.
-///
-/// The probability is that of the component named; the log-density is the mixture's at the row, in the unit it was fitted in. Behind them stand the memberships in all components
-/// (`membership0`, …), if there are any.
-pub fn components_of_rows(
-    out: &mut impl Write,
-    ids: Option<&[String]>,
-    labels: &[u32],
-    probabilities: &[f64],
-    log_densities: &[f64],
-    memberships: Option<&[f64]>,
-) -> io::Result<()> {
-    let count = memberships.map_or(0, |memberships| memberships.len() / labels.len().max(1));
-    let names: Vec<String> = ["id", "component", "probability", "log_density"]
-        .into_iter()
-        .map(str::to_owned)
-        .chain(membership_names(count))
-        .collect();
-    let mut table = Table::new(out, &names)?;
-    for (row, &label) in labels.iter().enumerate() {
-        match ids {
-            Some(ids) => table.text(&ids[row])?,
-            None => table.count(row as u64)?,
-        }
-        table.count(u64::from(label))?;
-        table.number(probabilities[row])?;
-        table.number(log_densities[row])?;
-        for &membership in memberships.map_or(&[][..], |memberships| &memberships[row * count..][..count]) {
-            table.number(membership)?;
-        }
-        table.end_row()?;
-    }
-    Ok(())
-}
-
-/// `component`, `weight`, `rows`, the means by column, the standard deviations by column as `sd_COLUMN`: a line per component, by falling weight, in the columns' units.
-///
-/// Covariances of columns are in `summary.json`.
-pub fn components(out: &mut impl Write, space: &Space, model: &mixture::Model) -> io::Result<()> {
-    let ours = ["component", "weight", "rows"];
-    let columns = names::beside(&ours, space.table().columns(), &["sd_"]);
-    let names: Vec<String> = ours
-        .into_iter()
-        .map(str::to_owned)
-        .chain(columns.iter().cloned())
-        .chain(columns.iter().map(|column| format!("sd_{column}")))
-        .collect();
-    let mut table = Table::new(out, &names)?;
-    for (k, rows) in summary::mixture::rows_of_each(model).into_iter().enumerate() {
-        table.count(k as u64)?;
-        table.number(model.mixture.weights()[k])?;
-        table.count(rows as u64)?;
-        let means = space.center(model.mixture.mean(k));
-        for value in means.into_iter().chain(summary::mixture::deviations(space, &model.mixture, k)) {
-            table.number(value)?;
-        }
-        table.end_row()?;
-    }
-    Ok(())
-}
-
-/// `id`, the place on the map by axis (`z1`, `z2`, …), `node`, `probability`, `entropy`, `log_density`: a line per input row in input order.
-///
-/// The place is the posterior mean, -1 to 1 along each axis; the node is the likeliest, the probability its share; the entropy is over nodes, in nats; the log-density is
-/// the map's at the row, in the unit it was fitted in.
-pub fn places(out: &mut impl Write, ids: Option<&[String]>, places: &Projection) -> io::Result<()> {
-    let axes = (1..=places.latent).map(|axis| format!("z{axis}"));
-    let rest = ["node", "probability", "entropy", "log_density"].map(str::to_owned);
-    let names: Vec<String> = std::iter::once("id".to_owned()).chain(axes).chain(rest).collect();
-    let mut table = Table::new(out, &names)?;
-    for (row, &node) in places.modes.iter().enumerate() {
-        match ids {
-            Some(ids) => table.text(&ids[row])?,
-            None => table.count(row as u64)?,
-        }
-        for &z in places.position(row) {
-            table.number(z)?;
-        }
-        table.count(u64::from(node))?;
-        table.number(places.probabilities[row])?;
-        table.number(places.entropies[row])?;
-        table.number(places.log_densities[row])?;
-        table.end_row()?;
-    }
-    Ok(())
-}
-
-/// `node`, its place on the map (`z1`, …), its image by column in the columns' own units, `magnification`, `rows`: a line per node.
-///
-/// The magnification is how much the map is stretched there, in the unit it was fitted in; rows are those whose likeliest node it is.
-pub fn nodes(out: &mut impl Write, space: &Space, map: &Map, places: &Projection) -> io::Result<()> {
-    let first: Vec<String> =
-        std::iter::once("node".to_owned()).chain((1..=map.latent()).map(|axis| format!("z{axis}"))).collect();
-    let last = ["magnification", "rows"];
-    let ours: Vec<&str> = first.iter().map(String::as_str).chain(last).collect();
-    let columns = names::beside(&ours, space.table().columns(), &[]);
-    let names: Vec<&str> = first.iter().chain(&columns).map(String::as_str).chain(last).collect();
-    let mut table = Table::new(out, &names)?;
-    for (k, rows) in summary::gtm::rows_of_each(map, places).into_iter().enumerate() {
-        let place = map.node(k);
-        table.count(k as u64)?;
-        for value in place.iter().copied().chain(space.center(&map.at(&place))).chain([map.magnification(&place)]) {
-            table.number(value)?;
-        }
-        table.count(rows as u64)?;
         table.end_row()?;
     }
     Ok(())

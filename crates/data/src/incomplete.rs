@@ -83,7 +83,20 @@ impl Incomplete {
         Ok(Incomplete { values, dimension, columns, ids: None, missing, left_out: Vec::new(), name: name.into() })
     }
 
-    pub(crate) fn with_ids(mut self, ids: Option<Vec<String>>) -> Self {
+    /// The same rows with an id each.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if there are not as many ids as rows.
+    pub fn with_ids(self, ids: Vec<String>) -> Result<Self, Error> {
+        if ids.len() != self.len() {
+            let expected = format!("{}, one a row", self.len());
+            return Err(Error::Shape { what: "ids".into(), expected, found: ids.len().to_string() });
+        }
+        Ok(self.with_read_ids(Some(ids)))
+    }
+
+    /// The same with the ids that a reader found, if it did.
+    pub(crate) fn with_read_ids(mut self, ids: Option<Vec<String>>) -> Self {
         debug_assert!(ids.as_ref().is_none_or(|ids| ids.len() == self.len()));
         self.ids = ids;
         self

@@ -1,11 +1,10 @@
 //! The methods that come with this crate, by the names of their contracts.
 
 use crate::clustering::Clustering;
+use crate::declared::{Gtm, KMedoids, Mixture};
 use crate::distances::Distances;
 use crate::embedding::Embedding;
-use crate::gtm::Gtm;
 use crate::method::Method;
-use crate::mixture::Mixture;
 use crate::pairwise::Pairwise;
 
 /// What is done with a method, whichever it is.
@@ -23,8 +22,9 @@ pub(crate) fn with_method<W: With>(contract: &str, with: W) -> Option<W::Output>
         Clustering::NAME => with.with(Clustering),
         Distances::NAME => with.with(Distances::default()),
         Embedding::NAME => with.with(Embedding),
-        Gtm::NAME => with.with(Gtm),
-        Mixture::NAME => with.with(Mixture),
+        Gtm::NAME => with.with(Gtm::default()),
+        KMedoids::NAME => with.with(KMedoids::default()),
+        Mixture::NAME => with.with(Mixture::default()),
         Pairwise::NAME => with.with(Pairwise),
         _ => return None,
     })

@@ -9,13 +9,12 @@ use lehr_services::{Code, Contract, Fault, Host, Kind, Placement, Reference, Res
 
 use crate::clustering::Clustering;
 use crate::datasets::{DatasetService, Datasets, Limits};
+use crate::declared::{Gtm, KMedoids, Mixture};
 use crate::distances::Distances;
 use crate::embedding::Embedding;
-use crate::gtm::Gtm;
 use crate::jobs::Jobs;
 use crate::method::Method;
 use crate::methods::{With, with_method};
-use crate::mixture::Mixture;
 use crate::pairwise::Pairwise;
 use crate::service::MethodService;
 use crate::settings::Settings;
@@ -182,8 +181,16 @@ impl Setup {
     ///     assert!(lehr_jobs::Setup::CONTRACTS.contains(&contract));
     /// }
     /// ```
-    pub const CONTRACTS: [&'static str; 7] =
-        [Datasets::NAME, Clustering::NAME, Distances::NAME, Embedding::NAME, Gtm::NAME, Mixture::NAME, Pairwise::NAME];
+    pub const CONTRACTS: [&'static str; 8] = [
+        Datasets::NAME,
+        Clustering::NAME,
+        Distances::NAME,
+        Embedding::NAME,
+        Gtm::NAME,
+        KMedoids::NAME,
+        Mixture::NAME,
+        Pairwise::NAME,
+    ];
 }
 
 /// Starts the service of a method.

@@ -59,6 +59,12 @@ pub enum Error {
         /// The first ten, counted from 0.
         first: Vec<usize>,
     },
+    /// Pairs without a dissimilarity, for a method that needs all of them: give them values, or use pairwise annealing.
+    #[error("{pairs} pairs have no dissimilarity: expected one for every pair; pairwise annealing takes missing pairs")]
+    Incomplete {
+        /// How many there are.
+        pairs: u64,
+    },
     /// Columns without a width: a density along them would be infinite. Leave them out.
     #[error(
         "{count} of the columns are the same in all rows of positive weight: {}; expected columns that vary",

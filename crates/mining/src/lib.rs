@@ -8,6 +8,7 @@
 //! | groups of their own widths, shapes and densities, perhaps in rows with gaps, and a wish for likelihoods | [`mixture::fit`] |
 //! | rows of many columns, perhaps with gaps, and a wish to see them | [`gtm::fit`] |
 //! | dissimilarities of all pairs | [`pairwise::cluster`] |
+//! | the same, and a wish for an item in the middle of each cluster | [`kmedoids::cluster`] |
 //! | dissimilarities of all pairs, and a wish to see them | [`smacof::embed`] |
 //! | a temperature, and an interest in what happens there | [`vector::equilibrium`] |
 //! | clusters found and classes known | [`agreement::Agreement`] |
@@ -25,6 +26,7 @@ mod gather;
 pub mod gtm;
 mod input;
 pub mod kmeans;
+pub mod kmedoids;
 mod matrix;
 pub mod minibatch;
 pub mod mixture;

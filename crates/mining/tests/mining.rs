@@ -13,6 +13,7 @@ mod mining {
     mod interrupt;
     mod killed;
     mod kmeans;
+    mod kmedoids;
     mod loops;
     mod minibatch;
     mod mixture;

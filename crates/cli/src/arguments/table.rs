@@ -1,6 +1,7 @@
 //! How a table is read: which columns mean what, their scale, what stands between fields.
 
 use clap::{Args, ValueEnum};
+use lehr_data::read::Selection;
 
 /// Which columns of the table mean what.
 #[derive(Debug, Args)]
@@ -37,6 +38,19 @@ pub struct TableArguments {
     /// The first row is data [default: detected]
     #[arg(long, overrides_with = "header")]
     pub no_header: bool,
+}
+
+impl TableArguments {
+    /// Which columns mean what, and how fields are told apart.
+    pub fn selection(self) -> Selection {
+        let header = match (self.header, self.no_header) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ => None,
+        };
+        let Self { columns, weights, id, delimiter, .. } = self;
+        Selection { columns, weights, id, delimiter, header }
+    }
 }
 
 /// How columns are scaled.

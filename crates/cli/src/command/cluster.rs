@@ -10,6 +10,7 @@ use lehr_data::scale::Scale;
 use lehr_data::sparse::FirstColumn;
 use lehr_data::write::AtomicFile;
 use lehr_data::{Fingerprints, Sparse, Spill};
+use lehr_methods::{Frame, Learnt, ModelFile, Rows};
 use lehr_ranks::timing::Stopwatch;
 use lehr_ranks::trace::Trace;
 
@@ -19,12 +20,10 @@ use crate::company::Company;
 use crate::exit::{Failure, GAPS_ELSEWHERE, Kind, of_rows};
 use crate::folder::{self, Folder, Results};
 use crate::interrupt::Interrupt;
-use crate::model::{Learnt, ModelFile};
 use crate::output::{self, ClusterRow, ClusterTable};
-use crate::plan::{Frame, Plan, Source, Start, of_bits_only, of_sparse_only, stays_in_memory, suits};
+use crate::plan::{Plan, Source, Start, of_bits_only, of_sparse_only, stays_in_memory, suits};
 use crate::progress::{Saved, Units, Watch};
 use crate::resume::stopped;
-use crate::space::Space;
 use crate::summary::Summary;
 use crate::trace::TraceFile;
 use crate::{marks, memory, report, summary, tables, weights};
@@ -34,13 +33,13 @@ use crate::{marks, memory, report, summary, tables, weights};
 /// # Errors
 /// [`Failure`], with nothing but a checkpoint left behind.
 pub fn run(plan: Plan, company: &Company<'_>) -> Result<(), Failure> {
-    let mut interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
     let space = match &plan.source {
         Source::Table { path, selection, bits, weights_from, first_column, spill } => {
             read_space(path, selection, *bits, weights_from.as_deref(), *first_column, spill.as_ref(), plan.frame)?
         }
-        Source::BuiltIn(dataset) => Space::new(demo::points(*dataset), plan.frame)?,
+        Source::BuiltIn(dataset) => Rows::new(demo::points(*dataset), plan.frame)?,
     };
     if let Source::Table { selection, .. } = &plan.source
         && selection.columns.is_none()
@@ -50,7 +49,7 @@ pub fn run(plan: Plan, company: &Company<'_>) -> Result<(), Failure> {
         output::columns_taken("clustering by", space.columns(), space.left_out());
     }
     if let Start::Fresh(parameters) = &plan.start {
-        suits(parameters, space.rows(), &summary::described(&plan.source).0)?;
+        suits(parameters, space.vectors(), &summary::described(&plan.source).0)?;
     }
     let mut warnings = space.warnings();
     let mut phases = vec![("reading".to_owned(), clock.seconds())];
@@ -72,9 +71,9 @@ pub fn run(plan: Plan, company: &Company<'_>) -> Result<(), Failure> {
     let is_resumed = resumed.is_some();
     let mut folder = Folder::claim(&plan.out, Results::Clustering, input, plan.force, resumed)?;
     let trace = plan.trace.as_deref().map(|path| TraceFile::claim(path, input, &folder, plan.force)).transpose()?;
-    company.order(&plan.start, space.rows(), trace.is_some())?;
+    company.order(&plan.start, space.vectors(), trace.is_some())?;
     let noted = trace.as_ref().map(|file| file.trace().clone());
-    let (parameters, model) = cluster(&plan, &space, &mut folder, &mut interrupt, noted)?;
+    let (parameters, model) = cluster(&plan, &space, &mut folder, &interrupt, noted)?;
     phases.extend(model.phases.iter().cloned());
     for warning in &model.warnings {
         output::warning(warning);
@@ -96,22 +95,22 @@ fn read_space(
     first_column: Option<FirstColumn>,
     spill: Option<&Spill>,
     frame: Frame,
-) -> Result<Space, Failure> {
-    let weighted = |rows: Fingerprints| -> Result<Space, Failure> {
+) -> Result<Rows, Failure> {
+    let weighted = |rows: Fingerprints| -> Result<Rows, Failure> {
         let weights = weights_from.map(|table| weights::of_rows(rows.ids(), table, selection)).transpose()?;
-        Ok(Space::of_bits(match weights {
+        Ok(Rows::of_bits(match weights {
             Some(weights) => rows.with_weights(weights)?,
             None => rows,
         }))
     };
-    let weighted_sparse = |rows: Sparse, scale: Scale| -> Result<Space, Failure> {
+    let weighted_sparse = |rows: Sparse, scale: Scale| -> Result<Rows, Failure> {
         let numbers = || (0..rows.len()).map(|row| row.to_string()).collect::<Vec<_>>();
         let weights = weights_from.map(|table| weights::of_rows(&numbers(), table, selection)).transpose()?;
         let rows = match weights {
             Some(weights) => rows.with_weights(weights)?,
             None => rows,
         };
-        Ok(Space::of_sparse(rows, scale))
+        Ok(Rows::of_sparse(rows, scale))
     };
     if bits.is_some() {
         return weighted(read::packed::fingerprints(path, bits)?);
@@ -137,7 +136,7 @@ fn read_space(
             stays_in_memory(spill, "the file has sparse rows")?;
             weighted_sparse(rows, if let Frame::Columns(scale) = frame { scale } else { Scale::None })
         }
-        Table::Numbers(points) => Space::new(points, frame),
+        Table::Numbers(points) => Ok(Rows::new(points, frame)?),
         Table::Bits(rows) => {
             of_bits_only(selection, weights_from.is_some(), frame, "an FPS file")?;
             stays_in_memory(spill, "an FPS file has rows of bits")?;
@@ -151,7 +150,7 @@ pub struct Finished<'a> {
     /// What was asked for.
     pub plan: &'a Plan,
     /// The rows.
-    pub space: &'a Space,
+    pub space: &'a Rows,
     /// What the method was told.
     pub parameters: &'a Parameters,
     /// What it found.
@@ -214,9 +213,9 @@ fn clock_total(phases: &[(String, f64)]) -> f64 {
 /// The clustering itself, watched.
 fn cluster(
     plan: &Plan,
-    space: &Space,
+    space: &Rows,
     folder: &mut Folder,
-    interrupt: &mut Interrupt,
+    interrupt: &Interrupt,
     trace: Option<Trace>,
 ) -> Result<(Parameters, Clustering), Failure> {
     let checkpoint = folder.checkpoint();
@@ -225,9 +224,10 @@ fn cluster(
         Start::Resumed(checkpoint, _) => Beginning::resumed(checkpoint.clone()),
     };
     let parameters = beginning.parameters();
-    let units = Units { length: space.unit(), temperature: parameters.unit_of_cost(space.unit_squared()) };
-    let mut watch = Watch::new(interrupt, checkpoint.clone(), units, plan.quiet, trace);
-    let outcome = beginning.run(space.rows(), &plan.execution, &mut watch);
+    let length = parameters.cost().is_squared().then(|| space.unit());
+    let units = Units { length, temperature: parameters.unit_of_cost(space.unit_squared()) };
+    let mut watch = Watch::new(interrupt, Some(checkpoint.clone()), units, plan.quiet).noting(trace);
+    let outcome = beginning.run(space.vectors(), &plan.execution, &mut watch);
     let saved = watch.finish();
     if saved == Saved::Checkpoint {
         folder.keep();
@@ -244,7 +244,7 @@ fn cluster(
 }
 
 /// The table of clusters and where the results are.
-fn told(space: &Space, parameters: &Parameters, model: &Clustering, folder: &Path, seconds: f64) -> String {
+fn told(space: &Rows, parameters: &Parameters, model: &Clustering, folder: &Path, seconds: f64) -> String {
     let filled = marks::filled(space, model);
     let one = filled.as_ref().map(|filled| [filled.name.to_owned()]);
     let columns = one.as_ref().map_or_else(|| space.columns(), |one| &one[..]);

@@ -17,15 +17,14 @@ use crate::company::matrix::{Begin, BeginEmbedding, Task};
 use crate::exit::{Failure, Kind};
 use crate::folder::{self, Folder, Results};
 use crate::interrupt::Interrupt;
-use crate::matrix::{Classes, Matrix};
-use crate::numbers::{counted, duration, significant};
+use crate::matrix::{Classes, classes, read_matrix};
 use crate::output;
 use crate::plan::{execution, resume_command};
-use crate::progress::Saved;
-use crate::progress::matrix::MatrixWatch;
+use crate::progress::{Saved, Units, Watch};
 use crate::report::pairs;
 use crate::resume::{self, Repeated};
 use crate::summary;
+use lehr_methods::numbers::{counted, duration, significant};
 
 /// The folder for results when none is named.
 const OUT_DEFAULT: &str = "lehr-embed";
@@ -41,10 +40,10 @@ pub fn run(arguments: EmbedArguments, typed: &[OsString], company: &Company<'_>)
     let (execution, layout) = execution(&arguments.execution, company.job())?;
     let begin = begin(&arguments)?;
     let out = results.out.clone().or(results.resume.clone()).unwrap_or_else(|| OUT_DEFAULT.into());
-    let mut interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
-    let matrix = Matrix::read(&arguments.input, results.quiet)?;
-    let classes = arguments.labels.as_deref().map(|path| matrix.classes(path, &arguments.by)).transpose()?;
+    let matrix = read_matrix(&arguments.input, results.quiet)?;
+    let classes = arguments.labels.as_deref().map(|path| classes(&matrix, path, &arguments.by)).transpose()?;
     if interrupt.is_requested() {
         return Err(Failure::new(Kind::Stopped, "stopped while reading; nothing was written"));
     }
@@ -54,7 +53,7 @@ pub fn run(arguments: EmbedArguments, typed: &[OsString], company: &Company<'_>)
     let weights = matrix.weights.as_deref();
     company.order_task(&Task::Embed(begin.clone()), &matrix.dissimilarities, weights)?;
     let path = folder.checkpoint();
-    let mut watch = MatrixWatch::new(&mut interrupt, Some(path.clone()), results.quiet);
+    let mut watch = Watch::new(&interrupt, Some(path.clone()), Units::default(), results.quiet);
     let outcome = begin.embed(&matrix.dissimilarities, weights, &execution, &mut watch);
     let saved = watch.finish();
     if saved == Saved::Checkpoint {

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use lehr_data::write::csv::Table;
+use lehr_methods::Matrix;
 use lehr_mining::pairwise::{Checkpoint, Cluster, Model, Parameters};
 use lehr_ranks::timing::Stopwatch;
 use serde_json::{Value, json};
@@ -15,15 +16,14 @@ use crate::company::matrix::{Begin, BeginClustering, Task};
 use crate::exit::{Failure, Kind};
 use crate::folder::{self, Folder, Results};
 use crate::interrupt::Interrupt;
-use crate::matrix::Matrix;
-use crate::numbers::{amount, counted, duration, significant};
+use crate::matrix::read_matrix;
 use crate::output;
 use crate::plan::{execution, resume_command};
-use crate::progress::Saved;
-use crate::progress::matrix::MatrixWatch;
+use crate::progress::{Saved, Units, Watch};
 use crate::report::pairs;
 use crate::resume::{self, Repeated};
 use crate::{summary, tables};
+use lehr_methods::numbers::{amount, counted, duration, significant};
 
 /// The folder for results when none is named.
 const OUT_DEFAULT: &str = "lehr-pairwise";
@@ -37,9 +37,9 @@ pub fn run(arguments: PairwiseArguments, typed: &[OsString], company: &Company<'
     let (execution, layout) = execution(&arguments.execution, company.job())?;
     let begin = begin(&arguments)?;
     let out = results.out.clone().or(results.resume.clone()).unwrap_or_else(|| OUT_DEFAULT.into());
-    let mut interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
-    let matrix = Matrix::read(&arguments.input, results.quiet)?;
+    let matrix = read_matrix(&arguments.input, results.quiet)?;
     if interrupt.is_requested() {
         return Err(Failure::new(Kind::Stopped, "stopped while reading; nothing was written"));
     }
@@ -49,7 +49,7 @@ pub fn run(arguments: PairwiseArguments, typed: &[OsString], company: &Company<'
     let weights = matrix.weights.as_deref();
     company.order_task(&Task::Cluster(begin.clone()), &matrix.dissimilarities, weights)?;
     let path = folder.checkpoint();
-    let mut watch = MatrixWatch::new(&mut interrupt, Some(path.clone()), results.quiet);
+    let mut watch = Watch::new(&interrupt, Some(path.clone()), Units::default(), results.quiet);
     let outcome = begin.cluster(&matrix.dissimilarities, weights, &execution, &mut watch);
     let saved = watch.finish();
     if saved == Saved::Checkpoint {

@@ -13,9 +13,10 @@ use lehr_mining::vector::Assignment;
 
 use crate::arguments::PredictArguments;
 use crate::exit::{Failure, GAPS_HERE, Kind, of_rows};
-use crate::model::{Learnt, ModelFile};
-use crate::plan::{Frame, of_bits_only, of_sparse_only};
+use crate::plan::{of_bits_only, of_sparse_only};
 use crate::{output, tables};
+use lehr_methods::{Frame, gtm, mixture};
+use lehr_methods::{Learnt, ModelFile};
 
 /// Asks the model about the rows, and writes what it says.
 ///
@@ -195,13 +196,13 @@ impl Said {
 
     fn write(&self, out: &mut impl Write, ids: Option<&[String]>) -> io::Result<()> {
         match self {
-            Said::Places(places) => tables::places(out, ids, places),
+            Said::Places(places) => gtm::places(ids, places).write_csv(out),
             Said::Components(posterior, all) => {
                 let Posterior { components, memberships, labels, log_densities } = posterior;
                 let rows = memberships.chunks_exact(*components).zip(labels);
                 let probabilities: Vec<f64> = rows.map(|(row, &label)| row[label as usize]).collect();
                 let memberships = all.then_some(&memberships[..]);
-                tables::components_of_rows(out, ids, labels, &probabilities, log_densities, memberships)
+                mixture::labels(ids, labels, &probabilities, log_densities, memberships).write_csv(out)
             }
             Said::Clusters(found, distance, memberships) => {
                 let shown =

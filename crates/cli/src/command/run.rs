@@ -22,9 +22,9 @@ use crate::command::ask::{client, failure};
 use crate::command::serve::kinds;
 use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
-use crate::numbers::duration;
 use crate::output;
 use crate::plan::shell_word;
+use lehr_methods::numbers::duration;
 
 /// How long services may take to end.
 const GRACE: Duration = Duration::from_secs(60);

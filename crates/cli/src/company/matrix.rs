@@ -15,6 +15,9 @@ use lehr_ranks::Execution;
 use lehr_ranks_mpi::Process;
 use serde::{Deserialize, Serialize};
 
+use lehr_methods::{Data, Matrix};
+
+use super::method::Order;
 use super::{Company, Follower, unreachable};
 use crate::arguments::ExecutionArguments;
 use crate::exit::{Failure, Kind};
@@ -60,7 +63,7 @@ impl BeginClustering {
         matrix: &Dissimilarities,
         weights: Option<&[f64]>,
         execution: &Execution,
-        observer: &mut dyn Observer<pairwise::Checkpoint>,
+        observer: &mut dyn Observer,
     ) -> Result<pairwise::Model, lehr_mining::Error> {
         match self {
             Begin::Fresh(parameters) => pairwise::cluster(matrix, weights, &parameters, execution, observer),
@@ -87,7 +90,7 @@ impl BeginEmbedding {
         matrix: &Dissimilarities,
         weights: Option<&[f64]>,
         execution: &Execution,
-        observer: &mut dyn smacof::Observer,
+        observer: &mut dyn Observer,
     ) -> Result<smacof::Map, lehr_mining::Error> {
         let input = smacof::Input { weights, ..smacof::Input::new(matrix) };
         match self {
@@ -104,6 +107,8 @@ pub enum Task {
     Cluster(BeginClustering),
     /// `lehr embed`.
     Embed(BeginEmbedding),
+    /// A method that `lehr-methods` declares.
+    Method(Order),
 }
 
 /// The head of an order.
@@ -150,6 +155,11 @@ pub fn follow(process: Process, arguments: &ExecutionArguments) -> Result<u8, Fa
             match task {
                 Task::Cluster(begin) => drop(begin.cluster(&matrix, weights, &execution, &mut follower)),
                 Task::Embed(begin) => drop(begin.embed(&matrix, weights, &execution, &mut follower)),
+                Task::Method(order) => {
+                    let matrix =
+                        Matrix { ids: Vec::new(), weights: weights.map(<[f64]>::to_vec), dissimilarities: matrix };
+                    order.follow(Data::Matrix(&matrix), &execution, &mut follower)?;
+                }
             }
             let word = process.share(Vec::new()).map_err(unreachable)?;
             if let [code] = word[..] { code } else { Kind::NoResult.code() }
@@ -159,7 +169,7 @@ pub fn follow(process: Process, arguments: &ExecutionArguments) -> Result<u8, Fa
     Ok(code)
 }
 
-fn encode(task: &Task, matrix: &Dissimilarities, weights: Option<&[f64]>) -> Result<Vec<u8>, Failure> {
+pub(super) fn encode(task: &Task, matrix: &Dissimilarities, weights: Option<&[f64]>) -> Result<Vec<u8>, Failure> {
     let element = match matrix.values() {
         Values::F64(_) => Element::F64,
         Values::F32(_) => Element::F32,

@@ -11,7 +11,7 @@ use super::escape;
 use super::pairs::{self, Colouring};
 use crate::application::Application;
 use crate::matrix::Classes;
-use crate::numbers::{self, counted, duration, grouped, share, significant};
+use lehr_methods::numbers::{self, counted, duration, grouped, share, significant};
 
 /// What a run found.
 pub struct Found<'a> {

@@ -8,7 +8,7 @@ use super::picture::Meridians;
 use super::{STYLE, escape, fill, packed, typeset};
 use crate::command::demography::{Found, agreements};
 use crate::demography::{Regions, View};
-use crate::numbers::{column, counted, fixed, grouped, share, significant};
+use lehr_methods::numbers::{column, counted, fixed, grouped, share, significant};
 
 const PAGE: &str = include_str!("demography.html");
 

@@ -4,10 +4,10 @@ use lehr_mining::gtm::{Candidate, Model, Parameters, Start};
 
 use super::axes::{Axis, framed, gridlines};
 use super::{STYLE, escape, fill, typeset, typeset_facts};
-use crate::numbers::{counted, duration, grouped, significant};
-use crate::plan::gtm::GtmPlan;
-use crate::space::Space;
+use crate::plan::method::MethodPlan;
 use crate::summary;
+use lehr_methods::Rows;
+use lehr_methods::numbers::{counted, duration, grouped, significant};
 
 const PAGE: &str = include_str!("gtm.html");
 
@@ -23,8 +23,8 @@ const STRIP: f64 = 120.0;
 
 /// The whole page. `phases`: seconds by name so far.
 pub fn page(
-    plan: &GtmPlan,
-    space: &Space,
+    plan: &MethodPlan,
+    space: &Rows,
     parameters: &Parameters,
     model: &Model,
     warnings: &[String],
@@ -32,7 +32,7 @@ pub fn page(
 ) -> String {
     let run = Run { plan, space, parameters, model, phases };
     let headline = format!("{} on a map", counted(space.table().len() as u64, "row"));
-    let source = plan.path.display().to_string();
+    let source = plan.source.path.display().to_string();
     fill(PAGE, |name| match name {
         "version" => env!("CARGO_PKG_VERSION").to_owned(),
         "title" => escape(&format!("{headline} – {source} – lehr")),
@@ -55,8 +55,8 @@ pub fn page(
 }
 
 struct Run<'a> {
-    plan: &'a GtmPlan,
-    space: &'a Space,
+    plan: &'a MethodPlan,
+    space: &'a Rows,
     parameters: &'a Parameters,
     model: &'a Model,
     phases: &'a [(String, f64)],
@@ -79,7 +79,7 @@ fn abreast(count: usize, most: usize) -> usize {
 impl Run<'_> {
     /// As text of the page, with what comes from outside escaped.
     fn lead(&self) -> String {
-        let path = self.plan.path.display().to_string();
+        let path = self.plan.source.path.display().to_string();
         let name = path.rsplit(['/', '\\']).next().unwrap_or(&path);
         let columns = self.space.table().columns();
         let columns = if columns.len() <= 6 {
@@ -89,9 +89,9 @@ impl Run<'_> {
         };
         let mut parts = vec![format!("{name}: {columns}")];
         if self.space.is_scaled() {
-            parts.push(format!("scaled ({})", summary::scale(self.plan.frame)));
+            parts.push(format!("scaled ({})", self.plan.source.frame.scale()));
         }
-        if let Some(weights) = &self.plan.selection.weights {
+        if let Some(weights) = &self.plan.source.selection.weights {
             parts.push(format!("weighted by {weights}"));
         }
         let rival = self.model.candidates.iter().find(|candidate| candidate.start != self.model.start);
@@ -352,11 +352,11 @@ impl Run<'_> {
         let (plan, model, parameters, space) = (self.plan, self.model, self.parameters, self.space);
         let yes = |is: bool| if is { "yes" } else { "no" }.to_owned();
         let input = vec![
-            ("Input", plan.path.display().to_string()),
+            ("Input", plan.source.path.display().to_string()),
             ("Fingerprint", format!("{:016x}", space.points().fingerprint())),
-            ("Weights", plan.selection.weights.clone().unwrap_or("none: every row counts the same".to_owned())),
-            ("Identifiers", plan.selection.id.clone().unwrap_or("the row, from 0".to_owned())),
-            ("Scale", summary::scale(plan.frame).to_string()),
+            ("Weights", plan.source.selection.weights.clone().unwrap_or("none: every row counts the same".to_owned())),
+            ("Identifiers", plan.source.selection.id.clone().unwrap_or("the row, from 0".to_owned())),
+            ("Scale", plan.source.frame.scale().to_string()),
             ("Missing cells", grouped(space.input().missing() as u64)),
         ];
         let outcome = vec![

@@ -8,11 +8,11 @@ use super::axes::{Axis, framed, gridlines};
 use super::palette::{Palette, palette};
 use super::picture::Picture;
 use super::{COLUMNS_MAX, STYLE, escape, fill, packed, typeset, typeset_facts};
-use crate::numbers::{column, counted, duration, grouped, share, significant};
-use crate::plan::mixture::MixturePlan;
-use crate::space::Space;
+use crate::plan::method::MethodPlan;
 use crate::summary;
-use crate::summary::mixture::{deviations, rows_of_each};
+use lehr_methods::Rows;
+use lehr_methods::mixture::{deviations, rows_of_each};
+use lehr_methods::numbers::{column, counted, duration, grouped, share, significant};
 
 const PAGE: &str = include_str!("mixture.html");
 
@@ -33,8 +33,8 @@ const OUTER: f64 = 2.0;
 
 /// The whole page. `phases`: seconds by name so far.
 pub fn page(
-    plan: &MixturePlan,
-    space: &Space,
+    plan: &MethodPlan,
+    space: &Rows,
     parameters: &Parameters,
     model: &Model,
     warnings: &[String],
@@ -51,7 +51,7 @@ pub fn page(
         counted(space.table().len() as u64, "row"),
         counted(model.mixture.len() as u64, "component")
     );
-    let source = plan.path.display().to_string();
+    let source = plan.source.path.display().to_string();
     fill(PAGE, |name| match name {
         "version" => env!("CARGO_PKG_VERSION").to_owned(),
         "title" => escape(&format!("{headline} – {source} – lehr")),
@@ -93,7 +93,7 @@ struct Drawing {
 }
 
 impl Drawing {
-    fn new(space: &Space, mixture: &Mixture) -> Self {
+    fn new(space: &Rows, mixture: &Mixture) -> Self {
         let (dimension, count) = (mixture.dimension(), mixture.len());
         // The picture is linear in the columns, so what it does to them is seen at one mean and a step from it along each column.
         let first = mixture.mean(0);
@@ -241,8 +241,8 @@ impl Drawing {
 }
 
 struct Run<'a> {
-    plan: &'a MixturePlan,
-    space: &'a Space,
+    plan: &'a MethodPlan,
+    space: &'a Rows,
     parameters: &'a Parameters,
     model: &'a Model,
     phases: &'a [(String, f64)],
@@ -250,7 +250,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn lead(&self) -> String {
-        let path = self.plan.path.display().to_string();
+        let path = self.plan.source.path.display().to_string();
         let name = path.rsplit(['/', '\\']).next().unwrap_or(&path);
         let columns = self.space.table().columns();
         let columns = if columns.len() <= 6 {
@@ -260,9 +260,9 @@ impl Run<'_> {
         };
         let mut parts = vec![format!("{name}: {columns}")];
         if self.space.is_scaled() {
-            parts.push(format!("scaled ({})", summary::scale(self.plan.frame)));
+            parts.push(format!("scaled ({})", self.plan.source.frame.scale()));
         }
-        if let Some(weights) = &self.plan.selection.weights {
+        if let Some(weights) = &self.plan.source.selection.weights {
             parts.push(format!("weighted by {weights}"));
         }
         format!(
@@ -446,12 +446,12 @@ impl Run<'_> {
     fn facts(&self) -> String {
         let (plan, model, parameters, space) = (self.plan, self.model, self.parameters, self.space);
         let input = vec![
-            ("Input", plan.path.display().to_string()),
+            ("Input", plan.source.path.display().to_string()),
             ("Fingerprint", format!("{:016x}", space.points().fingerprint())),
             ("Missing cells", grouped(space.input().missing() as u64)),
-            ("Weights", plan.selection.weights.clone().unwrap_or("none: every row counts the same".to_owned())),
-            ("Identifiers", plan.selection.id.clone().unwrap_or("the row, from 0".to_owned())),
-            ("Scale", summary::scale(plan.frame).to_string()),
+            ("Weights", plan.source.selection.weights.clone().unwrap_or("none: every row counts the same".to_owned())),
+            ("Identifiers", plan.source.selection.id.clone().unwrap_or("the row, from 0".to_owned())),
+            ("Scale", plan.source.frame.scale().to_string()),
             ("Seed", parameters.seed.to_string()),
         ];
         let outcome = vec![

@@ -9,8 +9,10 @@ use lehr_mining::smacof::{Map, Shepard, Stop};
 use serde_json::{Value, json};
 
 use super::escape;
-use crate::matrix::{Classes, Matrix};
-use crate::numbers::{amount, counted, grouped, share, significant};
+use lehr_methods::Matrix;
+
+use crate::matrix::Classes;
+use lehr_methods::numbers::{amount, counted, grouped, share, significant};
 
 const PAGE: &str = include_str!("pairs.html");
 const STYLE: &str = include_str!("pairs.css");

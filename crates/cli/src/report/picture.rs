@@ -11,7 +11,7 @@
 use lehr_mining::vector::Input;
 
 use super::principal_axes::PrincipalAxes;
-use crate::space::Space;
+use lehr_methods::Rows;
 
 /// Most rows that are drawn.
 pub const ROWS_MAX: usize = 250_000;
@@ -53,9 +53,9 @@ pub struct Picture {
 
 impl Picture {
     /// Lays out the rows of `space` and the centres of a result (`centers`: K × d as clustered).
-    pub fn new(space: &Space, centers: &[f64]) -> Self {
+    pub fn new(space: &Rows, centers: &[f64]) -> Self {
         let (rows, faint) = drawn_rows(space);
-        let dimension = space.rows().dimension();
+        let dimension = space.vectors().dimension();
         let columns = space.columns();
         let mut picture = if space.is_sphere() {
             on_the_map(space, &rows, centers)
@@ -77,8 +77,8 @@ impl Picture {
         if rows.len() < space.len() {
             picture.caption.push_str(&format!(
                 " {} of {} rows are drawn, evenly chosen.",
-                crate::numbers::grouped(rows.len() as u64),
-                crate::numbers::grouped(space.len() as u64)
+                lehr_methods::numbers::grouped(rows.len() as u64),
+                lehr_methods::numbers::grouped(space.len() as u64)
             ));
         }
         if faint > 0 {
@@ -114,11 +114,11 @@ impl Picture {
 }
 
 /// At most [`ROWS_MAX`] rows, evenly chosen; those of weight 0 first, so that they lie underneath.
-fn drawn_rows(space: &Space) -> (Vec<usize>, usize) {
+fn drawn_rows(space: &Rows) -> (Vec<usize>, usize) {
     let count = space.len();
     let kept = count.min(ROWS_MAX);
     let chosen = (0..kept).map(|index| (index as u128 * count as u128 / kept as u128) as usize);
-    let (mut rows, rest): (Vec<usize>, Vec<usize>) = chosen.partition(|&row| space.rows().weight(row) == 0.0);
+    let (mut rows, rest): (Vec<usize>, Vec<usize>) = chosen.partition(|&row| space.vectors().weight(row) == 0.0);
     let faint = rows.len();
     rows.extend(rest);
     (rows, faint)
@@ -145,7 +145,7 @@ fn plain(points: Vec<(f64, f64)>, centers: Vec<(f64, f64)>, names: [String; 2], 
     }
 }
 
-fn on_the_map(space: &Space, rows: &[usize], centers: &[f64]) -> Picture {
+fn on_the_map(space: &Rows, rows: &[usize], centers: &[f64]) -> Picture {
     let positions: Vec<(f64, f64)> = rows
         .iter()
         .map(|&row| {
@@ -268,9 +268,9 @@ fn breaks(longitudes: impl Iterator<Item = f64>) -> Vec<(f64, f64, f64)> {
     stretches.into_iter().map(|(from, to)| (from, to, GUTTER_SHARE * remaining)).collect()
 }
 
-fn along_a_line(space: &Space, rows: &[usize], centers: &[f64]) -> Picture {
+fn along_a_line(space: &Rows, rows: &[usize], centers: &[f64]) -> Picture {
     let points = rows.iter().enumerate().map(|(index, &row)| (space.row(row)[0], scatter(index))).collect();
-    let dimension = space.rows().dimension();
+    let dimension = space.vectors().dimension();
     let centers = centers.chunks_exact(dimension).map(|center| (space.center(center)[0], 0.5)).collect();
     let caption =
         format!("Each dot is a row: {} across. The height means nothing: it keeps rows apart.", space.columns()[0]);
@@ -286,8 +286,8 @@ pub fn scatter(index: usize) -> f64 {
     (index as f64 * 0.618_033_988_749_894_9).fract()
 }
 
-fn along_principal_axes(space: &Space, rows: &[usize], centers: &[f64]) -> Picture {
-    let input = space.rows();
+fn along_principal_axes(space: &Rows, rows: &[usize], centers: &[f64]) -> Picture {
+    let input = space.vectors();
     let dimension = input.dimension();
     let mut drawn = Vec::with_capacity(rows.len());
     let axes = if let Input::Sparse(sparse) = input {

@@ -1,7 +1,7 @@
 //! The part of the page about the starts of k-means: what each came to. Drawn here as SVG: it needs no script.
 
 use super::{escape, fill, typeset};
-use crate::numbers::{counted, grouped, quantity, significant};
+use lehr_methods::numbers::{counted, grouped, quantity, significant};
 
 const SECTION: &str = include_str!("starts.html");
 

@@ -3,7 +3,9 @@
 use lehr_mining::minibatch::{Model, Parameters};
 use serde::Serialize;
 
-use super::{Center, PROGRAM, Seconds};
+use lehr_methods::Named;
+
+use super::{PROGRAM, Seconds};
 use crate::plan::minibatch::{MinibatchPlan, MinibatchStart};
 
 /// What the file says its method is.
@@ -54,7 +56,7 @@ struct Outcome {
 #[derive(Serialize)]
 struct ClusterFacts<'a> {
     cluster: usize,
-    center: Center<'a>,
+    center: Named<'a>,
     rows: u64,
     weight: f64,
     /// What of the weight is not forgotten.
@@ -84,7 +86,7 @@ impl<'a> MinibatchSummary<'a> {
         let is_scaled = plan.scale != lehr_data::scale::Scale::None;
         let clusters = centers.iter().zip(&model.clusters).enumerate().map(|(cluster, (center, facts))| ClusterFacts {
             cluster,
-            center: Center { columns, is_sparse: false, values: center.clone() },
+            center: Named { names: columns, values: center.clone(), leaves_zeros_out: false },
             rows: facts.rows,
             weight: facts.weight,
             counts: facts.counts,

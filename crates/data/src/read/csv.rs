@@ -488,7 +488,7 @@ impl Table {
             Storage::File(values) => values.to_vec(),
         };
         let rows = Incomplete::named(values, names, self.faults.name())?.with_left_out(self.layout.left_out());
-        Ok(rows.with_ids(ids))
+        Ok(rows.with_read_ids(ids))
     }
 }
 

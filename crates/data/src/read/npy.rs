@@ -155,7 +155,7 @@ pub(super) fn incomplete(mut source: Source<'_>, selection: &Selection) -> Resul
     faults.or(())?;
     let id = |index: usize| values[index..].iter().step_by(dimension).map(f64::to_string).collect();
     let ids: Option<Vec<String>> = chosen.id.map(id);
-    Ok(Incomplete::named(chosen.of(values, rows), chosen.names(), name)?.with_ids(ids))
+    Ok(Incomplete::named(chosen.of(values, rows), chosen.names(), name)?.with_read_ids(ids))
 }
 
 /// The shape and the bytes of an array of bytes in two dimensions, row after row.

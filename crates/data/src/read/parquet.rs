@@ -75,7 +75,7 @@ pub(super) fn incomplete(source: &Source<'_>, selection: &Selection) -> Result<I
     }
     faults.or(())?;
     let ids = layout.has_ids.then_some(ids);
-    Ok(Incomplete::named(values, layout.names, &rows.name)?.with_ids(ids).with_left_out(layout.left_out))
+    Ok(Incomplete::named(values, layout.names, &rows.name)?.with_read_ids(ids).with_left_out(layout.left_out))
 }
 
 /// How many rows and columns of numbers there are.

@@ -5,10 +5,11 @@
 
 use std::fmt;
 use std::fs;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use lehr_data::write::AtomicFile;
+use lehr_ranks::observe::AnyCheckpoint;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -77,6 +78,24 @@ impl<M: Method> Checkpoint<M> {
         read_framed(path, M::NAME, M::FORMAT)
     }
 
+    /// The content of a checkpoint's file, once it has been checked: what [`of_json`](Self::of_json) takes.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    pub fn read_json(path: &Path) -> Result<Vec<u8>, Error> {
+        Ok(read_content(path, M::NAME, M::FORMAT)?.into_bytes())
+    }
+
+    /// A checkpoint from its content.
+    ///
+    /// # Errors
+    /// [`Error::CheckpointDamaged`] if it is not one of this method and version.
+    pub fn of_json(content: &[u8]) -> Result<Self, Error> {
+        let damaged =
+            |error: serde_json::Error| Error::CheckpointDamaged { path: "".into(), reason: error.to_string() };
+        serde_json::from_slice(content).map_err(damaged)
+    }
+
     /// Whether there is a checkpoint of this method at `path`, in whatever format: for programs that go on with a run of any of several methods. What is wrong with one that is not,
     /// [`read`](Self::read) says.
     pub fn is_at(path: &Path) -> bool {
@@ -84,6 +103,16 @@ impl<M: Method> Checkpoint<M> {
         read(path)
             .and_then(|content| serde_json::from_str(&content).ok())
             .is_some_and(|Named { method }| method == M::NAME)
+    }
+}
+
+impl<M: Method> AnyCheckpoint for Checkpoint<M> {
+    fn write(&self, path: &Path) -> io::Result<()> {
+        Checkpoint::write(self, path).map_err(io::Error::other)
+    }
+
+    fn to_json(&self) -> io::Result<Vec<u8>> {
+        Ok(serde_json::to_vec(self)?)
     }
 }
 
@@ -105,6 +134,13 @@ fn write_framed(state: &impl Serialize, format: u32, path: &Path) -> Result<(), 
 
 /// Reads a state of the method named, in the format that it has here.
 fn read_framed<T: DeserializeOwned>(path: &Path, method: &str, expected: u32) -> Result<T, Error> {
+    let content = read_content(path, method, expected)?;
+    serde_json::from_str(&content)
+        .map_err(|error| Error::CheckpointDamaged { path: path.into(), reason: error.to_string() })
+}
+
+/// The content of a file, of the method named and in the format that it has here.
+fn read_content(path: &Path, method: &str, expected: u32) -> Result<String, Error> {
     let damaged = |reason: &str| Error::CheckpointDamaged { path: path.into(), reason: reason.into() };
     let bytes = fs::read(path).map_err(|source| Error::File { path: path.into(), source })?;
     let text = std::str::from_utf8(&bytes).map_err(|_| damaged("it is not text"))?;
@@ -132,7 +168,7 @@ fn read_framed<T: DeserializeOwned>(path: &Path, method: &str, expected: u32) ->
         }
         sound => sound?.0,
     };
-    serde_json::from_str(content).map_err(|error| damaged(&error.to_string()))
+    Ok(content.to_owned())
 }
 
 #[cfg(test)]
@@ -146,11 +182,11 @@ mod tests {
     struct First(Option<Checkpoint>);
 
     impl Observer for First {
-        fn progress(&mut self, _: &Progress<'_>) -> Control {
+        fn progress(&mut self, _: &Progress) -> Control {
             Control::Stop
         }
-        fn checkpoint(&mut self, checkpoint: &Checkpoint) {
-            self.0 = Some(checkpoint.clone());
+        fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
+            self.0 = checkpoint.downcast_ref().cloned();
         }
     }
 

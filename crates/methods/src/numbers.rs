@@ -117,6 +117,25 @@ fn without_trailing_zeros(mantissa: &str) -> &str {
     if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa }
 }
 
+/// Columns of text below their heads, each aligned on the right, a line end behind every row. All columns have as many cells.
+pub fn aligned(columns: &[(&str, Vec<String>)]) -> String {
+    let width = |(head, cells): &(&str, Vec<String>)| {
+        cells.iter().map(|cell| cell.chars().count()).chain([head.chars().count()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = columns.iter().map(width).collect();
+    let rows = columns.first().map_or(0, |(_, cells)| cells.len());
+    let mut text = String::new();
+    for line in 0..=rows {
+        let cell =
+            |(head, cells): &(&str, Vec<String>)| if line == 0 { (*head).to_owned() } else { cells[line - 1].clone() };
+        let cells: Vec<String> =
+            columns.iter().zip(&widths).map(|(column, &width)| format!("{:>width$}", cell(column))).collect();
+        text.push_str(cells.join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,15 +11,38 @@ use lehr_mining::mixture::Mixture;
 use lehr_mining::vector::Centroids;
 use serde::{Deserialize, Serialize};
 
-use crate::exit::{Failure, Kind};
-
 /// Raised with every change of the content's meaning.
 const FORMAT: u32 = 1;
 /// What the file says it is.
 const KIND: &str = "lehr model";
 
+/// Why a model cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// Whether the machine is at fault, and not the file.
+    pub is_environment: bool,
+    /// The file, what was expected, what was found.
+    pub message: String,
+    /// What to do about it, if there is more to say.
+    pub hint: Option<&'static str>,
+}
+
+impl Unreadable {
+    fn new(message: String) -> Self {
+        Self { is_environment: false, message, hint: None }
+    }
+}
+
+impl std::fmt::Display for Unreadable {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
 /// A model on disk.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelFile {
     kind: String,
@@ -40,7 +63,7 @@ pub struct ModelFile {
 }
 
 /// What was learnt, by method.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Learnt {
     /// A topographic map.
@@ -117,17 +140,17 @@ impl ModelFile {
     /// Reads and checks a model.
     ///
     /// # Errors
-    /// [`Kind::Environment`] if the file cannot be read, [`Kind::BadData`] if it is no model, of another format, or its numbers cannot be a model's.
-    pub fn read(path: &Path) -> Result<Self, Failure> {
+    /// [`Unreadable`] if the file cannot be read, if it is no model or of another format, or if its numbers cannot be a model's.
+    pub fn read(path: &Path) -> Result<Self, Unreadable> {
         let shown = path.display();
-        let bytes = fs::read(path).map_err(|cause| Failure::new(Kind::Environment, format!("{shown}: {cause}")))?;
-        let bad = |what: String| Failure::new(Kind::BadData, format!("{shown}: {what}"));
+        let bytes = fs::read(path)
+            .map_err(|cause| Unreadable { is_environment: true, ..Unreadable::new(format!("{shown}: {cause}")) })?;
+        let bad = |what: String| Unreadable::new(format!("{shown}: {what}"));
         let value: serde_json::Value = serde_json::from_slice(&bytes)
             .map_err(|cause| bad(format!("expected a model, found no JSON ({cause})")))?;
         if value["kind"] != KIND {
-            return Err(bad("expected a model".to_owned()).with_hint(
-                "a model is the model.json in the folder that lehr cluster, lehr minibatch, lehr mixture or lehr gtm wrote",
-            ));
+            let hint = "a model is the model.json in the folder that lehr cluster, lehr minibatch, lehr mixture or lehr gtm wrote";
+            return Err(Unreadable { hint: Some(hint), ..bad("expected a model".to_owned()) });
         }
         if value["format"] != FORMAT {
             return Err(bad(format!("expected a model of format {FORMAT}, found format {}", value["format"])));

@@ -1,21 +1,32 @@
-//! The space the clustering happens in, and the way back to the columns a person knows.
+//! The rows of a table as a method takes them, and the way back to the columns that a person knows.
 //!
-//! The method sees points and squared distances, nothing else. Here a table becomes those points (positions on the sphere in
-//! km, or scaled columns), and centres, spreads and temperatures become what the table's owner can read.
-
-use std::path::Path;
+//! A method sees points and squared distances, nothing else. Here a table becomes those points (positions on the sphere in
+//! km, or scaled columns), and centres, spreads and temperatures become values in the units of the table.
 
 use lehr_data::counter::{counts_rows, counts_rows_incomplete};
 use lehr_data::geography;
-use lehr_data::read::{self, Selection};
 use lehr_data::scale::{Scale, Scaling, scales_differ, scales_differ_incomplete};
-use lehr_data::{Fingerprints, Incomplete, LeftOut, Points, Sparse, Spill};
+use lehr_data::{Error, Fingerprints, Incomplete, LeftOut, Points, Sparse};
 use lehr_mining::{Input, vector};
 
-use crate::exit::{Failure, GAPS_HERE, of_rows};
-use crate::memory;
-use crate::plan::Frame;
-use crate::summary::scale;
+/// In which space rows are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Frame {
+    /// Longitude and latitude become positions on the sphere, in km.
+    Sphere,
+    /// Columns as they are, or scaled.
+    Columns(Scale),
+}
+
+impl Frame {
+    /// How columns are scaled.
+    pub fn scale(self) -> Scale {
+        match self {
+            Frame::Sphere => Scale::None,
+            Frame::Columns(scale) => scale,
+        }
+    }
+}
 
 /// What an owner of a table of numbers would want to know before trusting distances in it; `is_plain` if its columns are taken as they are.
 pub fn warnings_of(table: &Points, is_plain: bool) -> Vec<String> {
@@ -54,6 +65,7 @@ fn told(
 }
 
 /// Rows as they were read.
+#[derive(Debug)]
 enum Table {
     Numbers(Points),
     /// With a name for each column, as files of bits have none: `bit0`, `bit1`, ….
@@ -76,8 +88,19 @@ fn looks_like_dissimilarities(table: &Points) -> bool {
         && (0..items).all(|i| (0..=i).all(|j| table.row(i)[j] == table.row(j)[i] && (i != j || table.row(i)[i] == 0.0)))
 }
 
-/// A table, the points it is clustered as, and the way back.
-pub struct Space {
+/// A table, the points that a method takes it as, and the way back.
+///
+/// # Example
+/// ```
+/// use lehr_data::{Points, scale::Scale};
+/// use lehr_methods::{Frame, Rows};
+/// let table = Points::new(vec![0.0, 10.0, 20.0], 1)?;
+/// let rows = Rows::new(table, Frame::Columns(Scale::Std))?;
+/// assert_eq!(rows.center(&rows.points().values()[2..]), [20.0]);
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Rows {
     table: Table,
     clustered: Option<Points>,
     /// Sparse rows whose columns were divided.
@@ -91,40 +114,20 @@ pub struct Space {
     kind: Kind,
 }
 
+#[derive(Debug)]
 enum Kind {
     Plain,
     Sphere,
     Scaled(Scaling),
 }
 
-impl Space {
-    /// Reads a table of numbers into the space of `frame`: into files of the folder `spill`, if there is one; with `missing`, rows that may have gaps, which stay gaps, and in memory.
-    ///
-    /// # Errors
-    /// What is wrong with the file; values that are missing and may not be, with the option that allows them.
-    pub fn read(
-        path: &Path,
-        selection: &Selection,
-        missing: bool,
-        frame: Frame,
-        spill: Option<&Spill>,
-    ) -> Result<Self, Failure> {
-        if missing {
-            memory::has_room(path, selection)?;
-            return Self::with_gaps(read::incomplete(path, selection)?, scale(frame));
-        }
-        let points = match spill {
-            Some(spill) => read::spilled_points(path, selection, spill),
-            None => memory::has_room(path, selection).and_then(|()| read::points(path, selection)),
-        };
-        Self::new(points.map_err(|error| of_rows(error, GAPS_HERE))?, frame)
-    }
-
+#[allow(clippy::len_without_is_empty, reason = "there is always at least one row")]
+impl Rows {
     /// Turns `table` into the points of `frame`.
     ///
     /// # Errors
-    /// [`crate::exit::Kind::BadData`] if coordinates are not degrees, with row and column.
-    pub fn new(table: Points, frame: Frame) -> Result<Self, Failure> {
+    /// If coordinates are not degrees, with row and column.
+    pub fn new(table: Points, frame: Frame) -> Result<Self, Error> {
         let (clustered, kind) = match frame {
             Frame::Sphere => (Some(geography::on_sphere(&table)?), Kind::Sphere),
             Frame::Columns(Scale::None) => (None, Kind::Plain),
@@ -134,7 +137,7 @@ impl Space {
             }
         };
         let left_out = table.left_out().to_vec();
-        Ok(Space { clustered, left_out, ..Self::plain(Table::Numbers(table), kind) })
+        Ok(Rows { clustered, left_out, ..Self::plain(Table::Numbers(table), kind) })
     }
 
     /// Rows of bits, as they are.
@@ -153,21 +156,21 @@ impl Space {
                 (Some(rows.divided(scaling.divisors())), Kind::Scaled(scaling))
             }
         };
-        Space { divided, ..Self::plain(Table::Sparse(rows, columns), kind) }
+        Rows { divided, ..Self::plain(Table::Sparse(rows, columns), kind) }
     }
 
     /// Rows that are all there and are clustered as they are.
     fn plain(table: Table, kind: Kind) -> Self {
         let left_out = Vec::new();
-        Space { table, clustered: None, divided: None, gaps: None, left_out, told_of_gaps: None, kind }
+        Rows { table, clustered: None, divided: None, gaps: None, left_out, told_of_gaps: None, kind }
     }
 
-    /// The same for rows with missing cells. As [`Space::table`] and [`Space::points`] they have the mean of what is there of their column in place of a gap;
-    /// a method that can do with gaps takes [`Space::input`].
+    /// The same for rows with missing cells. As [`Rows::table`] and [`Rows::points`] they have the mean of what is there of their column in place of a gap;
+    /// a method that can do with gaps takes [`Rows::input`].
     ///
     /// # Errors
-    /// [`crate::exit::Kind::BadData`] if the mean of a column cannot be held by a number.
-    pub fn with_gaps(rows: Incomplete, scale: Scale) -> Result<Self, Failure> {
+    /// If the mean of a column cannot be held by a number.
+    pub fn with_gaps(rows: Incomplete, scale: Scale) -> Result<Self, Error> {
         let dimension = rows.dimension();
         let mut values = rows.values().to_vec();
         for column in 0..dimension {
@@ -188,7 +191,7 @@ impl Space {
             _ => (Some(scaling.apply(&table)?), Kind::Scaled(scaling)),
         };
         let left_out = rows.left_out().to_vec();
-        Ok(Space { clustered, gaps, left_out, told_of_gaps, ..Self::plain(Table::Numbers(table), kind) })
+        Ok(Rows { clustered, gaps, left_out, told_of_gaps, ..Self::plain(Table::Numbers(table), kind) })
     }
 
     /// The rows for a method that can do with gaps.
@@ -227,7 +230,7 @@ impl Space {
     }
 
     /// The rows as they are clustered.
-    pub fn rows(&self) -> vector::Input<'_> {
+    pub fn vectors(&self) -> vector::Input<'_> {
         match (&self.clustered, &self.divided) {
             (Some(points), _) => points.into(),
             (_, Some(rows)) => rows.into(),
@@ -344,7 +347,7 @@ impl Space {
         match &self.kind {
             Kind::Scaled(scaling) => (scaling.shifts().to_vec(), scaling.divisors().to_vec()),
             Kind::Plain | Kind::Sphere => {
-                let dimension = self.rows().dimension();
+                let dimension = self.vectors().dimension();
                 (vec![0.0; dimension], vec![1.0; dimension])
             }
         }

@@ -1,0 +1,66 @@
+//! The page of a method that draws nothing of its own: what it reports, its figures, its tables.
+
+use lehr_methods::numbers::{counted, significant};
+use lehr_methods::{Column, Data, Fit, Table};
+
+use super::{STYLE, escape};
+use crate::plan::method::MethodPlan;
+
+/// Rows of a table that the page shows; the file has all.
+const ROWS_SHOWN: usize = 50;
+
+/// The whole page.
+pub fn page(plan: &MethodPlan, data: Data<'_>, fit: &dyn Fit, warnings: &[String]) -> String {
+    let about = plan.method.about();
+    let title = escape(&format!("{} of {} – lehr", about.result, plan.source.path.display()));
+    let warnings: String =
+        warnings.iter().map(|warning| format!("<p class=\"warning\"><b>Note:</b> {}</p>\n", escape(warning))).collect();
+    let figures: String = fit
+        .figures(data)
+        .into_iter()
+        .map(|(name, value)| {
+            format!("<tr><th>{}</th><td>{}</td></tr>\n", escape(&name.replace('_', " ")), significant(value, 7))
+        })
+        .collect();
+    let tables: String = about
+        .files
+        .iter()
+        .filter_map(|file| Some((file, fit.table(file.strip_suffix(".csv")?, data)?)))
+        .map(|(file, table)| format!("<h2>{file}</h2>\n{}", shown(&table)))
+        .collect();
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{}</h1>\n{warnings}<p>{}</p>\n<table>\n{figures}</table>\n{tables}</main>\n</body>\n</html>\n",
+        escape(&format!("{}{}", about.result[..1].to_uppercase(), &about.result[1..])),
+        escape(fit.headline(data).lines().next().unwrap_or_default()),
+    )
+}
+
+/// The first rows of a table.
+fn shown(table: &Table<'_>) -> String {
+    let head: String = table.columns.iter().map(|(name, _)| format!("<th>{}</th>", escape(name))).collect();
+    let rows = table.rows();
+    let body: String = (0..rows.min(ROWS_SHOWN))
+        .map(|row| {
+            let cells: String =
+                table.columns.iter().map(|(_, column)| format!("<td>{}</td>", escape(&cell(column, row)))).collect();
+            format!("<tr>{cells}</tr>\n")
+        })
+        .collect();
+    let rest = if rows > ROWS_SHOWN {
+        format!("<p>{} in the file.</p>\n", counted((rows - ROWS_SHOWN) as u64, "more row"))
+    } else {
+        String::new()
+    };
+    format!("<table>\n<tr>{head}</tr>\n{body}</table>\n{rest}")
+}
+
+fn cell(column: &Column<'_>, row: usize) -> String {
+    match column {
+        Column::Ids { given: Some(ids), .. } => ids[row].clone(),
+        Column::Ids { given: None, .. } => row.to_string(),
+        Column::Numbers(values) => significant(values[row], 6),
+        Column::Counts(values) => values[row].to_string(),
+        Column::Texts(values) => values[row].clone(),
+    }
+}

@@ -1,0 +1,415 @@
+//! Generative topographic mapping, for every front end.
+
+use std::any::Any;
+use std::path::Path;
+
+use lehr_data::write::names;
+use lehr_mining::Error;
+use lehr_mining::gtm::{self, Candidate, Checkpoint, Map, Model, Parameters, Projection, Step};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::data::{Data, RowsWords, Takes};
+use crate::method::{About, Declared, Fit, Spent, Task};
+use crate::model::Learnt;
+use crate::numbers::{counted, significant};
+use crate::sections::Sections;
+use crate::table::Table;
+
+/// Generative topographic mapping: rows of many columns laid out on a line, a plane or a cube.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Gtm;
+
+/// What [`Gtm`] can be told. The default lays out a plane from either start and keeps the likelier end.
+///
+/// # Example
+/// ```
+/// use lehr_methods::gtm::{Options, Start};
+/// let options: Options = serde_json::from_str(r#"{ "dimensions": 1, "start": "annealed" }"#).unwrap();
+/// assert_eq!((options.dimensions, options.start, options.width), (1, Start::Annealed, 1.0));
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    /// Dimensions of the map
+    #[schemars(range(min = 1, max = 3), extend("x-value" = "L"))]
+    pub dimensions: usize,
+    /// Nodes along each axis, at most 10000 in all
+    #[schemars(range(min = 2, max = 10000), extend("x-value" = "N", "x-default" = "15, from 2,000 rows on 20; 50 in one dimension, 8 in three"))]
+    pub nodes: Option<usize>,
+    /// Basis functions along each axis, at most 400 in all: more of them follow the rows more closely
+    #[schemars(range(min = 2, max = 400), extend("x-value" = "M", "x-default" = "5; 8 in one dimension, 3 in three"))]
+    pub basis: Option<usize>,
+    /// Width of a basis function over the distance to the next
+    #[schemars(range(min = 0.1, max = 10.0), extend("x-value" = "WIDTH"))]
+    pub width: f64,
+    /// How stiff the map is: the precision of the prior of its weights, in one over the mean variance of a column
+    #[schemars(range(min = 0.0, max = 1e6), extend("x-value" = "PRECISION"))]
+    pub regularisation: f64,
+    /// Where the map begins
+    pub start: Start,
+    /// Factor from one temperature to the next
+    #[schemars(range(min = 0.5, max = 0.999), extend("x-value" = "FACTOR"))]
+    pub cooling: f64,
+    /// Stop when the log-likelihood per unit of weight has no more than this left to gain
+    #[schemars(range(min = 1e-12, max = 1e-2), extend("x-value" = "GAIN", "x-python" = "tol"))]
+    pub tolerance: f64,
+    /// Passes over the rows at temperature 1 at most, from each start
+    #[schemars(range(min = 1), extend("x-value" = "N", "x-python" = "max_iter"))]
+    pub max_sweeps: u64,
+}
+
+/// Where a map begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Start {
+    /// Follow both, one after the other, and keep the end of higher likelihood.
+    #[default]
+    Both,
+    /// As a point, which unfolds while it cools.
+    Annealed,
+    /// As the plane of the principal axes, without annealing.
+    Plane,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self::of(&Parameters::default())
+    }
+}
+
+impl Options {
+    /// The options that say the same as parameters of the library.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_methods::gtm::Options;
+    /// assert_eq!(Options::of(&lehr_mining::gtm::Parameters::default()), Options::default());
+    /// ```
+    pub fn of(parameters: &Parameters) -> Self {
+        let Parameters { latent, nodes, basis, width, regularisation, start, cooling, tolerance, max_sweeps } =
+            *parameters;
+        let start = match start {
+            None => Start::Both,
+            Some(gtm::Start::Annealed) => Start::Annealed,
+            Some(gtm::Start::Plane) => Start::Plane,
+        };
+        Self { dimensions: latent, nodes, basis, width, regularisation, start, cooling, tolerance, max_sweeps }
+    }
+
+    /// The parameters of the library that say the same.
+    ///
+    /// # Example
+    /// See [`Options::of`].
+    pub fn parameters(&self) -> Parameters {
+        let Self { dimensions, nodes, basis, width, regularisation, start, cooling, tolerance, max_sweeps } = *self;
+        let start = match start {
+            Start::Both => None,
+            Start::Annealed => Some(gtm::Start::Annealed),
+            Start::Plane => Some(gtm::Start::Plane),
+        };
+        Parameters { latent: dimensions, nodes, basis, width, regularisation, start, cooling, tolerance, max_sweeps }
+    }
+}
+
+impl Declared for Gtm {
+    const ABOUT: About = About {
+        name: "gtm",
+        contract: "lehr.gtm",
+        version: (1, 0),
+        takes: Takes::Rows(RowsWords {
+            columns_taken: "a map of",
+            missing: "which are left out of every distance",
+            done: "mapped",
+            has_squared_temperature: false,
+            not_on_sphere: "a map is made of many columns; positions on a sphere have a map already",
+            instead: "leave --lonlat out and name the columns with --columns, or use lehr cluster",
+        }),
+        line: "Lay out the rows of a table on a map: a generative topographic map",
+        paragraph: "Reads a table of many columns and stretches a line, a plane or a cube through its rows, annealed from a point and begun as a plane, and keeps the likelier. Says \
+                    where on it each row is, how sure that is, and how likely the row is at all.",
+        heading: "The map",
+        examples: "\
+  lehr gtm wine.csv --scale std
+      a map of 15 x 15 nodes of all columns; open lehr-gtm/report.html
+
+  lehr predict lehr-gtm/model.json new-wine.csv > places.csv
+      where on that map other rows are",
+        result: "map",
+        files: &["places.csv", "nodes.csv", "model.json", "report.html", "summary.json"],
+        outputs: &["candidates", "history", "nodes", "places"],
+        summary_name: "generative topographic mapping",
+    };
+
+    type Options = Options;
+
+    fn check(options: &Options) -> Vec<String> {
+        // What hangs on the columns and the rows is found when they are there.
+        options.parameters().check_alone().err().map(|error| as_option(error).to_string()).into_iter().collect()
+    }
+
+    fn recorded(checkpoint: &[u8]) -> serde_json::Result<Options> {
+        Ok(Options::of(serde_json::from_slice::<Checkpoint>(checkpoint)?.parameters()))
+    }
+
+    fn read_checkpoint(path: &Path) -> Result<Vec<u8>, Error> {
+        Checkpoint::read_json(path)
+    }
+
+    fn run(task: Task<'_>, options: &Options) -> Result<Box<dyn Fit>, Error> {
+        let Task { data, checkpoint, execution, observer } = task;
+        let input = data.rows().input();
+        let (parameters, model) = match checkpoint {
+            None => {
+                let parameters = options.parameters();
+                let model = gtm::fit(input, &parameters, execution, observer);
+                (parameters, model)
+            }
+            Some(content) => {
+                let checkpoint = Checkpoint::of_json(content)?;
+                (checkpoint.parameters().clone(), gtm::resume(input, checkpoint, execution, observer))
+            }
+        };
+        Ok(Box::new(Fitted { parameters, model: model.map_err(as_option)? }))
+    }
+}
+
+/// An error by the name that the options have for what it is about.
+fn as_option(error: Error) -> Error {
+    match error {
+        Error::Parameter { name: "latent", expected, found } => {
+            Error::Parameter { name: "dimensions", expected, found }
+        }
+        error => error,
+    }
+}
+
+/// A map that was fitted.
+#[derive(Debug)]
+pub struct Fitted {
+    /// What it was told.
+    pub parameters: Parameters,
+    /// What it found.
+    pub model: Model,
+}
+
+/// What `summary.json` says of the result.
+#[derive(Serialize)]
+struct Outcome {
+    /// Where the map that was kept began.
+    start: gtm::Start,
+    dimensions: usize,
+    nodes: usize,
+    nodes_a_side: usize,
+    functions: usize,
+    log_likelihood: f64,
+    log_likelihood_per_weight: f64,
+    /// The variance around the map.
+    noise: f64,
+    /// Spearman's correlation of the distances of nodes on the map and in the data's space.
+    order: f64,
+    /// Over rows, in nats.
+    mean_entropy: f64,
+    critical_temperature: f64,
+    is_converged: bool,
+    sweeps: u64,
+}
+
+/// How many rows have each node as their likeliest.
+fn rows_of_each(map: &Map, places: &Projection) -> Vec<u64> {
+    let mut rows = vec![0; map.len()];
+    places.modes.iter().for_each(|&node| rows[node as usize] += 1);
+    rows
+}
+
+/// What the axes of a map are called.
+fn axes(latent: usize) -> Vec<String> {
+    (1..=latent).map(|axis| format!("z{axis}")).collect()
+}
+
+/// Where on a map rows are: `id`, the place by axis (`z1`, …), `node`, `probability`, `entropy`, `log_density`, a line a row.
+///
+/// The place is the posterior mean, -1 to 1 along each axis; the node is the likeliest, the probability its share; the entropy is over nodes, in nats; the log-density
+/// is the map's at the row, in the unit it was fitted in.
+pub fn places<'a>(ids: Option<&'a [String]>, found: &Projection) -> Table<'a> {
+    let mut table = Table::new("places").ids(ids, found.modes.len());
+    for (axis, name) in axes(found.latent).into_iter().enumerate() {
+        table = table.numbers(name, found.positions.iter().skip(axis).step_by(found.latent).copied().collect());
+    }
+    table
+        .counts("node", found.modes.iter().map(|&node| u64::from(node)).collect())
+        .numbers("probability", found.probabilities.clone())
+        .numbers("entropy", found.entropies.clone())
+        .numbers("log_density", found.log_densities.clone())
+}
+
+impl Fitted {
+    fn side(&self) -> String {
+        vec![self.model.map.side().to_string(); self.model.map.latent()].join(" x ")
+    }
+
+    fn mean_entropy(&self) -> f64 {
+        let entropies = &self.model.places.entropies;
+        entropies.iter().sum::<f64>() / entropies.len() as f64
+    }
+
+    /// `node`, its place on the map (`z1`, …), its image by column in the columns' own units, `magnification`, `rows`: a line per node.
+    ///
+    /// The magnification is how much the map is stretched there, in the unit it was fitted in; rows are those whose likeliest node it is.
+    fn nodes(&self, data: Data<'_>) -> Table<'static> {
+        let (rows, map) = (data.rows(), &self.model.map);
+        let axes = axes(map.latent());
+        let at: Vec<Vec<f64>> = (0..map.len()).map(|k| map.node(k)).collect();
+        let images: Vec<Vec<f64>> = at.iter().map(|place| rows.center(&map.at(place))).collect();
+        let mut table = Table::new("nodes").counts("node", (0..map.len() as u64).collect());
+        for (axis, name) in axes.iter().enumerate() {
+            table = table.numbers(name.clone(), at.iter().map(|place| place[axis]).collect());
+        }
+        let ours: Vec<&str> =
+            ["node"].into_iter().chain(axes.iter().map(String::as_str)).chain(["magnification", "rows"]).collect();
+        for (column, name) in names::beside(&ours, rows.columns(), &[]).into_iter().enumerate() {
+            table = table.numbers(name, images.iter().map(|image| image[column]).collect());
+        }
+        table
+            .numbers("magnification", at.iter().map(|place| map.magnification(place)).collect())
+            .counts("rows", rows_of_each(map, &self.model.places))
+    }
+
+    fn candidates(&self) -> Table<'static> {
+        let begun = |start: gtm::Start| match start {
+            gtm::Start::Annealed => "annealed",
+            gtm::Start::Plane => "plane",
+        };
+        let tried = &self.model.candidates;
+        let flags = |of: &dyn Fn(&Candidate) -> bool| tried.iter().map(|candidate| u64::from(of(candidate))).collect();
+        Table::new("candidates")
+            .texts("start", tried.iter().map(|candidate| begun(candidate.start).to_owned()).collect())
+            .numbers("log_likelihood", tried.iter().map(|candidate| candidate.log_likelihood).collect())
+            .numbers("order", tried.iter().map(|candidate| candidate.order).collect())
+            .counts("sweeps", tried.iter().map(|candidate| candidate.sweeps).collect())
+            .counts("converged", flags(&|candidate| candidate.is_converged))
+            .counts("kept", flags(&|candidate| candidate.start == self.model.start))
+    }
+
+    fn history(&self) -> Table<'static> {
+        let steps = &self.model.history;
+        let of_steps = |of: fn(&Step) -> f64| steps.iter().map(of).collect();
+        Table::new("history")
+            .numbers("temperature", of_steps(|step| step.temperature))
+            .numbers("objective", of_steps(|step| step.objective))
+            .numbers("noise", of_steps(|step| step.noise))
+            .numbers("softness", of_steps(|step| step.softness))
+            .counts("sweeps", steps.iter().map(|step| step.sweeps).collect())
+    }
+}
+
+impl Fit for Fitted {
+    fn table<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Table<'a>> {
+        Some(match name {
+            "places" => places(data.rows().ids(), &self.model.places),
+            "nodes" => self.nodes(data),
+            "candidates" => self.candidates(),
+            "history" => self.history(),
+            _ => return None,
+        })
+    }
+
+    fn figures(&self, data: Data<'_>) -> Vec<(&'static str, f64)> {
+        let (model, rows) = (&self.model, data.rows());
+        vec![
+            ("log_likelihood", model.log_likelihood),
+            ("log_likelihood_per_weight", model.log_likelihood / rows.total_weight()),
+            ("noise", model.map.noise()),
+            ("order", model.order),
+            ("mean_entropy", self.mean_entropy()),
+            ("critical_temperature", model.critical_temperature),
+            ("nodes", model.map.len() as f64),
+            ("functions", model.map.functions() as f64),
+            ("missing_cells", rows.input().missing() as f64),
+            ("annealed", f64::from(u8::from(model.start == gtm::Start::Annealed))),
+            ("sweeps", model.sweeps as f64),
+            ("converged", f64::from(u8::from(model.is_converged))),
+        ]
+    }
+
+    fn sections(&self, data: Data<'_>) -> Sections {
+        let (model, rows) = (&self.model, data.rows());
+        let outcome = Outcome {
+            start: model.start,
+            dimensions: model.map.latent(),
+            nodes: model.map.len(),
+            nodes_a_side: model.map.side(),
+            functions: model.map.functions(),
+            log_likelihood: model.log_likelihood,
+            log_likelihood_per_weight: model.log_likelihood / rows.total_weight(),
+            noise: model.map.noise(),
+            order: model.order,
+            mean_entropy: self.mean_entropy(),
+            critical_temperature: model.critical_temperature,
+            is_converged: model.is_converged,
+            sweeps: model.sweeps,
+        };
+        let mut sections = Sections::default();
+        sections
+            .add("missing_cells", &rows.input().missing())
+            .add("parameters", &self.parameters)
+            // Of noise, magnification and densities.
+            .add("unit", rows.unit_name())
+            .add("result", &outcome)
+            // Every start that was followed to its end.
+            .add("candidates", &model.candidates)
+            .add("temperatures", &model.history)
+            .add("ascent", &model.ascent);
+        sections
+    }
+
+    fn model(&self) -> Option<Learnt> {
+        Some(Learnt::Gtm(self.model.map.clone()))
+    }
+
+    fn headline(&self, data: Data<'_>) -> String {
+        let (model, rows) = (&self.model, data.rows());
+        let candidate = |start: gtm::Start| model.candidates.iter().find(|candidate| candidate.start == start);
+        let beginnings = match (candidate(gtm::Start::Annealed), candidate(gtm::Start::Plane)) {
+            (Some(annealed), Some(plane)) => format!(
+                "{}; log-likelihood {} annealed from a point (order {}), {} begun as the principal plane (order {})",
+                if model.start == gtm::Start::Annealed {
+                    "the annealed map was kept"
+                } else {
+                    "the map begun as a plane was kept"
+                },
+                significant(annealed.log_likelihood, 7),
+                significant(annealed.order, 3),
+                significant(plane.log_likelihood, 7),
+                significant(plane.order, 3),
+            ),
+            _ => model.start.to_string(),
+        };
+        format!(
+            "{} on a map of {} nodes; log-likelihood {} ({} a unit of weight), noise {} (a standard deviation)\n{beginnings}\n\
+             order {} (1: laid out without folds); a row's posterior spreads over {} of the nodes on average\n\
+             critical temperature {}, {} cooled through\n",
+            counted(rows.len() as u64, "row"),
+            self.side(),
+            significant(model.log_likelihood, 7),
+            significant(model.log_likelihood / rows.total_weight(), 6),
+            significant(model.map.noise().sqrt(), 4),
+            significant(model.order, 3),
+            significant(self.mean_entropy().exp(), 3),
+            significant(model.critical_temperature, 5),
+            counted(model.history.len() as u64, "temperature"),
+        )
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.model.warnings
+    }
+
+    fn spent(&self) -> Spent<'_> {
+        Spent { phases: &self.model.phases, timers: &self.model.timers, imbalance: self.model.imbalance }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,241 @@
+//! k-medoids on dissimilarities, for every front end.
+
+use std::any::Any;
+use std::path::Path;
+
+use lehr_mining::Error;
+use lehr_mining::kmedoids::{self, Checkpoint, Cluster, Model, Parameters};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::data::{Data, Matrix, Takes};
+use crate::method::{About, Declared, Fit, Spent, Task};
+use crate::numbers::{aligned, amount, counted, significant};
+use crate::sections::Sections;
+use crate::table::Table;
+
+/// Clusters beyond which people are sent to `clusters.csv`.
+const SHOWN: usize = 40;
+
+/// k-medoids (FasterPAM): items clustered about items of their own.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct KMedoids;
+
+/// What [`KMedoids`] can be told.
+///
+/// # Example
+/// ```
+/// use lehr_methods::kmedoids::Options;
+/// let options: Options = serde_json::from_str(r#"{ "clusters": 3 }"#).unwrap();
+/// assert_eq!((options.clusters, options.max_passes), (3, 100));
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    /// This many clusters
+    #[schemars(range(min = 1), extend("x-short" = "k", "x-value" = "K", "x-python" = "n_clusters"))]
+    pub clusters: usize,
+    /// Passes over all items for swaps at most; 0 keeps the medoids of the greedy start
+    #[schemars(extend("x-value" = "N", "x-python" = "max_iter"))]
+    pub max_passes: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self::of(&Parameters::default())
+    }
+}
+
+impl Options {
+    /// The options that say the same as parameters of the library.
+    pub fn of(parameters: &Parameters) -> Self {
+        let Parameters { clusters, max_passes } = *parameters;
+        Self { clusters, max_passes }
+    }
+
+    /// The parameters of the library that say the same.
+    pub fn parameters(&self) -> Parameters {
+        let Self { clusters, max_passes } = *self;
+        Parameters { clusters, max_passes }
+    }
+}
+
+impl Declared for KMedoids {
+    const ABOUT: About = About {
+        name: "kmedoids",
+        contract: "lehr.kmedoids",
+        version: (1, 0),
+        takes: Takes::Matrix,
+        line: "Cluster items about medoids, by their dissimilarities",
+        paragraph: "Reads the dissimilarities of all pairs, chooses as many items as there are to be clusters (the medoids), and swaps medoids for other items while that lowers the \
+                    sum of dissimilarities of items to the nearest medoid (FasterPAM). Each cluster has an item in its middle that can be looked at. Every pair needs a dissimilarity; \
+                    lehr pairwise takes missing ones, and says how many clusters there are.",
+        heading: "The clusters",
+        examples: "\
+  lehr distances genes.fasta --out genes
+  lehr kmedoids genes/dissimilarities.json --clusters 10 --out medoids
+      ten sequences, each in the middle of a cluster; open medoids/report.html",
+        result: "clustering",
+        files: &["labels.csv", "clusters.csv", "report.html", "summary.json"],
+        outputs: &["clusters", "labels"],
+        summary_name: "k-medoids",
+    };
+
+    type Options = Options;
+
+    fn check(_: &Options) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn recorded(checkpoint: &[u8]) -> serde_json::Result<Options> {
+        Ok(Options::of(serde_json::from_slice::<Checkpoint>(checkpoint)?.parameters()))
+    }
+
+    fn read_checkpoint(path: &Path) -> Result<Vec<u8>, Error> {
+        Checkpoint::read_json(path)
+    }
+
+    fn run(task: Task<'_>, options: &Options) -> Result<Box<dyn Fit>, Error> {
+        let Task { data, checkpoint, execution, observer } = task;
+        let Matrix { dissimilarities, weights, .. } = data.matrix();
+        let weights = weights.as_deref();
+        let (parameters, model) = match checkpoint {
+            None => {
+                let parameters = options.parameters();
+                let model = kmedoids::cluster(dissimilarities, weights, &parameters, execution, observer);
+                (parameters, model)
+            }
+            Some(content) => {
+                let checkpoint = Checkpoint::of_json(content)?;
+                let parameters = checkpoint.parameters().clone();
+                (parameters, kmedoids::resume(dissimilarities, weights, checkpoint, execution, observer))
+            }
+        };
+        Ok(Box::new(Fitted { parameters, model: model? }))
+    }
+}
+
+/// A clustering that was found.
+#[derive(Debug)]
+pub struct Fitted {
+    /// What it was told.
+    pub parameters: Parameters,
+    /// What it found.
+    pub model: Model,
+}
+
+/// What `summary.json` says of the result.
+#[derive(Serialize)]
+struct Outcome {
+    clusters: usize,
+    cost: f64,
+    iterations: u64,
+    swaps: u64,
+    is_converged: bool,
+}
+
+/// What `summary.json` says of a cluster.
+#[derive(Serialize)]
+struct ClusterFacts<'a> {
+    cluster: usize,
+    medoid: &'a str,
+    items: u64,
+    weight: f64,
+    mean: f64,
+    radius: f64,
+}
+
+impl Fit for Fitted {
+    fn table<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Table<'a>> {
+        let (model, ids) = (&self.model, &data.matrix().ids);
+        let numbers = |of: fn(&Cluster) -> f64| model.clusters.iter().map(of).collect();
+        let counts = |of: fn(&Cluster) -> u64| model.clusters.iter().map(of).collect();
+        Some(match name {
+            "labels" => Table::new("labels")
+                .ids(Some(ids), ids.len())
+                .counts("cluster", model.labels.iter().map(|&label| u64::from(label)).collect())
+                .numbers("distance", model.distances.clone()),
+            "clusters" => Table::new("clusters")
+                .counts("cluster", (0..model.clusters.len() as u64).collect())
+                .texts("medoid", model.clusters.iter().map(|cluster| ids[cluster.medoid].clone()).collect())
+                .counts("items", counts(|cluster| cluster.items))
+                .numbers("weight", numbers(|cluster| cluster.weight))
+                .numbers("mean", numbers(|cluster| cluster.mean))
+                .numbers("radius", numbers(|cluster| cluster.radius))
+                .counts("medoid_item", counts(|cluster| cluster.medoid as u64)),
+            _ => return None,
+        })
+    }
+
+    fn figures(&self, _: Data<'_>) -> Vec<(&'static str, f64)> {
+        let model = &self.model;
+        vec![
+            ("clusters", model.clusters.len() as f64),
+            ("cost", model.cost),
+            ("iterations", model.iterations as f64),
+            ("swaps", model.swaps as f64),
+            ("converged", f64::from(u8::from(model.is_converged))),
+        ]
+    }
+
+    fn sections(&self, data: Data<'_>) -> Sections {
+        let (model, ids) = (&self.model, &data.matrix().ids);
+        let facts = |(cluster, found): (usize, &Cluster)| {
+            let Cluster { medoid, items, weight, mean, radius } = *found;
+            ClusterFacts { cluster, medoid: ids[medoid].as_str(), items, weight, mean, radius }
+        };
+        let outcome = Outcome {
+            clusters: model.clusters.len(),
+            cost: model.cost,
+            iterations: model.iterations,
+            swaps: model.swaps,
+            is_converged: model.is_converged,
+        };
+        let mut sections = Sections::default();
+        sections
+            .add("parameters", &self.parameters)
+            .add("result", &outcome)
+            .add("clusters", &model.clusters.iter().enumerate().map(facts).collect::<Vec<_>>());
+        sections
+    }
+
+    fn headline(&self, data: Data<'_>) -> String {
+        let (model, ids) = (&self.model, &data.matrix().ids);
+        let shown = &model.clusters[..model.clusters.len().min(SHOWN)];
+        let texts = |of: &dyn Fn(&Cluster) -> String| shown.iter().map(of).collect::<Vec<_>>();
+        let columns = [
+            ("cluster", (0..shown.len()).map(|cluster| cluster.to_string()).collect()),
+            ("items", texts(&|cluster| cluster.items.to_string())),
+            ("weight", texts(&|cluster| amount(cluster.weight))),
+            ("mean", texts(&|cluster| significant(cluster.mean, 4))),
+            ("radius", texts(&|cluster| significant(cluster.radius, 4))),
+            ("medoid", texts(&|cluster| ids[cluster.medoid].clone())),
+        ];
+        let more = model.clusters.len() - shown.len();
+        let more = if more > 0 {
+            format!("{} in clusters.csv\n", counted(more as u64, "more cluster"))
+        } else {
+            String::new()
+        };
+        format!(
+            "{} in {} about medoids; sum of dissimilarities {}, {} after the start\n\n{}{more}",
+            counted(ids.len() as u64, "item"),
+            counted(model.clusters.len() as u64, "cluster"),
+            significant(model.cost, 7),
+            counted(model.swaps, "swap"),
+            aligned(&columns),
+        )
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.model.warnings
+    }
+
+    fn spent(&self) -> Spent<'_> {
+        Spent { phases: &self.model.phases, timers: &self.model.timers, imbalance: self.model.imbalance }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

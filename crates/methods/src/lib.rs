@@ -1,0 +1,42 @@
+//! Every method, declared once for all front ends.
+//!
+//! A method's file says what the method is called ([`About`]), what it can be told (a struct of options), how it runs, and what its result consists of ([`Fit`]).
+//! The command, the services, Python and the reference are made from that declaration, so that a method has the same options, ranges, defaults and words
+//! everywhere. A new method is one file here beside its algorithm in `lehr-mining`, and a line in [`ALL`].
+//!
+//! ```
+//! let gtm = lehr_methods::find("gtm").unwrap();
+//! let declared = gtm.options();
+//! let dimensions = declared.iter().find(|option| option.name == "dimensions").unwrap();
+//! assert_eq!(dimensions.help_line(), "Dimensions of the map, 1 to 3 [default: 2]");
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod gtm;
+pub mod kmedoids;
+pub mod mixture;
+pub mod numbers;
+pub mod options;
+pub mod rows;
+
+mod data;
+mod method;
+mod model;
+mod sections;
+mod table;
+
+pub use data::{Data, Matrix, RowsWords, Takes};
+pub use method::{About, Declared, Fit, Method, Spent, Task};
+pub use model::{Learnt, ModelFile, Unreadable};
+pub use options::{OptionOf, Options};
+pub use rows::{Frame, Rows};
+pub use sections::{Named, Sections};
+pub use table::{Column, Table};
+
+/// All methods that are declared here, in the order in which front ends list them.
+pub const ALL: [&dyn Method; 3] = [&mixture::Mixture, &gtm::Gtm, &kmedoids::KMedoids];
+
+/// The method of a name.
+pub fn find(name: &str) -> Option<&'static dyn Method> {
+    ALL.into_iter().find(|method| method.about().name == name)
+}

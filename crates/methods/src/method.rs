@@ -1,0 +1,186 @@
+//! What a method declares, and what front ends ask of any method.
+
+use std::any::Any;
+use std::path::Path;
+
+use lehr_mining::anneal::Observer;
+use lehr_mining::{Error, Execution};
+use lehr_ranks::timing::Spread;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::data::{Data, Takes};
+use crate::model::Learnt;
+use crate::options::{self, OptionOf, Options};
+use crate::sections::Sections;
+use crate::table::Table;
+
+/// What a method is called, what it takes and what it gives, for every front end.
+#[derive(Debug, PartialEq, Eq)]
+pub struct About {
+    /// Its name, which is that of its command.
+    pub name: &'static str,
+    /// The name of the contract of its service.
+    pub contract: &'static str,
+    /// The major and minor version of its service's contract.
+    pub version: (u16, u16),
+    /// The data that it takes.
+    pub takes: Takes,
+    /// What it does, in one line.
+    pub line: &'static str,
+    /// What it does, in a paragraph.
+    pub paragraph: &'static str,
+    /// The heading above its options in help.
+    pub heading: &'static str,
+    /// Examples of the command, with what each does.
+    pub examples: &'static str,
+    /// What its result is called in help and messages: `map`.
+    pub result: &'static str,
+    /// The files that the command writes, in the order in which they appear; the last vouches for the others.
+    pub files: &'static [&'static str],
+    /// The tables that its service gives, by name.
+    pub outputs: &'static [&'static str],
+    /// What `summary.json` says its method is.
+    pub summary_name: &'static str,
+}
+
+/// A method as its file declares it; [`Method`] is what front ends see of it.
+pub trait Declared: Copy + Default + Send + Sync + 'static {
+    /// Names, words and files.
+    const ABOUT: About;
+    /// What it can be told.
+    type Options: Clone + PartialEq + Default + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static;
+
+    /// Says what is wrong with options beyond their ranges, before there are data, a line each.
+    fn check(options: &Self::Options) -> Vec<String>;
+
+    /// The options that a checkpoint was made with.
+    ///
+    /// # Errors
+    /// If it is no checkpoint of this method.
+    fn recorded(checkpoint: &[u8]) -> serde_json::Result<Self::Options>;
+
+    /// The content of a checkpoint's file, checked.
+    ///
+    /// # Errors
+    /// Those of [`lehr_mining::anneal::Checkpoint::read`].
+    fn read_checkpoint(path: &Path) -> Result<Vec<u8>, Error>;
+
+    /// Does it.
+    ///
+    /// # Errors
+    /// Those of the method in `lehr-mining`.
+    fn run(task: Task<'_>, options: &Self::Options) -> Result<Box<dyn Fit>, Error>;
+}
+
+/// What there is to do.
+pub struct Task<'a> {
+    /// The data.
+    pub data: Data<'a>,
+    /// Where an earlier run stopped, if this one goes on from there: the content of its checkpoint.
+    pub checkpoint: Option<&'a [u8]>,
+    /// Engine, ranks and threads.
+    pub execution: &'a Execution,
+    /// Who watches.
+    pub observer: &'a mut dyn Observer,
+}
+
+/// What a method found.
+pub trait Fit: Any + Send {
+    /// One of its tables; nothing for a name that is none of [`About::outputs`] or [`About::files`].
+    fn table<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Table<'a>>;
+    /// Numbers by name.
+    fn figures(&self, data: Data<'_>) -> Vec<(&'static str, f64)>;
+    /// What `summary.json` says of it, between the input and the warnings.
+    fn sections(&self, data: Data<'_>) -> Sections;
+    /// What other rows can be labelled with.
+    fn model(&self) -> Option<Learnt> {
+        None
+    }
+    /// What a person is told first, in some lines.
+    fn headline(&self, data: Data<'_>) -> String;
+    /// What the owner of the data should know.
+    fn warnings(&self) -> &[String];
+    /// Where the time went.
+    fn spent(&self) -> Spent<'_>;
+    /// For the page of this method alone.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// Where the time of a run went.
+#[derive(Clone, Copy, Debug)]
+pub struct Spent<'a> {
+    /// Seconds by phase, of this process only.
+    pub phases: &'a [(String, f64)],
+    /// Seconds over ranks.
+    pub timers: &'a [Spread],
+    /// The most rows of a rank over the mean.
+    pub imbalance: f64,
+}
+
+/// What front ends ask of any method.
+pub trait Method: Send + Sync {
+    /// Names, words and files.
+    fn about(&self) -> &'static About;
+    /// Its options, in the order in which they are declared.
+    fn options(&self) -> Vec<OptionOf>;
+    /// Says everything that is wrong with options before there are data, a line each.
+    fn check(&self, options: &Options) -> Vec<String>;
+    /// The options that a checkpoint was made with; nothing if it is no checkpoint of this method.
+    fn recorded(&self, checkpoint: &[u8]) -> Option<Options>;
+    /// The content of a checkpoint's file, checked.
+    ///
+    /// # Errors
+    /// Those of [`lehr_mining::anneal::Checkpoint::read`].
+    fn read_checkpoint(&self, path: &Path) -> Result<Vec<u8>, Error>;
+    /// Does it.
+    ///
+    /// # Errors
+    /// Those of the method in `lehr-mining`.
+    ///
+    /// # Panics
+    /// If [`check`](Self::check) has something to say against the options.
+    fn run(&self, task: Task<'_>, options: &Options) -> Result<Box<dyn Fit>, Error>;
+}
+
+impl<M: Declared> Method for M {
+    fn about(&self) -> &'static About {
+        const { &M::ABOUT }
+    }
+
+    fn options(&self) -> Vec<OptionOf> {
+        options::of::<M::Options>()
+    }
+
+    fn check(&self, options: &Options) -> Vec<String> {
+        let faults = options::faults(&self.options(), options);
+        if !faults.is_empty() {
+            return faults;
+        }
+        match typed::<M>(options) {
+            Ok(options) => M::check(&options),
+            Err(error) => vec![error.to_string()],
+        }
+    }
+
+    fn recorded(&self, checkpoint: &[u8]) -> Option<Options> {
+        match serde_json::to_value(M::recorded(checkpoint).ok()?) {
+            Ok(Value::Object(options)) => Some(options),
+            _ => None,
+        }
+    }
+
+    fn read_checkpoint(&self, path: &Path) -> Result<Vec<u8>, Error> {
+        M::read_checkpoint(path)
+    }
+
+    fn run(&self, task: Task<'_>, options: &Options) -> Result<Box<dyn Fit>, Error> {
+        M::run(task, &typed::<M>(options).expect("options that were checked"))
+    }
+}
+
+fn typed<M: Declared>(options: &Options) -> serde_json::Result<M::Options> {
+    serde_json::from_value(Value::Object(options.clone()))
+}

@@ -1,0 +1,476 @@
+//! Mixtures of Gaussians, for every front end.
+
+use std::any::Any;
+use std::path::Path;
+
+use lehr_data::write::names;
+use lehr_mining::Error;
+use lehr_mining::mixture::{self, Candidate, Checkpoint, Criteria, Mixture as Found, Model, Parameters};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::data::{Data, RowsWords, Takes};
+use crate::method::{About, Declared, Fit, Spent, Task};
+use crate::model::Learnt;
+use crate::numbers::{aligned, column, counted, grouped, share, significant};
+use crate::rows::Rows;
+use crate::sections::{Named, Sections};
+use crate::table::Table;
+
+/// Components beyond which people are sent to `components.csv`, and columns.
+const SHOWN_ROWS: usize = 40;
+const SHOWN_COLUMNS: usize = 6;
+
+/// Mixtures of Gaussians.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mixture;
+
+/// What [`Mixture`] can be told. The default chooses the number of components by BIC.
+///
+/// # Example
+/// ```
+/// use lehr_methods::mixture::{Covariance, Options};
+/// let options: Options = serde_json::from_str(r#"{ "components": 3, "covariance": "tied" }"#).unwrap();
+/// assert_eq!((options.components, options.covariance), (Some(3), Covariance::Tied));
+/// assert!(serde_json::from_str::<Options>(r#"{ "clusters": 3 }"#).is_err());
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    /// This many components; without it, the number with the least BIC
+    #[schemars(range(min = 1), extend("x-short" = "k", "x-value" = "K", "x-python" = "n_components"))]
+    pub components: Option<usize>,
+    /// Without a number of components: the most that are tried
+    #[schemars(range(min = 1), extend("x-value" = "N", "x-default" = "10"))]
+    pub max_components: Option<usize>,
+    /// What the covariances of components look like
+    #[schemars(extend("x-python" = "covariance_type"))]
+    pub covariance: Covariance,
+    /// How narrow a component may become: this share of each column's variance
+    #[schemars(range(min = 0.0, max = 0.1), extend("x-value" = "SHARE", "x-python" = "reg_covar"))]
+    pub regularisation: f64,
+    /// Stop when the log-likelihood per unit of weight has no more than this left to gain
+    #[schemars(range(min = 1e-12, max = 1e-2), extend("x-value" = "GAIN", "x-python" = "tol"))]
+    pub tolerance: f64,
+    /// Passes over the rows of one fit at most
+    #[schemars(range(min = 1), extend("x-value" = "N", "x-python" = "max_iter"))]
+    pub max_sweeps: u64,
+    /// Factor from one temperature to the next in the annealing that finds where components begin
+    #[schemars(range(min = 0.5, max = 0.999), extend("x-value" = "FACTOR"))]
+    pub cooling: f64,
+    /// Random seed, which decides between equals; the same seed gives the same result
+    #[schemars(extend("x-value" = "SEED", "x-python" = "random_state"))]
+    pub seed: u64,
+}
+
+/// What the covariances of components look like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Covariance {
+    /// A variance a component, the same in every direction.
+    Spherical,
+    /// A variance a component and column.
+    Diagonal,
+    /// One matrix for all components.
+    Tied,
+    /// A matrix a component.
+    #[default]
+    Full,
+}
+
+impl From<mixture::Covariance> for Covariance {
+    fn from(covariance: mixture::Covariance) -> Self {
+        match covariance {
+            mixture::Covariance::Spherical => Self::Spherical,
+            mixture::Covariance::Diagonal => Self::Diagonal,
+            mixture::Covariance::Tied => Self::Tied,
+            mixture::Covariance::Full => Self::Full,
+        }
+    }
+}
+
+impl From<Covariance> for mixture::Covariance {
+    fn from(covariance: Covariance) -> Self {
+        match covariance {
+            Covariance::Spherical => Self::Spherical,
+            Covariance::Diagonal => Self::Diagonal,
+            Covariance::Tied => Self::Tied,
+            Covariance::Full => Self::Full,
+        }
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self::of(&Parameters::default())
+    }
+}
+
+impl Options {
+    /// The options that say the same as parameters of the library.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_methods::mixture::Options;
+    /// assert_eq!(Options::of(&lehr_mining::mixture::Parameters::default()), Options::default());
+    /// ```
+    pub fn of(parameters: &Parameters) -> Self {
+        let Parameters { components, max_components, covariance, regularisation, tolerance, max_sweeps, cooling, seed } =
+            *parameters;
+        Self {
+            components,
+            max_components,
+            covariance: covariance.into(),
+            regularisation,
+            tolerance,
+            max_sweeps,
+            cooling,
+            seed,
+        }
+    }
+
+    /// The parameters of the library that say the same.
+    ///
+    /// # Example
+    /// See [`Options::of`].
+    pub fn parameters(&self) -> Parameters {
+        let Self { components, max_components, covariance, regularisation, tolerance, max_sweeps, cooling, seed } =
+            *self;
+        Parameters {
+            components,
+            max_components,
+            covariance: covariance.into(),
+            regularisation,
+            tolerance,
+            max_sweeps,
+            cooling,
+            seed,
+        }
+    }
+}
+
+impl Declared for Mixture {
+    const ABOUT: About = About {
+        name: "mixture",
+        contract: "lehr.mixture",
+        version: (1, 0),
+        takes: Takes::Rows(RowsWords {
+            columns_taken: "a mixture over",
+            missing: "of which a component says what the rest of the row does",
+            done: "fitted",
+            has_squared_temperature: true,
+            not_on_sphere: "a mixture of Gaussians is one of columns, not of positions on a sphere",
+            instead: "project the positions first (km east and north), or use lehr cluster",
+        }),
+        line: "Fit a mixture of Gaussians to the rows of a table",
+        paragraph: "Reads a table, finds where components begin by annealed clustering, and climbs to the top of the likelihood; no starts to choose, no restarts. Without a \
+                    number of components, the one with the least BIC is taken, and all that were tried are shown.",
+        heading: "The mixture",
+        examples: "\
+  lehr mixture flowers.csv --columns sepal_length,sepal_width,petal_length,petal_width --components 3
+      three components with covariances of their own; open lehr-mixture/report.html
+
+  lehr mixture measurements.csv --scale std --covariance tied --json | jq '.candidates[] | {components, bic: .criteria.bic}'
+      BIC for 1 to 10 components",
+        result: "mixture",
+        files: &["labels.csv", "components.csv", "model.json", "report.html", "summary.json"],
+        outputs: &["candidates", "components", "covariances", "history", "labels"],
+        summary_name: "gaussian mixture",
+    };
+
+    type Options = Options;
+
+    fn check(options: &Options) -> Vec<String> {
+        if options.components.is_some() && options.max_components.is_some() {
+            return vec!["max_components: expected without components".to_owned()];
+        }
+        Vec::new()
+    }
+
+    fn recorded(checkpoint: &[u8]) -> serde_json::Result<Options> {
+        Ok(Options::of(serde_json::from_slice::<Checkpoint>(checkpoint)?.parameters()))
+    }
+
+    fn read_checkpoint(path: &Path) -> Result<Vec<u8>, Error> {
+        Checkpoint::read_json(path)
+    }
+
+    fn run(task: Task<'_>, options: &Options) -> Result<Box<dyn Fit>, Error> {
+        let Task { data, checkpoint, execution, observer } = task;
+        let input = data.rows().input();
+        let (parameters, model) = match checkpoint {
+            None => {
+                let parameters = options.parameters();
+                let model = mixture::fit(input, &parameters, execution, observer);
+                (parameters, model)
+            }
+            Some(content) => {
+                let checkpoint = Checkpoint::of_json(content)?;
+                (checkpoint.parameters().clone(), mixture::resume(input, checkpoint, execution, observer))
+            }
+        };
+        Ok(Box::new(Fitted { parameters, model: model? }))
+    }
+}
+
+/// A mixture that was fitted.
+#[derive(Debug)]
+pub struct Fitted {
+    /// What it was told.
+    pub parameters: Parameters,
+    /// What it found.
+    pub model: Model,
+}
+
+/// What `summary.json` says of the result.
+#[derive(Serialize)]
+struct Outcome {
+    components: usize,
+    #[serde(flatten)]
+    criteria: Criteria,
+    log_likelihood_per_weight: f64,
+    is_converged: bool,
+    sweeps: u64,
+}
+
+/// What `summary.json` says of a component.
+#[derive(Serialize)]
+struct ComponentFacts<'a> {
+    component: usize,
+    /// Its share of the mixture.
+    weight: f64,
+    /// Rows that are likelier its than another's.
+    rows: u64,
+    mean: Named<'a>,
+    /// Along each column.
+    deviations: Named<'a>,
+}
+
+/// Standard deviations of component `k` along each column, in the columns' own units.
+pub fn deviations(rows: &Rows, mixture: &Found, k: usize) -> Vec<f64> {
+    let (dimension, covariance) = (mixture.dimension(), mixture.covariance(k));
+    let deviation: Vec<f64> = (0..dimension).map(|j| covariance[j * dimension + j].sqrt()).collect();
+    if !rows.is_scaled() {
+        return deviation;
+    }
+    let ends: Vec<f64> = mixture.mean(k).iter().zip(&deviation).map(|(mean, deviation)| mean + deviation).collect();
+    rows.center(&ends).iter().zip(rows.center(mixture.mean(k))).map(|(end, mean)| (end - mean).abs()).collect()
+}
+
+/// How many rows are in each component.
+pub fn rows_of_each(model: &Model) -> Vec<u64> {
+    let mut rows = vec![0; model.mixture.len()];
+    model.labels.iter().for_each(|&label| rows[label as usize] += 1);
+    rows
+}
+
+/// Which component each row is of: `id`, `component`, `probability`, `log_density`, and behind them the memberships in all components (`membership0`, …), if there are any.
+///
+/// The probability is that of the component named; the log-density is the mixture's at the row, in the unit it was fitted in.
+pub fn labels<'a>(
+    ids: Option<&'a [String]>,
+    labels: &[u32],
+    probabilities: &[f64],
+    log_densities: &[f64],
+    memberships: Option<&[f64]>,
+) -> Table<'a> {
+    let table = Table::new("labels")
+        .ids(ids, labels.len())
+        .counts("component", labels.iter().map(|&label| u64::from(label)).collect())
+        .numbers("probability", probabilities.to_vec())
+        .numbers("log_density", log_densities.to_vec());
+    let count = memberships.map_or(0, |memberships| memberships.len() / labels.len().max(1));
+    (0..count).fold(table, |table, k| {
+        let of_component = memberships.unwrap_or_default().iter().skip(k).step_by(count);
+        table.numbers(format!("membership{k}"), of_component.copied().collect())
+    })
+}
+
+impl Fitted {
+    /// `component`, `weight`, `rows`, the means by column, the standard deviations by column as `sd_COLUMN`: a line per component, by falling weight, in the columns' units.
+    fn components(&self, rows: &Rows) -> Table<'static> {
+        let mixture = &self.model.mixture;
+        let ours = ["component", "weight", "rows"];
+        let names = names::beside(&ours, rows.columns(), &["sd_"]);
+        let means: Vec<Vec<f64>> = (0..mixture.len()).map(|k| rows.center(mixture.mean(k))).collect();
+        let deviations: Vec<Vec<f64>> = (0..mixture.len()).map(|k| deviations(rows, mixture, k)).collect();
+        let mut table = Table::new("components")
+            .counts("component", (0..mixture.len() as u64).collect())
+            .numbers("weight", mixture.weights().to_vec())
+            .counts("rows", rows_of_each(&self.model));
+        for (column, name) in names.iter().enumerate() {
+            table = table.numbers(name.clone(), means.iter().map(|mean| mean[column]).collect());
+        }
+        for (column, name) in names.iter().enumerate() {
+            table = table.numbers(format!("sd_{name}"), deviations.iter().map(|deviation| deviation[column]).collect());
+        }
+        table
+    }
+
+    /// Half of each component's matrix, which says all of it.
+    fn covariances(&self, rows: &Rows) -> Table<'static> {
+        let mixture = &self.model.mixture;
+        let (count, dimension) = (mixture.len(), mixture.dimension());
+        let matrices: Vec<Vec<f64>> = (0..count).map(|k| mixture.covariance(k)).collect();
+        let covariance =
+            |k: usize, i: usize, j: usize| matrices[k][i * dimension + j] * rows.divisor(i) * rows.divisor(j);
+        let pairs: Vec<(usize, usize, usize)> =
+            (0..count).flat_map(|k| (0..dimension).flat_map(move |i| (i..dimension).map(move |j| (k, i, j)))).collect();
+        Table::new("covariances")
+            .counts("component", pairs.iter().map(|&(k, ..)| k as u64).collect())
+            .texts("column", pairs.iter().map(|&(_, i, _)| rows.columns()[i].clone()).collect())
+            .texts("with", pairs.iter().map(|&(.., j)| rows.columns()[j].clone()).collect())
+            .numbers("covariance", pairs.iter().map(|&(k, i, j)| covariance(k, i, j)).collect())
+    }
+
+    fn candidates(&self) -> Table<'static> {
+        let tried = &self.model.candidates;
+        let counts = |of: fn(&Candidate) -> u64| tried.iter().map(of).collect();
+        let numbers = |of: fn(&Candidate) -> f64| tried.iter().map(of).collect();
+        let through = |candidate: &Candidate| candidate.through.map_or("", mixture::Covariance::name).to_owned();
+        Table::new("candidates")
+            .counts("asked", counts(|candidate| candidate.asked as u64))
+            .counts("components", counts(|candidate| candidate.components as u64))
+            .texts("through", tried.iter().map(through).collect())
+            .numbers("log_likelihood", numbers(|candidate| candidate.criteria.log_likelihood))
+            .counts("free_parameters", counts(|candidate| candidate.criteria.free_parameters as u64))
+            .numbers("bic", numbers(|candidate| candidate.criteria.bic))
+            .numbers("aic", numbers(|candidate| candidate.criteria.aic))
+            .numbers("icl", numbers(|candidate| candidate.criteria.icl))
+            .counts("converged", counts(|candidate| u64::from(candidate.is_converged)))
+    }
+
+    /// The components as columns of text, for people.
+    fn shown(&self, rows: &Rows) -> String {
+        let mixture = &self.model.mixture;
+        let shown = mixture.len().min(SHOWN_ROWS);
+        let counts = rows_of_each(&self.model);
+        let means: Vec<Vec<f64>> = (0..shown).map(|k| rows.center(mixture.mean(k))).collect();
+        let mut columns = vec![
+            ("component", (0..shown).map(|k| k.to_string()).collect()),
+            ("rows", counts[..shown].iter().map(|&rows| grouped(rows)).collect()),
+            ("weight", mixture.weights()[..shown].iter().map(|&weight| share(weight, 1.0)).collect()),
+        ];
+        for (j, name) in rows.columns().iter().enumerate().take(SHOWN_COLUMNS) {
+            let values: Vec<f64> = means.iter().map(|mean| mean[j]).collect();
+            columns.push((name, column(&values, 5)));
+        }
+        let mut text = aligned(&columns);
+        let mut left = Vec::new();
+        if mixture.len() > shown {
+            left.push(counted((mixture.len() - shown) as u64, "more component"));
+        }
+        if rows.columns().len() > SHOWN_COLUMNS {
+            left.push(counted((rows.columns().len() - SHOWN_COLUMNS) as u64, "more column"));
+        }
+        if !left.is_empty() {
+            text.push_str(&format!("{} in components.csv\n", left.join(" and ")));
+        }
+        text
+    }
+}
+
+impl Fit for Fitted {
+    fn table<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Table<'a>> {
+        let (model, rows) = (&self.model, data.rows());
+        Some(match name {
+            "labels" => labels(rows.ids(), &model.labels, &model.probabilities, &model.log_densities, None),
+            "components" => self.components(rows),
+            "covariances" => self.covariances(rows),
+            "candidates" => self.candidates(),
+            "history" => Table::new("history")
+                .counts("sweep", (0..model.ascent.len() as u64).collect())
+                .numbers("log_likelihood_per_weight", model.ascent.clone()),
+            _ => return None,
+        })
+    }
+
+    fn figures(&self, data: Data<'_>) -> Vec<(&'static str, f64)> {
+        let (model, rows) = (&self.model, data.rows());
+        let criteria = &model.criteria;
+        vec![
+            ("components", model.mixture.len() as f64),
+            ("log_likelihood", criteria.log_likelihood),
+            ("log_likelihood_per_weight", criteria.log_likelihood / rows.total_weight()),
+            ("free_parameters", criteria.free_parameters as f64),
+            ("bic", criteria.bic),
+            ("aic", criteria.aic),
+            ("icl", criteria.icl),
+            ("missing_cells", rows.input().missing() as f64),
+            ("sweeps", model.sweeps as f64),
+            ("converged", f64::from(u8::from(model.is_converged))),
+        ]
+    }
+
+    fn sections(&self, data: Data<'_>) -> Sections {
+        let (model, rows) = (&self.model, data.rows());
+        let (mixture, counts, columns) = (&model.mixture, rows_of_each(model), rows.columns());
+        let component = |k: usize| ComponentFacts {
+            component: k,
+            weight: mixture.weights()[k],
+            rows: counts[k],
+            mean: Named { names: columns, values: rows.center(mixture.mean(k)), leaves_zeros_out: false },
+            deviations: Named { names: columns, values: deviations(rows, mixture, k), leaves_zeros_out: false },
+        };
+        let outcome = Outcome {
+            components: mixture.len(),
+            criteria: model.criteria,
+            log_likelihood_per_weight: model.criteria.log_likelihood / rows.total_weight(),
+            is_converged: model.is_converged,
+            sweeps: model.sweeps,
+        };
+        let mut sections = Sections::default();
+        sections
+            .add("missing_cells", &rows.input().missing())
+            .add("parameters", &self.parameters)
+            // Of covariances and densities.
+            .add("unit", rows.unit_name())
+            .add("result", &outcome)
+            .add("components", &(0..mixture.len()).map(component).collect::<Vec<_>>())
+            // As it was fitted: in scaled columns, where they were scaled. Covariances: spherical a variance each, diagonal a variance each and column, tied one and
+            // full a lower triangle each, row by row.
+            .add("mixture", mixture)
+            .add("candidates", &model.candidates)
+            .add("ascent", &model.ascent);
+        sections
+    }
+
+    fn model(&self) -> Option<Learnt> {
+        Some(Learnt::Mixture(self.model.mixture.clone()))
+    }
+
+    fn headline(&self, data: Data<'_>) -> String {
+        let (model, rows) = (&self.model, data.rows());
+        let criteria = &model.criteria;
+        let mut text = format!(
+            "{} in {} ({}); log-likelihood {}, BIC {}, AIC {}\n",
+            counted(rows.len() as u64, "row"),
+            counted(model.mixture.len() as u64, "component"),
+            self.parameters.covariance,
+            significant(criteria.log_likelihood, 7),
+            significant(criteria.bic, 7),
+            significant(criteria.aic, 7)
+        );
+        if self.parameters.components.is_none() {
+            let tried: Vec<String> = model
+                .candidates
+                .iter()
+                .map(|candidate| format!("{} {}", candidate.components, significant(candidate.criteria.bic, 7)))
+                .collect();
+            text.push_str(&format!("the least BIC of all that were tried: {}\n", tried.join(", ")));
+        }
+        format!("{text}\n{}", self.shown(rows))
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.model.warnings
+    }
+
+    fn spent(&self) -> Spent<'_> {
+        Spent { phases: &self.model.phases, timers: &self.model.timers, imbalance: self.model.imbalance }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

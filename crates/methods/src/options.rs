@@ -1,0 +1,363 @@
+//! The options of a method, read from the JSON schema of the struct that declares them.
+//!
+//! A method writes one struct. Its fields give names and types, its doc comments the help, its schema the ranges, its `Default` the defaults. The command makes
+//! arguments of that, services an OpenAPI description, Python the parameters, the reference a table: no front end writes an option a second time.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::{Map, Value};
+
+/// Options by name, as JSON has them.
+pub type Options = Map<String, Value>;
+
+/// One option, as its struct declares it.
+///
+/// # Example
+/// ```
+/// use lehr_methods::{options, gtm};
+/// let declared = options::of::<gtm::Options>();
+/// let width = declared.iter().find(|option| option.name == "width").unwrap();
+/// assert_eq!((width.default.as_f64(), width.range().as_deref()), (Some(1.0), Some("0.1 to 10")));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct OptionOf {
+    /// Its name in JSON; the command has hyphens in place of underscores.
+    pub name: String,
+    /// What it takes.
+    pub kind: Kind,
+    /// What it is where nobody says anything; null where that depends on the data.
+    pub default: Value,
+    /// What a null default amounts to, in words.
+    pub default_text: Option<String>,
+    /// What it does, a sentence that begins with a verb or a noun, without a full stop.
+    pub help: String,
+    /// One letter for the command.
+    pub short: Option<char>,
+    /// What the command calls the value.
+    pub value_name: Option<String>,
+    /// What Python calls it, where scikit-learn has a name of its own.
+    pub python: Option<String>,
+}
+
+/// What an option takes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// Yes or no.
+    Flag,
+    /// A whole number in a range, ends included.
+    Count {
+        /// The least.
+        least: u64,
+        /// The greatest, if there is one.
+        most: Option<u64>,
+    },
+    /// A finite number in a range, ends included.
+    Number {
+        /// The least, if there is one.
+        least: Option<f64>,
+        /// The greatest, if there is one.
+        most: Option<f64>,
+        /// Whether the least itself is left out.
+        is_above: bool,
+    },
+    /// One of some words, each with what it means.
+    Choice(Vec<(String, String)>),
+    /// Text.
+    Text,
+    /// Several texts.
+    Texts,
+}
+
+impl OptionOf {
+    /// Its range in words, such as `0.1 to 10` or `at least 1`; nothing where anything goes.
+    pub fn range(&self) -> Option<String> {
+        match self.kind {
+            Kind::Count { least, most: Some(most) } => Some(format!("{least} to {most}")),
+            Kind::Count { least: 0, most: None } => None,
+            Kind::Count { least, most: None } => Some(format!("at least {least}")),
+            Kind::Number { least: Some(least), most: Some(most), is_above: false } => {
+                Some(format!("{} to {}", Plain(least), Plain(most)))
+            }
+            Kind::Number { least: Some(least), most: Some(most), is_above: true } => {
+                Some(format!("above {}, at most {}", Plain(least), Plain(most)))
+            }
+            Kind::Number { least: Some(least), most: None, is_above } => {
+                Some(format!("{} {}", if is_above { "above" } else { "at least" }, Plain(least)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Its default in words; nothing where there is none to tell.
+    pub fn default_words(&self) -> Option<String> {
+        match (&self.default_text, &self.default) {
+            (Some(text), _) => Some(text.clone()),
+            (None, Value::Null | Value::Bool(false)) => None,
+            (None, default) => Some(shown(default)),
+        }
+    }
+
+    /// Its help with range and default, as terminals and references show it.
+    pub fn help_line(&self) -> String {
+        let range = self.range().map_or_else(String::new, |range| format!(", {range}"));
+        let default = self.default_words().map_or_else(String::new, |default| format!(" [default: {default}]"));
+        format!("{}{range}{default}", self.help)
+    }
+
+    /// Says what is wrong with a value, if anything is; null stands for the default.
+    pub fn fault(&self, value: &Value) -> Option<String> {
+        let is_right = match &self.kind {
+            _ if value.is_null() => self.default.is_null(),
+            Kind::Flag => value.is_boolean(),
+            Kind::Count { least, most } => {
+                value.as_u64().is_some_and(|found| found >= *least && most.is_none_or(|most| found <= most))
+            }
+            Kind::Number { least, most, is_above } => value.as_f64().is_some_and(|found| {
+                let is_enough = least.is_none_or(|least| if *is_above { found > least } else { found >= least });
+                found.is_finite() && is_enough && most.is_none_or(|most| found <= most)
+            }),
+            Kind::Choice(words) => value.as_str().is_some_and(|found| words.iter().any(|(word, _)| word == found)),
+            Kind::Text => value.is_string(),
+            Kind::Texts => value.as_array().is_some_and(|texts| texts.iter().all(Value::is_string)),
+        };
+        if is_right {
+            return None;
+        }
+        let expected = self.range().unwrap_or_else(|| match &self.kind {
+            Kind::Flag => "true or false".to_owned(),
+            Kind::Count { .. } => "a whole number".to_owned(),
+            Kind::Number { .. } => "a finite number".to_owned(),
+            Kind::Choice(words) => words.iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>().join(", "),
+            Kind::Text => "text".to_owned(),
+            Kind::Texts => "a list of texts".to_owned(),
+        });
+        Some(format!("{}: expected {expected}, found {}", self.name, shown(value)))
+    }
+}
+
+/// A number as people write it: the shortest form that reads back the same, without an exponent where that is short.
+struct Plain(f64);
+
+impl fmt::Display for Plain {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}", self.0)
+    }
+}
+
+/// A value as messages show it.
+pub fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) if !number.is_u64() && !number.is_i64() => {
+            number.as_f64().map_or_else(|| number.to_string(), |number| number.to_string())
+        }
+        other => other.to_string(),
+    }
+}
+
+/// The options that a struct declares, in the order of its fields.
+///
+/// The schema attributes that are read: `range`, and by `extend`: `x-short`, `x-value`, `x-default` and `x-python` ([`OptionOf`] says what for).
+///
+/// # Panics
+/// If a field is of a type that no front end could ask for: a mistake in the declaration, which the test of all methods finds.
+pub fn of<O: JsonSchema + Default + Serialize>() -> Vec<OptionOf> {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let schema = settings.into_generator().into_root_schema_for::<O>();
+    let text = serde_json::to_string(&O::default()).expect("options are JSON");
+    let InOrder(defaults) = serde_json::from_str(&text).expect("options are an object");
+    let properties = &schema.as_value()["properties"];
+    defaults.into_iter().map(|(name, default)| option_of(&properties[&name], name, default)).collect()
+}
+
+/// Reads one property of the schema.
+fn option_of(schema: &Value, name: String, default: Value) -> OptionOf {
+    let text = |key: &str| schema[key].as_str().map(str::to_owned);
+    // An option that may be missing is its type or null.
+    let own =
+        schema["anyOf"].as_array().and_then(|any| any.iter().find(|form| form["type"] != "null")).unwrap_or(schema);
+    let is_of = |wanted: &str| match &own["type"] {
+        Value::String(found) => found == wanted,
+        Value::Array(found) => found.iter().any(|found| found == wanted),
+        _ => false,
+    };
+    let words = choices(own);
+    let number = |key: &str| schema[key].as_f64().or(own[key].as_f64());
+    let kind = if !words.is_empty() {
+        Kind::Choice(words)
+    } else if is_of("boolean") {
+        Kind::Flag
+    } else if is_of("integer") {
+        Kind::Count {
+            least: number("minimum").map_or(0, |least| least as u64),
+            most: number("maximum").map(|most| most as u64),
+        }
+    } else if is_of("number") {
+        let above = number("exclusiveMinimum");
+        Kind::Number { least: above.or(number("minimum")), most: number("maximum"), is_above: above.is_some() }
+    } else if is_of("string") {
+        Kind::Text
+    } else if is_of("array") {
+        Kind::Texts
+    } else {
+        panic!("the option {name} is of no type that a front end can ask for: {schema}")
+    };
+    let help = text("description").unwrap_or_default();
+    OptionOf {
+        kind,
+        default,
+        default_text: text("x-default"),
+        help: help.trim_end_matches('.').replace('\n', " "),
+        short: text("x-short").and_then(|short| short.chars().next()),
+        value_name: text("x-value"),
+        python: text("x-python"),
+        name,
+    }
+}
+
+/// The words of an enumeration, with what each means.
+fn choices(schema: &Value) -> Vec<(String, String)> {
+    let of = |form: &Value| {
+        let meaning = form["description"].as_str().unwrap_or_default().trim_end_matches('.').to_owned();
+        let words = form["const"]
+            .as_str()
+            .into_iter()
+            .chain(form["enum"].as_array().into_iter().flatten().filter_map(Value::as_str));
+        words.map(move |word| (word.to_owned(), meaning.clone())).collect::<Vec<_>>()
+    };
+    match schema["oneOf"].as_array() {
+        Some(forms) => forms.iter().flat_map(of).collect(),
+        None => of(schema),
+    }
+}
+
+/// Says everything that is wrong with options by their declaration: names that are not there, and values out of range, a line each.
+pub fn faults(declared: &[OptionOf], options: &Options) -> Vec<String> {
+    options
+        .iter()
+        .filter_map(|(name, value)| match declared.iter().find(|option| option.name == *name) {
+            Some(option) => option.fault(value),
+            None => Some(format!("{name}: there is no such option; there are {}", names(declared))),
+        })
+        .collect()
+}
+
+fn names(declared: &[OptionOf]) -> String {
+    declared.iter().map(|option| option.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// An object of JSON whose members keep their order.
+struct InOrder(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for InOrder {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+
+        impl<'de> Visitor<'de> for Members {
+            type Value = InOrder;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<InOrder, A::Error> {
+                let mut all = Vec::new();
+                while let Some(member) = members.next_entry()? {
+                    all.push(member);
+                }
+                Ok(InOrder(all))
+            }
+        }
+
+        deserializer.deserialize_map(Members)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::{Deserialize, Serialize};
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    enum Form {
+        /// Alike in every direction.
+        Round,
+        /// A matrix each.
+        Full,
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    #[serde(default)]
+    struct Sample {
+        /// How wide it is.
+        #[schemars(range(min = 0.1, max = 10.0))]
+        width: f64,
+        /// How many there are.
+        #[schemars(range(min = 1), extend("x-short" = "k", "x-value" = "K", "x-default" = "by BIC"))]
+        components: Option<usize>,
+        /// What they look like.
+        form: Form,
+        /// A form or none.
+        other: Option<Form>,
+        /// Say more.
+        loud: bool,
+    }
+
+    impl Default for Sample {
+        fn default() -> Self {
+            Self { width: 1.0, components: None, form: Form::Full, other: None, loud: false }
+        }
+    }
+
+    #[test]
+    fn a_struct_declares_its_options_in_order() {
+        let declared = of::<Sample>();
+        let names: Vec<&str> = declared.iter().map(|option| option.name.as_str()).collect();
+        assert_eq!(names, ["width", "components", "form", "other", "loud"]);
+        let lines: Vec<String> = declared.iter().map(OptionOf::help_line).collect();
+        assert_eq!(
+            lines,
+            [
+                "How wide it is, 0.1 to 10 [default: 1]",
+                "How many there are, at least 1 [default: by BIC]",
+                "What they look like [default: full]",
+                "A form or none",
+                "Say more"
+            ]
+        );
+        assert_eq!((declared[1].short, declared[1].value_name.as_deref()), (Some('k'), Some("K")));
+        let words = vec![
+            ("round".to_owned(), "Alike in every direction".to_owned()),
+            ("full".to_owned(), "A matrix each".to_owned()),
+        ];
+        assert_eq!([&declared[2].kind, &declared[3].kind], [&Kind::Choice(words.clone()), &Kind::Choice(words)]);
+    }
+
+    #[test]
+    fn each_fault_says_what_was_expected_and_what_was_found() {
+        let declared = of::<Sample>();
+        let options = json!({
+            "width": 11, "components": 0, "form": "square", "other": null, "loud": 1, "breadth": 2
+        });
+        let Value::Object(options) = options else { unreachable!() };
+        assert_eq!(
+            faults(&declared, &options),
+            [
+                "breadth: there is no such option; there are width, components, form, other, loud",
+                "components: expected at least 1, found 0",
+                "form: expected round, full, found square",
+                "loud: expected true or false, found 1",
+                "width: expected 0.1 to 10, found 11",
+            ]
+        );
+        let right = json!({ "width": 0.1, "components": null, "form": "round", "loud": true });
+        assert_eq!(faults(&declared, right.as_object().unwrap()), Vec::<String>::new());
+    }
+}

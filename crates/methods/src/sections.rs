@@ -1,0 +1,57 @@
+//! The sections of a `summary.json`, in the order in which a reader finds them.
+
+use serde::{Serialize, Serializer};
+
+/// Named values in an order of their own, each turned into JSON as it is added.
+///
+/// # Example
+/// ```
+/// use lehr_methods::Sections;
+/// let mut sections = Sections::default();
+/// sections.add("rows", &3).add("centre", &[0.5, 1.0]);
+/// assert_eq!(sections.text(), "{\n  \"rows\": 3,\n  \"centre\": [\n    0.5,\n    1.0\n  ]\n}\n");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sections(Vec<(&'static str, String)>);
+
+impl Sections {
+    /// Adds a section.
+    ///
+    /// # Panics
+    /// If the value is no JSON (a map whose keys are no text): a mistake in the code.
+    pub fn add<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> &mut Self {
+        self.0.push((name, serde_json::to_string_pretty(value).expect("a section is JSON")));
+        self
+    }
+
+    /// Adds all sections of others.
+    pub fn append(&mut self, mut others: Sections) -> &mut Self {
+        self.0.append(&mut others.0);
+        self
+    }
+
+    /// An object with a member for each section: indented JSON with a line end.
+    pub fn text(&self) -> String {
+        // A line end in JSON is never within a text, so indenting lines is safe.
+        let member = |(name, value): &(&str, String)| format!("  \"{name}\": {}", value.replace('\n', "\n  "));
+        format!("{{\n{}\n}}\n", self.0.iter().map(member).collect::<Vec<_>>().join(",\n"))
+    }
+}
+
+/// Values by column name, in the order of the columns.
+#[derive(Clone, Debug)]
+pub struct Named<'a> {
+    /// The names.
+    pub names: &'a [String],
+    /// A value for each.
+    pub values: Vec<f64>,
+    /// Whether values of 0 are left out, as those of sparse rows are.
+    pub leaves_zeros_out: bool,
+}
+
+impl Serialize for Named<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let is_told = |(_, value): &(&String, &f64)| !self.leaves_zeros_out || **value != 0.0;
+        serializer.collect_map(self.names.iter().zip(&self.values).filter(is_told))
+    }
+}

@@ -1,0 +1,149 @@
+//! k-medoids: items clustered about K of their own, which are the centres of their clusters and can be looked at.
+//!
+//! Source: Kaufman and Rousseeuw 1990 (PAM: BUILD, then swaps); Schubert and Rousseeuw 2021 (FasterPAM: the change of the cost for all medoids by one reading of a
+//! candidate's dissimilarities, and several swaps a pass). Candidates of a block of items are evaluated side by side, and the best of each block are then taken
+//! one after another, each only if it still gains. So a pass is a round like any other, and its result is the same on any layout.
+
+mod course;
+mod model;
+mod parameters;
+mod swap;
+
+use lehr_data::dissimilarities::Dissimilarities;
+use lehr_numerics::lanes::Real;
+use lehr_ranks::timing::Phases;
+use xxhash_rust::xxh3::Xxh3;
+
+pub use course::State;
+pub use model::{Cluster, Model};
+pub use parameters::Parameters;
+
+use crate::Error;
+use crate::anneal::checkpoint::Method;
+use crate::anneal::{Observer, run as shared};
+use crate::matrix::{Matrix, Opened, item_weights};
+use crate::round::{Execution, LeafCells, Partition, Program, Rounds, drive};
+use course::Course;
+use model::Outcome;
+use swap::{Candidate, Problem};
+
+/// A clustering that can be gone on with, on any number of ranks and under any engine, to the same bits.
+pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
+
+impl Method for Parameters {
+    const NAME: &'static str = "kmedoids";
+    const FORMAT: u32 = 1;
+    type State = State;
+}
+
+/// Clusters items about medoids, so that the weighted sum of dissimilarities of items to the nearest medoid is low: no swap of a medoid for another item lowers it.
+///
+/// Items of weight 0 are no medoids and influence nothing; they are labelled all the same.
+///
+/// # Errors
+/// Those of [`Parameters::check`]; [`Error::Incomplete`] if a pair has no dissimilarity; [`Error::TooFar`]; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
+///
+/// # Example
+/// ```
+/// use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
+/// use lehr_mining::{Execution, anneal::Silent, kmedoids::{Parameters, cluster}};
+/// // 0, 1, 2 and 10, 11, 12 on a line.
+/// let at = [0.0, 1.0, 2.0, 10.0, 11.0, 12.0f64];
+/// let pairs = (0..6).flat_map(|i| (i + 1..6).map(move |j| at[j] - at[i])).collect();
+/// let matrix = Dissimilarities::new(6, Form::Condensed, Values::F64(pairs), 1.0)?;
+/// let parameters = Parameters { clusters: 2, ..Parameters::default() };
+/// let model = cluster(&matrix, None, &parameters, &Execution::default(), &mut Silent)?;
+/// assert_eq!(model.clusters.iter().map(|cluster| cluster.medoid).collect::<Vec<_>>(), [1, 4]);
+/// assert_eq!((model.labels, model.cost), (vec![0, 0, 0, 1, 1, 1], 4.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Cost: K readings of the matrix for the start, then some more until no swap gains, N² operations each. Memory: the matrix (of a condensed one a full copy), and some numbers an item a rank.
+pub fn cluster(
+    matrix: &Dissimilarities,
+    weights: Option<&[f64]>,
+    parameters: &Parameters,
+    execution: &Execution,
+    observer: &mut dyn Observer,
+) -> Result<Model, Error> {
+    open(matrix, weights, parameters.clone(), None, execution, observer)
+}
+
+/// Goes on with an interrupted run, to the same bits as if it had not been interrupted.
+///
+/// # Errors
+/// [`Error::OtherData`] if matrix and weights are not those of the checkpoint; otherwise as for [`cluster`].
+pub fn resume(
+    matrix: &Dissimilarities,
+    weights: Option<&[f64]>,
+    checkpoint: Checkpoint,
+    execution: &Execution,
+    observer: &mut dyn Observer,
+) -> Result<Model, Error> {
+    let parameters = checkpoint.parameters().clone();
+    open(matrix, weights, parameters, Some(checkpoint), execution, observer)
+}
+
+fn open(
+    from: &Dissimilarities,
+    weights: Option<&[f64]>,
+    parameters: Parameters,
+    checkpoint: Option<Checkpoint>,
+    execution: &Execution,
+    observer: &mut dyn Observer,
+) -> Result<Model, Error> {
+    parameters.check(from, weights)?;
+    match Opened::new(from)? {
+        Opened::Double(matrix) => run(matrix, weights, parameters, checkpoint, execution, observer),
+        Opened::Single(matrix) => run(matrix, weights, parameters, checkpoint, execution, observer),
+    }
+}
+
+fn run<T: Real>(
+    matrix: Matrix<'_, T>,
+    weights: Option<&[f64]>,
+    parameters: Parameters,
+    checkpoint: Option<Checkpoint>,
+    execution: &Execution,
+    observer: &mut dyn Observer,
+) -> Result<Model, Error> {
+    if matrix.has_gaps() {
+        return Err(Error::Incomplete { pairs: matrix.survey.gaps });
+    }
+    let mut hash = Xxh3::new();
+    hash.update(&matrix.survey.fingerprint.to_le_bytes());
+    weights.into_iter().flatten().for_each(|weight| hash.update(&weight.to_le_bytes()));
+    let fingerprint = hash.digest();
+    let state = checkpoint.map(|checkpoint| checkpoint.state_on(fingerprint)).transpose()?;
+    let (scaled, weight_unit) = item_weights(weights, matrix.items)?;
+    let items = matrix.items;
+    let run = Run {
+        problem: Problem { matrix, weights: scaled, weight_unit },
+        best: LeafCells::new(Partition::new(items, 1).leaves(), |_| None),
+        shared: shared::Run::new(fingerprint, parameters, state, observer, Phases::new()),
+    };
+    let outcome = drive(execution, items, &run)?.expect("the first loop of a process brings the outcome");
+    Ok(Model::new(&run.problem, outcome, &run.shared.parameters))
+}
+
+/// A run as the engines see it.
+struct Run<'a, 'o, T: Real> {
+    problem: Problem<'a, T>,
+    best: LeafCells<Option<Candidate>>,
+    shared: shared::Run<'o, Parameters>,
+}
+
+impl<T: Real> Program for Run<'_, '_, T> {
+    type Output = Option<Outcome>;
+    type Error = Error;
+
+    async fn run(&self, rounds: &mut dyn Rounds) -> Result<Option<Outcome>, Error> {
+        rounds.record(&self.shared.trace).await?;
+        let mut phases = Phases::new();
+        let state = self.shared.state.clone().unwrap_or_default();
+        let mut course = Course::new(&self.problem, &self.shared.parameters, &self.best, state);
+        self.shared.walk(rounds, &mut phases, &mut course).await?;
+        let spent = self.shared.end(rounds, phases).await?;
+        Ok(spent.map(|spent| Outcome { state: course.state, assigned: course.assigned, spent }))
+    }
+}

@@ -1,0 +1,45 @@
+//! What k-medoids can be told, and the one check of it.
+
+use lehr_data::dissimilarities::Dissimilarities;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// How items are clustered about medoids.
+///
+/// # Example
+/// ```
+/// use lehr_mining::kmedoids::Parameters;
+/// assert_eq!(Parameters { clusters: 3, ..Parameters::default() }.max_passes, 100);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    /// How many clusters, at least 1. Default: 8.
+    pub clusters: usize,
+    /// Passes over all candidates for swaps at most; 0 keeps the medoids of the greedy start. Default: 100.
+    pub max_passes: u64,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self { clusters: 8, max_passes: 100 }
+    }
+}
+
+impl Parameters {
+    /// Checks each value, and the values against the matrix; `weights` are those of its items.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`]; [`Error::TooManyClusters`] for more clusters than items of positive weight.
+    pub fn check(&self, matrix: &Dissimilarities, weights: Option<&[f64]>) -> Result<(), Error> {
+        if self.clusters == 0 {
+            return Err(Error::Parameter { name: "clusters", expected: "at least 1", found: "0".into() });
+        }
+        let points = weights.map_or(matrix.items(), |weights| weights.iter().filter(|&&weight| weight > 0.0).count());
+        if self.clusters > points {
+            return Err(Error::TooManyClusters { clusters: self.clusters, points });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,252 @@
+//! Medoids, who is nearest to which, and the swaps that lower the cost.
+//!
+//! What a swap of medoid m for candidate c changes is a sum over items that needs each dissimilarity to c once for all m together (Schubert and Rousseeuw 2021,
+//! eq. 6 to 9): what the removal of each medoid costs is kept, and an item changes the share of its own medoid only.
+
+use lehr_numerics::lanes::Real;
+
+use crate::matrix::Matrix;
+use crate::round::{LeafCells, Partition, Round};
+
+/// A swap gains if it lowers the cost by more than this share of it: what rounding alone may do is less.
+const LEAST_GAIN: f64 = 1e-12;
+
+/// The items and their weights.
+pub(super) struct Problem<'a, T: Real> {
+    pub matrix: Matrix<'a, T>,
+    /// About 1.
+    pub weights: Vec<f64>,
+    /// What 1 is worth.
+    pub weight_unit: f64,
+}
+
+impl<T: Real> Problem<'_, T> {
+    pub fn items(&self) -> usize {
+        self.matrix.items
+    }
+
+    /// What 1 is worth of the matrix's numbers.
+    pub fn unit(&self) -> f64 {
+        self.matrix.unit
+    }
+
+    /// Overwrites `row` with the dissimilarities of an item.
+    fn read(&self, item: usize, row: &mut [f64]) {
+        // No pair is missing: that was checked.
+        row.iter_mut().enumerate().for_each(|(other, value)| *value = self.matrix.get(item, other).unwrap_or(0.0));
+    }
+}
+
+/// The medoids, and of each item the nearest two.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Assigned {
+    pub medoids: Vec<u32>,
+    /// Places among the medoids; of equals the lower.
+    pub nearest: Vec<u32>,
+    pub distance: Vec<f64>,
+    /// To the second nearest; infinite while there is only one.
+    second: Vec<f64>,
+    /// What the removal of each medoid would cost.
+    removal: Vec<f64>,
+    pub cost: f64,
+}
+
+impl Assigned {
+    /// Every item with the nearest of these medoids.
+    pub fn new<T: Real>(problem: &Problem<'_, T>, medoids: Vec<u32>) -> Self {
+        let items = problem.items();
+        let mut assigned = Self {
+            nearest: vec![0; items],
+            distance: vec![f64::INFINITY; items],
+            second: vec![f64::INFINITY; items],
+            ..Self::default()
+        };
+        let mut row = vec![0.0; items];
+        for (place, &medoid) in medoids.iter().enumerate() {
+            problem.read(medoid as usize, &mut row);
+            for item in 0..items {
+                if row[item] < assigned.distance[item] {
+                    assigned.second[item] = assigned.distance[item];
+                    assigned.distance[item] = row[item];
+                    assigned.nearest[item] = place as u32;
+                } else if row[item] < assigned.second[item] {
+                    assigned.second[item] = row[item];
+                }
+            }
+        }
+        assigned.medoids = medoids;
+        assigned.sum_up(problem);
+        assigned
+    }
+
+    fn sum_up<T: Real>(&mut self, problem: &Problem<'_, T>) {
+        self.cost = self.distance.iter().zip(&problem.weights).map(|(distance, weight)| weight * distance).sum();
+        self.removal = vec![0.0; self.medoids.len()];
+        for (item, &place) in self.nearest.iter().enumerate() {
+            self.removal[place as usize] += self.loss(problem, item, self.second[item]);
+        }
+    }
+
+    /// What it costs that the nearest medoid of an item is at another distance; an item of weight 0 costs nothing at any.
+    fn loss<T: Real>(&self, problem: &Problem<'_, T>, item: usize, distance: f64) -> f64 {
+        let weight = problem.weights[item];
+        if weight > 0.0 { weight * (distance - self.distance[item]) } else { 0.0 }
+    }
+
+    /// The best medoid to give up for a candidate, and what that changes of the cost; `row` has the candidate's dissimilarities.
+    fn best_swap<T: Real>(&self, problem: &Problem<'_, T>, row: &[f64], change: &mut Vec<f64>) -> (usize, f64) {
+        change.clear();
+        change.extend_from_slice(&self.removal);
+        let mut shared = 0.0;
+        for (item, &distance) in row.iter().enumerate() {
+            if distance >= self.second[item] || problem.weights[item] == 0.0 {
+                continue;
+            }
+            let (weight, place) = (problem.weights[item], self.nearest[item] as usize);
+            if distance < self.distance[item] {
+                shared += weight * (distance - self.distance[item]);
+                change[place] += weight * (self.distance[item] - self.second[item]);
+            } else {
+                change[place] += weight * (distance - self.second[item]);
+            }
+        }
+        let mut best = 0;
+        for place in 1..change.len() {
+            if change[place] < change[best] {
+                best = place;
+            }
+        }
+        (best, change[best] + shared)
+    }
+
+    fn is_worth(&self, change: f64) -> bool {
+        change < -LEAST_GAIN * self.cost
+    }
+}
+
+/// A candidate and what taking it changes of the cost.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    pub change: f64,
+    pub item: u32,
+}
+
+impl Candidate {
+    /// Appends what a leaf has, for other processes.
+    pub fn write(cell: &Option<Self>, bytes: &mut Vec<u8>) {
+        if let Some(Self { change, item }) = cell {
+            bytes.extend_from_slice(&change.to_le_bytes());
+            bytes.extend_from_slice(&item.to_le_bytes());
+        }
+    }
+
+    /// Reads what was written.
+    pub fn read(cell: &mut Option<Self>, bytes: &[u8]) {
+        *cell = bytes
+            .split_first_chunk()
+            .zip(bytes.last_chunk())
+            .map(|((change, _), item)| Self { change: f64::from_le_bytes(*change), item: u32::from_le_bytes(*item) });
+    }
+}
+
+/// Looks for the item that lowers the cost most as one more medoid. A partial is what that changes, and the item.
+pub(super) struct Build<'a, T: Real> {
+    pub problem: &'a Problem<'a, T>,
+    pub assigned: &'a Assigned,
+    pub partition: Partition,
+}
+
+/// No candidate.
+const NOBODY: f64 = -1.0;
+
+impl<T: Real> Round for Build<'_, T> {
+    fn len(&self) -> usize {
+        2
+    }
+
+    fn map(&self, leaf: usize, partial: &mut [f64]) {
+        let (problem, assigned) = (self.problem, self.assigned);
+        let mut row = vec![0.0; problem.items()];
+        partial.copy_from_slice(&[f64::INFINITY, NOBODY]);
+        for item in self.partition.leaf_rows(leaf) {
+            if problem.weights[item] == 0.0 || assigned.medoids.contains(&(item as u32)) {
+                continue;
+            }
+            problem.read(item, &mut row);
+            let gains = row.iter().zip(&assigned.distance).zip(&problem.weights).filter(|(_, weight)| **weight > 0.0);
+            let change: f64 = if assigned.medoids.is_empty() {
+                gains.map(|((distance, _), weight)| weight * distance).sum()
+            } else {
+                gains.map(|((distance, nearest), weight)| weight * (distance - nearest).min(0.0)).sum()
+            };
+            if change < partial[0] {
+                partial.copy_from_slice(&[change, item as f64]);
+            }
+        }
+    }
+
+    /// The lower change, of equals the left one, which has the lower item.
+    fn combine(&self, left: &mut [f64], right: &[f64]) {
+        if right[0] < left[0] {
+            left.copy_from_slice(right);
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        "one more medoid"
+    }
+}
+
+/// Evaluates every item as a candidate for a swap, and keeps the best of each leaf. A partial says how many leaves have one that gains.
+pub(super) struct Swaps<'a, T: Real> {
+    pub problem: &'a Problem<'a, T>,
+    pub assigned: &'a Assigned,
+    pub partition: Partition,
+    pub best: &'a LeafCells<Option<Candidate>>,
+}
+
+impl<T: Real> Round for Swaps<'_, T> {
+    fn len(&self) -> usize {
+        1
+    }
+
+    fn map(&self, leaf: usize, partial: &mut [f64]) {
+        let (problem, assigned) = (self.problem, self.assigned);
+        let (mut row, mut change) = (vec![0.0; problem.items()], Vec::new());
+        let mut best: Option<Candidate> = None;
+        for item in self.partition.leaf_rows(leaf) {
+            if problem.weights[item] == 0.0 || assigned.medoids.contains(&(item as u32)) {
+                continue;
+            }
+            problem.read(item, &mut row);
+            let (_, change) = assigned.best_swap(problem, &row, &mut change);
+            if assigned.is_worth(change) && best.is_none_or(|best| change < best.change) {
+                best = Some(Candidate { change, item: item as u32 });
+            }
+        }
+        partial[0] = f64::from(u8::from(best.is_some()));
+        self.best.with(leaf, |cell| *cell = best);
+    }
+
+    fn name(&self) -> &'static str {
+        "swaps of medoids"
+    }
+}
+
+/// Takes the candidates that still gain when their turn comes, the best first; says how many did.
+pub(super) fn take<T: Real>(problem: &Problem<'_, T>, assigned: &mut Assigned, mut candidates: Vec<Candidate>) -> u64 {
+    candidates.sort_by(|a, b| a.change.total_cmp(&b.change).then(a.item.cmp(&b.item)));
+    let (mut row, mut change) = (vec![0.0; problem.items()], Vec::new());
+    let mut taken = 0;
+    for candidate in candidates {
+        problem.read(candidate.item as usize, &mut row);
+        let (place, gain) = assigned.best_swap(problem, &row, &mut change);
+        if assigned.is_worth(gain) {
+            let mut medoids = std::mem::take(&mut assigned.medoids);
+            medoids[place] = candidate.item;
+            *assigned = Assigned::new(problem, medoids);
+            taken += 1;
+        }
+    }
+    taken
+}
