@@ -18,7 +18,7 @@
 //!
 //! Reductions over rows follow one tree over *leaves*, blocks of rows whose size depends on the number of rows alone
 //! ([`Partition`], [`Fold`]), so that results have the same bits on any layout. [`drive`] runs a method, written once as a
-//! [`Program`], under any [`Engine`]; [`map_reduce`](Communicator::map_reduce) is the other form of such a method.
+//! [`Program`], under any [`Engine`]; [`map_reduce`](Communicator::map_reduce) is the other form of such a method. [`observe`] is how a method tells how far it is.
 //!
 //! ```
 //! use lehr_ranks::{Layout, run};
@@ -47,6 +47,7 @@ mod launch;
 mod layout;
 mod map_reduce;
 mod message;
+pub mod observe;
 mod partition;
 mod persistent;
 mod point_to_point;

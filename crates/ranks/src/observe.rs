@@ -1,0 +1,211 @@
+//! What a run tells while it goes on, and how it is told to stop: one kind of observer for all methods.
+//!
+//! A method says what it does, how far it is and some figures by name ([`Progress`]), so that whoever watches need not know which method it is.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use crate::sync::Arc;
+use crate::trace::Trace;
+
+/// How far a run is.
+///
+/// # Example
+/// ```
+/// use lehr_ranks::observe::Progress;
+/// let figures = vec![("done", 30.0), ("pairs", 45.0)];
+/// let progress = Progress { stage: "comparing".into(), fraction: Some(30.0 / 45.0), figures };
+/// assert_eq!((progress.figure("pairs"), progress.figure("sweeps")), (Some(45.0), None));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// The part of the work under way: `annealing`, `fitting from the plane`, `iterating`, `comparing`.
+    pub stage: Cow<'static, str>,
+    /// Estimated share of the work done, 0 to 1; `None` where nobody knows how much there is, as of a stream.
+    pub fraction: Option<f64>,
+    /// What the method reports of itself, by name, in a fixed order.
+    pub figures: Vec<(&'static str, f64)>,
+}
+
+impl Progress {
+    /// The figure of a name, if the method reports it at present.
+    ///
+    /// # Example
+    /// See [`Progress`].
+    pub fn figure(&self, name: &str) -> Option<f64> {
+        self.figures.iter().find(|(of, _)| *of == name).map(|(_, value)| *value)
+    }
+}
+
+/// Whether to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Go on.
+    Continue,
+    /// Stop at once: the run hands over its checkpoint, if it has one, and ends with its method's error `Stopped`.
+    Stop,
+}
+
+/// Watches a run.
+///
+/// The run calls it on one rank only, between two steps, so it may take its time and may print; it should return within a fraction of a second.
+///
+/// # Example
+/// ```
+/// use lehr_ranks::observe::{Control, Observer, Progress};
+///
+/// /// Stops once half of the work is done.
+/// struct Half;
+///
+/// impl Observer for Half {
+///     fn progress(&mut self, progress: &Progress) -> Control {
+///         if progress.fraction.is_some_and(|fraction| fraction >= 0.5) { Control::Stop } else { Control::Continue }
+///     }
+/// }
+///
+/// let progress = Progress { stage: "iterating".into(), fraction: Some(0.6), figures: vec![("stress", 0.1)] };
+/// assert_eq!(Half.progress(&progress), Control::Stop);
+/// ```
+pub trait Observer: Send {
+    /// Hears how far the run is after each step, and says whether it goes on.
+    fn progress(&mut self, progress: &Progress) -> Control {
+        let _ = progress;
+        Control::Continue
+    }
+
+    /// Is offered all that is needed to go on from here, after each step.
+    ///
+    /// Writing it costs far more than being offered it. So an observer writes it every few seconds at most, and always after it said [`Control::Stop`].
+    fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
+        let _ = checkpoint;
+    }
+
+    /// By what the run may be stopped within a step.
+    ///
+    /// The run asks once, before it begins. In a job of several processes the observers of all of them should have one; that of the lead decides whether steps
+    /// can be interrupted.
+    fn interrupt(&self) -> Option<Interrupt> {
+        None
+    }
+
+    /// Is handed where the step that was given up began, after an interrupt of this or another process, instead of the next progress.
+    ///
+    /// Not called before the first step, when there is nothing to go on from. The run ends with its method's error `Stopped`. By default this is a checkpoint like any
+    /// other, but no other comes after it.
+    fn interrupted(&mut self, checkpoint: &dyn AnyCheckpoint) {
+        self.checkpoint(checkpoint);
+    }
+
+    /// Where the run is to note what each rank does, if anybody wants that.
+    ///
+    /// The run asks once, before it begins. In a job of several processes the observers of all of them have a trace, or none has; at the end the lead's is whole.
+    fn trace(&self) -> Option<&Trace> {
+        None
+    }
+}
+
+/// Watches nothing and never stops.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Observer for Silent {}
+
+/// A checkpoint of any method.
+///
+/// # Example
+/// ```
+/// use std::io;
+/// use std::path::Path;
+/// use lehr_ranks::observe::AnyCheckpoint;
+///
+/// struct Iterations(u64);
+///
+/// impl AnyCheckpoint for Iterations {
+///     fn write(&self, path: &Path) -> io::Result<()> {
+///         std::fs::write(path, self.to_json()?)
+///     }
+///     fn to_json(&self) -> io::Result<Vec<u8>> {
+///         Ok(self.0.to_string().into_bytes())
+///     }
+/// }
+///
+/// let checkpoint: &dyn AnyCheckpoint = &Iterations(7);
+/// assert_eq!(checkpoint.to_json()?, b"7");
+/// assert_eq!(checkpoint.downcast_ref::<Iterations>().map(|iterations| iterations.0), Some(7));
+/// assert!(checkpoint.downcast_ref::<String>().is_none());
+/// # Ok::<(), io::Error>(())
+/// ```
+pub trait AnyCheckpoint: Any + Send {
+    /// Writes it to a file that the method reads, whole or not at all; a file there before is replaced.
+    ///
+    /// # Errors
+    /// If the folder cannot be written to or the disk is full. The message is the method's own.
+    fn write(&self, path: &Path) -> io::Result<()>;
+
+    /// The same as JSON, for who keeps it among other things.
+    ///
+    /// # Errors
+    /// If its numbers cannot be written.
+    fn to_json(&self) -> io::Result<Vec<u8>>;
+}
+
+impl dyn AnyCheckpoint {
+    /// The checkpoint of one method, if it is that.
+    ///
+    /// # Example
+    /// See [`AnyCheckpoint`].
+    pub fn downcast_ref<C: 'static>(&self) -> Option<&C> {
+        let any: &dyn Any = self;
+        any.downcast_ref()
+    }
+}
+
+/// Says whether a run is to be given up at once, in the middle of a pass over its rows.
+///
+/// A run asks its observer between steps, and a step over very many rows may take minutes. If the observer has an interrupt ([`Observer::interrupt`]), the run asks that before
+/// each leaf of rows (some hundreds to thousands of them). It leaves out what is left of the pass, and the step counts as never begun. It hands its observer the checkpoint of where that
+/// step would have begun; a run that goes on from there comes to the same bits. Before the first step, while a run finds out where it begins, there is nothing to go on from:
+/// it is given up all the same, and hands over nothing.
+///
+/// # Example
+/// ```
+/// use std::sync::{Arc, OnceLock};
+/// use lehr_ranks::observe::Interrupt;
+///
+/// let said = Arc::<OnceLock<()>>::default();
+/// let heard = said.clone();
+/// let interrupt = Interrupt::when(move || heard.get().is_some());
+/// assert!(!interrupt.is_asked());
+/// // From any thread, at any time.
+/// let _ = said.set(());
+/// assert!(interrupt.is_asked());
+/// ```
+#[derive(Clone)]
+pub struct Interrupt(Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl Interrupt {
+    /// Interrupts from the moment that `is_asked` says so. All threads of a run call it, before each leaf; it should return at once, and never take back what it has said.
+    ///
+    /// # Example
+    /// See [`Interrupt`].
+    pub fn when(is_asked: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(is_asked))
+    }
+
+    /// Whether the run is to be given up.
+    ///
+    /// # Example
+    /// See [`Interrupt`].
+    pub fn is_asked(&self) -> bool {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Interrupt {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Interrupt").field("is_asked", &self.is_asked()).finish()
+    }
+}
